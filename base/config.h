@@ -1,0 +1,80 @@
+/*
+ * The configuration of one game (docs/config.md, manifest/config.schema.json): JSON, overridden by
+ * PIECEMEAL_<SECTION>_<KEY> from the environment, overridden by `--set section.key=value` of the command line
+ * (which `piecemeal run` passes on through the environment).
+ *
+ * Thread safety: a struct pm_config is read-only once loaded and may then be read from any thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/log.h"
+#include <stdint.h>
+
+enum pm_kind_bit { PM_KIND_BIT_BLOCK = 1, PM_KIND_BIT_ZERO = 2, PM_KIND_BIT_TIMING = 4 };
+enum pm_float_zero { PM_FLOAT_ZERO_SHADER, PM_FLOAT_ZERO_NEVER, PM_FLOAT_ZERO_ALLOW };
+
+#define PM_BATCH_ALL UINT32_MAX
+
+struct pm_config {
+    char *game_name; /* NULL: find out (DESIGN: identity of a game) */
+    char *game_scene; /* NULL: none; a tag for the uploads of this session */
+    struct {
+        double window_probability;
+        uint32_t window_frames;
+        double api_probability;
+        uint32_t batch; /* PM_BATCH_ALL for "all" */
+        uint32_t kinds; /* enum pm_kind_bit; only what is built */
+        bool seed_set;
+        uint64_t seed;
+    } sampler;
+    struct {
+        bool zero, blocks, variants;
+        enum pm_float_zero float_zero;
+    } optimize;
+    struct {
+        char *url, *token_file, *ca_file; /* NULL: none */
+    } aggregator;
+    bool consent_withheld; /* consent.upload is false here; it can never grant */
+    struct {
+        uint32_t compile_threads;
+        uint32_t counter_memory_mib, spool_mib, shader_store_mib;
+        uint32_t variants;
+    } limits;
+    struct {
+        enum pm_log_level level;
+        char *file; /* NULL: stderr of `piecemeal run` (descriptor in PIECEMEAL_LOG_FD), else nowhere */
+    } log;
+    struct {
+        bool synchronous;
+        uint32_t checkpoint_heartbeats; /* 64 */
+    } debug;
+};
+
+/* The defaults of DESIGN.md. */
+void pm_config_init(struct pm_config *config);
+void pm_config_finish(struct pm_config *config);
+
+/* Merges a JSON text over *config. name is what errors call it. On failure the message is
+ * "name:line:column: what is wrong" and *config is as it was. Unknown keys are errors, with the nearest known
+ * key suggested. */
+bool pm_config_parse(struct pm_config *config, const char *name, const char *text, size_t size,
+                     struct pm_error *error);
+
+/* As pm_config_parse, from a file. */
+bool pm_config_load_file(struct pm_config *config, const char *path, struct pm_error *error);
+
+/* Sets one key from text, "sampler.batch" = "all"; what names the source in errors. */
+bool pm_config_set(struct pm_config *config, const char *key, const char *value, const char *what,
+                   struct pm_error *error);
+
+/* Applies every PIECEMEAL_<SECTION>_<KEY> of environment (NULL-terminated as environ is). Variables that are
+ * not keys (PIECEMEAL_ENABLE, PIECEMEAL_CONFIG…) are left alone; a bad value is an error. */
+bool pm_config_apply_environment(struct pm_config *config, char *const *environment,
+                                 struct pm_error *error);
+
+/* The key's variable, "sampler.batch" to "PIECEMEAL_SAMPLER_BATCH", into out (size bytes); false: too long. */
+bool pm_config_variable(const char *key, char *out, size_t size);
+
+/* The keys known, in order; NULL after the last. */
+const char *pm_config_key(size_t index);

@@ -1,0 +1,30 @@
+/*
+ * Files and the places they live in (XDG Base Directory Specification 0.8).
+ *
+ * Thread safety: all functions may be called from any thread. Returned strings are malloc'ed; the caller frees.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+enum pm_place {
+    PM_PLACE_CONFIG, /* $XDG_CONFIG_HOME/piecemeal: configs, consent */
+    PM_PLACE_DATA,   /* $XDG_DATA_HOME/piecemeal: spool, local aggregator database, shader store */
+    PM_PLACE_CACHE,  /* $XDG_CACHE_HOME/piecemeal: pulled PGO databases, shader key cache, pipeline cache */
+};
+
+/* The place's folder joined with name (which may be NULL or have slashes); nothing is created. */
+char *pm_place_path(enum pm_place place, const char *name);
+
+/* Makes the folder and its parents, 0700. An existing one is fine. */
+bool pm_make_folder(const char *path, struct pm_error *error);
+
+/* Appends the whole file to *out, whose cap bounds it. */
+bool pm_file_read(const char *path, struct pm_buffer *out, struct pm_error *error);
+
+/* Writes beside, fsyncs and renames over path: a reader sees the old file or the new one, whole. Mode 0600. */
+bool pm_file_write(const char *path, const void *data, size_t size, struct pm_error *error);
+
+/* A name that is safe as one file name: every byte but [A-Za-z0-9._-] becomes %XX, a leading dot too. */
+char *pm_file_safe_name(const char *name);

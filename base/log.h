@@ -1,0 +1,35 @@
+/*
+ * The log, passed in and never global. A log writes to a file or a descriptor, or to nothing; the layer adds
+ * a callback for VK_EXT_debug_utils messengers.
+ *
+ * Thread safety: pm_log_* may be called from any thread with the same log; one message is one write(2).
+ */
+#pragma once
+
+#include "base/error.h"
+
+enum pm_log_level { PM_LOG_ERROR, PM_LOG_WARNING, PM_LOG_INFO, PM_LOG_DEBUG };
+
+struct pm_log;
+
+/* Called with every message at or below the log's level, without a newline. Must not log itself. */
+typedef void (*pm_log_callback)(void *user, enum pm_log_level level, const char *message);
+
+/* Writes to the file at path (created 0600, appended to), or to the descriptor fd when path is NULL (the log
+ * does not close it), or nowhere when path is NULL and fd is -1. NULL when out of memory; a file that cannot be
+ * opened gives a log that writes nowhere and *error filled. */
+struct pm_log *pm_log_create(const char *path, int fd, enum pm_log_level level, struct pm_error *error);
+void pm_log_destroy(struct pm_log *log);
+
+void pm_log_set_callback(struct pm_log *log, pm_log_callback callback, void *user);
+
+/* "error", "warning", "info" or "debug"; false for anything else. */
+bool pm_log_level_parse(const char *name, enum pm_log_level *level);
+
+/* A NULL log drops the message. A line reads "piecemeal: LEVEL: message". */
+void pm_logf(struct pm_log *log, enum pm_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define pm_log_error(log, ...) pm_logf(log, PM_LOG_ERROR, __VA_ARGS__)
+#define pm_log_warning(log, ...) pm_logf(log, PM_LOG_WARNING, __VA_ARGS__)
+#define pm_log_info(log, ...) pm_logf(log, PM_LOG_INFO, __VA_ARGS__)
+#define pm_log_debug(log, ...) pm_logf(log, PM_LOG_DEBUG, __VA_ARGS__)

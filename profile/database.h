@@ -1,0 +1,66 @@
+/*
+ * The PGO database of one game (DESIGN, Contracts: Estimates, PGO database): per (key, environment, kind) the
+ * estimates of every point of a covered shader, and the deficit of those that still need samples. On the wire
+ * protobuf (profile/piecemeal.proto), zstd-compressed; one body holds all environments of a game.
+ *
+ * Thread safety: read-only once decoded; any thread may then read it.
+ */
+#pragma once
+
+#include "profile/profile.h"
+
+#define PM_DATABASE_VERSION 1u
+
+/* One y over x with its two means and their 95 % intervals. */
+struct pm_ratio {
+    double mean, mean_low, mean_high; /* mean of the clusters' ratios (the paper's) */
+    double ratio, ratio_low, ratio_high; /* ratio of sums */
+    uint32_t clusters; /* with x > 0 */
+};
+
+/* The measures of a point, by kind. */
+enum {
+    PM_MEASURE_FREQUENCY = 0, /* block: lanes over entry lanes */
+    PM_MEASURE_UNIFORM = 1,   /* block: uniform lanes over lanes */
+    PM_MEASURE_SUBGROUPS = 2, /* block: subgroups over entry subgroups */
+    PM_MEASURE_ZERO = 0,      /* zero: zero writes over writes */
+    PM_MEASURES = 3,
+};
+
+struct pm_point_estimate {
+    uint32_t calls;    /* sampled calls behind it */
+    uint32_t sessions; /* clusters in which its shader was entered with this point in the batch */
+    struct pm_ratio measures[PM_MEASURES];
+};
+
+struct pm_shader_estimates {
+    struct pm_shader_key key;
+    struct pm_environment environment;
+    enum pm_kind kind;
+    uint32_t flags;
+    uint32_t space;
+    bool published;                          /* covered, and every interval narrow enough */
+    const struct pm_point_estimate *points;  /* `space` of them; NULL when not published */
+    const uint8_t *deficit; /* bitmap of `space` bits: points that still need samples; NULL: none do */
+    uint64_t entry_lanes;   /* summed, a measure of how hot the shader is */
+};
+
+struct pm_database {
+    const char *game;
+    uint64_t curated_at; /* seconds since the epoch */
+    const struct pm_shader_estimates *shaders; /* sorted by key, environment, kind */
+    size_t shader_count;
+};
+
+bool pm_database_encode(const struct pm_database *database, struct pm_buffer *out, struct pm_error *error);
+
+/* Everything *database points to is owned by the arena. Any numbers are accepted that are finite; a caller must
+ * treat them as advice (DESIGN: a profile can cost speed, never correctness). */
+bool pm_database_decode(const void *data, size_t size, struct pm_arena *arena,
+                        struct pm_database *database, struct pm_error *error);
+
+/* NULL when the database has nothing of it. */
+const struct pm_shader_estimates *pm_database_find(const struct pm_database *database,
+                                                   const struct pm_shader_key *key,
+                                                   const struct pm_environment *environment,
+                                                   enum pm_kind kind);

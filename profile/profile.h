@@ -1,0 +1,103 @@
+/*
+ * The piecemeal profile: what a client measured, raw (DESIGN, Contracts: Piecemeal profile, Counters). In memory
+ * plain structs; on the wire protobuf (profile/piecemeal.proto), zstd-compressed.
+ *
+ * Thread safety: a struct belongs to one thread at a time; the functions keep no state.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "profile/shader_key.h"
+
+#define PM_PROFILE_VERSION 1u
+#define PM_UPLOAD_ID_BYTES 16
+
+enum pm_kind { PM_KIND_BLOCK = 1, PM_KIND_ZERO = 2, PM_KIND_TIMING = 3 };
+
+/* The raw counts of one point, by kind. Unused ones are 0. */
+enum {
+    PM_BLOCK_LANES = 0,         /* lanes that entered the block */
+    PM_BLOCK_UNIFORM_LANES = 1, /* of those, lanes of subgroups that entered with every lane active at entry */
+    PM_BLOCK_SUBGROUPS = 2,     /* subgroups that entered the block */
+    PM_ZERO_WRITES = 0,         /* subgroup writes of the candidate */
+    PM_ZERO_ZERO_WRITES = 1,    /* of those, found zero by the versioning check */
+    PM_COUNTS = 3,
+};
+
+struct pm_point_counts {
+    uint32_t point; /* index in the shader's space */
+    uint32_t calls; /* sampled draws or dispatches that these counts come from */
+    uint64_t entry_lanes, entry_subgroups; /* the normalization counters of the batch that measured it */
+    uint64_t counts[PM_COUNTS];
+};
+
+/* What block and zero profiles depend on beside the key; timing profiles add the rest. */
+struct pm_environment {
+    uint32_t subgroup_size;
+    uint32_t vendor_id, device_id, driver_id; /* 0 but for timing */
+    uint32_t driver_version;                  /* 0 but for timing */
+};
+
+enum pm_profile_flag {
+    PM_PROFILE_OCCLUDED = 1, /* also counted for occluded pixels (HAZARDS 4) */
+};
+
+struct pm_shader_profile {
+    struct pm_shader_key key;
+    struct pm_environment environment;
+    enum pm_kind kind;
+    uint32_t flags;       /* enum pm_profile_flag */
+    uint32_t space;       /* number of points */
+    const uint8_t *at_most_once; /* bitmap of `space` bits, least significant first: runs once per invocation
+                                    at most; (space + 7) / 8 bytes; NULL: none known */
+    const struct pm_point_counts *points;
+    size_t point_count;
+};
+
+struct pm_profile {
+    uint8_t upload_id[PM_UPLOAD_ID_BYTES];
+    const char *game;
+    const char *scene; /* "" for none */
+    const char *layer_version;
+    const struct pm_shader_profile *shaders;
+    size_t shader_count;
+};
+
+/* Bounds a reader enforces; a hostile upload cannot make it allocate more. */
+struct pm_profile_limits {
+    size_t compressed_bytes, decompressed_bytes;
+    size_t shaders, points_per_shader, space, name_bytes;
+};
+extern const struct pm_profile_limits pm_profile_limits_default;
+
+/* Appends the protobuf encoding to *out (not compressed). */
+bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out, struct pm_error *error);
+
+/* Reads a protobuf encoding; everything *profile points to is owned by the arena. Refuses an unknown version, a
+ * point outside its space, a bitmap of the wrong size, repeated points, counts that cannot be (uniform lanes
+ * above lanes, an at-most-once point above its entry counter); the message names the shader, point and field.
+ * limits NULL: the defaults. */
+bool pm_profile_decode(const void *data, size_t size, const struct pm_profile_limits *limits,
+                       struct pm_arena *arena, struct pm_profile *profile, struct pm_error *error);
+
+/* zstd, one frame, with content size and checksum. */
+bool pm_compress(const void *data, size_t size, struct pm_buffer *out, struct pm_error *error);
+
+/* Appends the decompressed bytes to *out, whose cap bounds them before anything is allocated. */
+bool pm_decompress(const void *data, size_t size, struct pm_buffer *out, struct pm_error *error);
+
+/* For people: `piecemeal sync --dry-run`, tests. Appends JSON. */
+bool pm_profile_to_json(const struct pm_profile *profile, struct pm_buffer *out, struct pm_error *error);
+
+/* Merges `from` into a builder: the counts of equal (key, environment, kind, flags, point) are added. This is what
+ * makes one cluster of one session. */
+struct pm_profile_merge;
+struct pm_profile_merge *pm_profile_merge_create(void);
+void pm_profile_merge_destroy(struct pm_profile_merge *merge);
+/* Fails with PM_ERROR_INPUT when two profiles disagree on a shader's space. Copies all it keeps. */
+bool pm_profile_merge_add(struct pm_profile_merge *merge, const struct pm_profile *from,
+                          struct pm_error *error);
+/* The merged shaders, sorted by key; owned by the merge until it is destroyed or added to. */
+const struct pm_shader_profile *pm_profile_merge_shaders(struct pm_profile_merge *merge, size_t *count);

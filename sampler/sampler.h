@@ -1,0 +1,75 @@
+/*
+ * The three random samplers and the window state machine (Cooperative PGO, sections 3.1 and 3.2; Liblit 2004 for
+ * the geometric countdown). Knows no Vulkan type: the layer says "a heartbeat", "a call", and is told what to do.
+ *
+ * Thread safety: each struct belongs to one thread at a time (the layer keeps the window under its present lock,
+ * and one call sampler a command buffer), but for pm_shader_sampler, whose functions may be called from any thread.
+ */
+#pragma once
+
+#include "base/random.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PM_NEVER UINT64_MAX
+
+/* The number of Bernoulli(p) trials up to and including the first success, by inverse transform: 1, 2, …;
+ * PM_NEVER for p <= 0 (or NaN), 1 for p >= 1. */
+uint64_t pm_geometric(struct pm_random *random, double p);
+
+/* ---- frame sampler and window ---- */
+
+enum pm_window_event { PM_WINDOW_NONE, PM_WINDOW_OPENED, PM_WINDOW_CLOSED };
+
+struct pm_window {
+    struct pm_random random;
+    double probability;  /* q */
+    uint32_t length;     /* heartbeats a window lasts */
+    uint64_t countdown;  /* heartbeats until the next event: opening when closed, closing when open */
+    bool open;
+};
+
+/* probability 1: the window is open from the start and never closes; 0: never opens. */
+void pm_window_init(struct pm_window *window, double probability, uint32_t length, uint64_t seed);
+
+/* One heartbeat: one decrement; a random number only when a window closes. */
+enum pm_window_event pm_window_heartbeat(struct pm_window *window);
+
+/* ---- API sampler ---- */
+
+struct pm_call_sampler {
+    uint64_t countdown; /* calls until the next sample, that one included; PM_NEVER: none */
+};
+
+/* Draws a fresh countdown: memoryless, so a command buffer may start one at its begin. */
+void pm_call_sampler_begin(struct pm_call_sampler *sampler, struct pm_random *random, double p);
+
+/* One draw or dispatch: true when it is sampled, and then draws the next countdown. */
+static inline bool pm_call_sampler_hit(struct pm_call_sampler *sampler, struct pm_random *random, double p)
+{
+    if (sampler->countdown == PM_NEVER || --sampler->countdown != 0)
+        return false;
+    pm_call_sampler_begin(sampler, random, p);
+    return true;
+}
+
+/* ---- shader sampler ---- */
+
+struct pm_shader_sampler;
+
+/* Splits points 0 … count-1 at random into ceil(count / batch) batches, fixed for the session. batch UINT32_MAX:
+ * one batch of all. deficit: a bitmap of count bits (least significant first) of the points that still need
+ * samples, NULL for all; copied. NULL: out of memory, or count 0. */
+struct pm_shader_sampler *pm_shader_sampler_create(uint32_t count, uint32_t batch, const uint8_t *deficit,
+                                                   uint64_t seed);
+void pm_shader_sampler_destroy(struct pm_shader_sampler *sampler);
+
+uint32_t pm_shader_sampler_batch_count(const struct pm_shader_sampler *sampler);
+
+/* The points of a batch, ascending; owned by the sampler. */
+const uint32_t *pm_shader_sampler_batch(const struct pm_shader_sampler *sampler, uint32_t batch,
+                                        uint32_t *count);
+
+/* The batch for the next sampled call: cycles through all batches, but nine times in ten through those that hold
+ * deficit points (DESIGN, PGO database). */
+uint32_t pm_shader_sampler_next(struct pm_shader_sampler *sampler);

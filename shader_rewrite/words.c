@@ -1,0 +1,11 @@
+#include "shader_rewrite/shader_rewrite.h"
+
+#include <stdlib.h>
+
+void pm_words_finish(struct pm_words *words)
+{
+    if (!words)
+        return;
+    free(words->data);
+    *words = (struct pm_words){0};
+}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Installs what is missing, builds and runs the tests. Ends on ctest's own summary.
+#
+#   ./test.sh          the quick tests
+#   ./test.sh --all    also the slow ones, and everything again under the sanitizers
+set -eu
+cd "$(dirname "$0")"
+
+all=no
+case ${1-} in
+'') ;;
+--all) all=yes ;;
+*) echo "usage: ./test.sh [--all]" >&2; exit 2 ;;
+esac
+
+groups='build test demo'
+[ $all = no ] || groups="$groups slow"
+# shellcheck disable=SC2086
+scripts/bootstrap.sh $groups
+
+# build PRESET
+build() {
+    cmake --preset "$1"
+    cmake --build --preset "$1" -j "$(nproc)"
+}
+
+if [ $all = no ]; then
+    build release
+    exec ctest --preset release -j2 -LE slow
+fi
+
+# A sanitizer that finds something, or a slow test that fails, must not keep the others from running.
+status=0
+build asan
+# Leaks of drivers and of the loader are not ours; scripts/lsan.supp names them.
+LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
+    ctest --preset asan -j2 -LE "slow|no-asan" || status=$?
+build tsan
+ctest --preset tsan -j2 -LE "slow|system|no-tsan" || status=$?
+build release
+ctest --preset release -j2 || status=$?
+exit $status

@@ -8,6 +8,7 @@ nothing.
 import os
 import sys
 
+import deep_copy
 import dispatch
 from registry import Registry
 
@@ -32,6 +33,7 @@ def main(arguments):
             file.write(text)
 
     dispatch.write(registry, emit)
+    deep_copy.write(registry, emit)
     return 0
 
 

@@ -1,0 +1,384 @@
+"""Writes deep_copy.h and deep_copy.c: copies of create infos that share no memory with the original.
+
+A structure is copied by value, then "deepened": what its pointers point to is copied by their len attributes, and
+so on down, pNext chains included. Where the specification lets an application leave garbage in a member, a rule
+(copy_rules.h) clears it first.
+"""
+
+import re
+
+from dispatch import NOTICE, guarded
+
+ROOTS = [
+    "VkGraphicsPipelineCreateInfo",
+    "VkComputePipelineCreateInfo",
+    "VkPipelineLayoutCreateInfo",
+    "VkDescriptorSetLayoutCreateInfo",
+    "VkRenderPassCreateInfo",
+    "VkRenderPassCreateInfo2",
+    "VkSamplerCreateInfo",
+    "VkSamplerYcbcrConversionCreateInfo",
+    "VkDeviceCreateInfo",
+    "VkShaderModuleCreateInfo",
+]
+
+# Structures with a rule in copy_rules.h.
+RULES = [
+    "VkGraphicsPipelineCreateInfo",
+    "VkPipelineViewportStateCreateInfo",
+    "VkPipelineMultisampleStateCreateInfo",
+    "VkPipelineColorBlendStateCreateInfo",
+    "VkPipelineSampleLocationsStateCreateInfoEXT",
+    "VkPipelineDiscardRectangleStateCreateInfoEXT",
+    "VkPipelineColorWriteCreateInfoEXT",
+    "VkPipelineViewportWScalingStateCreateInfoNV",
+    "VkPipelineViewportShadingRateImageStateCreateInfoNV",
+    "VkPipelineViewportCoarseSampleOrderStateCreateInfoNV",
+    "VkPipelineViewportExclusiveScissorStateCreateInfoNV",
+    "VkPipelineRenderingCreateInfo",
+    "VkAttachmentSampleCountInfoAMD",
+    "VkDescriptorSetLayoutBinding",
+]
+
+# Through these the driver writes to the application's memory: a copy must not have them.
+OUTPUTS = [
+    "VkPipelineCreationFeedbackCreateInfo",
+    "VkRenderPassCreationFeedbackCreateInfoEXT",
+    "VkRenderPassSubpassFeedbackCreateInfoEXT",
+]
+
+# Known, but not to be copied: the size of what they point to is not in them, or they hold whole further pipelines
+# that only device-generated commands can use, which are never sampled.
+REFUSED = [
+    "VkGraphicsPipelineShaderGroupsCreateInfoNV",
+    "VkOpaqueCaptureDescriptorDataCreateInfoEXT",
+]
+
+# Pointers that are the application's own token or that the specification says are ignored: kept, not followed.
+OPAQUE = {
+    ("VkDeviceDeviceMemoryReportCreateInfoEXT", "pUserData"),
+    ("VkDeviceCreateInfo", "ppEnabledLayerNames"),
+}
+
+
+class Copier:
+    def __init__(self, registry):
+        self.registry = registry
+        self.structures = {}  # name: Structure, every one that a copy can meet
+        self.chained = {}  # those that can be in a pNext chain
+        for root in ROOTS:
+            self._reach(root)
+        self.deep = {}
+        for name in self.structures:
+            self._is_deep(name)
+
+    def _structure(self, name):
+        name = self.registry.resolve(name)
+        if self.registry.categories.get(name) not in ("struct", "union"):
+            return None
+        return self.registry.structures.get(name)
+
+    def _reach(self, name):
+        structure = self._structure(name)
+        if structure is None or structure.name in self.structures:
+            return
+        self.structures[structure.name] = structure
+        for member in structure.members:
+            if member.name != "pNext" and (structure.name, member.name) not in OPAQUE:
+                self._reach(member.type)
+        for other in self.registry.structures.values():
+            if structure.name not in other.extends or other.name in OUTPUTS + REFUSED:
+                continue
+            if other.stype:
+                self.chained[other.name] = other
+            self._reach(other.name)
+
+    def _is_deep(self, name):
+        """Whether a copy by value, its pNext aside, would share memory with the original."""
+        if name in self.deep:
+            return self.deep[name]
+        self.deep[name] = False  # for what refers to itself
+        structure = self.structures[name]
+        result = False
+        for member in structure.members:
+            if member.name == "pNext" or (name, member.name) in OPAQUE:
+                continue
+            if member.pointers:
+                result = True
+            else:
+                inner = self._structure(member.type)
+                if inner is not None and (self._is_deep(inner.name) or self._has_next(inner)):
+                    result = True
+        if result and structure.union:
+            raise SystemExit("%s: a union with pointers needs a rule of its own" % name)
+        self.deep[name] = result
+        return result
+
+    @staticmethod
+    def _has_next(structure):
+        return any(m.name == "pNext" for m in structure.members)
+
+    def needs_function(self, structure):
+        return self.deep[structure.name] or structure.name in RULES
+
+    # ---- text ----
+
+    def length(self, structure, expression):
+        """A len or altlen attribute as C over *value."""
+        def replace(match):
+            word = match.group(0)
+            return "value->" + word if any(m.name == word for m in structure.members) else word
+        if not re.fullmatch(r"[\w\s()+/*-]+", expression):
+            raise SystemExit("%s: length %s" % (structure.name, expression))
+        return re.sub(r"[A-Za-z_]\w*", replace, expression)
+
+    def deepen(self, inner, where):
+        """Statements that make one structure, found at the pointer `where`, the copy's own."""
+        lines = []
+        if self.needs_function(inner):
+            lines.append("deepen_%s(copy, %s);\n" % (inner.name, where))
+        if self._has_next(inner):
+            lines.append("%s->pNext = copy_chain(copy, %s->pNext);\n" % (where, where))
+        return lines
+
+    def member(self, structure, member):
+        """The lines that make one member's memory the copy's own."""
+        name, where = member.name, "value->" + member.name
+        if (structure.name, name) in OPAQUE or name == "pNext":
+            return ""
+        inner = self._structure(member.type)
+        if not member.pointers:
+            if inner is None or not self.deepen(inner, "item"):
+                return ""
+            if member.array:
+                raise SystemExit("%s.%s: an array of structures" % (structure.name, name))
+            return "".join("    " + line for line in self.deepen(inner, "(&%s)" % where))
+        length = member.length
+        if length[-1] == "null-terminated":
+            if member.pointers == 1:
+                return "    %s = copy_string(copy, %s);\n" % (where, where)
+            return "    %s = copy_strings(copy, %s, %s);\n" % (where, where,
+                                                             self.length(structure, length[0]))
+        if member.pointers != 1:
+            raise SystemExit("%s.%s: pointers to pointers" % (structure.name, name))
+        count = self.length(structure, length[0]) if length[0] else "1"
+        if member.type == "void" and not length[0]:
+            raise SystemExit("%s.%s: memory of unknown size" % (structure.name, name))
+        size = "1" if member.type == "void" else "sizeof(*%s)" % where
+        text = "    %s = copy_memory(copy, %s, %s, %s);\n" % (where, where, count, size)
+        lines = [] if inner is None else self.deepen(inner, "item")
+        if lines:
+            text += ("    for (size_t i = 0; %s && i < %s; i++) {\n"
+                     "        %s *item = (%s *)&%s[i];\n%s    }\n"
+                     % (where, count, inner.name, inner.name, where,
+                        "".join("        " + line for line in lines)))
+        return text
+
+    def function(self, structure):
+        body = ""
+        if structure.name in RULES:
+            body += "    pm_rule_%s(copy, value);\n" % structure.name
+        body += "".join(self.member(structure, m) for m in structure.members)
+        return guarded(structure.guard, """static void deepen_%s(struct pm_copy *copy, %s *value)
+{
+%s}
+
+""" % (structure.name, structure.name, body))
+
+    def prototypes(self):
+        return "".join(guarded(s.guard, "static void deepen_%s(struct pm_copy *copy, %s *value);\n"
+                               % (s.name, s.name))
+                       for s in self.sorted() if self.needs_function(s))
+
+    def sorted(self):
+        return [self.structures[name] for name in sorted(self.structures)]
+
+    def chain_cases(self):
+        text = ""
+        for name in sorted(self.chained):
+            structure = self.chained[name]
+            text += guarded(structure.guard, "    case %s:\n        return sizeof(%s);\n"
+                            % (structure.stype, name))
+        return text
+
+    def walk_cases(self):
+        text = ""
+        for name in sorted(self.chained):
+            structure = self.chained[name]
+            if not self.needs_function(structure):
+                continue
+            text += guarded(structure.guard, "    case %s:\n        deepen_%s(copy, (%s *)item);\n        break;\n"
+                            % (structure.stype, name, name))
+        return text
+
+    def output_cases(self):
+        return "".join("    case %s:\n" % self.registry.structures[name].stype for name in OUTPUTS
+                       if name in self.registry.structures)
+
+
+HEADER = """/*
+ * Deep copies of create infos, pNext chains included: the copy shares no memory with the original but handles,
+ * function pointers, an application's own tokens, and the loader's link structures in a VkDeviceCreateInfo. Members
+ * that the specification says are ignored are cleared and never read (copy_rules.h). What a driver would write
+ * through (creation feedback) is left out.
+ *
+ * Each returns the copy, owned by the arena, or NULL with *error saying what cannot be copied: a structure in a chain
+ * that vk.xml does not know (the message names its sType), or memory.
+ *
+ * Thread safety: any thread, one arena a thread.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include <stdbool.h>
+#include <vulkan/vulkan.h>
+
+/* What the subpass has that a graphics pipeline is made for; see pm_copy_GraphicsPipelineCreateInfo. */
+struct pm_copy_subpass {
+    bool color;         /* at least one color attachment that is not VK_ATTACHMENT_UNUSED */
+    bool depth_stencil; /* a depth or stencil attachment that is not VK_ATTACHMENT_UNUSED */
+};
+
+"""
+
+SOURCE_START = """#include "deep_copy.h"
+
+#include "layer/generate/copy_rules.h"
+#include <string.h>
+#include <vulkan/vk_layer.h>
+
+static void out_of_memory(struct pm_copy *copy)
+{
+    copy->failed = true;
+    pm_fail(copy->error, PM_ERROR_MEMORY, "no memory to copy a create info");
+}
+
+/* NULL for NULL or nothing; NULL and copy->failed without memory. */
+static void *copy_memory(struct pm_copy *copy, const void *from, size_t count, size_t size)
+{
+    size_t bytes;
+    if (copy->failed || !from || count == 0)
+        return NULL;
+    void *memory = NULL;
+    if (!__builtin_mul_overflow(count, size, &bytes))
+        memory = pm_arena_dup(copy->arena, from, bytes);
+    if (!memory)
+        out_of_memory(copy);
+    return memory;
+}
+
+static const char *copy_string(struct pm_copy *copy, const char *string)
+{
+    return string ? copy_memory(copy, string, strlen(string) + 1, 1) : NULL;
+}
+
+static const char *const *copy_strings(struct pm_copy *copy, const char *const *strings, size_t count)
+{
+    const char **copies = copy_memory(copy, strings, count, sizeof(*strings));
+    for (size_t i = 0; copies && i < count; i++)
+        copies[i] = copy_string(copy, copies[i]);
+    return copies;
+}
+
+static void *copy_chain(struct pm_copy *copy, const void *chain);
+
+"""
+
+SOURCE_CHAIN = """/* The size in bytes of a structure that can be in a chain; 0: not known. */
+static size_t chained_size(const VkBaseInStructure *item)
+{
+    switch ((int64_t)item->sType) {
+    case VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO:
+        return sizeof(VkLayerDeviceCreateInfo);
+%s    default:
+        return 0;
+    }
+}
+
+/* What is left out of a copied chain. */
+static bool is_output(const VkBaseInStructure *item)
+{
+    switch ((int64_t)item->sType) {
+%s        return true;
+    default:
+        return false;
+    }
+}
+
+/* Everything but the item's pNext. */
+static void deepen_chained(struct pm_copy *copy, VkBaseOutStructure *item)
+{
+    switch ((int64_t)item->sType) {
+%s    default:
+        break;
+    }
+}
+
+static void *copy_chain(struct pm_copy *copy, const void *chain)
+{
+    VkBaseOutStructure *first = NULL, *last = NULL;
+    for (const VkBaseInStructure *from = chain; from && !copy->failed; from = from->pNext) {
+        if (is_output(from))
+            continue;
+        size_t size = chained_size(from);
+        if (size == 0) {
+            copy->failed = true;
+            pm_fail(copy->error, PM_ERROR_UNSUPPORTED,
+                    "a structure of unknown sType %%u in a pNext chain", (unsigned)from->sType);
+            break;
+        }
+        VkBaseOutStructure *item = copy_memory(copy, from, 1, size);
+        if (!item)
+            break;
+        item->pNext = NULL;
+        if (last)
+            last->pNext = item;
+        else
+            first = item;
+        last = item;
+        deepen_chained(copy, item);
+    }
+    return first;
+}
+
+"""
+
+
+def public(name):
+    extra = "const struct pm_copy_subpass *subpass,\n    " if name == "VkGraphicsPipelineCreateInfo" else ""
+    return "%s *pm_copy_%s(\n    struct pm_arena *arena, const %s *info, %sstruct pm_error *error)" \
+        % (name, name[2:], name, extra)
+
+
+GRAPHICS_COMMENT = """/* subpass: of the info's render pass, since the specification makes it decide whether pDepthStencilState and
+ * pColorBlendState are read; ignored without a render pass; NULL when the render pass is not known, and then an info
+ * that has one of them is refused. */
+"""
+
+
+def write(registry, emit):
+    copier = Copier(registry)
+    header = NOTICE % registry.version + HEADER
+    for root in ROOTS:
+        if root == "VkGraphicsPipelineCreateInfo":
+            header += GRAPHICS_COMMENT
+        header += public(root) + ";\n"
+    emit("deep_copy.h", header)
+    source = NOTICE % registry.version + SOURCE_START + copier.prototypes() + "\n"
+    source += SOURCE_CHAIN % (copier.chain_cases(), copier.output_cases(), copier.walk_cases())
+    source += "".join(copier.function(s) for s in copier.sorted() if copier.needs_function(s))
+    for root in ROOTS:
+        subpass = "subpass" if root == "VkGraphicsPipelineCreateInfo" else "NULL"
+        structure = copier.structures[root]
+        source += public(root) + """
+{
+    struct pm_copy state = {.arena = arena, .error = error, .subpass = %s}, *copy = &state;
+    %s *value = copy_memory(copy, info, 1, sizeof(*info));
+    if (!value)
+        return NULL;
+%s    return copy->failed ? NULL : value;
+}
+
+""" % (subpass, root, "".join("    " + line for line in copier.deepen(structure, "value")))
+    emit("deep_copy.c", source)

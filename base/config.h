@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include <stddef.h>
 #include <stdint.h>
 
 enum pm_kind_bit { PM_KIND_BIT_BLOCK = 1, PM_KIND_BIT_ZERO = 2, PM_KIND_BIT_TIMING = 4 };

@@ -28,3 +28,10 @@ bool pm_file_write(const char *path, const void *data, size_t size, struct pm_er
 
 /* A name that is safe as one file name: every byte but [A-Za-z0-9._-] becomes %XX, a leading dot too. */
 char *pm_file_safe_name(const char *name);
+
+/* Writes all of it, however often write(2) is interrupted or takes only a part; neither a closed pipe nor a file
+ * size limit raises a signal in the process, which is not ours. 0, or the errno. */
+int pm_write_all(int fd, const void *data, size_t size);
+
+/* fsync of a folder: its new names are on disk. */
+bool pm_folder_sync(const char *path, struct pm_error *error);

@@ -1,0 +1,297 @@
+#include "base/config_keys.h"
+#include "base/utf8.h"
+#include <errno.h>
+#include <float.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const float_zero_names[] = {[PM_FLOAT_ZERO_SHADER] = "shader",
+                                               [PM_FLOAT_ZERO_NEVER] = "never",
+                                               [PM_FLOAT_ZERO_ALLOW] = "allow",
+                                               NULL};
+static const char *const level_names[] = {[PM_LOG_ERROR] = "error",
+                                          [PM_LOG_WARNING] = "warning",
+                                          [PM_LOG_INFO] = "info",
+                                          [PM_LOG_DEBUG] = "debug",
+                                          NULL};
+const char *const pm_config_kind_names[] = {"block", "zero", "timing", NULL};
+const uint32_t pm_config_kinds_built = PM_KIND_BIT_BLOCK;
+
+_Static_assert(sizeof(enum pm_float_zero) == sizeof(uint32_t), "choices are stored as 32 bits");
+_Static_assert(sizeof(enum pm_log_level) == sizeof(uint32_t), "choices are stored as 32 bits");
+
+#define AT(field) offsetof(struct pm_config, field)
+const struct pm_config_entry pm_config_entries[] = {
+    {"game.name", PM_CONFIG_STRING, AT(game_name), 0, 0, NULL},
+    {"game.scene", PM_CONFIG_STRING, AT(game_scene), 0, 0, NULL},
+    {"sampler.window_probability", PM_CONFIG_PROBABILITY, AT(sampler.window_probability), 0, 1,
+     NULL},
+    {"sampler.window_frames", PM_CONFIG_COUNT, AT(sampler.window_frames), 1, 1u << 24, NULL},
+    {"sampler.api_probability", PM_CONFIG_PROBABILITY, AT(sampler.api_probability), 0, 1, NULL},
+    {"sampler.batch", PM_CONFIG_BATCH, AT(sampler.batch), 1, 1u << 20, NULL},
+    {"sampler.kinds", PM_CONFIG_KINDS, AT(sampler.kinds), 0, 0, pm_config_kind_names},
+    {"sampler.seed", PM_CONFIG_SEED, AT(sampler.seed), 0, 0, NULL},
+    {"optimize.zero", PM_CONFIG_BOOLEAN, AT(optimize.zero), 0, 0, NULL},
+    {"optimize.blocks", PM_CONFIG_BOOLEAN, AT(optimize.blocks), 0, 0, NULL},
+    {"optimize.variants", PM_CONFIG_BOOLEAN, AT(optimize.variants), 0, 0, NULL},
+    {"optimize.float_zero", PM_CONFIG_CHOICE, AT(optimize.float_zero), 0, 0, float_zero_names},
+    {"aggregator.url", PM_CONFIG_STRING, AT(aggregator.url), 0, 0, NULL},
+    {"aggregator.token_file", PM_CONFIG_STRING, AT(aggregator.token_file), 0, 0, NULL},
+    {"aggregator.ca_file", PM_CONFIG_STRING, AT(aggregator.ca_file), 0, 0, NULL},
+    {"consent.upload", PM_CONFIG_CONSENT, AT(consent_withheld), 0, 0, NULL},
+    {"limits.compile_threads", PM_CONFIG_COUNT, AT(limits.compile_threads), 1, 64, NULL},
+    {"limits.counter_memory_mib", PM_CONFIG_COUNT, AT(limits.counter_memory_mib), 1, 4096, NULL},
+    {"limits.spool_mib", PM_CONFIG_COUNT, AT(limits.spool_mib), 1, 1u << 20, NULL},
+    {"limits.shader_store_mib", PM_CONFIG_COUNT, AT(limits.shader_store_mib), 0, 1u << 20, NULL},
+    {"limits.variants", PM_CONFIG_COUNT, AT(limits.variants), 0, 1u << 20, NULL},
+    {"log.level", PM_CONFIG_CHOICE, AT(log.level), 0, 0, level_names},
+    {"log.file", PM_CONFIG_STRING, AT(log.file), 0, 0, NULL},
+    {"debug.synchronous", PM_CONFIG_BOOLEAN, AT(debug.synchronous), 0, 0, NULL},
+    {"debug.checkpoint_heartbeats", PM_CONFIG_COUNT, AT(debug.checkpoint_heartbeats), 1, 1u << 20,
+     NULL},
+    {NULL, PM_CONFIG_STRING, 0, 0, 0, NULL},
+};
+#undef AT
+
+const struct pm_config_entry *pm_config_find(const char *key)
+{
+    for (const struct pm_config_entry *entry = pm_config_entries; entry->key; entry++) {
+        if (strcmp(entry->key, key) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+bool pm_config_has_section(const char *section)
+{
+    size_t length = strlen(section);
+    for (const struct pm_config_entry *entry = pm_config_entries; entry->key; entry++) {
+        if (strncmp(entry->key, section, length) == 0 && entry->key[length] == '.')
+            return true;
+    }
+    return false;
+}
+
+/* The Levenshtein distance of a and b; SIZE_MAX when b is too long to be meant. */
+static size_t distance(const char *a, const char *b, size_t b_length)
+{
+    enum { LONGEST = 63 };
+    size_t a_length = strlen(a), row[LONGEST + 1];
+    if (a_length > 2 * LONGEST || b_length > LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            size_t least = row[j - 1] < row[j] ? row[j - 1] + 1 : row[j] + 1;
+            row[j] = change < least ? change : least;
+        }
+    }
+    return row[b_length];
+}
+
+const char *pm_config_nearest(const char *name, bool section, char *out, size_t size)
+{
+    const char *last = strrchr(name, '.');
+    size_t best = SIZE_MAX;
+    for (const struct pm_config_entry *entry = pm_config_entries; entry->key; entry++) {
+        const char *dot = strchr(entry->key, '.');
+        size_t length = section ? (size_t)(dot - entry->key) : strlen(entry->key);
+        size_t d = distance(name, entry->key, length);
+        /* The right key in the wrong section is nearer than any other. */
+        if (!section && last && strcmp(last, dot) == 0)
+            d = 0;
+        if (d < best) {
+            best = d;
+            snprintf(out, size, "%.*s", (int)length, entry->key);
+        }
+    }
+    size_t near = strlen(name) / 3 > 2 ? strlen(name) / 3 : 2;
+    return best <= near ? out : NULL;
+}
+
+static void *field(struct pm_config *config, const struct pm_config_entry *entry)
+{
+    return (char *)config + entry->offset;
+}
+
+/* The whole text is digits, and the number fits. */
+static bool whole(const struct pm_config_value *value, uint64_t *number)
+{
+    if (value->type != PM_VALUE_NUMBER || value->text[0] == '\0' ||
+        strspn(value->text, "0123456789") != strlen(value->text))
+        return false;
+    errno = 0;
+    *number = strtoull(value->text, NULL, 10);
+    return errno == 0;
+}
+
+static bool store_string(char **to, const struct pm_config_value *value, struct pm_error *error)
+{
+    if (value->type != PM_VALUE_STRING)
+        return pm_fail(error, PM_ERROR_INPUT, "must be a string");
+    if (pm_utf8_check(value->text, strlen(value->text)) != strlen(value->text))
+        return pm_fail(error, PM_ERROR_INPUT, "must be UTF-8");
+    for (const char *c = value->text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7F)
+            return pm_fail(error, PM_ERROR_INPUT, "must not contain a control character");
+    }
+    char *copy = NULL;
+    if (value->text[0] != '\0') {
+        copy = strdup(value->text);
+        if (!copy)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    }
+    free(*to);
+    *to = copy;
+    return true;
+}
+
+static bool store_probability(double *to, const struct pm_config_entry *entry,
+                              const struct pm_config_value *value, struct pm_error *error)
+{
+    if (value->type != PM_VALUE_NUMBER)
+        return pm_fail(error, PM_ERROR_INPUT, "must be a number from %g to %g", entry->minimum,
+                       entry->maximum);
+    /* The process is not ours, and its locale may write 0,5. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    double number = strtod_l(value->text, NULL, plain);
+    freelocale(plain);
+    if (!(number >= entry->minimum && number <= entry->maximum))
+        return pm_fail(error, PM_ERROR_INPUT, "%.40s is out of range: must be from %g to %g",
+                       value->text, entry->minimum, entry->maximum);
+    *to = number;
+    return true;
+}
+
+static bool store_count(uint32_t *to, const struct pm_config_entry *entry,
+                        const struct pm_config_value *value, struct pm_error *error)
+{
+    const char *or_all = entry->type == PM_CONFIG_BATCH ? " or \"all\"" : "";
+    if (value->type == PM_VALUE_STRING && entry->type == PM_CONFIG_BATCH &&
+        strcmp(value->text, "all") == 0) {
+        *to = PM_BATCH_ALL;
+        return true;
+    }
+    uint64_t number;
+    if (value->type != PM_VALUE_NUMBER)
+        return pm_fail(error, PM_ERROR_INPUT, "must be a whole number from %.0f to %.0f%s",
+                       entry->minimum, entry->maximum, or_all);
+    if (!whole(value, &number) || (double)number < entry->minimum ||
+        (double)number > entry->maximum)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "%.40s is out of range: must be a whole number from %.0f to %.0f%s",
+                       value->text, entry->minimum, entry->maximum, or_all);
+    *to = (uint32_t)number;
+    return true;
+}
+
+static bool store_kinds(uint32_t *to, const struct pm_config_value *value, size_t *bad_element,
+                        struct pm_error *error)
+{
+    if (value->type != PM_VALUE_LIST)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "must be a list of kinds of profile, as in [\"block\"]");
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < value->list_count; i++) {
+        uint32_t bit = 0;
+        for (uint32_t k = 0; pm_config_kind_names[k]; k++) {
+            if (strcmp(value->list[i], pm_config_kind_names[k]) == 0)
+                bit = 1u << k;
+        }
+        *bad_element = i;
+        if (!bit)
+            return pm_fail(error, PM_ERROR_INPUT,
+                           "\"%.40s\" is no kind of profile (there is \"block\")", value->list[i]);
+        if (!(bit & pm_config_kinds_built))
+            return pm_fail(error, PM_ERROR_INPUT,
+                           "\"%s\" profiles are not built into this version (\"block\" is)",
+                           value->list[i]);
+        if (kinds & bit)
+            return pm_fail(error, PM_ERROR_INPUT, "\"%s\" is named twice", value->list[i]);
+        kinds |= bit;
+    }
+    *bad_element = SIZE_MAX;
+    *to = kinds;
+    return true;
+}
+
+static bool store_choice(void *to, const struct pm_config_entry *entry,
+                         const struct pm_config_value *value, struct pm_error *error)
+{
+    char all[128] = "";
+    for (uint32_t i = 0; entry->choices[i]; i++) {
+        if (value->type == PM_VALUE_STRING && strcmp(value->text, entry->choices[i]) == 0) {
+            memcpy(to, &i, sizeof(i));
+            return true;
+        }
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof(all) - used, "%s\"%s\"",
+                 i == 0                  ? ""
+                 : entry->choices[i + 1] ? ", "
+                                         : " or ",
+                 entry->choices[i]);
+    }
+    return pm_fail(error, PM_ERROR_INPUT, "must be %s", all);
+}
+
+bool pm_config_store(struct pm_config *config, const struct pm_config_entry *entry,
+                     const struct pm_config_value *value, size_t *bad_element,
+                     struct pm_error *error)
+{
+    void *to = field(config, entry);
+    *bad_element = SIZE_MAX;
+    switch (entry->type) {
+    case PM_CONFIG_STRING:
+        return store_string(to, value, error);
+    case PM_CONFIG_BOOLEAN:
+    case PM_CONFIG_CONSENT:
+        if (value->type != PM_VALUE_BOOLEAN)
+            return pm_fail(error, PM_ERROR_INPUT, "must be true or false");
+        if (entry->type == PM_CONFIG_BOOLEAN)
+            *(bool *)to = value->boolean;
+        else if (!value->boolean)
+            *(bool *)to = true;
+        return true;
+    case PM_CONFIG_PROBABILITY:
+        return store_probability(to, entry, value, error);
+    case PM_CONFIG_COUNT:
+    case PM_CONFIG_BATCH:
+        return store_count(to, entry, value, error);
+    case PM_CONFIG_KINDS:
+        return store_kinds(to, value, bad_element, error);
+    case PM_CONFIG_SEED:
+        if (!whole(value, to))
+            return pm_fail(error, PM_ERROR_INPUT, "must be a whole number from 0 to %llu",
+                           (unsigned long long)UINT64_MAX);
+        config->sampler.seed_set = true;
+        return true;
+    case PM_CONFIG_CHOICE:
+        return store_choice(to, entry, value, error);
+    }
+    return pm_fail(error, PM_ERROR_INPUT, "cannot be set");
+}
+
+bool pm_config_copy(struct pm_config *to, const struct pm_config *from)
+{
+    *to = *from;
+    bool copied = true;
+    for (const struct pm_config_entry *entry = pm_config_entries; entry->key; entry++) {
+        if (entry->type != PM_CONFIG_STRING)
+            continue;
+        char **string = field(to, entry);
+        if (*string && !(*string = strdup(*string)))
+            copied = false;
+    }
+    if (!copied)
+        pm_config_finish(to);
+    return copied;
+}

@@ -1,0 +1,149 @@
+#include "base/log.h"
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    SHORT_LINE = 1024,      /* bytes; longer lines are built on the heap */
+    LONGEST_LINE = 1 << 16, /* bytes; what is longer is cut */
+    PATIENCE = 10,          /* milliseconds that a full pipe may hold up a thread of the game */
+};
+
+struct pm_log {
+    int fd; /* -1: none */
+    bool owned;
+    enum pm_log_level level;
+    pthread_mutex_t
+        callback_lock; /* held while the callback runs, so that unsetting it waits for it */
+    pm_log_callback callback;
+    void *callback_user;
+    atomic_bool has_callback;
+};
+
+static const char *const level_names[] = {"error", "warning", "info", "debug"};
+
+struct pm_log *pm_log_create(const char *path, int fd, enum pm_log_level level,
+                             struct pm_error *error)
+{
+    struct pm_log *log = calloc(1, sizeof(*log));
+    if (!log) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for the log");
+        return NULL;
+    }
+    log->fd = fd;
+    log->level = level;
+    /* Error-checking, so that a callback that logs after all loses its message and not its thread.
+     */
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&log->callback_lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    if (path) {
+        /* O_NONBLOCK: a FIFO without a reader must not hang a game. */
+        log->fd =
+            open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+        log->owned = log->fd >= 0;
+        if (log->fd < 0)
+            pm_fail_errno(error, errno, "%s: cannot open the log file", path);
+    }
+    return log;
+}
+
+void pm_log_destroy(struct pm_log *log)
+{
+    if (!log)
+        return;
+    if (log->owned)
+        close(log->fd);
+    pthread_mutex_destroy(&log->callback_lock);
+    free(log);
+}
+
+void pm_log_set_callback(struct pm_log *log, pm_log_callback callback, void *user)
+{
+    if (!log || pthread_mutex_lock(&log->callback_lock) != 0)
+        return;
+    log->callback = callback;
+    log->callback_user = user;
+    atomic_store(&log->has_callback, callback != NULL);
+    pthread_mutex_unlock(&log->callback_lock);
+}
+
+bool pm_log_level_parse(const char *name, enum pm_log_level *level)
+{
+    for (int i = PM_LOG_ERROR; i <= PM_LOG_DEBUG; i++) {
+        if (strcmp(name, level_names[i]) == 0) {
+            *level = (enum pm_log_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void deliver(struct pm_log *log, enum pm_log_level level, char *line, size_t prefix,
+                    size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '\n' || line[i] == '\r')
+            line[i] = ' ';
+    }
+    if (log->fd >= 0) {
+        struct pollfd ready = {.fd = log->fd, .events = POLLOUT};
+        if (poll(&ready, 1, PATIENCE) == 1 && (ready.revents & POLLOUT)) {
+            line[length] = '\n';
+            (void)pm_write_all(log->fd, line, length + 1);
+        }
+    }
+    if (!atomic_load_explicit(&log->has_callback, memory_order_relaxed))
+        return;
+    line[length] = '\0';
+    if (pthread_mutex_lock(&log->callback_lock) != 0)
+        return;
+    if (log->callback)
+        log->callback(log->callback_user, level, line + prefix);
+    pthread_mutex_unlock(&log->callback_lock);
+}
+
+void pm_logf(struct pm_log *log, enum pm_log_level level, const char *format, ...)
+{
+    if (!log || level > log->level)
+        return;
+    if (log->fd < 0 && !atomic_load_explicit(&log->has_callback, memory_order_relaxed))
+        return;
+    int saved_errno = errno;
+    char short_line[SHORT_LINE];
+    char *line = short_line, *heap = NULL;
+    size_t size = sizeof(short_line);
+    size_t prefix = (size_t)snprintf(line, size, "piecemeal: %s: ", level_names[level]);
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(line + prefix, size - prefix, format, arguments);
+    va_end(arguments);
+    size_t length = prefix + (n < 0 ? 0 : (size_t)n);
+    /* One byte beyond the text is for the newline, which takes the terminator's place. */
+    if (length >= size) {
+        size_t wanted = length < LONGEST_LINE ? length + 1 : LONGEST_LINE;
+        heap = malloc(wanted);
+        if (heap) {
+            line = heap;
+            size = wanted;
+            memcpy(line, short_line, prefix);
+            va_start(arguments, format);
+            vsnprintf(line + prefix, size - prefix, format, arguments);
+            va_end(arguments);
+        }
+        if (length >= size)
+            length = size - 1;
+    }
+    deliver(log, level, line, prefix, length);
+    free(heap);
+    errno = saved_errno;
+}

@@ -1,0 +1,456 @@
+#include "base/config.h"
+#include "base/config_keys.h"
+#include <cjson/cJSON.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What must be said of a text that is refused; every place was counted by hand. */
+static const struct {
+    const char *text, *message;
+} refused[] = {
+    {"", "c.json:1:1: expected a value"},
+    {"[1]", "c.json:1:1: a configuration must be an object"},
+    {"{", "c.json:1:2: expected a key in quotes, but the text ends"},
+    {"{\"log\": {\"level\": \"info\",}}", "c.json:1:26: expected a key in quotes, found '}'"},
+    {"{\n  \"log\" {}\n}", "c.json:2:9: expected ':' after a key, found '{'"},
+    {"{\"log\": {}\n\"game\": {}}", "c.json:2:1: expected ',' or '}', found '\"'"},
+    {"{} x", "c.json:1:4: expected nothing more after the value, found 'x'"},
+    {"{\"limits\": {\"variants\": 08}}", "c.json:1:25: a number must not start with 0"},
+    {"{\"limits\": {\"variants\": tru}}", "c.json:1:25: expected a value"},
+    {"{\"game\": {\"name\": \"a\n\"}}", "c.json:1:21: a string must end on its line"},
+    {"{\"game\": {\"name\": \"a\\u0000b\"}}", "c.json:1:21: \\u0000 is not allowed"},
+    {"{\"game\": {\"name\": \"\\ud800\"}}", "c.json:1:20: half of a surrogate pair"},
+    {"{\"game\": {\"name\": \"\xff\"}}", "c.json:1:20: byte 0xFF is not UTF-8"},
+    {"\xEF\xBB\xBF{}", "c.json:1:1: expected a value"},
+    {"{\"samplr\": {}}", "c.json:1:2: unknown section \"samplr\"; did you mean \"sampler\"?"},
+    {"{\"zzzzzzzzz\": {}}", "c.json:1:2: unknown section \"zzzzzzzzz\""},
+    {"{\"sampler\": 3}", "c.json:1:13: section \"sampler\" must be an object"},
+    {"{\"sampler\": {\"bacth\": 3}}",
+     "c.json:1:14: unknown key \"sampler.bacth\"; did you mean \"sampler.batch\"?"},
+    {"{\"sampler\": {\"url\": \"x\"}}",
+     "c.json:1:14: unknown key \"sampler.url\"; did you mean \"aggregator.url\"?"},
+    {"{\"sampler\": {\"batch\": 3,\n \"batch\": 4}}", "c.json:2:2: sampler.batch is given twice"},
+    {"{\"sampler\": {\"batch\": 3, \"b\\u0061tch\": 4}}",
+     "c.json:1:26: sampler.batch is given twice"},
+    {"{\"log\": {}, \"log\": {}}", "c.json:1:13: section \"log\" is given twice"},
+    {"{\"sampler\": {\"batch\": \"some\"}}",
+     "c.json:1:23: sampler.batch: must be a whole number from 1 to 1048576 or \"all\""},
+    {"{\"sampler\": {\"batch\": 0}}", "c.json:1:23: sampler.batch: 0 is out of range"},
+    {"{\"sampler\": {\"batch\": 2.5}}", "c.json:1:23: sampler.batch: 2.5 is out of range"},
+    {"{\"sampler\": {\"batch\": -1}}", "c.json:1:23: sampler.batch: -1 is out of range"},
+    {"{\"sampler\": {\"batch\": 99999999999999999999}}",
+     "c.json:1:23: sampler.batch: 99999999999999999999 is out of range"},
+    {"{\"sampler\": {\"api_probability\":\t1.5}}",
+     "c.json:1:33: sampler.api_probability: 1.5 is out of range: must be from 0 to 1"},
+    {"{\"sampler\": {\"api_probability\": \"0.5\"}}",
+     "c.json:1:33: sampler.api_probability: must be a number from 0 to 1"},
+    {"{\"sampler\": {\"seed\": 18446744073709551616}}",
+     "c.json:1:22: sampler.seed: must be a whole number"},
+    {"{\"sampler\": {\"kinds\": [\"block\", \"zero\"]}}",
+     "c.json:1:33: sampler.kinds: \"zero\" profiles are not built into this version"},
+    {"{\"sampler\": {\"kinds\": [\"block\", \"blokc\"]}}",
+     "c.json:1:33: sampler.kinds: \"blokc\" is no kind of profile"},
+    {"{\"sampler\": {\"kinds\": [\"block\", \"block\"]}}",
+     "c.json:1:33: sampler.kinds: \"block\" is named twice"},
+    {"{\"sampler\": {\"kinds\": [\"block\", 7]}}",
+     "c.json:1:33: sampler.kinds: must be a list of strings"},
+    {"{\"sampler\": {\"kinds\": \"block\"}}", "c.json:1:23: sampler.kinds: must be a list"},
+    {"{\"optimize\": {\"zero\": 1}}", "c.json:1:23: optimize.zero: must be true or false"},
+    {"{\"optimize\": {\"float_zero\": \"maybe\"}}",
+     "c.json:1:29: optimize.float_zero: must be \"shader\", \"never\" or \"allow\""},
+    {"{\"game\": {\"name\": null}}", "c.json:1:19: game.name: must be a string"},
+    {"{\"game\": {\"name\": \"a\\nb\"}}",
+     "c.json:1:19: game.name: must not contain a control character"},
+    /* A value that looks like the key must not draw the error to itself, and columns are
+       characters. */
+    {"{\"game\": {\"name\": \"\\\"batch\\\": 0 \xC3\xA4\xE2\x82\xAC\"}, \"sampler\": {\"batch\": "
+     "0}}",
+     "c.json:1:60: sampler.batch: 0 is out of range"},
+};
+
+static void refuses_with_the_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct pm_config config;
+        struct pm_error error;
+        pm_config_init(&config);
+        assert_true(pm_config_set(&config, "game.name", "kept", "test", &error));
+        config.sampler.batch = 77;
+        bool parsed =
+            pm_config_parse(&config, "c.json", refused[i].text, strlen(refused[i].text), &error);
+        if (parsed)
+            fail_msg("accepted: %s", refused[i].text);
+        if (strncmp(error.message, refused[i].message, strlen(refused[i].message)) != 0)
+            fail_msg("%s\n said: %s\n must: %s", refused[i].text, error.message,
+                     refused[i].message);
+        assert_int_equal(error.code, PM_ERROR_INPUT);
+        assert_string_equal(config.game_name, "kept");
+        assert_int_equal(config.sampler.batch, 77);
+        pm_config_finish(&config);
+    }
+}
+
+static void a_failed_parse_changes_nothing(void **state)
+{
+    (void)state;
+    struct pm_config config;
+    struct pm_error error;
+    pm_config_init(&config);
+    const char text[] =
+        "{\"game\": {\"name\": \"new\"}, \"sampler\": {\"batch\": 3, \"seed\": 4, \"x\": 1}}";
+    assert_false(pm_config_parse(&config, "c", text, strlen(text), &error));
+    assert_null(config.game_name);
+    assert_int_equal(config.sampler.batch, 8);
+    assert_false(config.sampler.seed_set);
+    pm_config_finish(&config);
+}
+
+static void reads_every_kind_of_value(void **state)
+{
+    (void)state;
+    const char text[] =
+        "{ \"$schema\": \"config.schema.json\",\n"
+        " \"game\": {\"name\": \"G\\u00e4me \\ud83d\\ude00\", \"scene\": \"s\"},\n"
+        " \"sampler\": {\"window_probability\": 1e-3, \"window_frames\": 10, \"api_probability\": "
+        "0.25,\n"
+        "  \"batch\": \"all\", \"kinds\": [\"block\"], \"seed\": 18446744073709551615},\n"
+        " \"optimize\": {\"zero\": false, \"float_zero\": \"allow\"},\n"
+        " \"aggregator\": {\"url\": \"https://example.org\"},\n"
+        " \"consent\": {\"upload\": false},\n"
+        " \"limits\": {\"compile_threads\": 2, \"spool_mib\": 7},\n"
+        " \"log\": {\"level\": \"debug\", \"file\": \"/l\"},\n"
+        " \"debug\": {\"synchronous\": true, \"checkpoint_heartbeats\": 5}}\n";
+    struct pm_config config;
+    struct pm_error error = {0};
+    pm_config_init(&config);
+    if (!pm_config_parse(&config, "c", text, strlen(text), &error))
+        fail_msg("%s", error.message);
+    assert_string_equal(config.game_name, "G\xC3\xA4me \xF0\x9F\x98\x80");
+    assert_string_equal(config.game_scene, "s");
+    assert_true(config.sampler.window_probability == 1e-3);
+    assert_int_equal(config.sampler.window_frames, 10);
+    assert_true(config.sampler.api_probability == 0.25);
+    assert_int_equal(config.sampler.batch, PM_BATCH_ALL);
+    assert_int_equal(config.sampler.kinds, PM_KIND_BIT_BLOCK);
+    assert_true(config.sampler.seed_set);
+    assert_true(config.sampler.seed == UINT64_MAX);
+    assert_false(config.optimize.zero);
+    assert_true(config.optimize.blocks);
+    assert_int_equal(config.optimize.float_zero, PM_FLOAT_ZERO_ALLOW);
+    assert_string_equal(config.aggregator.url, "https://example.org");
+    assert_true(config.consent_withheld);
+    assert_int_equal(config.limits.compile_threads, 2);
+    assert_int_equal(config.limits.counter_memory_mib, 8);
+    assert_int_equal(config.limits.spool_mib, 7);
+    assert_int_equal(config.log.level, PM_LOG_DEBUG);
+    assert_string_equal(config.log.file, "/l");
+    assert_true(config.debug.synchronous);
+    assert_int_equal(config.debug.checkpoint_heartbeats, 5);
+    pm_config_finish(&config);
+}
+
+static void consent_can_only_be_withheld(void **state)
+{
+    (void)state;
+    struct pm_config config;
+    struct pm_error error;
+    pm_config_init(&config);
+    assert_false(config.consent_withheld);
+    assert_true(pm_config_set(&config, "consent.upload", "true", "t", &error));
+    assert_false(config.consent_withheld);
+    assert_true(pm_config_set(&config, "consent.upload", "false", "t", &error));
+    assert_true(pm_config_set(&config, "consent.upload", "true", "t", &error));
+    assert_true(config.consent_withheld);
+    pm_config_finish(&config);
+}
+
+static void environment_wins_and_leaves_others_alone(void **state)
+{
+    (void)state;
+    struct pm_config config;
+    struct pm_error error = {0};
+    pm_config_init(&config);
+    assert_true(pm_config_parse(&config, "c", "{\"sampler\": {\"batch\": 3}}", 25, &error));
+    char *environment[] = {(char[]){"PATH=/bin"},
+                           (char[]){"PIECEMEAL_ENABLE=1"},
+                           (char[]){"PIECEMEAL_CONFIG=/x"},
+                           (char[]){"PIECEMEAL_SAMPLER_BATCHES=9"},
+                           (char[]){"PIECEMEAL_SAMPLER_BATCH=5"},
+                           (char[]){"PIECEMEAL_SAMPLER_BATCH=6"},
+                           (char[]){"PIECEMEAL_SAMPLER_KINDS=block"},
+                           (char[]){"PIECEMEAL_SAMPLER_API_PROBABILITY=0.5"},
+                           (char[]){"PIECEMEAL_DEBUG_SYNCHRONOUS=1"},
+                           (char[]){"PIECEMEAL_GAME_NAME=a=b"},
+                           NULL};
+    assert_true(pm_config_apply_environment(&config, environment, &error));
+    assert_int_equal(config.sampler.batch, 5);
+    assert_true(config.sampler.api_probability == 0.5);
+    assert_true(config.debug.synchronous);
+    assert_string_equal(config.game_name, "a=b");
+
+    char *empty[] = {(char[]){"PIECEMEAL_GAME_NAME="}, NULL};
+    assert_true(pm_config_apply_environment(&config, empty, &error));
+    assert_null(config.game_name);
+
+    char *bad[] = {(char[]){"PIECEMEAL_LOG_FILE=/f"}, (char[]){"PIECEMEAL_SAMPLER_BATCH=none"},
+                   NULL};
+    assert_false(pm_config_apply_environment(&config, bad, &error));
+    assert_string_equal(error.message,
+                        "PIECEMEAL_SAMPLER_BATCH in the environment: must be a whole "
+                        "number from 1 to 1048576 or \"all\"");
+    assert_null(config.log.file);
+    pm_config_finish(&config);
+}
+
+static void set_refuses_with_the_source(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *message;
+    } cases[] = {
+        {"sampler.bathc", "1",
+         "--set: unknown key \"sampler.bathc\"; did you mean \"sampler.batch\"?"},
+        {"batch", "1", "--set: unknown key \"batch\""},
+        {"sampler.seed", " 1", "--set: sampler.seed: must be a whole number"},
+        {"sampler.seed", "1 ", "--set: sampler.seed: must be a whole number"},
+        {"sampler.api_probability", "nan", "--set: sampler.api_probability: must be a number"},
+        {"sampler.api_probability", "0,5", "--set: sampler.api_probability: must be a number"},
+        {"sampler.api_probability", "", "--set: sampler.api_probability: must be a number"},
+        {"sampler.kinds", "block,timing",
+         "--set: sampler.kinds: \"timing\" profiles are not built"},
+        {"log.level", "loud",
+         "--set: log.level: must be \"error\", \"warning\", \"info\" or \"debug\""},
+        {"debug.synchronous", "yes", "--set: debug.synchronous: must be true or false"},
+        {"game.name", "\xff", "--set: game.name: must be UTF-8"},
+    };
+    struct pm_config config;
+    pm_config_init(&config);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pm_error error;
+        assert_false(pm_config_set(&config, cases[i].key, cases[i].value, "--set", &error));
+        if (strncmp(error.message, cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("said: %s\nmust: %s", error.message, cases[i].message);
+    }
+    pm_config_finish(&config);
+}
+
+static void variables_and_keys(void **state)
+{
+    (void)state;
+    char out[64], small[24];
+    assert_true(pm_config_variable("sampler.batch", out, sizeof(out)));
+    assert_string_equal(out, "PIECEMEAL_SAMPLER_BATCH");
+    assert_true(pm_config_variable("sampler.batch", small, 24));
+    assert_false(pm_config_variable("sampler.batch", small, 23));
+    size_t count = 0;
+    while (pm_config_key(count))
+        count++;
+    assert_int_equal(count, 25);
+    assert_string_equal(pm_config_key(0), "game.name");
+    assert_null(pm_config_key(count + 7));
+}
+
+static void numbers_do_not_follow_the_locale(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE.utf8")) {
+        print_message("no de_DE locale on this machine\n");
+        skip();
+    }
+    struct pm_config config;
+    struct pm_error error;
+    pm_config_init(&config);
+    assert_true(pm_config_set(&config, "sampler.api_probability", "0.25", "t", &error));
+    assert_true(config.sampler.api_probability == 0.25);
+    setlocale(LC_NUMERIC, "C");
+    pm_config_finish(&config);
+}
+
+static cJSON *read_json(const char *relative)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%s", getenv("PM_SOURCE_DIR"), relative);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    static char text[1 << 16];
+    size_t n = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    cJSON *root = cJSON_Parse(text);
+    assert_non_null(root);
+    return root;
+}
+
+static void check_property(const cJSON *property, const struct pm_config_entry *entry)
+{
+    const char *type = cJSON_GetStringValue(cJSON_GetObjectItem(property, "type"));
+    const cJSON *number = property;
+    switch (entry->type) {
+    case PM_CONFIG_STRING:
+        assert_string_equal(type, "string");
+        return;
+    case PM_CONFIG_BOOLEAN:
+    case PM_CONFIG_CONSENT:
+        assert_string_equal(type, "boolean");
+        return;
+    case PM_CONFIG_PROBABILITY:
+        assert_string_equal(type, "number");
+        break;
+    case PM_CONFIG_SEED:
+        assert_string_equal(type, "integer");
+        assert_true(cJSON_GetObjectItem(property, "minimum")->valuedouble == 0);
+        assert_true(cJSON_GetObjectItem(property, "maximum")->valuedouble ==
+                    18446744073709551615.0);
+        return;
+    case PM_CONFIG_COUNT:
+        assert_string_equal(type, "integer");
+        break;
+    case PM_CONFIG_BATCH:
+        number = cJSON_GetArrayItem(cJSON_GetObjectItem(property, "oneOf"), 0);
+        assert_string_equal(
+            cJSON_GetStringValue(cJSON_GetObjectItem(
+                cJSON_GetArrayItem(cJSON_GetObjectItem(property, "oneOf"), 1), "const")),
+            "all");
+        break;
+    case PM_CONFIG_KINDS:
+        assert_string_equal(type, "array");
+        number = cJSON_GetObjectItem(cJSON_GetObjectItem(property, "items"), "enum");
+        for (int k = 0, named = 0; pm_config_kind_names[k]; k++) {
+            if (pm_config_kinds_built & (1u << k))
+                assert_string_equal(cJSON_GetStringValue(cJSON_GetArrayItem(number, named++)),
+                                    pm_config_kind_names[k]);
+        }
+        assert_int_equal(cJSON_GetArraySize(number), __builtin_popcount(pm_config_kinds_built));
+        return;
+    case PM_CONFIG_CHOICE:
+        number = cJSON_GetObjectItem(property, "enum");
+        for (int k = 0; entry->choices[k]; k++) {
+            assert_string_equal(cJSON_GetStringValue(cJSON_GetArrayItem(number, k)),
+                                entry->choices[k]);
+            assert_true(k < cJSON_GetArraySize(number));
+        }
+        return;
+    }
+    assert_true(cJSON_GetObjectItem(number, "minimum")->valuedouble == entry->minimum);
+    assert_true(cJSON_GetObjectItem(number, "maximum")->valuedouble == entry->maximum);
+}
+
+/* The schema that editors use and the table that the program uses must not drift apart, either way.
+ */
+static void schema_agrees_with_the_table(void **state)
+{
+    (void)state;
+    cJSON *schema = read_json("manifest/config.schema.json");
+    size_t in_schema = 0, in_table = 0;
+    const cJSON *section, *property;
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItem(schema, "additionalProperties")));
+    cJSON_ArrayForEach(section, cJSON_GetObjectItem(schema, "properties"))
+    {
+        if (strcmp(section->string, "$schema") == 0)
+            continue;
+        assert_true(cJSON_IsFalse(cJSON_GetObjectItem(section, "additionalProperties")));
+        cJSON_ArrayForEach(property, cJSON_GetObjectItem(section, "properties"))
+        {
+            char key[128];
+            snprintf(key, sizeof(key), "%s.%s", section->string, property->string);
+            const struct pm_config_entry *entry = pm_config_find(key);
+            if (!entry)
+                fail_msg("%s is in the schema only", key);
+            assert_non_null(cJSON_GetObjectItem(property, "description"));
+            check_property(property, entry);
+            in_schema++;
+        }
+    }
+    while (pm_config_key(in_table))
+        in_table++;
+    assert_int_equal(in_schema, in_table);
+    cJSON_Delete(schema);
+}
+
+/* Every default that the schema states is what pm_config_init gives, shown by applying it. */
+static void schema_states_the_true_defaults(void **state)
+{
+    (void)state;
+    cJSON *schema = read_json("manifest/config.schema.json");
+    const cJSON *section, *property;
+    size_t seen = 0;
+    cJSON_ArrayForEach(section, cJSON_GetObjectItem(schema, "properties"))
+    {
+        cJSON_ArrayForEach(property, cJSON_GetObjectItem(section, "properties"))
+        {
+            const cJSON *value = cJSON_GetObjectItem(property, "default");
+            if (!value)
+                continue;
+            struct pm_config plain, changed;
+            struct pm_error error = {0};
+            memset(&plain, 0, sizeof(plain));
+            memset(&changed, 0, sizeof(changed));
+            pm_config_init(&plain);
+            pm_config_init(&changed);
+            char *printed = cJSON_PrintUnformatted(value), text[512];
+            snprintf(text, sizeof(text), "{\"%s\": {\"%s\": %s}}", section->string,
+                     property->string, printed);
+            free(printed);
+            if (!pm_config_parse(&changed, "schema", text, strlen(text), &error))
+                fail_msg("%s: %s", text, error.message);
+            const struct pm_config_entry *entry = NULL;
+            for (size_t i = 0; pm_config_key(i); i++) {
+                entry = pm_config_find(pm_config_key(i));
+                size_t size =
+                    entry->type == PM_CONFIG_STRING || entry->type == PM_CONFIG_PROBABILITY ? 8
+                    : entry->type == PM_CONFIG_BOOLEAN || entry->type == PM_CONFIG_CONSENT  ? 1
+                    : entry->type == PM_CONFIG_SEED                                         ? 8
+                                                                                            : 4;
+                if (memcmp((char *)&plain + entry->offset, (char *)&changed + entry->offset,
+                           size) != 0)
+                    fail_msg("%s is not the default (%s differs)", text, entry->key);
+            }
+            pm_config_finish(&plain);
+            pm_config_finish(&changed);
+            seen++;
+        }
+    }
+    assert_true(seen >= 16);
+    cJSON_Delete(schema);
+}
+
+static void example_is_accepted(void **state)
+{
+    (void)state;
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/manifest/config.example.json", getenv("PM_SOURCE_DIR"));
+    struct pm_config config;
+    struct pm_error error = {0};
+    pm_config_init(&config);
+    if (!pm_config_load_file(&config, path, &error))
+        fail_msg("%s", error.message);
+    pm_config_finish(&config);
+    assert_false(pm_config_load_file(&config, "/nonexistent/config.json", &error));
+    assert_int_equal(error.code, PM_ERROR_IO);
+    assert_non_null(strstr(error.message, "No such file"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_with_the_place),
+        cmocka_unit_test(a_failed_parse_changes_nothing),
+        cmocka_unit_test(reads_every_kind_of_value),
+        cmocka_unit_test(consent_can_only_be_withheld),
+        cmocka_unit_test(environment_wins_and_leaves_others_alone),
+        cmocka_unit_test(set_refuses_with_the_source),
+        cmocka_unit_test(variables_and_keys),
+        cmocka_unit_test(numbers_do_not_follow_the_locale),
+        cmocka_unit_test(schema_agrees_with_the_table),
+        cmocka_unit_test(schema_states_the_true_defaults),
+        cmocka_unit_test(example_is_accepted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

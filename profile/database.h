@@ -48,18 +48,19 @@ struct pm_shader_estimates {
 struct pm_database {
     const char *game;
     uint64_t curated_at; /* seconds since the epoch */
-    const struct pm_shader_estimates *shaders; /* sorted by key, environment, kind */
+    const struct pm_shader_estimates *shaders; /* strictly ascending by key, environment, kind, flags */
     size_t shader_count;
 };
 
+/* Appends the protobuf encoding to *out; pm_compress makes the body of it. Refuses what pm_database_decode would. */
 bool pm_database_encode(const struct pm_database *database, struct pm_buffer *out, struct pm_error *error);
 
-/* Everything *database points to is owned by the arena. Any numbers are accepted that are finite; a caller must
+/* Reads a protobuf encoding (pm_decompress first). Everything *database points to is owned by the arena. Any numbers are accepted that are finite; a caller must
  * treat them as advice (DESIGN: a profile can cost speed, never correctness). */
 bool pm_database_decode(const void *data, size_t size, struct pm_arena *arena,
                         struct pm_database *database, struct pm_error *error);
 
-/* NULL when the database has nothing of it. */
+/* NULL when the database has nothing of it. Of several that differ in flags, the one with the fewest. */
 const struct pm_shader_estimates *pm_database_find(const struct pm_database *database,
                                                    const struct pm_shader_key *key,
                                                    const struct pm_environment *environment,

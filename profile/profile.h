@@ -72,7 +72,7 @@ struct pm_profile_limits {
 };
 extern const struct pm_profile_limits pm_profile_limits_default;
 
-/* Appends the protobuf encoding to *out (not compressed). */
+/* Appends the protobuf encoding to *out (not compressed). Refuses what pm_profile_decode would by the default limits. */
 bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out, struct pm_error *error);
 
 /* Reads a protobuf encoding; everything *profile points to is owned by the arena. Refuses an unknown version, a
@@ -96,8 +96,9 @@ bool pm_profile_to_json(const struct pm_profile *profile, struct pm_buffer *out,
 struct pm_profile_merge;
 struct pm_profile_merge *pm_profile_merge_create(void);
 void pm_profile_merge_destroy(struct pm_profile_merge *merge);
-/* Fails with PM_ERROR_INPUT when two profiles disagree on a shader's space. Copies all it keeps. */
+/* Fails with PM_ERROR_INPUT when two profiles disagree on a shader's space or on which points run at most once; `from`
+ * is then left out whole (unless it disagrees with itself). Sums saturate. Copies all it keeps. */
 bool pm_profile_merge_add(struct pm_profile_merge *merge, const struct pm_profile *from,
                           struct pm_error *error);
-/* The merged shaders, sorted by key; owned by the merge until it is destroyed or added to. */
+/* The merged shaders, sorted by key, environment, kind and flags, the points ascending; NULL when out of memory; owned by the merge until it is destroyed or added to. */
 const struct pm_shader_profile *pm_profile_merge_shaders(struct pm_profile_merge *merge, size_t *count);

@@ -1,14 +1,11 @@
+#include "cmocka_includes.h"
 #include "base/config.h"
 #include "base/config_keys.h"
 #include <cjson/cJSON.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* What must be said of a text that is refused; every place was counted by hand. */
 static const struct {

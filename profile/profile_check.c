@@ -1,0 +1,124 @@
+#include "profile/profile_check.h"
+#include "profile/wire.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct pm_profile_limits pm_profile_limits_default = {
+    .compressed_bytes = (size_t)4 << 20,
+    .decompressed_bytes = (size_t)32 << 20,
+    .shaders = 1u << 16,
+    .points_per_shader = 1u << 16,
+    .space = 1u << 20,
+    .name_bytes = 255,
+};
+
+static int compare_points(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Time and memory go by the number of points, not by the space, which costs an attacker nothing. */
+static bool check_repeats(const struct pm_shader_profile *shader, size_t index,
+                          struct pm_error *error)
+{
+    bool ascending = true;
+    for (size_t i = 1; i < shader->point_count && ascending; i++)
+        ascending = shader->points[i - 1].point < shader->points[i].point;
+    if (ascending)
+        return true;
+    uint32_t *sorted = malloc(shader->point_count * sizeof(*sorted));
+    if (!sorted)
+        return pm_fail(error, PM_ERROR_MEMORY, "shader %zu: out of memory", index);
+    for (size_t i = 0; i < shader->point_count; i++)
+        sorted[i] = shader->points[i].point;
+    qsort(sorted, shader->point_count, sizeof(*sorted), compare_points);
+    bool single = true;
+    for (size_t i = 1; i < shader->point_count && single; i++) {
+        if (sorted[i - 1] == sorted[i])
+            single = pm_fail(error, PM_ERROR_INPUT, "shader %zu: point %" PRIu32 " is repeated",
+                             index, sorted[i]);
+    }
+    free(sorted);
+    return single;
+}
+
+static bool is_at_most_once(const struct pm_shader_profile *shader, uint32_t point)
+{
+    return shader->at_most_once && (shader->at_most_once[point / 8] >> (point % 8) & 1);
+}
+
+static bool check_point(const struct pm_shader_profile *shader, size_t index,
+                        const struct pm_point_counts *point, struct pm_error *error)
+{
+    const uint64_t *counts = point->counts;
+    const char *what = NULL;
+    if (point->point >= shader->space)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "shader %zu: point %" PRIu32 " is outside its space of %" PRIu32, index,
+                       point->point, shader->space);
+    if (point->entry_subgroups > point->entry_lanes)
+        what = "field entry_subgroups is above entry_lanes";
+    if (shader->kind == PM_KIND_BLOCK) {
+        if (counts[PM_BLOCK_UNIFORM_LANES] > counts[PM_BLOCK_LANES])
+            what = "field counts: uniform lanes are above lanes";
+        else if (counts[PM_BLOCK_SUBGROUPS] > counts[PM_BLOCK_LANES])
+            what = "field counts: subgroups are above lanes";
+        else if (is_at_most_once(shader, point->point) &&
+                 counts[PM_BLOCK_LANES] > point->entry_lanes)
+            what = "field counts: lanes are above entry_lanes, but it runs at most once";
+    } else if (shader->kind == PM_KIND_ZERO) {
+        if (counts[PM_ZERO_ZERO_WRITES] > counts[PM_ZERO_WRITES])
+            what = "field counts: zero writes are above writes";
+        else if (counts[2] != 0)
+            what = "field counts: the unused one is not 0";
+    }
+    return !what || pm_fail(error, PM_ERROR_INPUT, "shader %zu: point %" PRIu32 ": %s", index,
+                            point->point, what);
+}
+
+static bool check_shader(const struct pm_shader_profile *shader, size_t index,
+                         const struct pm_profile_limits *limits, struct pm_error *error)
+{
+    const char *wrong =
+        pm_identity_wrong(&shader->environment, shader->kind, shader->flags, shader->space);
+    if (wrong)
+        return pm_fail(error, PM_ERROR_INPUT, "shader %zu: %s", index, wrong);
+    if (shader->space > limits->space)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "shader %zu: field space is %" PRIu32 ", more than %zu", index,
+                       shader->space, limits->space);
+    if (shader->point_count > limits->points_per_shader)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "shader %zu: field point has %zu elements, more than %zu", index,
+                       shader->point_count, limits->points_per_shader);
+    if (shader->at_most_once && !pm_bitmap_is_tidy(shader->at_most_once, shader->space))
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "shader %zu: field at_most_once has bits outside its space of %" PRIu32,
+                       index, shader->space);
+    for (size_t i = 0; i < shader->point_count; i++) {
+        if (!check_point(shader, index, &shader->points[i], error))
+            return false;
+    }
+    return check_repeats(shader, index, error);
+}
+
+bool pm_profile_check(const struct pm_profile *profile, const struct pm_profile_limits *limits,
+                      struct pm_error *error)
+{
+    if (profile->game[0] == '\0')
+        return pm_fail(error, PM_ERROR_INPUT, "field game is empty");
+    if (!pm_name_check(profile->game, "game", limits->name_bytes, error) ||
+        !pm_name_check(profile->scene, "scene", limits->name_bytes, error) ||
+        !pm_name_check(profile->layer_version, "layer_version", limits->name_bytes, error))
+        return false;
+    if (profile->shader_count > limits->shaders)
+        return pm_fail(error, PM_ERROR_INPUT, "field shaders has %zu elements, more than %zu",
+                       profile->shader_count, limits->shaders);
+    for (size_t i = 0; i < profile->shader_count; i++) {
+        if (!check_shader(&profile->shaders[i], i, limits, error))
+            return false;
+    }
+    return true;
+}

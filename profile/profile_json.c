@@ -1,0 +1,121 @@
+#include "profile/profile.h"
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const kind_names[] = {
+    [PM_KIND_BLOCK] = "block", [PM_KIND_ZERO] = "zero", [PM_KIND_TIMING] = "timing"};
+
+/* By kind, in the order of the counts; NULL where a kind has no such count. */
+static const char *const count_names[][PM_COUNTS] = {
+    [PM_KIND_BLOCK] = {"lanes", "uniform_lanes", "subgroups"},
+    [PM_KIND_ZERO] = {"writes", "zero_writes", NULL},
+    [PM_KIND_TIMING] = {"count_0", "count_1", "count_2"},
+};
+
+/* A double, which is what cJSON keeps numbers in, would round counts above 2^53. */
+static bool add_u64(cJSON *object, const char *name, uint64_t value)
+{
+    char digits[24];
+    snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    return cJSON_AddRawToObject(object, name, digits) != NULL;
+}
+
+static bool add_environment(cJSON *shader, const struct pm_environment *environment,
+                            enum pm_kind kind)
+{
+    cJSON *object = cJSON_AddObjectToObject(shader, "environment");
+    bool added = object && add_u64(object, "subgroup_size", environment->subgroup_size);
+    if (kind == PM_KIND_TIMING)
+        added = added && add_u64(object, "vendor_id", environment->vendor_id) &&
+                add_u64(object, "device_id", environment->device_id) &&
+                add_u64(object, "driver_id", environment->driver_id) &&
+                add_u64(object, "driver_version", environment->driver_version);
+    return added;
+}
+
+static bool add_at_most_once(cJSON *shader, const struct pm_shader_profile *profile)
+{
+    cJSON *list = cJSON_AddArrayToObject(shader, "at_most_once");
+    if (!list)
+        return false;
+    for (uint32_t i = 0; i < profile->space; i++) {
+        if (!(profile->at_most_once[i / 8] >> (i % 8) & 1))
+            continue;
+        cJSON *number = cJSON_CreateNumber(i);
+        if (!number || !cJSON_AddItemToArray(list, number))
+            return false;
+    }
+    return true;
+}
+
+static bool add_point(cJSON *points, const struct pm_point_counts *point, enum pm_kind kind)
+{
+    cJSON *object = cJSON_CreateObject();
+    if (!object || !cJSON_AddItemToArray(points, object))
+        return false;
+    bool added = add_u64(object, "point", point->point) && add_u64(object, "calls", point->calls) &&
+                 add_u64(object, "entry_lanes", point->entry_lanes) &&
+                 add_u64(object, "entry_subgroups", point->entry_subgroups);
+    for (int i = 0; i < PM_COUNTS && added; i++) {
+        if (count_names[kind][i])
+            added = add_u64(object, count_names[kind][i], point->counts[i]);
+    }
+    return added;
+}
+
+static bool add_shader(cJSON *shaders, const struct pm_shader_profile *profile)
+{
+    if (profile->kind < PM_KIND_BLOCK || profile->kind > PM_KIND_TIMING)
+        return false;
+    cJSON *object = cJSON_CreateObject();
+    if (!object || !cJSON_AddItemToArray(shaders, object))
+        return false;
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&profile->key, key);
+    if (!cJSON_AddStringToObject(object, "key", key) ||
+        !cJSON_AddStringToObject(object, "kind", kind_names[profile->kind]) ||
+        !add_environment(object, &profile->environment, profile->kind) ||
+        !cJSON_AddBoolToObject(object, "occluded", (profile->flags & PM_PROFILE_OCCLUDED) != 0) ||
+        !add_u64(object, "space", profile->space))
+        return false;
+    if (profile->at_most_once && !add_at_most_once(object, profile))
+        return false;
+    cJSON *points = cJSON_AddArrayToObject(object, "points");
+    bool added = points != NULL;
+    for (size_t i = 0; i < profile->point_count && added; i++)
+        added = add_point(points, &profile->points[i], profile->kind);
+    return added;
+}
+
+static bool fill(cJSON *root, const struct pm_profile *profile)
+{
+    char id[2 * PM_UPLOAD_ID_BYTES + 1];
+    for (size_t i = 0; i < PM_UPLOAD_ID_BYTES; i++)
+        snprintf(id + 2 * i, 3, "%02x", profile->upload_id[i]);
+    if (!add_u64(root, "version", PM_PROFILE_VERSION) ||
+        !cJSON_AddStringToObject(root, "upload_id", id) ||
+        !cJSON_AddStringToObject(root, "game", profile->game) ||
+        !cJSON_AddStringToObject(root, "scene", profile->scene) ||
+        !cJSON_AddStringToObject(root, "layer_version", profile->layer_version))
+        return false;
+    cJSON *shaders = cJSON_AddArrayToObject(root, "shaders");
+    bool added = shaders != NULL;
+    for (size_t i = 0; i < profile->shader_count && added; i++)
+        added = add_shader(shaders, &profile->shaders[i]);
+    return added;
+}
+
+bool pm_profile_to_json(const struct pm_profile *profile, struct pm_buffer *out,
+                        struct pm_error *error)
+{
+    cJSON *root = cJSON_CreateObject();
+    char *text = root && fill(root, profile) ? cJSON_Print(root) : NULL;
+    bool printed = text && pm_buffer_append_string(out, text);
+    if (!printed)
+        pm_fail(error, PM_ERROR_MEMORY, "no room for a profile as JSON");
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return printed;
+}

@@ -1,0 +1,144 @@
+#include "profile/wire.h"
+#include "base/utf8.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Each block begins with its size; 16 bytes keep what follows aligned. */
+enum { BLOCK_HEADER = 16 };
+
+static void *bounded_alloc(void *user, size_t size)
+{
+    struct pm_bounded *bounded = user;
+    size_t total = size + BLOCK_HEADER;
+    if (total < size || total > bounded->cap - bounded->live)
+        return NULL;
+    unsigned char *block = malloc(total);
+    if (!block)
+        return NULL;
+    memcpy(block, &total, sizeof(total));
+    bounded->live += total;
+    return block + BLOCK_HEADER;
+}
+
+static void bounded_free(void *user, void *pointer)
+{
+    struct pm_bounded *bounded = user;
+    if (!pointer)
+        return;
+    unsigned char *block = (unsigned char *)pointer - BLOCK_HEADER;
+    size_t total;
+    memcpy(&total, block, sizeof(total));
+    bounded->live -= total;
+    free(block);
+}
+
+void pm_bounded_init(struct pm_bounded *bounded, size_t wire_bytes)
+{
+    /* A shader without points grows about tenfold, one with points less. */
+    bounded->cap =
+        ((size_t)64 << 10) + (wire_bytes < SIZE_MAX / 32 ? wire_bytes * 24 : SIZE_MAX / 2);
+    bounded->live = 0;
+    bounded->allocator = (ProtobufCAllocator){bounded_alloc, bounded_free, bounded};
+}
+
+static int compare_u32(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+int pm_identity_compare(const struct pm_shader_key *a_key,
+                        const struct pm_environment *a_environment, enum pm_kind a_kind,
+                        uint32_t a_flags, const struct pm_shader_key *b_key,
+                        const struct pm_environment *b_environment, enum pm_kind b_kind,
+                        uint32_t b_flags)
+{
+    int order = memcmp(a_key->bytes, b_key->bytes, sizeof(a_key->bytes));
+    if (order == 0)
+        order = compare_u32(a_environment->subgroup_size, b_environment->subgroup_size);
+    if (order == 0)
+        order = compare_u32(a_environment->vendor_id, b_environment->vendor_id);
+    if (order == 0)
+        order = compare_u32(a_environment->device_id, b_environment->device_id);
+    if (order == 0)
+        order = compare_u32(a_environment->driver_id, b_environment->driver_id);
+    if (order == 0)
+        order = compare_u32(a_environment->driver_version, b_environment->driver_version);
+    if (order == 0)
+        order = compare_u32(a_kind, b_kind);
+    if (order == 0)
+        order = compare_u32(a_flags, b_flags);
+    return order;
+}
+
+bool pm_bitmap_is_tidy(const uint8_t *bitmap, uint32_t space)
+{
+    return space % 8 == 0 || (bitmap[space / 8] >> (space % 8)) == 0;
+}
+
+const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t kind,
+                              uint32_t flags, uint32_t space)
+{
+    uint32_t subgroup = environment->subgroup_size;
+    if (kind < PM_KIND_BLOCK || kind > PM_KIND_TIMING)
+        return "field kind is not known to this version";
+    if (flags & ~(uint32_t)PM_PROFILE_OCCLUDED)
+        return "field flags has bits not known to this version";
+    if (space == 0)
+        return "field space is 0";
+    if (kind == PM_KIND_TIMING)
+        return NULL;
+    if (subgroup == 0 || subgroup > 128 || (subgroup & (subgroup - 1)) != 0)
+        return "field environment.subgroup_size is not a power of two from 1 to 128";
+    if (environment->vendor_id || environment->device_id || environment->driver_id ||
+        environment->driver_version)
+        return "field environment names a device, which only timing profiles may";
+    return NULL;
+}
+
+bool pm_no_unknown_fields(const ProtobufCMessage *message, const char *what, struct pm_error *error)
+{
+    if (message->n_unknown_fields == 0)
+        return true;
+    return pm_fail(error, PM_ERROR_INPUT, "%s: field %u is not known to this version", what,
+                   message->unknown_fields[0].tag);
+}
+
+bool pm_name_check(const char *text, const char *field, size_t most, struct pm_error *error)
+{
+    size_t length = strlen(text);
+    if (length > most)
+        return pm_fail(error, PM_ERROR_INPUT, "field %s has %zu bytes, more than %zu", field,
+                       length, most);
+    size_t bad = pm_utf8_check(text, length);
+    if (bad < length)
+        return pm_fail(error, PM_ERROR_INPUT, "field %s: byte %zu is not UTF-8", field, bad);
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
+            return pm_fail(error, PM_ERROR_INPUT, "field %s: byte %zu is a control character",
+                           field, i);
+    }
+    return true;
+}
+
+struct pm_environment pm_environment_of(const Piecemeal__Environment *message)
+{
+    struct pm_environment environment = {0};
+    if (message) {
+        environment.subgroup_size = message->subgroup_size;
+        environment.vendor_id = message->vendor_id;
+        environment.device_id = message->device_id;
+        environment.driver_id = message->driver_id;
+        environment.driver_version = message->driver_version;
+    }
+    return environment;
+}
+
+void pm_environment_fill(Piecemeal__Environment *message, const struct pm_environment *environment)
+{
+    piecemeal__environment__init(message);
+    message->subgroup_size = environment->subgroup_size;
+    message->vendor_id = environment->vendor_id;
+    message->device_id = environment->device_id;
+    message->driver_id = environment->driver_id;
+    message->driver_version = environment->driver_version;
+}

@@ -1,0 +1,51 @@
+/*
+ * What encoding and decoding of profiles and databases share. Private to profile/.
+ *
+ * Thread safety: no state but what the caller holds.
+ */
+#pragma once
+
+#include "piecemeal.pb-c.h"
+#include "profile/profile.h"
+
+/* An allocator for protobuf-c that stops at a cap: a message of two-byte fields would else grow a
+ * hundredfold. */
+struct pm_bounded {
+    ProtobufCAllocator allocator;
+    size_t live, cap; /* bytes */
+};
+/* wire_bytes: the size of the encoding that is going to be unpacked. The struct must not move while
+ * it is used. */
+void pm_bounded_init(struct pm_bounded *bounded, size_t wire_bytes);
+
+/* Orders by key, environment, kind, flags, as lists of shaders are sorted: < 0, 0, > 0. */
+int pm_identity_compare(const struct pm_shader_key *a_key,
+                        const struct pm_environment *a_environment, enum pm_kind a_kind,
+                        uint32_t a_flags, const struct pm_shader_key *b_key,
+                        const struct pm_environment *b_environment, enum pm_kind b_kind,
+                        uint32_t b_flags);
+
+/* Bytes of a bitmap of `space` bits. */
+static inline size_t pm_bitmap_bytes(uint32_t space)
+{
+    return ((size_t)space + 7) / 8;
+}
+
+/* Are the bits behind the last of `space` 0? */
+bool pm_bitmap_is_tidy(const uint8_t *bitmap, uint32_t space);
+
+/* A reason why (environment, kind, flags, space) cannot be, NULL when they can. */
+const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t kind,
+                              uint32_t flags, uint32_t space);
+
+/* Fails when a message carries a field that this version does not know. what: "profile", "shader
+ * 3". */
+bool pm_no_unknown_fields(const ProtobufCMessage *message, const char *what,
+                          struct pm_error *error);
+
+/* Is text at most `most` bytes of UTF-8 without control characters? field names it in the message.
+ */
+bool pm_name_check(const char *text, const char *field, size_t most, struct pm_error *error);
+
+struct pm_environment pm_environment_of(const Piecemeal__Environment *message);
+void pm_environment_fill(Piecemeal__Environment *message, const struct pm_environment *environment);

@@ -1,0 +1,207 @@
+#include "base/random.h"
+#include "cmocka_includes.h"
+#include "profile/database.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHADERS = 50 };
+
+static int by_key(const void *a, const void *b)
+{
+    return memcmp(((const struct pm_shader_estimates *)a)->key.bytes,
+                  ((const struct pm_shader_estimates *)b)->key.bytes, PM_SHADER_KEY_BYTES);
+}
+
+static struct pm_database make(struct pm_arena *arena, uint64_t seed)
+{
+    struct pm_random random;
+    pm_random_init(&random, seed);
+    struct pm_shader_estimates *shaders = pm_arena_zalloc(arena, SHADERS, sizeof(*shaders));
+    for (uint32_t s = 0; s < SHADERS; s++) {
+        struct pm_shader_estimates *shader = &shaders[s];
+        shader->key = pm_shader_key_compute("db", &s, 1);
+        shader->environment.subgroup_size = 1u << pm_random_below(&random, 8);
+        shader->kind = s % 3 ? PM_KIND_BLOCK : PM_KIND_ZERO;
+        shader->space = 1 + pm_random_below(&random, 70);
+        shader->entry_lanes = pm_random_next(&random);
+        shader->published = s % 4 != 0;
+        if (shader->published) {
+            struct pm_point_estimate *points =
+                pm_arena_zalloc(arena, shader->space, sizeof(*points));
+            for (uint32_t i = 0; i < shader->space; i++) {
+                points[i].calls = pm_random_below(&random, 1000);
+                points[i].sessions = pm_random_below(&random, 100);
+                for (int m = 0; m < PM_MEASURES; m++) {
+                    struct pm_ratio *ratio = &points[i].measures[m];
+                    ratio->mean = pm_random_unit(&random);
+                    ratio->mean_low = -pm_random_unit(&random) * 1e300;
+                    ratio->mean_high = pm_random_unit(&random) * 1e-300;
+                    ratio->ratio = pm_random_unit(&random);
+                    ratio->ratio_low = 1 / 3.0;
+                    ratio->ratio_high = (double)m;
+                    ratio->clusters = pm_random_below(&random, 500);
+                }
+            }
+            shader->points = points;
+        }
+        if (s % 5) {
+            uint8_t *deficit = pm_arena_zalloc(arena, (shader->space + 7) / 8, 1);
+            for (uint32_t i = 0; i < shader->space; i += 3)
+                deficit[i / 8] = (uint8_t)(deficit[i / 8] | 1u << (i % 8));
+            shader->deficit = deficit;
+        }
+    }
+    qsort(shaders, SHADERS, sizeof(*shaders), by_key);
+    return (struct pm_database){"a game", 1763600000, shaders, SHADERS};
+}
+
+static void round_trips(void **state)
+{
+    (void)state;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_database database = make(arena, 1), back;
+    struct pm_buffer wire;
+    struct pm_error error = {0};
+    pm_buffer_init(&wire, 1 << 24);
+    if (!pm_database_encode(&database, &wire, &error) ||
+        !pm_database_decode(wire.data, wire.size, arena, &back, &error))
+        fail_msg("%s", error.message);
+    assert_string_equal(back.game, database.game);
+    assert_true(back.curated_at == database.curated_at);
+    assert_int_equal(back.shader_count, SHADERS);
+    for (size_t s = 0; s < SHADERS; s++) {
+        const struct pm_shader_estimates *a = &database.shaders[s], *b = &back.shaders[s];
+        assert_true(pm_shader_key_equal(&a->key, &b->key));
+        assert_memory_equal(&a->environment, &b->environment, sizeof(a->environment));
+        assert_int_equal(a->kind, b->kind);
+        assert_int_equal(a->space, b->space);
+        assert_int_equal(a->published, b->published);
+        assert_true(a->entry_lanes == b->entry_lanes);
+        assert_int_equal(!a->deficit, !b->deficit);
+        if (a->deficit)
+            assert_memory_equal(a->deficit, b->deficit, (a->space + 7) / 8);
+        assert_int_equal(!a->points, !b->points);
+        for (uint32_t i = 0; a->points && i < a->space; i++) {
+            assert_int_equal(a->points[i].calls, b->points[i].calls);
+            assert_int_equal(a->points[i].sessions, b->points[i].sessions);
+            for (int m = 0; m < PM_MEASURES; m++) {
+                const struct pm_ratio *x = &a->points[i].measures[m],
+                                      *y = &b->points[i].measures[m];
+                assert_memory_equal(x, y, 6 * sizeof(double));
+                assert_int_equal(x->clusters, y->clusters);
+            }
+        }
+    }
+    pm_buffer_finish(&wire);
+    pm_arena_destroy(arena);
+}
+
+static void finds_what_is_there_and_nothing_else(void **state)
+{
+    (void)state;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_database database = make(arena, 2);
+    for (size_t s = 0; s < SHADERS; s++) {
+        const struct pm_shader_estimates *shader = &database.shaders[s];
+        assert_ptr_equal(
+            pm_database_find(&database, &shader->key, &shader->environment, shader->kind), shader);
+        struct pm_environment other = shader->environment;
+        other.subgroup_size *= 2;
+        assert_null(pm_database_find(&database, &shader->key, &other, shader->kind));
+        assert_null(
+            pm_database_find(&database, &shader->key, &shader->environment, PM_KIND_TIMING));
+    }
+    struct pm_shader_key absent = {{0xFF, 0xFF, 0xFF}};
+    struct pm_environment environment = {.subgroup_size = 8};
+    assert_null(pm_database_find(&database, &absent, &environment, PM_KIND_BLOCK));
+    database.shader_count = 0;
+    assert_null(pm_database_find(&database, &absent, &environment, PM_KIND_BLOCK));
+    pm_arena_destroy(arena);
+}
+
+static void refuses(const struct pm_database *database, const char *why)
+{
+    struct pm_buffer wire;
+    struct pm_error error;
+    pm_buffer_init(&wire, 1 << 24);
+    assert_false(pm_database_encode(database, &wire, &error));
+    assert_string_equal(error.message, why);
+    pm_buffer_finish(&wire);
+}
+
+static void refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    struct pm_point_estimate points[2] = {0};
+    uint8_t deficit = 4;
+    struct pm_shader_estimates shaders[2] = {{.environment = {.subgroup_size = 8},
+                                              .kind = PM_KIND_BLOCK,
+                                              .space = 2,
+                                              .published = true,
+                                              .points = points}};
+    struct pm_database database = {"g", 0, shaders, 1};
+    points[1].measures[2].ratio_high = (double)INFINITY;
+    refuses(&database, "database: shader 0: point 1: measure 2 is not finite");
+    points[1].measures[2].ratio_high = (double)NAN;
+    refuses(&database, "database: shader 0: point 1: measure 2 is not finite");
+    points[1].measures[2].ratio_high = 0;
+    shaders[0].deficit = &deficit;
+    refuses(&database, "database: shader 0: field deficit has bits outside its space of 2");
+    shaders[0].deficit = NULL;
+    shaders[0].published = false;
+    refuses(&database, "database: shader 0: is not published, but has the estimates of its points");
+    shaders[0].published = true;
+    shaders[1] = shaders[0];
+    database.shader_count = 2;
+    refuses(&database, "database: shader 1: is repeated or out of order");
+    shaders[0].key.bytes[0] = 1;
+    refuses(&database, "database: shader 1: is repeated or out of order");
+    database.shader_count = 1;
+    database.game = "";
+    refuses(&database, "database: field game is empty");
+}
+
+/* However a database is damaged, decoding ends with an answer, and what it accepts is sound. */
+static void damaged_databases_are_survived(void **state)
+{
+    (void)state;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_database database = make(arena, 3);
+    struct pm_buffer wire;
+    struct pm_random random;
+    struct pm_error error;
+    pm_buffer_init(&wire, 1 << 24);
+    pm_random_init(&random, 4);
+    assert_true(pm_database_encode(&database, &wire, &error));
+    size_t accepted = 0;
+    for (int i = 0; i < 4000; i++) {
+        size_t size = i % 2 ? wire.size : pm_random_below(&random, (uint32_t)wire.size);
+        uint32_t at = pm_random_below(&random, (uint32_t)wire.size);
+        unsigned char saved = wire.data[at];
+        wire.data[at] = (unsigned char)pm_random_next(&random);
+        struct pm_arena *scratch = pm_arena_create(0);
+        struct pm_database back;
+        if (pm_database_decode(wire.data, size, scratch, &back, &error)) {
+            accepted++;
+            for (size_t s = 0; s < back.shader_count; s++)
+                assert_true(!back.shaders[s].points == !back.shaders[s].published);
+        }
+        pm_arena_destroy(scratch);
+        wire.data[at] = saved;
+    }
+    assert_true(accepted > 0);
+    pm_buffer_finish(&wire);
+    pm_arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trips),
+        cmocka_unit_test(finds_what_is_there_and_nothing_else),
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(damaged_databases_are_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,423 @@
+#include "cmocka_includes.h"
+#include "piecemeal.pb-c.h"
+#include "profile/profile.h"
+#include "random_profile.h"
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void random_profiles_round_trip(void **state)
+{
+    (void)state;
+    struct pm_random random;
+    pm_random_init(&random, 7);
+    for (int i = 0; i < 300; i++) {
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_profile profile = pm_random_profile(&random, arena, 1 + (uint32_t)i % 40, 30),
+                          back;
+        struct pm_buffer wire;
+        struct pm_error error = {0};
+        pm_buffer_init(&wire, 1 << 24);
+        if (!pm_profile_encode(&profile, &wire, &error) ||
+            !pm_profile_decode(wire.data, wire.size, NULL, arena, &back, &error))
+            fail_msg("%s", error.message);
+        assert_true(pm_same_profile(&profile, &back));
+        pm_buffer_finish(&wire);
+        pm_arena_destroy(arena);
+    }
+}
+
+/* One valid message of two shaders, which each case then spoils. */
+struct fixture {
+    Piecemeal__Profile profile;
+    Piecemeal__ShaderProfile shader[2], *list[2];
+    Piecemeal__Environment environment[2];
+    uint8_t id[16], key[2][24], bitmap[2];
+    uint32_t point[2][3], calls[2][3];
+    uint64_t lanes[2][3], subgroups[2][3], counts[2][9];
+    ProtobufCMessageUnknownField unknown;
+};
+
+static void fixture_init(struct fixture *f)
+{
+    memset(f, 0, sizeof(*f));
+    piecemeal__profile__init(&f->profile);
+    f->profile.version = 1;
+    f->profile.upload_id = (ProtobufCBinaryData){16, f->id};
+    f->profile.game = (char *)"game";
+    f->profile.n_shaders = 2;
+    f->profile.shaders = f->list;
+    for (int s = 0; s < 2; s++) {
+        Piecemeal__ShaderProfile *shader = &f->shader[s];
+        f->list[s] = shader;
+        piecemeal__shader_profile__init(shader);
+        piecemeal__environment__init(&f->environment[s]);
+        f->environment[s].subgroup_size = 8;
+        f->key[s][0] = (uint8_t)s;
+        shader->key = (ProtobufCBinaryData){24, f->key[s]};
+        shader->environment = &f->environment[s];
+        shader->kind = PM_KIND_BLOCK;
+        shader->space = 12;
+        f->bitmap[0] = 1;
+        shader->at_most_once = (ProtobufCBinaryData){2, f->bitmap};
+        shader->n_point = shader->n_calls = shader->n_entry_lanes = shader->n_entry_subgroups = 3;
+        shader->n_counts = 9;
+        shader->point = f->point[s];
+        shader->calls = f->calls[s];
+        shader->entry_lanes = f->lanes[s];
+        shader->entry_subgroups = f->subgroups[s];
+        shader->counts = f->counts[s];
+        for (uint32_t i = 0; i < 3; i++) {
+            f->point[s][i] = i * 5;
+            f->calls[s][i] = 1;
+            f->lanes[s][i] = 100;
+            f->subgroups[s][i] = 13;
+            f->counts[s][3 * i] = 100;
+            f->counts[s][3 * i + 1] = 90;
+            f->counts[s][3 * i + 2] = 13;
+        }
+    }
+}
+
+static void spoil(struct fixture *f, int which)
+{
+    Piecemeal__ShaderProfile *shader = &f->shader[1];
+    static const uint8_t bytes[4] = {1, 2, 3, 4};
+    static char long_name[301];
+    memset(long_name, 'n', 300);
+    f->unknown =
+        (ProtobufCMessageUnknownField){77, PROTOBUF_C_WIRE_TYPE_VARINT, 1, (uint8_t *)bytes};
+    switch (which) {
+    case 0:
+        f->profile.version = 2;
+        break;
+    case 1:
+        f->profile.upload_id.len = 15;
+        break;
+    case 2:
+        f->profile.game = (char *)"";
+        break;
+    case 3:
+        f->profile.game = long_name;
+        break;
+    case 4:
+        f->profile.scene = (char *)"a\nb";
+        break;
+    case 5:
+        f->profile.layer_version = (char *)"\xff";
+        break;
+    case 6:
+        f->profile.base.n_unknown_fields = 1;
+        f->profile.base.unknown_fields = &f->unknown;
+        break;
+    case 7:
+        shader->base.n_unknown_fields = 1;
+        shader->base.unknown_fields = &f->unknown;
+        break;
+    case 8:
+        f->environment[1].base.n_unknown_fields = 1;
+        f->environment[1].base.unknown_fields = &f->unknown;
+        break;
+    case 9:
+        shader->key.len = 23;
+        break;
+    case 10:
+        shader->environment = NULL;
+        break;
+    case 11:
+        f->environment[1].subgroup_size = 12;
+        break;
+    case 12:
+        f->environment[1].vendor_id = 1;
+        break;
+    case 13:
+        shader->kind = 4;
+        break;
+    case 14:
+        shader->kind = 0;
+        break;
+    case 15:
+        shader->flags = 2;
+        break;
+    case 16:
+        shader->space = 0;
+        shader->at_most_once.len = 0;
+        break;
+    case 17:
+        shader->space = 10;
+        break;
+    case 18:
+        shader->space = 0xFFFFFFFF;
+        shader->at_most_once.len = 0;
+        break;
+    case 19:
+        shader->at_most_once.len = 1;
+        break;
+    case 20:
+        f->bitmap[1] = 0x10;
+        break;
+    case 21:
+        shader->n_calls = 2;
+        break;
+    case 22:
+        shader->n_entry_lanes = 0;
+        break;
+    case 23:
+        shader->n_entry_subgroups = 2;
+        break;
+    case 24:
+        shader->n_counts = 8;
+        break;
+    case 25:
+        f->point[1][2] = 5;
+        break;
+    case 26:
+        f->point[1][0] = 10;
+        break;
+    case 27:
+        f->counts[1][4] = 101;
+        break;
+    case 28:
+        f->counts[1][5] = 101;
+        break;
+    case 29:
+        f->counts[1][0] = 101;
+        break;
+    case 30:
+        f->subgroups[1][1] = 101;
+        break;
+    case 31:
+        shader->kind = PM_KIND_ZERO;
+        break;
+    case 32:
+        shader->kind = PM_KIND_ZERO;
+        for (int i = 0; i < 3; i++)
+            f->counts[1][3 * i + 2] = 0;
+        f->counts[1][4] = 101;
+        break;
+    }
+}
+
+static const char *const refusals[] = {
+    "profile: field version is 2; this program knows 1",
+    "profile: field upload_id has 15 bytes, not 16",
+    "profile: field game is empty",
+    "profile: field game has 300 bytes, more than 255",
+    "profile: field scene: byte 1 is a control character",
+    "profile: field layer_version: byte 0 is not UTF-8",
+    "profile: message: field 77 is not known to this version",
+    "profile: shader 1: field 77 is not known to this version",
+    "profile: shader 1: field 77 is not known to this version",
+    "profile: shader 1: field key has 23 bytes, not 24",
+    "profile: shader 1: field environment.subgroup_size is not a power of two from 1 to 128",
+    "profile: shader 1: field environment.subgroup_size is not a power of two from 1 to 128",
+    "profile: shader 1: field environment names a device, which only timing profiles may",
+    "profile: shader 1: field kind is not known to this version",
+    "profile: shader 1: field kind is not known to this version",
+    "profile: shader 1: field flags has bits not known to this version",
+    "profile: shader 1: field space is 0",
+    "profile: shader 1: point 10 is outside its space of 10",
+    "profile: shader 1: field space is 4294967295, more than 1048576",
+    "profile: shader 1: field at_most_once has 1 bytes where a space of 12 needs 2",
+    "profile: shader 0: field at_most_once has bits outside its space of 12",
+    "profile: shader 1: field calls has 2 elements where 3 are needed",
+    "profile: shader 1: field entry_lanes has 0 elements where 3 are needed",
+    "profile: shader 1: field entry_subgroups has 2 elements where 3 are needed",
+    "profile: shader 1: field counts has 8 elements where 9 are needed",
+    "profile: shader 1: point 5 is repeated",
+    "profile: shader 1: point 10 is repeated",
+    "profile: shader 1: point 5: field counts: uniform lanes are above lanes",
+    "profile: shader 1: point 5: field counts: subgroups are above lanes",
+    "profile: shader 1: point 0: field counts: lanes are above entry_lanes, but it runs at most "
+    "once",
+    "profile: shader 1: point 5: field entry_subgroups is above entry_lanes",
+    "profile: shader 1: point 0: field counts: the unused one is not 0",
+    "profile: shader 1: point 5: field counts: zero writes are above writes",
+};
+
+static void refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    for (int which = -1; which < (int)(sizeof(refusals) / sizeof(refusals[0])); which++) {
+        struct fixture f;
+        fixture_init(&f);
+        spoil(&f, which);
+        uint8_t wire[4096];
+        size_t size = piecemeal__profile__get_packed_size(&f.profile);
+        assert_true(size < sizeof(wire));
+        piecemeal__profile__pack(&f.profile, wire);
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_profile profile = {.game = "untouched"};
+        struct pm_error error = {0};
+        bool decoded = pm_profile_decode(wire, size, NULL, arena, &profile, &error);
+        if (which < 0) {
+            if (!decoded)
+                fail_msg("%s", error.message);
+            assert_int_equal(profile.shaders[1].points[2].counts[PM_BLOCK_UNIFORM_LANES], 90);
+        } else {
+            if (decoded)
+                fail_msg("accepted: %s", refusals[which]);
+            assert_string_equal(error.message, refusals[which]);
+            assert_int_equal(error.code, PM_ERROR_INPUT);
+            assert_string_equal(profile.game, "untouched");
+        }
+        pm_arena_destroy(arena);
+    }
+}
+
+static void the_callers_limits_hold(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    uint8_t wire[4096];
+    size_t size = piecemeal__profile__pack(&f.profile, wire);
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_profile profile;
+    struct pm_error error;
+    struct pm_profile_limits limits = pm_profile_limits_default;
+    limits.shaders = 1;
+    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
+    assert_string_equal(error.message, "profile: field shaders has 2 elements, more than 1");
+    limits = pm_profile_limits_default;
+    limits.points_per_shader = 2;
+    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
+    limits = pm_profile_limits_default;
+    limits.space = 11;
+    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
+    limits = pm_profile_limits_default;
+    limits.name_bytes = 3;
+    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
+    limits = pm_profile_limits_default;
+    limits.decompressed_bytes = size - 1;
+    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
+    pm_arena_destroy(arena);
+}
+
+/* A message of 65,000 empty shaders, two bytes each: it must not grow a hundredfold in memory. */
+static void small_messages_cannot_grow_large(void **state)
+{
+    (void)state;
+    static uint8_t wire[130000];
+    for (size_t i = 0; i < sizeof(wire); i += 2)
+        wire[i] = 0x32;
+    struct pm_arena *arena = pm_arena_create(1 << 20);
+    struct pm_profile profile;
+    struct pm_error error;
+    assert_false(pm_profile_decode(wire, sizeof(wire), NULL, arena, &profile, &error));
+    pm_arena_destroy(arena);
+}
+
+static void encoding_refuses_what_decoding_would(void **state)
+{
+    (void)state;
+    struct pm_point_counts point = {.point = 3, .entry_lanes = 4, .counts = {5, 6, 1}};
+    struct pm_shader_profile shader = {.environment = {.subgroup_size = 4},
+                                       .kind = PM_KIND_BLOCK,
+                                       .space = 4,
+                                       .points = &point,
+                                       .point_count = 1};
+    struct pm_profile profile = {
+        .game = "g", .scene = "", .layer_version = "", .shaders = &shader, .shader_count = 1};
+    struct pm_buffer out;
+    struct pm_error error;
+    pm_buffer_init(&out, 4096);
+    assert_false(pm_profile_encode(&profile, &out, &error));
+    assert_string_equal(error.message,
+                        "profile: shader 0: point 3: field counts: uniform lanes are above lanes");
+    assert_int_equal(out.size, 0);
+    point.counts[1] = 5;
+    assert_true(pm_profile_encode(&profile, &out, &error));
+    pm_buffer_finish(&out);
+}
+
+/* DESIGN: about 7.6 kB for 150 shaders of 8 points, compressed. */
+static void wire_size_is_as_designed(void **state)
+{
+    (void)state;
+    struct pm_random random;
+    struct pm_arena *arena = pm_arena_create(0);
+    pm_random_init(&random, 3);
+    struct pm_shader_profile shaders[150] = {0};
+    for (uint32_t s = 0; s < 150; s++) {
+        struct pm_point_counts *points = pm_arena_zalloc(arena, 8, sizeof(*points));
+        shaders[s] = (struct pm_shader_profile){.key = pm_shader_key_compute("", &s, 1),
+                                                .environment = {.subgroup_size = 32},
+                                                .kind = PM_KIND_BLOCK,
+                                                .space = 30,
+                                                .points = points,
+                                                .point_count = 8};
+        uint32_t lanes = 1000 + pm_random_below(&random, 2000000);
+        for (uint32_t i = 0; i < 8; i++) {
+            uint32_t some = pm_random_below(&random, 2) ? lanes : pm_random_below(&random, lanes);
+            points[i] = (struct pm_point_counts){.point = i * 3,
+                                                 .calls = 1,
+                                                 .entry_lanes = lanes,
+                                                 .entry_subgroups = lanes / 30,
+                                                 .counts = {some, some / 2, some / 20}};
+        }
+    }
+    struct pm_profile profile = {
+        .game = "g", .scene = "", .layer_version = "", .shaders = shaders, .shader_count = 150};
+    struct pm_buffer wire, packed;
+    struct pm_error error;
+    pm_buffer_init(&wire, 1 << 20);
+    pm_buffer_init(&packed, 1 << 20);
+    assert_true(pm_profile_encode(&profile, &wire, &error));
+    assert_true(pm_compress(wire.data, wire.size, &packed, &error));
+    print_message("150 shaders of 8 points: %zu bytes, %zu compressed\n", wire.size, packed.size);
+    assert_true(packed.size < 24000);
+    pm_buffer_finish(&wire);
+    pm_buffer_finish(&packed);
+    pm_arena_destroy(arena);
+}
+
+static void json_says_all(void **state)
+{
+    (void)state;
+    struct pm_random random;
+    struct pm_arena *arena = pm_arena_create(0);
+    pm_random_init(&random, 5);
+    struct pm_profile profile = pm_random_profile(&random, arena, 20, 20);
+    struct pm_buffer out;
+    struct pm_error error;
+    pm_buffer_init(&out, 1 << 22);
+    assert_true(pm_profile_to_json(&profile, &out, &error));
+    cJSON *root = cJSON_Parse((char *)out.data);
+    assert_non_null(root);
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(root, "game")), profile.game);
+    const cJSON *shaders = cJSON_GetObjectItem(root, "shaders");
+    assert_int_equal(cJSON_GetArraySize(shaders), profile.shader_count);
+    for (size_t i = 0; i < profile.shader_count; i++) {
+        const struct pm_shader_profile *shader = &profile.shaders[i];
+        const cJSON *object = cJSON_GetArrayItem(shaders, (int)i);
+        char key[PM_SHADER_KEY_TEXT];
+        pm_shader_key_format(&shader->key, key);
+        assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(object, "key")), key);
+        const cJSON *points = cJSON_GetObjectItem(object, "points");
+        assert_int_equal(cJSON_GetArraySize(points), shader->point_count);
+        for (size_t p = 0; p < shader->point_count; p++) {
+            const cJSON *count =
+                cJSON_GetObjectItem(cJSON_GetArrayItem(points, (int)p),
+                                    shader->kind == PM_KIND_BLOCK ? "lanes" : "writes");
+            assert_true(cJSON_GetNumberValue(count) == (double)shader->points[p].counts[0]);
+        }
+    }
+    cJSON_Delete(root);
+    pm_buffer_finish(&out);
+    pm_arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_profiles_round_trip),
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(the_callers_limits_hold),
+        cmocka_unit_test(small_messages_cannot_grow_large),
+        cmocka_unit_test(encoding_refuses_what_decoding_would),
+        cmocka_unit_test(wire_size_is_as_designed),
+        cmocka_unit_test(json_says_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/*
+ * A deferred renderer: shadow map, geometry pass into three targets, lighting in one draw a tile of
+ * the screen, and a compute post-process (bright parts and histogram, blur, tone map). Two frames
+ * are in flight; the picture of each is copied to the CPU.
+ *
+ * Use: init, then for each frame wait, update, submit; a frame's picture is there once its next
+ * wait returned. Thread safety: one thread at a time.
+ */
+#pragma once
+
+#include "examples/common/gpu.h"
+#include "examples/deferred/scene.h"
+
+enum {
+    PM_TILES_X = 8,
+    PM_TILES_Y = 5,
+    PM_TILES = PM_TILES_X * PM_TILES_Y,
+    PM_TILE_WORDS = 1 + PM_MAX_LIGHTS, /* the list's length and the lights' numbers */
+    PM_FRAMES_IN_FLIGHT = 2,
+    PM_SHADOW_SIDE = 1024, /* texels */
+};
+
+/* As frame.glsl has it. */
+struct pm_frame_constants {
+    pm_mat4 view_projection, inverse_view_projection, sun_view_projection;
+    float eye[4], sun_direction[4], sun_color[4], sky_low[4], sky_high[4], size[4];
+};
+
+struct pm_frame {
+    struct pm_gpu_buffer constants, lights, tiles, histogram, picture;
+    VkDescriptorSet frame_set, light_set, post_set;
+    VkCommandBuffer commands;
+    VkFence fence;
+    bool recorded, submitted;
+};
+
+struct pm_renderer {
+    const struct pm_gpu *gpu;
+    const struct pm_scene *scene;
+    uint32_t width, height; /* pixels */
+    bool record_once;
+
+    struct pm_gpu_image albedo_maps, surface_maps, masks;
+    struct pm_gpu_image albedo, normal, material, depth, shadow, hdr, bloom_a, bloom_b, picture;
+    struct pm_gpu_buffer vertices, indices;
+    VkSampler repeat, clamp, nearest;
+    VkRenderPass shadow_pass, geometry_pass, light_pass;
+    VkFramebuffer shadow_target, geometry_target, light_target;
+    VkDescriptorSetLayout frame_layout, light_layout, post_layout;
+    VkPipelineLayout geometry_pipeline_layout, light_pipeline_layout, post_pipeline_layout;
+    VkPipeline materials[PM_MATERIAL_COUNT], shadow_solid, shadow_leaf, light, bright, blur,
+        tonemap;
+    VkDescriptorPool pool;
+    struct pm_frame frames[PM_FRAMES_IN_FLIGHT];
+};
+
+/* *renderer must be zero before; finish also after a failure. gpu and scene must outlive it. */
+bool pm_renderer_init(struct pm_renderer *renderer, const struct pm_gpu *gpu,
+                      const struct pm_scene *scene, uint32_t width, uint32_t height,
+                      bool record_once, struct pm_error *error);
+void pm_renderer_finish(struct pm_renderer *renderer);
+
+/* Parts of init. */
+bool pm_renderer_create_targets(struct pm_renderer *renderer, struct pm_error *error);
+bool pm_renderer_create_pipelines(struct pm_renderer *renderer, struct pm_error *error);
+bool pm_renderer_create_sets(struct pm_renderer *renderer, struct pm_error *error);
+
+/* Waits until the frame's last submission, if any, is complete. */
+bool pm_renderer_wait(struct pm_renderer *renderer, struct pm_frame *frame, struct pm_error *error);
+
+/* Writes the constants, the lights and the tiles' lists for a time in seconds. The frame must be
+ * complete. */
+void pm_renderer_update(const struct pm_renderer *renderer, struct pm_frame *frame, float time);
+
+/* Records the commands, unless record_once and they are there already, and submits them. */
+bool pm_renderer_submit(struct pm_renderer *renderer, struct pm_frame *frame,
+                        struct pm_error *error);
+
+/* For each tile, which of the scene's lights can reach what is seen in it: PM_TILES lists of
+ * PM_TILE_WORDS. */
+void pm_tiles_fill(uint32_t *tiles, const struct pm_light_constants *lights, uint32_t light_count,
+                   const pm_mat4 *view, float tangent_x, float tangent_y);

@@ -1,0 +1,223 @@
+#include "examples/deferred/renderer.h"
+#include <string.h>
+
+static const float field_of_view = 1.05f; /* vertical, radians */
+
+void pm_renderer_update(const struct pm_renderer *r, struct pm_frame *frame, float time)
+{
+    const struct pm_scene *scene = r->scene;
+    const float aspect = (float)r->width / (float)r->height;
+    const pm_vec3 eye = pm_scene_eye(scene, time);
+    const pm_mat4 view = pm_look_at(eye, scene->camera_at);
+    const pm_mat4 projection = pm_perspective(field_of_view, aspect, 0.15f, 140.0f);
+    const pm_mat4 sun_view =
+        pm_look_at(pm_scale(scene->sun_direction, 60.0f), (pm_vec3){0.0f, 0.0f, 0.0f});
+    const pm_mat4 sun_box = pm_orthographic(scene->shadow_half, 1.0f, 120.0f);
+
+    struct pm_frame_constants constants = {
+        .view_projection = pm_multiply(&projection, &view),
+        .sun_view_projection = pm_multiply(&sun_box, &sun_view),
+        .eye = {eye.x, eye.y, eye.z, time},
+        .sun_direction = {scene->sun_direction.x, scene->sun_direction.y, scene->sun_direction.z,
+                          1.0f / PM_SHADOW_SIDE},
+        .sun_color = {scene->sun_color.x, scene->sun_color.y, scene->sun_color.z, scene->ambient},
+        .sky_low = {scene->sky_low.x, scene->sky_low.y, scene->sky_low.z, scene->fog},
+        .sky_high = {scene->sky_high.x, scene->sky_high.y, scene->sky_high.z, scene->stars},
+        .size = {(float)r->width, (float)r->height, 1.0f / (float)r->width,
+                 1.0f / (float)r->height},
+    };
+    constants.inverse_view_projection = pm_inverse(&constants.view_projection);
+    memcpy(frame->constants.mapped, &constants, sizeof constants);
+
+    struct pm_light_constants lights[PM_MAX_LIGHTS];
+    for (uint32_t i = 0; i < scene->light_count; i++)
+        lights[i] = pm_light_at(&scene->lights[i], time);
+    memcpy(frame->lights.mapped, lights, scene->light_count * sizeof *lights);
+    const float tangent = tanf(field_of_view * 0.5f);
+    pm_tiles_fill(frame->tiles.mapped, lights, scene->light_count, &view, tangent * aspect,
+                  tangent);
+}
+
+static void begin_pass(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
+                       uint32_t width, uint32_t height, uint32_t colors)
+{
+    VkClearValue clears[4] = {0};
+    clears[colors].depthStencil.depth = 1.0f;
+    const VkRenderPassBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+        .renderPass = pass,
+        .framebuffer = target,
+        .renderArea = {{0, 0}, {width, height}},
+        .clearValueCount = colors + 1,
+        .pClearValues = clears,
+    };
+    vkCmdBeginRenderPass(commands, &info, VK_SUBPASS_CONTENTS_INLINE);
+    pm_gpu_viewport(commands, width, height);
+}
+
+static void draw_object(const struct pm_renderer *r, VkCommandBuffer commands,
+                        const struct pm_object *object)
+{
+    vkCmdPushConstants(commands, r->geometry_pipeline_layout,
+                       VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0,
+                       sizeof object->constants, &object->constants);
+    vkCmdDrawIndexed(commands, object->mesh.count, 1, object->mesh.first, 0, 0);
+}
+
+static void record_geometry(const struct pm_renderer *r, VkCommandBuffer commands,
+                            const struct pm_frame *frame)
+{
+    const VkDeviceSize zero = 0;
+    vkCmdBindVertexBuffers(commands, 0, 1, &r->vertices.handle, &zero);
+    vkCmdBindIndexBuffer(commands, r->indices.handle, 0, VK_INDEX_TYPE_UINT32);
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->geometry_pipeline_layout,
+                            0, 1, &frame->frame_set, 0, NULL);
+
+    begin_pass(commands, r->shadow_pass, r->shadow_target, PM_SHADOW_SIDE, PM_SHADOW_SIDE, 0);
+    for (int leaves = 0; leaves <= 1; leaves++) {
+        vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                          leaves ? r->shadow_leaf : r->shadow_solid);
+        for (uint32_t i = 0; i < r->scene->object_count; i++) {
+            const struct pm_object *object = &r->scene->objects[i];
+            if (object->material != PM_MATERIAL_LAMP &&
+                (object->material == PM_MATERIAL_FOLIAGE) == leaves)
+                draw_object(r, commands, object);
+        }
+    }
+    vkCmdEndRenderPass(commands);
+
+    begin_pass(commands, r->geometry_pass, r->geometry_target, r->width, r->height, 3);
+    for (int material = 0; material < PM_MATERIAL_COUNT; material++) {
+        vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->materials[material]);
+        for (uint32_t i = 0; i < r->scene->object_count; i++)
+            if ((int)r->scene->objects[i].material == material)
+                draw_object(r, commands, &r->scene->objects[i]);
+    }
+    vkCmdEndRenderPass(commands);
+}
+
+static void record_light(const struct pm_renderer *r, VkCommandBuffer commands,
+                         const struct pm_frame *frame)
+{
+    begin_pass(commands, r->light_pass, r->light_target, r->width, r->height, 1);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->light);
+    const VkDescriptorSet sets[] = {frame->frame_set, frame->light_set};
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->light_pipeline_layout, 0,
+                            2, sets, 0, NULL);
+    for (uint32_t tile = 0; tile < PM_TILES; tile++) {
+        const uint32_t x = tile % PM_TILES_X, y = tile / PM_TILES_X;
+        const struct {
+            float rectangle[4];
+            uint32_t first;
+        } constants = {
+            .rectangle = {2.0f * (float)x / PM_TILES_X - 1.0f, 2.0f * (float)y / PM_TILES_Y - 1.0f,
+                          2.0f * (float)(x + 1) / PM_TILES_X - 1.0f,
+                          2.0f * (float)(y + 1) / PM_TILES_Y - 1.0f},
+            .first = tile * PM_TILE_WORDS,
+        };
+        vkCmdPushConstants(commands, r->light_pipeline_layout,
+                           VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0,
+                           sizeof constants, &constants);
+        vkCmdDraw(commands, 4, 1, 0, 0);
+    }
+    vkCmdEndRenderPass(commands);
+}
+
+static void memory_barrier(VkCommandBuffer commands, VkPipelineStageFlags after,
+                           VkAccessFlags wrote, VkPipelineStageFlags before, VkAccessFlags will)
+{
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = wrote,
+        .dstAccessMask = will,
+    };
+    vkCmdPipelineBarrier(commands, after, before, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+static void between_dispatches(VkCommandBuffer commands)
+{
+    memory_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+static void record_blur(const struct pm_renderer *r, VkCommandBuffer commands, uint32_t vertical)
+{
+    const uint32_t length = vertical ? r->bloom_a.height : r->bloom_a.width;
+    const uint32_t lines = vertical ? r->bloom_a.width : r->bloom_a.height;
+    vkCmdPushConstants(commands, r->post_pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 4,
+                       &vertical);
+    vkCmdDispatch(commands, (length + 63) / 64, lines, 1);
+    between_dispatches(commands);
+}
+
+static void record_post(const struct pm_renderer *r, VkCommandBuffer commands,
+                        const struct pm_frame *frame)
+{
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->post_pipeline_layout, 0, 1,
+                            &frame->post_set, 0, NULL);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->bright);
+    vkCmdDispatch(commands, (r->bloom_a.width + 7) / 8, (r->bloom_a.height + 7) / 8, 1);
+    between_dispatches(commands);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->blur);
+    record_blur(r, commands, 0);
+    record_blur(r, commands, 1);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->tonemap);
+    vkCmdDispatch(commands, (r->width + 7) / 8, (r->height + 7) / 8, 1);
+}
+
+static void record(const struct pm_renderer *r, VkCommandBuffer commands,
+                   const struct pm_frame *frame)
+{
+    /* The pictures of the frame before may still be read. */
+    memory_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                   VK_ACCESS_SHADER_WRITE_BIT,
+                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                       VK_ACCESS_TRANSFER_WRITE_BIT);
+    vkCmdFillBuffer(commands, frame->histogram.handle, 0, VK_WHOLE_SIZE, 0);
+    memory_barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    record_geometry(r, commands, frame);
+    record_light(r, commands, frame);
+    record_post(r, commands, frame);
+
+    memory_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                   VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    const VkBufferImageCopy copy = {
+        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+        .imageExtent = {r->width, r->height, 1},
+    };
+    vkCmdCopyImageToBuffer(commands, r->picture.handle, VK_IMAGE_LAYOUT_GENERAL,
+                           frame->picture.handle, 1, &copy);
+    memory_barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                   VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+}
+
+bool pm_renderer_submit(struct pm_renderer *r, struct pm_frame *frame, struct pm_error *error)
+{
+    if (!frame->recorded || !r->record_once) {
+        const VkCommandBufferBeginInfo begin = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+            .flags = r->record_once ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+        };
+        if (!pm_gpu_check(vkBeginCommandBuffer(frame->commands, &begin), "vkBeginCommandBuffer",
+                          error))
+            return false;
+        record(r, frame->commands, frame);
+        if (!pm_gpu_check(vkEndCommandBuffer(frame->commands), "vkEndCommandBuffer", error))
+            return false;
+        frame->recorded = true;
+    }
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &frame->commands,
+    };
+    if (!pm_gpu_check(vkQueueSubmit(r->gpu->queue, 1, &submit, frame->fence), "vkQueueSubmit",
+                      error))
+        return false;
+    frame->submitted = true;
+    return true;
+}

@@ -1,0 +1,247 @@
+#include "examples/deferred/renderer.h"
+
+#include "blur.comp.h"
+#include "brick.frag.h"
+#include "bright.comp.h"
+#include "foliage.frag.h"
+#include "lamp.frag.h"
+#include "lighting.frag.h"
+#include "marble.frag.h"
+#include "mesh.vert.h"
+#include "metal.frag.h"
+#include "shadow.vert.h"
+#include "shadow_leaf.frag.h"
+#include "terrain.frag.h"
+#include "tile.vert.h"
+#include "tonemap.comp.h"
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
+
+#define GRAPHICS (VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT)
+#define UNIFORM VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
+#define STORAGE VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+#define SAMPLED VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER
+#define WRITTEN VK_DESCRIPTOR_TYPE_STORAGE_IMAGE
+
+/* The bindings of a set, numbered from 0, all for the same stages. */
+static const VkDescriptorType frame_bindings[] = {UNIFORM, SAMPLED, SAMPLED};
+static const VkDescriptorType light_bindings[] = {STORAGE, STORAGE, SAMPLED, SAMPLED,
+                                                  SAMPLED, SAMPLED, SAMPLED, SAMPLED};
+static const VkDescriptorType post_bindings[] = {SAMPLED, WRITTEN, WRITTEN, WRITTEN, STORAGE};
+
+static bool create_set_layout(const struct pm_gpu *gpu, const VkDescriptorType *types,
+                              uint32_t count, VkShaderStageFlags stages,
+                              VkDescriptorSetLayout *layout, struct pm_error *error)
+{
+    VkDescriptorSetLayoutBinding bindings[8];
+    for (uint32_t i = 0; i < count; i++)
+        bindings[i] = (VkDescriptorSetLayoutBinding){i, types[i], 1, stages, NULL};
+    const VkDescriptorSetLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = count,
+        .pBindings = bindings,
+    };
+    return pm_gpu_check(vkCreateDescriptorSetLayout(gpu->device, &info, NULL, layout),
+                        "vkCreateDescriptorSetLayout", error);
+}
+
+static bool create_layout(const struct pm_gpu *gpu, const VkDescriptorSetLayout *sets,
+                          uint32_t count, VkShaderStageFlags stages, uint32_t push_bytes,
+                          VkPipelineLayout *layout, struct pm_error *error)
+{
+    const VkPushConstantRange range = {stages, 0, push_bytes};
+    const VkPipelineLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = count,
+        .pSetLayouts = sets,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &range,
+    };
+    return pm_gpu_check(vkCreatePipelineLayout(gpu->device, &info, NULL, layout),
+                        "vkCreatePipelineLayout", error);
+}
+
+static bool create_layouts(struct pm_renderer *r, struct pm_error *error)
+{
+    const struct pm_gpu *gpu = r->gpu;
+    if (!create_set_layout(gpu, frame_bindings, COUNT(frame_bindings), GRAPHICS, &r->frame_layout,
+                           error) ||
+        !create_set_layout(gpu, light_bindings, COUNT(light_bindings), VK_SHADER_STAGE_FRAGMENT_BIT,
+                           &r->light_layout, error) ||
+        !create_set_layout(gpu, post_bindings, COUNT(post_bindings), VK_SHADER_STAGE_COMPUTE_BIT,
+                           &r->post_layout, error))
+        return false;
+    const VkDescriptorSetLayout light_sets[] = {r->frame_layout, r->light_layout};
+    return create_layout(gpu, &r->frame_layout, 1, GRAPHICS, sizeof(struct pm_object_constants),
+                         &r->geometry_pipeline_layout, error) &&
+           create_layout(gpu, light_sets, 2, GRAPHICS, 5 * 4, &r->light_pipeline_layout, error) &&
+           create_layout(gpu, &r->post_layout, 1, VK_SHADER_STAGE_COMPUTE_BIT, 4,
+                         &r->post_pipeline_layout, error);
+}
+
+static const VkVertexInputBindingDescription vertex_binding = {0, sizeof(struct pm_vertex),
+                                                               VK_VERTEX_INPUT_RATE_VERTEX};
+static const VkVertexInputAttributeDescription vertex_attributes[] = {
+    {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(struct pm_vertex, position)},
+    {1, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(struct pm_vertex, normal)},
+    {2, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(struct pm_vertex, uv)},
+};
+static const VkPipelineVertexInputStateCreateInfo vertex_input = {
+    .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+    .vertexBindingDescriptionCount = 1,
+    .pVertexBindingDescriptions = &vertex_binding,
+    .vertexAttributeDescriptionCount = COUNT(vertex_attributes),
+    .pVertexAttributeDescriptions = vertex_attributes,
+};
+
+static bool create_materials(struct pm_renderer *r, struct pm_error *error)
+{
+    const struct pm_gpu_spirv shaders[PM_MATERIAL_COUNT] = {
+        [PM_MATERIAL_BRICK] = PM_GPU_SPIRV(brick_frag),
+        [PM_MATERIAL_METAL] = PM_GPU_SPIRV(metal_frag),
+        [PM_MATERIAL_FOLIAGE] = PM_GPU_SPIRV(foliage_frag),
+        [PM_MATERIAL_TERRAIN] = PM_GPU_SPIRV(terrain_frag),
+        [PM_MATERIAL_MARBLE] = PM_GPU_SPIRV(marble_frag),
+        [PM_MATERIAL_LAMP] = PM_GPU_SPIRV(lamp_frag),
+    };
+    struct pm_gpu_graphics_info info = {
+        .vertex = PM_GPU_SPIRV(mesh_vert),
+        .layout = r->geometry_pipeline_layout,
+        .pass = r->geometry_pass,
+        .input = &vertex_input,
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+        .targets = 3,
+        .depth = true,
+    };
+    for (int i = 0; i < PM_MATERIAL_COUNT; i++) {
+        info.fragment = shaders[i];
+        info.cull = i == PM_MATERIAL_FOLIAGE ? VK_CULL_MODE_NONE : VK_CULL_MODE_BACK_BIT;
+        if (!pm_gpu_graphics_create(r->gpu, &info, &r->materials[i], error))
+            return false;
+    }
+    info.vertex = PM_GPU_SPIRV(shadow_vert);
+    info.fragment = (struct pm_gpu_spirv){0};
+    info.pass = r->shadow_pass;
+    info.cull = VK_CULL_MODE_NONE;
+    info.targets = 0;
+    info.depth_bias = 2.0f;
+    if (!pm_gpu_graphics_create(r->gpu, &info, &r->shadow_solid, error))
+        return false;
+    info.fragment = PM_GPU_SPIRV(shadow_leaf_frag);
+    return pm_gpu_graphics_create(r->gpu, &info, &r->shadow_leaf, error);
+}
+
+bool pm_renderer_create_pipelines(struct pm_renderer *r, struct pm_error *error)
+{
+    if (!create_layouts(r, error) || !create_materials(r, error))
+        return false;
+    const struct pm_gpu_graphics_info light = {
+        .vertex = PM_GPU_SPIRV(tile_vert),
+        .fragment = PM_GPU_SPIRV(lighting_frag),
+        .layout = r->light_pipeline_layout,
+        .pass = r->light_pass,
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP,
+        .targets = 1,
+    };
+    const struct pm_gpu *gpu = r->gpu;
+    const VkPipelineLayout post = r->post_pipeline_layout;
+    return pm_gpu_graphics_create(gpu, &light, &r->light, error) &&
+           pm_gpu_compute_create(gpu, PM_GPU_SPIRV(bright_comp), post, &r->bright, error) &&
+           pm_gpu_compute_create(gpu, PM_GPU_SPIRV(blur_comp), post, &r->blur, error) &&
+           pm_gpu_compute_create(gpu, PM_GPU_SPIRV(tonemap_comp), post, &r->tonemap, error);
+}
+
+static bool allocate_sets(struct pm_renderer *r, struct pm_error *error)
+{
+    const uint32_t n = PM_FRAMES_IN_FLIGHT;
+    const VkDescriptorPoolSize sizes[] = {
+        {UNIFORM, n}, {SAMPLED, 9 * n}, {STORAGE, 3 * n}, {WRITTEN, 3 * n}};
+    const VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 3 * n,
+        .poolSizeCount = COUNT(sizes),
+        .pPoolSizes = sizes,
+    };
+    if (!pm_gpu_check(vkCreateDescriptorPool(r->gpu->device, &pool, NULL, &r->pool),
+                      "vkCreateDescriptorPool", error))
+        return false;
+    const VkDescriptorSetLayout layouts[] = {r->frame_layout, r->light_layout, r->post_layout};
+    const VkDescriptorSetAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = r->pool,
+        .descriptorSetCount = 3,
+        .pSetLayouts = layouts,
+    };
+    for (uint32_t i = 0; i < n; i++) {
+        VkDescriptorSet sets[3];
+        if (!pm_gpu_check(vkAllocateDescriptorSets(r->gpu->device, &info, sets),
+                          "vkAllocateDescriptorSets", error))
+            return false;
+        r->frames[i].frame_set = sets[0];
+        r->frames[i].light_set = sets[1];
+        r->frames[i].post_set = sets[2];
+    }
+    return true;
+}
+
+static void write_buffer(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
+                         VkDescriptorType type, const struct pm_gpu_buffer *buffer)
+{
+    const VkDescriptorBufferInfo info = {buffer->handle, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet write = {
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstSet = set,
+        .dstBinding = binding,
+        .descriptorCount = 1,
+        .descriptorType = type,
+        .pBufferInfo = &info,
+    };
+    vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
+}
+
+/* sampler NULL: a storage image. */
+static void write_image(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
+                        const struct pm_gpu_image *image, VkSampler sampler)
+{
+    const VkDescriptorImageInfo info = {sampler, image->view,
+                                        !sampler ? VK_IMAGE_LAYOUT_GENERAL
+                                        : image->format == VK_FORMAT_D32_SFLOAT
+                                            ? VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL
+                                            : VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    const VkWriteDescriptorSet write = {
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstSet = set,
+        .dstBinding = binding,
+        .descriptorCount = 1,
+        .descriptorType = sampler ? SAMPLED : WRITTEN,
+        .pImageInfo = &info,
+    };
+    vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
+}
+
+bool pm_renderer_create_sets(struct pm_renderer *r, struct pm_error *error)
+{
+    if (!allocate_sets(r, error))
+        return false;
+    const struct pm_gpu *gpu = r->gpu;
+    for (int i = 0; i < PM_FRAMES_IN_FLIGHT; i++) {
+        const struct pm_frame *f = &r->frames[i];
+        write_buffer(gpu, f->frame_set, 0, UNIFORM, &f->constants);
+        write_image(gpu, f->frame_set, 1, &r->albedo_maps, r->repeat);
+        write_image(gpu, f->frame_set, 2, &r->surface_maps, r->repeat);
+        write_buffer(gpu, f->light_set, 0, STORAGE, &f->lights);
+        write_buffer(gpu, f->light_set, 1, STORAGE, &f->tiles);
+        write_image(gpu, f->light_set, 2, &r->albedo, r->nearest);
+        write_image(gpu, f->light_set, 3, &r->normal, r->nearest);
+        write_image(gpu, f->light_set, 4, &r->material, r->nearest);
+        write_image(gpu, f->light_set, 5, &r->depth, r->nearest);
+        write_image(gpu, f->light_set, 6, &r->shadow, r->nearest);
+        write_image(gpu, f->light_set, 7, &r->masks, r->clamp);
+        write_image(gpu, f->post_set, 0, &r->hdr, r->nearest);
+        write_image(gpu, f->post_set, 1, &r->bloom_a, VK_NULL_HANDLE);
+        write_image(gpu, f->post_set, 2, &r->bloom_b, VK_NULL_HANDLE);
+        write_image(gpu, f->post_set, 3, &r->picture, VK_NULL_HANDLE);
+        write_buffer(gpu, f->post_set, 4, STORAGE, &f->histogram);
+    }
+    return true;
+}

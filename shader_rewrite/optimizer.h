@@ -1,0 +1,41 @@
+/*
+ * SPIRV-Tools' optimizer behind a C interface: the header of the only C++ file. Each step is a
+ * fixed list of passes; whoever changes one raises PM_RECIPE_VERSION, and with it every shader key
+ * changes.
+ *
+ * Thread safety: no state; any thread.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PM_RECIPE_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum pm_optimizer_step {
+    PM_STEP_PREPARE,      /* decoration groups flattened, dead functions removed, ids compacted */
+    PM_STEP_MERGE_RETURN, /* functions that return early get one return, so that they can be inlined
+                           */
+    PM_STEP_SIMPLIFY,     /* inline, SSA, dead code, copies, simplify, block merge; ids compacted */
+};
+
+enum pm_optimizer_result {
+    PM_OPTIMIZER_DONE,
+    PM_OPTIMIZER_GAVE_UP, /* a pass failed; message has its reason */
+    PM_OPTIMIZER_NO_MEMORY,
+};
+
+/* Runs one step on count words that the validator accepts. *out is malloc'ed, *out_count words; the
+ * caller frees it. No C++ exception leaves. message (message_size bytes, not 0) becomes one line,
+ * empty when done. */
+enum pm_optimizer_result pm_optimizer_run(enum pm_optimizer_step step, const uint32_t *words,
+                                          size_t count, uint32_t **out, size_t *out_count,
+                                          char *message, size_t message_size);
+
+#ifdef __cplusplus
+}
+#endif

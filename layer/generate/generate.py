@@ -8,6 +8,7 @@ nothing.
 import os
 import sys
 
+import content
 import deep_copy
 import dispatch
 from registry import Registry
@@ -32,6 +33,7 @@ def main(arguments):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 
+    content.write(registry, emit)
     dispatch.write(registry, emit)
     deep_copy.write(registry, emit)
     return 0

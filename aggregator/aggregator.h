@@ -1,6 +1,7 @@
 /*
- * The aggregator as a library: takes piecemeal profiles, keeps statistics per point, curates PGO databases (paper,
- * section 3.4; DESIGN, Estimates and PGO database). `piecemeal serve` puts HTTP around it (service.h); `piecemeal run
+ * The aggregator as a library: takes piecemeal profiles, keeps statistics per point, curates PGO
+ * databases (paper, section 3.4; DESIGN, Estimates and PGO database). `piecemeal serve` puts HTTP
+ * around it (service.h); `piecemeal run
  * --local` calls it directly.
  *
  * Thread safety: any thread; calls that write are serialized inside.
@@ -14,32 +15,74 @@
 struct pm_aggregator;
 
 struct pm_aggregator_info {
-    struct pm_storage *storage; /* becomes the aggregator's */
-    struct pm_log *log;
-    bool publish_all;           /* --local, --dev: every covered shader whatever its intervals */
-    double half_width_absolute; /* 0: 0.05 */
-    double half_width_relative; /* 0: 0.10 */
-    uint32_t sessions_for_never; /* entries after which a point that never ran is covered; 0: 20; 1 under
-                                    publish_all */
+    struct pm_storage *storage;  /* becomes the aggregator's, also when creating it fails */
+    struct pm_log *log;          /* stays the caller's; may be NULL */
+    bool publish_all;            /* --local, --dev: every covered shader whatever its intervals */
+    double half_width_absolute;  /* 0: 0.05 */
+    double half_width_relative;  /* 0: 0.10 */
+    uint32_t sessions_for_never; /* entries after which a point that never ran is covered; 0: 20; 1
+                                    under publish_all */
 };
 
-struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info, struct pm_error *error);
+struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info,
+                                           struct pm_error *error);
+/* NULL is allowed. */
 void pm_aggregator_destroy(struct pm_aggregator *aggregator);
 
-/* Adds profiles in one durable transaction, each one cluster. results[i] says what became of each. */
-enum pm_ingest_result { PM_INGEST_STORED, PM_INGEST_DUPLICATE, PM_INGEST_REFUSED };
-bool pm_aggregator_ingest(struct pm_aggregator *aggregator, const struct pm_profile *const *profiles,
-                          size_t count, enum pm_ingest_result *results, struct pm_error *error);
+/* What most callers start with: an aggregator on a SQLite file. info->storage is not read. */
+struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggregator_info *info,
+                                         struct pm_error *error);
 
-/* Computes the game's database from its statistics and publishes it (atomically, with a fresh ETag). */
-bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game, struct pm_error *error);
+enum pm_ingest_result {
+    PM_INGEST_STORED,
+    PM_INGEST_DUPLICATE, /* its upload id was stored before: counted once */
+    PM_INGEST_REFUSED, /* nothing of it was kept: it cannot be, or disagrees with what is known of a
+                          shader */
+};
 
-/* The published body (zstd) and its ETag. PM_ERROR_STATE: the game is not known. */
-bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game, char etag[static 65],
-                            struct pm_buffer *body, struct pm_error *error);
+struct pm_ingest_outcome {
+    enum pm_ingest_result result;
+    struct pm_error reason; /* why it was refused; the message names shader, point and field */
+};
 
-/* The full estimates, published or not: what `db show` prints. Memory is the arena's. */
-bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game, struct pm_arena *arena,
-                             struct pm_database *database, struct pm_error *error);
+/* Adds profiles in one durable transaction, each one cluster. outcomes[i] says what became of each;
+ * a refused profile leaves the others alone. false: nothing was stored (PM_ERROR_LIMIT: the storage
+ * is full), outcomes are void. */
+bool pm_aggregator_ingest(struct pm_aggregator *aggregator,
+                          const struct pm_profile *const *profiles, size_t count,
+                          struct pm_ingest_outcome *outcomes, struct pm_error *error);
 
+/* Computes the game's database from its statistics and publishes it, atomically; the ETag changes
+ * when anything but the time of curation did. Adds a sample to the game's coverage history.
+ * PM_ERROR_STATE: the game is not known. */
+bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
+                          struct pm_error *error);
+
+/* The published body (zstd), appended, and its ETag, BLAKE2b-256 of the body in hexadecimal. body
+ * NULL: only the ETag. PM_ERROR_STATE: the game is not known, or was never curated. */
+bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,
+                            char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+                            struct pm_error *error);
+
+/* The full estimates, published or not: what `db show` prints. Points are never NULL here; memory
+ * is the arena's. A shader that has profiles with and without PM_PROFILE_OCCLUDED shows those
+ * without, once they cover it, else all together. PM_ERROR_STATE: the game is not known. */
+bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game,
+                             struct pm_arena *arena, struct pm_database *database,
+                             struct pm_error *error);
+
+/* A point's part of the coverage rule: it ran in some upload, or its shader was entered in enough
+ * sessions. */
+bool pm_aggregator_is_covered(const struct pm_aggregator *aggregator, enum pm_kind kind,
+                              const struct pm_point_estimate *point);
+
+/* The histogram of one measure of one point (statistics.h has the bins), over all days and scenes,
+ * or of one scene when scene is not NULL. All 0 when nothing is known of it. bins:
+ * PM_HISTOGRAM_BINS of them. */
+bool pm_aggregator_histogram(struct pm_aggregator *aggregator, const char *game,
+                             const struct pm_shader_estimates *shader, uint32_t point,
+                             unsigned measure, const char *scene, uint64_t *bins,
+                             struct pm_error *error);
+
+/* For reading games and coverage histories; the aggregator's. */
 struct pm_storage *pm_aggregator_storage(struct pm_aggregator *aggregator);

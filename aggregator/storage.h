@@ -1,17 +1,23 @@
 /*
- * Where the aggregator keeps its statistics: an interface from the first day (DESIGN, Storage). SQLite implements it
- * in storage_sqlite.c; a distributed store comes later and must fit behind it.
+ * Where the aggregator keeps its statistics: an interface from the first day (DESIGN, Storage).
+ * SQLite implements it in storage_sqlite.c; a distributed store comes later and must fit behind it.
  *
- * A blob is one shader's counters (statistics.h encodes them); the storage merges blobs by the function it is given
- * and never looks inside.
+ * A blob is one shader's counters (statistics.h encodes them); the storage merges blobs by the
+ * function it is given and never looks inside.
  *
- * Thread safety: one writer thread (transaction functions); read functions from any thread.
+ * Every failure names the storage (the file). PM_ERROR_LIMIT: it is full, nothing of the
+ * transaction was kept, and a later one may succeed.
+ *
+ * Thread safety: writer functions by one thread at a time (the aggregator serializes them); read
+ * functions from any thread, at any time; they see what was committed.
  */
 #pragma once
 
 #include "base/buffer.h"
 #include "base/error.h"
 #include "profile/profile.h"
+
+#define PM_ETAG_TEXT 65 /* 64 hexadecimal digits and a terminator */
 
 struct pm_storage;
 
@@ -27,44 +33,75 @@ struct pm_storage_key {
 };
 
 /* Appends merge(old, added) to *out. Must be commutative and associative. */
-typedef bool (*pm_storage_merge)(const void *old, size_t old_size, const void *added, size_t added_size,
-                                 struct pm_buffer *out, struct pm_error *error);
+typedef bool (*pm_storage_merge)(const void *old, size_t old_size, const void *added,
+                                 size_t added_size, struct pm_buffer *out, struct pm_error *error);
+
+/* Visitors return false to stop, with *error filled; what they get lives until they return. */
+typedef bool (*pm_storage_visit_blob)(void *user, const struct pm_storage_key *key,
+                                      const void *blob, size_t size, struct pm_error *error);
+typedef bool (*pm_storage_visit_game)(void *user, const char *game, uint64_t uploads,
+                                      struct pm_error *error);
+typedef bool (*pm_storage_visit_coverage)(void *user, int64_t time, uint64_t uploads,
+                                          uint64_t points_covered, uint64_t points);
 
 struct pm_storage_operations {
     void (*destroy)(struct pm_storage *storage);
+
+    /* ---- writer functions; a change outside of begin and commit is a transaction of its own ----
+     */
+
     bool (*begin)(struct pm_storage *storage, struct pm_error *error);
-    bool (*commit)(struct pm_storage *storage, struct pm_error *error); /* durable when it returns */
+    /* Durable when it returns true; undone when it returns false. */
+    bool (*commit)(struct pm_storage *storage, struct pm_error *error);
     void (*rollback)(struct pm_storage *storage);
     /* *fresh is false when the id was seen before (also in this transaction). */
     bool (*add_upload_id)(struct pm_storage *storage, const uint8_t id[static PM_UPLOAD_ID_BYTES],
                           uint32_t day, bool *fresh, struct pm_error *error);
+    /* Makes the game known and adds to its number of uploads. */
+    bool (*add_uploads)(struct pm_storage *storage, const char *game, uint64_t uploads,
+                        struct pm_error *error);
+    /* The number of points that the shader has; *space is 0 when it was never put. Sees this
+     * transaction. */
+    bool (*find_space)(struct pm_storage *storage, const char *game,
+                       const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
+                       struct pm_error *error);
+    bool (*put_space)(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
+                      enum pm_kind kind, uint32_t space, struct pm_error *error);
     bool (*add_blob)(struct pm_storage *storage, const struct pm_storage_key *key, const void *blob,
                      size_t size, struct pm_error *error);
-    /* Every blob of a game, grouped: all days and scenes of one (key, environment, kind, flags) are adjacent. */
-    bool (*read_game)(struct pm_storage *storage, const char *game,
-                      bool (*visit)(void *user, const struct pm_storage_key *key, const void *blob,
-                                    size_t size, struct pm_error *error),
+    bool (*put_database)(struct pm_storage *storage, const char *game, const char *etag,
+                         const void *body, size_t size, struct pm_error *error);
+    /* One sample of a game's coverage over time (the report's and the dashboard's curve). time:
+     * seconds since the epoch. */
+    bool (*add_coverage)(struct pm_storage *storage, const char *game, int64_t time,
+                         uint64_t uploads, uint64_t points_covered, uint64_t points,
+                         struct pm_error *error);
+
+    /* ---- read functions ---- */
+
+    /* Every blob of a game, as of one moment, sorted by key, environment, kind, flags, day, scene:
+     * all days and scenes of one (key, environment, kind, flags) are adjacent. Nothing for a game
+     * that is not known. */
+    bool (*read_game)(struct pm_storage *storage, const char *game, pm_storage_visit_blob visit,
                       void *user, struct pm_error *error);
-    bool (*list_games)(struct pm_storage *storage,
-                       bool (*visit)(void *user, const char *game, struct pm_error *error), void *user,
+    /* Sorted by name. */
+    bool (*list_games)(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
                        struct pm_error *error);
-    bool (*put_database)(struct pm_storage *storage, const char *game, const char *etag, const void *body,
-                         size_t size, struct pm_error *error);
-    /* PM_ERROR_STATE when there is none. etag: up to 64 bytes with terminator. */
-    bool (*get_database)(struct pm_storage *storage, const char *game, char etag[static 65],
-                         struct pm_buffer *body, struct pm_error *error);
-    /* One sample of a game's coverage over time (the report's and the dashboard's curve). */
-    bool (*add_coverage)(struct pm_storage *storage, const char *game, int64_t time, uint64_t uploads,
-                         uint64_t points_covered, uint64_t points, struct pm_error *error);
+    /* PM_ERROR_STATE when there is none. Appends to *body; body NULL: only the ETag. */
+    bool (*get_database)(struct pm_storage *storage, const char *game,
+                         char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+                         struct pm_error *error);
+    /* In order of time. */
     bool (*read_coverage)(struct pm_storage *storage, const char *game,
-                          bool (*visit)(void *user, int64_t time, uint64_t uploads,
-                                        uint64_t points_covered, uint64_t points),
-                          void *user, struct pm_error *error);
+                          pm_storage_visit_coverage visit, void *user, struct pm_error *error);
 };
 
 struct pm_storage {
     const struct pm_storage_operations *operations;
 };
 
-/* WAL, synchronous=FULL. path is created when missing. */
-struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge merge, struct pm_error *error);
+/* WAL, synchronous=FULL. path is created (0600) when missing. A file of a newer schema is refused
+ * (PM_ERROR_UNSUPPORTED), and so is one that is not ours or is damaged (PM_ERROR_INPUT). Another
+ * process may have the same file open: writers wait for each other for up to ten seconds. */
+struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge merge,
+                                          struct pm_error *error);

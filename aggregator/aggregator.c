@@ -1,0 +1,61 @@
+#include "aggregator/aggregator_private.h"
+
+#include "aggregator/estimate.h"
+#include <stdlib.h>
+
+#define HALF_WIDTH_ABSOLUTE 0.05
+#define HALF_WIDTH_RELATIVE 0.10
+#define SESSIONS_FOR_NEVER 20
+
+struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info,
+                                           struct pm_error *error)
+{
+    struct pm_aggregator *aggregator = calloc(1, sizeof(*aggregator));
+    if (!aggregator) {
+        info->storage->operations->destroy(info->storage);
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for an aggregator");
+        return NULL;
+    }
+    pthread_mutex_init(&aggregator->write_mutex, NULL);
+    aggregator->storage = info->storage;
+    aggregator->log = info->log;
+    aggregator->publish_all = info->publish_all;
+    aggregator->half_width_absolute =
+        info->half_width_absolute > 0 ? info->half_width_absolute : HALF_WIDTH_ABSOLUTE;
+    aggregator->half_width_relative =
+        info->half_width_relative > 0 ? info->half_width_relative : HALF_WIDTH_RELATIVE;
+    aggregator->sessions_for_never = info->sessions_for_never;
+    if (aggregator->sessions_for_never == 0)
+        aggregator->sessions_for_never = info->publish_all ? 1 : SESSIONS_FOR_NEVER;
+    return aggregator;
+}
+
+struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggregator_info *info,
+                                         struct pm_error *error)
+{
+    struct pm_aggregator_info with = *info;
+    with.storage = pm_storage_sqlite_open(path, pm_statistics_merge_blobs, error);
+    return with.storage ? pm_aggregator_create(&with, error) : NULL;
+}
+
+void pm_aggregator_destroy(struct pm_aggregator *aggregator)
+{
+    if (!aggregator)
+        return;
+    aggregator->storage->operations->destroy(aggregator->storage);
+    pthread_mutex_destroy(&aggregator->write_mutex);
+    free(aggregator);
+}
+
+bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,
+                            char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+                            struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    return storage->operations->get_database(storage, game, etag, body, error);
+}
+
+struct pm_storage *pm_aggregator_storage(struct pm_aggregator *aggregator)
+{
+    return aggregator->storage;
+}

@@ -1,0 +1,127 @@
+#include "aggregator/estimate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What an unbounded ratio's floor stands for: see the header. */
+#define IMAGINED 2.0
+#define IMAGINED_LEAST 0.5
+
+double pm_student_quantile(double degrees)
+{
+    /* Between these, ln t is close to linear in 1 / degrees: within 0.4 %. */
+    static const struct {
+        double degrees, t;
+    } table[] = {{1, 12.7062},    {1.1, 10.2768}, {1.25, 8.02795}, {1.4, 6.657},   {1.5, 6.01666},
+                 {1.75, 4.94885}, {2, 4.30265},   {2.5, 3.57465},  {3, 3.18245},   {4, 2.77645},
+                 {5, 2.57058},    {6, 2.44691},   {8, 2.306},      {10, 2.22814},  {15, 2.13145},
+                 {20, 2.08596},   {30, 2.04227},  {60, 2.0003},    {120, 1.97993}, {1e9, 1.959964}};
+    const size_t last = sizeof(table) / sizeof(*table) - 1;
+    if (!(degrees > table[0].degrees))
+        return table[0].t;
+    if (degrees >= table[last].degrees)
+        return table[last].t;
+    size_t i = 0;
+    while (degrees >= table[i + 1].degrees)
+        i++;
+    const double from = 1 / table[i].degrees, to = 1 / table[i + 1].degrees;
+    const double share = (from - 1 / degrees) / (from - to);
+    return table[i].t * pow(table[i + 1].t / table[i].t, share);
+}
+
+/* The interval of an estimate from `clusters` (effective) clusters whose values have this variance.
+ */
+static void interval(double clusters, double estimate, double variance, bool bounded, double *low,
+                     double *high)
+{
+    const double t = pm_student_quantile(clusters - 1);
+    if (bounded) {
+        const double imagined = t * t, all = clusters + imagined;
+        const double center = (clusters * estimate + imagined / 2) / all;
+        const double square = (clusters * (variance + estimate * estimate) + imagined / 2) / all;
+        const double half = t * sqrt(fmax(square - center * center, 0) / all);
+        *low = fmax(center - half, 0);
+        *high = fmin(center + half, 1);
+    } else {
+        const double far = fmax(estimate, IMAGINED_LEAST), all = clusters + IMAGINED;
+        const double center = (clusters * estimate + IMAGINED * far) / all;
+        const double error = sqrt(variance / clusters + IMAGINED * far * far / (all * all));
+        const double skew = error / center;
+        *low = fmax(center - t * error, 0);
+        *high = center + t * error * (1 + 2.0 / 3 * t * skew + skew / (3 * t));
+    }
+    *low = fmin(*low, estimate);
+    *high = fmax(*high, estimate);
+}
+
+struct pm_ratio pm_estimate_ratio(const struct pm_measure_sums *sums, bool bounded)
+{
+    struct pm_ratio out = {.mean_high = 1, .ratio_high = 1};
+    if (sums->n == 0)
+        return out;
+    /* long double: the differences of large sums below keep half of its 64 bits. */
+    const long double n = (long double)sums->n;
+    const long double x = pm_wide_value(&sums->x), y = pm_wide_value(&sums->y);
+    const long double xx = pm_wide_value(&sums->xx), xy = pm_wide_value(&sums->xy);
+    const long double yy = pm_wide_value(&sums->yy);
+    const long double mean = ldexpl(pm_wide_value(&sums->r), -PM_STATISTICS_RATIO_BITS) / n;
+    const long double squares = ldexpl(pm_wide_value(&sums->rr), -2 * PM_STATISTICS_RATIO_BITS);
+    const long double ratio = y / x;
+
+    long double mean_variance = 0, ratio_variance = 0;
+    const long double effective = fminl(fmaxl(x / xx * x, 1), n);
+    if (sums->n > 1) {
+        mean_variance = fmaxl((squares - n * mean * mean) / (n - 1), 0);
+        const long double residual = fmaxl(yy - 2 * ratio * xy + ratio * ratio * xx, 0);
+        ratio_variance = effective * n / (n - 1) * (residual / x / x);
+    }
+    out.clusters = sums->n > UINT32_MAX ? UINT32_MAX : (uint32_t)sums->n;
+    out.mean = (double)mean;
+    out.ratio = (double)ratio;
+    interval((double)n, out.mean, (double)mean_variance, bounded, &out.mean_low, &out.mean_high);
+    interval((double)effective, out.ratio, (double)ratio_variance, bounded, &out.ratio_low,
+             &out.ratio_high);
+    return out;
+}
+
+bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
+                           double relative)
+{
+    const double half = (high - low) / 2;
+    return half <= absolute || half <= relative * estimate;
+}
+
+unsigned pm_estimate_measure_count(enum pm_kind kind)
+{
+    return kind == PM_KIND_BLOCK ? 3 : kind == PM_KIND_ZERO ? 1 : 0;
+}
+
+static bool is_share(enum pm_kind kind, unsigned measure)
+{
+    return kind == PM_KIND_ZERO ? measure == PM_MEASURE_ZERO
+                                : kind == PM_KIND_BLOCK && measure == PM_MEASURE_UNIFORM;
+}
+
+static uint32_t clamp(uint64_t value)
+{
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+void pm_estimate_point(const struct pm_statistics *statistics,
+                       const struct pm_point_statistics *point, struct pm_point_estimate *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->calls = clamp(point->calls);
+    out->sessions = clamp(point->sessions);
+    const bool once = pm_statistics_is_at_most_once(statistics, point->point);
+    for (unsigned i = 0; i < pm_estimate_measure_count(statistics->kind); i++) {
+        const struct pm_measure_sums *sums = &point->measures[i];
+        /* A block that runs at most once per invocation may still be entered by several parts of
+         * one subgroup, one after the other: then the share of subgroups is above 1, and no share.
+         */
+        bool bounded = once || is_share(statistics->kind, i);
+        for (unsigned bin = PM_HISTOGRAM_ONE + 1; bin < PM_HISTOGRAM_BINS; bin++)
+            bounded = bounded && sums->histogram[bin] == 0;
+        out->measures[i] = pm_estimate_ratio(sums, bounded);
+    }
+}

@@ -1,0 +1,177 @@
+/* Publishing what curation found, and showing it. */
+#include "aggregator/aggregator_private.h"
+#include "aggregator/curate.h"
+
+#include <blake2.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define DATABASE_CAP ((size_t)1 << 30)
+#define ETAG_BYTES 32
+
+static bool make_etag(const struct pm_buffer *body, char etag[static PM_ETAG_TEXT])
+{
+    uint8_t digest[ETAG_BYTES];
+    if (blake2b(digest, body->data, NULL, sizeof(digest), body->size, 0) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(digest); i++)
+        snprintf(etag + 2 * i, 3, "%02x", digest[i]);
+    return true;
+}
+
+/* Encodes, compresses and names a database. */
+static bool make_body(const struct pm_database *database, struct pm_buffer *body,
+                      char etag[static PM_ETAG_TEXT], struct pm_error *error)
+{
+    struct pm_buffer encoded;
+    pm_buffer_init(&encoded, DATABASE_CAP);
+    body->size = 0;
+    bool done = pm_database_encode(database, &encoded, error) &&
+                pm_compress(encoded.data, encoded.size, body, error);
+    if (done && !make_etag(body, etag))
+        done = pm_fail(error, PM_ERROR_MEMORY, "cannot digest a database");
+    pm_buffer_finish(&encoded);
+    return done;
+}
+
+/* When the published database was curated; false when there is none that can be read. */
+static bool published_at(struct pm_aggregator *aggregator, const char *game,
+                         char etag[static PM_ETAG_TEXT], uint64_t *curated_at)
+{
+    struct pm_database database;
+    struct pm_buffer body, encoded;
+    struct pm_arena *arena = pm_arena_create(DATABASE_CAP);
+    pm_buffer_init(&body, DATABASE_CAP);
+    pm_buffer_init(&encoded, DATABASE_CAP);
+    const bool done = arena && pm_aggregator_database(aggregator, game, etag, &body, NULL) &&
+                      pm_decompress(body.data, body.size, &encoded, NULL) &&
+                      pm_database_decode(encoded.data, encoded.size, arena, &database, NULL);
+    if (done)
+        *curated_at = database.curated_at;
+    pm_buffer_finish(&encoded);
+    pm_buffer_finish(&body);
+    pm_arena_destroy(arena);
+    return done;
+}
+
+/* *changed: false when the published database says the same, but for the time; it then stays, and
+ * so does its ETag, which is what clients ask by. */
+static bool make_publication(struct pm_aggregator *aggregator, struct pm_database *database,
+                             struct pm_buffer *body, char etag[static PM_ETAG_TEXT], bool *changed,
+                             struct pm_error *error)
+{
+    char old_etag[PM_ETAG_TEXT];
+    const uint64_t now = database->curated_at;
+    *changed = true;
+    if (published_at(aggregator, database->game, old_etag, &database->curated_at)) {
+        if (!make_body(database, body, etag, error))
+            return false;
+        *changed = strcmp(etag, old_etag) != 0;
+        database->curated_at = now;
+        if (!*changed)
+            return true;
+    }
+    return make_body(database, body, etag, error);
+}
+
+static bool store(struct pm_aggregator *aggregator, const struct pm_curated *curated,
+                  const char *etag, const struct pm_buffer *body, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    const char *game = curated->database.game;
+    pthread_mutex_lock(&aggregator->write_mutex);
+    bool done = storage->operations->begin(storage, error);
+    if (done) {
+        done =
+            (!etag || storage->operations->put_database(storage, game, etag, body->data, body->size,
+                                                        error)) &&
+            storage->operations->add_coverage(storage, game, (int64_t)time(NULL), curated->uploads,
+                                              curated->points_covered, curated->points, error);
+        if (done)
+            done = storage->operations->commit(storage, error);
+        else
+            storage->operations->rollback(storage);
+    }
+    pthread_mutex_unlock(&aggregator->write_mutex);
+    return done;
+}
+
+bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
+                          struct pm_error *error)
+{
+    struct pm_curated curated;
+    struct pm_buffer body;
+    char etag[PM_ETAG_TEXT];
+    bool changed;
+    struct pm_arena *arena = pm_arena_create(DATABASE_CAP);
+    if (!arena)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
+    pm_buffer_init(&body, DATABASE_CAP);
+    const bool done =
+        pm_curate_read(aggregator, game, false, arena, &curated, error) &&
+        make_publication(aggregator, &curated.database, &body, etag, &changed, error) &&
+        store(aggregator, &curated, changed ? etag : NULL, &body, error);
+    if (done)
+        pm_log_debug(aggregator->log, "curated \"%s\": %llu of %llu points covered, %zu bytes",
+                     game, (unsigned long long)curated.points_covered,
+                     (unsigned long long)curated.points, body.size);
+    pm_buffer_finish(&body);
+    pm_arena_destroy(arena);
+    return done;
+}
+
+bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game,
+                             struct pm_arena *arena, struct pm_database *database,
+                             struct pm_error *error)
+{
+    struct pm_curated curated;
+    if (!pm_curate_read(aggregator, game, true, arena, &curated, error))
+        return false;
+    *database = curated.database;
+    return true;
+}
+
+/* ---- histogram ---- */
+
+struct histogram_visit {
+    const struct pm_shader_estimates *shader;
+    const char *scene;
+    uint32_t point;
+    unsigned measure;
+    uint64_t *bins;
+};
+
+static bool visit_histogram(void *user, const struct pm_storage_key *key, const void *blob,
+                            size_t size, struct pm_error *error)
+{
+    const struct histogram_visit *visit = user;
+    const struct pm_shader_estimates *shader = visit->shader;
+    if (!pm_shader_key_equal(&shader->key, &key->key) || shader->kind != key->kind ||
+        memcmp(&shader->environment, &key->environment, sizeof(key->environment)) != 0 ||
+        (shader->flags | key->flags) != shader->flags ||
+        (visit->scene && strcmp(visit->scene, key->scene) != 0))
+        return true;
+    struct pm_statistics statistics;
+    pm_statistics_init(&statistics);
+    if (!pm_statistics_decode(blob, size, &statistics, error))
+        return false;
+    const struct pm_point_statistics *point = pm_statistics_find(&statistics, visit->point);
+    for (unsigned i = 0; point && i < PM_HISTOGRAM_BINS; i++)
+        visit->bins[i] += point->measures[visit->measure].histogram[i];
+    pm_statistics_finish(&statistics);
+    return true;
+}
+
+bool pm_aggregator_histogram(struct pm_aggregator *aggregator, const char *game,
+                             const struct pm_shader_estimates *shader, uint32_t point,
+                             unsigned measure, const char *scene, uint64_t *bins,
+                             struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    struct histogram_visit visit = {shader, scene, point, measure, bins};
+    memset(bins, 0, PM_HISTOGRAM_BINS * sizeof(*bins));
+    if (measure >= PM_STATISTICS_MEASURES)
+        return pm_fail(error, PM_ERROR_INPUT, "measure %u is not known", measure);
+    return storage->operations->read_game(storage, game, visit_histogram, &visit, error);
+}

@@ -1,0 +1,305 @@
+/* The SQLite storage: opening, transactions and everything that writes. */
+#include "aggregator/storage_sqlite_private.h"
+
+#include "aggregator/statistics.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const sql[PM_SQLITE_STATEMENTS] = {
+    [PM_SQLITE_BEGIN] = "BEGIN IMMEDIATE",
+    [PM_SQLITE_COMMIT] = "COMMIT",
+    [PM_SQLITE_ROLLBACK] = "ROLLBACK",
+    [PM_SQLITE_ADD_UPLOAD_ID] = "INSERT OR IGNORE INTO upload_ids VALUES (?1, ?2)",
+    [PM_SQLITE_ADD_UPLOADS] = "INSERT INTO games VALUES (?1, ?2)"
+                              " ON CONFLICT DO UPDATE SET uploads = uploads + excluded.uploads",
+    [PM_SQLITE_FIND_SPACE] = "SELECT space FROM spaces WHERE game = ?1 AND key = ?2 AND kind = ?3",
+    [PM_SQLITE_PUT_SPACE] = "INSERT INTO spaces VALUES (?1, ?2, ?3, ?4)",
+    [PM_SQLITE_ADD_BLOB] = "INSERT INTO statistics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+                           " ON CONFLICT DO UPDATE SET d = merge(d, excluded.d)",
+    [PM_SQLITE_PUT_DATABASE] = "INSERT OR REPLACE INTO databases VALUES (?1, ?2, ?3)",
+    [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage VALUES (?1, ?2, ?3, ?4, ?5)",
+};
+
+/* ---- statements ---- */
+
+static sqlite3_stmt *prepared(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
+                              struct pm_error *error)
+{
+    if (!sqlite->statements[which] &&
+        sqlite3_prepare_v3(sqlite->writer, sql[which], -1, SQLITE_PREPARE_PERSISTENT,
+                           &sqlite->statements[which], NULL) != SQLITE_OK) {
+        pm_sqlite_fail(sqlite->path, sqlite->writer, "cannot prepare a statement", error);
+        return NULL;
+    }
+    return sqlite->statements[which];
+}
+
+/* Runs a bound statement once. A row's first column goes to *value, if it is not NULL. */
+static bool run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, int64_t *value,
+                struct pm_error *error)
+{
+    int code = bound;
+    sqlite->merge_error.code = PM_OK;
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(statement);
+        if (code == SQLITE_ROW && value)
+            *value = sqlite3_column_int64(statement, 0);
+    }
+    const bool done = code == SQLITE_ROW || code == SQLITE_DONE;
+    if (!done && sqlite->merge_error.code != PM_OK) {
+        if (error)
+            *error = sqlite->merge_error;
+        pm_fail_prefix(error, "%s", sqlite->path);
+    } else if (!done) {
+        pm_sqlite_fail(sqlite->path, sqlite->writer, "cannot write to the database", error);
+    }
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return done;
+}
+
+static int bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
+static int bind_key(sqlite3_stmt *statement, int at, const struct pm_shader_key *key)
+{
+    return sqlite3_bind_blob(statement, at, key->bytes, PM_SHADER_KEY_BYTES, SQLITE_STATIC);
+}
+
+/* SQLite's integers are signed; counts beyond are not reached by counting. */
+static int bind_count(sqlite3_stmt *statement, int at, uint64_t count)
+{
+    return sqlite3_bind_int64(statement, at, count > INT64_MAX ? INT64_MAX : (int64_t)count);
+}
+
+/* SQLITE_OK when all are; they are few, so one after the other has been done by then. */
+#define BOUND(...) bound((const int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
+
+static int bound(const int *codes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (codes[i] != SQLITE_OK)
+            return codes[i];
+    }
+    return SQLITE_OK;
+}
+
+static bool run_plain(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
+                      struct pm_error *error)
+{
+    sqlite3_stmt *statement = prepared(sqlite, which, error);
+    return statement && run(sqlite, statement, SQLITE_OK, NULL, error);
+}
+
+/* ---- the merge function ---- */
+
+static void merge_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct pm_sqlite *sqlite = sqlite3_user_data(context);
+    struct pm_buffer out;
+    (void)count;
+    pm_buffer_init(&out, PM_STATISTICS_BLOB_CAP);
+    const void *old = sqlite3_value_blob(values[0]), *added = sqlite3_value_blob(values[1]);
+    const size_t old_size = (size_t)sqlite3_value_bytes(values[0]);
+    const size_t added_size = (size_t)sqlite3_value_bytes(values[1]);
+    if (sqlite->merge(old ? old : "", old_size, added ? added : "", added_size, &out,
+                      &sqlite->merge_error))
+        sqlite3_result_blob64(context, out.data, out.size, SQLITE_TRANSIENT);
+    else
+        sqlite3_result_error(context, sqlite->merge_error.message, -1);
+    pm_buffer_finish(&out);
+}
+
+/* ---- writer functions ---- */
+
+static bool begin(struct pm_storage *storage, struct pm_error *error)
+{
+    return run_plain((struct pm_sqlite *)storage, PM_SQLITE_BEGIN, error);
+}
+
+static void rollback(struct pm_storage *storage)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    /* A failure may have ended the transaction already. */
+    if (!sqlite3_get_autocommit(sqlite->writer))
+        run_plain(sqlite, PM_SQLITE_ROLLBACK, NULL);
+}
+
+static bool commit(struct pm_storage *storage, struct pm_error *error)
+{
+    if (run_plain((struct pm_sqlite *)storage, PM_SQLITE_COMMIT, error))
+        return true;
+    rollback(storage);
+    return false;
+}
+
+static bool add_upload_id(struct pm_storage *storage, const uint8_t id[static PM_UPLOAD_ID_BYTES],
+                          uint32_t day, bool *fresh, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_UPLOAD_ID, error);
+    if (!s || !run(sqlite, s,
+                   BOUND(sqlite3_bind_blob(s, 1, id, PM_UPLOAD_ID_BYTES, SQLITE_STATIC),
+                         sqlite3_bind_int64(s, 2, day)),
+                   NULL, error))
+        return false;
+    *fresh = sqlite3_changes(sqlite->writer) > 0;
+    return true;
+}
+
+static bool add_uploads(struct pm_storage *storage, const char *game, uint64_t uploads,
+                        struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_UPLOADS, error);
+    return s &&
+           run(sqlite, s, BOUND(bind_text(s, 1, game), bind_count(s, 2, uploads)), NULL, error);
+}
+
+static bool find_space(struct pm_storage *storage, const char *game,
+                       const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
+                       struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_FIND_SPACE, error);
+    int64_t value = 0;
+    if (!s ||
+        !run(sqlite, s,
+             BOUND(bind_text(s, 1, game), bind_key(s, 2, key), sqlite3_bind_int(s, 3, (int)kind)),
+             &value, error))
+        return false;
+    *space = (uint32_t)value;
+    return true;
+}
+
+static bool put_space(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
+                      enum pm_kind kind, uint32_t space, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_PUT_SPACE, error);
+    return s && run(sqlite, s,
+                    BOUND(bind_text(s, 1, game), bind_key(s, 2, key),
+                          sqlite3_bind_int(s, 3, (int)kind), sqlite3_bind_int64(s, 4, space)),
+                    NULL, error);
+}
+
+static bool add_blob(struct pm_storage *storage, const struct pm_storage_key *key, const void *blob,
+                     size_t size, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_BLOB, error);
+    uint8_t environment[PM_SQLITE_ENVIRONMENT_BYTES];
+    pm_sqlite_pack_environment(&key->environment, environment);
+    return s &&
+           run(sqlite, s,
+               BOUND(bind_text(s, 1, key->game), bind_key(s, 2, &key->key),
+                     sqlite3_bind_blob(s, 3, environment, sizeof(environment), SQLITE_STATIC),
+                     sqlite3_bind_int(s, 4, (int)key->kind), sqlite3_bind_int64(s, 5, key->flags),
+                     sqlite3_bind_int64(s, 6, key->day), bind_text(s, 7, key->scene),
+                     sqlite3_bind_blob64(s, 8, blob, size, SQLITE_STATIC)),
+               NULL, error);
+}
+
+static bool put_database(struct pm_storage *storage, const char *game, const char *etag,
+                         const void *body, size_t size, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_PUT_DATABASE, error);
+    return s && run(sqlite, s,
+                    BOUND(bind_text(s, 1, game), bind_text(s, 2, etag),
+                          sqlite3_bind_blob64(s, 3, body, size, SQLITE_STATIC)),
+                    NULL, error);
+}
+
+static bool add_coverage(struct pm_storage *storage, const char *game, int64_t time,
+                         uint64_t uploads, uint64_t points_covered, uint64_t points,
+                         struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_COVERAGE, error);
+    return s && run(sqlite, s,
+                    BOUND(bind_text(s, 1, game), sqlite3_bind_int64(s, 2, time),
+                          bind_count(s, 3, uploads), bind_count(s, 4, points_covered),
+                          bind_count(s, 5, points)),
+                    NULL, error);
+}
+
+/* ---- opening and closing ---- */
+
+static void destroy(struct pm_storage *storage)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    for (size_t i = 0; i < PM_SQLITE_STATEMENTS; i++)
+        sqlite3_finalize(sqlite->statements[i]);
+    while (sqlite->reader_count > 0)
+        sqlite3_close(sqlite->readers[--sqlite->reader_count]);
+    sqlite3_close(sqlite->writer);
+    pthread_mutex_destroy(&sqlite->readers_mutex);
+    free(sqlite->path);
+    free(sqlite);
+}
+
+static const struct pm_storage_operations operations = {
+    .destroy = destroy,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .add_upload_id = add_upload_id,
+    .add_uploads = add_uploads,
+    .find_space = find_space,
+    .put_space = put_space,
+    .add_blob = add_blob,
+    .put_database = put_database,
+    .add_coverage = add_coverage,
+    .read_game = pm_sqlite_read_game,
+    .list_games = pm_sqlite_list_games,
+    .get_database = pm_sqlite_get_database,
+    .read_coverage = pm_sqlite_read_coverage,
+};
+
+struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge merge,
+                                          struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = calloc(1, sizeof(*sqlite));
+    if (!sqlite) {
+        pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", path);
+        return NULL;
+    }
+    pthread_mutex_init(&sqlite->readers_mutex, NULL);
+    sqlite->storage.operations = &operations;
+    sqlite->merge = merge;
+    sqlite->path = strdup(path);
+    if (!sqlite->path) {
+        pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", path);
+        goto error;
+    }
+    /* SQLite would create it readable for all; its companions get the mode of the database. One
+     * that exists is not opened here: closing it would drop every lock that this process has on it
+     * (POSIX, fcntl). */
+    const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno != EEXIST) {
+        pm_fail_errno(error, errno, "%s: cannot create the database", path);
+        goto error;
+    }
+    if (fd >= 0)
+        close(fd);
+    sqlite->writer = pm_sqlite_connect(path, SQLITE_OPEN_READWRITE, error);
+    if (!sqlite->writer || !pm_sqlite_prepare_schema(path, sqlite->writer, error))
+        goto error;
+    if (sqlite3_create_function_v2(sqlite->writer, "merge", 2,
+                                   SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, sqlite,
+                                   merge_function, NULL, NULL, NULL) != SQLITE_OK) {
+        pm_sqlite_fail(path, sqlite->writer, "cannot prepare the database", error);
+        goto error;
+    }
+    return &sqlite->storage;
+
+error:
+    destroy(&sqlite->storage);
+    return NULL;
+}

@@ -1,0 +1,64 @@
+/*
+ * What the files of the SQLite storage share. Connections: one writer, and as many readers as read
+ * at the same time, kept for the next. SQLite's own locks are off (SQLITE_OPEN_NOMUTEX): a
+ * connection has one user at a time.
+ */
+#pragma once
+
+#include "aggregator/storage.h"
+#include <pthread.h>
+#include <sqlite3.h>
+
+#define PM_SQLITE_IDLE_READERS 4
+#define PM_SQLITE_ENVIRONMENT_BYTES 20
+
+enum pm_sqlite_statement {
+    PM_SQLITE_BEGIN,
+    PM_SQLITE_COMMIT,
+    PM_SQLITE_ROLLBACK,
+    PM_SQLITE_ADD_UPLOAD_ID,
+    PM_SQLITE_ADD_UPLOADS,
+    PM_SQLITE_FIND_SPACE,
+    PM_SQLITE_PUT_SPACE,
+    PM_SQLITE_ADD_BLOB,
+    PM_SQLITE_PUT_DATABASE,
+    PM_SQLITE_ADD_COVERAGE,
+    PM_SQLITE_STATEMENTS
+};
+
+struct pm_sqlite {
+    struct pm_storage storage; /* first */
+    char *path;
+    pm_storage_merge merge;
+    sqlite3 *writer;
+    sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
+    struct pm_error merge_error; /* why the merge function failed; code PM_OK: it did not */
+    pthread_mutex_t readers_mutex;
+    sqlite3 *readers[PM_SQLITE_IDLE_READERS]; /* under readers_mutex: idle connections */
+    size_t reader_count;
+};
+
+/* Fills *error from the connection's last error and returns false. what: what was being done. */
+bool pm_sqlite_fail(const char *path, sqlite3 *db, const char *what, struct pm_error *error);
+
+/* NULL on failure. */
+sqlite3 *pm_sqlite_connect(const char *path, int flags, struct pm_error *error);
+
+/* Creates or checks the schema of a fresh connection. */
+bool pm_sqlite_prepare_schema(const char *path, sqlite3 *db, struct pm_error *error);
+
+/* Big-endian, so that SQLite sorts environments as their fields sort. */
+void pm_sqlite_pack_environment(const struct pm_environment *environment,
+                                uint8_t out[static PM_SQLITE_ENVIRONMENT_BYTES]);
+bool pm_sqlite_unpack_environment(const void *data, int size, struct pm_environment *environment);
+
+/* The read functions (storage_sqlite_read.c). */
+bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, pm_storage_visit_blob visit,
+                         void *user, struct pm_error *error);
+bool pm_sqlite_list_games(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
+                          struct pm_error *error);
+bool pm_sqlite_get_database(struct pm_storage *storage, const char *game,
+                            char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+                            struct pm_error *error);
+bool pm_sqlite_read_coverage(struct pm_storage *storage, const char *game,
+                             pm_storage_visit_coverage visit, void *user, struct pm_error *error);

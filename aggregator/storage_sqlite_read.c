@@ -1,0 +1,192 @@
+/* The read functions of the SQLite storage. */
+#include "aggregator/storage_sqlite_private.h"
+
+#include <string.h>
+
+static sqlite3 *take_reader(struct pm_sqlite *sqlite, struct pm_error *error)
+{
+    sqlite3 *db = NULL;
+    pthread_mutex_lock(&sqlite->readers_mutex);
+    if (sqlite->reader_count > 0)
+        db = sqlite->readers[--sqlite->reader_count];
+    pthread_mutex_unlock(&sqlite->readers_mutex);
+    return db ? db : pm_sqlite_connect(sqlite->path, SQLITE_OPEN_READONLY, error);
+}
+
+static void give_reader(struct pm_sqlite *sqlite, sqlite3 *db)
+{
+    pthread_mutex_lock(&sqlite->readers_mutex);
+    if (sqlite->reader_count < PM_SQLITE_IDLE_READERS) {
+        sqlite->readers[sqlite->reader_count++] = db;
+        db = NULL;
+    }
+    pthread_mutex_unlock(&sqlite->readers_mutex);
+    sqlite3_close(db);
+}
+
+/* Runs one SELECT, whose only parameter is the game if it is not NULL; false from row stops it. */
+static bool select_rows(struct pm_sqlite *sqlite, const char *sql, const char *game,
+                        bool (*row)(void *user, sqlite3_stmt *statement, struct pm_error *error),
+                        void *user, struct pm_error *error)
+{
+    sqlite3 *db = take_reader(sqlite, error);
+    if (!db)
+        return false;
+    sqlite3_stmt *statement = NULL;
+    bool done = true, ended = false;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK && game)
+        code = sqlite3_bind_text(statement, 1, game, -1, SQLITE_STATIC);
+    while (done && !ended && code == SQLITE_OK) {
+        switch (sqlite3_step(statement)) {
+        case SQLITE_ROW:
+            done = row(user, statement, error);
+            break;
+        case SQLITE_DONE:
+            ended = true;
+            break;
+        default:
+            code = sqlite3_errcode(db);
+        }
+    }
+    if (code != SQLITE_OK)
+        done = pm_sqlite_fail(sqlite->path, db, "cannot read the database", error);
+    sqlite3_finalize(statement);
+    give_reader(sqlite, db);
+    return done;
+}
+
+/* ---- blobs ---- */
+
+struct blob_visit {
+    struct pm_sqlite *sqlite;
+    const char *game;
+    pm_storage_visit_blob visit;
+    void *user;
+};
+
+static bool blob_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    const struct blob_visit *visit = user;
+    struct pm_storage_key key = {.game = visit->game};
+    const void *shader = sqlite3_column_blob(statement, 0);
+    const void *environment = sqlite3_column_blob(statement, 1);
+    const char *scene = (const char *)sqlite3_column_text(statement, 5);
+    if (!shader || sqlite3_column_bytes(statement, 0) != PM_SHADER_KEY_BYTES || !environment ||
+        !pm_sqlite_unpack_environment(environment, sqlite3_column_bytes(statement, 1),
+                                      &key.environment))
+        return pm_fail(error, PM_ERROR_INPUT, "%s: a row of statistics has a damaged key",
+                       visit->sqlite->path);
+    memcpy(key.key.bytes, shader, PM_SHADER_KEY_BYTES);
+    key.kind = (enum pm_kind)sqlite3_column_int(statement, 2);
+    key.flags = (uint32_t)sqlite3_column_int64(statement, 3);
+    key.day = (uint32_t)sqlite3_column_int64(statement, 4);
+    key.scene = scene ? scene : "";
+    const void *blob = sqlite3_column_blob(statement, 6);
+    if (!visit->visit(visit->user, &key, blob ? blob : "",
+                      (size_t)sqlite3_column_bytes(statement, 6), error))
+        return pm_fail_prefix(error, "%s", visit->sqlite->path);
+    return true;
+}
+
+bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, pm_storage_visit_blob visit,
+                         void *user, struct pm_error *error)
+{
+    struct blob_visit all = {(struct pm_sqlite *)storage, game, visit, user};
+    return select_rows(all.sqlite,
+                       "SELECT key, environment, kind, flags, day, scene, d FROM statistics"
+                       " WHERE game = ?1 ORDER BY key, environment, kind, flags, day, scene",
+                       game, blob_row, &all, error);
+}
+
+/* ---- games ---- */
+
+struct game_visit {
+    pm_storage_visit_game visit;
+    void *user;
+};
+
+static bool game_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    const struct game_visit *visit = user;
+    const char *name = (const char *)sqlite3_column_text(statement, 0);
+    return visit->visit(visit->user, name ? name : "", (uint64_t)sqlite3_column_int64(statement, 1),
+                        error);
+}
+
+bool pm_sqlite_list_games(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
+                          struct pm_error *error)
+{
+    struct game_visit all = {visit, user};
+    return select_rows((struct pm_sqlite *)storage, "SELECT name, uploads FROM games ORDER BY name",
+                       NULL, game_row, &all, error);
+}
+
+/* ---- databases ---- */
+
+struct database_row {
+    char *etag;
+    struct pm_buffer *body;
+    bool found;
+};
+
+static bool database_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    struct database_row *row = user;
+    const char *etag = (const char *)sqlite3_column_text(statement, 0);
+    if (!etag || strlen(etag) >= PM_ETAG_TEXT)
+        return pm_fail(error, PM_ERROR_INPUT, "a published database has a damaged ETag");
+    memcpy(row->etag, etag, strlen(etag) + 1);
+    row->found = true;
+    if (!row->body)
+        return true;
+    const void *body = sqlite3_column_blob(statement, 1);
+    const size_t size = (size_t)sqlite3_column_bytes(statement, 1);
+    if (size > 0 && (!body || !pm_buffer_append(row->body, body, size)))
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database of %zu bytes", size);
+    return true;
+}
+
+bool pm_sqlite_get_database(struct pm_storage *storage, const char *game,
+                            char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+                            struct pm_error *error)
+{
+    struct database_row row = {.etag = etag, .body = body};
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    if (!select_rows(sqlite,
+                     body ? "SELECT etag, body FROM databases WHERE game = ?1"
+                          : "SELECT etag FROM databases WHERE game = ?1",
+                     game, database_row, &row, error))
+        return false;
+    if (!row.found)
+        return pm_fail(error, PM_ERROR_STATE, "there is no database of the game \"%s\" yet", game);
+    return true;
+}
+
+/* ---- coverage ---- */
+
+struct coverage_visit {
+    pm_storage_visit_coverage visit;
+    void *user;
+};
+
+static bool coverage_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    const struct coverage_visit *visit = user;
+    if (visit->visit(visit->user, sqlite3_column_int64(statement, 0),
+                     (uint64_t)sqlite3_column_int64(statement, 1),
+                     (uint64_t)sqlite3_column_int64(statement, 2),
+                     (uint64_t)sqlite3_column_int64(statement, 3)))
+        return true;
+    return pm_fail(error, PM_ERROR_STATE, "the visitor stopped");
+}
+
+bool pm_sqlite_read_coverage(struct pm_storage *storage, const char *game,
+                             pm_storage_visit_coverage visit, void *user, struct pm_error *error)
+{
+    struct coverage_visit all = {visit, user};
+    return select_rows((struct pm_sqlite *)storage,
+                       "SELECT time, uploads, points_covered, points FROM coverage WHERE game = ?1"
+                       " ORDER BY time, rowid",
+                       game, coverage_row, &all, error);
+}

@@ -1,0 +1,106 @@
+#include "aggregator/support.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *make_folder(void)
+{
+    const char *base = getenv("TMPDIR");
+    char *path = NULL;
+    if (asprintf(&path, "%s/pm-aggregator-XXXXXX", base ? base : "/tmp") < 0 || !mkdtemp(path))
+        abort();
+    return path;
+}
+
+char *join(const char *folder, const char *name)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        abort();
+    return path;
+}
+
+void remove_folder(char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        char *name = join(path, entry->d_name);
+        if (entry->d_type != DT_DIR)
+            unlink(name);
+        free(name);
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+    free(path);
+}
+
+struct pm_shader_key key_of(uint64_t number)
+{
+    struct pm_shader_key key;
+    struct pm_random random;
+    pm_random_init(&random, number);
+    for (size_t i = 0; i < sizeof(key.bytes); i++)
+        key.bytes[i] = (uint8_t)pm_random_below(&random, 256);
+    return key;
+}
+
+struct pm_point_counts block_counts(uint32_t point, uint64_t entry_lanes, uint64_t lanes)
+{
+    return (struct pm_point_counts){
+        .point = point,
+        .calls = 1,
+        .entry_lanes = entry_lanes,
+        .entry_subgroups = (entry_lanes + 7) / 8,
+        .counts = {lanes, lanes / 2, (lanes + 7) / 8},
+    };
+}
+
+struct pm_shader_profile block_shader(struct pm_arena *arena, uint64_t number, uint32_t space,
+                                      const struct pm_point_counts *points, size_t count)
+{
+    return (struct pm_shader_profile){
+        .key = key_of(number),
+        .environment = {.subgroup_size = 8},
+        .kind = PM_KIND_BLOCK,
+        .space = space,
+        .points = pm_arena_dup(arena, points, count * sizeof(*points)),
+        .point_count = count,
+    };
+}
+
+struct pm_profile *profile_of(struct pm_arena *arena, struct pm_random *random, const char *game,
+                              const struct pm_shader_profile *shaders, size_t count)
+{
+    struct pm_profile *profile = pm_arena_zalloc(arena, 1, sizeof(*profile));
+    for (size_t i = 0; i < sizeof(profile->upload_id); i++)
+        profile->upload_id[i] = (uint8_t)pm_random_below(random, 256);
+    profile->game = pm_arena_strdup(arena, game);
+    profile->scene = "";
+    profile->layer_version = "test";
+    profile->shaders = pm_arena_dup(arena, shaders, count * sizeof(*shaders));
+    profile->shader_count = count;
+    return profile;
+}
+
+struct pm_profile *random_profile(struct pm_arena *arena, struct pm_random *random,
+                                  const char *game, size_t shaders, uint32_t space)
+{
+    struct pm_shader_profile *all = pm_arena_zalloc(arena, shaders, sizeof(*all));
+    struct pm_point_counts *points = pm_arena_zalloc(arena, space, sizeof(*points));
+    for (size_t i = 0; i < shaders; i++) {
+        size_t count = 0;
+        for (uint32_t j = 0; j < space; j++) {
+            if (pm_random_below(random, 2) == 0)
+                continue;
+            const uint64_t x = 1 + pm_random_below(random, 1u << pm_random_below(random, 24));
+            points[count++] = block_counts(j, x, pm_random_below(random, 3) * x / 2);
+        }
+        all[i] = block_shader(arena, i, space, points, count);
+    }
+    return profile_of(arena, random, game, all, shaders);
+}

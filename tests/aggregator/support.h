@@ -1,0 +1,32 @@
+/* What the aggregator's tests share: folders that go away, and profiles made of random numbers. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/random.h"
+#include "profile/profile.h"
+
+/* A fresh folder, malloc'ed path; remove_folder deletes it with the files in it, and frees the
+ * path. */
+char *make_folder(void);
+void remove_folder(char *path);
+
+/* folder/name, malloc'ed. */
+char *join(const char *folder, const char *name);
+
+/* A shader named by a number: every byte of its key depends on it. */
+struct pm_shader_key key_of(uint64_t number);
+
+/* Counts of one call of subgroups of eight: half of the lanes are uniform. */
+struct pm_point_counts block_counts(uint32_t point, uint64_t entry_lanes, uint64_t lanes);
+
+/* A block profile of one shader, in the arena. */
+struct pm_shader_profile block_shader(struct pm_arena *arena, uint64_t number, uint32_t space,
+                                      const struct pm_point_counts *points, size_t count);
+
+/* A profile of these shaders, with a random upload id. */
+struct pm_profile *profile_of(struct pm_arena *arena, struct pm_random *random, const char *game,
+                              const struct pm_shader_profile *shaders, size_t count);
+
+/* A profile of the shaders 0, 1, … with random counts at about half of their points. */
+struct pm_profile *random_profile(struct pm_arena *arena, struct pm_random *random,
+                                  const char *game, size_t shaders, uint32_t space);

@@ -1,0 +1,439 @@
+#include "aggregator/storage.h"
+
+#include "aggregator/statistics.h"
+#include "aggregator/support.h"
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* cmocka wants these before it. */
+#include <cmocka.h>
+
+/* A merge that is easy to see through: decimal numbers are added. */
+static bool add_numbers(const void *old, size_t old_size, const void *added, size_t added_size,
+                        struct pm_buffer *out, struct pm_error *error)
+{
+    char text[2][32] = {{0}};
+    if (old_size > 30 || added_size > 30 || (added_size > 0 && *(const char *)added == 'x'))
+        return pm_fail(error, PM_ERROR_INPUT, "these are no numbers");
+    memcpy(text[0], old, old_size);
+    memcpy(text[1], added, added_size);
+    return pm_buffer_printf(out, "%ld", atol(text[0]) + atol(text[1]));
+}
+
+struct place {
+    char *folder, *path;
+    struct pm_storage *storage;
+};
+
+static struct pm_storage *open_or_fail(const char *path)
+{
+    struct pm_error error;
+    struct pm_storage *storage = pm_storage_sqlite_open(path, add_numbers, &error);
+    if (!storage)
+        fail_msg("%s", error.message);
+    return storage;
+}
+
+static int set_up(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    place->folder = make_folder();
+    place->path = join(place->folder, "test.db");
+    place->storage = open_or_fail(place->path);
+    *state = place;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *place = *state;
+    if (place->storage)
+        place->storage->operations->destroy(place->storage);
+    free(place->path);
+    remove_folder(place->folder);
+    free(place);
+    return 0;
+}
+
+static void reopen(struct place *place)
+{
+    place->storage->operations->destroy(place->storage);
+    place->storage = open_or_fail(place->path);
+}
+
+static struct pm_storage_key blob_key(uint64_t shader, uint32_t day, const char *scene)
+{
+    return (struct pm_storage_key){.game = "game",
+                                   .scene = scene,
+                                   .key = key_of(shader),
+                                   .environment = {.subgroup_size = 8},
+                                   .kind = PM_KIND_BLOCK,
+                                   .day = day};
+}
+
+static void add_blob(struct pm_storage *storage, struct pm_storage_key key, const char *blob)
+{
+    struct pm_error error;
+    if (!storage->operations->add_blob(storage, &key, blob, strlen(blob), &error))
+        fail_msg("%s", error.message);
+}
+
+/* Every blob of a game as one text. */
+static bool append_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
+                        struct pm_error *error)
+{
+    (void)error;
+    struct pm_buffer *out = user;
+    assert_int_equal(key->environment.subgroup_size, 8);
+    assert_int_equal(key->kind, PM_KIND_BLOCK);
+    return pm_buffer_printf(out, "%02x/%u/%s/%u=%.*s ", key->key.bytes[0], key->day, key->scene,
+                            key->flags, (int)size, (const char *)blob);
+}
+
+static void assert_blobs(struct pm_storage *storage, const char *game, const char *expected)
+{
+    struct pm_buffer all;
+    struct pm_error error;
+    pm_buffer_init(&all, 1 << 20);
+    if (!storage->operations->read_game(storage, game, append_blob, &all, &error))
+        fail_msg("%s", error.message);
+    assert_string_equal(all.data ? (const char *)all.data : "", expected);
+    pm_buffer_finish(&all);
+}
+
+/* ---- tests ---- */
+
+static void test_blobs_merge(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    char expected[200];
+    add_blob(storage, blob_key(1, 5, ""), "10");
+    add_blob(storage, blob_key(1, 5, ""), "32");
+    add_blob(storage, blob_key(1, 6, ""), "1");
+    add_blob(storage, blob_key(1, 6, "cave"), "2");
+    struct pm_storage_key flagged = blob_key(1, 5, "");
+    flagged.flags = 1;
+    add_blob(storage, flagged, "7");
+    const unsigned first = key_of(1).bytes[0];
+    snprintf(expected, sizeof(expected), "%02x/5//0=42 %02x/6//0=1 %02x/6/cave/0=2 %02x/5//1=7 ",
+             first, first, first, first);
+    assert_blobs(storage, "game", expected);
+    assert_blobs(storage, "other", "");
+    reopen(place);
+    assert_blobs(place->storage, "game", expected);
+}
+
+static void test_environments_are_kept_and_sorted(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_storage_key key = blob_key(1, 1, "");
+    struct pm_error error;
+    key.environment.vendor_id = 0x01020304;
+    key.environment.driver_version = UINT32_MAX;
+    add_blob(storage, key, "2");
+    key.environment.vendor_id = 0x00ffffff;
+    add_blob(storage, key, "1");
+    struct pm_buffer all;
+    pm_buffer_init(&all, 1000);
+    assert_true(storage->operations->read_game(storage, "game", append_blob, &all, &error));
+    char expected[100];
+    snprintf(expected, sizeof(expected), "%02x/1//0=1 %02x/1//0=2 ", key.key.bytes[0],
+             key.key.bytes[0]);
+    assert_string_equal(all.data, expected);
+    pm_buffer_finish(&all);
+}
+
+static void test_transactions(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    const struct pm_storage_operations *do_ = storage->operations;
+    const uint8_t id[PM_UPLOAD_ID_BYTES] = {1, 2, 3};
+    const struct pm_shader_key key = key_of(3);
+    struct pm_error error;
+    bool fresh;
+    uint32_t space;
+
+    assert_true(do_->begin(storage, &error));
+    assert_true(do_->add_upload_id(storage, id, 5, &fresh, &error));
+    assert_true(fresh);
+    assert_true(do_->add_upload_id(storage, id, 6, &fresh, &error));
+    assert_false(fresh);
+    assert_true(do_->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
+    assert_int_equal(space, 0);
+    assert_true(do_->put_space(storage, "game", &key, PM_KIND_BLOCK, 9, &error));
+    assert_true(do_->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
+    assert_int_equal(space, 9);
+    add_blob(storage, blob_key(1, 1, ""), "1");
+    /* Readers see what is committed. */
+    assert_blobs(storage, "game", "");
+    do_->rollback(storage);
+
+    assert_true(do_->begin(storage, &error));
+    assert_true(do_->add_upload_id(storage, id, 5, &fresh, &error));
+    assert_true(fresh);
+    assert_true(do_->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
+    assert_int_equal(space, 0);
+    assert_true(do_->put_space(storage, "game", &key, PM_KIND_BLOCK, 10, &error));
+    assert_true(do_->commit(storage, &error));
+    assert_blobs(storage, "game", "");
+
+    reopen(place);
+    storage = place->storage;
+    assert_true(storage->operations->begin(storage, &error));
+    assert_true(storage->operations->add_upload_id(storage, id, 5, &fresh, &error));
+    assert_false(fresh);
+    assert_true(
+        storage->operations->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
+    assert_int_equal(space, 10);
+    assert_true(
+        storage->operations->find_space(storage, "game", &key, PM_KIND_ZERO, &space, &error));
+    assert_int_equal(space, 0);
+    storage->operations->rollback(storage);
+}
+
+static bool append_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
+{
+    (void)error;
+    return pm_buffer_printf(user, "%s=%llu ", game, (unsigned long long)uploads);
+}
+
+static void test_games(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_buffer all;
+    struct pm_error error;
+    assert_true(storage->operations->add_uploads(storage, "b", 2, &error));
+    assert_true(storage->operations->add_uploads(storage, "a/\xc3\xa4", 1, &error));
+    assert_true(storage->operations->add_uploads(storage, "b", 40, &error));
+    pm_buffer_init(&all, 1000);
+    assert_true(storage->operations->list_games(storage, append_game, &all, &error));
+    assert_string_equal(all.data, "a/\xc3\xa4=1 b=42 ");
+    pm_buffer_finish(&all);
+}
+
+static void test_databases(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    char etag[PM_ETAG_TEXT];
+    struct pm_buffer body;
+    struct pm_error error;
+    pm_buffer_init(&body, 1000);
+    assert_false(storage->operations->get_database(storage, "game", etag, &body, &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_non_null(strstr(error.message, "game"));
+    assert_true(storage->operations->put_database(storage, "game", "one", "abc\0d", 5, &error));
+    assert_true(storage->operations->put_database(storage, "game", "two", "x\0yz", 4, &error));
+    reopen(place);
+    storage = place->storage;
+    assert_true(storage->operations->get_database(storage, "game", etag, &body, &error));
+    assert_string_equal(etag, "two");
+    assert_int_equal(body.size, 4);
+    assert_memory_equal(body.data, "x\0yz", 4);
+    assert_true(storage->operations->get_database(storage, "game", etag, NULL, &error));
+    pm_buffer_finish(&body);
+}
+
+static bool append_coverage(void *user, int64_t time, uint64_t uploads, uint64_t covered,
+                            uint64_t points)
+{
+    return pm_buffer_printf(user, "%lld:%llu:%llu/%llu ", (long long)time,
+                            (unsigned long long)uploads, (unsigned long long)covered,
+                            (unsigned long long)points);
+}
+
+static void test_coverage(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_buffer all;
+    struct pm_error error;
+    assert_true(storage->operations->add_coverage(storage, "game", 20, 3, 7, 9, &error));
+    assert_true(storage->operations->add_coverage(storage, "game", 10, 1, 2, 9, &error));
+    assert_true(storage->operations->add_coverage(storage, "other", 15, 1, 1, 1, &error));
+    pm_buffer_init(&all, 1000);
+    assert_true(storage->operations->read_coverage(storage, "game", append_coverage, &all, &error));
+    assert_string_equal(all.data, "10:1:2/9 20:3:7/9 ");
+    pm_buffer_finish(&all);
+}
+
+static void test_merge_failure_is_told(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_error error;
+    const struct pm_storage_key key = blob_key(1, 1, "");
+    add_blob(storage, key, "1");
+    assert_true(storage->operations->begin(storage, &error));
+    assert_false(storage->operations->add_blob(storage, &key, "x", 1, &error));
+    assert_int_equal(error.code, PM_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "no numbers"));
+    assert_non_null(strstr(error.message, place->path));
+    storage->operations->rollback(storage);
+    add_blob(storage, key, "1");
+}
+
+/* ---- files that are not ours ---- */
+
+static void assert_not_opened(const char *path, enum pm_code code, const char *what)
+{
+    struct pm_error error;
+    struct pm_storage *storage = pm_storage_sqlite_open(path, add_numbers, &error);
+    assert_null(storage);
+    if (error.code != code || !strstr(error.message, path) || !strstr(error.message, what))
+        fail_msg("code %d, \"%s\"", (int)error.code, error.message);
+}
+
+static void execute(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void test_refuses_other_files(void **state)
+{
+    struct place *place = *state;
+    char *path = join(place->folder, "other");
+    char *inside = join(path, "no/such/folder.db");
+    assert_not_opened(inside, PM_ERROR_IO, "");
+    assert_not_opened(place->folder, PM_ERROR_IO, "");
+
+    FILE *file = fopen(path, "w");
+    for (int i = 0; i < 1000; i++)
+        fputs("this is a text, and no database\n", file);
+    fclose(file);
+    assert_not_opened(path, PM_ERROR_INPUT, "not a Piecemeal database");
+
+    unlink(path);
+    execute(path, "CREATE TABLE cats (name TEXT)");
+    assert_not_opened(path, PM_ERROR_INPUT, "another program");
+    unlink(path);
+    execute(path,
+            "PRAGMA application_id = 1347248487; PRAGMA user_version = 2; CREATE TABLE games (x)");
+    assert_not_opened(path, PM_ERROR_UNSUPPORTED, "newer Piecemeal (schema 2");
+    free(inside);
+    free(path);
+}
+
+static void test_damaged_file(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_error error;
+    bool failed = false;
+    for (uint64_t i = 0; i < 200; i++)
+        add_blob(storage, blob_key(i, 1, "a scene with a name that takes some room in the table"),
+                 "1");
+    storage->operations->destroy(storage);
+    place->storage = NULL;
+    struct stat status;
+    assert_int_equal(stat(place->path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    FILE *file = fopen(place->path, "r+");
+    for (long at = 8192; at < status.st_size; at += 64) {
+        fseek(file, at, SEEK_SET);
+        fputs("damaged", file);
+    }
+    fclose(file);
+    storage = pm_storage_sqlite_open(place->path, add_numbers, &error);
+    if (storage) {
+        struct pm_buffer all;
+        pm_buffer_init(&all, 1 << 20);
+        failed = !storage->operations->read_game(storage, "game", append_blob, &all, &error);
+        pm_buffer_finish(&all);
+        storage->operations->destroy(storage);
+    }
+    assert_true(!storage || failed);
+    assert_int_equal(error.code, PM_ERROR_INPUT);
+    assert_non_null(strstr(error.message, place->path));
+    assert_non_null(strstr(error.message, "damaged"));
+}
+
+static void test_two_processes(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage, *other = open_or_fail(place->path);
+    const struct pm_storage_key key = blob_key(1, 1, "");
+    char expected[64];
+    for (int i = 0; i < 10; i++) {
+        add_blob(i % 2 ? storage : other, key, "1");
+    }
+    snprintf(expected, sizeof(expected), "%02x/1//0=10 ", key.key.bytes[0]);
+    assert_blobs(storage, "game", expected);
+    assert_blobs(other, "game", expected);
+    other->operations->destroy(other);
+    add_blob(storage, key, "1");
+}
+
+/* A limit on file sizes stands for a full disk: writes fail just as well. */
+static void test_full_disk(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct rlimit before, limit;
+    struct pm_error error;
+    char *big = malloc(1 << 20);
+    assert_non_null(big);
+    memset(big, '0', 1 << 20);
+    add_blob(storage, blob_key(1, 1, ""), "5");
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 512 << 10;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    bool done = storage->operations->begin(storage, &error);
+    const struct pm_storage_key key = blob_key(1, 1, ""), large = blob_key(2, 1, "");
+    done = done && storage->operations->add_blob(storage, &key, "1", 1, &error) &&
+           storage->operations->add_blob(storage, &large, big, 1 << 20, &error);
+    if (done)
+        done = storage->operations->commit(storage, &error);
+    else
+        storage->operations->rollback(storage);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_false(done);
+    if (error.code != PM_ERROR_LIMIT)
+        fail_msg("code %d, \"%s\"", (int)error.code, error.message);
+    /* Nothing of it was kept, and the next one works. */
+    char expected[64];
+    snprintf(expected, sizeof(expected), "%02x/1//0=5 ", key.key.bytes[0]);
+    assert_blobs(storage, "game", expected);
+    add_blob(storage, key, "2");
+    snprintf(expected, sizeof(expected), "%02x/1//0=7 ", key.key.bytes[0]);
+    assert_blobs(storage, "game", expected);
+    reopen(place);
+    assert_blobs(place->storage, "game", expected);
+    free(big);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_blobs_merge),
+        TEST(test_environments_are_kept_and_sorted),
+        TEST(test_transactions),
+        TEST(test_games),
+        TEST(test_databases),
+        TEST(test_coverage),
+        TEST(test_merge_failure_is_told),
+        TEST(test_refuses_other_files),
+        TEST(test_damaged_file),
+        TEST(test_two_processes),
+        TEST(test_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,12 +1,14 @@
 /*
- * The layer's own structures: instances, devices, queues, and what crosses its files. Nothing here is public; the
- * library exports one symbol (HAZARDS 19).
+ * The layer's own structures: instances, devices, queues, and what crosses its files. Nothing here
+ * is public; the library exports one symbol (HAZARDS 19).
  *
- * Handles are not wrapped (HAZARDS 15). Everything the layer knows of a dispatchable handle is found by its dispatch
- * key, everything else by tables in struct pm_device. An unknown handle is passed on.
+ * Handles are not wrapped (HAZARDS 15). Everything the layer knows of a dispatchable handle is
+ * found by its dispatch key, everything else by tables in struct pm_device. An unknown handle is
+ * passed on.
  *
- * Locking: `struct pm_device` says for each part which lock guards it. Locks are taken in the order: registry, device
- * objects, pipeline, compile queue, counters, window. No lock is ever taken on a draw.
+ * Locking: `struct pm_device` says for each part which lock guards it. Locks are taken in the
+ * order: device objects, pipeline, compile queue, readback, counters, window, registry. No lock is
+ * ever taken on a draw.
  */
 #pragma once
 
@@ -19,39 +21,46 @@
 #include "shader_rewrite/shader_rewrite.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
+#include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
 #define PM_LAYER_NAME "VK_LAYER_PIECEMEAL_cooperative_pgo"
 
-struct pm_counters;  /* counters.h: the device memory that shaders count in */
-struct pm_compiler;  /* compiler.h: background threads */
-struct pm_readback;  /* readback.h: counters to host memory to spool */
+struct pm_counters; /* counters.h: the device memory that shaders count in */
+struct pm_compiler; /* compiler.h: background threads */
+struct pm_readback; /* readback.h: counters to host memory to spool */
+struct pm_spool_writer;
 struct pm_objects;   /* object.h: shader modules, layouts, render passes by handle and by content */
 struct pm_pipelines; /* pipeline.h: pipelines by handle */
-struct pm_sampling;  /* sampling.h: window state, command buffers */
+struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
 
 struct pm_instance {
     VkInstance handle;
     struct pm_instance_dispatch dispatch;
-    uint32_t api_version;     /* the game's, at least 1.0 */
-    bool debug_utils;         /* VK_EXT_debug_utils is enabled: the log goes to its messengers too */
-    bool passive;             /* deny list, bad config: pass everything through */
-    char *game;               /* identity (DESIGN, Identity of a game) */
+    uint32_t game_api_version; /* what the game asked for, at least 1.0 */
+    uint32_t api_version; /* what the instance was made with: the game's, or 1.1 (instance.c) */
+    bool debug_utils;     /* VK_EXT_debug_utils is enabled: the log goes to its messengers too */
+    bool passive;         /* deny list, bad config: pass everything through */
+    char *game;           /* identity (DESIGN, Identity of a game) */
     struct pm_config config;
     struct pm_log *log;
     struct pm_database *database; /* the cached PGO database; NULL when there is none; read-only */
     struct pm_arena *database_arena;
-    _Atomic uint32_t references;
+    pthread_mutex_t spool_lock;
+    struct pm_spool_writer
+        *spool;        /* under spool_lock; NULL until the first checkpoint, and after a failure */
+    bool spool_failed; /* under spool_lock: said once, then given up */
+    _Atomic uint32_t references; /* the game's handle and each device */
 };
 
 /* What the device was found or made able to do. */
 struct pm_device_abilities {
-    bool sample;              /* everything that sampling needs is there; else `why_not` says what is missing */
+    bool sample; /* everything that sampling needs is there; else `why_not` says what is missing */
     const char *why_not;
-    bool int64_atomics;       /* shaderInt64 and shaderBufferInt64Atomics */
+    bool int64_atomics; /* shaderInt64 and shaderBufferInt64Atomics */
     bool memory_model_device_scope;
     bool timeline_semaphore;
-    bool debug_utils;
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
     uint32_t subgroup_size;
     struct pm_target target;
@@ -61,12 +70,16 @@ struct pm_device {
     VkDevice handle;
     VkPhysicalDevice physical;
     struct pm_instance *instance; /* referenced */
+    pid_t process; /* that created it: in a forked child nothing of ours runs (HAZARDS 19) */
     struct pm_device_dispatch dispatch;
     PFN_vkSetDeviceLoaderData set_loader_data; /* for dispatchable objects the layer makes itself */
     struct pm_device_abilities abilities;
+    uint32_t *queue_families; /* those it was created with queues of; owned */
+    uint32_t queue_family_count;
+    uint32_t clear_family; /* one that can transfer and has an unprotected queue */
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
-    struct pm_objects *objects;
+    struct pm_objects *objects; /* this and the next are NULL when abilities.sample is false */
     struct pm_pipelines *pipelines;
     struct pm_counters *counters;
     struct pm_compiler *compiler;
@@ -75,6 +88,8 @@ struct pm_device {
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };
 
-/* registry.c: the layer's one global. NULL: not ours. */
+/* registry.c: the layer's one global. A dispatchable handle's first word, its dispatch key, says
+ * whose it is; a VkPhysicalDevice has its instance's, queues and command buffers their device's.
+ * NULL: not ours. Lock-free. */
 struct pm_instance *pm_instance_of(const void *dispatchable);
 struct pm_device *pm_device_of(const void *dispatchable);

@@ -9,22 +9,17 @@
  */
 #pragma once
 
+#include "layer/counters.h"
 #include "layer/layer.h"
 
 struct pm_pipeline;
-
-/* A region of counter memory; see counters.h. */
-struct pm_counter_block {
-    VkDeviceAddress address; /* 64-byte aligned */
-    uint64_t offset;         /* bytes in the counter buffer */
-    uint64_t bytes;
-};
 
 struct pm_variant {
     VkPipeline handle;
     struct pm_device *device;
     _Atomic uint32_t references;
-    _Atomic uint64_t calls; /* sampled calls submitted so far; submit adds, readback subtracts what it wrote */
+    uint64_t calls; /* sampled calls submitted and not yet copied out; readback.h's, under its lock */
+    uint32_t dirty_on, copied_on; /* bits of queues; readback.h's, under its lock */
 
     /* what its counters mean */
     struct pm_shader_key key;
@@ -37,7 +32,6 @@ struct pm_variant {
     uint32_t point_count;
     uint32_t slot_count, slot_stride; /* shader_rewrite.h, struct pm_instrumented */
     struct pm_counter_block block;
-    uint64_t *last; /* counter totals at the last checkpoint: 2 + PM_COUNTS * point_count; readback's */
 };
 
 /* A sampled draw or dispatch with this pipeline bound: the variant to bind for it, referenced for the recording, or

@@ -1,0 +1,62 @@
+/*
+ * The bytes of a spool file. All integers are little-endian.
+ *
+ *   offset 0   8 bytes   "PMSPOOL\n"
+ *          8   u32       format version
+ *         12   u32       0
+ *   then records:
+ *          0   u32       length of the payload in bytes, not 0
+ *          4   u64       XXH64 over the length's four bytes and the payload; the seed is the
+ * record's offset in the file, so that a record is good only where it was written 12   payload the
+ * protobuf encoding of one checkpoint
+ *
+ * Private to aggregator_client/. Thread safety: no state.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define PM_SPOOL_VERSION 1u
+#define PM_SPOOL_SUFFIX ".pmspool"
+/* A file that is being made; it gets its name once it is locked and has its header. */
+#define PM_SPOOL_NEW_SUFFIX ".new"
+/* What is about to be sent, beside its session (session_upload.h). */
+#define PM_SPOOL_UPLOAD_SUFFIX ".upload"
+#define PM_SPOOL_REFUSED "refused"
+#define PM_SPOOL_REASON_SUFFIX ".reason"
+
+/* A session's name is the upload id it will have, in hexadecimal. */
+#define PM_SPOOL_NAME (2 * PM_UPLOAD_ID_BYTES)
+
+/* A process with several games in it (a launcher) makes one upload of each; so many at most. */
+enum { PM_SPOOL_PARTS = 16 };
+
+enum { PM_SPOOL_HEADER = 16, PM_SPOOL_RECORD_HEADER = 12 };
+
+void pm_spool_header_fill(uint8_t header[static PM_SPOOL_HEADER]);
+
+/* Fills the header of a record at `offset` of its file. */
+void pm_spool_record_header_fill(uint8_t header[static PM_SPOOL_RECORD_HEADER], uint64_t offset,
+                                 const void *payload, uint32_t length);
+
+/* The default folder when folder is NULL, else a copy; malloc'ed, NULL when out of memory (or there
+ * is no home). */
+char *pm_spool_folder(const char *folder);
+
+/* Bytes that everything in the folder takes, its refused uploads included. */
+uint64_t pm_spool_folder_bytes(const char *folder);
+
+/* Where the session's upload number `part` lies; malloc'ed. */
+char *pm_spool_upload_path(const char *path, unsigned part);
+
+/* Removes the uploads beside a session. */
+void pm_spool_remove_uploads(const char *path);
+
+/* Removes a session and then what lies beside it, unless a process holds it. */
+bool pm_spool_remove_ended(const char *path);
+
+/* path with its suffix replaced; malloc'ed. */
+char *pm_spool_beside(const char *path, const char *suffix);

@@ -1,0 +1,88 @@
+/*
+ * Command buffers: which are chosen for sampling, what is bound in them, and which variants they
+ * name. A record is made when a command buffer is allocated and dies with it or its pool.
+ *
+ * Thread safety: a record has its command buffer's: Vulkan's external synchronization. `submits`
+ * and what a queue reads of a finished recording may be used by several queues at once.
+ */
+#pragma once
+
+#include "layer/registry.h"
+#include "layer/sampling.h"
+#include "layer/variant.h"
+
+/* A variant that a recording names: it holds a reference. */
+struct pm_use {
+    struct pm_variant *variant;
+    uint32_t calls; /* sampled calls in one submission of the recording */
+};
+
+/* Why a rebind is illegal or would be seen just now (HAZARDS 11). */
+enum pm_obstacle {
+    PM_OBSTACLE_PROTECTED = 1,       /* a protected command buffer */
+    PM_OBSTACLE_INHERITED_QUERY = 2, /* a secondary that runs inside pipeline-statistics queries */
+    PM_OBSTACLE_QUERY = 4,           /* a query is active whose result a variant could change */
+    PM_OBSTACLE_TRANSFORM_FEEDBACK = 8, /* active */
+};
+
+enum { PM_GRAPHICS, PM_COMPUTE, PM_BIND_POINTS };
+
+struct pm_command {
+    uint64_t countdown; /* calls until the sampled one; PM_NEVER: not chosen, or not recording */
+    struct pm_device *device;
+    VkCommandBuffer handle;
+    struct pm_command_pool *pool;
+    struct pm_command *next, *previous; /* in the pool */
+    struct pm_random random;
+    bool secondary;
+    bool chosen; /* and recording */
+    bool begun;  /* at least once */
+    uint8_t obstacles;
+    uint32_t active_queries;                      /* that are an obstacle */
+    VkPipeline bound[PM_BIND_POINTS];             /* VK_NULL_HANDLE: unknown */
+    struct pm_pipeline *pipeline[PM_BIND_POINTS]; /* NULL: no variants */
+    struct pm_use *uses;
+    uint32_t use_count, use_capacity;
+    _Atomic uint32_t submits; /* since it began last */
+};
+
+struct pm_command_pool {
+    VkCommandPool handle;
+    bool is_protected;
+    struct pm_command *first;
+};
+
+static inline struct pm_command *pm_command_of(struct pm_sampling *sampling, VkCommandBuffer handle)
+{
+    return pm_lookup_find(&sampling->commands, PM_KEY(handle));
+}
+
+/* One draw or dispatch in a command buffer. The record when it is the one to sample. */
+static inline struct pm_command *pm_command_due(const struct pm_lookup *commands,
+                                                VkCommandBuffer handle)
+{
+    struct pm_command *command = pm_lookup_find(commands, PM_KEY(handle));
+    if (command == NULL || --command->countdown != 0)
+        return NULL;
+    return command;
+}
+
+/* What a sampled call changes and puts back. */
+struct pm_sampled {
+    struct pm_device *device;
+    VkPipeline original; /* VK_NULL_HANDLE: nothing was changed */
+};
+
+/* Draws the next countdown and, when all is well, binds a variant for the call that follows. point:
+ * PM_GRAPHICS or PM_COMPUTE. */
+struct pm_sampled pm_command_sample(struct pm_command *command, int point);
+
+static inline void pm_command_sampled(const struct pm_sampled *sampled, VkCommandBuffer handle,
+                                      VkPipelineBindPoint point)
+{
+    if (sampled->original != VK_NULL_HANDLE)
+        sampled->device->dispatch.CmdBindPipeline(handle, point, sampled->original);
+}
+
+/* Frees every record and pool, dropping their references. */
+void pm_commands_destroy(struct pm_sampling *sampling);

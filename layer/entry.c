@@ -1,0 +1,90 @@
+/*
+ * The one exported symbol, and which of the layer's functions answers to which name.
+ *
+ * A name is answered with a hook only where the next layer or the driver has a function of that
+ * name, so that what the game sees to be there is there. A device that samples nothing gets the
+ * next layer's own functions.
+ */
+#include "layer/entry.h"
+
+#include "layer/hooks.h"
+#include "layer/layer.h"
+#include <string.h>
+#include <vulkan/vk_layer.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+#define ENTRY(name) {"vk" #name, (PFN_vkVoidFunction)pm_##name},
+
+static const struct pm_hook object_hooks[] = {PM_FRAME_HOOKS(ENTRY) PM_OBJECT_HOOKS(ENTRY)};
+
+/* Functions of the instance's level; the first two answer without an instance. */
+static const struct pm_hook instance_hooks[] = {ENTRY(GetInstanceProcAddr) ENTRY(
+    CreateInstance) ENTRY(DestroyInstance) ENTRY(CreateDevice) ENTRY(GetDeviceProcAddr)};
+#define GLOBAL_HOOKS 2
+
+static PFN_vkVoidFunction find(const struct pm_hook *hooks, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(hooks[i].name, name) == 0)
+            return hooks[i].function;
+    }
+    return NULL;
+}
+
+static PFN_vkVoidFunction device_hook(const char *name)
+{
+    PFN_vkVoidFunction hook =
+        find(object_hooks, sizeof object_hooks / sizeof object_hooks[0], name);
+    return hook != NULL ? hook : find(pm_draw_hooks, pm_draw_hook_count, name);
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice handle, const char *name)
+{
+    struct pm_device *device = pm_device_of(handle);
+    if (device == NULL || name == NULL)
+        return NULL;
+    if (strcmp(name, "vkGetDeviceProcAddr") == 0)
+        return (PFN_vkVoidFunction)pm_GetDeviceProcAddr;
+    if (strcmp(name, "vkDestroyDevice") == 0)
+        return (PFN_vkVoidFunction)pm_DestroyDevice;
+    PFN_vkVoidFunction next = device->dispatch.GetDeviceProcAddr(handle, name);
+    if (next == NULL || device->sampling == NULL)
+        return next;
+    PFN_vkVoidFunction hook = device_hook(name);
+    return hook != NULL ? hook : next;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetInstanceProcAddr(VkInstance handle, const char *name)
+{
+    if (name == NULL)
+        return NULL;
+    if (handle == VK_NULL_HANDLE)
+        return find(instance_hooks, GLOBAL_HOOKS, name);
+    struct pm_instance *instance = pm_instance_of(handle);
+    if (instance == NULL)
+        return NULL;
+    PFN_vkVoidFunction hook =
+        find(instance_hooks, sizeof instance_hooks / sizeof instance_hooks[0], name);
+    if (hook != NULL)
+        return hook;
+    PFN_vkVoidFunction next = instance->dispatch.GetInstanceProcAddr(handle, name);
+    if (next == NULL)
+        return NULL;
+    hook = device_hook(name);
+    return hook != NULL ? hook : next;
+}
+
+/* The loader's documentation, "Layer Interface", version 2. */
+EXPORTED VKAPI_ATTR VkResult VKAPI_CALL
+vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *interface)
+{
+    if (interface == NULL || interface->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT ||
+        interface->loaderLayerInterfaceVersion < 2)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    interface->loaderLayerInterfaceVersion = 2;
+    interface->pfnGetInstanceProcAddr = pm_GetInstanceProcAddr;
+    interface->pfnGetDeviceProcAddr = pm_GetDeviceProcAddr;
+    interface->pfnGetPhysicalDeviceProcAddr = NULL;
+    return VK_SUCCESS;
+}

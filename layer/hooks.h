@@ -1,0 +1,68 @@
+/*
+ * The commands that the layer intercepts, beside the draws and dispatches (draw_hooks.c). `vkName`
+ * is implemented by pm_Name, which looks its device up with pm_device_of, does its part, and calls
+ * the member of the same name in the device's dispatch. A name is handed out only where the next
+ * layer has it, so that member is never NULL. For a device that samples nothing no hook but
+ * DestroyDevice is handed out by GetDeviceProcAddr, but one that came from GetInstanceProcAddr may
+ * still be called: hooks pass on whatever they know nothing of (HAZARDS 15).
+ *
+ * Every alias is a hook of its own.
+ */
+#pragma once
+
+#include <vulkan/vulkan.h>
+
+/* Frames and commands. */
+#define PM_FRAME_HOOKS(X)                                                                          \
+    X(DestroyDevice)                                                                               \
+    X(GetDeviceQueue)                                                                              \
+    X(GetDeviceQueue2)                                                                             \
+    X(CreateCommandPool)                                                                           \
+    X(DestroyCommandPool)                                                                          \
+    X(ResetCommandPool)                                                                            \
+    X(AllocateCommandBuffers)                                                                      \
+    X(FreeCommandBuffers)                                                                          \
+    X(BeginCommandBuffer)                                                                          \
+    X(EndCommandBuffer)                                                                            \
+    X(ResetCommandBuffer)                                                                          \
+    X(CmdBindPipeline)                                                                             \
+    X(CmdBindPipelineShaderGroupNV)                                                                \
+    X(CmdExecuteCommands)                                                                          \
+    X(CmdBeginQuery)                                                                               \
+    X(CmdEndQuery)                                                                                 \
+    X(CmdBeginQueryIndexedEXT)                                                                     \
+    X(CmdEndQueryIndexedEXT)                                                                       \
+    X(CmdBeginTransformFeedbackEXT)                                                                \
+    X(CmdEndTransformFeedbackEXT)                                                                  \
+    X(CreateQueryPool)                                                                             \
+    X(DestroyQueryPool)                                                                            \
+    X(QueueSubmit)                                                                                 \
+    X(QueueSubmit2)                                                                                \
+    X(QueueSubmit2KHR)                                                                             \
+    X(QueueWaitIdle)                                                                               \
+    X(DeviceWaitIdle)                                                                              \
+    X(QueuePresentKHR)                                                                             \
+    X(CreateSwapchainKHR)                                                                          \
+    X(CreateSharedSwapchainsKHR)                                                                   \
+    X(AcquireNextImageKHR)                                                                         \
+    X(AcquireNextImage2KHR)                                                                        \
+    X(WaitForFences)                                                                               \
+    X(WaitSemaphores)                                                                              \
+    X(WaitSemaphoresKHR)
+
+/* Objects that pipelines are made of, and pipelines. */
+#define PM_OBJECT_HOOKS(X)
+
+#define PM_HOOK_DECLARE(name) __typeof__(*(PFN_vk##name)0) pm_##name;
+PM_FRAME_HOOKS(PM_HOOK_DECLARE)
+PM_OBJECT_HOOKS(PM_HOOK_DECLARE)
+#undef PM_HOOK_DECLARE
+
+struct pm_hook {
+    const char *name; /* with the vk prefix */
+    PFN_vkVoidFunction function;
+};
+
+/* Every draw and dispatch under each of its names; draw_hooks.c. */
+extern const struct pm_hook pm_draw_hooks[];
+extern const uint32_t pm_draw_hook_count;

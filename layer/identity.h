@@ -1,0 +1,27 @@
+/*
+ * Who the process is: the game's name (DESIGN, Identity of a game), whether to leave it alone
+ * (HAZARDS 19), and its configuration.
+ *
+ * Thread safety: any thread; nothing is written to the environment.
+ */
+#pragma once
+
+#include "base/config.h"
+
+/* The executable's file name; for a Windows program under Wine, the program's. malloc'ed; NULL:
+ * cannot be known. */
+char *pm_identity_executable(void);
+
+/* Why a process with this executable is left alone: a browser, a compositor, a launcher, setuid.
+ * NULL: it is not. */
+const char *pm_identity_denied(const char *executable);
+
+/* The game's name before its config is read: application (VkApplicationInfo's, may be NULL or
+ * empty), else executable (may be NULL), else "unknown". Never NULL but when out of memory;
+ * malloc'ed. */
+char *pm_identity_name(const char *application, const char *executable);
+
+/* Loads the config of a game over the defaults: the file that PIECEMEAL_CONFIG names, else the
+ * game's own in PM_PLACE_CONFIG if there is one, then the environment. On failure *config still has
+ * what came before the fault, so that the log can be opened. */
+bool pm_identity_config(const char *game, struct pm_config *config, struct pm_error *error);

@@ -1,0 +1,223 @@
+#include "layer/instance.h"
+
+#include "aggregator_client/client.h"
+#include "layer/device.h"
+#include "layer/entry.h"
+#include "layer/identity.h"
+#include "layer/registry.h"
+#include <stdlib.h>
+#include <string.h>
+#include <vulkan/vk_layer.h>
+
+static VkLayerInstanceCreateInfo *find_link(const VkInstanceCreateInfo *info)
+{
+    /* The loader's own structure, which every layer is to advance in place. */
+    for (VkBaseOutStructure *at = (VkBaseOutStructure *)(uintptr_t)info->pNext; at != NULL;
+         at = at->pNext) {
+        VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)(void *)at;
+        if (at->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO &&
+            link->function == VK_LAYER_LINK_INFO)
+            return link;
+    }
+    return NULL;
+}
+
+/* Shows the log's messages to the game's debug-utils messengers too. */
+static void to_messengers(void *user, enum pm_log_level level, const char *message)
+{
+    struct pm_instance *instance = user;
+    static const VkDebugUtilsMessageSeverityFlagBitsEXT severities[] = {
+        [PM_LOG_ERROR] = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        [PM_LOG_WARNING] = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT,
+        [PM_LOG_INFO] = VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT,
+        [PM_LOG_DEBUG] = VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT,
+    };
+    const VkDebugUtilsMessengerCallbackDataEXT data = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CALLBACK_DATA_EXT,
+        .pMessageIdName = "Piecemeal",
+        .pMessage = message,
+    };
+    instance->dispatch.SubmitDebugUtilsMessageEXT(
+        instance->handle, severities[level], VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT, &data);
+}
+
+/* Config, log, database. Whatever fails makes the instance passive, with a line that says why. */
+static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *info)
+{
+    char *executable = pm_identity_executable();
+    const char *application =
+        info->pApplicationInfo != NULL ? info->pApplicationInfo->pApplicationName : NULL;
+    instance->game = pm_identity_name(application, executable);
+    const char *denied = pm_identity_denied(executable);
+    free(executable);
+    if (instance->game == NULL)
+        return false;
+    pm_config_init(&instance->config);
+    if (denied != NULL) {
+        /* Not even a log: the environment of a process with raised privileges is not to be trusted.
+         */
+        instance->passive = true;
+        return true;
+    }
+    struct pm_error error = {0}, log_error = {0};
+    instance->passive = !pm_identity_config(instance->game, &instance->config, &error);
+    const char *descriptor = getenv("PIECEMEAL_LOG_FD");
+    int fd = descriptor != NULL && *descriptor != '\0' ? (int)strtol(descriptor, NULL, 10) : -1;
+    instance->log =
+        pm_log_create(instance->config.log.file, fd, instance->config.log.level, &log_error);
+    if (instance->passive)
+        pm_log_error(instance->log, "%s; the layer passes everything through", error.message);
+    if (log_error.code != PM_OK)
+        pm_log_warning(instance->log, "%s", log_error.message);
+    if (instance->config.game_name != NULL && !instance->passive) {
+        char *name = strdup(instance->config.game_name);
+        if (name != NULL) {
+            free(instance->game);
+            instance->game = name;
+        }
+    }
+    return true;
+}
+
+static void load_database(struct pm_instance *instance)
+{
+    struct pm_error error = {0};
+    instance->database_arena = pm_arena_create(0);
+    instance->database =
+        instance->database_arena != NULL
+            ? pm_arena_zalloc(instance->database_arena, 1, sizeof *instance->database)
+            : NULL;
+    if (instance->database != NULL &&
+        pm_database_cache_load(instance->game, instance->database_arena, instance->database,
+                               &error))
+        return;
+    if (error.code != PM_OK && error.code != PM_ERROR_STATE)
+        pm_log_warning(instance->log, "the PGO database is not used: %s", error.message);
+    instance->database = NULL;
+    pm_arena_destroy(instance->database_arena);
+    instance->database_arena = NULL;
+}
+
+static VkResult create_next(struct pm_instance *instance, PFN_vkCreateInstance create,
+                            VkLayerInstanceCreateInfo *link, const VkInstanceCreateInfo *info,
+                            const VkAllocationCallbacks *allocator, VkInstance *out)
+{
+    VkLayerInstanceLink *ours = link->u.pLayerInfo;
+    uint32_t asked = info->pApplicationInfo != NULL ? info->pApplicationInfo->apiVersion : 0;
+    instance->game_api_version = asked != 0 ? asked : VK_API_VERSION_1_0;
+    instance->api_version = instance->game_api_version;
+    link->u.pLayerInfo = ours->pNext;
+    if (instance->passive || instance->api_version >= VK_API_VERSION_1_1)
+        return create(info, allocator, out);
+    /* A Vulkan 1.0 instance limits its devices to 1.0, where shaders have no subgroup
+     * operations. 1.1 adds commands and takes nothing away, and the loader hands 1.0 to a driver
+     * that knows no more. */
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO};
+    if (info->pApplicationInfo != NULL)
+        application = *info->pApplicationInfo;
+    application.apiVersion = VK_API_VERSION_1_1;
+    VkInstanceCreateInfo raised = *info;
+    raised.pApplicationInfo = &application;
+    VkResult result = create(&raised, allocator, out);
+    if (result == VK_SUCCESS) {
+        instance->api_version = VK_API_VERSION_1_1;
+        return result;
+    }
+    link->u.pLayerInfo = ours->pNext;
+    return create(info, allocator, out);
+}
+
+static bool is_enabled(const VkInstanceCreateInfo *info, const char *extension)
+{
+    for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
+        if (strcmp(info->ppEnabledExtensionNames[i], extension) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void free_instance(struct pm_instance *instance)
+{
+    if (instance->spool != NULL)
+        pm_spool_writer_destroy(instance->spool);
+    pthread_mutex_destroy(&instance->spool_lock);
+    pm_arena_destroy(instance->database_arena);
+    pm_log_destroy(instance->log);
+    pm_config_finish(&instance->config);
+    free(instance->game);
+    free(instance);
+}
+
+struct pm_instance *pm_instance_reference(struct pm_instance *instance)
+{
+    atomic_fetch_add(&instance->references, 1);
+    return instance;
+}
+
+void pm_instance_release(struct pm_instance *instance)
+{
+    if (instance != NULL && atomic_fetch_sub(&instance->references, 1) == 1)
+        free_instance(instance);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateInstance(const VkInstanceCreateInfo *info,
+                                                 const VkAllocationCallbacks *allocator,
+                                                 VkInstance *out)
+{
+    VkLayerInstanceCreateInfo *link = find_link(info);
+    if (link == NULL || link->u.pLayerInfo == NULL)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    PFN_vkGetInstanceProcAddr gipa = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    PFN_vkCreateInstance create = (PFN_vkCreateInstance)gipa(VK_NULL_HANDLE, "vkCreateInstance");
+    struct pm_instance *instance = calloc(1, sizeof *instance);
+    if (create == NULL || instance == NULL) {
+        free(instance);
+        return create == NULL ? VK_ERROR_INITIALIZATION_FAILED : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    atomic_init(&instance->references, 1);
+    pthread_mutex_init(&instance->spool_lock, NULL);
+    if (!set_up(instance, info)) {
+        free_instance(instance);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    VkResult result = create_next(instance, create, link, info, allocator, out);
+    if (result != VK_SUCCESS) {
+        free_instance(instance);
+        return result;
+    }
+    instance->handle = *out;
+    pm_instance_dispatch_load(&instance->dispatch, *out, gipa);
+    if (!pm_registry_add_instance(instance)) {
+        instance->dispatch.DestroyInstance(*out, allocator);
+        free_instance(instance);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (instance->passive)
+        return VK_SUCCESS;
+    instance->debug_utils = is_enabled(info, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) &&
+                            instance->dispatch.SubmitDebugUtilsMessageEXT != NULL;
+    if (instance->debug_utils)
+        pm_log_set_callback(instance->log, to_messengers, instance);
+    load_database(instance);
+    pm_log_info(instance->log, "game \"%s\", Vulkan %u.%u", instance->game,
+                VK_API_VERSION_MAJOR(instance->game_api_version),
+                VK_API_VERSION_MINOR(instance->game_api_version));
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_DestroyInstance(VkInstance handle,
+                                              const VkAllocationCallbacks *allocator)
+{
+    struct pm_instance *instance = pm_instance_of(handle);
+    if (instance == NULL)
+        return;
+    /* A game that leaves devices behind must not leave our threads behind: the loader is about to
+     * unload us. */
+    for (struct pm_device *left; (left = pm_registry_leftover(instance)) != NULL;)
+        pm_device_abandon(left);
+    pm_log_set_callback(instance->log, NULL, NULL);
+    PFN_vkDestroyInstance destroy = instance->dispatch.DestroyInstance;
+    pm_registry_remove_instance(instance);
+    pm_instance_release(instance);
+    destroy(handle, allocator);
+}

@@ -1,0 +1,256 @@
+#include "layer/queue.h"
+
+#include "layer/command.h"
+#include "layer/hooks.h"
+#include "layer/readback.h"
+#include <stdlib.h>
+
+static struct pm_queue *queue_of(struct pm_device *device, VkQueue handle)
+{
+    return device->sampling != NULL ? pm_lookup_find(&device->sampling->queues, PM_KEY(handle))
+                                    : NULL;
+}
+
+static VkResult checked(struct pm_device *device, VkResult result)
+{
+    if (result == VK_ERROR_DEVICE_LOST && !atomic_exchange(&device->lost, true))
+        pm_log_warning(device->instance->log, "the device was lost; sampling ends");
+    return result;
+}
+
+static void add_queue(struct pm_device *device, VkQueue handle, uint32_t family)
+{
+    struct pm_sampling *sampling = device->sampling;
+    if (sampling == NULL || handle == VK_NULL_HANDLE)
+        return;
+    pthread_mutex_lock(&sampling->lock);
+    if (queue_of(device, handle) == NULL && sampling->queue_count < PM_QUEUES) {
+        struct pm_queue *queue = calloc(1, sizeof *queue);
+        if (queue != NULL) {
+            queue->device = device;
+            queue->handle = handle;
+            queue->family = family;
+            queue->bit = 1u << sampling->queue_count;
+            if (pm_lookup_put(&sampling->queues, PM_KEY(handle), queue)) {
+                sampling->queue_list[sampling->queue_count] = queue;
+                atomic_fetch_add(&sampling->queue_count, 1);
+            } else {
+                free(queue);
+            }
+        }
+    }
+    pthread_mutex_unlock(&sampling->lock);
+}
+
+void pm_queues_destroy(struct pm_sampling *sampling)
+{
+    for (uint32_t i = 0; i < sampling->queue_count; i++) {
+        pm_readback_release(sampling->queue_list[i]);
+        free(sampling->queue_list[i]);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue(VkDevice handle, uint32_t family, uint32_t index,
+                                             VkQueue *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    device->dispatch.GetDeviceQueue(handle, family, index, out);
+    add_queue(device, *out, family);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue2(VkDevice handle, const VkDeviceQueueInfo2 *info,
+                                              VkQueue *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    device->dispatch.GetDeviceQueue2(handle, info, out);
+    /* Ours are not protected submissions, which a protected queue may mix with; but nothing is
+     * sampled on one. */
+    if ((info->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) == 0)
+        add_queue(device, *out, info->queueFamilyIndex);
+}
+
+/* One command buffer of a submission that is about to be made, or that failed. */
+static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
+{
+    struct pm_command *command = pm_command_of(queue->device->sampling, handle);
+    if (command == NULL)
+        return;
+    if (sign > 0)
+        atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
+    if (command->use_count > 0)
+        pm_readback_submit(queue, command->uses, command->use_count, sign);
+}
+
+static void submit_all(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos, int sign)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < infos[i].commandBufferCount; j++)
+            submit_one(queue, infos[i].pCommandBuffers[j], sign);
+    }
+}
+
+static void submit_all2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+                        int sign)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < infos[i].commandBufferInfoCount; j++)
+            submit_one(queue, infos[i].pCommandBufferInfos[j].commandBuffer, sign);
+    }
+}
+
+static void submitted(struct pm_queue *queue)
+{
+    struct pm_sampling *sampling = queue->device->sampling;
+    if (!atomic_load_explicit(&sampling->presents, memory_order_relaxed))
+        pm_sampling_heartbeat(sampling);
+    pm_readback_follow(queue, false);
+}
+
+/* The variants are counted before the submission and not after it: as soon as it is made, another
+ * thread may see it complete and begin its command buffers anew. */
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
+                                              const VkSubmitInfo *infos, VkFence fence)
+{
+    struct pm_device *device = pm_device_of(handle);
+    struct pm_queue *queue = queue_of(device, handle);
+    if (queue == NULL)
+        return device->dispatch.QueueSubmit(handle, count, infos, fence);
+    submit_all(queue, count, infos, 1);
+    VkResult result = checked(device, device->dispatch.QueueSubmit(handle, count, infos, fence));
+    if (result != VK_SUCCESS)
+        submit_all(queue, count, infos, -1);
+    else
+        submitted(queue);
+    return result;
+}
+
+static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQueue handle,
+                        uint32_t count, const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct pm_queue *queue = queue_of(device, handle);
+    if (queue == NULL)
+        return next(handle, count, infos, fence);
+    submit_all2(queue, count, infos, 1);
+    VkResult result = checked(device, next(handle, count, infos, fence));
+    if (result != VK_SUCCESS)
+        submit_all2(queue, count, infos, -1);
+    else
+        submitted(queue);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit2(VkQueue handle, uint32_t count,
+                                               const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return submit2(device, device->dispatch.QueueSubmit2, handle, count, infos, fence);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit2KHR(VkQueue handle, uint32_t count,
+                                                  const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return submit2(device, device->dispatch.QueueSubmit2KHR, handle, count, infos, fence);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueueWaitIdle(VkQueue handle)
+{
+    struct pm_device *device = pm_device_of(handle);
+    struct pm_queue *queue = queue_of(device, handle);
+    if (queue != NULL)
+        pm_readback_follow(queue, true);
+    return checked(device, device->dispatch.QueueWaitIdle(handle));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_DeviceWaitIdle(VkDevice handle)
+{
+    struct pm_device *device = pm_device_of(handle);
+    /* The game holds all queues (Vulkan, vkDeviceWaitIdle, host synchronization). */
+    struct pm_sampling *sampling = device->sampling;
+    for (uint32_t i = 0; sampling != NULL && i < atomic_load(&sampling->queue_count); i++)
+        pm_readback_follow(sampling->queue_list[i], true);
+    return checked(device, device->dispatch.DeviceWaitIdle(handle));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresentInfoKHR *info)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result = checked(device, device->dispatch.QueuePresentKHR(handle, info));
+    struct pm_queue *queue = queue_of(device, handle);
+    if (queue != NULL && result != VK_ERROR_DEVICE_LOST) {
+        pm_sampling_heartbeat(device->sampling);
+        pm_readback_follow(queue, false);
+    }
+    return result;
+}
+
+/* From here on presents are the heartbeats. */
+static void will_present(struct pm_device *device, VkResult result)
+{
+    if (result == VK_SUCCESS && device->sampling != NULL)
+        atomic_store(&device->sampling->presents, true);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateSwapchainKHR(VkDevice handle,
+                                                     const VkSwapchainCreateInfoKHR *info,
+                                                     const VkAllocationCallbacks *allocator,
+                                                     VkSwapchainKHR *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result =
+        checked(device, device->dispatch.CreateSwapchainKHR(handle, info, allocator, out));
+    will_present(device, result);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateSharedSwapchainsKHR(VkDevice handle, uint32_t count,
+                                                            const VkSwapchainCreateInfoKHR *infos,
+                                                            const VkAllocationCallbacks *allocator,
+                                                            VkSwapchainKHR *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result = checked(
+        device, device->dispatch.CreateSharedSwapchainsKHR(handle, count, infos, allocator, out));
+    will_present(device, result);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_AcquireNextImageKHR(VkDevice handle, VkSwapchainKHR swapchain,
+                                                      uint64_t timeout, VkSemaphore semaphore,
+                                                      VkFence fence, uint32_t *index)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return checked(device, device->dispatch.AcquireNextImageKHR(handle, swapchain, timeout,
+                                                                semaphore, fence, index));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_AcquireNextImage2KHR(VkDevice handle,
+                                                       const VkAcquireNextImageInfoKHR *info,
+                                                       uint32_t *index)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return checked(device, device->dispatch.AcquireNextImage2KHR(handle, info, index));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_WaitForFences(VkDevice handle, uint32_t count,
+                                                const VkFence *fences, VkBool32 all,
+                                                uint64_t timeout)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return checked(device, device->dispatch.WaitForFences(handle, count, fences, all, timeout));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_WaitSemaphores(VkDevice handle, const VkSemaphoreWaitInfo *info,
+                                                 uint64_t timeout)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return checked(device, device->dispatch.WaitSemaphores(handle, info, timeout));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_WaitSemaphoresKHR(VkDevice handle,
+                                                    const VkSemaphoreWaitInfo *info,
+                                                    uint64_t timeout)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return checked(device, device->dispatch.WaitSemaphoresKHR(handle, info, timeout));
+}

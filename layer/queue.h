@@ -1,0 +1,35 @@
+/*
+ * Queues: what their submissions use, when they are asked for a checkpoint, presents. The game
+ * holds a queue while it calls a hook, so whatever the layer submits to it happens there, on the
+ * same thread (HAZARDS 13).
+ */
+#pragma once
+
+#include "layer/sampling.h"
+#include "layer/variant.h"
+
+#define PM_QUEUE_COPIES 2 /* checkpoints under way at a time */
+
+struct pm_copy; /* readback.h */
+
+struct pm_queue {
+    struct pm_device *device;
+    VkQueue handle;
+    uint32_t family;
+    uint32_t bit; /* 1 << its number */
+
+    /* all below: under the readback's lock */
+    struct pm_variant **dirty;    /* used by submissions since the last copy, each referenced */
+    _Atomic uint32_t dirty_count; /* may be read without the lock by who holds the VkQueue */
+    uint32_t dirty_capacity;
+    uint64_t checkpoint;  /* the one it followed last */
+    int64_t copied_at;    /* CLOCK_MONOTONIC, nanoseconds */
+    VkSemaphore timeline; /* VK_NULL_HANDLE: not made yet, or the device has none and each copy has
+                             a fence */
+    uint64_t timeline_value; /* signalled by the latest copy */
+    VkCommandPool pool;
+    struct pm_copy *copies[PM_QUEUE_COPIES];
+};
+
+/* Frees the queues' records and what the readback made for them; the device is idle. */
+void pm_queues_destroy(struct pm_sampling *sampling);

@@ -1,0 +1,41 @@
+/*
+ * The layer's one global: which instances and devices there are, by dispatch key; and beside them
+ * the one device whose draws take the shortest way (draw_hooks.c). Empty again when the last
+ * instance is gone, so that the library can be unloaded and loaded again (HAZARDS 18).
+ *
+ * Thread safety: any thread.
+ */
+#pragma once
+
+#include "draw_commands.h"
+#include "layer/layer.h"
+#include "layer/lookup.h"
+
+/* What the hooks of draws and binds read: written only while the device it describes cannot be
+ * drawing (when a device is created or destroyed), but for `now`, whose pointers are swapped one by
+ * one. */
+struct pm_one_device {
+    _Atomic(const void *)
+        key; /* dispatch key of the only device that samples; NULL: none, or several */
+    struct pm_draw_table now;  /* where a draw goes: `next`, or the armed hooks */
+    struct pm_draw_table next; /* the next layer's */
+    struct pm_lookup *commands;
+    struct pm_device *device;
+};
+extern struct pm_one_device pm_one;
+
+/* false: out of memory. */
+bool pm_registry_add_instance(struct pm_instance *instance);
+bool pm_registry_add_device(struct pm_device *device);
+void pm_registry_remove_instance(struct pm_instance *instance);
+void pm_registry_remove_device(struct pm_device *device);
+
+/* Any device of the instance that the game left behind, NULL when there is none. */
+struct pm_device *pm_registry_leftover(const struct pm_instance *instance);
+
+/* Makes draws on the device take the armed hooks, or the shortest way again. */
+void pm_registry_arm(struct pm_device *device, bool armed);
+
+/* Swaps the table in draw_hooks.c. */
+void pm_draw_tables_load(struct pm_draw_table *next, const struct pm_device_dispatch *dispatch);
+void pm_draw_tables_swap(struct pm_draw_table *now, const struct pm_draw_table *next, bool armed);

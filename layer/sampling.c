@@ -1,0 +1,163 @@
+#include "layer/sampling.h"
+
+#include "layer/command.h"
+#include "layer/queue.h"
+#include "layer/registry.h"
+#include <stdlib.h>
+#include <time.h>
+
+#define SECOND INT64_C(1000000000)
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
+}
+
+/* Outside windows: how many begins of buffers that may repeat until one of them is chosen. Under
+ * the lock. */
+static void draw_begins(struct pm_sampling *sampling)
+{
+    uint64_t count = pm_geometric(&sampling->random, sampling->share);
+    atomic_store(&sampling->begins, count > INT64_MAX ? INT64_MAX : (int64_t)count);
+}
+
+struct pm_sampling *pm_sampling_create(struct pm_device *device)
+{
+    struct pm_sampling *sampling = calloc(1, sizeof *sampling);
+    if (sampling == NULL)
+        return NULL;
+    const struct pm_config *config = &device->instance->config;
+    uint64_t seed = config->sampler.seed;
+    if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
+        seed = (uint64_t)now();
+    sampling->device = device;
+    sampling->probability = config->sampler.api_probability;
+    sampling->checkpoint_heartbeats =
+        config->debug.checkpoint_heartbeats > 0 ? config->debug.checkpoint_heartbeats : 64;
+    double in_windows = config->sampler.window_frames * config->sampler.window_probability;
+    sampling->share = config->sampler.window_probability >= 1 ? 1 : in_windows / (in_windows + 1);
+    pthread_mutex_init(&sampling->lock, NULL);
+    pm_random_init(&sampling->random, seed);
+    pm_window_init(&sampling->window, config->sampler.window_probability,
+                   config->sampler.window_frames, pm_random_next(&sampling->random));
+    draw_begins(sampling);
+    atomic_init(&sampling->open, sampling->window.open);
+    atomic_init(&sampling->armed, sampling->window.open);
+    atomic_init(&sampling->checkpoint_at, now());
+    pm_lookup_init(&sampling->commands);
+    pm_lookup_init(&sampling->pools);
+    pm_lookup_init(&sampling->queries);
+    pm_lookup_init(&sampling->queues);
+    return sampling;
+}
+
+void pm_sampling_destroy(struct pm_sampling *sampling)
+{
+    if (sampling == NULL)
+        return;
+    pm_commands_destroy(sampling);
+    pm_queues_destroy(sampling);
+    pm_lookup_finish(&sampling->commands);
+    pm_lookup_finish(&sampling->pools);
+    pm_lookup_finish(&sampling->queries);
+    pm_lookup_finish(&sampling->queues);
+    pthread_mutex_destroy(&sampling->lock);
+    free(sampling);
+}
+
+/* Under the lock. */
+static void arm(struct pm_sampling *sampling, bool armed)
+{
+    if (atomic_load(&sampling->armed) != armed)
+        pm_registry_arm(sampling->device, armed);
+}
+
+/* Under the lock. */
+static void raise_checkpoint(struct pm_sampling *sampling)
+{
+    sampling->since_checkpoint = 0;
+    atomic_store(&sampling->checkpoint_at, now());
+    atomic_fetch_add(&sampling->checkpoint, 1);
+}
+
+void pm_sampling_heartbeat(struct pm_sampling *sampling)
+{
+    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&sampling->lock);
+    bool was_open = sampling->window.open;
+    switch (pm_window_heartbeat(&sampling->window)) {
+    case PM_WINDOW_OPENED:
+        sampling->since_checkpoint = 0;
+        arm(sampling, true);
+        atomic_store(&sampling->open, true);
+        pm_log_debug(sampling->device->instance->log, "a profiling window opens");
+        break;
+    case PM_WINDOW_CLOSED:
+        atomic_store(&sampling->open, false);
+        if (atomic_load(&sampling->recording) == 0)
+            arm(sampling, false);
+        raise_checkpoint(sampling);
+        pm_log_debug(sampling->device->instance->log, "the profiling window closes");
+        break;
+    case PM_WINDOW_NONE:
+        break;
+    }
+    if (was_open && ++sampling->since_checkpoint >= sampling->checkpoint_heartbeats)
+        raise_checkpoint(sampling);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
+void pm_sampling_tick(struct pm_sampling *sampling)
+{
+    if (now() - atomic_load_explicit(&sampling->checkpoint_at, memory_order_relaxed) < SECOND)
+        return;
+    pthread_mutex_lock(&sampling->lock);
+    if (now() - atomic_load(&sampling->checkpoint_at) >= SECOND)
+        raise_checkpoint(sampling);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
+bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat)
+{
+    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
+        return false;
+    if (atomic_load(&sampling->open)) {
+        /* The window may be closing just now. Whoever closes it looks at `recording` after clearing
+         * `open`, and here `open` is looked at again after raising `recording`: one of the two sees
+         * the other. */
+        atomic_fetch_add(&sampling->recording, 1);
+        if (atomic_load(&sampling->open))
+            return true;
+        pm_sampling_end(sampling);
+        return false;
+    }
+    if (!may_repeat || sampling->share <= 0 || atomic_fetch_sub(&sampling->begins, 1) != 1)
+        return false;
+    pthread_mutex_lock(&sampling->lock);
+    draw_begins(sampling);
+    atomic_fetch_add(&sampling->recording, 1);
+    arm(sampling, true);
+    pthread_mutex_unlock(&sampling->lock);
+    return true;
+}
+
+void pm_sampling_end(struct pm_sampling *sampling)
+{
+    if (atomic_fetch_sub(&sampling->recording, 1) != 1 || atomic_load(&sampling->open))
+        return;
+    pthread_mutex_lock(&sampling->lock);
+    if (atomic_load(&sampling->recording) == 0 && !atomic_load(&sampling->open))
+        arm(sampling, false);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
+uint64_t pm_sampling_seed(struct pm_sampling *sampling)
+{
+    pthread_mutex_lock(&sampling->lock);
+    uint64_t seed = pm_random_next(&sampling->random);
+    pthread_mutex_unlock(&sampling->lock);
+    return seed;
+}

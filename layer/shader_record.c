@@ -1,0 +1,399 @@
+#include "layer/shader_record.h"
+#include "layer/spec_values.h"
+#include "profile/shader_store.h"
+#include <spirv/unified1/spirv.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HEADER_WORDS = 5,
+    ENTRY_POINT_NAME_WORD = 3, /* OpEntryPoint: execution model, id, name */
+    MOST_SLOTS = 32,           /* of counters; more spread no further on the GPUs there are */
+};
+
+/* One of the two modules of a batch. */
+struct instrumented {
+    pthread_mutex_t lock; /* held while it is made, so that it is made once */
+    bool tried, made;
+    struct pm_instrumented module;
+    struct pm_error error; /* when tried and not made */
+};
+
+struct pm_record_batch {
+    struct instrumented by_early_tests[2]; /* without and with may_force_early_tests */
+};
+
+/* What the raw words of a pipeline's stage led to. */
+struct raw {
+    struct pm_shader_key digest;
+    uint32_t subgroup_size;
+    pthread_mutex_t lock; /* held while the shader is canonicalized, so that it happens once */
+    bool tried;
+    struct pm_shader_record *record; /* NULL: none, and why */
+    struct pm_error error;
+    struct raw *next;
+};
+
+struct pm_shader_records {
+    struct pm_device *device;
+    struct pm_shader_store *store; /* NULL: none, and every shader is canonicalized anew */
+    pthread_mutex_t lock;          /* the two lists; taken inside a raw's lock, not around it */
+    /* As many as limits.variants at most and searched on compile threads only: lists will do. */
+    struct raw *raws;
+    struct pm_shader_record *records;
+};
+
+struct pm_shader_records *pm_shader_records_create(struct pm_device *device)
+{
+    struct pm_shader_records *records = calloc(1, sizeof *records);
+    if (!records)
+        return NULL;
+    records->device = device;
+    records->store = pm_shader_store_open(
+        NULL, (uint64_t)device->instance->config.limits.shader_store_mib << 20);
+    pthread_mutex_init(&records->lock, NULL);
+    return records;
+}
+
+static void destroy_record(struct pm_shader_record *record)
+{
+    for (uint32_t i = 0; record->batches && i < record->batch_count; i++) {
+        for (int early = 0; early < 2; early++) {
+            struct instrumented *instrumented = &record->batches[i].by_early_tests[early];
+            if (instrumented->made)
+                pm_instrumented_finish(&instrumented->module);
+            pthread_mutex_destroy(&instrumented->lock);
+        }
+    }
+    free(record->batches);
+    pm_shader_sampler_destroy(record->sampler);
+    pm_words_finish(&record->canonical);
+    free(record->at_most_once);
+    free(record->entry_point);
+    free(record);
+}
+
+void pm_shader_records_destroy(struct pm_shader_records *records)
+{
+    if (!records)
+        return;
+    for (struct raw *raw = records->raws, *next; raw; raw = next) {
+        next = raw->next;
+        pthread_mutex_destroy(&raw->lock);
+        free(raw);
+    }
+    for (struct pm_shader_record *record = records->records, *next; record; record = next) {
+        next = record->next;
+        destroy_record(record);
+    }
+    pm_shader_store_close(records->store);
+    pthread_mutex_destroy(&records->lock);
+    free(records);
+}
+
+/* ---- a new record ---- */
+
+static bool no_memory(struct pm_error *error)
+{
+    return pm_fail(error, PM_ERROR_MEMORY, "no memory to remember a shader");
+}
+
+/* The name of a canonical module's one entry point; malloc'ed. */
+static char *entry_point_name(const struct pm_words *words)
+{
+    for (size_t at = HEADER_WORDS; at < words->count;) {
+        const uint32_t length = words->data[at] >> SpvWordCountShift;
+        if (length == 0 || length > words->count - at)
+            return NULL;
+        if ((words->data[at] & SpvOpCodeMask) == SpvOpEntryPoint && length > ENTRY_POINT_NAME_WORD)
+            return strndup((const char *)(words->data + at + ENTRY_POINT_NAME_WORD),
+                           (length - ENTRY_POINT_NAME_WORD) * sizeof(uint32_t));
+        at += length;
+    }
+    return NULL;
+}
+
+static bool find_points(struct pm_shader_record *record, struct pm_error *error)
+{
+    struct pm_block_points points;
+    if (!pm_points_blocks(record->canonical.data, record->canonical.count, &points, error))
+        return false;
+    record->space = points.count;
+    record->at_most_once = calloc(1, (points.count + 7u) / 8u + 1u);
+    for (uint32_t i = 0; record->at_most_once && i < points.count; i++) {
+        if (points.points[i].at_most_once)
+            record->at_most_once[i / 8] |= (uint8_t)(1u << (i % 8));
+    }
+    pm_block_points_finish(&points);
+    return record->at_most_once || no_memory(error);
+}
+
+/* The session's split of the points, steered by what the database still lacks. */
+static bool make_sampler(struct pm_device *device, struct pm_shader_record *record,
+                         struct pm_error *error)
+{
+    const struct pm_instance *instance = device->instance;
+    const struct pm_shader_estimates *known =
+        instance->database ? pm_database_find(instance->database, &record->key,
+                                              &record->environment, PM_KIND_BLOCK)
+                           : NULL;
+    const uint8_t *deficit = known && known->space == record->space ? known->deficit : NULL;
+    uint64_t seed = instance->config.sampler.seed;
+    if (!instance->config.sampler.seed_set && !pm_random_system(&seed, sizeof seed))
+        return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
+    uint64_t of_key;
+    memcpy(&of_key, record->key.bytes, sizeof of_key);
+    record->sampler = pm_shader_sampler_create(record->space, instance->config.sampler.batch,
+                                               deficit, seed ^ of_key);
+    if (!record->sampler)
+        return no_memory(error);
+    record->batch_count = pm_shader_sampler_batch_count(record->sampler);
+    record->batches = calloc(record->batch_count, sizeof *record->batches);
+    if (!record->batches)
+        return no_memory(error);
+    for (uint32_t i = 0; i < record->batch_count; i++) {
+        for (int early = 0; early < 2; early++)
+            pthread_mutex_init(&record->batches[i].by_early_tests[early].lock, NULL);
+    }
+    return true;
+}
+
+static struct pm_shader_record *find_record(const struct pm_shader_records *records,
+                                            const struct pm_shader_key *key, uint32_t subgroup_size)
+{
+    struct pm_shader_record *record = records->records;
+    while (record && (!pm_shader_key_equal(&record->key, key) ||
+                      record->environment.subgroup_size != subgroup_size))
+        record = record->next;
+    return record;
+}
+
+/* The record of a canonical module, which is consumed. */
+static struct pm_shader_record *add_record(struct pm_shader_records *records,
+                                           const struct pm_shader_request *request,
+                                           struct pm_words *canonical, struct pm_error *error)
+{
+    const struct pm_shader_key key =
+        pm_shader_key_compute(pm_canonicalize_recipe(), canonical->data, canonical->count);
+    pthread_mutex_lock(&records->lock);
+    struct pm_shader_record *record = find_record(records, &key, request->subgroup_size);
+    pthread_mutex_unlock(&records->lock);
+    if (record) {
+        pm_words_finish(canonical);
+        return record;
+    }
+    record = calloc(1, sizeof *record);
+    if (!record) {
+        pm_words_finish(canonical);
+        no_memory(error);
+        return NULL;
+    }
+    record->key = key;
+    record->environment.subgroup_size = request->subgroup_size;
+    record->stage = request->stage;
+    record->canonical = *canonical;
+    record->entry_point = entry_point_name(canonical);
+    if (!record->entry_point) {
+        pm_fail(error, PM_ERROR_UNSUPPORTED, "the canonical module has no entry point");
+    } else if (find_points(record, error) && make_sampler(records->device, record, error)) {
+        /* Two shaders that differ before they are canonical may have got here at once. */
+        pthread_mutex_lock(&records->lock);
+        struct pm_shader_record *other = find_record(records, &key, request->subgroup_size);
+        if (!other) {
+            record->next = records->records;
+            records->records = record;
+        }
+        pthread_mutex_unlock(&records->lock);
+        if (other)
+            destroy_record(record);
+        return other ? other : record;
+    }
+    destroy_record(record);
+    return NULL;
+}
+
+/* ---- from raw words to a record ---- */
+
+/* What an earlier session found, if the store has it. */
+static bool load(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                 enum pm_stage stage, struct pm_words *canonical)
+{
+    struct pm_shader_key key;
+    struct pm_stored_shader stored;
+    if (!records->store ||
+        !pm_shader_store_find(records->store, pm_canonicalize_recipe(), digest, &key, NULL))
+        return false;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_error error = {0};
+    bool loaded = arena && pm_shader_store_read(records->store, &key, arena, &stored, &error) &&
+                  stored.stage == (uint32_t)stage;
+    if (loaded) {
+        const size_t bytes = stored.canonical_count * sizeof(uint32_t);
+        *canonical = (struct pm_words){malloc(bytes ? bytes : 1), stored.canonical_count};
+        loaded = canonical->data != NULL;
+        if (loaded)
+            memcpy(canonical->data, stored.canonical, bytes);
+    } else if (error.code != PM_OK && error.code != PM_ERROR_STATE) {
+        pm_log_info(records->device->instance->log, "%s", error.message);
+    }
+    pm_arena_destroy(arena);
+    return loaded;
+}
+
+static void save(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                 const struct pm_shader_request *request, const struct pm_spec_values *set,
+                 const struct pm_words *canonical)
+{
+    if (!records->store)
+        return;
+    const struct pm_stored_shader shader = {
+        .key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical->data, canonical->count),
+        .recipe = pm_canonicalize_recipe(),
+        .stage = request->stage,
+        .entry_point = request->entry_point,
+        .spec_values = set->data,
+        .spec_value_count = set->count,
+        .original = request->words,
+        .original_count = request->word_count,
+        .canonical = canonical->data,
+        .canonical_count = canonical->count,
+    };
+    struct pm_error error;
+    if (!pm_shader_store_write(records->store, digest, &shader, &error))
+        pm_log_debug(records->device->instance->log, "a shader is not kept: %s", error.message);
+}
+
+static bool canonicalize(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                         const struct pm_shader_request *request, const struct pm_spec_values *set,
+                         struct pm_words *canonical, struct pm_error *error)
+{
+    if (load(records, digest, request->stage, canonical))
+        return true;
+    const struct pm_canonicalize_info info = {
+        .words = request->words,
+        .word_count = request->word_count,
+        .stage = request->stage,
+        .entry_point = request->entry_point,
+        .spec_values = set->data,
+        .spec_value_count = set->count,
+        .target = records->device->abilities.target,
+    };
+    if (!pm_canonicalize(&info, canonical, error))
+        return false;
+    save(records, digest, request, set, canonical);
+    return true;
+}
+
+/* The entry of a digest, made when there is none. NULL: out of memory. */
+static struct raw *get_raw(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                           uint32_t subgroup_size)
+{
+    pthread_mutex_lock(&records->lock);
+    struct raw *raw = records->raws;
+    while (raw &&
+           (!pm_shader_key_equal(&raw->digest, digest) || raw->subgroup_size != subgroup_size))
+        raw = raw->next;
+    if (!raw && (raw = calloc(1, sizeof *raw))) {
+        raw->digest = *digest;
+        raw->subgroup_size = subgroup_size;
+        pthread_mutex_init(&raw->lock, NULL);
+        raw->next = records->raws;
+        records->raws = raw;
+    }
+    pthread_mutex_unlock(&records->lock);
+    return raw;
+}
+
+static struct pm_shader_record *resolve(struct pm_shader_records *records,
+                                        const struct pm_shader_request *request,
+                                        const struct pm_spec_values *set, bool *first,
+                                        struct pm_error *error)
+{
+    struct pm_spec_values used;
+    if (!pm_spec_values_used(request->words, request->word_count, set, &used, error))
+        return NULL;
+    const struct pm_shader_key digest =
+        pm_raw_digest_compute(request->words, request->word_count, request->stage,
+                              request->entry_point, used.data, used.count);
+    pm_spec_values_finish(&used);
+    struct raw *raw = get_raw(records, &digest, request->subgroup_size);
+    if (!raw) {
+        no_memory(error);
+        return NULL;
+    }
+    pthread_mutex_lock(&raw->lock);
+    *first = !raw->tried;
+    if (!raw->tried) {
+        raw->tried = true;
+        struct pm_words canonical;
+        if (canonicalize(records, &digest, request, set, &canonical, &raw->error))
+            raw->record = add_record(records, request, &canonical, &raw->error);
+    }
+    struct pm_shader_record *record = raw->record;
+    if (!record && error)
+        *error = raw->error;
+    pthread_mutex_unlock(&raw->lock);
+    return record;
+}
+
+struct pm_shader_record *pm_shader_records_get(struct pm_shader_records *records,
+                                               const struct pm_shader_request *request, bool *first,
+                                               struct pm_error *error)
+{
+    *first = true;
+    struct pm_spec_values set;
+    if (!pm_spec_values_set(request->specialization, &set, error))
+        return NULL;
+    struct pm_shader_record *record = resolve(records, request, &set, first, error);
+    pm_spec_values_finish(&set);
+    return record;
+}
+
+/* ---- instrumented modules ---- */
+
+uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t point_count)
+{
+    /* As many as leave room for limits.variants variants in the counter memory, whatever their
+     * batches. */
+    const struct pm_config *config = &device->instance->config;
+    const uint64_t variants = config->limits.variants ? config->limits.variants : 1;
+    const uint64_t share = ((uint64_t)config->limits.counter_memory_mib << 20) / variants;
+    const uint64_t slot_bytes = ((2 + (uint64_t)PM_COUNTS * point_count + 7) & ~UINT64_C(7)) * 8;
+    uint32_t slots = 1;
+    while (slots < MOST_SLOTS && slots * 2 * slot_bytes <= share)
+        slots *= 2;
+    return slots;
+}
+
+const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_records *records,
+                                                          struct pm_shader_record *record,
+                                                          uint32_t batch,
+                                                          bool may_force_early_tests, bool *first,
+                                                          struct pm_error *error)
+{
+    const struct pm_device_abilities *abilities = &records->device->abilities;
+    struct pm_instrument_info info = {
+        .int64_atomics = abilities->int64_atomics,
+        .memory_model_device_scope = abilities->memory_model_device_scope,
+        .may_force_early_tests = may_force_early_tests,
+        .target = abilities->target,
+    };
+    info.points = pm_shader_sampler_batch(record->sampler, batch, &info.point_count);
+    info.slot_count = pm_shader_record_slots(records->device, info.point_count);
+
+    struct instrumented *instrumented =
+        &record->batches[batch].by_early_tests[may_force_early_tests];
+    pthread_mutex_lock(&instrumented->lock);
+    *first = !instrumented->tried;
+    if (!instrumented->tried) {
+        instrumented->tried = true;
+        instrumented->made =
+            pm_instrument_blocks(record->canonical.data, record->canonical.count, &info,
+                                 &instrumented->module, &instrumented->error);
+    }
+    const bool made = instrumented->made;
+    if (!made && error)
+        *error = instrumented->error;
+    pthread_mutex_unlock(&instrumented->lock);
+    return made ? &instrumented->module : NULL;
+}

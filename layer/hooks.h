@@ -51,7 +51,26 @@
     X(WaitSemaphoresKHR)
 
 /* Objects that pipelines are made of, and pipelines. */
-#define PM_OBJECT_HOOKS(X)
+#define PM_OBJECT_HOOKS(X)                                                                         \
+    X(CreateShaderModule)                                                                          \
+    X(DestroyShaderModule)                                                                         \
+    X(CreateSampler)                                                                               \
+    X(DestroySampler)                                                                              \
+    X(CreateSamplerYcbcrConversion)                                                                \
+    X(CreateSamplerYcbcrConversionKHR)                                                             \
+    X(DestroySamplerYcbcrConversion)                                                               \
+    X(DestroySamplerYcbcrConversionKHR)                                                            \
+    X(CreateDescriptorSetLayout)                                                                   \
+    X(DestroyDescriptorSetLayout)                                                                  \
+    X(CreatePipelineLayout)                                                                        \
+    X(DestroyPipelineLayout)                                                                       \
+    X(CreateRenderPass)                                                                            \
+    X(CreateRenderPass2)                                                                           \
+    X(CreateRenderPass2KHR)                                                                        \
+    X(DestroyRenderPass)                                                                           \
+    X(CreateGraphicsPipelines)                                                                     \
+    X(CreateComputePipelines)                                                                      \
+    X(DestroyPipeline)
 
 #define PM_HOOK_DECLARE(name) __typeof__(*(PFN_vk##name)0) pm_##name;
 PM_FRAME_HOOKS(PM_HOOK_DECLARE)

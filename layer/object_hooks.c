@@ -1,5 +1,6 @@
 /* The hooks of what pipelines are made of; see object.h. */
 #include "content.h"
+#include "layer/hooks.h"
 #include "layer/object_private.h"
 #include <string.h>
 

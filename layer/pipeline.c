@@ -1,5 +1,6 @@
 #include "layer/pipeline.h"
 #include "layer/compiler.h"
+#include "layer/hooks.h"
 #include "layer/pipeline_private.h"
 #include <stdlib.h>
 

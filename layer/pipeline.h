@@ -17,13 +17,3 @@
 struct pm_pipelines *pm_pipelines_create(struct pm_device *device);
 /* After pm_compiler_destroy and after every recording dropped its variants. NULL is allowed. */
 void pm_pipelines_destroy(struct pm_pipelines *pipelines);
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice, VkPipelineCache, uint32_t,
-                                                          const VkGraphicsPipelineCreateInfo *,
-                                                          const VkAllocationCallbacks *,
-                                                          VkPipeline *);
-VKAPI_ATTR VkResult VKAPI_CALL pm_CreateComputePipelines(VkDevice, VkPipelineCache, uint32_t,
-                                                         const VkComputePipelineCreateInfo *,
-                                                         const VkAllocationCallbacks *,
-                                                         VkPipeline *);
-VKAPI_ATTR void VKAPI_CALL pm_DestroyPipeline(VkDevice, VkPipeline, const VkAllocationCallbacks *);

@@ -4,6 +4,8 @@
 #include "layer/sampling.h"
 #include <stddef.h>
 
+_Atomic(const void *) pm_one_key;
+struct pm_draw_table pm_one_now;
 struct pm_one_device pm_one;
 
 static struct pm_lookup instances = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -89,7 +91,7 @@ static void choose_one(void)
     struct sampling_devices found = {NULL, 0};
     pm_lookup_each(&devices, count_sampling, &found);
     if (found.count != 1) {
-        atomic_store_explicit(&pm_one.key, NULL, memory_order_relaxed);
+        atomic_store_explicit(&pm_one_key, NULL, memory_order_relaxed);
         return;
     }
     if (pm_one.device != found.only) {
@@ -97,8 +99,8 @@ static void choose_one(void)
         pm_one.commands = &found.only->sampling->commands;
         pm_draw_tables_load(&pm_one.next, &found.only->dispatch);
     }
-    pm_draw_tables_swap(&pm_one.now, &pm_one.next, atomic_load(&found.only->sampling->armed));
-    atomic_store_explicit(&pm_one.key, key_of(found.only->handle), memory_order_release);
+    pm_draw_tables_swap(&pm_one_now, &pm_one.next, atomic_load(&found.only->sampling->armed));
+    atomic_store_explicit(&pm_one_key, key_of(found.only->handle), memory_order_release);
 }
 
 static bool add(struct pm_lookup *lookup, const void *handle, void *value)
@@ -149,7 +151,7 @@ void pm_registry_remove_device(struct pm_device *device)
 {
     pthread_mutex_lock(&registry_lock);
     if (pm_one.device == device) {
-        atomic_store_explicit(&pm_one.key, NULL, memory_order_relaxed);
+        atomic_store_explicit(&pm_one_key, NULL, memory_order_relaxed);
         pm_one.device = NULL;
     }
     pthread_mutex_unlock(&registry_lock);
@@ -181,6 +183,6 @@ void pm_registry_arm(struct pm_device *device, bool armed)
     pthread_mutex_lock(&registry_lock);
     atomic_store(&device->sampling->armed, armed);
     if (pm_one.device == device)
-        pm_draw_tables_swap(&pm_one.now, &pm_one.next, armed);
+        pm_draw_tables_swap(&pm_one_now, &pm_one.next, armed);
     pthread_mutex_unlock(&registry_lock);
 }

@@ -11,18 +11,24 @@
 #include "layer/layer.h"
 #include "layer/lookup.h"
 
-/* What the hooks of draws and binds read: written only while the device it describes cannot be
- * drawing (when a device is created or destroyed), but for `now`, whose pointers are swapped one by
- * one. */
+/* -fvisibility=hidden says nothing of declarations; without this a variable is reached through a
+ * table. */
+#define PM_NEAR __attribute__((visibility("hidden")))
+
+/* What the hooks of draws read first: the dispatch key of the only device that samples (NULL: none,
+ * or several), and where its draws go, `next` or the armed hooks, whose pointers are swapped one by
+ * one. Variables of their own, since that saves an instruction a draw. */
+extern PM_NEAR _Atomic(const void *) pm_one_key;
+extern PM_NEAR struct pm_draw_table pm_one_now;
+
+/* What the armed hooks read. Written only while the device it describes cannot be drawing: when a
+ * device is created or destroyed. */
 struct pm_one_device {
-    _Atomic(const void *)
-        key; /* dispatch key of the only device that samples; NULL: none, or several */
-    struct pm_draw_table now;  /* where a draw goes: `next`, or the armed hooks */
     struct pm_draw_table next; /* the next layer's */
     struct pm_lookup *commands;
     struct pm_device *device;
 };
-extern struct pm_one_device pm_one;
+extern PM_NEAR struct pm_one_device pm_one;
 
 /* false: out of memory. */
 bool pm_registry_add_instance(struct pm_instance *instance);

@@ -186,6 +186,14 @@ void pm_compiler_cancel(struct pm_compiler *compiler, const void *owner)
     drop_all(dropped);
 }
 
+uint32_t pm_compiler_waiting(struct pm_compiler *compiler)
+{
+    pthread_mutex_lock(&compiler->lock);
+    const uint32_t waiting = compiler->waiting_count;
+    pthread_mutex_unlock(&compiler->lock);
+    return waiting;
+}
+
 void pm_compiler_drain(struct pm_compiler *compiler)
 {
     pthread_mutex_lock(&compiler->lock);

@@ -38,5 +38,8 @@ bool pm_compiler_queue(struct pm_compiler *compiler, struct pm_job *job);
 /* Drops the owner's waiting jobs; running ones go on. */
 void pm_compiler_cancel(struct pm_compiler *compiler, const void *owner);
 
+/* How many jobs wait. */
+uint32_t pm_compiler_waiting(struct pm_compiler *compiler);
+
 /* Waits until no job waits or runs. For tests. */
 void pm_compiler_drain(struct pm_compiler *compiler);

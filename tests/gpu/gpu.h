@@ -1,0 +1,109 @@
+/*
+ * A small headless Vulkan for tests: one device of the driver that the environment names
+ * (VK_DRIVER_FILES, set by ctest, see pm_gpu_test in tests/gpu/CMakeLists.txt), compute dispatches
+ * and draws of given triangles, results read back. Every call waits until the device is idle. A
+ * failure ends the test through cmocka.
+ *
+ * Descriptors, the same for all shaders: set 0, bindings 0 to 3 are storage buffers, binding 8 is a
+ * combined image sampler with a 64 x 64 mipmapped texture of fixed contents. Push constants: 128
+ * bytes. Addresses of counters reach a shader as specialization constants.
+ *
+ * Thread safety: a gpu belongs to one thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <vulkan/vulkan.h>
+
+#define PM_GPU_BUFFERS 4
+#define PM_GPU_TEXTURE_BINDING 8
+#define PM_GPU_TEXTURE_SIZE 64
+#define PM_GPU_PUSH_BYTES 128
+
+struct pm_gpu {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t queue_family;
+    VkCommandPool pool;
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkDescriptorPool descriptors;
+    VkImage texture;
+    VkDeviceMemory texture_memory;
+    VkImageView texture_view;
+    VkSampler sampler;
+    VkShaderModule vertex;
+    VkPhysicalDeviceMemoryProperties memory;
+
+    /* What the device can do; all of it is enabled. */
+    char name[256];
+    uint32_t subgroup_size;
+    bool ballot_in_fragment; /* subgroup basic and ballot in fragment shaders */
+    bool int64;              /* shaderInt64 */
+    bool int64_atomics;      /* and shaderBufferInt64Atomics */
+    bool memory_model, memory_model_device_scope;
+    bool demote, terminate;
+    bool float64;
+    VkSampleCountFlags sample_counts; /* of color and depth attachments */
+    uint32_t validation_errors;
+};
+
+/* PM_TEST_VALIDATION=1 in the environment runs it under the validation layer; whatever that says is
+ * counted in validation_errors and printed. Destroying asserts that there were none. */
+void pm_gpu_create(struct pm_gpu *gpu);
+void pm_gpu_destroy(struct pm_gpu *gpu);
+
+/* Host-visible, coherent and mapped; zeroed; usable as storage buffer and by its address. */
+struct pm_gpu_buffer {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkDeviceAddress address;
+    size_t size; /* bytes */
+    void *data;
+};
+void pm_gpu_buffer_create(struct pm_gpu *gpu, size_t size, struct pm_gpu_buffer *buffer);
+void pm_gpu_buffer_destroy(struct pm_gpu *gpu, struct pm_gpu_buffer *buffer);
+
+/* A shader with what it is given. */
+struct pm_gpu_shader {
+    const uint32_t *words;
+    size_t count;
+    const VkSpecializationInfo *specialization;          /* NULL: defaults */
+    const struct pm_gpu_buffer *buffers[PM_GPU_BUFFERS]; /* NULL: none */
+    const void *push;                                    /* NULL: none */
+    uint32_t push_size;                                  /* bytes */
+};
+
+void pm_gpu_dispatch(struct pm_gpu *gpu, const struct pm_gpu_shader *shader, uint32_t groups_x,
+                     uint32_t groups_y, uint32_t groups_z);
+
+/* The vertex shader passes position on, location 0 as a smooth vec4, and location 1 as a flat uint:
+ * the number of the triangle. */
+struct pm_gpu_vertex {
+    float position[4];
+    float color[4];
+};
+
+struct pm_gpu_draw {
+    struct pm_gpu_shader fragment;
+    const struct pm_gpu_vertex *vertices;
+    uint32_t vertex_count;
+    uint32_t width, height; /* pixels */
+    VkFormat format;        /* 0: VK_FORMAT_R32G32B32A32_SFLOAT; 4 to 16 bytes a texel */
+    uint32_t samples;       /* 0: 1 */
+    bool depth_test;        /* D32, cleared to 1, less, written */
+    bool alpha_to_coverage;
+    bool sample_shading;
+    bool blend_add; /* color and alpha are added to what is there */
+};
+
+/* Draws into a target cleared to zeroes and returns its texels (malloc'ed, tightly packed, resolved
+ * where there are several samples); *size in bytes. */
+void *pm_gpu_draw(struct pm_gpu *gpu, const struct pm_gpu_draw *draw, size_t *size);
+
+/* Reads NAME.spv from the folder that the build compiled shaders into. *words is malloc'ed. */
+void pm_gpu_load(const char *folder, const char *name, uint32_t **words, size_t *count);

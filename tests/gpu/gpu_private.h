@@ -1,0 +1,51 @@
+/* What the files of the harness share. */
+#pragma once
+
+#include "gpu/gpu.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        VkResult check_result = (call);                                                            \
+        if (check_result != VK_SUCCESS)                                                            \
+            fail_msg("%s: VkResult %d", #call, check_result);                                      \
+    } while (0)
+
+VkDeviceMemory gpu_allocate(struct pm_gpu *gpu, const VkMemoryRequirements *needs,
+                            VkMemoryPropertyFlags flags, VkMemoryAllocateFlags allocate_flags);
+
+VkShaderModule gpu_module(struct pm_gpu *gpu, const uint32_t *words, size_t count);
+
+/* A descriptor set with the shader's buffers and the texture; buffers it was not given are backed
+ * by dummy. */
+VkDescriptorSet gpu_descriptors(struct pm_gpu *gpu, const struct pm_gpu_shader *shader,
+                                const struct pm_gpu_buffer *dummy);
+
+/* Records between the two, then submits and waits. */
+VkCommandBuffer gpu_begin(struct pm_gpu *gpu);
+void gpu_finish(struct pm_gpu *gpu, VkCommandBuffer commands);
+
+void gpu_bind(struct pm_gpu *gpu, VkCommandBuffer commands, VkPipelineBindPoint point,
+              const struct pm_gpu_shader *shader, VkDescriptorSet set);
+
+void gpu_barrier(VkCommandBuffer commands);
+void gpu_image_layout(VkCommandBuffer commands, VkImage image, VkImageAspectFlags aspect,
+                      VkImageLayout from, VkImageLayout to);
+
+struct gpu_image {
+    VkImage image;
+    VkDeviceMemory memory;
+    VkImageView view;
+};
+void gpu_image_create(struct pm_gpu *gpu, VkFormat format, uint32_t width, uint32_t height,
+                      uint32_t levels, uint32_t samples, VkImageUsageFlags usage,
+                      VkImageAspectFlags aspect, struct gpu_image *image);
+void gpu_image_destroy(struct pm_gpu *gpu, struct gpu_image *image);
+
+void gpu_texture_create(struct pm_gpu *gpu);

@@ -1,4 +1,10 @@
-/* Specialization constants become constants. */
+/*
+ * Specialization constants take the pipeline's values. Integers and booleans, which decide control
+ * flow, become constants. Floats get the value as their default and stay specialization constants:
+ * the optimizer may not fold them anyway (HAZARDS 3), and a driver's own optimizer that folds
+ * constants but not specialization constants (seen: SwiftShader) must see in the canonical module
+ * what it saw in the original.
+ */
 #include "shader_rewrite/canonical_words.h"
 
 #include <spirv/unified1/spirv.h>
@@ -8,26 +14,55 @@
 struct scalar_type {
     uint8_t width; /* bits; 0: not a number */
     bool sign_extends;
+    bool is_float;
 };
 
 struct freeze {
     uint32_t bound;
     uint32_t *spec_id;         /* by id: the SpecId + 1, 0 none */
     struct scalar_type *types; /* by id */
+    bool *stays;               /* by id: stays a specialization constant */
 };
+
+/* What is made of a specialization constant that stays, stays too. */
+static bool has_spec_constituent(const struct freeze *freeze, const struct pm_walk *walk)
+{
+    for (uint32_t i = 3; i < walk->length; i++) {
+        if (freeze->stays[walk->words[walk->at + i]])
+            return true;
+    }
+    return false;
+}
 
 static void collect(const struct pm_words *module, struct freeze *freeze)
 {
     for (struct pm_walk walk = pm_walk_begin(module);
          pm_walk_next(&walk) && walk.opcode != SpvOpFunction;) {
         const uint32_t *operands = module->data + walk.at + 1;
-        if (walk.opcode == SpvOpDecorate && operands[1] == SpvDecorationSpecId)
-            freeze->spec_id[operands[0]] = operands[2] + 1;
-        else if (walk.opcode == SpvOpTypeInt)
+        switch (walk.opcode) {
+        case SpvOpDecorate:
+            if (operands[1] == SpvDecorationSpecId)
+                freeze->spec_id[operands[0]] = operands[2] + 1;
+            break;
+        case SpvOpTypeInt:
             freeze->types[operands[0]] =
-                (struct scalar_type){(uint8_t)operands[1], operands[2] != 0};
-        else if (walk.opcode == SpvOpTypeFloat)
-            freeze->types[operands[0]] = (struct scalar_type){(uint8_t)operands[1], false};
+                (struct scalar_type){(uint8_t)operands[1], operands[2] != 0, false};
+            break;
+        case SpvOpTypeFloat:
+            freeze->types[operands[0]] = (struct scalar_type){(uint8_t)operands[1], false, true};
+            break;
+        case SpvOpSpecConstant:
+            freeze->stays[operands[1]] = freeze->types[operands[0]].is_float;
+            break;
+        case SpvOpSpecConstantOp:
+            freeze->stays[operands[1]] = true;
+            break;
+        case SpvOpSpecConstantComposite:
+            freeze->stays[operands[1]] = has_spec_constituent(freeze, &walk);
+            break;
+        default:
+            break;
+        }
     }
 }
 
@@ -67,13 +102,14 @@ static void freeze_instruction(const struct freeze *freeze, uint32_t *instructio
                                const struct pm_spec_value *values, size_t count)
 {
     uint32_t opcode = instruction[0] & SpvOpCodeMask;
-    if (opcode == SpvOpSpecConstantComposite) {
-        set_opcode(instruction, SpvOpConstantComposite);
-        return;
-    }
+    bool stays = freeze->stays[instruction[2]];
     const struct pm_spec_value *value = value_of(freeze, instruction[2], values, count);
-    if (opcode == SpvOpSpecConstant) {
-        set_opcode(instruction, SpvOpConstant);
+    if (opcode == SpvOpSpecConstantComposite) {
+        if (!stays)
+            set_opcode(instruction, SpvOpConstantComposite);
+    } else if (opcode == SpvOpSpecConstant) {
+        if (!stays)
+            set_opcode(instruction, SpvOpConstant);
         if (value)
             put_scalar(instruction + 3, freeze->types[instruction[1]], value->bits);
     } else {
@@ -94,16 +130,19 @@ bool pm_words_freeze(struct pm_words *module, const struct pm_spec_value *values
     struct freeze freeze = {.bound = module->data[3]};
     freeze.spec_id = calloc(freeze.bound, sizeof *freeze.spec_id);
     freeze.types = calloc(freeze.bound, sizeof *freeze.types);
-    if (!freeze.spec_id || !freeze.types) {
+    freeze.stays = calloc(freeze.bound, sizeof *freeze.stays);
+    if (!freeze.spec_id || !freeze.types || !freeze.stays) {
         free(freeze.spec_id);
         free(freeze.types);
+        free(freeze.stays);
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", freeze.bound);
     }
     collect(module, &freeze);
     size_t kept = PM_SPIRV_HEADER_WORDS;
     for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
         uint32_t *instruction = module->data + walk.at;
-        if (walk.opcode == SpvOpDecorate && instruction[2] == SpvDecorationSpecId)
+        if (walk.opcode == SpvOpDecorate && instruction[2] == SpvDecorationSpecId &&
+            !freeze.stays[instruction[1]])
             continue;
         if (is_spec_constant(walk.opcode))
             freeze_instruction(&freeze, instruction, values, count);
@@ -113,5 +152,6 @@ bool pm_words_freeze(struct pm_words *module, const struct pm_spec_value *values
     module->count = kept;
     free(freeze.spec_id);
     free(freeze.types);
+    free(freeze.stays);
     return true;
 }

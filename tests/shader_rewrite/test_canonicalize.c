@@ -56,12 +56,12 @@ static void assert_idempotent(const struct pm_words *module)
 
 /* ---- specialization constants ---- */
 
-/* Operations on other widths than 32 bits stay, and their operands are constants: nothing is left
- * to specialize. */
-static void assert_no_spec_constants(const struct pm_words *module)
+/* Floats keep their SpecId, and operations on other widths than 32 bits stay, with constants for
+ * operands. */
+static void assert_only_floats_specialized(const struct pm_words *module)
 {
-    assert_int_equal(pm_test_count(module, "SpecId"), 0);
-    assert_int_equal(pm_test_count(module, "OpSpecConstant "), 0);
+    assert_int_equal(pm_test_count(module, "SpecId"), 2);
+    assert_int_equal(pm_test_count(module, "OpSpecConstant "), 2);
     assert_int_equal(pm_test_count(module, "OpSpecConstantTrue"), 0);
     assert_int_equal(pm_test_count(module, "OpSpecConstantFalse"), 0);
     assert_int_equal(pm_test_count(module, "OpSpecConstantComposite"), 0);
@@ -73,14 +73,14 @@ static void test_spec_defaults(void **state)
 {
     (void)state;
     struct pm_words out = canonical_of("spec.spvasm", NULL, 0);
-    assert_no_spec_constants(&out);
+    assert_only_floats_specialized(&out);
     assert_int_equal(pm_test_count(&out, "OpConstant %char 5"), 1);
     assert_int_equal(pm_test_count(&out, "OpConstant %ushort 6"), 1);
     assert_int_equal(pm_test_count(&out, "OpConstant %long 7"), 1);
     assert_int_equal(pm_test_count(&out, "OpConstant %uint 4"), 1);
     assert_int_equal(pm_test_count(&out, "OpConstant %uint 8"), 1);
-    assert_int_equal(pm_test_count(&out, "OpConstant %half 0x1p+0"), 1);
-    assert_int_equal(pm_test_count(&out, "OpConstant %double 2"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSpecConstant %half 0x1p+0"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSpecConstant %double 2"), 1);
     assert_int_equal(pm_test_count(&out, "BuiltIn WorkgroupSize"), 1);
     assert_idempotent(&out);
     pm_words_finish(&out);
@@ -99,12 +99,12 @@ static void test_spec_values(void **state)
                                            {7, 4, 32},
                                            {99, 4, 3}};
     struct pm_words out = canonical_of("spec.spvasm", values, sizeof values / sizeof values[0]);
-    assert_no_spec_constants(&out);
+    assert_only_floats_specialized(&out);
     /* 0xfe is -2 as a signed byte; the unsigned 16 bits stay positive. */
     assert_int_equal(pm_test_count(&out, "OpConstant %char -2"), 1);
     assert_int_equal(pm_test_count(&out, "OpConstant %ushort 65534"), 1);
-    assert_int_equal(pm_test_count(&out, "OpConstant %half 0x1p+2"), 1);
-    assert_int_equal(pm_test_count(&out, "OpConstant %double 9"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSpecConstant %half 0x1p+2"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSpecConstant %double 9"), 1);
     assert_int_equal(pm_test_count(&out, "OpConstant %uint 32"), 1);
     assert_int_equal(pm_test_count(&out, "OpConstant %uint 64"), 1);
     assert_int_equal(pm_test_count(&out, "OpConstant %long 4294967297"), 1);

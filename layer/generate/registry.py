@@ -36,11 +36,11 @@ class Parameter:
         self.type = element.find("type").text
         self.name = element.find("name").text
         self.text = text_of(element)
-        before = self.text.split(self.name)[0]
+        before = self.text[:self.text.rindex(self.name)]  # a type's name may have the member's in it
         self.pointers = before.count("*")
         self.const = before.lstrip().startswith("const")
-        self.array = re.findall(r"\[(\w+)\]", self.text[len(before):])
-        self.bits = ":" in self.text[len(before):]
+        self.array = re.findall(r"\[(\w+)\]", self.text[len(before) + len(self.name):])
+        self.bits = ":" in self.text[len(before) + len(self.name):]
         self.length = (element.get("altlen") or element.get("len") or "").split(",")
         self.optional = (element.get("optional") or "false").split(",")[0] == "true"
         self.values = element.get("values")
@@ -54,8 +54,7 @@ class Command:
         self.returns = element.find("proto/type").text
         self.parameters = [Parameter(p) for p in element.findall("param") if for_vulkan(p)]
         self.guard = None  # macro without which its type is not declared
-        self.extension = None  # the extension that brings it; None: core
-        self.extension_type = None
+        self.owners = []  # the versions (VK_VERSION_1_1) and extensions that bring it
 
     @property
     def member(self):
@@ -79,6 +78,7 @@ class Structure:
         self.name = element.get("name")
         self.union = element.get("category") == "union"
         self.members = [Parameter(m) for m in element.findall("member") if for_vulkan(m)]
+        self.returned_only = element.get("returnedonly") == "true"
         self.extends = [n for n in (element.get("structextends") or "").split(",") if n]
         self.stype = next((m.values for m in self.members if m.name == "sType"), None)
         self.guard = None
@@ -90,6 +90,7 @@ class Registry:
         self.version = self._header_version(root)
         self.categories = {}  # type name to category: 'struct', 'handle', 'enum', ...
         self.type_aliases = {}
+        self.handles = {}  # name: (VkObjectType's name, dispatchable)
         all_structures = {}
         for element in root.findall("types/type"):
             if not for_vulkan(element):
@@ -101,21 +102,23 @@ class Registry:
                 self.type_aliases[name] = element.get("alias")
             elif category in ("struct", "union"):
                 all_structures[name] = Structure(element)
+            elif category == "handle":
+                self.handles[name] = (element.get("objtypeenum"),
+                                      element.findtext("type") == "VK_DEFINE_HANDLE")
         all_commands = self._commands(root)
         self.commands = {}
         self.structures = {}
-        self.extensions = []  # (name, 'instance' or 'device', spec version macro's number)
+        self.extensions = []  # (name, 'instance' or 'device', platform)
         for feature in root.findall("feature"):
             if for_vulkan(feature):
-                self._require(feature, None, None, None, all_commands, all_structures)
+                self._require(feature, None, all_commands, all_structures)
         for extension in root.findall("extensions/extension"):
             supported = (extension.get("supported") or "").split(",")
             platform = extension.get("platform")
             if "vulkan" not in supported or platform not in PLATFORMS:
                 continue
-            self.extensions.append((extension.get("name"), extension.get("type")))
-            self._require(extension, PLATFORMS[platform], extension.get("name"),
-                          extension.get("type"), all_commands, all_structures)
+            self.extensions.append((extension.get("name"), extension.get("type"), platform))
+            self._require(extension, PLATFORMS[platform], all_commands, all_structures)
         self.commands = dict(sorted(self.commands.items()))
 
     @staticmethod
@@ -143,16 +146,16 @@ class Registry:
             commands[name] = Command(name, elements[target], target)
         return commands
 
-    def _require(self, owner, guard, extension, kind, commands, structures):
+    def _require(self, owner, guard, commands, structures):
         for require in owner.findall("require"):
             if not for_vulkan(require):
                 continue
             for element in require.findall("command"):
                 name = element.get("name")
                 command = commands[name]
+                command.owners.append(owner.get("name"))
                 if name not in self.commands:
-                    command.guard, command.extension = guard, extension
-                    command.extension_type = kind
+                    command.guard = guard
                     self.commands[name] = command
                 elif guard is None:
                     command.guard = None

@@ -1,0 +1,363 @@
+#include "tests/null_driver/internal.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+struct command_pool {
+    struct pm_null_object object;
+    VkCommandBuffer first;
+};
+
+_Atomic uint64_t pm_null_executed_draws;
+
+/* ---- pools and buffers ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL
+pm_null_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateInfo *pCreateInfo,
+                            const VkAllocationCallbacks *pAllocator, VkCommandPool *pCommandPool)
+{
+    (void)device;
+    (void)pCreateInfo;
+    (void)pAllocator;
+    *pCommandPool = (VkCommandPool)pm_null_object_create(VK_OBJECT_TYPE_COMMAND_POOL,
+                                                         sizeof(struct command_pool));
+    return *pCommandPool ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static void reset(VkCommandBuffer buffer)
+{
+    if (atomic_load(&buffer->pending) != 0)
+        pm_null_error("a command buffer is reset, begun or freed while it is pending");
+    for (size_t i = 0; i < buffer->count; i++) {
+        if (buffer->operations[i].kind == PM_NULL_OP_UPDATE)
+            free(buffer->operations[i].other);
+    }
+    buffer->count = 0;
+    buffer->draws = 0;
+    buffer->recording = false;
+}
+
+static void free_buffer(VkCommandBuffer buffer)
+{
+    VkCommandBuffer *link = &((struct command_pool *)buffer->pool)->first;
+    while (*link && *link != buffer)
+        link = &(*link)->next;
+    if (*link)
+        *link = buffer->next;
+    else
+        pm_null_error("a command buffer is freed into a pool that is not its own");
+    reset(buffer);
+    free(buffer->operations);
+    free(buffer);
+    pm_null_object_count(VK_OBJECT_TYPE_COMMAND_BUFFER, -1);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+pm_null_vkAllocateCommandBuffers(VkDevice device, const VkCommandBufferAllocateInfo *pAllocateInfo,
+                                 VkCommandBuffer *pCommandBuffers)
+{
+    struct command_pool *pool = (struct command_pool *)pAllocateInfo->commandPool;
+    for (uint32_t i = 0; i < pAllocateInfo->commandBufferCount; i++) {
+        VkCommandBuffer buffer = calloc(1, sizeof(*buffer));
+        if (!buffer) {
+            while (i > 0)
+                free_buffer(pCommandBuffers[--i]);
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        set_loader_magic_value(buffer);
+        buffer->device = device;
+        buffer->pool = pAllocateInfo->commandPool;
+        buffer->next = pool->first;
+        pool->first = buffer;
+        pm_null_object_count(VK_OBJECT_TYPE_COMMAND_BUFFER, 1);
+        pCommandBuffers[i] = buffer;
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkFreeCommandBuffers(VkDevice device, VkCommandPool commandPool,
+                                                        uint32_t commandBufferCount,
+                                                        const VkCommandBuffer *pCommandBuffers)
+{
+    (void)device;
+    (void)commandPool;
+    for (uint32_t i = 0; i < commandBufferCount; i++) {
+        if (pCommandBuffers[i])
+            free_buffer(pCommandBuffers[i]);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkDestroyCommandPool(VkDevice device, VkCommandPool commandPool,
+                                                        const VkAllocationCallbacks *pAllocator)
+{
+    (void)device;
+    (void)pAllocator;
+    struct command_pool *pool = (struct command_pool *)commandPool;
+    while (pool && pool->first)
+        free_buffer(pool->first);
+    pm_null_object_destroy(pool, VK_OBJECT_TYPE_COMMAND_POOL);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkResetCommandPool(VkDevice device,
+                                                          VkCommandPool commandPool,
+                                                          VkCommandPoolResetFlags flags)
+{
+    (void)device;
+    (void)flags;
+    struct command_pool *pool = (struct command_pool *)commandPool;
+    for (VkCommandBuffer buffer = pool->first; buffer; buffer = buffer->next)
+        reset(buffer);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkResetCommandBuffer(VkCommandBuffer commandBuffer,
+                                                            VkCommandBufferResetFlags flags)
+{
+    (void)flags;
+    reset(commandBuffer);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkBeginCommandBuffer(
+    VkCommandBuffer commandBuffer, const VkCommandBufferBeginInfo *pBeginInfo)
+{
+    (void)pBeginInfo;
+    reset(commandBuffer);
+    commandBuffer->recording = true;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkEndCommandBuffer(VkCommandBuffer commandBuffer)
+{
+    if (!commandBuffer->recording)
+        pm_null_error("a command buffer is ended that was not begun");
+    commandBuffer->recording = false;
+    return VK_SUCCESS;
+}
+
+/* ---- recording ---- */
+
+void pm_null_command_recorded(VkCommandBuffer buffer, bool draw)
+{
+    if (!buffer->recording)
+        pm_null_error("a command is recorded into a command buffer that was not begun");
+    buffer->draws += draw;
+}
+
+static void add(VkCommandBuffer buffer, struct pm_null_operation operation)
+{
+    pm_null_command_recorded(buffer, false);
+    if (buffer->count == buffer->allocated) {
+        size_t allocated = buffer->allocated ? 2 * buffer->allocated : 16;
+        void *operations = realloc(buffer->operations, allocated * sizeof(operation));
+        if (!operations) {
+            pm_null_error("no memory for a command buffer");
+            return;
+        }
+        buffer->operations = operations;
+        buffer->allocated = allocated;
+    }
+    buffer->operations[buffer->count++] = operation;
+}
+
+#define ADD(buffer, ...) add(buffer, (struct pm_null_operation){__VA_ARGS__})
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBindPipeline(VkCommandBuffer commandBuffer,
+                                                     VkPipelineBindPoint pipelineBindPoint,
+                                                     VkPipeline pipeline)
+{
+    (void)pipelineBindPoint;
+    if (!pm_null_object_alive(pipeline, VK_OBJECT_TYPE_PIPELINE))
+        pm_null_error("a pipeline that does not exist is bound");
+    ADD(commandBuffer, .kind = PM_NULL_OP_BIND, .object = pipeline);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdFillBuffer(VkCommandBuffer commandBuffer,
+                                                   VkBuffer dstBuffer, VkDeviceSize dstOffset,
+                                                   VkDeviceSize size, uint32_t data)
+{
+    ADD(commandBuffer, .kind = PM_NULL_OP_FILL, .object = dstBuffer, .a = dstOffset, .b = size,
+        .c = data);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdUpdateBuffer(VkCommandBuffer commandBuffer,
+                                                     VkBuffer dstBuffer, VkDeviceSize dstOffset,
+                                                     VkDeviceSize dataSize, const void *pData)
+{
+    void *bytes = malloc(dataSize);
+    if (!bytes) {
+        pm_null_error("no memory for an update");
+        return;
+    }
+    memcpy(bytes, pData, dataSize);
+    ADD(commandBuffer, .kind = PM_NULL_OP_UPDATE, .object = dstBuffer, .other = bytes,
+        .a = dstOffset, .b = dataSize);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdCopyBuffer(VkCommandBuffer commandBuffer,
+                                                   VkBuffer srcBuffer, VkBuffer dstBuffer,
+                                                   uint32_t regionCount,
+                                                   const VkBufferCopy *pRegions)
+{
+    for (uint32_t i = 0; i < regionCount; i++)
+        ADD(commandBuffer, .kind = PM_NULL_OP_COPY, .object = srcBuffer, .other = dstBuffer,
+            .a = pRegions[i].srcOffset, .b = pRegions[i].dstOffset, .c = pRegions[i].size);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdCopyBuffer2(VkCommandBuffer commandBuffer,
+                                                    const VkCopyBufferInfo2 *pCopyBufferInfo)
+{
+    for (uint32_t i = 0; i < pCopyBufferInfo->regionCount; i++) {
+        const VkBufferCopy2 *region = &pCopyBufferInfo->pRegions[i];
+        ADD(commandBuffer, .kind = PM_NULL_OP_COPY, .object = pCopyBufferInfo->srcBuffer,
+            .other = pCopyBufferInfo->dstBuffer, .a = region->srcOffset, .b = region->dstOffset,
+            .c = region->size);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdWriteTimestamp(VkCommandBuffer commandBuffer,
+                                                       VkPipelineStageFlagBits pipelineStage,
+                                                       VkQueryPool queryPool, uint32_t query)
+{
+    (void)pipelineStage;
+    ADD(commandBuffer, .kind = PM_NULL_OP_TIMESTAMP, .object = queryPool, .a = query);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdWriteTimestamp2(VkCommandBuffer commandBuffer,
+                                                        VkPipelineStageFlags2 stage,
+                                                        VkQueryPool queryPool, uint32_t query)
+{
+    (void)stage;
+    ADD(commandBuffer, .kind = PM_NULL_OP_TIMESTAMP, .object = queryPool, .a = query);
+}
+
+/* What a query of another kind counts is 0. */
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdEndQuery(VkCommandBuffer commandBuffer,
+                                                 VkQueryPool queryPool, uint32_t query)
+{
+    ADD(commandBuffer, .kind = PM_NULL_OP_TIMESTAMP, .object = queryPool, .a = query, .b = 1);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdResetQueryPool(VkCommandBuffer commandBuffer,
+                                                       VkQueryPool queryPool, uint32_t firstQuery,
+                                                       uint32_t queryCount)
+{
+    ADD(commandBuffer, .kind = PM_NULL_OP_RESET, .object = queryPool, .a = firstQuery,
+        .b = queryCount);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdCopyQueryPoolResults(
+    VkCommandBuffer commandBuffer, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount,
+    VkBuffer dstBuffer, VkDeviceSize dstOffset, VkDeviceSize stride, VkQueryResultFlags flags)
+{
+    ADD(commandBuffer, .kind = PM_NULL_OP_RESULTS, .object = queryPool, .other = dstBuffer,
+        .a = firstQuery, .b = queryCount, .c = dstOffset, .d = stride, .e = flags);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdExecuteCommands(VkCommandBuffer commandBuffer,
+                                                        uint32_t commandBufferCount,
+                                                        const VkCommandBuffer *pCommandBuffers)
+{
+    for (uint32_t i = 0; i < commandBufferCount; i++)
+        ADD(commandBuffer, .kind = PM_NULL_OP_EXECUTE, .object = pCommandBuffers[i]);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdSetEvent(VkCommandBuffer commandBuffer, VkEvent event,
+                                                 VkPipelineStageFlags stageMask)
+{
+    (void)stageMask;
+    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = event, .a = 1);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdResetEvent(VkCommandBuffer commandBuffer, VkEvent event,
+                                                   VkPipelineStageFlags stageMask)
+{
+    (void)stageMask;
+    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = event, .a = 0);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdSetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
+                                                  const VkDependencyInfo *pDependencyInfo)
+{
+    (void)pDependencyInfo;
+    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = event, .a = 1);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdResetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
+                                                    VkPipelineStageFlags2 stageMask)
+{
+    (void)stageMask;
+    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = event, .a = 0);
+}
+
+/* ---- executing ---- */
+
+uint64_t pm_null_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+void pm_null_command_pending(VkCommandBuffer buffer, int change)
+{
+    atomic_fetch_add(&buffer->pending, (uint32_t)change);
+    for (size_t i = 0; i < buffer->count; i++) {
+        if (buffer->operations[i].kind == PM_NULL_OP_EXECUTE)
+            pm_null_command_pending(buffer->operations[i].object, change);
+    }
+}
+
+static void fill(const struct pm_null_operation *op)
+{
+    struct pm_null_buffer *buffer = op->object;
+    uint64_t size = op->b == VK_WHOLE_SIZE ? (buffer->size - op->a) & ~3ull : op->b;
+    uint32_t data = (uint32_t)op->c;
+    for (uint64_t i = 0; i + 4 <= size; i += 4)
+        memcpy(buffer->bytes + op->a + i, &data, 4);
+}
+
+static void run(const struct pm_null_operation *op)
+{
+    struct pm_null_buffer *buffer = op->object;
+    struct pm_null_query_pool *pool = op->object;
+    switch (op->kind) {
+    case PM_NULL_OP_BIND:
+        if (!pm_null_object_alive(op->object, VK_OBJECT_TYPE_PIPELINE))
+            pm_null_error("a submitted command buffer binds a destroyed pipeline");
+        break;
+    case PM_NULL_OP_FILL:
+        fill(op);
+        break;
+    case PM_NULL_OP_COPY:
+        memmove(((struct pm_null_buffer *)op->other)->bytes + op->b, buffer->bytes + op->a, op->c);
+        break;
+    case PM_NULL_OP_UPDATE:
+        memcpy(buffer->bytes + op->a, op->other, op->b);
+        break;
+    case PM_NULL_OP_TIMESTAMP:
+        atomic_store(&pool->values[op->a], op->b ? 0 : pm_null_now());
+        break;
+    case PM_NULL_OP_RESET:
+        pm_null_vkResetQueryPool(NULL, op->object, (uint32_t)op->a, (uint32_t)op->b);
+        break;
+    case PM_NULL_OP_RESULTS:
+        pm_null_vkGetQueryPoolResults(NULL, op->object, (uint32_t)op->a, (uint32_t)op->b, SIZE_MAX,
+                                      ((struct pm_null_buffer *)op->other)->bytes + op->c, op->d,
+                                      (VkQueryResultFlags)op->e);
+        break;
+    case PM_NULL_OP_EXECUTE:
+        pm_null_execute(op->object);
+        break;
+    case PM_NULL_OP_EVENT:
+        atomic_store(&((struct pm_null_event *)op->object)->set, op->a != 0);
+        break;
+    }
+}
+
+void pm_null_execute(VkCommandBuffer buffer)
+{
+    for (size_t i = 0; i < buffer->count; i++)
+        run(&buffer->operations[i]);
+    atomic_fetch_add(&pm_null_executed_draws, buffer->draws);
+}

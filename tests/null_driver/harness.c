@@ -1,0 +1,348 @@
+#include "tests/null_driver/harness.h"
+
+#include "branches.comp.h"
+#include "branches.frag.h"
+#include "plain.vert.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void pm_harness_check(VkResult result, const char *what)
+{
+    if (result == VK_SUCCESS)
+        return;
+    fprintf(stderr, "%s: VkResult %d\n", what, result);
+    exit(1);
+}
+
+void pm_harness_environment(void)
+{
+    setenv("VK_DRIVER_FILES", PM_NULL_DRIVER_MANIFEST, 1);
+    setenv("VK_ICD_FILENAMES", PM_NULL_DRIVER_MANIFEST, 1);
+    setenv("NODEVICE_SELECT", "1", 1); /* Mesa's device-select layer */
+    const char *const unset[] = {"VK_LAYER_PATH",      "VK_ADD_LAYER_PATH",
+                                 "VK_INSTANCE_LAYERS", "VK_LOADER_LAYERS_ENABLE",
+                                 "VK_LOADER_DEBUG",    "MANGOHUD"};
+    for (size_t i = 0; i < sizeof(unset) / sizeof(unset[0]); i++)
+        unsetenv(unset[i]);
+}
+
+const struct pm_null_api *pm_harness_driver(void)
+{
+    void *library = dlopen(PM_NULL_DRIVER_PATH, RTLD_NOW);
+    pm_null_driver_function function =
+        library ? (pm_null_driver_function)dlsym(library, PM_NULL_DRIVER_SYMBOL) : NULL;
+    if (!function) {
+        fprintf(stderr, "%s: %s\n", PM_NULL_DRIVER_PATH, dlerror());
+        exit(1);
+    }
+    return function();
+}
+
+static uint32_t count(const char *const *strings)
+{
+    uint32_t n = 0;
+    while (strings && strings[n])
+        n++;
+    return n;
+}
+
+void pm_harness_open_instance(struct pm_harness *harness, const struct pm_harness_options *options)
+{
+    *harness = (struct pm_harness){.driver = pm_harness_driver()};
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .pApplicationName = options->application,
+        .apiVersion = options->api_version ? options->api_version : VK_API_VERSION_1_3,
+    };
+    const VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pApplicationInfo = &application,
+        .enabledLayerCount = count(options->layers),
+        .ppEnabledLayerNames = options->layers,
+        .enabledExtensionCount = count(options->instance_extensions),
+        .ppEnabledExtensionNames = options->instance_extensions,
+    };
+    PM_CHECK(vkCreateInstance(&info, NULL, &harness->instance));
+    pm_instance_dispatch_load(&harness->vki, harness->instance, vkGetInstanceProcAddr);
+    uint32_t devices = 1;
+    harness->vki.EnumeratePhysicalDevices(harness->instance, &devices, &harness->physical);
+    if (devices != 1) {
+        fprintf(stderr, "the null driver shows no device\n");
+        exit(1);
+    }
+}
+
+VkResult pm_harness_create_device(struct pm_harness *harness,
+                                  const struct pm_harness_options *options)
+{
+    const float priorities[4] = {1.0f, 1.0f, 1.0f, 1.0f};
+    const VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueCount = options->queues ? options->queues : 1,
+        .pQueuePriorities = priorities,
+    };
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = options->device_next,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = count(options->device_extensions),
+        .ppEnabledExtensionNames = options->device_extensions,
+        .pEnabledFeatures = options->features,
+    };
+    VkResult result = harness->vki.CreateDevice(harness->physical, &info, NULL, &harness->device);
+    if (result != VK_SUCCESS)
+        return result;
+    pm_device_dispatch_load(&harness->vk, harness->device, vkGetDeviceProcAddr);
+    for (uint32_t i = 0; i < queue.queueCount; i++)
+        harness->vk.GetDeviceQueue(harness->device, 0, i, &harness->queues[i]);
+    harness->queue = harness->queues[0];
+    return VK_SUCCESS;
+}
+
+/* ---- pipelines ---- */
+
+static VkShaderModule make_module(struct pm_harness *harness, const uint32_t *words, size_t size)
+{
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
+    VkShaderModule module;
+    PM_CHECK(harness->vk.CreateShaderModule(harness->device, &info, NULL, &module));
+    return module;
+}
+
+static void make_layout(struct pm_harness *harness)
+{
+    const VkDescriptorSetLayoutBinding binding = {.descriptorType =
+                                                      VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                  .descriptorCount = 1,
+                                                  .stageFlags = VK_SHADER_STAGE_ALL};
+    const VkDescriptorSetLayoutCreateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = 1,
+        .pBindings = &binding};
+    PM_CHECK(
+        harness->vk.CreateDescriptorSetLayout(harness->device, &set, NULL, &harness->set_layout));
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .setLayoutCount = 1,
+                                               .pSetLayouts = &harness->set_layout};
+    PM_CHECK(harness->vk.CreatePipelineLayout(harness->device, &layout, NULL, &harness->layout));
+}
+
+static void make_target(struct pm_harness *harness)
+{
+    const VkAttachmentDescription attachment = {.format = VK_FORMAT_R8G8B8A8_UNORM,
+                                                .samples = VK_SAMPLE_COUNT_1_BIT,
+                                                .finalLayout =
+                                                    VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    const VkAttachmentReference reference = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    const VkSubpassDescription subpass = {.colorAttachmentCount = 1,
+                                          .pColorAttachments = &reference};
+    const VkRenderPassCreateInfo pass = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+                                         .attachmentCount = 1,
+                                         .pAttachments = &attachment,
+                                         .subpassCount = 1,
+                                         .pSubpasses = &subpass};
+    PM_CHECK(harness->vk.CreateRenderPass(harness->device, &pass, NULL, &harness->render_pass));
+    const VkImageCreateInfo image = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                     .imageType = VK_IMAGE_TYPE_2D,
+                                     .format = attachment.format,
+                                     .extent = {64, 64, 1},
+                                     .mipLevels = 1,
+                                     .arrayLayers = 1,
+                                     .samples = VK_SAMPLE_COUNT_1_BIT,
+                                     .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT};
+    PM_CHECK(harness->vk.CreateImage(harness->device, &image, NULL, &harness->image));
+    VkMemoryRequirements needed;
+    harness->vk.GetImageMemoryRequirements(harness->device, harness->image, &needed);
+    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                         .allocationSize = needed.size};
+    PM_CHECK(harness->vk.AllocateMemory(harness->device, &memory, NULL, &harness->image_memory));
+    PM_CHECK(
+        harness->vk.BindImageMemory(harness->device, harness->image, harness->image_memory, 0));
+    const VkImageViewCreateInfo view = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        .image = harness->image,
+        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        .format = attachment.format,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    PM_CHECK(harness->vk.CreateImageView(harness->device, &view, NULL, &harness->view));
+    const VkFramebufferCreateInfo framebuffer = {.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+                                                 .renderPass = harness->render_pass,
+                                                 .attachmentCount = 1,
+                                                 .pAttachments = &harness->view,
+                                                 .width = 64,
+                                                 .height = 64,
+                                                 .layers = 1};
+    PM_CHECK(
+        harness->vk.CreateFramebuffer(harness->device, &framebuffer, NULL, &harness->framebuffer));
+}
+
+VkPipeline pm_harness_make_graphics(struct pm_harness *harness)
+{
+    const VkPipelineShaderStageCreateInfo stages[2] = {
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_VERTEX_BIT,
+         .module = harness->vertex,
+         .pName = "main"},
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+         .module = harness->fragment,
+         .pName = "main"}};
+    const VkPipelineVertexInputStateCreateInfo input = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
+    const VkPipelineInputAssemblyStateCreateInfo assembly = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
+    const VkViewport view = {0, 0, 64, 64, 0, 1};
+    const VkRect2D scissor = {{0, 0}, {64, 64}};
+    const VkPipelineViewportStateCreateInfo viewport = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+        .viewportCount = 1,
+        .pViewports = &view,
+        .scissorCount = 1,
+        .pScissors = &scissor};
+    const VkPipelineRasterizationStateCreateInfo rasterization = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1.0f};
+    const VkPipelineMultisampleStateCreateInfo multisample = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
+    const VkPipelineColorBlendAttachmentState attachment = {.colorWriteMask = 15};
+    const VkPipelineColorBlendStateCreateInfo blend = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+        .attachmentCount = 1,
+        .pAttachments = &attachment};
+    const VkGraphicsPipelineCreateInfo info = {.sType =
+                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                               .stageCount = 2,
+                                               .pStages = stages,
+                                               .pVertexInputState = &input,
+                                               .pInputAssemblyState = &assembly,
+                                               .pViewportState = &viewport,
+                                               .pRasterizationState = &rasterization,
+                                               .pMultisampleState = &multisample,
+                                               .pColorBlendState = &blend,
+                                               .layout = harness->layout,
+                                               .renderPass = harness->render_pass};
+    VkPipeline pipeline;
+    PM_CHECK(harness->vk.CreateGraphicsPipelines(harness->device, VK_NULL_HANDLE, 1, &info, NULL,
+                                                 &pipeline));
+    return pipeline;
+}
+
+VkPipeline pm_harness_make_compute(struct pm_harness *harness)
+{
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = harness->compute,
+                  .pName = "main"},
+        .layout = harness->layout};
+    VkPipeline pipeline;
+    PM_CHECK(harness->vk.CreateComputePipelines(harness->device, VK_NULL_HANDLE, 1, &info, NULL,
+                                                &pipeline));
+    return pipeline;
+}
+
+void pm_harness_open_rest(struct pm_harness *harness)
+{
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+    PM_CHECK(harness->vk.CreateCommandPool(harness->device, &pool, NULL, &harness->pool));
+    harness->vertex = make_module(harness, plain_vert, sizeof(plain_vert));
+    harness->fragment = make_module(harness, branches_frag, sizeof(branches_frag));
+    harness->compute = make_module(harness, branches_comp, sizeof(branches_comp));
+    make_layout(harness);
+    make_target(harness);
+    harness->graphics = pm_harness_make_graphics(harness);
+    harness->dispatch = pm_harness_make_compute(harness);
+}
+
+void pm_harness_open(struct pm_harness *harness, const struct pm_harness_options *options)
+{
+    const struct pm_harness_options defaults = {0};
+    if (!options)
+        options = &defaults;
+    pm_harness_open_instance(harness, options);
+    PM_CHECK(pm_harness_create_device(harness, options));
+    if (!options->bare)
+        pm_harness_open_rest(harness);
+}
+
+void pm_harness_close_device(struct pm_harness *harness)
+{
+    VkDevice device = harness->device;
+    if (!device)
+        return;
+    harness->vk.DeviceWaitIdle(device);
+    harness->vk.DestroyPipeline(device, harness->dispatch, NULL);
+    harness->vk.DestroyPipeline(device, harness->graphics, NULL);
+    harness->vk.DestroyFramebuffer(device, harness->framebuffer, NULL);
+    harness->vk.DestroyImageView(device, harness->view, NULL);
+    harness->vk.DestroyImage(device, harness->image, NULL);
+    harness->vk.FreeMemory(device, harness->image_memory, NULL);
+    harness->vk.DestroyRenderPass(device, harness->render_pass, NULL);
+    harness->vk.DestroyPipelineLayout(device, harness->layout, NULL);
+    harness->vk.DestroyDescriptorSetLayout(device, harness->set_layout, NULL);
+    harness->vk.DestroyShaderModule(device, harness->vertex, NULL);
+    harness->vk.DestroyShaderModule(device, harness->fragment, NULL);
+    harness->vk.DestroyShaderModule(device, harness->compute, NULL);
+    harness->vk.DestroyCommandPool(device, harness->pool, NULL);
+    harness->vk.DestroyDevice(device, NULL);
+    harness->device = VK_NULL_HANDLE;
+}
+
+void pm_harness_close(struct pm_harness *harness)
+{
+    pm_harness_close_device(harness);
+    harness->vki.DestroyInstance(harness->instance, NULL);
+}
+
+/* ---- commands ---- */
+
+VkCommandBuffer pm_harness_allocate(struct pm_harness *harness, VkCommandBufferLevel level)
+{
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = harness->pool,
+                                              .level = level,
+                                              .commandBufferCount = 1};
+    VkCommandBuffer buffer;
+    PM_CHECK(harness->vk.AllocateCommandBuffers(harness->device, &info, &buffer));
+    return buffer;
+}
+
+void pm_harness_begin(struct pm_harness *harness, VkCommandBuffer buffer,
+                      VkCommandBufferUsageFlags flags)
+{
+    const VkCommandBufferInheritanceInfo inheritance = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO,
+        .renderPass = flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT
+                          ? harness->render_pass
+                          : VK_NULL_HANDLE};
+    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                           .flags = flags,
+                                           .pInheritanceInfo = &inheritance};
+    PM_CHECK(harness->vk.BeginCommandBuffer(buffer, &info));
+}
+
+void pm_harness_begin_pass(struct pm_harness *harness, VkCommandBuffer buffer)
+{
+    const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                        .renderPass = harness->render_pass,
+                                        .framebuffer = harness->framebuffer,
+                                        .renderArea = {{0, 0}, {64, 64}}};
+    harness->vk.CmdBeginRenderPass(buffer, &info, VK_SUBPASS_CONTENTS_INLINE);
+}
+
+void pm_harness_submit(struct pm_harness *harness, VkQueue queue, VkCommandBuffer buffer,
+                       VkFence fence)
+{
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &buffer};
+    PM_CHECK(harness->vk.QueueSubmit(queue, 1, &info, fence));
+}

@@ -1,0 +1,79 @@
+/*
+ * A small Vulkan program for tests and benchmarks on the null driver: an instance, a device, a
+ * queue, a command pool, a graphics and a compute pipeline. Goes through the Vulkan loader, and
+ * calls the device by the addresses that vkGetDeviceProcAddr gives, as games do; so whatever layers
+ * the environment asks for are there.
+ *
+ * Every failure ends the program with a line on stderr.
+ *
+ * Thread safety: a struct pm_harness belongs to one thread; its handles follow Vulkan's rules.
+ */
+#pragma once
+
+#include "dispatch.h"
+#include "tests/null_driver/null_driver.h"
+
+struct pm_harness_options {
+    uint32_t api_version;                   /* 0: 1.3 */
+    const char *application;                /* NULL: none */
+    const char *const *layers;              /* NULL-terminated; NULL: none */
+    const char *const *instance_extensions; /* likewise */
+    const char *const *device_extensions;
+    const void *device_next;                  /* VkDeviceCreateInfo's pNext */
+    const VkPhysicalDeviceFeatures *features; /* NULL: none */
+    uint32_t queues;                          /* of family 0; 0: one */
+    bool bare;                                /* neither pool nor pipelines */
+};
+
+struct pm_harness {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue, queues[4];
+    VkCommandPool pool;
+    struct pm_instance_dispatch vki;
+    struct pm_device_dispatch vk;
+
+    VkShaderModule vertex, fragment, compute;
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkRenderPass render_pass;
+    VkImage image;
+    VkDeviceMemory image_memory;
+    VkImageView view;
+    VkFramebuffer framebuffer;
+    VkPipeline graphics, dispatch;
+
+    const struct pm_null_api *driver;
+};
+
+/* The environment for everything below: only the null driver, no layers of the system's. Call it
+ * first, and change the environment after. */
+void pm_harness_environment(void);
+
+/* The null driver's functions; its library stays loaded from then on. */
+const struct pm_null_api *pm_harness_driver(void);
+
+/* options NULL: all defaults. */
+void pm_harness_open(struct pm_harness *harness, const struct pm_harness_options *options);
+/* Only the instance and the physical device; pm_harness_open_device makes the rest. */
+void pm_harness_open_instance(struct pm_harness *harness, const struct pm_harness_options *options);
+VkResult pm_harness_create_device(struct pm_harness *harness,
+                                  const struct pm_harness_options *options);
+void pm_harness_open_rest(struct pm_harness *harness);
+void pm_harness_close_device(struct pm_harness *harness);
+void pm_harness_close(struct pm_harness *harness);
+
+VkPipeline pm_harness_make_graphics(struct pm_harness *harness);
+VkPipeline pm_harness_make_compute(struct pm_harness *harness);
+
+VkCommandBuffer pm_harness_allocate(struct pm_harness *harness, VkCommandBufferLevel level);
+void pm_harness_begin(struct pm_harness *harness, VkCommandBuffer buffer,
+                      VkCommandBufferUsageFlags flags);
+void pm_harness_begin_pass(struct pm_harness *harness, VkCommandBuffer buffer);
+void pm_harness_submit(struct pm_harness *harness, VkQueue queue, VkCommandBuffer buffer,
+                       VkFence fence);
+
+/* Ends the program when a result is not VK_SUCCESS. */
+void pm_harness_check(VkResult result, const char *what);
+#define PM_CHECK(call) pm_harness_check(call, #call)

@@ -1,0 +1,77 @@
+/*
+ * The null driver: a Vulkan driver for tests and for measuring what a layer costs. It has one
+ * physical device, runs no shaders, and does everything else that a program can see: memory,
+ * copies, fills, fences, semaphores, timestamps, swapchains on headless surfaces. It records every
+ * call that reaches it. Tests open the same file that the loader opened (dlopen of
+ * PM_NULL_DRIVER_PATH) and find these functions with dlsym; struct pm_null_api has them all.
+ *
+ * Configured when an instance is created, by environment variables (lists are separated by commas):
+ *
+ *     PM_NULL_API_VERSION         1.0 … 1.3 (default 1.3)
+ *     PM_NULL_WITHOUT_EXTENSIONS  device or instance extensions that it does not have
+ *     PM_NULL_WITHOUT_FEATURES    features that it does not have: shaderInt64,bufferDeviceAddress
+ *     PM_NULL_SUBGROUP_SIZE       default 32
+ *     PM_NULL_SUBGROUP_STAGES     VkShaderStageFlags with subgroup operations (default all)
+ *     PM_NULL_SUBGROUP_OPERATIONS VkSubgroupFeatureFlags (default all)
+ *     PM_NULL_TIMESTAMP_BITS      default 64
+ *     PM_NULL_DEVICE_TYPE         VkPhysicalDeviceType (default 2: discrete)
+ *     PM_NULL_DELAY_US            microseconds the device takes for each submission (default 0:
+ * done when the submit returns) PM_NULL_COMPILE_US          microseconds the creation of a pipeline
+ * takes (default 0) PM_NULL_RECORD              0: record no calls (default 1) PM_NULL_FAIL calls
+ * that fail: COMMAND:N[=RESULT]: the N-th call from now on returns RESULT, a number; without it
+ * vkCreateDevice returns VK_ERROR_FEATURE_NOT_PRESENT, submits and waits VK_ERROR_DEVICE_LOST, all
+ * else VK_ERROR_OUT_OF_DEVICE_MEMORY
+ *
+ * A device that returned VK_ERROR_DEVICE_LOST from a submit stays lost. vkCreateDevice refuses
+ * features and extensions that the device does not have, and pEnabledFeatures beside
+ * VkPhysicalDeviceFeatures2.
+ *
+ * Thread safety: all functions may be called from any thread; a record is complete once its call
+ * has returned.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <vulkan/vulkan.h>
+
+enum { PM_NULL_ARGUMENTS = 16, PM_NULL_RING = 1 << 15 };
+
+/* A call that reached the driver. */
+struct pm_null_call {
+    const char *command; /* "vkCmdDraw"; the very name that was called, aliases apart */
+    uint32_t thread;     /* gettid */
+    uint32_t count;      /* of arguments */
+    uint64_t
+        arguments[PM_NULL_ARGUMENTS]; /* pointers and handles as numbers, floats as their bits */
+};
+
+/* Called in the middle of a call, so that what its pointers point to can be read. */
+typedef void (*pm_null_callback)(void *user, const struct pm_null_call *call);
+
+struct pm_null_api {
+    /* The number of calls recorded so far; the next one's position. */
+    uint64_t (*position)(void);
+    /* The call at a position; false: not there yet, or overwritten (the ring holds PM_NULL_RING).
+     */
+    bool (*read)(uint64_t position, struct pm_null_call *out);
+    /* One callback for all calls, NULL for none. */
+    void (*set_callback)(pm_null_callback callback, void *user);
+    /* As PM_NULL_FAIL, "vkAllocateMemory:2,vkCreateDevice:1=-8", counted from now; "" for nothing.
+     * false: malformed or no such command. */
+    bool (*inject)(const char *faults);
+    void (*set_delay)(uint64_t microseconds);
+    /* Objects of a type that exist now. */
+    uint64_t (*live)(VkObjectType type);
+    /* Draws and dispatches in command buffers that were executed, secondary ones included. */
+    uint64_t (*executed_draws)(void);
+    /* Uses of dead or unfit objects that the driver noticed (a destroyed pipeline in a submitted
+     * command buffer, a command buffer reset while pending…); *last describes the last one, NULL
+     * when there was none. */
+    uint64_t (*errors)(const char **last);
+};
+
+/* The one exported function apart from the loader's: const struct pm_null_api
+ * *pm_null_driver(void). */
+#define PM_NULL_DRIVER_SYMBOL "pm_null_driver"
+typedef const struct pm_null_api *(*pm_null_driver_function)(void);

@@ -10,36 +10,50 @@
 #include "base/config.h"
 #include "profile/database.h"
 
-/* ---- consent: what `piecemeal consent` wrote ---- */
+/* ---- consent: what `piecemeal consent` wrote, in $PLACE_CONFIG/consent.json, 0600 ---- */
 enum pm_consent { PM_CONSENT_UNASKED, PM_CONSENT_GRANTED, PM_CONSENT_REVOKED };
+/* No file: unasked. A file that cannot be understood is an error, and no consent. */
 bool pm_consent_read(enum pm_consent *consent, struct pm_error *error);
 bool pm_consent_write(enum pm_consent consent, struct pm_error *error);
 
 /* ---- sync ---- */
 struct pm_sync_report {
-    size_t sessions_uploaded, sessions_waiting, sessions_damaged, shaders_uploaded;
-    bool database_pulled, database_unchanged;
+    size_t sessions_uploaded; /* acknowledged, and gone from the spool */
+    size_t sessions_waiting;  /* ended, and still in the spool */
+    size_t sessions_damaged;  /* with a torn tail, or not readable at all */
+    size_t sessions_refused;  /* for good; moved to spool/refused */
+    size_t shaders_uploaded;
+    bool database_pulled, database_unchanged; /* of any game */
 };
 
 struct pm_sync_info {
-    const struct pm_config *config; /* aggregator.*, consent_withheld */
+    /* aggregator.*, consent_withheld: for `game`, or where that is NULL for every game. NULL, and for other games:
+     * each game's own (pm_config_load_game). Where it has no url, the game's own url. A game's own configuration can
+     * withhold consent whatever this one says. */
+    const struct pm_config *config;
     struct pm_log *log;
-    const char *spool_folder; /* NULL: the default */
-    const char *game;         /* whose database to pull; NULL: every game in the cache and spool */
+    const char *spool_folder;  /* NULL: the default */
+    const char *game;          /* whose database to pull; NULL: every game in the cache and spool */
     uint32_t deadline_seconds; /* give up retrying after; 0: 30 */
 };
 
-/* Merges each ended session into one upload whose id it keeps beside the file before it first sends, uploads it with
- * retries and exponential backoff with jitter (Retry-After is obeyed), and removes the file once it is acknowledged
- * (200, 204) or refused for good (400, 413: moved to spool/refused, with the reason beside it). Without consent or
- * without a url nothing leaves. */
+/* Merges each ended session into one upload (one for each game, where a process had several), which it keeps beside
+ * the file before it first sends it, so that a retry after a crash sends the same id and bytes; uploads it with
+ * retries and exponential backoff with jitter (Retry-After is obeyed), and removes the session once it is
+ * acknowledged (200, 204) or refused for good (400, 413: moved to spool/refused, with the reason beside it). Without
+ * consent or without a url nothing leaves, which is no error. One process at a time: a second one waits for the first.
+ *
+ * false: something could not be sent (PM_ERROR_NETWORK), or the spool could not be used; *report says what was done
+ * before. What *report had is added to. */
 bool pm_sync_upload(const struct pm_sync_info *info, struct pm_sync_report *report, struct pm_error *error);
 
 /* Pulls the game's PGO database into the cache by ETag; what the aggregator answers is decoded before it replaces
- * the old one. */
+ * the old one. It tells the aggregator which game is played, so it needs consent as an upload does, but a configuration
+ * that withholds uploads does not withhold it. A game the aggregator does not know is no error. */
 bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report, struct pm_error *error);
 
-/* Appends, as JSON, exactly what pm_sync_upload would send. */
+/* Appends, as JSON, exactly what pm_sync_upload would send: per upload where to, how many bytes, whether it would be
+ * sent at all and why not, and every number in it. Writes nothing. */
 bool pm_sync_dry_run(const struct pm_sync_info *info, struct pm_buffer *out, struct pm_error *error);
 
 /* Where the layer finds a game's database: $PLACE_CACHE/databases/<safe name>.pmdb (zstd), malloc'ed. */

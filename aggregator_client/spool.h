@@ -1,8 +1,8 @@
 /*
  * The spool: a bounded ring of files on disk between the layer (which writes, off the game's threads) and
  * piecemeal-sync (which reads, merges a session's checkpoints, uploads, and removes). One file a session
- * ($PLACE_DATA/spool/<upload id in hexadecimal>.pmspool), held under flock(2) by the writing process for as long as it lives: an
- * unlocked file is a session that ended, however it ended. No Vulkan, no network.
+ * ($PLACE_DATA/spool/<upload id in hexadecimal>.pmspool), held under flock(2) by the writing process for as long as it
+ * lives: an unlocked file is a session that ended, however it ended. No Vulkan, no network.
  *
  * A file is a header (magic, format version) and records; a record is length, checksum (of the length too) and one
  * checkpoint: the protobuf encoding of a struct pm_profile with what was counted since the checkpoint before. A
@@ -19,8 +19,8 @@
 
 struct pm_spool_writer;
 
-/* folder NULL: the default place. cap_bytes bounds the whole folder: what was refused goes first, then the oldest ended sessions, then the
- * append fails with PM_ERROR_LIMIT. The file is created at the first append. */
+/* folder NULL: the default place. cap_bytes bounds the whole folder: what was refused goes first, then the oldest ended
+ * sessions, then the append fails with PM_ERROR_LIMIT. The file is created at the first append. */
 struct pm_spool_writer *pm_spool_writer_create(const char *folder, uint64_t cap_bytes,
                                                struct pm_error *error);
 /* Closes; the session is ended. */

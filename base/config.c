@@ -1,10 +1,12 @@
 #include "base/config.h"
 #include "base/config_keys.h"
+#include "base/file.h"
 #include "base/json_text.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LONGEST_VARIABLE = 128, LONGEST_LIST = 256, MOST_ELEMENTS = 16 };
 
@@ -156,6 +158,37 @@ bool pm_config_apply_environment(struct pm_config *config, char *const *environm
     *config = changed;
     pm_config_finish(&old);
     return true;
+}
+
+/* NULL when out of memory. */
+static char *path_of_game(const char *game)
+{
+    char *safe = pm_file_safe_name(game), *name = NULL, *path = NULL;
+    if (safe && asprintf(&name, "%s.json", safe) >= 0)
+        path = pm_place_path(PM_PLACE_CONFIG, name);
+    else
+        name = NULL;
+    free(name);
+    free(safe);
+    return path;
+}
+
+bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_error *error)
+{
+    const char *named = secure_getenv("PIECEMEAL_CONFIG");
+    char *own = NULL;
+    bool loaded = true;
+    if (named && named[0] != '\0') {
+        loaded = pm_config_load_file(config, named, error);
+    } else if (game) {
+        own = path_of_game(game);
+        if (!own)
+            loaded = pm_fail(error, PM_ERROR_MEMORY, "no place for the configuration");
+        else if (access(own, F_OK) == 0)
+            loaded = pm_config_load_file(config, own, error);
+    }
+    free(own);
+    return loaded && pm_config_apply_environment(config, environ, error);
 }
 
 const char *pm_config_key(size_t index)

@@ -65,6 +65,10 @@ bool pm_config_parse(struct pm_config *config, const char *name, const char *tex
 /* As pm_config_parse, from a file. */
 bool pm_config_load_file(struct pm_config *config, const char *path, struct pm_error *error);
 
+/* A game's own configuration over *config: the file that PIECEMEAL_CONFIG names, else $PLACE_CONFIG/<safe name of
+ * game>.json where there is one (game may be NULL), then the environment. */
+bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_error *error);
+
 /* Sets one key from text, "sampler.batch" = "all"; what names the source in errors. */
 bool pm_config_set(struct pm_config *config, const char *key, const char *value, const char *what,
                    struct pm_error *error);

@@ -1,0 +1,30 @@
+/*
+ * How long to go on trying: a deadline, and waits that double, with jitter, so that many clients
+ * that saw one aggregator fail do not come back all at once. Private to aggregator_client/.
+ *
+ * Thread safety: a struct belongs to one thread at a time.
+ */
+#pragma once
+
+#include "base/random.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pm_retry {
+    struct pm_random random;
+    int64_t deadline; /* nanoseconds of CLOCK_MONOTONIC */
+    double wait;      /* seconds, the next one before jitter */
+};
+
+/* seconds: how long to try in all; 0: 30. */
+void pm_retry_init(struct pm_retry *retry, uint32_t seconds);
+
+/* Milliseconds until the deadline, 0 when it passed. */
+uint32_t pm_retry_left(const struct pm_retry *retry);
+
+/* Sleeps: at least `least` seconds (the aggregator's Retry-After), else half to the whole of the
+ * next wait. false, at once: that would pass the deadline. */
+bool pm_retry_sleep(struct pm_retry *retry, uint32_t least);
+
+/* The next request is another one: waits begin small again. */
+void pm_retry_restart(struct pm_retry *retry);

@@ -1,0 +1,122 @@
+#include "aggregator_client/session_upload.h"
+#include "base/random.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The checkpoints of one (game, scene, layer version). */
+struct group {
+    char *game, *scene, *layer_version;
+    struct pm_profile_merge *merge;
+};
+
+struct groups {
+    struct group list[PM_SPOOL_PARTS];
+    unsigned count;
+};
+
+static void finish_groups(struct groups *groups)
+{
+    for (unsigned i = 0; i < groups->count; i++) {
+        free(groups->list[i].game);
+        free(groups->list[i].scene);
+        free(groups->list[i].layer_version);
+        pm_profile_merge_destroy(groups->list[i].merge);
+    }
+}
+
+static struct group *group_of(struct groups *groups, const struct pm_profile *checkpoint,
+                              struct pm_error *error)
+{
+    for (unsigned i = 0; i < groups->count; i++) {
+        struct group *group = &groups->list[i];
+        if (strcmp(group->game, checkpoint->game) == 0 &&
+            strcmp(group->scene, checkpoint->scene) == 0 &&
+            strcmp(group->layer_version, checkpoint->layer_version) == 0)
+            return group;
+    }
+    if (groups->count == PM_SPOOL_PARTS) {
+        pm_fail(error, PM_ERROR_LIMIT, "more than %d games in one process", PM_SPOOL_PARTS);
+        return NULL;
+    }
+    struct group *group = &groups->list[groups->count++];
+    group->game = strdup(checkpoint->game);
+    group->scene = strdup(checkpoint->scene);
+    group->layer_version = strdup(checkpoint->layer_version);
+    group->merge = pm_profile_merge_create();
+    if (!group->game || !group->scene || !group->layer_version || !group->merge) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    return group;
+}
+
+static bool take_checkpoint(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
+{
+    struct group *group = group_of(user, checkpoint, error);
+    return group && pm_profile_merge_add(group->merge, checkpoint, error);
+}
+
+/* The id that a session's name spells, plus the number of the upload; a random one for a file named
+ * otherwise. */
+static bool id_of(const char *path, unsigned part, uint8_t id[static PM_UPLOAD_ID_BYTES])
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (strspn(name, "0123456789abcdef") != PM_SPOOL_NAME)
+        return pm_random_system(id, PM_UPLOAD_ID_BYTES);
+    for (size_t i = 0; i < PM_UPLOAD_ID_BYTES; i++) {
+        const char digits[3] = {name[2 * i], name[2 * i + 1], '\0'};
+        id[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    id[0] = (uint8_t)(id[0] + part);
+    return true;
+}
+
+static bool build_upload(struct group *group, const char *path, unsigned part,
+                         struct pm_session_upload *upload, struct pm_error *error)
+{
+    struct pm_profile profile = {
+        .game = group->game, .scene = group->scene, .layer_version = group->layer_version};
+    profile.shaders = pm_profile_merge_shaders(group->merge, &profile.shader_count);
+    if (!profile.shaders)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (!id_of(path, part, profile.upload_id))
+        return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
+    struct pm_buffer wire;
+    pm_buffer_init(&wire, pm_profile_limits_default.decompressed_bytes);
+    pm_buffer_init(&upload->body, pm_profile_limits_default.decompressed_bytes);
+    bool built = pm_profile_encode(&profile, &wire, error) &&
+                 pm_compress(wire.data, wire.size, &upload->body, error);
+    pm_buffer_finish(&wire);
+    upload->shaders = profile.shader_count;
+    upload->game = group->game;
+    group->game = NULL;
+    return built;
+}
+
+bool pm_session_build(struct pm_session *session, const char *path, struct pm_error *error)
+{
+    struct groups groups = {0};
+    memset(session, 0, sizeof(*session));
+    bool built =
+        pm_spool_read(path, take_checkpoint, &groups, &session->damaged_at, &session->damage);
+    if (!built && error)
+        *error = session->damage;
+    for (unsigned i = 0; i < groups.count && built; i++) {
+        built = build_upload(&groups.list[i], path, i, &session->uploads[i], error);
+        session->count = i + 1;
+    }
+    finish_groups(&groups);
+    if (!built)
+        pm_session_finish(session);
+    return built;
+}
+
+void pm_session_finish(struct pm_session *session)
+{
+    for (unsigned i = 0; i < session->count; i++) {
+        free(session->uploads[i].game);
+        pm_buffer_finish(&session->uploads[i].body);
+    }
+    session->count = 0;
+}

@@ -1,0 +1,106 @@
+#include "aggregator_client/sync.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Does info->config speak for this game? */
+static bool applies(const struct pm_sync_info *info, const char *game)
+{
+    return info->config && info->config->aggregator.url &&
+           (!info->game || strcmp(info->game, game) == 0);
+}
+
+bool pm_game_settings_init(struct pm_game_settings *settings, const struct pm_sync_info *info,
+                           const char *game, struct pm_error *error)
+{
+    struct pm_error why = {0};
+    memset(settings, 0, sizeof(*settings));
+    pm_config_init(&settings->own);
+    bool understood = pm_config_load_game(&settings->own, game, &why);
+    if (!understood && why.code == PM_ERROR_MEMORY) {
+        pm_config_finish(&settings->own);
+        return pm_fail(error, why.code, "%s", why.message);
+    }
+    settings->server = applies(info, game) ? info->config : &settings->own;
+    if (!understood) {
+        /* It may be the file that withholds consent. */
+        settings->withheld = true;
+        snprintf(settings->why, sizeof(settings->why), "%s", why.message);
+        pm_log_error(info->log, "nothing of %s is uploaded: %s", game, why.message);
+    } else if (settings->own.consent_withheld || (info->config && info->config->consent_withheld)) {
+        settings->withheld = true;
+        snprintf(settings->why, sizeof(settings->why), "consent.upload withholds it");
+    } else if (!settings->server->aggregator.url) {
+        settings->withheld = true;
+        snprintf(settings->why, sizeof(settings->why), "no aggregator.url is configured");
+    }
+    return true;
+}
+
+void pm_game_settings_finish(struct pm_game_settings *settings)
+{
+    pm_config_finish(&settings->own);
+}
+
+struct pm_http *pm_sync_http(struct pm_http **kept, const struct pm_config *config,
+                             struct pm_error *error)
+{
+    if (*kept && !pm_http_serves(*kept, config)) {
+        pm_http_destroy(*kept);
+        *kept = NULL;
+    }
+    if (!*kept)
+        *kept = pm_http_create(config, error);
+    return *kept;
+}
+
+int pm_sync_lock(const char *path, const struct pm_retry *retry, struct pm_error *error)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        pm_fail_errno(error, errno, "%s: cannot open", path);
+        return -1;
+    }
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        int why = errno;
+        if (why == EINTR)
+            continue;
+        if (why == EWOULDBLOCK && pm_retry_left(retry) > 0) {
+            nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+            continue;
+        }
+        if (why == EWOULDBLOCK)
+            pm_fail(error, PM_ERROR_STATE, "%s: another piecemeal-sync is still at work", path);
+        else
+            pm_fail_errno(error, why, "%s: cannot lock", path);
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+bool pm_answer_is_temporary(const struct pm_http_answer *answer)
+{
+    return answer->status == 408 || answer->status == 425 || answer->status == 429 ||
+           answer->status >= 500;
+}
+
+bool pm_answer_fail(const struct pm_http_answer *answer, const char *what, struct pm_error *error)
+{
+    /* What a stranger sent goes to a terminal: printable ASCII only, one line, not too long. */
+    char text[201];
+    size_t length = 0;
+    for (size_t i = 0; i < answer->body.size && length < sizeof(text) - 1; i++) {
+        unsigned char c = answer->body.data[i];
+        if (c == '\n' || c == '\r')
+            break;
+        text[length++] = c >= ' ' && c < 0x7F ? (char)c : '?';
+    }
+    text[length] = '\0';
+    return pm_fail(error, PM_ERROR_NETWORK, "%s: HTTP %ld%s%s", what, answer->status,
+                   length ? ": " : "", text);
+}

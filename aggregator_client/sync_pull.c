@@ -1,0 +1,279 @@
+#include "aggregator_client/database_cache.h"
+#include "aggregator_client/sync.h"
+#include "base/file.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LARGEST_TAG = 256 };
+
+struct names {
+    char **list;
+    size_t count;
+};
+
+static bool add_name(struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->list[i], name) == 0)
+            return true;
+    }
+    char **more = reallocarray(names->list, names->count + 1, sizeof(*more));
+    if (!more)
+        return false;
+    names->list = more;
+    more[names->count] = strdup(name);
+    return more[names->count] && ++names->count;
+}
+
+static void finish_names(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->list[i]);
+    free(names->list);
+}
+
+/* The first checkpoint tells a session's game; the others need not be read. */
+static bool take_game(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
+{
+    add_name(user, checkpoint->game);
+    return pm_fail(error, PM_OK, "enough");
+}
+
+static void names_of_spool(struct names *names, const char *folder)
+{
+    struct pm_spool_session *sessions;
+    size_t count;
+    if (!pm_spool_list(folder, &sessions, &count, NULL))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t damaged_at;
+        pm_spool_read(sessions[i].path, take_game, names, &damaged_at, NULL);
+    }
+    pm_spool_list_free(sessions, count);
+}
+
+/* Decodes the body in a file; its game goes to *game (malloc'ed). */
+static bool decode_file(const char *path, char **game)
+{
+    struct pm_buffer body;
+    struct pm_database database;
+    struct pm_arena *arena = pm_arena_create(PM_DATABASE_DECOMPRESSED_BYTES * 2);
+    pm_buffer_init(&body, PM_DATABASE_BODY_BYTES);
+    *game = NULL;
+    if (arena && pm_file_read(path, &body, NULL) &&
+        pm_database_body_decode(body.data, body.size, arena, &database, NULL))
+        *game = strdup(database.game);
+    pm_buffer_finish(&body);
+    pm_arena_destroy(arena);
+    return *game != NULL;
+}
+
+static void names_of_cache(struct names *names, const char *folder)
+{
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        size_t length = strlen(entry->d_name);
+        char *path = NULL, *game;
+        if (length < 5 || strcmp(entry->d_name + length - 5, ".pmdb") != 0)
+            continue;
+        if (asprintf(&path, "%s/%s", folder, entry->d_name) >= 0 && decode_file(path, &game)) {
+            add_name(names, game);
+            free(game);
+        }
+        free(path);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+/* The ETag of the cached body, "" when there is none or the body would not be usable. */
+static void cached_tag(const char *path, const char *tag_path, const char *game,
+                       char tag[static LARGEST_TAG])
+{
+    struct pm_buffer text;
+    char *cached = NULL;
+    pm_buffer_init(&text, LARGEST_TAG - 1);
+    tag[0] = '\0';
+    if (access(tag_path, F_OK) == 0 && pm_file_read(tag_path, &text, NULL) && text.size > 0 &&
+        decode_file(path, &cached) && strcmp(cached, game) == 0)
+        snprintf(tag, LARGEST_TAG, "%s", (char *)text.data);
+    free(cached);
+    pm_buffer_finish(&text);
+}
+
+/* The old tag goes first: a body without a tag is asked for again, one with a wrong tag would never
+ * be. */
+static bool replace(const char *path, const char *tag_path, const struct pm_http_answer *answer,
+                    struct pm_error *error)
+{
+    unlink(tag_path);
+    return pm_file_write(path, answer->body.data, answer->body.size, error) &&
+           (answer->etag[0] == '\0' ||
+            pm_file_write(tag_path, answer->etag, strlen(answer->etag), error));
+}
+
+static bool check_body(const struct pm_http_answer *answer, const char *game,
+                       struct pm_error *error)
+{
+    struct pm_database database;
+    struct pm_arena *arena = pm_arena_create(PM_DATABASE_DECOMPRESSED_BYTES * 2);
+    bool good;
+    if (!arena)
+        good = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    else if (answer->too_large)
+        good = pm_fail(error, PM_ERROR_NETWORK, "more than %zu bytes", PM_DATABASE_BODY_BYTES);
+    else
+        good =
+            pm_database_body_decode(answer->body.data, answer->body.size, arena, &database,
+                                    error) &&
+            (strcmp(database.game, game) == 0 ||
+             pm_fail(error, PM_ERROR_NETWORK, "it is of another game, \"%.100s\"", database.game));
+    pm_arena_destroy(arena);
+    if (!good && error)
+        error->code = PM_ERROR_NETWORK;
+    return good || pm_fail_prefix(error, "the aggregator's database of \"%.100s\"", game);
+}
+
+/* What an answer means; *again: another try may help. */
+static bool take_answer(const struct pm_sync_info *info, const struct pm_http_answer *answer,
+                        const char *game, const char *path, const char *tag_path,
+                        struct pm_sync_report *report, bool *again, struct pm_error *error)
+{
+    *again = false;
+    if (answer->status == 304) {
+        report->database_unchanged = true;
+        return true;
+    }
+    if (answer->status == 404) {
+        pm_log_info(info->log, "the aggregator knows nothing of \"%s\" yet", game);
+        return true;
+    }
+    if (answer->status == 200) {
+        /* Cut short or mangled on its way, or somebody else's page. */
+        *again = !check_body(answer, game, error);
+        if (*again || !replace(path, tag_path, answer, error))
+            return false;
+        report->database_pulled = true;
+        return true;
+    }
+    *again = pm_answer_is_temporary(answer);
+    return pm_answer_fail(answer, "pulling the database", error);
+}
+
+static bool request(const struct pm_sync_info *info, struct pm_http *http, struct pm_retry *retry,
+                    const char *game, const char *path, const char *tag_path,
+                    struct pm_sync_report *report, struct pm_error *error)
+{
+    char tag[LARGEST_TAG];
+    char *escaped = pm_http_escape(game), *target = NULL;
+    if (!escaped || asprintf(&target, "/v1/games/%s/database", escaped) < 0) {
+        free(escaped);
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    }
+    cached_tag(path, tag_path, game, tag);
+    pm_retry_restart(retry);
+    bool done = false, again = true;
+    while (again) {
+        struct pm_http_answer answer;
+        struct pm_error why = {0};
+        uint32_t left = pm_retry_left(retry);
+        if (left == 0) {
+            pm_fail(error, PM_ERROR_NETWORK, "pulling the database: no time is left");
+            break;
+        }
+        if (pm_http_request(http, target, NULL, tag, PM_DATABASE_BODY_BYTES, left, &answer, &why))
+            done = take_answer(info, &answer, game, path, tag_path, report, &again, &why);
+        else
+            again = why.code == PM_ERROR_NETWORK;
+        if (!done && error)
+            *error = why;
+        uint32_t wait = answer.retry_after;
+        pm_buffer_finish(&answer.body);
+        if (again)
+            pm_log_warning(info->log, "%s", why.message);
+        again = again && pm_retry_sleep(retry, wait);
+    }
+    free(escaped);
+    free(target);
+    return done;
+}
+
+static bool pull_game(const struct pm_sync_info *info, struct pm_http **http,
+                      struct pm_retry *retry, const char *game, struct pm_sync_report *report,
+                      struct pm_error *error)
+{
+    struct pm_game_settings settings;
+    if (!pm_game_settings_init(&settings, info, game, error))
+        return false;
+    char *path = pm_database_cache_path(game), *tag_path = NULL;
+    bool pulled = true;
+    if (!path || asprintf(&tag_path, "%s.etag", path) < 0) {
+        tag_path = NULL;
+        pulled = pm_fail(error, PM_ERROR_MEMORY, "no place for the cached database");
+    } else if (settings.server->aggregator.url) {
+        pulled = pm_sync_http(http, settings.server, error) &&
+                 request(info, *http, retry, game, path, tag_path, report, error);
+    }
+    free(path);
+    free(tag_path);
+    pm_game_settings_finish(&settings);
+    return pulled;
+}
+
+static bool pull_all(const struct pm_sync_info *info, const char *folder, struct pm_retry *retry,
+                     struct pm_sync_report *report, struct pm_error *error)
+{
+    struct names names = {0};
+    struct pm_http *http = NULL;
+    bool pulled = true;
+    if (info->game) {
+        pulled = add_name(&names, info->game) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    } else {
+        names_of_cache(&names, folder);
+        names_of_spool(&names, info->spool_folder);
+    }
+    for (size_t i = 0; i < names.count; i++) {
+        struct pm_error why = {0};
+        if (pull_game(info, &http, retry, names.list[i], report, &why))
+            continue;
+        pm_log_error(info->log, "%s", why.message);
+        if (pulled && error)
+            *error = why;
+        pulled = false;
+    }
+    pm_http_destroy(http);
+    finish_names(&names);
+    return pulled;
+}
+
+bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report,
+                  struct pm_error *error)
+{
+    enum pm_consent consent;
+    if (!pm_consent_read(&consent, error))
+        return false;
+    if (consent != PM_CONSENT_GRANTED) {
+        pm_log_info(info->log, "nothing is asked of the aggregator without consent");
+        return true;
+    }
+    char *folder = pm_place_path(PM_PLACE_CACHE, "databases"), *lock_path = NULL;
+    bool pulled = false;
+    struct pm_retry retry;
+    pm_retry_init(&retry, info->deadline_seconds);
+    if (!folder || asprintf(&lock_path, "%s/.lock", folder) < 0) {
+        lock_path = NULL;
+        pm_fail(error, PM_ERROR_MEMORY, "no place for the cached databases");
+    } else if (pm_make_folder(folder, error)) {
+        int lock = pm_sync_lock(lock_path, &retry, error);
+        if (lock >= 0) {
+            pulled = pull_all(info, folder, &retry, report, error);
+            close(lock);
+        }
+    }
+    free(lock_path);
+    free(folder);
+    return pulled;
+}

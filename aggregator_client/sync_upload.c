@@ -1,0 +1,339 @@
+#include "aggregator_client/session_upload.h"
+#include "aggregator_client/sync.h"
+#include "base/file.h"
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { ANSWER_BYTES = 1 << 16 };
+
+struct sync {
+    const struct pm_sync_info *info;
+    struct pm_sync_report *report;
+    char *folder;
+    struct pm_retry retry;
+    struct pm_http *http;
+    struct pm_error *error; /* the first failure */
+    bool failed;
+    bool given_up; /* the aggregator cannot be used now: no further request */
+};
+
+/* What became of one upload. */
+enum fate { ACKNOWLEDGED, REFUSED, WAITING };
+
+static void note_failure(struct sync *sync, const struct pm_error *why)
+{
+    pm_log_error(sync->info->log, "%s", why->message);
+    if (!sync->failed && sync->error)
+        *sync->error = *why;
+    sync->failed = true;
+}
+
+/* 204 is the acknowledgement, 200 that it was seen before. A 200 with a page in it is not the
+ * aggregator's: somebody between answers in its place, and counts nothing. */
+static bool is_acknowledgement(const struct pm_http_answer *answer)
+{
+    if (answer->status == 204)
+        return true;
+    if (answer->status != 200 || answer->too_large)
+        return false;
+    if (answer->body.size == 0)
+        return true;
+    cJSON *json = cJSON_ParseWithLength((char *)answer->body.data, answer->body.size);
+    bool object = cJSON_IsObject(json);
+    cJSON_Delete(json);
+    return object;
+}
+
+/* Sends until there is an answer that counts, or no time is left. */
+static enum fate send_upload(struct sync *sync, struct pm_http *http, const struct pm_buffer *body,
+                             struct pm_error *why)
+{
+    static const char path[] = "/v1/uploads";
+    pm_retry_restart(&sync->retry);
+    for (;;) {
+        struct pm_http_answer answer;
+        uint32_t left = pm_retry_left(&sync->retry), wait = 0;
+        if (left == 0) {
+            pm_fail(why, PM_ERROR_NETWORK, "%s: no time is left", path);
+            break;
+        }
+        bool answered = pm_http_request(http, path, body, "", ANSWER_BYTES, left, &answer, why);
+        enum fate fate = WAITING;
+        bool again = !answered && why->code == PM_ERROR_NETWORK;
+        if (answered && is_acknowledgement(&answer)) {
+            fate = ACKNOWLEDGED;
+        } else if (answered) {
+            pm_answer_fail(&answer, path, why);
+            fate = answer.status == 400 || answer.status == 413 ? REFUSED : WAITING;
+            /* 2xx that is no acknowledgement, too: what stands between may go away. */
+            again =
+                fate == WAITING && (pm_answer_is_temporary(&answer) || answer.status / 100 == 2);
+            wait = answer.retry_after;
+        }
+        pm_buffer_finish(&answer.body);
+        if (!again)
+            return fate;
+        pm_log_warning(sync->info->log, "%s", why->message);
+        if (!pm_retry_sleep(&sync->retry, wait))
+            break;
+    }
+    return WAITING;
+}
+
+static bool write_file(const char *path, const struct pm_buffer *body, struct pm_error *error)
+{
+    return pm_file_write(path, body->data ? (const void *)body->data : "", body->size, error);
+}
+
+/* Is this what an earlier sync was about to send of the same game? */
+static bool is_upload_of(const struct pm_buffer *body, const char *game)
+{
+    struct pm_buffer wire;
+    struct pm_profile profile;
+    struct pm_arena *arena = pm_arena_create(0);
+    pm_buffer_init(&wire, pm_profile_limits_default.decompressed_bytes);
+    bool same = arena && pm_decompress(body->data, body->size, &wire, NULL) &&
+                pm_profile_decode(wire.data, wire.size, NULL, arena, &profile, NULL) &&
+                strcmp(profile.game, game) == 0;
+    pm_buffer_finish(&wire);
+    pm_arena_destroy(arena);
+    return same;
+}
+
+bool pm_session_upload_take_kept(struct pm_session_upload *upload, const char *kept,
+                                 bool *acknowledged)
+{
+    struct pm_buffer body;
+    pm_buffer_init(&body, pm_profile_limits_default.decompressed_bytes);
+    *acknowledged = false;
+    if (access(kept, F_OK) != 0 || !pm_file_read(kept, &body, NULL))
+        return false;
+    *acknowledged = body.size == 0;
+    bool take = *acknowledged || is_upload_of(&body, upload->game);
+    if (take && !*acknowledged) {
+        struct pm_buffer built = upload->body;
+        upload->body = body;
+        body = built;
+    }
+    pm_buffer_finish(&body);
+    return take;
+}
+
+/* What was refused lies in spool/refused with the reason beside it, for somebody to look at. */
+static bool keep_refused(struct sync *sync, const char *path, const char *reason,
+                         struct pm_error *error)
+{
+    char *folder = NULL, *to = NULL, *beside = NULL, *line = NULL;
+    bool kept = asprintf(&folder, "%s/" PM_SPOOL_REFUSED, sync->folder) >= 0 &&
+                asprintf(&to, "%s%s", folder, strrchr(path, '/')) >= 0 &&
+                asprintf(&line, "%s\n", reason) >= 0 &&
+                (beside = pm_spool_beside(to, PM_SPOOL_REASON_SUFFIX)) != NULL;
+    if (!kept)
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    kept = kept && pm_make_folder(folder, error) &&
+           pm_file_write(beside, line, strlen(line), error) &&
+           (rename(path, to) == 0 || pm_fail_errno(error, errno, "%s: cannot move", path));
+    free(folder);
+    free(to);
+    free(beside);
+    free(line);
+    return kept;
+}
+
+/* One upload of a session; the session's file is locked by us. */
+static enum fate upload_one(struct sync *sync, struct pm_session_upload *upload, const char *kept)
+{
+    struct pm_game_settings settings;
+    struct pm_error why = {0};
+    bool acknowledged;
+    bool known = pm_session_upload_take_kept(upload, kept, &acknowledged);
+    if (acknowledged)
+        return ACKNOWLEDGED;
+    if (!pm_game_settings_init(&settings, sync->info, upload->game, &why)) {
+        note_failure(sync, &why);
+        return WAITING;
+    }
+    enum fate fate = WAITING;
+    struct pm_http *http = NULL;
+    if (settings.withheld) {
+        pm_log_info(sync->info->log, "a session of %s waits: %s", upload->game, settings.why);
+    } else if (!(http = pm_sync_http(&sync->http, settings.server, &why)) ||
+               (!known && !write_file(kept, &upload->body, &why))) {
+        note_failure(sync, &why);
+    } else {
+        fate = send_upload(sync, http, &upload->body, &why);
+        if (fate == WAITING) {
+            sync->given_up = true;
+            note_failure(sync, &why);
+        } else if (fate == REFUSED) {
+            pm_log_error(sync->info->log, "an upload of %s was refused: %s", upload->game,
+                         why.message);
+            if (!keep_refused(sync, kept, why.message, &why)) {
+                note_failure(sync, &why);
+                fate = WAITING;
+            }
+        }
+    }
+    pm_game_settings_finish(&settings);
+    return fate;
+}
+
+/* The session goes first and for sure: what lies beside it alone is never sent, but a session alone
+ * is. */
+static bool remove_session(struct sync *sync, const char *path, struct pm_error *error)
+{
+    if (unlink(path) != 0)
+        return pm_fail_errno(error, errno, "%s: cannot remove", path);
+    bool synced = pm_folder_sync(sync->folder, error);
+    pm_spool_remove_uploads(path);
+    return synced;
+}
+
+static void upload_parts(struct sync *sync, struct pm_session *session, const char *path)
+{
+    unsigned done = 0, refused = 0;
+    size_t shaders = 0;
+    struct pm_error why = {0};
+    for (unsigned part = 0; part < session->count && !sync->given_up; part++) {
+        char *kept = pm_spool_upload_path(path, part);
+        enum fate fate = kept ? upload_one(sync, &session->uploads[part], kept) : WAITING;
+        if (fate == ACKNOWLEDGED)
+            shaders += session->uploads[part].shaders;
+        refused += fate == REFUSED;
+        done += fate != WAITING;
+        /* Empty: acknowledged. Only where other parts may keep the session here. */
+        if (fate != WAITING && session->count > 1 &&
+            !write_file(kept, &(struct pm_buffer){0}, &why))
+            note_failure(sync, &why);
+        free(kept);
+    }
+    if (done < session->count) {
+        sync->report->sessions_waiting++;
+    } else if (!remove_session(sync, path, &why)) {
+        note_failure(sync, &why);
+    } else {
+        sync->report->shaders_uploaded += shaders;
+        sync->report->sessions_refused += refused > 0;
+        sync->report->sessions_uploaded += session->count > refused;
+    }
+}
+
+static void upload_session(struct sync *sync, const char *path)
+{
+    struct pm_error why = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        /* Its process lives, or another has just removed it. */
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    struct pm_session session;
+    if (!pm_session_build(&session, path, &why)) {
+        pm_log_error(sync->info->log, "%s", why.message);
+        if (why.code == PM_ERROR_INPUT) {
+            sync->report->sessions_damaged++;
+            if (!keep_refused(sync, path, why.message, &why))
+                note_failure(sync, &why);
+        } else {
+            sync->report->sessions_waiting++;
+            note_failure(sync, &why);
+        }
+    } else {
+        if (session.damaged_at != UINT64_MAX) {
+            pm_log_warning(sync->info->log, "%s; what is before it is taken",
+                           session.damage.message);
+            sync->report->sessions_damaged++;
+        }
+        upload_parts(sync, &session, path);
+        pm_session_finish(&session);
+    }
+    close(fd);
+}
+
+/* Uploads whose session is gone: a sync was killed between removing one and the other. */
+static void remove_orphans(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        size_t length = strlen(entry->d_name), tail = strlen(PM_SPOOL_UPLOAD_SUFFIX);
+        const char *dash = strrchr(entry->d_name, '-');
+        char *session = NULL, *upload = NULL;
+        if (length <= tail || strcmp(entry->d_name + length - tail, PM_SPOOL_UPLOAD_SUFFIX) != 0 ||
+            !dash)
+            continue;
+        if (asprintf(&session, "%s/%.*s" PM_SPOOL_SUFFIX, folder, (int)(dash - entry->d_name),
+                     entry->d_name) >= 0 &&
+            asprintf(&upload, "%s/%s", folder, entry->d_name) >= 0 && access(session, F_OK) != 0 &&
+            errno == ENOENT)
+            unlink(upload);
+        free(session);
+        free(upload);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+static bool upload_all(struct sync *sync, bool consent)
+{
+    struct pm_spool_session *sessions;
+    size_t count;
+    struct pm_error why = {0};
+    if (!pm_spool_list(sync->folder, &sessions, &count, &why)) {
+        note_failure(sync, &why);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (sessions[i].live)
+            continue;
+        if (consent && !sync->given_up)
+            upload_session(sync, sessions[i].path);
+        else
+            sync->report->sessions_waiting++;
+    }
+    pm_spool_list_free(sessions, count);
+    return !sync->failed;
+}
+
+bool pm_sync_upload(const struct pm_sync_info *info, struct pm_sync_report *report,
+                    struct pm_error *error)
+{
+    struct sync sync = {.info = info, .report = report, .error = error};
+    enum pm_consent consent;
+    if (!pm_consent_read(&consent, error))
+        return false;
+    sync.folder = pm_spool_folder(info->spool_folder);
+    if (!sync.folder)
+        return pm_fail(error, PM_ERROR_MEMORY, "no place for the spool");
+    bool uploaded;
+    char *lock_path = NULL;
+    if (access(sync.folder, F_OK) != 0 && errno == ENOENT) {
+        uploaded = true; /* nothing was ever recorded */
+    } else if (consent != PM_CONSENT_GRANTED) {
+        pm_log_info(info->log, "nothing is uploaded without consent (`piecemeal consent grant`)");
+        uploaded = upload_all(&sync, false);
+    } else if (asprintf(&lock_path, "%s/.sync.lock", sync.folder) < 0) {
+        lock_path = NULL;
+        uploaded = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    } else {
+        pm_retry_init(&sync.retry, info->deadline_seconds);
+        int lock = pm_sync_lock(lock_path, &sync.retry, error);
+        uploaded = lock >= 0;
+        if (uploaded) {
+            remove_orphans(sync.folder);
+            uploaded = upload_all(&sync, true);
+            close(lock);
+        }
+    }
+    pm_http_destroy(sync.http);
+    free(lock_path);
+    free(sync.folder);
+    return uploaded;
+}

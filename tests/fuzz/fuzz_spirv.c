@@ -1,0 +1,139 @@
+/*
+ * Arbitrary words as SPIR-V. Nothing may crash, leak or hang, and:
+ * - what is read is emitted word for word; what spirv-val accepts is read;
+ * - the analyses agree with themselves when computed again;
+ * - what spirv-val accepts stays valid when it is instrumented (or is refused as unsupported).
+ * The mutator works on words and knows where ids are likely, so that modules stay nearly valid.
+ */
+#include "shader_rewrite/analysis.h"
+#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/shader_rewrite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+enum { MAX_WORDS = 1 << 16, MAX_POINTS = 64 };
+
+static void require(bool condition, const char *what, const struct pm_error *error)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "%s: %s\n", what, error->message);
+    abort();
+}
+
+static void check_module(struct pm_ir_module *module, const uint32_t *words, size_t count)
+{
+    struct pm_error error = {0};
+    struct pm_words out;
+    require(pm_ir_emit(module, &out, &error), "emit", &error);
+    require(out.count == count && memcmp(out.data, words, count * sizeof(*words)) == 0,
+            "round trip", &error);
+    pm_words_finish(&out);
+    for (struct pm_ir_function *f = module->first_function; f; f = f->next) {
+        if (!f->first_block)
+            continue;
+        require(pm_analysis_require(f, PM_ANALYSIS_ALL, &error), "analyses", &error);
+        require(pm_analysis_check(f, &error), "analyses", &error);
+    }
+}
+
+/* Options and the subset of points follow from the words, so that an input means one run. */
+static void check_instrument(const uint32_t *words, size_t count, const struct pm_target *target,
+                             bool valid)
+{
+    struct pm_error error = {0};
+    struct pm_block_points points;
+    if (!pm_points_blocks(words, count, &points, &error))
+        return;
+    uint32_t mix = 0, chosen[MAX_POINTS], chosen_count = 0;
+    for (size_t i = 0; i < count; i++)
+        mix = (mix ^ words[i]) * 0x9e3779b1u;
+    for (uint32_t i = 0; i < points.count && chosen_count < MAX_POINTS; i++)
+        if ((mix >> (i % 13 + 8) & 3) != 0)
+            chosen[chosen_count++] = i;
+    pm_block_points_finish(&points);
+    struct pm_instrument_info info = {
+        .points = chosen,
+        .point_count = chosen_count,
+        .slot_count = 1u << (mix & 7),
+        .int64_atomics = mix & 8,
+        .memory_model_device_scope = mix & 16,
+        .may_force_early_tests = mix & 32,
+        .target = *target,
+    };
+    struct pm_instrumented out;
+    bool ok = pm_instrument_blocks(words, count, &info, &out, &error);
+    if (valid && error.code != PM_ERROR_UNSUPPORTED)
+        require(ok, "instrument a valid module", &error);
+    if (ok)
+        pm_instrumented_finish(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t count = size / 4;
+    if (count > MAX_WORDS)
+        return 0;
+    uint32_t *words = calloc(count + 1, 4);
+    if (!words)
+        return 0;
+    memcpy(words, data, count * 4);
+    struct pm_target target = {.vulkan_minor = 3};
+    struct pm_error error = {0}, refusal = {0};
+    bool valid = count && pm_validate(words, count, &target, &error);
+    struct pm_ir_module *module = pm_ir_parse(words, count, &refusal);
+    if (valid)
+        require(module != NULL, "read a valid module", &refusal);
+    if (module) {
+        check_module(module, words, count);
+        pm_ir_module_destroy(module);
+        check_instrument(words, count, &target, valid);
+    }
+    free(words);
+    return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    if (size < 24 || seed % 8 == 0)
+        return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, size, max_size) : size;
+    size_t count = size / 4;
+    uint32_t *words = malloc(count * 4);
+    if (!words)
+        return size;
+    memcpy(words, data, count * 4);
+    srand(seed);
+    for (int changes = 1 + rand() % 3; changes > 0; changes--) {
+        size_t at = 5 + (size_t)rand() % (count - 5), from = 5 + (size_t)rand() % (count - 5);
+        uint32_t bound = words[3] ? words[3] : 1;
+        switch (rand() % 5) {
+        case 0: /* another id */
+            words[at] = (uint32_t)rand() % bound;
+            break;
+        case 1: /* what stands elsewhere */
+            words[at] = words[from];
+            break;
+        case 2: { /* exchanged */
+            uint32_t swap = words[at];
+            words[at] = words[from];
+            words[from] = swap;
+            break;
+        }
+        case 3: /* a near opcode, id or literal */
+            words[at] += (uint32_t)(rand() % 5) - 2;
+            break;
+        default: /* one bit */
+            words[at] ^= 1u << rand() % 32;
+            break;
+        }
+    }
+    memcpy(data, words, count * 4);
+    free(words);
+    return size;
+}

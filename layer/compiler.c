@@ -1,7 +1,7 @@
 #include "layer/compiler.h"
-#include <errno.h>
+
+#include "layer/thread.h"
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -74,7 +74,6 @@ static struct pm_job *take(struct pm_compiler *compiler)
 static void *work(void *argument)
 {
     struct pm_compiler *compiler = argument;
-    pthread_setname_np(pthread_self(), "piecemeal");
     lower_priority();
     pthread_mutex_lock(&compiler->lock);
     for (;;) {
@@ -97,8 +96,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Starts the threads once; the lock is held. A thread inherits the mask of its creator, so every
- * signal is blocked around: the game's handlers must not run on threads it does not know. */
+/* Starts the threads once; the lock is held. */
 static bool start(struct pm_compiler *compiler)
 {
     if (compiler->started)
@@ -107,25 +105,13 @@ static bool start(struct pm_compiler *compiler)
     uint32_t count = compiler->device->instance->config.limits.compile_threads;
     if (count > MOST_THREADS)
         count = MOST_THREADS;
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int result = 0;
-    while (compiler->thread_count < count && result == 0) {
-        result =
-            pthread_create(&compiler->threads[compiler->thread_count], &attributes, work, compiler);
-        if (result == 0)
-            compiler->thread_count++;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (result != 0)
-        pm_log_warning(compiler->device->instance->log, "%u of %u compile threads: %s",
-                       compiler->thread_count, count, strerror(result));
+    while (compiler->thread_count < count &&
+           pm_thread_start(&compiler->threads[compiler->thread_count], STACK_BYTES, "piecemeal",
+                           work, compiler))
+        compiler->thread_count++;
+    if (compiler->thread_count < count)
+        pm_log_warning(compiler->device->instance->log, "only %u of %u compile threads started",
+                       compiler->thread_count, count);
     return compiler->thread_count > 0;
 }
 

@@ -18,10 +18,9 @@
 
 static const struct pm_hook object_hooks[] = {PM_FRAME_HOOKS(ENTRY) PM_OBJECT_HOOKS(ENTRY)};
 
-/* Functions of the instance's level; the first two answer without an instance. */
+/* Functions of the instance's level. */
 static const struct pm_hook instance_hooks[] = {ENTRY(GetInstanceProcAddr) ENTRY(
     CreateInstance) ENTRY(DestroyInstance) ENTRY(CreateDevice) ENTRY(GetDeviceProcAddr)};
-#define GLOBAL_HOOKS 2
 
 static PFN_vkVoidFunction find(const struct pm_hook *hooks, size_t count, const char *name)
 {
@@ -59,15 +58,15 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetInstanceProcAddr(VkInstance handl
 {
     if (name == NULL)
         return NULL;
-    if (handle == VK_NULL_HANDLE)
-        return find(instance_hooks, GLOBAL_HOOKS, name);
-    struct pm_instance *instance = pm_instance_of(handle);
-    if (instance == NULL)
-        return NULL;
+    /* These whatever the handle: the loader asks for vkCreateInstance with an instance that is only
+     * coming into being, and some layers ask for vkCreateDevice without any. */
     PFN_vkVoidFunction hook =
         find(instance_hooks, sizeof instance_hooks / sizeof instance_hooks[0], name);
     if (hook != NULL)
         return hook;
+    struct pm_instance *instance = handle != VK_NULL_HANDLE ? pm_instance_of(handle) : NULL;
+    if (instance == NULL)
+        return NULL;
     PFN_vkVoidFunction next = instance->dispatch.GetInstanceProcAddr(handle, name);
     if (next == NULL)
         return NULL;

@@ -1,11 +1,12 @@
 /*
- * Variants: further pipelines, built in the background from what the layer remembers of one of the game's, that the
- * layer may bind in its place for a call. Made by variant.c on the compiler's threads; used by the draw hooks.
+ * Variants: further pipelines, built in the background from what the layer remembers of one of the
+ * game's, that the layer may bind in its place for a call. Made by variant.c on the compiler's
+ * threads; used by the draw hooks.
  *
- * Lifetime: a variant is referenced by its pipeline's table and by every recording that names it; it is destroyed when
- * the last reference goes (HAZARDS 12: limits block new ones, they never evict one that is named). A recording's
- * reference is dropped when the command buffer is reset, freed, or begun again, which Vulkan allows only once it is
- * complete.
+ * Lifetime: a variant is referenced by its pipeline's table and by every recording that names it;
+ * it is destroyed when the last reference goes (HAZARDS 12: limits block new ones, they never evict
+ * one that is named). A recording's reference is dropped when the command buffer is reset, freed,
+ * or begun again, which Vulkan allows only once it is complete.
  */
 #pragma once
 
@@ -18,14 +19,15 @@ struct pm_variant {
     VkPipeline handle;
     struct pm_device *device;
     _Atomic uint32_t references;
-    uint64_t calls; /* sampled calls submitted and not yet copied out; readback.h's, under its lock */
+    uint64_t
+        calls; /* sampled calls submitted and not yet copied out; readback.h's, under its lock */
     uint32_t dirty_on, copied_on; /* bits of queues; readback.h's, under its lock */
 
     /* what its counters mean */
     struct pm_shader_key key;
     struct pm_environment environment;
     enum pm_kind kind;
-    uint32_t flags;              /* enum pm_profile_flag */
+    uint32_t flags; /* enum pm_profile_flag */
     uint32_t space;
     const uint8_t *at_most_once; /* owned by the shader record, which outlives its variants */
     uint32_t *points;            /* point_count of them; owned */
@@ -34,14 +36,16 @@ struct pm_variant {
     struct pm_counter_block block;
 };
 
-/* A sampled draw or dispatch with this pipeline bound: the variant to bind for it, referenced for the recording, or
- * NULL when there is none yet (its compile is then queued) or may be none. Never blocks (with debug.synchronous the
- * variant was built when the pipeline was created). Any thread. */
+/* A sampled draw or dispatch with this pipeline bound: the variant to bind for it, referenced for
+ * the recording, or NULL when there is none yet (its compile is then queued) or may be none. Never
+ * blocks (with debug.synchronous the variant was built when the pipeline was created). Any thread.
+ */
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline);
 
 void pm_variant_reference(struct pm_variant *variant);
 void pm_variant_release(struct pm_variant *variant);
 
-/* The pipeline the layer remembers for a handle, NULL when it knows none or can make no variants of it. The pointer
- * stays valid until the game destroys the pipeline. Any thread; takes a read lock, so call it at bind, not at draw. */
+/* The pipeline the layer remembers for a handle, NULL when it knows none or can make no variants of
+ * it. The pointer stays valid until the game destroys the pipeline. Any thread; takes a read lock,
+ * so call it at bind, not at draw. */
 struct pm_pipeline *pm_pipeline_find(struct pm_device *device, VkPipeline handle);

@@ -5,13 +5,9 @@
 #include "aggregator_client/spool.h"
 #include "base/random.h"
 #include "layer/counters.h"
-#include <errno.h>
-#include <signal.h>
+#include "layer/thread.h"
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #define POLL_SHORTEST 1000000L /* nanoseconds */
 #define POLL_LONGEST 20000000L
@@ -222,7 +218,7 @@ static void finish_batch(struct pm_readback *readback, struct batch *batch)
 static void *run_writer(void *user)
 {
     struct pm_readback *readback = user;
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
+    pm_thread_lower(NICENESS);
     long interval = POLL_SHORTEST;
     pthread_mutex_lock(&readback->lock);
     while (!readback->stopping || readback->first != NULL) {
@@ -254,18 +250,7 @@ bool pm_writer_start(struct pm_readback *readback)
 {
     if (readback->started)
         return true;
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    /* The game's signals are for the game's threads (HAZARDS 19). */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    readback->started = pthread_create(&readback->writer, &attributes, run_writer, readback) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (readback->started)
-        pthread_setname_np(readback->writer, "piecemeal-write");
+    readback->started =
+        pm_thread_start(&readback->writer, STACK_BYTES, "piecemeal-write", run_writer, readback);
     return readback->started;
 }

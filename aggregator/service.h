@@ -1,7 +1,25 @@
 /*
  * The aggregator's HTTP service: libmicrohttpd with epoll, a request suspended until the commit
- * that holds its upload (DESIGN, Wire and Storage). Paths: POST /v1/uploads, GET
- * /v1/games/{game}/database, GET /v1/games (JSON), GET /healthz.
+ * that holds its upload (DESIGN, Wire and Storage).
+ *
+ *   POST /v1/uploads                 a piecemeal profile, protobuf in one zstd frame
+ *                                    204 it is stored; 200 its upload id was stored before; 400
+ * what is wrong with it; 413 too large; 429 with Retry-After: too much waits; 507 the storage is
+ * full GET  /v1/games/{game}/database   the PGO database (zstd), with ETag; 304 by If-None-Match;
+ * 404 GET  /v1/games                   JSON: the games and their numbers of uploads GET  /healthz
+ * 200, or 503 while the last commit failed; needs no token
+ *
+ * Besides: 401 without a known token (when any is asked for), 404, 405, 500 with the reason in the
+ * log, 503 while stopping. Every answer but 204, 304 and a database is JSON; that of a failure is
+ * {"error": "…"}, and names shader, point and field where there is one. Neither addresses nor user
+ * agents are ever logged or stored.
+ *
+ * Memory is bounded: connections, what one upload may take compressed and decompressed, what all
+ * uploads may take together, the number waiting for a commit. A request that is not there in full
+ * after request_seconds is cut off.
+ *
+ * SIGXFSZ must be ignored where a limit on file sizes can be reached, or the process dies before it
+ * can answer 507.
  *
  * Thread safety: create, stop and destroy from one thread; the service has threads of its own.
  */
@@ -13,17 +31,26 @@ struct pm_service;
 
 struct pm_service_info {
     struct pm_aggregator *aggregator; /* stays the caller's, and outlives the service */
-    struct pm_log *log;
-    const char *address;                     /* NULL: 127.0.0.1 */
-    uint16_t port;                           /* 0: any free one */
-    const char *token_file;                  /* one bearer token a line; NULL: none asked */
+    struct pm_log *log;               /* as is this */
+    const char *address;              /* numeric, IPv4 or IPv6; NULL: 127.0.0.1 */
+    uint16_t port;                    /* 0: any free one */
+    const char *token_file; /* one bearer token a line, # begins a comment; NULL: none asked */
     const char *certificate_file, *key_file; /* PEM; both or neither */
     uint32_t curate_seconds;                 /* background curation period; 0: 10 */
     struct pm_profile_limits limits;         /* all 0: the defaults */
+    uint32_t connections;                    /* 0: 512 */
+    uint32_t queue;      /* uploads waiting for a commit, beyond which 429 is the answer; 0: 1024 */
+    size_t memory_bytes; /* all uploads being received or waiting; 0: 256 MiB */
+    uint32_t request_seconds; /* 0: 60 */
 };
 
+/* PM_ERROR_IO: the address is taken, a file cannot be read; PM_ERROR_INPUT: an address, certificate
+ * or token file that cannot be. */
 struct pm_service *pm_service_create(const struct pm_service_info *info, struct pm_error *error);
+
+/* The port it listens on. */
 uint16_t pm_service_port(const struct pm_service *service);
 
-/* Stops accepting, commits and answers what was accepted, frees. */
+/* Stops accepting, commits and answers what was accepted, curates what is new, frees. NULL is
+ * allowed. */
 void pm_service_destroy(struct pm_service *service);

@@ -1,0 +1,239 @@
+#include "aggregator/service_private.h"
+
+#include "base/file.h"
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CURATE_SECONDS 10
+#define CONNECTIONS 512
+#define QUEUE 1024
+#define MEMORY_BYTES ((size_t)256 << 20)
+#define REQUEST_SECONDS 60
+#define IDLE_SECONDS 30 /* without a byte either way */
+#define MOST_THREADS 8
+#define ANSWER_SECONDS 10 /* for taking the last answers while stopping */
+#define PEM_CAP ((size_t)1 << 20)
+
+/* ---- creating ---- */
+
+static bool init_sync(struct pm_service *service)
+{
+    pthread_condattr_t monotonic;
+    pthread_mutex_init(&service->mutex, NULL);
+    pthread_mutex_init(&service->cache_mutex, NULL);
+    pthread_mutex_init(&service->large_mutex, NULL);
+    if (pthread_condattr_init(&monotonic) != 0)
+        return false;
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    const bool done = pthread_cond_init(&service->queue_changed, &monotonic) == 0 &&
+                      pthread_cond_init(&service->stop_changed, &monotonic) == 0 &&
+                      pthread_cond_init(&service->answered, &monotonic) == 0;
+    pthread_condattr_destroy(&monotonic);
+    return done;
+}
+
+static bool read_pem(const char *path, char **out, struct pm_error *error)
+{
+    struct pm_buffer text;
+    pm_buffer_init(&text, PEM_CAP);
+    if (!pm_file_read(path, &text, error)) {
+        pm_buffer_finish(&text);
+        return false;
+    }
+    *out = (char *)text.data; /* malloc'ed, with a terminator */
+    return *out || pm_fail(error, PM_ERROR_INPUT, "%s: is empty", path);
+}
+
+static bool read_files(struct pm_service *service, const struct pm_service_info *info,
+                       struct pm_error *error)
+{
+    if (info->token_file && !pm_tokens_load(service, info->token_file, error))
+        return false;
+    if (!info->certificate_file != !info->key_file)
+        return pm_fail(error, PM_ERROR_INPUT, "TLS needs both a certificate and its key");
+    if (!info->certificate_file)
+        return true;
+    if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+        return pm_fail(error, PM_ERROR_UNSUPPORTED, "this libmicrohttpd was built without TLS");
+    return read_pem(info->certificate_file, &service->certificate, error) &&
+           read_pem(info->key_file, &service->key, error);
+}
+
+static struct addrinfo *resolve(const struct pm_service_info *info, struct pm_error *error)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                                   .ai_flags = AI_NUMERICHOST | AI_PASSIVE};
+    const char *address = info->address ? info->address : "127.0.0.1";
+    struct addrinfo *found = NULL;
+    char port[8];
+    snprintf(port, sizeof(port), "%u", info->port);
+    const int code = getaddrinfo(address, port, &hints, &found);
+    if (code == 0)
+        return found;
+    pm_fail(error, PM_ERROR_INPUT, "address: \"%s\" is no numeric address (%s)", address,
+            gai_strerror(code));
+    return NULL;
+}
+
+/* Bound and listening here, since libmicrohttpd would not say why it cannot. */
+static int listen_on(const struct pm_service_info *info, struct pm_error *error)
+{
+    const int one = 1;
+    struct addrinfo *address = resolve(info, error);
+    if (!address)
+        return -1;
+    const int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                          address->ai_protocol);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
+        bind(fd, address->ai_addr, address->ai_addrlen) != 0 || listen(fd, SOMAXCONN) != 0) {
+        pm_fail_errno(error, errno, "cannot listen on %s, port %u",
+                      info->address ? info->address : "127.0.0.1", info->port);
+        freeaddrinfo(address);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    freeaddrinfo(address);
+    return fd;
+}
+
+static bool start_daemon(struct pm_service *service, const struct pm_service_info *info, int fd,
+                         struct pm_error *error)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const unsigned threads = processors < 2              ? 2
+                             : processors > MOST_THREADS ? MOST_THREADS
+                                                         : (unsigned)processors;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, service->certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, service->key},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    if (!service->certificate)
+        tls[0].option = MHD_OPTION_END;
+    service->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+            (service->certificate ? MHD_USE_TLS : 0),
+        0, NULL, NULL, pm_http_handle, service, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, info->connections ? info->connections : CONNECTIONS,
+        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_THREAD_POOL_SIZE, threads,
+        MHD_OPTION_NOTIFY_COMPLETED, pm_http_completed, service, MHD_OPTION_NOTIFY_CONNECTION,
+        pm_peers_notify, service, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+    if (!service->daemon) {
+        close(fd);
+        return pm_fail(
+            error, service->certificate ? PM_ERROR_INPUT : PM_ERROR_IO, "cannot serve HTTP%s",
+            service->certificate ? "S: the certificate and its key may not be right" : "");
+    }
+    return true;
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof(address);
+    char port[8];
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0 ||
+        getnameinfo((struct sockaddr *)&address, size, NULL, 0, port, sizeof(port),
+                    NI_NUMERICSERV) != 0)
+        return 0;
+    return (uint16_t)atoi(port);
+}
+
+struct pm_service *pm_service_create(const struct pm_service_info *info, struct pm_error *error)
+{
+    struct pm_service *service = calloc(1, sizeof(*service));
+    if (!service || !init_sync(service)) {
+        free(service);
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for a service");
+        return NULL;
+    }
+    service->aggregator = info->aggregator;
+    service->log = info->log;
+    service->limits = info->limits.compressed_bytes != 0 ? info->limits : pm_profile_limits_default;
+    service->queue_limit = info->queue ? info->queue : QUEUE;
+    service->curate_seconds = info->curate_seconds ? info->curate_seconds : CURATE_SECONDS;
+    service->request_seconds = info->request_seconds ? info->request_seconds : REQUEST_SECONDS;
+    service->memory_bytes = info->memory_bytes ? info->memory_bytes : MEMORY_BYTES;
+
+    int fd = -1;
+    if (!read_files(service, info, error) || (fd = listen_on(info, error)) < 0)
+        goto error;
+    service->port = port_of(fd);
+    service->committer_runs =
+        pthread_create(&service->committer, NULL, pm_commit_run, service) == 0;
+    service->curator_runs = pthread_create(&service->curator, NULL, pm_curate_run, service) == 0;
+    if (!service->committer_runs || !service->curator_runs) {
+        pm_fail(error, PM_ERROR_MEMORY, "cannot start a thread");
+        close(fd);
+        goto error;
+    }
+    if (!start_daemon(service, info, fd, error))
+        goto error;
+    return service;
+
+error:
+    pm_service_destroy(service);
+    return NULL;
+}
+
+uint16_t pm_service_port(const struct pm_service *service)
+{
+    return service->port;
+}
+
+/* ---- stopping ---- */
+
+static void wait_for_answers(struct pm_service *service)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ANSWER_SECONDS;
+    pthread_mutex_lock(&service->mutex);
+    while (service->unanswered > 0 &&
+           pthread_cond_timedwait(&service->answered, &service->mutex, &until) == 0) {
+    }
+    pthread_mutex_unlock(&service->mutex);
+}
+
+void pm_service_destroy(struct pm_service *service)
+{
+    if (!service)
+        return;
+    const int fd = service->daemon ? MHD_quiesce_daemon(service->daemon) : -1;
+    if (fd >= 0)
+        close(fd);
+    pthread_mutex_lock(&service->mutex);
+    service->stopping = true;
+    pthread_cond_broadcast(&service->queue_changed);
+    pthread_cond_broadcast(&service->stop_changed);
+    pthread_mutex_unlock(&service->mutex);
+    /* Nothing is queued from now on: the committer ends when it has done what there is. */
+    if (service->committer_runs)
+        pthread_join(service->committer, NULL);
+    if (service->daemon) {
+        wait_for_answers(service);
+        MHD_stop_daemon(service->daemon);
+    }
+    if (service->curator_runs)
+        pthread_join(service->curator, NULL);
+    pm_get_finish(service);
+    pthread_cond_destroy(&service->queue_changed);
+    pthread_cond_destroy(&service->stop_changed);
+    pthread_cond_destroy(&service->answered);
+    pthread_mutex_destroy(&service->mutex);
+    pthread_mutex_destroy(&service->cache_mutex);
+    pthread_mutex_destroy(&service->large_mutex);
+    if (service->key)
+        explicit_bzero(service->key, strlen(service->key));
+    free(service->key);
+    free(service->certificate);
+    free(service->tokens);
+    free(service);
+}

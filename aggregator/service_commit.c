@@ -1,0 +1,142 @@
+/*
+ * Group commit: while one transaction is being written, uploads gather in the queue, and all of
+ * them are the next one. A connection is suspended from the time its upload is queued until the
+ * commit that holds it is durable.
+ */
+#include "aggregator/service_private.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define GROUP 256
+
+bool pm_commit_enqueue(struct pm_request *request)
+{
+    struct pm_service *service = request->service;
+    pthread_mutex_lock(&service->mutex);
+    const bool accepted = !service->stopping && service->queued < service->queue_limit;
+    if (accepted) {
+        /* Before the committer can see it, which resumes it. */
+        MHD_suspend_connection(request->connection);
+        request->state = PM_REQUEST_SUSPENDED;
+        request->next = NULL;
+        if (service->last)
+            service->last->next = request;
+        else
+            service->first = request;
+        service->last = request;
+        service->queued++;
+        service->unanswered++;
+        pthread_cond_signal(&service->queue_changed);
+    }
+    pthread_mutex_unlock(&service->mutex);
+    return accepted;
+}
+
+uint32_t pm_commit_queued(struct pm_service *service)
+{
+    pthread_mutex_lock(&service->mutex);
+    const uint32_t queued = service->queued;
+    pthread_mutex_unlock(&service->mutex);
+    return queued;
+}
+
+/* Waits for work, and looks after the peers meanwhile. 0: the service stops, and nothing is left.
+ */
+static size_t take_group(struct pm_service *service, struct pm_request *group[static GROUP])
+{
+    size_t count = 0;
+    pthread_mutex_lock(&service->mutex);
+    while (!service->first && !service->stopping) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec++;
+        pthread_cond_timedwait(&service->queue_changed, &service->mutex, &until);
+        pm_peers_sweep(service);
+    }
+    while (service->first && count < GROUP) {
+        group[count++] = service->first;
+        service->first = service->first->next;
+        service->queued--;
+    }
+    if (!service->first)
+        service->last = NULL;
+    pthread_mutex_unlock(&service->mutex);
+    return count;
+}
+
+static void remember(struct pm_service *service, bool failed, const struct pm_error *error)
+{
+    pthread_mutex_lock(&service->mutex);
+    const bool again = service->commit_failed && failed;
+    service->commit_failed = failed;
+    if (failed)
+        service->commit_error = *error;
+    pthread_mutex_unlock(&service->mutex);
+    if (failed && !again)
+        pm_log_error(service->log, "cannot store uploads: %s", error->message);
+}
+
+static unsigned status_of(const struct pm_ingest_outcome *outcome)
+{
+    switch (outcome->result) {
+    case PM_INGEST_STORED:
+        return MHD_HTTP_NO_CONTENT;
+    case PM_INGEST_DUPLICATE:
+        return MHD_HTTP_OK;
+    case PM_INGEST_REFUSED:
+        break;
+    }
+    return MHD_HTTP_BAD_REQUEST;
+}
+
+/* Fills the status of every request. */
+static void commit(struct pm_service *service, struct pm_request *const *group, size_t count)
+{
+    struct pm_ingest_outcome *outcomes = calloc(count, sizeof(*outcomes));
+    const struct pm_profile *profiles[GROUP];
+    struct pm_error error = {0};
+    for (size_t i = 0; i < count; i++)
+        profiles[i] = &group[i]->profile;
+    const bool done =
+        outcomes ? pm_aggregator_ingest(service->aggregator, profiles, count, outcomes, &error)
+                 : pm_fail(&error, PM_ERROR_MEMORY, "out of memory for a group");
+    if (!done && count > 1 && error.code != PM_ERROR_LIMIT) {
+        /* Whatever it was, it may be one upload's doing: the others shall not suffer. */
+        for (size_t i = 0; i < count; i++)
+            commit(service, &group[i], 1);
+        free(outcomes);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (done) {
+            group[i]->status = status_of(&outcomes[i]);
+            group[i]->error = outcomes[i].reason;
+        } else if (error.code == PM_ERROR_LIMIT) {
+            group[i]->status = MHD_HTTP_INSUFFICIENT_STORAGE;
+            pm_fail(&group[i]->error, error.code, "the storage is full");
+        } else {
+            group[i]->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+            pm_fail(&group[i]->error, error.code,
+                    "the upload could not be stored; the log says why");
+        }
+    }
+    remember(service, !done, &error);
+    free(outcomes);
+}
+
+void *pm_commit_run(void *user)
+{
+    struct pm_service *service = user;
+    struct pm_request *group[GROUP];
+    size_t count;
+    while ((count = take_group(service, group)) > 0) {
+        commit(service, group, count);
+        for (size_t i = 0; i < count; i++) {
+            group[i]->state = PM_REQUEST_COMMITTED;
+            /* Now it is its connection's again. */
+            MHD_resume_connection(group[i]->connection);
+        }
+    }
+    return NULL;
+}

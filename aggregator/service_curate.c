@@ -1,0 +1,98 @@
+/* Curation in the background: games that have new uploads, one after the other. */
+#include "aggregator/service_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The share of its time that curation may take: after a long one it rests longer than
+ * curate_seconds. */
+#define REST 4
+
+struct known_game {
+    char *name;
+    uint64_t uploads, curated; /* uploads: now; curated: when it was last curated */
+};
+
+struct games {
+    struct known_game *games; /* sorted by name, as the storage lists them */
+    size_t count;
+    size_t at; /* while listing: where the next is looked for */
+};
+
+static bool visit_game(void *user, const char *name, uint64_t uploads, struct pm_error *error)
+{
+    struct games *all = user;
+    while (all->at < all->count && strcmp(all->games[all->at].name, name) < 0)
+        all->at++;
+    if (all->at == all->count || strcmp(all->games[all->at].name, name) != 0) {
+        char *copy = strdup(name);
+        struct known_game *games = realloc(all->games, (all->count + 1) * sizeof(*games));
+        if (games)
+            all->games = games;
+        if (!copy || !games) {
+            free(copy);
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a list of games");
+        }
+        memmove(&games[all->at + 1], &games[all->at], (all->count - all->at) * sizeof(*games));
+        games[all->at] = (struct known_game){.name = copy};
+        all->count++;
+    }
+    all->games[all->at++].uploads = uploads;
+    return true;
+}
+
+static bool is_stopping(struct pm_service *service)
+{
+    pthread_mutex_lock(&service->mutex);
+    const bool stopping = service->stopping;
+    pthread_mutex_unlock(&service->mutex);
+    return stopping;
+}
+
+static void curate_all(struct pm_service *service, struct games *all)
+{
+    struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
+    struct pm_error error;
+    all->at = 0;
+    if (!storage->operations->list_games(storage, visit_game, all, &error)) {
+        pm_log_error(service->log, "cannot list the games: %s", error.message);
+        return;
+    }
+    for (size_t i = 0; i < all->count && !is_stopping(service); i++) {
+        struct known_game *game = &all->games[i];
+        if (game->uploads == game->curated)
+            continue;
+        /* Also after a failure, which a game's damaged statistics would repeat until there are new
+         * ones. */
+        game->curated = game->uploads;
+        if (!pm_aggregator_curate(service->aggregator, game->name, &error))
+            pm_log_error(service->log, "cannot curate \"%s\": %s", game->name, error.message);
+    }
+}
+
+void *pm_curate_run(void *user)
+{
+    struct pm_service *service = user;
+    struct games all = {0};
+    bool stopping = false;
+    while (!stopping) {
+        const int64_t before = pm_service_now();
+        curate_all(service, &all);
+        const int64_t took = pm_service_now() - before;
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec +=
+            took * REST > service->curate_seconds ? took * REST : service->curate_seconds;
+        pthread_mutex_lock(&service->mutex);
+        while (!service->stopping &&
+               pthread_cond_timedwait(&service->stop_changed, &service->mutex, &until) == 0) {
+        }
+        stopping = service->stopping;
+        pthread_mutex_unlock(&service->mutex);
+    }
+    for (size_t i = 0; i < all.count; i++)
+        free(all.games[i].name);
+    free(all.games);
+    return NULL;
+}

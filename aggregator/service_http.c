@@ -1,0 +1,249 @@
+/* Requests: who may, what for, and the body of an upload. */
+#include "aggregator/service_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UPLOADS "/v1/uploads"
+#define RETRY_SECONDS 5
+#define LARGE_PROFILE ((size_t)1 << 20)
+/* A body that is refused while it comes in is read to its end, so that the peer sees why, but no
+ * further than this. */
+#define THROW_AWAY ((size_t)16 << 20)
+#define READ_BEFORE_REFUSING ((size_t)256 << 10)
+
+/* ---- memory ---- */
+
+/* Bytes that the request holds from now on; false when all requests together would hold too much.
+ */
+static bool hold(struct pm_request *request, size_t bytes)
+{
+    struct pm_service *service = request->service;
+    if (bytes > request->held) {
+        const size_t more = bytes - request->held;
+        if (atomic_fetch_add(&service->held, more) + more > service->memory_bytes) {
+            atomic_fetch_sub(&service->held, more);
+            return false;
+        }
+    } else {
+        atomic_fetch_sub(&service->held, request->held - bytes);
+    }
+    request->held = bytes;
+    return true;
+}
+
+static void drop_body(struct pm_request *request)
+{
+    pm_buffer_finish(&request->body);
+    pm_arena_destroy(request->arena);
+    request->arena = NULL;
+    hold(request, 0);
+}
+
+static void refuse(struct pm_request *request, unsigned status, enum pm_code code,
+                   const char *message)
+{
+    drop_body(request);
+    request->state = PM_REQUEST_REFUSED;
+    request->status = status;
+    pm_fail(&request->error, code, "%s", message);
+}
+
+static void refuse_busy(struct pm_request *request)
+{
+    refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT,
+           "too many uploads wait; try again later");
+}
+
+/* ---- the answer ---- */
+
+static enum MHD_Result answer(struct pm_request *request)
+{
+    struct MHD_Connection *connection = request->connection;
+    const unsigned retry = request->status == MHD_HTTP_TOO_MANY_REQUESTS ||
+                                   request->status == MHD_HTTP_SERVICE_UNAVAILABLE
+                               ? RETRY_SECONDS
+                               : 0;
+    pm_peers_set_busy(request->service, connection, true);
+    if (request->status == MHD_HTTP_OK)
+        return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"counted before\"}");
+    if (request->status != MHD_HTTP_NO_CONTENT)
+        return pm_http_answer_error(connection, request->status, request->error.message, retry);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return MHD_NO;
+    const enum MHD_Result result = MHD_queue_response(connection, MHD_HTTP_NO_CONTENT, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* ---- uploads ---- */
+
+/* Reading a large profile takes many times its size for a moment: one at a time. */
+static bool read_profile(struct pm_request *request, const struct pm_buffer *bytes,
+                         struct pm_error *error)
+{
+    struct pm_service *service = request->service;
+    const bool large = bytes->size > LARGE_PROFILE;
+    if (large)
+        pthread_mutex_lock(&service->large_mutex);
+    const bool done = pm_profile_decode(bytes->data, bytes->size, &service->limits, request->arena,
+                                        &request->profile, error);
+    if (large)
+        pthread_mutex_unlock(&service->large_mutex);
+    return done;
+}
+
+static bool decode(struct pm_request *request, struct pm_error *error)
+{
+    struct pm_buffer bytes;
+    pm_buffer_init(&bytes, request->service->limits.decompressed_bytes);
+    request->arena = pm_arena_create(0);
+    const bool done =
+        (request->arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory for an upload")) &&
+        pm_decompress(request->body.data, request->body.size, &bytes, error) &&
+        read_profile(request, &bytes, error);
+    pm_buffer_finish(&bytes);
+    return done;
+}
+
+/* The body is there in full: to the committer with it, or the answer why not. */
+static enum MHD_Result take_upload(struct pm_request *request)
+{
+    struct pm_error error = {0};
+    if (!decode(request, &error)) {
+        const unsigned status = error.code == PM_ERROR_LIMIT    ? MHD_HTTP_CONTENT_TOO_LARGE
+                                : error.code == PM_ERROR_MEMORY ? MHD_HTTP_INTERNAL_SERVER_ERROR
+                                                                : MHD_HTTP_BAD_REQUEST;
+        refuse(request, status, error.code, error.message);
+        return answer(request);
+    }
+    pm_buffer_finish(&request->body);
+    if (!hold(request, pm_arena_used(request->arena))) {
+        refuse_busy(request);
+        return answer(request);
+    }
+    pm_peers_set_busy(request->service, request->connection, true);
+    if (pm_commit_enqueue(request))
+        return MHD_YES;
+    if (pm_commit_queued(request->service) >= request->service->queue_limit)
+        refuse_busy(request);
+    else
+        refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE, PM_ERROR_STATE, "the service is stopping");
+    return answer(request);
+}
+
+static enum MHD_Result take_data(struct pm_request *request, const char *data, size_t size)
+{
+    if (request->state == PM_REQUEST_READING) {
+        if (size > request->body.cap - request->body.size)
+            refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, PM_ERROR_LIMIT, "the body is too large");
+        else if (!hold(request, request->body.size + size) ||
+                 !pm_buffer_append(&request->body, data, size))
+            refuse_busy(request);
+        else
+            return MHD_YES;
+    }
+    request->thrown_away += size;
+    return request->thrown_away < THROW_AWAY ? MHD_YES : MHD_NO;
+}
+
+/* The size that the headers promise; 0 when they do not, UINT64_MAX when it is beyond all numbers.
+ */
+static uint64_t promised_size(struct pm_request *request)
+{
+    const char *length = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
+                                                     MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return length ? strtoull(length, NULL, 10) : 0;
+}
+
+/* What can be told of an upload from the headers. */
+static void begin_upload(struct pm_request *request)
+{
+    struct pm_service *service = request->service;
+    pm_buffer_init(&request->body, service->limits.compressed_bytes);
+    if (promised_size(request) > service->limits.compressed_bytes)
+        refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, PM_ERROR_LIMIT, "the body is too large");
+    else if (pm_commit_queued(service) >= service->queue_limit ||
+             atomic_load(&service->held) >= service->memory_bytes)
+        refuse_busy(request);
+}
+
+/* ---- routing ---- */
+
+static bool is_get(const char *method)
+{
+    return strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+}
+
+/* The first call for a request, before its body. */
+static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *connection,
+                             const char *url, const char *method, void **slot)
+{
+    const char *authorization =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    const bool upload = strcmp(url, UPLOADS) == 0;
+    struct pm_request *request = calloc(1, sizeof(*request));
+    if (!request)
+        return MHD_NO;
+    request->service = service;
+    request->connection = connection;
+    pm_buffer_init(&request->body, 1);
+    *slot = request;
+    if (strcmp(url, "/healthz") != 0 && !pm_tokens_allow(service, authorization))
+        refuse(request, MHD_HTTP_UNAUTHORIZED, PM_ERROR_STATE, "a known bearer token is needed");
+    else if (upload ? strcmp(method, MHD_HTTP_METHOD_POST) != 0 : !is_get(method))
+        refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, PM_ERROR_STATE,
+               "this path has no such method");
+    else if (upload)
+        begin_upload(request);
+    /* An answer before the body closes the connection, and a peer that still sends may never see
+     * it. So what is small is read first; a peer that sends much waits for a "100 Continue", or has
+     * itself to blame. */
+    if (request->state == PM_REQUEST_REFUSED && promised_size(request) > READ_BEFORE_REFUSING)
+        return answer(request);
+    return MHD_YES;
+}
+
+enum MHD_Result pm_http_handle(void *user, struct MHD_Connection *connection, const char *url,
+                               const char *method, const char *version, const char *data,
+                               size_t *size, void **slot)
+{
+    struct pm_service *service = user;
+    struct pm_request *request = *slot;
+    (void)version;
+    if (!request)
+        return begin(service, connection, url, method, slot);
+    if (*size > 0) {
+        const enum MHD_Result result = take_data(request, data, *size);
+        *size = 0;
+        return result;
+    }
+    if (request->state != PM_REQUEST_READING)
+        return answer(request);
+    if (strcmp(url, UPLOADS) == 0)
+        return take_upload(request);
+    pm_peers_set_busy(service, connection, true);
+    return pm_get_answer(service, connection, url);
+}
+
+void pm_http_completed(void *user, struct MHD_Connection *connection, void **slot,
+                       enum MHD_RequestTerminationCode code)
+{
+    struct pm_service *service = user;
+    struct pm_request *request = *slot;
+    (void)code;
+    if (!request)
+        return;
+    *slot = NULL;
+    pm_peers_set_busy(service, connection, false);
+    drop_body(request);
+    if (request->state == PM_REQUEST_COMMITTED) {
+        pthread_mutex_lock(&service->mutex);
+        service->unanswered--;
+        pthread_cond_broadcast(&service->answered);
+        pthread_mutex_unlock(&service->mutex);
+    }
+    free(request);
+}

@@ -1,0 +1,78 @@
+/*
+ * Who is connected, for how long. libmicrohttpd's timeout begins anew with every byte, so a peer
+ * that sends one a minute could hold a connection for ever; this gives a request an end.
+ */
+#include "aggregator/service_private.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+/* For taking an answer. */
+#define ANSWER_SECONDS 600
+
+int64_t pm_service_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+void pm_peers_notify(void *user, struct MHD_Connection *connection, void **slot,
+                     enum MHD_ConnectionNotificationCode code)
+{
+    struct pm_service *service = user;
+    struct pm_peer *peer = *slot;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        peer = calloc(1, sizeof(*peer));
+        *slot = peer;
+        if (!peer)
+            return; /* the connection's own timeout is left */
+        peer->fd = info ? info->connect_fd : -1;
+        peer->since = pm_service_now();
+        pthread_mutex_lock(&service->mutex);
+        peer->next = service->peers;
+        if (peer->next)
+            peer->next->previous = peer;
+        service->peers = peer;
+        pthread_mutex_unlock(&service->mutex);
+    } else if (peer) {
+        pthread_mutex_lock(&service->mutex);
+        if (peer->previous)
+            peer->previous->next = peer->next;
+        else
+            service->peers = peer->next;
+        if (peer->next)
+            peer->next->previous = peer->previous;
+        pthread_mutex_unlock(&service->mutex);
+        free(peer);
+        *slot = NULL;
+    }
+}
+
+void pm_peers_set_busy(struct pm_service *service, struct MHD_Connection *connection, bool busy)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct pm_peer *peer = info ? info->socket_context : NULL;
+    if (!peer)
+        return;
+    pthread_mutex_lock(&service->mutex);
+    peer->busy = busy;
+    peer->since = pm_service_now();
+    pthread_mutex_unlock(&service->mutex);
+}
+
+void pm_peers_sweep(struct pm_service *service)
+{
+    const int64_t now = pm_service_now();
+    for (struct pm_peer *peer = service->peers; peer; peer = peer->next) {
+        /* The descriptor is closed only after the peer has left the list. The connection's thread
+         * sees the end of the stream, and does the rest. */
+        if (peer->fd >= 0 &&
+            now - peer->since > (peer->busy ? ANSWER_SECONDS : service->request_seconds))
+            shutdown(peer->fd, SHUT_RDWR);
+    }
+}

@@ -1,0 +1,134 @@
+/* What the files of the service share. */
+#pragma once
+
+#include "aggregator/service.h"
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define PM_TOKEN_DIGEST_BYTES 32
+#define PM_CACHED_DATABASES 64
+
+enum pm_request_state {
+    PM_REQUEST_READING,   /* its body comes in */
+    PM_REQUEST_REFUSED,   /* its body is thrown away; then `status` is the answer */
+    PM_REQUEST_SUSPENDED, /* the committer has it */
+    PM_REQUEST_COMMITTED, /* `status` is the answer */
+};
+
+/* One request. Belongs to the connection's thread, but for the committer's while it is suspended.
+ */
+struct pm_request {
+    struct pm_service *service;
+    struct MHD_Connection *connection;
+    struct pm_request *next; /* in the queue */
+    enum pm_request_state state;
+    unsigned status;       /* HTTP */
+    struct pm_error error; /* what the body of a failure says */
+    struct pm_buffer body;
+    size_t thrown_away; /* bytes of body */
+    size_t held;        /* bytes it has of the service's memory */
+    struct pm_arena *arena;
+    struct pm_profile profile; /* memory is the arena's */
+};
+
+/* One connection; a list under the service's mutex. */
+struct pm_peer {
+    struct pm_peer *next, *previous;
+    int fd;
+    bool busy;     /* a request is there in full and is being answered */
+    int64_t since; /* seconds, monotonic: when `busy` changed */
+};
+
+struct pm_cached_database {
+    char *game;
+    char etag[PM_ETAG_TEXT];
+    struct MHD_Response *response;
+    uint64_t used; /* when, in uses */
+};
+
+struct pm_service {
+    struct pm_aggregator *aggregator;
+    struct pm_log *log;
+    struct pm_profile_limits limits;
+    uint32_t queue_limit, curate_seconds, request_seconds;
+    size_t memory_bytes;
+    struct MHD_Daemon *daemon;
+    uint16_t port;
+    uint8_t (*tokens)[PM_TOKEN_DIGEST_BYTES]; /* NULL: none asked */
+    size_t token_count;
+    char *certificate, *key; /* PEM; the daemon reads them as long as it lives */
+    atomic_size_t held;      /* bytes that requests hold */
+
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t queue_changed, stop_changed, answered;
+    struct pm_request *first, *last;
+    uint32_t queued;
+    uint32_t unanswered; /* requests that were queued and are not completed */
+    bool stopping, commit_failed;
+    struct pm_error commit_error;
+    struct pm_peer *peers;
+
+    pthread_mutex_t large_mutex; /* held while a large upload is read */
+
+    pthread_mutex_t cache_mutex; /* of what follows */
+    struct pm_cached_database cache[PM_CACHED_DATABASES];
+    uint64_t cache_uses;
+
+    pthread_t committer, curator;
+    bool committer_runs, curator_runs;
+};
+
+int64_t pm_service_now(void); /* seconds, monotonic */
+
+/* ---- service_tokens.c ---- */
+
+bool pm_tokens_load(struct pm_service *service, const char *path, struct pm_error *error);
+/* authorization: the header's value, or NULL. Takes the same time whichever token is wrong, and
+ * however. */
+bool pm_tokens_allow(const struct pm_service *service, const char *authorization);
+
+/* ---- service_commit.c ---- */
+
+/* Suspends the request's connection and queues it; false when the service is stopping, or the queue
+ * is full. */
+bool pm_commit_enqueue(struct pm_request *request);
+/* How many wait. */
+uint32_t pm_commit_queued(struct pm_service *service);
+/* The committer's thread: commits groups until the service stops and nothing is left. */
+void *pm_commit_run(void *service);
+
+/* ---- service_curate.c ---- */
+
+/* The curator's thread: curates the games that have new uploads, now and then, and once more at the
+ * end. */
+void *pm_curate_run(void *service);
+
+/* ---- service_http.c ---- */
+
+enum MHD_Result pm_http_handle(void *service, struct MHD_Connection *connection, const char *url,
+                               const char *method, const char *version, const char *data,
+                               size_t *size, void **request);
+void pm_http_completed(void *service, struct MHD_Connection *connection, void **request,
+                       enum MHD_RequestTerminationCode code);
+
+/* ---- service_get.c ---- */
+
+enum MHD_Result pm_get_answer(struct pm_service *service, struct MHD_Connection *connection,
+                              const char *url);
+void pm_get_finish(struct pm_service *service);
+
+/* Queues {"error": message} with this status. retry_seconds: for Retry-After; 0: none. */
+enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
+                                     const char *message, unsigned retry_seconds);
+/* Queues a JSON text, which is copied. */
+enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned status,
+                                    const char *json);
+
+/* ---- service_peers.c ---- */
+
+void pm_peers_notify(void *service, struct MHD_Connection *connection, void **peer,
+                     enum MHD_ConnectionNotificationCode code);
+void pm_peers_set_busy(struct pm_service *service, struct MHD_Connection *connection, bool busy);
+/* Cuts off who takes too long. Call with the mutex held, about once a second. */
+void pm_peers_sweep(struct pm_service *service);

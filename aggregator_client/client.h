@@ -56,7 +56,8 @@ bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report
  * sent at all and why not, and every number in it. Writes nothing. */
 bool pm_sync_dry_run(const struct pm_sync_info *info, struct pm_buffer *out, struct pm_error *error);
 
-/* Where the layer finds a game's database: $PLACE_CACHE/databases/<safe name>.pmdb (zstd), malloc'ed. */
+/* Where the layer finds a game's database (zstd): <safe name>.pmdb in the folder PIECEMEAL_DATABASES
+ * names (`piecemeal run --local` sets it), else in $PLACE_CACHE/databases; malloc'ed. */
 char *pm_database_cache_path(const char *game);
 
 /* Decodes the cached database; *database's memory is the arena's. PM_ERROR_STATE: there is none. */

@@ -8,7 +8,10 @@
 char *pm_database_cache_path(const char *game)
 {
     char *name = pm_file_safe_name(game), *relative = NULL, *path = NULL;
-    if (name && asprintf(&relative, "databases/%s.pmdb", name) >= 0)
+    const char *folder = secure_getenv("PIECEMEAL_DATABASES");
+    if (name && folder)
+        path = asprintf(&path, "%s/%s.pmdb", folder, name) >= 0 ? path : NULL;
+    else if (name && asprintf(&relative, "databases/%s.pmdb", name) >= 0)
         path = pm_place_path(PM_PLACE_CACHE, relative);
     else
         relative = NULL;

@@ -19,7 +19,7 @@
 
 struct pm_spool_writer;
 
-/* folder NULL: the default place. cap_bytes bounds the whole folder: what was refused goes first, then the oldest ended
+/* folder NULL: what PIECEMEAL_SPOOL names (`piecemeal run --local` sets it), else the default. cap_bytes bounds the whole folder: what was refused goes first, then the oldest ended
  * sessions, then the append fails with PM_ERROR_LIMIT. The file is created at the first append. */
 struct pm_spool_writer *pm_spool_writer_create(const char *folder, uint64_t cap_bytes,
                                                struct pm_error *error);

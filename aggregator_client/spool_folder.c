@@ -19,6 +19,8 @@ struct found {
 
 char *pm_spool_folder(const char *folder)
 {
+    if (!folder)
+        folder = secure_getenv("PIECEMEAL_SPOOL");
     return folder ? strdup(folder) : pm_place_path(PM_PLACE_DATA, "spool");
 }
 

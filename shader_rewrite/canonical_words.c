@@ -66,6 +66,7 @@ struct selection {
     uint32_t function;  /* of the entry point that is kept */
     bool *debug_sets;   /* by id */
     bool other_strings; /* OpDecorateString for something else than reflection is there */
+    bool keep_names;
 };
 
 static bool keep_annotation(const struct pm_walk *walk)
@@ -98,13 +99,14 @@ static bool keep_instruction(const struct selection *selection, const struct pm_
     case SpvOpSourceContinued:
     case SpvOpSource:
     case SpvOpSourceExtension:
-    case SpvOpName:
-    case SpvOpMemberName:
     case SpvOpString:
     case SpvOpLine:
     case SpvOpNoLine:
     case SpvOpModuleProcessed:
         return false;
+    case SpvOpName:
+    case SpvOpMemberName:
+        return selection->keep_names;
     case SpvOpExtension:
         return keep_extension(selection, string_at(walk, 1));
     case SpvOpExtInstImport:
@@ -137,12 +139,13 @@ static void look_for_selection(const struct pm_words *module, struct selection *
 }
 
 bool pm_words_select(struct pm_words *module, enum pm_stage stage, const char *entry_point,
-                     uint32_t *function, struct pm_error *error)
+                     bool keep_names, uint32_t *function, struct pm_error *error)
 {
     struct selection selection = {
         .model =
             stage == PM_STAGE_FRAGMENT ? SpvExecutionModelFragment : SpvExecutionModelGLCompute,
         .name = entry_point,
+        .keep_names = keep_names,
         .debug_sets = calloc(module->data[3], sizeof(bool)),
     };
     if (!selection.debug_sets)

@@ -25,11 +25,11 @@ bool pm_walk_next(struct pm_walk *walk);
 /* The ids of the result and its type, 0 where the opcode has none. */
 void pm_walk_result(const struct pm_walk *walk, uint32_t *type, uint32_t *result);
 
-/* Keeps one entry point, and drops names, lines, sources, reflection and non-semantic instructions.
- * *function is the entry point's function. Fails with PM_ERROR_INPUT when there is no such entry
- * point. */
+/* Keeps one entry point, and drops names (unless keep_names), lines, sources, reflection and
+ * non-semantic instructions. *function is the entry point's function. Fails with PM_ERROR_INPUT
+ * when there is no such entry point. */
 bool pm_words_select(struct pm_words *module, enum pm_stage stage, const char *entry_point,
-                     uint32_t *function, struct pm_error *error);
+                     bool keep_names, uint32_t *function, struct pm_error *error);
 
 /* Turns specialization constants into constants with the given values or their defaults.
  * OpSpecConstantOp stays; its operands are constants then. */

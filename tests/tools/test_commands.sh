@@ -1,0 +1,92 @@
+#!/bin/sh
+# The command line as a user calls it: exit status 0, 1 (why, on stderr) and 2 (usage), and what the passes say.
+#   test_commands.sh PIECEMEAL SHADER.spv
+set -eu
+piecemeal=$1
+shader=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CONFIG_HOME="$work/config" XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache"
+unset PIECEMEAL_CONFIG PIECEMEAL_ENABLE PIECEMEAL_DISABLE || true
+
+failures=0
+# expect STATUS PATTERN COMMAND…: the status, and a line of the output that matches.
+expect() {
+    want=$1 pattern=$2
+    shift 2
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+    if [ "$status" != "$want" ]; then
+        echo "FAILED: $*: status $status, wanted $want"; cat "$work/out" "$work/err"; failures=$((failures + 1))
+    elif [ -n "$pattern" ] && ! cat "$work/out" "$work/err" | grep -qE -- "$pattern"; then
+        echo "FAILED: $*: no line matches '$pattern'"; cat "$work/out" "$work/err"; failures=$((failures + 1))
+    fi
+}
+
+expect 2 'usage: piecemeal' "$piecemeal"
+expect 0 'usage: piecemeal' "$piecemeal" --help
+expect 2 "unknown command 'fly'" "$piecemeal" fly
+for command in run sync serve db report consent doctor shader; do
+    expect 0 "usage: piecemeal $command" "$piecemeal" "$command" --help
+done
+
+expect 0 '^unasked$' "$piecemeal" consent show
+expect 0 '' "$piecemeal" consent grant
+expect 0 '^granted$' "$piecemeal" consent show
+expect 0 '' "$piecemeal" consent revoke
+expect 0 '^revoked$' "$piecemeal" consent show
+expect 2 'unknown word' "$piecemeal" consent maybe
+
+expect 0 '^[0-9a-f]{48}$' "$piecemeal" shader canonicalize "$shader" -o "$work/c.spv"
+first=$(cat "$work/out")
+expect 0 "^$first\$" "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/c2.spv"
+cmp "$work/c.spv" "$work/c2.spv" || { echo "FAILED: canonicalizing is not idempotent"; failures=$((failures + 1)); }
+expect 0 'in a loop' "$piecemeal" shader points_blocks "$work/c.spv"
+expect 0 '"at_most_once":.*true' "$piecemeal" shader points_blocks "$work/c.spv" --json
+expect 0 'counter bytes' "$piecemeal" shader instrument_blocks "$work/c.spv" -o "$work/i.spv" --points all
+expect 0 '' "$piecemeal" shader validate "$work/i.spv"
+expect 0 '2 points' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 0,2 --no-int64 --slots 4
+expect 1 'character 3: wanted ascending' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 2,0
+expect 1 'below' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 4000
+expect 2 "unknown pass" "$piecemeal" shader paint "$shader"
+expect 2 'power of two' "$piecemeal" shader instrument_blocks "$shader" --slots 3
+head -c 101 "$shader" >"$work/short.spv"
+expect 1 'multiple of 4' "$piecemeal" shader validate "$work/short.spv"
+head -c 100 "$shader" >"$work/short.spv"
+expect 1 'short.spv' "$piecemeal" shader canonicalize "$work/short.spv"
+expect 1 'no entry point' "$piecemeal" shader canonicalize "$shader" --entry other
+expect 1 'nowhere.spv' "$piecemeal" shader validate "$work/nowhere.spv"
+
+expect 1 'no aggregator database' "$piecemeal" db show
+expect 1 'nothing is known of nothing' "$piecemeal" db show --game nothing
+expect 2 'takes' "$piecemeal" db
+expect 2 'no program' "$piecemeal" run
+expect 2 'sampler.batsh' "$piecemeal" run --set sampler.batsh=1 -- true
+expect 0 '' "$piecemeal" run -- true
+expect 3 '' "$piecemeal" run -- sh -c 'exit 3'
+expect 137 '' "$piecemeal" run -- sh -c 'kill -9 $$'
+expect 1 'No such file' "$piecemeal" run -- "$work/nothing"
+expect 0 'PIECEMEAL_ENABLE=1' "$piecemeal" run -- env
+expect 0 'PIECEMEAL_SAMPLER_BATCH=all' "$piecemeal" run --set sampler.batch=all -- env
+expect 0 'PIECEMEAL_GAME_NAME=a game' "$piecemeal" run --game 'a game' -- env
+expect 0 'took in 0 checkpoints' "$piecemeal" run --local -- true
+echo '{"sampler": {"batch": 0}}' >"$work/bad.json"
+expect 0 'bad.json:1:' "$piecemeal" run --config "$work/bad.json" -- true
+expect 1 'bad.json:1:' "$piecemeal" sync --config "$work/bad.json"
+expect 0 'uploaded 0' "$piecemeal" sync
+expect 2 'storage' "$piecemeal" serve
+expect 2 'not a port' "$piecemeal" serve --storage "$work/a.sqlite" --port 70000
+
+# An aggregator that is asked to stop ends with 0.
+"$piecemeal" serve --storage "$work/a.sqlite" --port 0 >"$work/serve" 2>"$work/serve.err" &
+server=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q listening "$work/serve" && break
+    sleep 0.3
+done
+expect 0 'listening on 127.0.0.1 port [1-9]' cat "$work/serve"
+kill -TERM $server
+wait $server || { echo "FAILED: serve ended with $?"; cat "$work/serve.err"; failures=$((failures + 1)); }
+
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+echo "all as expected"

@@ -1,0 +1,90 @@
+#include "aggregator_client/client.h"
+#include "tools/tool.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: piecemeal sync [--dry-run] [--game NAME] [--config FILE]\n\n"
+    "  --dry-run      print, as JSON, exactly what would leave, and send nothing\n"
+    "  --game NAME    pull only this game's database\n"
+    "  --config FILE  the config to use\n\n"
+    "Uploads every ended session, with consent, then pulls PGO databases.\n";
+
+static int dry_run(const struct pm_sync_info *info)
+{
+    struct pm_error error = {0};
+    struct pm_buffer out;
+    pm_buffer_init(&out, (size_t)1 << 30);
+    bool ok = pm_sync_dry_run(info, &out, &error);
+    if (ok && out.size)
+        fwrite(out.data, 1, out.size, stdout);
+    pm_buffer_finish(&out);
+    return ok ? PM_EXIT_OK : pm_tool_failed("sync", &error);
+}
+
+static int sync_now(const struct pm_sync_info *info)
+{
+    struct pm_error error = {0};
+    struct pm_sync_report report = {0};
+    int status = PM_EXIT_OK;
+    if (!pm_sync_upload(info, &report, &error))
+        status = pm_tool_failed("sync", &error);
+    error = (struct pm_error){0};
+    if (info->config->aggregator.url && !pm_sync_pull(info, &report, &error))
+        status = pm_tool_failed("sync", &error);
+    printf("uploaded %zu sessions (%zu shaders), %zu wait, %zu damaged; database %s\n",
+           report.sessions_uploaded, report.shaders_uploaded, report.sessions_waiting,
+           report.sessions_damaged,
+           report.database_pulled      ? "pulled"
+           : report.database_unchanged ? "unchanged"
+                                       : "not pulled");
+    return status;
+}
+
+int pm_command_sync(int argc, char **argv)
+{
+    enum { DRY = 256, GAME, CONFIG };
+    static const struct option known[] = {{"dry-run", 0, 0, DRY},
+                                          {"game", 1, 0, GAME},
+                                          {"config", 1, 0, CONFIG},
+                                          {"help", 0, 0, 'h'},
+                                          {0}};
+    const char *game = NULL, *path = NULL;
+    bool dry = false;
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        switch (option) {
+        case DRY:
+            dry = true;
+            break;
+        case GAME:
+            game = optarg;
+            break;
+        case CONFIG:
+            path = optarg;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return PM_EXIT_OK;
+        default:
+            return pm_tool_usage("sync", "see above");
+        }
+    }
+    if (optind < argc)
+        return pm_tool_usage("sync", "what is '%s'?", argv[optind]);
+    struct pm_error error = {0};
+    struct pm_config config;
+    pm_config_init(&config);
+    int status;
+    if (!pm_tool_config(&config, game, path, &error)) {
+        status = pm_tool_failed("sync", &error);
+    } else {
+        struct pm_log *log = pm_log_create(NULL, STDERR_FILENO, config.log.level, NULL);
+        struct pm_sync_info info = {.config = &config, .log = log, .game = game};
+        status = dry ? dry_run(&info) : sync_now(&info);
+        pm_log_destroy(log);
+    }
+    pm_config_finish(&config);
+    return status;
+}

@@ -1,0 +1,157 @@
+#include "tools/estimates.h"
+#include "aggregator_client/client.h"
+#include "base/file.h"
+#include "tools/tool.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct games {
+    struct pm_buffer names; /* ", "-separated */
+    char *only;
+    size_t count;
+};
+
+static bool note_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
+{
+    struct games *games = user;
+    (void)uploads;
+    if (games->count++ == 0)
+        games->only = strdup(game);
+    return (pm_buffer_append_string(&games->names, games->count > 1 ? ", " : "") &&
+            pm_buffer_append_string(&games->names, game)) ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+}
+
+/* The one game of the storage, when none was named. */
+static char *only_game(struct pm_storage *storage, const char *path, struct pm_error *error)
+{
+    struct games games = {0};
+    pm_buffer_init(&games.names, 65536);
+    bool ok = storage->operations->list_games(storage, note_game, &games, error);
+    if (ok && games.count == 0)
+        ok = pm_fail(error, PM_ERROR_STATE, "%s: no game has sent anything yet", path);
+    else if (ok && games.count > 1)
+        ok = pm_fail(error, PM_ERROR_INPUT, "%s has several games, name one with --game: %s", path,
+                     (const char *)games.names.data);
+    pm_buffer_finish(&games.names);
+    if (!ok) {
+        free(games.only);
+        games.only = NULL;
+    }
+    return games.only;
+}
+
+static bool load_storage(const char *path, const char *game, struct pm_estimates *estimates,
+                         struct pm_error *error)
+{
+    if (access(path, R_OK) != 0)
+        return pm_fail(error, PM_ERROR_STATE, "%s: there is no aggregator database", path);
+    struct pm_aggregator_info info = {.publish_all = true};
+    estimates->aggregator = pm_aggregator_open(path, &info, error);
+    if (!estimates->aggregator)
+        return false;
+    char *only = game ? NULL : only_game(pm_aggregator_storage(estimates->aggregator), path, error);
+    if (!game && !only)
+        return false;
+    const char *name = pm_arena_strdup(estimates->arena, game ? game : only);
+    free(only);
+    if (!name)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    return pm_aggregator_estimates(estimates->aggregator, name, estimates->arena,
+                                   &estimates->database, error);
+}
+
+static bool load_body(const char *path, struct pm_estimates *estimates, struct pm_error *error)
+{
+    struct pm_buffer body, plain;
+    pm_buffer_init(&body, (size_t)256 << 20);
+    pm_buffer_init(&plain, (size_t)1 << 30);
+    bool ok =
+        pm_file_read(path, &body, error) && pm_decompress(body.data, body.size, &plain, error) &&
+        pm_database_decode(plain.data, plain.size, estimates->arena, &estimates->database, error);
+    pm_buffer_finish(&body);
+    pm_buffer_finish(&plain);
+    return ok;
+}
+
+bool pm_estimates_load(const struct pm_estimates_source *source, struct pm_estimates *estimates,
+                       struct pm_error *error)
+{
+    *estimates = (struct pm_estimates){.arena = pm_arena_create((size_t)2 << 30)};
+    if (!estimates->arena)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    char *found = NULL;
+    bool body = source->database != NULL;
+    const char *path = body ? source->database : source->storage;
+    if (!path) {
+        path = found = pm_tool_local_storage();
+        if (found && access(found, R_OK) != 0 && source->game) {
+            free(found);
+            path = found = pm_database_cache_path(source->game);
+            body = true;
+            if (found && access(found, R_OK) != 0) {
+                pm_fail(error, PM_ERROR_STATE,
+                        "nothing is known of %s here: no local aggregator, and no %s", source->game,
+                        found);
+                free(found);
+                pm_estimates_finish(estimates);
+                return false;
+            }
+        }
+    }
+    bool ok = (path && (estimates->origin = pm_arena_strdup(estimates->arena, path))) ||
+              pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    ok = ok && (body ? load_body(path, estimates, error)
+                     : load_storage(path, source->game, estimates, error));
+    free(found);
+    if (!ok)
+        pm_estimates_finish(estimates);
+    return ok;
+}
+
+void pm_estimates_finish(struct pm_estimates *estimates)
+{
+    pm_aggregator_destroy(estimates->aggregator);
+    pm_arena_destroy(estimates->arena);
+    *estimates = (struct pm_estimates){0};
+}
+
+static int compare_calls(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+bool pm_estimates_coverage(const struct pm_shader_estimates *shader, struct pm_coverage *coverage)
+{
+    *coverage = (struct pm_coverage){.points = shader->space};
+    if (!shader->points || shader->space == 0)
+        return true;
+    uint32_t *calls = malloc(shader->space * sizeof(*calls));
+    if (!calls)
+        return false;
+    for (uint32_t i = 0; i < shader->space; i++) {
+        calls[i] = shader->points[i].calls;
+        coverage->covered += shader->points[i].measures[0].clusters > 0;
+    }
+    qsort(calls, shader->space, sizeof(*calls), compare_calls);
+    coverage->calls_least = calls[0];
+    coverage->calls_median = calls[shader->space / 2];
+    coverage->calls_most = calls[shader->space - 1];
+    free(calls);
+    return true;
+}
+
+const char *pm_kind_name(enum pm_kind kind)
+{
+    switch (kind) {
+    case PM_KIND_BLOCK:
+        return "block";
+    case PM_KIND_ZERO:
+        return "zero";
+    case PM_KIND_TIMING:
+        return "timing";
+    }
+    return "unknown";
+}

@@ -1,0 +1,39 @@
+/*
+ * Where the tools read a game's estimates from: an aggregator's SQLite file, or a database that was
+ * pulled.
+ *
+ * Thread safety: one thread.
+ */
+#pragma once
+
+#include "aggregator/aggregator.h"
+#include "base/arena.h"
+#include "profile/database.h"
+
+struct pm_estimates_source {
+    const char *storage;  /* an aggregator's SQLite file; NULL: the local one where there is one */
+    const char *database; /* a pulled body (zstd); comes before storage */
+    const char *game;     /* NULL: the only one there is */
+};
+
+struct pm_estimates {
+    struct pm_arena *arena;
+    struct pm_aggregator *aggregator; /* NULL when the source is a pulled body */
+    char *origin;                     /* the file, for people; the arena's */
+    struct pm_database database;      /* the arena's */
+};
+
+/* PM_ERROR_INPUT: several games and none named; the message lists them. */
+bool pm_estimates_load(const struct pm_estimates_source *source, struct pm_estimates *estimates,
+                       struct pm_error *error);
+void pm_estimates_finish(struct pm_estimates *estimates);
+
+/* Points of a shader with at least one sample, and their sampled calls. */
+struct pm_coverage {
+    uint32_t points, covered;
+    uint32_t calls_least, calls_median, calls_most; /* sampled calls a point, over all points */
+};
+bool pm_estimates_coverage(const struct pm_shader_estimates *shader, struct pm_coverage *coverage);
+
+/* "block", "zero", "timing". */
+const char *pm_kind_name(enum pm_kind kind);

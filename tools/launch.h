@@ -1,0 +1,22 @@
+/*
+ * Starting a program with the layer: the environment that makes the loader find and enable it
+ * (HAZARDS 18).
+ *
+ * Thread safety: changes this process's environment; one thread, before others start.
+ */
+#pragma once
+
+#include "base/error.h"
+
+/* The folder that has vulkan/implicit_layer.d with our manifest in it, seen from where this program
+ * is installed or built; malloc'ed, NULL when there is none. */
+char *pm_launch_data_folder(void);
+
+/* Sets PIECEMEAL_ENABLE, clears PIECEMEAL_DISABLE, and puts the layer's data folder in
+ * XDG_DATA_DIRS where the loader would not look by itself. */
+bool pm_launch_environment(struct pm_error *error);
+
+/* Runs argv with this process's environment, SIGINT and SIGQUIT left to it, SIGTERM and SIGHUP
+ * passed on, and waits. *status is its exit status, or 128 + the signal that killed it. false: it
+ * could not be started. */
+bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error);

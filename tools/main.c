@@ -1,0 +1,48 @@
+#include "tools/tool.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+} commands[] = {
+    {"run", pm_command_run, "run a program with the layer; pull before, upload after"},
+    {"sync", pm_command_sync, "upload what is spooled, pull PGO databases"},
+    {"serve", pm_command_serve, "run an aggregator"},
+    {"db", pm_command_db, "show what is known of a game's shaders"},
+    {"report", pm_command_report, "write a page with the shaders and their profiles"},
+    {"consent", pm_command_consent, "grant, revoke or show the consent to upload"},
+    {"doctor", pm_command_doctor,
+     "say what this machine's loader and drivers support, and why not"},
+    {"shader", pm_command_shader, "run one pass over a SPIR-V module"},
+};
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: piecemeal COMMAND [OPTION…]\n\n");
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].what);
+    fprintf(out, "\n`piecemeal COMMAND --help` says more of a command.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return PM_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_help(stdout);
+        return PM_EXIT_OK;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("piecemeal %s\n", PM_VERSION);
+        return PM_EXIT_OK;
+    }
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "piecemeal: unknown command '%s'\nTry `piecemeal --help`.\n", argv[1]);
+    return PM_EXIT_USAGE;
+}

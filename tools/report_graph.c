@@ -1,0 +1,320 @@
+/*
+ * Layered drawing of a control-flow graph (Sugiyama's four steps): edges that close a loop are set
+ * aside, blocks take the rank of the longest path to them, long edges get a place in every rank
+ * they cross, and ranks are ordered by barycentres.
+ */
+#include "tools/report_page.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    NODE_WIDTH = 108,
+    NODE_HEIGHT = 40,
+    GAP_X = 18,
+    GAP_Y = 34,
+    MARGIN = 14,
+    SWEEPS = 12,
+    BACK_GAP = 12
+};
+
+struct node {
+    uint32_t rank, order;
+    double x; /* centre */
+    double barycentre;
+    uint32_t above, below; /* for the places of long edges: the neighbours in the chain */
+};
+
+struct edge {
+    uint32_t from, to; /* blocks */
+    bool back;
+    uint32_t first_place, place_count; /* nodes standing for it in the ranks between */
+};
+
+struct layout {
+    const struct pm_report_shader *shader;
+    struct node *nodes; /* blocks first, then places */
+    uint32_t node_count, rank_count;
+    struct edge *edges;
+    uint32_t edge_count;
+    uint32_t *by_rank, *rank_start; /* nodes of a rank in order; rank_count + 1 starts */
+    double width, height;
+};
+
+static bool find_back_edges(const struct pm_report_shader *shader, struct edge *edges,
+                            const uint32_t *first_edge)
+{
+    enum { UNSEEN, OPEN, DONE };
+    uint32_t count = shader->block_count, depth = 0;
+    uint8_t *state = calloc(count, 1);
+    uint32_t *stack = calloc(count, sizeof(*stack)), *next = calloc(count, sizeof(*next));
+    bool ok = state && stack && next;
+    if (ok) {
+        stack[depth++] = 0;
+        state[0] = OPEN;
+    }
+    while (ok && depth > 0) {
+        uint32_t block = stack[depth - 1];
+        if (next[block] == shader->blocks[block].successor_count) {
+            state[block] = DONE;
+            depth--;
+            continue;
+        }
+        struct edge *edge = &edges[first_edge[block] + next[block]++];
+        edge->back = state[edge->to] == OPEN;
+        if (state[edge->to] == UNSEEN) {
+            state[edge->to] = OPEN;
+            stack[depth++] = edge->to;
+        }
+    }
+    free(state);
+    free(stack);
+    free(next);
+    return ok;
+}
+
+static bool collect_edges(struct layout *layout)
+{
+    const struct pm_report_shader *shader = layout->shader;
+    uint32_t *first_edge = calloc(shader->block_count, sizeof(*first_edge));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < shader->block_count; i++)
+        count += shader->blocks[i].successor_count;
+    layout->edges = calloc(count + 1u, sizeof(*layout->edges));
+    bool ok = first_edge && layout->edges;
+    for (uint32_t i = 0; ok && i < shader->block_count; i++) {
+        first_edge[i] = layout->edge_count;
+        for (uint32_t j = 0; j < shader->blocks[i].successor_count; j++)
+            layout->edges[layout->edge_count++] =
+                (struct edge){.from = i, .to = shader->blocks[i].successors[j]};
+    }
+    ok = ok && find_back_edges(shader, layout->edges, first_edge);
+    free(first_edge);
+    return ok;
+}
+
+/* Longest path: relax until nothing moves; without the back edges the graph has no cycle, so it
+ * ends. */
+static void rank_blocks(struct layout *layout)
+{
+    bool moved = true;
+    while (moved) {
+        moved = false;
+        for (uint32_t i = 0; i < layout->edge_count; i++) {
+            const struct edge *edge = &layout->edges[i];
+            uint32_t rank = layout->nodes[edge->from].rank + 1;
+            if (!edge->back && layout->nodes[edge->to].rank < rank) {
+                layout->nodes[edge->to].rank = rank;
+                moved = true;
+            }
+        }
+    }
+}
+
+static bool place_long_edges(struct layout *layout)
+{
+    uint32_t count = layout->shader->block_count;
+    for (uint32_t i = 0; i < layout->edge_count; i++) {
+        struct edge *edge = &layout->edges[i];
+        uint32_t from = layout->nodes[edge->from].rank, to = layout->nodes[edge->to].rank;
+        edge->first_place = count;
+        edge->place_count = edge->back ? 0 : to - from - 1;
+        count += edge->place_count;
+    }
+    struct node *nodes = realloc(layout->nodes, (count + 1u) * sizeof(*nodes));
+    if (!nodes)
+        return false;
+    layout->nodes = nodes;
+    layout->node_count = count;
+    for (uint32_t i = 0; i < layout->edge_count; i++) {
+        const struct edge *edge = &layout->edges[i];
+        for (uint32_t j = 0; j < edge->place_count; j++)
+            nodes[edge->first_place + j] = (struct node){.rank = nodes[edge->from].rank + 1 + j};
+    }
+    return true;
+}
+
+static bool fill_ranks(struct layout *layout)
+{
+    for (uint32_t i = 0; i < layout->node_count; i++)
+        if (layout->nodes[i].rank + 1 > layout->rank_count)
+            layout->rank_count = layout->nodes[i].rank + 1;
+    layout->rank_start = calloc(layout->rank_count + 2u, sizeof(*layout->rank_start));
+    layout->by_rank = calloc(layout->node_count + 1u, sizeof(*layout->by_rank));
+    if (!layout->rank_start || !layout->by_rank)
+        return false;
+    for (uint32_t i = 0; i < layout->node_count; i++)
+        layout->rank_start[layout->nodes[i].rank + 2]++;
+    for (uint32_t i = 2; i <= layout->rank_count + 1; i++)
+        layout->rank_start[i] += layout->rank_start[i - 1];
+    for (uint32_t i = 0; i < layout->node_count; i++) {
+        struct node *node = &layout->nodes[i];
+        uint32_t at = layout->rank_start[node->rank + 1]++;
+        layout->by_rank[at] = i;
+        node->order = at - layout->rank_start[node->rank];
+    }
+    return true;
+}
+
+/* The node of an edge in the rank before (or after) the one of its place j; j counts the end block
+ * too. */
+static uint32_t edge_node(const struct edge *edge, uint32_t step)
+{
+    if (step == 0)
+        return edge->from;
+    return step <= edge->place_count ? edge->first_place + step - 1 : edge->to;
+}
+
+static void sweep(struct layout *layout, bool down)
+{
+    double *sum = calloc(layout->node_count, sizeof(*sum));
+    uint32_t *count = calloc(layout->node_count, sizeof(*count));
+    for (uint32_t i = 0; sum && count && i < layout->edge_count; i++) {
+        const struct edge *edge = &layout->edges[i];
+        for (uint32_t step = 0; !edge->back && step <= edge->place_count; step++) {
+            uint32_t upper = edge_node(edge, step), lower = edge_node(edge, step + 1);
+            uint32_t moves = down ? lower : upper, stays = down ? upper : lower;
+            uint32_t rank = layout->nodes[stays].rank;
+            uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
+            sum[moves] += (layout->nodes[stays].order + 0.5) / size;
+            count[moves]++;
+        }
+    }
+    for (uint32_t i = 0; sum && count && i < layout->node_count; i++) {
+        const struct node *node = &layout->nodes[i];
+        uint32_t size = layout->rank_start[node->rank + 1] - layout->rank_start[node->rank];
+        layout->nodes[i].barycentre = count[i] ? sum[i] / count[i] : (node->order + 0.5) / size;
+    }
+    free(sum);
+    free(count);
+    for (uint32_t rank = 0; rank < layout->rank_count; rank++) {
+        uint32_t *members = &layout->by_rank[layout->rank_start[rank]];
+        uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
+        for (uint32_t i = 1; i < size; i++) /* insertion sort: stable, and ranks are short */
+            for (uint32_t j = i; j > 0 && layout->nodes[members[j]].barycentre <
+                                              layout->nodes[members[j - 1]].barycentre;
+                 j--) {
+                uint32_t swap = members[j];
+                members[j] = members[j - 1];
+                members[j - 1] = swap;
+            }
+        for (uint32_t i = 0; i < size; i++)
+            layout->nodes[members[i]].order = i;
+    }
+}
+
+static void place(struct layout *layout)
+{
+    uint32_t widest = 1, back = 0;
+    for (uint32_t rank = 0; rank < layout->rank_count; rank++) {
+        uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
+        widest = size > widest ? size : widest;
+    }
+    double step = NODE_WIDTH + GAP_X, inner = widest * step;
+    for (uint32_t i = 0; i < layout->node_count; i++) {
+        struct node *node = &layout->nodes[i];
+        uint32_t size = layout->rank_start[node->rank + 1] - layout->rank_start[node->rank];
+        node->x = MARGIN + inner / 2 + (node->order + 0.5 - size / 2.0) * step;
+    }
+    for (uint32_t i = 0; i < layout->edge_count; i++)
+        back += layout->edges[i].back;
+    layout->width = inner + 2 * MARGIN + BACK_GAP * (back + 1.0);
+    layout->height = layout->rank_count * (NODE_HEIGHT + GAP_Y) - GAP_Y + 2.0 * MARGIN;
+}
+
+static double top_of(const struct node *node)
+{
+    return MARGIN + node->rank * (double)(NODE_HEIGHT + GAP_Y);
+}
+
+static bool draw_edges(const struct layout *layout, struct pm_buffer *out)
+{
+    bool ok = true;
+    uint32_t back = 0;
+    for (uint32_t i = 0; ok && i < layout->edge_count; i++) {
+        const struct edge *edge = &layout->edges[i];
+        const struct node *from = &layout->nodes[edge->from], *to = &layout->nodes[edge->to];
+        if (edge->back) {
+            double lane = layout->width - MARGIN - BACK_GAP * back++;
+            double y = top_of(from) + NODE_HEIGHT / 2.0, end = top_of(to) + NODE_HEIGHT / 2.0;
+            ok = pm_buffer_printf(out, "<path class=back d='M%.0f %.0fH%.0fV%.0fH%.0f'/>",
+                                  from->x + NODE_WIDTH / 2.0, y, lane, end,
+                                  to->x + NODE_WIDTH / 2.0 + 4);
+            continue;
+        }
+        double x = from->x, y = top_of(from) + NODE_HEIGHT;
+        ok = pm_buffer_printf(out, "<path class=edge d='M%.0f %.0f", x, y);
+        for (uint32_t step = 1; ok && step <= edge->place_count + 1; step++) {
+            const struct node *next = &layout->nodes[edge_node(edge, step)];
+            bool last = step == edge->place_count + 1;
+            double end = top_of(next) - (last ? 4 : 0);
+            ok = pm_buffer_printf(out, "C%.0f %.0f %.0f %.0f %.0f %.0f", x, y + GAP_Y / 2.0,
+                                  next->x, end - GAP_Y / 2.0, next->x, end);
+            if (ok && !last)
+                ok = pm_buffer_printf(out, "V%.0f", top_of(next) + NODE_HEIGHT);
+            x = next->x;
+            y = top_of(next) + NODE_HEIGHT;
+        }
+        ok = ok && pm_buffer_append_string(out, "'/>");
+    }
+    return ok;
+}
+
+static bool draw_blocks(const struct layout *layout, struct pm_buffer *out)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < layout->shader->block_count; i++) {
+        const struct pm_report_block *block = &layout->shader->blocks[i];
+        const struct node *node = &layout->nodes[i];
+        char colour[48], value[48];
+        pm_report_colour(colour, sizeof(colour), block->sampled, block->frequency.ratio);
+        if (block->sampled)
+            snprintf(value, sizeof(value), "%.4g", block->frequency.ratio);
+        else
+            snprintf(value, sizeof(value), "no sample");
+        double x = node->x - NODE_WIDTH / 2.0, y = top_of(node);
+        ok = pm_buffer_printf(
+            out,
+            "<g><title>block %u: %u instructions, %u sampled calls, 95 %% interval %.4g to %.4g, "
+            "%.0f %% of lanes in uniform subgroups</title>"
+            "<rect x='%.0f' y='%.0f' width='%d' height='%d' rx='4' style='fill:%s'%s/>"
+            "<text x='%.0f' y='%.0f'>%u</text><text class=value x='%.0f' y='%.0f'>%s</text></g>",
+            i, block->instructions, block->calls, block->frequency.ratio_low,
+            block->frequency.ratio_high, 100 * block->uniform.ratio, x, y, NODE_WIDTH, NODE_HEIGHT,
+            colour, block->at_most_once ? "" : " class=loop", node->x, y + 16, i, node->x, y + 32,
+            value);
+    }
+    return ok;
+}
+
+static bool build(struct layout *layout)
+{
+    layout->nodes = calloc(layout->shader->block_count + 1u, sizeof(*layout->nodes));
+    if (!layout->nodes || !collect_edges(layout))
+        return false;
+    rank_blocks(layout);
+    if (!place_long_edges(layout) || !fill_ranks(layout))
+        return false;
+    for (int i = 0; i < SWEEPS; i++)
+        sweep(layout, i % 2 == 0);
+    place(layout);
+    return true;
+}
+
+bool pm_report_graph(const struct pm_report_shader *shader, struct pm_buffer *out)
+{
+    struct layout layout = {.shader = shader};
+    bool ok =
+        shader->block_count > 0 && build(&layout) &&
+        pm_buffer_printf(
+            out,
+            "<svg class=graph role=img aria-label='control-flow graph' width='%.0f' height='%.0f' "
+            "viewBox='0 0 %.0f %.0f'>",
+            layout.width, layout.height, layout.width, layout.height) &&
+        draw_edges(&layout, out) && draw_blocks(&layout, out) &&
+        pm_buffer_append_string(out, "</svg>");
+    free(layout.nodes);
+    free(layout.edges);
+    free(layout.by_rank);
+    free(layout.rank_start);
+    return ok;
+}

@@ -1,0 +1,64 @@
+/*
+ * What the report knows of one shader: its blocks with their estimates, and its GLSL with the block
+ * each line came from.
+ *
+ * Thread safety: one thread. Everything is owned by the arena given.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "profile/database.h"
+#include "shader_rewrite/shader_rewrite.h"
+
+#define PM_NO_BLOCK UINT32_MAX
+
+struct pm_report_block {
+    uint32_t *successors; /* block numbers, distinct */
+    uint32_t successor_count;
+    uint32_t instructions; /* without its label */
+    bool at_most_once;
+    bool sampled;
+    struct pm_ratio frequency; /* of the estimates; when sampled */
+    struct pm_ratio uniform;
+    uint32_t calls;
+};
+
+struct pm_report_line {
+    const char *text;
+    uint32_t block; /* PM_NO_BLOCK: declarations, braces */
+};
+
+struct pm_report_shader {
+    const struct pm_shader_estimates *estimates;
+    enum pm_stage stage;
+    struct pm_report_block *blocks; /* numbered as the points are */
+    uint32_t block_count;
+    struct pm_report_line *lines;
+    size_t line_count;
+    const char *why_no_lines; /* NULL where there are lines */
+    double heat;              /* instructions executed in sampled calls: what the page sorts by */
+};
+
+/* What a shader was made from: the local shader store's record of it. */
+struct pm_report_source {
+    const uint32_t *canonical;
+    size_t canonical_count;
+    const uint32_t *original;
+    size_t original_count;
+    const char *entry_point;
+    enum pm_stage stage;
+    const struct pm_spec_value *spec_values;
+    size_t spec_value_count;
+};
+
+bool pm_report_shader_build(const struct pm_report_source *source,
+                            const struct pm_shader_estimates *estimates, struct pm_arena *arena,
+                            struct pm_report_shader *shader, struct pm_error *error);
+
+/* report_source.c: GLSL by SPIRV-Cross of a module whose blocks it marks with line directives.
+ * words: canonical, names kept where there are any; blocks in the points' order. */
+bool pm_report_source_lines(const uint32_t *words, size_t count,
+                            const struct pm_block_points *points, struct pm_arena *arena,
+                            struct pm_report_line **lines, size_t *line_count,
+                            struct pm_error *error);

@@ -1,0 +1,74 @@
+#include "tools/tool.h"
+#include "base/file.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int pm_tool_failed(const char *command, const struct pm_error *error)
+{
+    fprintf(stderr, "piecemeal %s: %s\n", command, error->message);
+    return PM_EXIT_FAILED;
+}
+
+int pm_tool_usage(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "piecemeal %s: ", command);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\nTry `piecemeal %s --help`.\n", command);
+    va_end(arguments);
+    return PM_EXIT_USAGE;
+}
+
+static char *config_path_of_game(const char *game)
+{
+    char *safe = pm_file_safe_name(game);
+    char name[300];
+    if (!safe)
+        return NULL;
+    int length = snprintf(name, sizeof(name), "%s.json", safe);
+    free(safe);
+    return length > 0 && (size_t)length < sizeof(name) ? pm_place_path(PM_PLACE_CONFIG, name)
+                                                       : NULL;
+}
+
+bool pm_tool_config(struct pm_config *config, const char *game, const char *path,
+                    struct pm_error *error)
+{
+    extern char **environ;
+    char *found = NULL;
+    if (!path)
+        path = getenv("PIECEMEAL_CONFIG");
+    if (!path && game) {
+        found = config_path_of_game(game);
+        FILE *file = found ? fopen(found, "r") : NULL;
+        if (file) {
+            fclose(file);
+            path = found;
+        }
+    }
+    bool ok = (!path || pm_config_load_file(config, path, error)) &&
+              pm_config_apply_environment(config, environ, error);
+    free(found);
+    return ok;
+}
+
+char *pm_tool_local_storage(void)
+{
+    return pm_place_path(PM_PLACE_DATA, "local/aggregator.sqlite");
+}
+
+bool pm_tool_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno || *end || value > most)
+        return false;
+    *number = value;
+    return true;
+}

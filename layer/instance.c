@@ -98,6 +98,8 @@ static void load_database(struct pm_instance *instance)
     instance->database_arena = NULL;
 }
 
+#define RAISED_VERSION VK_API_VERSION_1_2
+
 static VkResult create_next(struct pm_instance *instance, PFN_vkCreateInstance create,
                             VkLayerInstanceCreateInfo *link, const VkInstanceCreateInfo *info,
                             const VkAllocationCallbacks *allocator, VkInstance *out)
@@ -107,20 +109,21 @@ static VkResult create_next(struct pm_instance *instance, PFN_vkCreateInstance c
     instance->game_api_version = asked != 0 ? asked : VK_API_VERSION_1_0;
     instance->api_version = instance->game_api_version;
     link->u.pLayerInfo = ours->pNext;
-    if (instance->passive || instance->api_version >= VK_API_VERSION_1_1)
+    if (instance->passive || instance->api_version >= RAISED_VERSION)
         return create(info, allocator, out);
-    /* A Vulkan 1.0 instance limits its devices to 1.0, where shaders have no subgroup
-     * operations. 1.1 adds commands and takes nothing away, and the loader hands 1.0 to a driver
-     * that knows no more. */
+    /* The instance's version limits its devices': Vulkan 1.0 has no subgroup operations, and
+     * with 1.1 a driver that has buffer addresses only as a part of 1.2 (SwiftShader) has none. A
+     * later version adds commands and takes nothing away, and the loader hands 1.0 to a driver that
+     * knows no more. */
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO};
     if (info->pApplicationInfo != NULL)
         application = *info->pApplicationInfo;
-    application.apiVersion = VK_API_VERSION_1_1;
+    application.apiVersion = RAISED_VERSION;
     VkInstanceCreateInfo raised = *info;
     raised.pApplicationInfo = &application;
     VkResult result = create(&raised, allocator, out);
     if (result == VK_SUCCESS) {
-        instance->api_version = VK_API_VERSION_1_1;
+        instance->api_version = RAISED_VERSION;
         return result;
     }
     link->u.pLayerInfo = ours->pNext;

@@ -39,7 +39,7 @@ struct pm_instance {
     VkInstance handle;
     struct pm_instance_dispatch dispatch;
     uint32_t game_api_version; /* what the game asked for, at least 1.0 */
-    uint32_t api_version; /* what the instance was made with: the game's, or 1.1 (instance.c) */
+    uint32_t api_version; /* what the instance was made with: the game's, or 1.2 (instance.c) */
     bool debug_utils;     /* VK_EXT_debug_utils is enabled: the log goes to its messengers too */
     bool passive;         /* deny list, bad config: pass everything through */
     char *game;           /* identity (DESIGN, Identity of a game) */

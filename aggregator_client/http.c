@@ -1,5 +1,6 @@
 #include "aggregator_client/http.h"
 #include "base/file.h"
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +33,11 @@ static bool same(const char *a, const char *b)
 
 static bool is_loopback(const char *host)
 {
-    return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
-           strcmp(host, "[::1]") == 0;
+    struct in_addr address;
+    /* A number, not a name that begins like one. */
+    if (inet_pton(AF_INET, host, &address) == 1)
+        return ntohl(address.s_addr) >> 24 == 127;
+    return strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0;
 }
 
 /* Profiles must not be readable on their way, and the token even less. */
@@ -199,7 +203,7 @@ static bool fill_headers(const struct pm_http *http, bool post, const char *etag
 static bool is_permanent(CURLcode code)
 {
     return code == CURLE_SSL_CACERT_BADFILE || code == CURLE_PEER_FAILED_VERIFICATION ||
-           code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
+           code == CURLE_URL_MALFORMAT;
 }
 
 static void set_options(const struct pm_http *http, const char *url, const struct pm_buffer *body,

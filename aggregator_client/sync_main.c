@@ -77,7 +77,8 @@ static int parse_options(int argc, char **argv, struct options *options)
             puts("piecemeal-sync " PM_VERSION);
             return EXIT_OK;
         default:
-            return usage("see above", "");
+            fputs("Try `piecemeal-sync --help`.\n", stderr);
+            return EXIT_USAGE;
         }
     }
     return optind < argc ? usage("unexpected argument: ", argv[optind]) : -1;

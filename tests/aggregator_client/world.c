@@ -1,0 +1,116 @@
+#include "world.h"
+#include "aggregator_client/spool.h"
+#include "base/file.h"
+#include "random_profile.h"
+#include "temporary.h"
+#include <dirent.h>
+#include <string.h>
+
+static void check(bool good)
+{
+    if (!good)
+        abort();
+}
+
+const char *world_path(const struct world *world, const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof(path), "%s/%s", world->folder, name);
+    return path;
+}
+
+int world_make(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    check(world != NULL);
+    temporary_make(world->folder, sizeof(world->folder));
+    setenv("HOME", world->folder, 1);
+    setenv("XDG_CONFIG_HOME", world_path(world, "config"), 1);
+    setenv("XDG_DATA_HOME", world_path(world, "data"), 1);
+    setenv("XDG_CACHE_HOME", world_path(world, "cache"), 1);
+    unsetenv("PIECEMEAL_CONFIG");
+    world->spool = strdup(world_path(world, "data/piecemeal/spool"));
+    world->server = server_start();
+    pm_config_init(&world->config);
+    check(asprintf(&world->config.aggregator.url, "http://127.0.0.1:%u",
+                   server_port(world->server)) > 0);
+    world->log = pm_log_create(world_path(world, "log"), -1, PM_LOG_DEBUG, NULL);
+    world->info =
+        (struct pm_sync_info){.config = &world->config, .log = world->log, .deadline_seconds = 20};
+    check(pm_consent_write(PM_CONSENT_GRANTED, &world->error));
+    server_script(world->server, &(struct server_answer){.status = 204}, 1);
+    *state = world;
+    return 0;
+}
+
+int world_remove(void **state)
+{
+    struct world *world = *state;
+    server_stop(world->server);
+    pm_log_destroy(world->log);
+    pm_config_finish(&world->config);
+    temporary_remove(world->folder);
+    free(world->spool);
+    free(world);
+    return 0;
+}
+
+char *world_session(struct world *world, const char *game, uint64_t seed, int checkpoints,
+                    struct pm_profile_merge *merge)
+{
+    struct pm_spool_session *before, *after;
+    size_t before_count, after_count;
+    check(pm_spool_list(NULL, &before, &before_count, &world->error));
+    struct pm_spool_writer *writer =
+        pm_spool_writer_create(NULL, (uint64_t)64 << 20, &world->error);
+    struct pm_random random;
+    pm_random_init(&random, seed);
+    check(writer != NULL);
+    for (int i = 0; i < checkpoints; i++) {
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_profile profile = pm_random_profile(&random, arena, 10, 16);
+        profile.game = game;
+        check(pm_spool_append(writer, &profile, &world->error));
+        check(!merge || pm_profile_merge_add(merge, &profile, &world->error));
+        pm_arena_destroy(arena);
+    }
+    pm_spool_writer_destroy(writer);
+    check(pm_spool_list(NULL, &after, &after_count, &world->error));
+    char *path = NULL;
+    for (size_t i = 0; i < after_count; i++) {
+        bool old = false;
+        for (size_t k = 0; k < before_count; k++)
+            old = old || strcmp(before[k].path, after[i].path) == 0;
+        if (!old)
+            path = strdup(after[i].path);
+    }
+    pm_spool_list_free(before, before_count);
+    pm_spool_list_free(after, after_count);
+    return path;
+}
+
+int world_count(const struct world *world, const char *folder, const char *suffix)
+{
+    DIR *directory = opendir(world_path(world, folder));
+    int count = 0;
+    if (!directory)
+        return -1;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        size_t length = strlen(entry->d_name), tail = strlen(suffix);
+        if (entry->d_name[0] != '.' && length >= tail &&
+            strcmp(entry->d_name + length - tail, suffix) == 0)
+            count++;
+    }
+    closedir(directory);
+    return count;
+}
+
+bool world_logged(const struct world *world, const char *text)
+{
+    struct pm_buffer log;
+    pm_buffer_init(&log, 1 << 20);
+    bool found = pm_file_read(world_path(world, "log"), &log, NULL) && log.data &&
+                 strstr((char *)log.data, text);
+    pm_buffer_finish(&log);
+    return found;
+}

@@ -46,6 +46,7 @@
     X(CreateSharedSwapchainsKHR)                                                                   \
     X(AcquireNextImageKHR)                                                                         \
     X(AcquireNextImage2KHR)                                                                        \
+    X(GetFenceStatus)                                                                              \
     X(WaitForFences)                                                                               \
     X(WaitSemaphores)                                                                              \
     X(WaitSemaphoresKHR)

@@ -5,7 +5,7 @@
 #include "layer/readback.h"
 #include <stdlib.h>
 
-static struct pm_queue *queue_of(struct pm_device *device, VkQueue handle)
+struct pm_queue *pm_queue_of(struct pm_device *device, VkQueue handle)
 {
     return device->sampling != NULL ? pm_lookup_find(&device->sampling->queues, PM_KEY(handle))
                                     : NULL;
@@ -13,8 +13,8 @@ static struct pm_queue *queue_of(struct pm_device *device, VkQueue handle)
 
 static VkResult checked(struct pm_device *device, VkResult result)
 {
-    if (result == VK_ERROR_DEVICE_LOST && !atomic_exchange(&device->lost, true))
-        pm_log_warning(device->instance->log, "the device was lost; sampling ends");
+    if (result == VK_ERROR_DEVICE_LOST)
+        pm_device_was_lost(device);
     return result;
 }
 
@@ -24,7 +24,7 @@ static void add_queue(struct pm_device *device, VkQueue handle, uint32_t family)
     if (sampling == NULL || handle == VK_NULL_HANDLE)
         return;
     pthread_mutex_lock(&sampling->lock);
-    if (queue_of(device, handle) == NULL && sampling->queue_count < PM_QUEUES) {
+    if (pm_queue_of(device, handle) == NULL && sampling->queue_count < PM_QUEUES) {
         struct pm_queue *queue = calloc(1, sizeof *queue);
         if (queue != NULL) {
             queue->device = device;
@@ -112,9 +112,10 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
                                               const VkSubmitInfo *infos, VkFence fence)
 {
     struct pm_device *device = pm_device_of(handle);
-    struct pm_queue *queue = queue_of(device, handle);
+    struct pm_queue *queue = pm_queue_of(device, handle);
     if (queue == NULL)
         return device->dispatch.QueueSubmit(handle, count, infos, fence);
+    pm_cpu_watch_submit(&device->sampling->watch, handle);
     submit_all(queue, count, infos, 1);
     VkResult result = checked(device, device->dispatch.QueueSubmit(handle, count, infos, fence));
     if (result != VK_SUCCESS)
@@ -127,9 +128,10 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
 static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQueue handle,
                         uint32_t count, const VkSubmitInfo2 *infos, VkFence fence)
 {
-    struct pm_queue *queue = queue_of(device, handle);
+    struct pm_queue *queue = pm_queue_of(device, handle);
     if (queue == NULL)
         return next(handle, count, infos, fence);
+    pm_cpu_watch_submit(&device->sampling->watch, handle);
     submit_all2(queue, count, infos, 1);
     VkResult result = checked(device, next(handle, count, infos, fence));
     if (result != VK_SUCCESS)
@@ -153,31 +155,15 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit2KHR(VkQueue handle, uint32_t count
     return submit2(device, device->dispatch.QueueSubmit2KHR, handle, count, infos, fence);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL pm_QueueWaitIdle(VkQueue handle)
-{
-    struct pm_device *device = pm_device_of(handle);
-    struct pm_queue *queue = queue_of(device, handle);
-    if (queue != NULL)
-        pm_readback_follow(queue, true);
-    return checked(device, device->dispatch.QueueWaitIdle(handle));
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_DeviceWaitIdle(VkDevice handle)
-{
-    struct pm_device *device = pm_device_of(handle);
-    /* The game holds all queues (Vulkan, vkDeviceWaitIdle, host synchronization). */
-    struct pm_sampling *sampling = device->sampling;
-    for (uint32_t i = 0; sampling != NULL && i < atomic_load(&sampling->queue_count); i++)
-        pm_readback_follow(sampling->queue_list[i], true);
-    return checked(device, device->dispatch.DeviceWaitIdle(handle));
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresentInfoKHR *info)
 {
     struct pm_device *device = pm_device_of(handle);
-    VkResult result = checked(device, device->dispatch.QueuePresentKHR(handle, info));
-    struct pm_queue *queue = queue_of(device, handle);
+    struct pm_queue *queue = pm_queue_of(device, handle);
+    int64_t begin = pm_wait_begins(device);
+    VkResult result = device->dispatch.QueuePresentKHR(handle, info);
+    pm_wait_ends(device, begin, result);
     if (queue != NULL && result != VK_ERROR_DEVICE_LOST) {
+        pm_cpu_watch_present(&device->sampling->watch, handle);
         pm_sampling_heartbeat(device->sampling);
         pm_readback_follow(queue, false);
     }
@@ -197,8 +183,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateSwapchainKHR(VkDevice handle,
                                                      VkSwapchainKHR *out)
 {
     struct pm_device *device = pm_device_of(handle);
-    VkResult result =
-        checked(device, device->dispatch.CreateSwapchainKHR(handle, info, allocator, out));
+    VkResult result = device->dispatch.CreateSwapchainKHR(handle, info, allocator, out);
     will_present(device, result);
     return result;
 }
@@ -209,48 +194,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateSharedSwapchainsKHR(VkDevice handle, uin
                                                             VkSwapchainKHR *out)
 {
     struct pm_device *device = pm_device_of(handle);
-    VkResult result = checked(
-        device, device->dispatch.CreateSharedSwapchainsKHR(handle, count, infos, allocator, out));
+    VkResult result =
+        device->dispatch.CreateSharedSwapchainsKHR(handle, count, infos, allocator, out);
     will_present(device, result);
     return result;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_AcquireNextImageKHR(VkDevice handle, VkSwapchainKHR swapchain,
-                                                      uint64_t timeout, VkSemaphore semaphore,
-                                                      VkFence fence, uint32_t *index)
-{
-    struct pm_device *device = pm_device_of(handle);
-    return checked(device, device->dispatch.AcquireNextImageKHR(handle, swapchain, timeout,
-                                                                semaphore, fence, index));
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_AcquireNextImage2KHR(VkDevice handle,
-                                                       const VkAcquireNextImageInfoKHR *info,
-                                                       uint32_t *index)
-{
-    struct pm_device *device = pm_device_of(handle);
-    return checked(device, device->dispatch.AcquireNextImage2KHR(handle, info, index));
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_WaitForFences(VkDevice handle, uint32_t count,
-                                                const VkFence *fences, VkBool32 all,
-                                                uint64_t timeout)
-{
-    struct pm_device *device = pm_device_of(handle);
-    return checked(device, device->dispatch.WaitForFences(handle, count, fences, all, timeout));
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_WaitSemaphores(VkDevice handle, const VkSemaphoreWaitInfo *info,
-                                                 uint64_t timeout)
-{
-    struct pm_device *device = pm_device_of(handle);
-    return checked(device, device->dispatch.WaitSemaphores(handle, info, timeout));
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_WaitSemaphoresKHR(VkDevice handle,
-                                                    const VkSemaphoreWaitInfo *info,
-                                                    uint64_t timeout)
-{
-    struct pm_device *device = pm_device_of(handle);
-    return checked(device, device->dispatch.WaitSemaphoresKHR(handle, info, timeout));
 }

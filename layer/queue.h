@@ -33,3 +33,13 @@ struct pm_queue {
 
 /* Frees the queues' records and what the readback made for them; the device is idle. */
 void pm_queues_destroy(struct pm_sampling *sampling);
+
+/* The record of a queue; NULL: unknown. */
+struct pm_queue *pm_queue_of(struct pm_device *device, VkQueue handle);
+
+/* Around a call of the game's that may wait (wait.c). */
+int64_t pm_wait_begins(const struct pm_device *device);
+void pm_wait_ends(struct pm_device *device, int64_t begin, VkResult result);
+
+/* VK_ERROR_DEVICE_LOST was seen. */
+void pm_device_was_lost(struct pm_device *device);

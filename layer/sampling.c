@@ -43,6 +43,7 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device)
     pm_window_init(&sampling->window, config->sampler.window_probability,
                    config->sampler.window_frames, pm_random_next(&sampling->random));
     draw_begins(sampling);
+    pm_cpu_watch_init(&sampling->watch, device);
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->armed, sampling->window.open);
     atomic_init(&sampling->checkpoint_at, now());
@@ -59,6 +60,7 @@ void pm_sampling_destroy(struct pm_sampling *sampling)
         return;
     pm_commands_destroy(sampling);
     pm_queues_destroy(sampling);
+    pm_cpu_watch_finish(&sampling->watch);
     pm_lookup_finish(&sampling->commands);
     pm_lookup_finish(&sampling->pools);
     pm_lookup_finish(&sampling->queries);
@@ -92,11 +94,13 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling)
     case PM_WINDOW_OPENED:
         sampling->since_checkpoint = 0;
         arm(sampling, true);
+        pm_cpu_watch_window(&sampling->watch, true);
         atomic_store(&sampling->open, true);
         pm_log_debug(sampling->device->instance->log, "a profiling window opens");
         break;
     case PM_WINDOW_CLOSED:
         atomic_store(&sampling->open, false);
+        pm_cpu_watch_window(&sampling->watch, false);
         if (atomic_load(&sampling->recording) == 0)
             arm(sampling, false);
         raise_checkpoint(sampling);
@@ -122,7 +126,8 @@ void pm_sampling_tick(struct pm_sampling *sampling)
 
 bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat)
 {
-    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
+    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
+        atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed))
         return false;
     if (atomic_load(&sampling->open)) {
         /* The window may be closing just now. Whoever closes it looks at `recording` after clearing

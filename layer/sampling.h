@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "layer/cpu_watch.h"
 #include "layer/layer.h"
 #include "layer/lookup.h"
 
@@ -40,6 +41,8 @@ struct pm_sampling {
     _Atomic uint64_t checkpoint;   /* raised whenever counters should be copied out */
     _Atomic int64_t checkpoint_at; /* CLOCK_MONOTONIC, nanoseconds: when it was raised last */
     _Atomic int64_t begins;        /* outside windows: begins until one is chosen */
+
+    struct pm_cpu_watch watch; /* whether the game is bound by its processor */
 
     struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
     struct pm_lookup pools;    /* VkCommandPool to struct pm_command_pool (command.h) */

@@ -22,25 +22,6 @@ static VkLayerInstanceCreateInfo *find_link(const VkInstanceCreateInfo *info)
     return NULL;
 }
 
-/* Shows the log's messages to the game's debug-utils messengers too. */
-static void to_messengers(void *user, enum pm_log_level level, const char *message)
-{
-    struct pm_instance *instance = user;
-    static const VkDebugUtilsMessageSeverityFlagBitsEXT severities[] = {
-        [PM_LOG_ERROR] = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        [PM_LOG_WARNING] = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT,
-        [PM_LOG_INFO] = VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT,
-        [PM_LOG_DEBUG] = VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT,
-    };
-    const VkDebugUtilsMessengerCallbackDataEXT data = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CALLBACK_DATA_EXT,
-        .pMessageIdName = "Piecemeal",
-        .pMessage = message,
-    };
-    instance->dispatch.SubmitDebugUtilsMessageEXT(
-        instance->handle, severities[level], VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT, &data);
-}
-
 /* Config, log, database. Whatever fails makes the instance passive, with a line that says why. */
 static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *info)
 {
@@ -146,6 +127,7 @@ static void free_instance(struct pm_instance *instance)
     pthread_mutex_destroy(&instance->spool_lock);
     pm_arena_destroy(instance->database_arena);
     pm_log_destroy(instance->log);
+    pm_messages_finish(&instance->messages);
     pm_config_finish(&instance->config);
     free(instance->game);
     free(instance);
@@ -179,6 +161,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateInstance(const VkInstanceCreateInfo *inf
     }
     atomic_init(&instance->references, 1);
     pthread_mutex_init(&instance->spool_lock, NULL);
+    pm_messages_init(&instance->messages);
     if (!set_up(instance, info)) {
         free_instance(instance);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -200,7 +183,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateInstance(const VkInstanceCreateInfo *inf
     instance->debug_utils = is_enabled(info, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) &&
                             instance->dispatch.SubmitDebugUtilsMessageEXT != NULL;
     if (instance->debug_utils)
-        pm_log_set_callback(instance->log, to_messengers, instance);
+        pm_log_set_callback(instance->log, pm_messages_post, &instance->messages);
     load_database(instance);
     pm_log_info(instance->log, "game \"%s\", Vulkan %u.%u", instance->game,
                 VK_API_VERSION_MAJOR(instance->game_api_version),

@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "dispatch.h" /* generated: struct pm_instance_dispatch, struct pm_device_dispatch */
+#include "layer/messages.h"
 #include "profile/database.h"
 #include "profile/profile.h"
 #include "sampler/sampler.h"
@@ -41,8 +42,9 @@ struct pm_instance {
     uint32_t game_api_version; /* what the game asked for, at least 1.0 */
     uint32_t api_version; /* what the instance was made with: the game's, or 1.2 (instance.c) */
     bool debug_utils;     /* VK_EXT_debug_utils is enabled: the log goes to its messengers too */
-    bool passive;         /* deny list, bad config: pass everything through */
-    char *game;           /* identity (DESIGN, Identity of a game) */
+    struct pm_messages messages; /* that wait for them */
+    bool passive;                /* deny list, bad config: pass everything through */
+    char *game;                  /* identity (DESIGN, Identity of a game) */
     struct pm_config config;
     struct pm_log *log;
     struct pm_database *database; /* the cached PGO database; NULL when there is none; read-only */

@@ -147,7 +147,9 @@ static void remember(struct pm_device *device, VkPipeline handle, struct pm_pipe
                      const struct pm_error *error)
 {
     if (!pipeline) {
-        pm_log_info(device->instance->log, "a pipeline gets no variants: %s", error->message);
+        /* PM_ERROR_STATE: there is nothing to sample, which is nothing to tell. */
+        pm_logf(device->instance->log, error->code == PM_ERROR_STATE ? PM_LOG_DEBUG : PM_LOG_INFO,
+                "a pipeline gets no variants: %s", error->message);
         return;
     }
     if (device->instance->config.debug.synchronous && !pipeline->is_library)
@@ -172,6 +174,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPip
             remember(device, pipelines[i], pm_pipeline_remember_graphics(device, &infos[i], &error),
                      &error);
     }
+    pm_messages_deliver(device->instance);
     return result;
 }
 
@@ -190,6 +193,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateComputePipelines(VkDevice handle, VkPipe
             remember(device, pipelines[i], pm_pipeline_remember_compute(device, &infos[i], &error),
                      &error);
     }
+    pm_messages_deliver(device->instance);
     return result;
 }
 

@@ -321,7 +321,7 @@ static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipeline
         return false;
     pipeline->is_library = (info->flags & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0;
     if (!find_fragment_stage(pipeline) && !pipeline->is_library)
-        return pm_fail(error, PM_ERROR_UNSUPPORTED, "it has no fragment shader");
+        return pm_fail(error, PM_ERROR_STATE, "it has no fragment shader");
     pipeline->may_force_early_tests = own == ALL_STATE && pipeline->library_count == 0 &&
                                       !pipeline->is_library &&
                                       may_force_early_tests(pipeline->graphics);

@@ -104,6 +104,7 @@ static void submitted(struct pm_queue *queue)
     if (!atomic_load_explicit(&sampling->presents, memory_order_relaxed))
         pm_sampling_heartbeat(sampling);
     pm_readback_follow(queue, false);
+    pm_messages_deliver(queue->device->instance);
 }
 
 /* The variants are counted before the submission and not after it: as soon as it is made, another
@@ -166,6 +167,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresen
         pm_cpu_watch_present(&device->sampling->watch, handle);
         pm_sampling_heartbeat(device->sampling);
         pm_readback_follow(queue, false);
+        pm_messages_deliver(device->instance);
     }
     return result;
 }

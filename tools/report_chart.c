@@ -33,10 +33,11 @@ bool pm_report_chart(const struct pm_report_coverage *samples, size_t count, str
         WIDTH, HEIGHT, WIDTH);
     for (int percent = 0; ok && percent <= 100; percent += 25) {
         double y = TOP + height * (1 - percent / 100.0);
-        ok = pm_buffer_printf(out,
-                              "<path class=grid d='M%d %.1fH%d'/><text class=axis x='%d' y='%.1f' "
-                              "text-anchor='end'>%d %%</text>",
-                              LEFT, y, WIDTH - RIGHT, LEFT - 6, y + 4, percent);
+        ok = pm_buffer_printf(
+            out,
+            "<path class=grid d='M%d %.1fH%d'/><text class='axis end' x='%d' y='%.1f'>"
+            "%d %%</text>",
+            LEFT, y, WIDTH - RIGHT, LEFT - 6, y + 4, percent);
     }
     ok = ok && pm_buffer_append_string(out, "<path class=line d='");
     for (size_t i = 0; ok && i < count; i++) {
@@ -48,13 +49,14 @@ bool pm_report_chart(const struct pm_report_coverage *samples, size_t count, str
                     : pm_buffer_printf(out, "H%.1fV%.1f", x, y);
     }
     const struct pm_report_coverage *end = &samples[count - 1];
-    return ok && pm_buffer_printf(
-                     out,
-                     "'/><text class=axis x='%d' y='%d'>%s</text><text class=axis x='%d' y='%d' "
-                     "text-anchor='end'>%s UTC</text></svg><p>%llu of %llu points covered (%.1f "
-                     "%%) after "
-                     "%llu uploads.</p>",
-                     LEFT, HEIGHT - 8, first, WIDTH - RIGHT, HEIGHT - 8, last,
-                     (unsigned long long)end->points_covered, (unsigned long long)end->points,
-                     100 * share(end), (unsigned long long)end->uploads);
+    return ok && pm_buffer_printf(out,
+                                  "'/><text class='axis start' x='%d' y='%d'>%s</text><text "
+                                  "class='axis end' x='%d' y='%d'>"
+                                  "%s UTC</text></svg><p>%llu of %llu points covered (%.1f "
+                                  "%%) after "
+                                  "%llu uploads.</p>",
+                                  LEFT, HEIGHT - 8, first, WIDTH - RIGHT, HEIGHT - 8, last,
+                                  (unsigned long long)end->points_covered,
+                                  (unsigned long long)end->points, 100 * share(end),
+                                  (unsigned long long)end->uploads);
 }

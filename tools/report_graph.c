@@ -4,6 +4,7 @@
  * they cross, and ranks are ordered by barycentres.
  */
 #include "tools/report_page.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -202,23 +203,103 @@ static void sweep(struct layout *layout, bool down)
     }
 }
 
-static void place(struct layout *layout)
+/* The distance two neighbours in a rank keep: a place of a long edge is a mere line. */
+static double distance(const struct layout *layout, uint32_t left, uint32_t right)
 {
-    uint32_t widest = 1, back = 0;
-    for (uint32_t rank = 0; rank < layout->rank_count; rank++) {
+    uint32_t blocks = layout->shader->block_count;
+    return (left < blocks ? NODE_WIDTH / 2.0 : 0) + (right < blocks ? NODE_WIDTH / 2.0 : 0) + GAP_X;
+}
+
+/* Where the neighbours in the rank above (or below) pull each of a rank's nodes; its own place
+ * without any. */
+static void pull(const struct layout *layout, uint32_t rank, bool down, double *wish,
+                 uint32_t *count)
+{
+    const uint32_t *members = &layout->by_rank[layout->rank_start[rank]];
+    uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
+    for (uint32_t i = 0; i < size; i++) {
+        wish[members[i]] = 0;
+        count[members[i]] = 0;
+    }
+    for (uint32_t i = 0; i < layout->edge_count; i++) {
+        const struct edge *edge = &layout->edges[i];
+        uint32_t from = layout->nodes[edge->from].rank;
+        uint32_t step =
+            rank - from -
+            (down ? 1 : 0); /* of the upper end; wraps where the edge does not come by */
+        if (edge->back || step > edge->place_count)
+            continue;
+        uint32_t upper = edge_node(edge, step), lower = edge_node(edge, step + 1);
+        wish[down ? lower : upper] += layout->nodes[down ? upper : lower].x;
+        count[down ? lower : upper]++;
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t node = members[i];
+        wish[node] = count[node] ? wish[node] / count[node] : layout->nodes[node].x;
+    }
+}
+
+/* Gives a rank's nodes the places they wish for, in their order and apart: the mean of what a pass
+ * from the left and one from the right leave, which keeps the distances too. */
+static void settle(struct layout *layout, uint32_t rank, const double *wish, double *scratch)
+{
+    const uint32_t *members = &layout->by_rank[layout->rank_start[rank]];
+    uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
+    for (uint32_t i = 0; i < size; i++) {
+        scratch[i] = wish[members[i]];
+        if (i > 0)
+            scratch[i] =
+                fmax(scratch[i], scratch[i - 1] + distance(layout, members[i - 1], members[i]));
+    }
+    double right = INFINITY;
+    for (uint32_t i = size; i-- > 0;) {
+        right = i + 1 < size ? right - distance(layout, members[i], members[i + 1]) : right;
+        right = fmin(wish[members[i]], right);
+        layout->nodes[members[i]].x = (scratch[i] + right) / 2;
+    }
+}
+
+static bool settle_ranks(struct layout *layout)
+{
+    double *wish = calloc(layout->node_count, sizeof(*wish)),
+           *scratch = calloc(layout->node_count, sizeof(*scratch));
+    uint32_t *count = calloc(layout->node_count, sizeof(*count));
+    bool ok = wish && scratch && count;
+    for (uint32_t rank = 0; ok && rank < layout->rank_count; rank++) {
+        const uint32_t *members = &layout->by_rank[layout->rank_start[rank]];
         uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
-        widest = size > widest ? size : widest;
+        for (uint32_t i = 1; i < size; i++)
+            layout->nodes[members[i]].x =
+                layout->nodes[members[i - 1]].x + distance(layout, members[i - 1], members[i]);
     }
-    double step = NODE_WIDTH + GAP_X, inner = widest * step;
+    for (int i = 0; ok && i < SWEEPS; i++)
+        for (uint32_t j = 0; j < layout->rank_count; j++) {
+            uint32_t rank = i % 2 == 0 ? j : layout->rank_count - 1 - j;
+            pull(layout, rank, i % 2 == 0, wish, count);
+            settle(layout, rank, wish, scratch);
+        }
+    free(wish);
+    free(scratch);
+    free(count);
+    return ok;
+}
+
+static bool place(struct layout *layout)
+{
+    double least = INFINITY, most = -INFINITY;
+    uint32_t back = 0;
+    bool ok = settle_ranks(layout);
     for (uint32_t i = 0; i < layout->node_count; i++) {
-        struct node *node = &layout->nodes[i];
-        uint32_t size = layout->rank_start[node->rank + 1] - layout->rank_start[node->rank];
-        node->x = MARGIN + inner / 2 + (node->order + 0.5 - size / 2.0) * step;
+        least = fmin(least, layout->nodes[i].x);
+        most = fmax(most, layout->nodes[i].x);
     }
+    for (uint32_t i = 0; i < layout->node_count; i++)
+        layout->nodes[i].x += MARGIN + NODE_WIDTH / 2.0 - least;
     for (uint32_t i = 0; i < layout->edge_count; i++)
         back += layout->edges[i].back;
-    layout->width = inner + 2 * MARGIN + BACK_GAP * (back + 1.0);
+    layout->width = most - least + NODE_WIDTH + 2 * MARGIN + BACK_GAP * (back + 1.0);
     layout->height = layout->rank_count * (NODE_HEIGHT + GAP_Y) - GAP_Y + 2.0 * MARGIN;
+    return ok;
 }
 
 static double top_of(const struct node *node)
@@ -280,7 +361,7 @@ static bool draw_blocks(const struct layout *layout, struct pm_buffer *out)
             "<text x='%.0f' y='%.0f'>%u</text><text class=value x='%.0f' y='%.0f'>%s</text></g>",
             i, block->instructions, block->calls, block->frequency.ratio_low,
             block->frequency.ratio_high, 100 * block->uniform.ratio, x, y, NODE_WIDTH, NODE_HEIGHT,
-            colour, block->at_most_once ? "" : " class=loop", node->x, y + 16, i, node->x, y + 32,
+            colour, block->at_most_once ? "" : " class='loop'", node->x, y + 16, i, node->x, y + 32,
             value);
     }
     return ok;
@@ -296,8 +377,7 @@ static bool build(struct layout *layout)
         return false;
     for (int i = 0; i < SWEEPS; i++)
         sweep(layout, i % 2 == 0);
-    place(layout);
-    return true;
+    return place(layout);
 }
 
 bool pm_report_graph(const struct pm_report_shader *shader, struct pm_buffer *out)

@@ -1,37 +1,9 @@
 #include "tools/report_page.h"
+#include "report_style.h" /* generated from report.css: style[] */
 #include "tools/estimates.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char style[] =
-    "<style>:root{color-scheme:light dark;--ink:#1c2126;--paper:#fff;--faint:#667;--rule:#d8dce2}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e4e7eb;--paper:#15181c;--faint:#99a;--rule:#"
-    "333a42}}"
-    "body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:2rem "
-    "auto;"
-    "max-width:76rem;padding:0 "
-    "1rem}h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2.5rem;border-top:1px solid "
-    "var(--rule);padding-top:1rem}code,pre,.key{font-family:ui-monospace,monospace;font-size:13px}"
-    "table{border-collapse:collapse}th,td{text-align:right;padding:.2rem .7rem;border-bottom:1px "
-    "solid var(--rule)}"
-    "th:first-child,td:first-child{text-align:left}p.note{color:var(--faint)}.scroll{overflow:auto;"
-    "max-height:46rem;"
-    "border:1px solid var(--rule);border-radius:6px;padding:.5rem;margin:.8rem 0}svg "
-    "text{font:12px "
-    "ui-monospace,monospace;fill:#111;text-anchor:middle}svg .value{font-size:11px}svg "
-    "rect{stroke:#555}svg "
-    "rect.loop{stroke-width:2.5}svg .edge,svg "
-    ".back{fill:none;stroke:var(--faint);stroke-width:1.3}svg "
-    ".back{stroke-dasharray:4 3}svg .axis{fill:var(--faint);text-anchor:inherit}svg "
-    ".grid{stroke:var(--rule)}svg "
-    ".line{fill:none;stroke:#d9480f;stroke-width:2}.graph{display:block;margin:auto}.glsl{border-"
-    "spacing:0;width:100%;"
-    "border-collapse:collapse}.glsl td{border:0;padding:0 "
-    ".6rem;text-align:left;white-space:pre;font:13px/1.35 "
-    "ui-monospace,monospace}.glsl td.n{text-align:right;width:1%;color:#111}.glsl tr.on "
-    "td.t{color:#111}.legend "
-    "span{display:inline-block;padding:.1rem .6rem;color:#111}</style>";
 
 bool pm_html_escape(struct pm_buffer *out, const char *text)
 {
@@ -176,7 +148,8 @@ bool pm_report_page(const struct pm_report *report, struct pm_buffer *out)
             out, "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
                  "content='width=device-width'><title>") &&
         pm_html_escape(out, report->game) && pm_buffer_append_string(out, " – Piecemeal</title>") &&
-        pm_buffer_append_string(out, style) && pm_buffer_append_string(out, "<h1>") &&
+        pm_buffer_append_string(out, "<style>") && pm_buffer_append_string(out, style) &&
+        pm_buffer_append_string(out, "</style>") && pm_buffer_append_string(out, "<h1>") &&
         pm_html_escape(out, report->game) &&
         pm_buffer_append_string(out, "</h1><p class=note>From <code>") &&
         pm_html_escape(out, report->origin) &&

@@ -141,6 +141,9 @@ static bool split_lines(const char *glsl, uint32_t blocks, struct pm_arena *aren
         }
         if (!strncmp(text, "#extension GL_GOOGLE_cpp_style_line_directive", 45))
             continue; /* ours: the marks asked for it */
+        /* An else without a block of its own holds only what an edge copies into a phi. */
+        if (!strcmp(text + strspn(text, " "), "else"))
+            block = PM_NO_BLOCK;
         (*lines)[used].text = text;
         (*lines)[used++].block = only_braces(text) ? PM_NO_BLOCK : block;
         if (text[0] == '}')

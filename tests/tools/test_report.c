@@ -171,6 +171,8 @@ static void test_page_has_every_block(void **state)
     assert_null(strstr(page, "http"));
     assert_non_null(strstr(page, "7 of 8 points covered"));
     assert_non_null(strstr(page, "no sample</text>"));
+    assert_int_equal(occurrences(page, "<rect "), occurrences(page, "'/><text x='"));
+    assert_true(occurrences(page, " class='loop'/>") >= 2);
     pm_buffer_finish(&out);
 }
 

@@ -84,7 +84,9 @@ struct pm_instrument_info {
     uint32_t slot_count;    /* power of two, 1 to 256: copies of the counters that updates spread over */
     bool int64_atomics;     /* the device has shaderInt64 and shaderBufferInt64Atomics; else 32-bit with carry */
     bool memory_model_device_scope; /* vulkanMemoryModelDeviceScope is enabled */
-    bool may_force_early_tests;     /* the pipeline can never have alpha-to-coverage on (HAZARDS 4) */
+    /* The pipeline can never have alpha-to-coverage on (HAZARDS 4), and the driver takes lanes that fail an early test
+     * for helpers: SwiftShader does not, so that its counts would lose partly hidden quads. */
+    bool may_force_early_tests;
     struct pm_target target;
 };
 
@@ -100,7 +102,10 @@ struct pm_instrumented {
     bool counts_occluded;               /* fragments that later fail the depth test are counted too */
 };
 
-/* Instruments a canonical module. Needs bufferDeviceAddress, and subgroup basic and ballot in the stage. The output is validated. */
+/* Instruments a canonical module. Needs bufferDeviceAddress, subgroup basic and ballot in the stage, and in fragment
+ * shaders fragmentStoresAndAtomics. The output is SPIR-V 1.3 at least, so it is validated for Vulkan 1.1 where the
+ * target is older. Uniform lanes: those of subgroups that entered the block with every lane that was active at shader
+ * entry; a lane that has returned, or was killed or demoted since, has not entered. */
 bool pm_instrument_blocks(const uint32_t *words, size_t count, const struct pm_instrument_info *info,
                           struct pm_instrumented *out, struct pm_error *error);
 void pm_instrumented_finish(struct pm_instrumented *instrumented);

@@ -1,7 +1,7 @@
 /*
- * A deferred renderer: shadow map, geometry pass into three targets, lighting in one draw a tile of
- * the screen, and a compute post-process (bright parts and histogram, blur, tone map). Two frames
- * are in flight; the picture of each is copied to the CPU.
+ * A deferred renderer: shadow map, geometry pass into three targets, lighting in a draw for each of
+ * forty interleaved groups of small quads, and a compute post-process (bright parts and histogram,
+ * blur, tone map). Two frames are in flight; the picture of each is copied to the CPU.
  *
  * Use: init, then for each frame wait, update, submit; a frame's picture is there once its next
  * wait returned. Thread safety: one thread at a time.
@@ -16,6 +16,8 @@ enum {
     PM_TILES_Y = 5,
     PM_TILES = PM_TILES_X * PM_TILES_Y,
     PM_TILE_WORDS = 1 + PM_MAX_LIGHTS, /* the list's length and the lights' numbers */
+    PM_LIGHT_GROUPS = 40,
+    PM_QUAD_SIDE = 8, /* pixels; tile.vert */
     PM_FRAMES_IN_FLIGHT = 2,
     PM_SHADOW_SIDE = 1024, /* texels */
 };

@@ -104,21 +104,15 @@ static void record_light(const struct pm_renderer *r, VkCommandBuffer commands,
     const VkDescriptorSet sets[] = {frame->frame_set, frame->light_set};
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->light_pipeline_layout, 0,
                             2, sets, 0, NULL);
-    for (uint32_t tile = 0; tile < PM_TILES; tile++) {
-        const uint32_t x = tile % PM_TILES_X, y = tile / PM_TILES_X;
-        const struct {
-            float rectangle[4];
-            uint32_t first;
-        } constants = {
-            .rectangle = {2.0f * (float)x / PM_TILES_X - 1.0f, 2.0f * (float)y / PM_TILES_Y - 1.0f,
-                          2.0f * (float)(x + 1) / PM_TILES_X - 1.0f,
-                          2.0f * (float)(y + 1) / PM_TILES_Y - 1.0f},
-            .first = tile * PM_TILE_WORDS,
-        };
+    const uint32_t rows = (r->height + PM_QUAD_SIDE - 1) / PM_QUAD_SIDE;
+    const uint32_t in_row = (r->width + PM_QUAD_SIDE - 1) / PM_QUAD_SIDE;
+    for (uint32_t group = 0; group < PM_LIGHT_GROUPS; group++) {
+        const uint32_t columns = (in_row + PM_LIGHT_GROUPS - 1) / PM_LIGHT_GROUPS;
+        const uint32_t constants[] = {group, PM_LIGHT_GROUPS, columns};
         vkCmdPushConstants(commands, r->light_pipeline_layout,
                            VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0,
-                           sizeof constants, &constants);
-        vkCmdDraw(commands, 4, 1, 0, 0);
+                           sizeof constants, constants);
+        vkCmdDraw(commands, 4, rows * columns, 0, 0);
     }
     vkCmdEndRenderPass(commands);
 }

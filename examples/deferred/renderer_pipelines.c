@@ -74,7 +74,7 @@ static bool create_layouts(struct pm_renderer *r, struct pm_error *error)
     const VkDescriptorSetLayout light_sets[] = {r->frame_layout, r->light_layout};
     return create_layout(gpu, &r->frame_layout, 1, GRAPHICS, sizeof(struct pm_object_constants),
                          &r->geometry_pipeline_layout, error) &&
-           create_layout(gpu, light_sets, 2, GRAPHICS, 5 * 4, &r->light_pipeline_layout, error) &&
+           create_layout(gpu, light_sets, 2, GRAPHICS, 3 * 4, &r->light_pipeline_layout, error) &&
            create_layout(gpu, &r->post_layout, 1, VK_SHADER_STAGE_COMPUTE_BIT, 4,
                          &r->post_pipeline_layout, error);
 }

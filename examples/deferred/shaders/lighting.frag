@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 
-// The lighting of one tile of the screen: sky, sun with its shadow map, and the lights that reach the tile.
+// The lighting of a pixel: sky, sun with its shadow map, and the lights that reach the pixel's tile of the screen.
 struct Light {
     vec4 position;  // xyz, radius in metres
     vec4 color;     // rgb, kind: 0 point, 1 spot, 2 spot that throws a picture
@@ -20,10 +20,8 @@ layout(set = 1, binding = 5) uniform sampler2D depth_target;
 layout(set = 1, binding = 6) uniform sampler2D shadow_map;
 layout(set = 1, binding = 7) uniform sampler2DArray shadow_masks;
 
-layout(push_constant, std430) uniform Tile {
-    vec4 rectangle;
-    uint first;    // of the tile's list in tile_lights, whose first word is its length
-} tile;
+const uvec2 TILES = uvec2(8, 5);
+const uint TILE_WORDS = 1 + 96; // PM_TILE_WORDS: a list's length and its lights' numbers
 
 layout(location = 0) out vec4 out_color;
 
@@ -173,9 +171,11 @@ void main()
             if (lit > 0.0)
                 color += shade(s, frame.sun_direction.xyz, frame.sun_color.rgb * lit);
         }
-        uint count = tile_lights[tile.first];
+        uvec2 tile = uvec2(gl_FragCoord.xy * frame.size.zw * vec2(TILES));
+        uint first = (tile.y * TILES.x + tile.x) * TILE_WORDS;
+        uint count = tile_lights[first];
         for (uint i = 1u; i <= count; i++)
-            color += local_light(s, lights[tile_lights[tile.first + i]]);
+            color += local_light(s, lights[tile_lights[first + i]]);
     }
     if (frame.sky_low.w > 0.0) {
         float fog = 1.0 - exp(-distance * frame.sky_low.w);

@@ -1,6 +1,6 @@
-#include "cmocka_includes.h"
 #include "base/config.h"
 #include "base/config_keys.h"
+#include "cmocka_includes.h"
 #include <cjson/cJSON.h>
 #include <locale.h>
 #include <stdio.h>

@@ -16,6 +16,7 @@ static void record(struct pm_harness *harness, const char *kind, unsigned long c
 {
     VkCommandBuffer buffer = pm_harness_allocate(harness, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     pm_harness_begin(harness, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(harness, buffer);
     if (strcmp(kind, "dispatch") == 0) {
         harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, harness->dispatch);
         for (unsigned long i = 0; i < count; i++)
@@ -37,6 +38,7 @@ static void submit_frames(struct pm_harness *harness, unsigned long count)
     VkCommandBuffer buffer = pm_harness_allocate(harness, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (unsigned long frame = 0; frame < count; frame++) {
         pm_harness_begin(harness, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        pm_harness_bind_set(harness, buffer);
         pm_harness_begin_pass(harness, buffer);
         harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, harness->graphics);
         for (int i = 0; i < 100; i++)

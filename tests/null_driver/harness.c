@@ -131,10 +131,45 @@ static void make_layout(struct pm_harness *harness)
     PM_CHECK(harness->vk.CreatePipelineLayout(harness->device, &layout, NULL, &harness->layout));
 }
 
+static void make_set(struct pm_harness *harness)
+{
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = 4096,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    PM_CHECK(harness->vk.CreateBuffer(harness->device, &info, NULL, &harness->buffer));
+    VkMemoryRequirements needed;
+    harness->vk.GetBufferMemoryRequirements(harness->device, harness->buffer, &needed);
+    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                         .allocationSize = needed.size};
+    PM_CHECK(harness->vk.AllocateMemory(harness->device, &memory, NULL, &harness->buffer_memory));
+    PM_CHECK(
+        harness->vk.BindBufferMemory(harness->device, harness->buffer, harness->buffer_memory, 0));
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    const VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                             .maxSets = 1,
+                                             .poolSizeCount = 1,
+                                             .pPoolSizes = &size};
+    PM_CHECK(harness->vk.CreateDescriptorPool(harness->device, &pool, NULL, &harness->descriptors));
+    const VkDescriptorSetAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = harness->descriptors,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &harness->set_layout};
+    PM_CHECK(harness->vk.AllocateDescriptorSets(harness->device, &allocate, &harness->set));
+    const VkDescriptorBufferInfo range = {harness->buffer, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                        .dstSet = harness->set,
+                                        .descriptorCount = 1,
+                                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                        .pBufferInfo = &range};
+    harness->vk.UpdateDescriptorSets(harness->device, 1, &write, 0, NULL);
+}
+
 static void make_target(struct pm_harness *harness)
 {
     const VkAttachmentDescription attachment = {.format = VK_FORMAT_R8G8B8A8_UNORM,
                                                 .samples = VK_SAMPLE_COUNT_1_BIT,
+                                                .loadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
                                                 .finalLayout =
                                                     VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     const VkAttachmentReference reference = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
@@ -256,6 +291,7 @@ void pm_harness_open_rest(struct pm_harness *harness)
     harness->fragment = make_module(harness, branches_frag, sizeof(branches_frag));
     harness->compute = make_module(harness, branches_comp, sizeof(branches_comp));
     make_layout(harness);
+    make_set(harness);
     make_target(harness);
     harness->graphics = pm_harness_make_graphics(harness);
     harness->dispatch = pm_harness_make_compute(harness);
@@ -280,6 +316,9 @@ void pm_harness_close_device(struct pm_harness *harness)
     harness->vk.DeviceWaitIdle(device);
     harness->vk.DestroyPipeline(device, harness->dispatch, NULL);
     harness->vk.DestroyPipeline(device, harness->graphics, NULL);
+    harness->vk.DestroyDescriptorPool(device, harness->descriptors, NULL);
+    harness->vk.DestroyBuffer(device, harness->buffer, NULL);
+    harness->vk.FreeMemory(device, harness->buffer_memory, NULL);
     harness->vk.DestroyFramebuffer(device, harness->framebuffer, NULL);
     harness->vk.DestroyImageView(device, harness->view, NULL);
     harness->vk.DestroyImage(device, harness->image, NULL);
@@ -327,6 +366,14 @@ void pm_harness_begin(struct pm_harness *harness, VkCommandBuffer buffer,
                                            .flags = flags,
                                            .pInheritanceInfo = &inheritance};
     PM_CHECK(harness->vk.BeginCommandBuffer(buffer, &info));
+}
+
+void pm_harness_bind_set(struct pm_harness *harness, VkCommandBuffer buffer)
+{
+    harness->vk.CmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, harness->layout, 0,
+                                      1, &harness->set, 0, NULL);
+    harness->vk.CmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, harness->layout, 0, 1,
+                                      &harness->set, 0, NULL);
 }
 
 void pm_harness_begin_pass(struct pm_harness *harness, VkCommandBuffer buffer)

@@ -37,6 +37,10 @@ struct pm_harness {
     VkShaderModule vertex, fragment, compute;
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
+    VkBuffer buffer; /* what the compute shader writes; 4 KiB */
+    VkDeviceMemory buffer_memory;
+    VkDescriptorPool descriptors;
+    VkDescriptorSet set;
     VkRenderPass render_pass;
     VkImage image;
     VkDeviceMemory image_memory;
@@ -70,6 +74,8 @@ VkPipeline pm_harness_make_compute(struct pm_harness *harness);
 VkCommandBuffer pm_harness_allocate(struct pm_harness *harness, VkCommandBufferLevel level);
 void pm_harness_begin(struct pm_harness *harness, VkCommandBuffer buffer,
                       VkCommandBufferUsageFlags flags);
+/* What a draw and a dispatch need, pipelines apart: the descriptor set at both bind points. */
+void pm_harness_bind_set(struct pm_harness *harness, VkCommandBuffer buffer);
 void pm_harness_begin_pass(struct pm_harness *harness, VkCommandBuffer buffer);
 void pm_harness_submit(struct pm_harness *harness, VkQueue queue, VkCommandBuffer buffer,
                        VkFence fence);

@@ -171,6 +171,26 @@ static void fill_subgroup(VkPhysicalDeviceSubgroupProperties *subgroup)
     subgroup->quadOperationsInAllStages = VK_FALSE;
 }
 
+#define FILL_UPDATE_AFTER_BIND(properties)                                                         \
+    do {                                                                                           \
+        (properties)->maxUpdateAfterBindDescriptorsInAllPools = 1u << 20;                          \
+        (properties)->maxPerStageDescriptorUpdateAfterBindSamplers = 1u << 20;                     \
+        (properties)->maxPerStageDescriptorUpdateAfterBindUniformBuffers = 1u << 20;               \
+        (properties)->maxPerStageDescriptorUpdateAfterBindStorageBuffers = 1u << 20;               \
+        (properties)->maxPerStageDescriptorUpdateAfterBindSampledImages = 1u << 20;                \
+        (properties)->maxPerStageDescriptorUpdateAfterBindStorageImages = 1u << 20;                \
+        (properties)->maxPerStageDescriptorUpdateAfterBindInputAttachments = 1u << 20;             \
+        (properties)->maxPerStageUpdateAfterBindResources = 1u << 20;                              \
+        (properties)->maxDescriptorSetUpdateAfterBindSamplers = 1u << 20;                          \
+        (properties)->maxDescriptorSetUpdateAfterBindUniformBuffers = 1u << 20;                    \
+        (properties)->maxDescriptorSetUpdateAfterBindUniformBuffersDynamic = 1u << 10;             \
+        (properties)->maxDescriptorSetUpdateAfterBindStorageBuffers = 1u << 20;                    \
+        (properties)->maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = 1u << 10;             \
+        (properties)->maxDescriptorSetUpdateAfterBindSampledImages = 1u << 20;                     \
+        (properties)->maxDescriptorSetUpdateAfterBindStorageImages = 1u << 20;                     \
+        (properties)->maxDescriptorSetUpdateAfterBindInputAttachments = 1u << 20;                  \
+    } while (0)
+
 VKAPI_ATTR void VKAPI_CALL pm_null_vkGetPhysicalDeviceProperties2(
     VkPhysicalDevice physicalDevice, VkPhysicalDeviceProperties2 *pProperties)
 {
@@ -193,9 +213,15 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetPhysicalDeviceProperties2(
     }
     if ((item = find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES))) {
         VkPhysicalDeviceVulkan12Properties *properties = item;
+        FILL_UPDATE_AFTER_BIND(properties);
         snprintf(properties->driverName, sizeof(properties->driverName), "null");
         properties->conformanceVersion = (VkConformanceVersion){1, 3, 0, 0};
         properties->maxTimelineSemaphoreValueDifference = UINT64_MAX;
+    }
+    if ((item = find_in_chain(chain,
+                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_PROPERTIES))) {
+        VkPhysicalDeviceDescriptorIndexingProperties *properties = item;
+        FILL_UPDATE_AFTER_BIND(properties);
     }
     if ((item = find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES))) {
         VkPhysicalDeviceDriverProperties *properties = item;

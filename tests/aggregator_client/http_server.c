@@ -28,6 +28,9 @@ struct server {
     size_t answer_count, started;
     struct server_request requests[MOST];
     size_t request_count;
+    void
+        *bodies[MOST]; /* copies of the scripts' bodies, kept until no thread can be sending them */
+    size_t body_count;
 };
 
 static void check(bool good)
@@ -194,6 +197,8 @@ void server_stop(struct server *server)
     close(server->wake[0]);
     close(server->socket);
     forget(server);
+    for (size_t i = 0; i < server->body_count; i++)
+        free(server->bodies[i]);
     pthread_mutex_destroy(&server->lock);
     free(server);
 }
@@ -207,7 +212,16 @@ void server_script(struct server *server, const struct server_answer *answers, s
 {
     pthread_mutex_lock(&server->lock);
     check(count <= sizeof(server->answers) / sizeof(server->answers[0]));
-    memcpy(server->answers, answers, count * sizeof(*answers));
+    for (size_t i = 0; i < count; i++) {
+        server->answers[i] = answers[i];
+        if (answers[i].size == 0)
+            continue;
+        check(server->body_count < MOST);
+        void *copy = malloc(answers[i].size);
+        memcpy(copy, answers[i].body, answers[i].size);
+        server->bodies[server->body_count++] = copy;
+        server->answers[i].body = copy;
+    }
     server->answer_count = count;
     server->started = 0;
     forget(server);

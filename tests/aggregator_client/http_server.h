@@ -38,7 +38,7 @@ struct server *server_start(void);
 void server_stop(struct server *server);
 uint16_t server_port(const struct server *server);
 
-/* Copied; what the answers point to is not. Forgets the requests seen so far. */
+/* Copied, with the bodies; headers are not. Forgets the requests seen so far. */
 void server_script(struct server *server, const struct server_answer *answers, size_t count);
 
 /* Complete requests since the script was set. Pointers live until the next script. */

@@ -1,5 +1,6 @@
 #include "base/config.h"
 #include "base/config_keys.h"
+#include "base/file.h"
 #include "cmocka_includes.h"
 #include "temporary.h"
 #include <cjson/cJSON.h>
@@ -434,6 +435,63 @@ static void schema_states_the_true_defaults(void **state)
     cJSON_Delete(schema);
 }
 
+static void a_game_has_a_file_of_its_own(void **state)
+{
+    (void)state;
+    char folder[64], path[256];
+    struct pm_error error = {0};
+    struct pm_config config;
+    temporary_make(folder, sizeof(folder));
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    unsetenv("PIECEMEAL_CONFIG");
+    snprintf(path, sizeof(path), "%s/piecemeal", folder);
+    assert_true(pm_make_folder(path, &error));
+    snprintf(path, sizeof(path), "%s/piecemeal/A%%20Game.json", folder);
+    static const char own[] = "{\"sampler\": {\"batch\": 3, \"window_frames\": 9}}";
+    assert_true(pm_file_write(path, own, sizeof(own) - 1, &error));
+    setenv("PIECEMEAL_SAMPLER_WINDOW_FRAMES", "5", 1);
+    pm_config_init(&config);
+    assert_true(pm_config_load_game(&config, "Another", &error));
+    assert_int_equal(config.sampler.batch, 8);
+    assert_int_equal(config.sampler.window_frames, 5);
+    assert_true(pm_config_load_game(&config, "A Game", &error));
+    assert_int_equal(config.sampler.batch, 3);
+    assert_int_equal(config.sampler.window_frames, 5);
+
+    static const char named[] = "{\"sampler\": {\"batch\": 4}}";
+    snprintf(path, sizeof(path), "%s/named.json", folder);
+    assert_true(pm_file_write(path, named, sizeof(named) - 1, &error));
+    setenv("PIECEMEAL_CONFIG", path, 1);
+    assert_true(pm_config_load_game(&config, "A Game", &error));
+    assert_int_equal(config.sampler.batch, 4);
+    assert_true(pm_config_load_game(&config, NULL, &error));
+    setenv("PIECEMEAL_CONFIG", "/nonexistent", 1);
+    assert_false(pm_config_load_game(&config, "A Game", &error));
+    unsetenv("PIECEMEAL_CONFIG");
+    unsetenv("PIECEMEAL_SAMPLER_WINDOW_FRAMES");
+    unsetenv("XDG_CONFIG_HOME");
+    pm_config_finish(&config);
+    temporary_remove(folder);
+}
+
+static void the_document_names_every_key(void **state)
+{
+    (void)state;
+    char path[4096];
+    struct pm_buffer text;
+    struct pm_error error = {0};
+    snprintf(path, sizeof(path), "%s/docs/config.md", getenv("PM_SOURCE_DIR"));
+    pm_buffer_init(&text, 1 << 20);
+    assert_true(pm_file_read(path, &text, &error));
+    for (size_t i = 0; pm_config_key(i); i++) {
+        char row[128];
+        snprintf(row, sizeof(row), "\n| `%s` | ", pm_config_key(i));
+        if (!strstr((char *)text.data, row))
+            fail_msg("%s is not in docs/config.md", pm_config_key(i));
+    }
+    pm_buffer_finish(&text);
+}
+
 static void example_is_accepted(void **state)
 {
     (void)state;
@@ -463,6 +521,8 @@ int main(void)
         cmocka_unit_test(numbers_do_not_follow_the_locale),
         cmocka_unit_test(schema_agrees_with_the_table),
         cmocka_unit_test(schema_states_the_true_defaults),
+        cmocka_unit_test(a_game_has_a_file_of_its_own),
+        cmocka_unit_test(the_document_names_every_key),
         cmocka_unit_test(example_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

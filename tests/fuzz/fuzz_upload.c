@@ -24,6 +24,9 @@
 const struct pm_fuzz_input pm_fuzz_inputs[] = {
     PM_FUZZ_TEXT(PROFILE),
     PM_FUZZ_TEXT(DATABASE),
+    /* Frames of one raw block without a checksum, which a fuzzer can change and keep valid. */
+    PM_FUZZ_TEXT("\x28\xb5\x2f\xfd\x20\x56\xb1\x02\x00" PROFILE),
+    PM_FUZZ_TEXT("\x28\xb5\x2f\xfd\x20\x30\x81\x01\x00" DATABASE),
     PM_FUZZ_TEXT("\x28\xb5\x2f\xfd\x24\x05\x29\x00\x00"
                  "hello"
                  "\x00\x00\x00\x00"),

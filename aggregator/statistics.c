@@ -138,12 +138,13 @@ static bool check_counts(const struct pm_shader_profile *shader,
                          "lanes", error);
 }
 
+/* Adds one cluster's counts to a point, which is all 0 when it is new. */
 static void count_point(enum pm_kind kind, const struct pm_point_counts *from,
                         struct pm_point_statistics *out)
 {
     out->point = from->point;
-    out->calls = from->calls;
-    out->sessions = from->entry_lanes != 0;
+    out->calls += from->calls;
+    out->sessions += from->entry_lanes != 0;
     if (kind == PM_KIND_BLOCK) {
         add_pair(&out->measures[PM_MEASURE_FREQUENCY], from->counts[PM_BLOCK_LANES],
                  from->entry_lanes);
@@ -279,11 +280,53 @@ static bool count_shader(struct pm_statistics *one, const struct pm_shader_profi
     return true;
 }
 
+/* What both say runs at most once. */
+static void intersect(struct pm_statistics *into, const uint8_t *bitmap)
+{
+    bool any = false;
+    if (!into->at_most_once)
+        return;
+    for (size_t i = 0; bitmap && i < ((size_t)into->space + 7) / 8; i++) {
+        into->at_most_once[i] &= bitmap[i];
+        any = any || into->at_most_once[i] != 0;
+    }
+    if (!any) {
+        free(into->at_most_once);
+        into->at_most_once = NULL;
+    }
+}
+
+/* Adds to points that are all there already, in place: what happens to nearly every upload. false:
+ * they are not, or there is no memory; nothing was changed. */
+static bool add_in_place(struct pm_statistics *statistics, const struct pm_shader_profile *shader)
+{
+    struct pm_wide entry_lanes = {0};
+    if (statistics->kind != shader->kind || statistics->space != shader->space)
+        return false;
+    for (size_t i = 0; i < shader->point_count; i++) {
+        if (!pm_statistics_find(statistics, shader->points[i].point))
+            return false;
+    }
+    if (!sum_entry_lanes(shader, &entry_lanes))
+        return false;
+    for (size_t i = 0; i < shader->point_count; i++) {
+        const struct pm_point_statistics *known =
+            pm_statistics_find(statistics, shader->points[i].point);
+        count_point(shader->kind, &shader->points[i],
+                    &statistics->points[known - statistics->points]);
+    }
+    pm_wide_add(&statistics->entry_lanes, &entry_lanes);
+    intersect(statistics, shader->at_most_once);
+    return true;
+}
+
 bool pm_statistics_add_profile(struct pm_statistics *statistics,
                                const struct pm_shader_profile *shader, struct pm_error *error)
 {
     if (!pm_statistics_check_profile(shader, error))
         return false;
+    if (add_in_place(statistics, shader))
+        return true;
     struct pm_statistics one;
     pm_statistics_init(&one);
     const bool done =
@@ -331,39 +374,27 @@ static size_t count_new(const struct pm_statistics *into, const struct pm_statis
 }
 
 /* Merges the sorted points of `from` into those of `into`, from the back, so that it works in
- * place. */
+ * place. A point that stays where it is is not touched: mostly all do. */
 static void merge_points(struct pm_statistics *into, const struct pm_statistics *from, size_t fresh)
 {
+    struct pm_point_statistics *points = into->points;
     size_t i = into->count, j = from->count, out = into->count + fresh;
     into->count = out;
     while (j > 0) {
         const struct pm_point_statistics *added = &from->points[j - 1];
-        if (i > 0 && into->points[i - 1].point > added->point) {
-            into->points[--out] = into->points[--i];
-        } else if (i > 0 && into->points[i - 1].point == added->point) {
-            into->points[--out] = into->points[--i];
-            add_point(&into->points[out], added);
+        out--;
+        if (i == 0 || points[i - 1].point < added->point) {
+            points[out] = *added;
             j--;
-        } else {
-            into->points[--out] = *added;
+            continue;
+        }
+        i--;
+        if (out != i)
+            points[out] = points[i];
+        if (points[out].point == added->point) {
+            add_point(&points[out], added);
             j--;
         }
-    }
-}
-
-/* What both say runs at most once. */
-static void intersect(struct pm_statistics *into, const uint8_t *bitmap)
-{
-    bool any = false;
-    if (!into->at_most_once)
-        return;
-    for (size_t i = 0; bitmap && i < ((size_t)into->space + 7) / 8; i++) {
-        into->at_most_once[i] &= bitmap[i];
-        any = any || into->at_most_once[i] != 0;
-    }
-    if (!any) {
-        free(into->at_most_once);
-        into->at_most_once = NULL;
     }
 }
 

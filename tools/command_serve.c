@@ -176,5 +176,6 @@ int pm_command_serve(int argc, char **argv)
     sigaddset(&stop, SIGINT);
     pthread_sigmask(SIG_BLOCK, &stop, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is answered with 507 like a full disk */
     return serve(&options, &stop);
 }

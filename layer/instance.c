@@ -44,8 +44,11 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
     instance->passive = !pm_identity_config(instance->game, &instance->config, &error);
     const char *descriptor = getenv("PIECEMEAL_LOG_FD");
     int fd = descriptor != NULL && *descriptor != '\0' ? (int)strtol(descriptor, NULL, 10) : -1;
-    instance->log =
-        pm_log_create(instance->config.log.file, fd, instance->config.log.level, &log_error);
+    /* A bad config leaves no settings at all, but where the log was asked to be is still where to
+     * say so. */
+    const char *file = instance->passive ? getenv("PIECEMEAL_LOG_FILE") : instance->config.log.file;
+    instance->log = pm_log_create(file != NULL && *file != '\0' ? file : NULL, fd,
+                                  instance->config.log.level, &log_error);
     if (instance->passive)
         pm_log_error(instance->log, "%s; the layer passes everything through", error.message);
     if (log_error.code != PM_OK)

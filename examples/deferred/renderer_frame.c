@@ -169,6 +169,9 @@ static void record(const struct pm_renderer *r, VkCommandBuffer commands,
                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
                        VK_ACCESS_TRANSFER_WRITE_BIT);
+    pm_gpu_image_barrier(commands, &r->picture, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL,
+                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                         VK_ACCESS_SHADER_WRITE_BIT);
     vkCmdFillBuffer(commands, frame->histogram.handle, 0, VK_WHOLE_SIZE, 0);
     memory_barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
@@ -177,13 +180,15 @@ static void record(const struct pm_renderer *r, VkCommandBuffer commands,
     record_light(r, commands, frame);
     record_post(r, commands, frame);
 
-    memory_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                   VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    pm_gpu_image_barrier(commands, &r->picture, VK_IMAGE_LAYOUT_GENERAL,
+                         VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                         VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                         VK_ACCESS_TRANSFER_READ_BIT);
     const VkBufferImageCopy copy = {
         .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
         .imageExtent = {r->width, r->height, 1},
     };
-    vkCmdCopyImageToBuffer(commands, r->picture.handle, VK_IMAGE_LAYOUT_GENERAL,
+    vkCmdCopyImageToBuffer(commands, r->picture.handle, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
                            frame->picture.handle, 1, &copy);
     memory_barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                    VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);

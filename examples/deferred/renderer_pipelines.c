@@ -93,6 +93,18 @@ static const VkPipelineVertexInputStateCreateInfo vertex_input = {
     .vertexAttributeDescriptionCount = COUNT(vertex_attributes),
     .pVertexAttributeDescriptions = vertex_attributes,
 };
+/* Shadows need no normals. */
+static const VkVertexInputAttributeDescription shadow_attributes[] = {
+    {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(struct pm_vertex, position)},
+    {2, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(struct pm_vertex, uv)},
+};
+static const VkPipelineVertexInputStateCreateInfo shadow_input = {
+    .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+    .vertexBindingDescriptionCount = 1,
+    .pVertexBindingDescriptions = &vertex_binding,
+    .vertexAttributeDescriptionCount = COUNT(shadow_attributes),
+    .pVertexAttributeDescriptions = shadow_attributes,
+};
 
 static bool create_materials(struct pm_renderer *r, struct pm_error *error)
 {
@@ -121,6 +133,7 @@ static bool create_materials(struct pm_renderer *r, struct pm_error *error)
     }
     info.vertex = PM_GPU_SPIRV(shadow_vert);
     info.fragment = (struct pm_gpu_spirv){0};
+    info.input = &shadow_input;
     info.pass = r->shadow_pass;
     info.cull = VK_CULL_MODE_NONE;
     info.targets = 0;

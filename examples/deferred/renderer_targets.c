@@ -114,14 +114,14 @@ static bool create_images(struct pm_renderer *r, struct pm_error *error)
                         VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT, error);
 }
 
-/* What compute shaders write stays in the general layout. */
+/* What only compute shaders touch stays in the general layout. */
 static bool prepare_storage(struct pm_renderer *r, struct pm_error *error)
 {
     VkCommandBuffer commands;
     if (!pm_gpu_once_begin(r->gpu, &commands, error))
         return false;
-    const struct pm_gpu_image *images[] = {&r->bloom_a, &r->bloom_b, &r->picture};
-    for (int i = 0; i < 3; i++)
+    const struct pm_gpu_image *images[] = {&r->bloom_a, &r->bloom_b};
+    for (int i = 0; i < 2; i++)
         pm_gpu_image_barrier(commands, images[i], VK_IMAGE_LAYOUT_UNDEFINED,
                              VK_IMAGE_LAYOUT_GENERAL, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, 0,
                              VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,

@@ -20,10 +20,9 @@ enum pm_material {
 /* As the shaders' push constants have it. */
 struct pm_object_constants {
     float rows[3][4];
-    float tint[4]; /* rgb, a random number */
-    float
-        detail[4]; /* texture repeats a metre, bump height, sway, and: a lamp's emission, the height of
-                        snow, stone in one piece */
+    float tint[4];   /* rgb, a random number */
+    float detail[4]; /* texture repeats a metre, bump height, sway, and: a lamp's emission, the
+                        height of snow, stone in one piece */
 };
 
 struct pm_object {

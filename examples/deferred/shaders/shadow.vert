@@ -9,19 +9,14 @@ layout(push_constant, std430) uniform Object {
 } object;
 
 layout(location = 0) in vec3 position;
-layout(location = 1) in vec3 normal;
 layout(location = 2) in vec2 texture_uv;
 
-layout(location = 0) out vec3 world;
-layout(location = 1) out vec3 world_normal;
 layout(location = 2) out vec2 uv;
 
 void main()
 {
     vec4 p = vec4(position, 1.0);
-    world = vec3(dot(object.rows[0], p), dot(object.rows[1], p), dot(object.rows[2], p));
-    world_normal = vec3(dot(object.rows[0].xyz, normal), dot(object.rows[1].xyz, normal),
-                        dot(object.rows[2].xyz, normal));
+    vec3 world = vec3(dot(object.rows[0], p), dot(object.rows[1], p), dot(object.rows[2], p));
     if (object.detail.z > 0.0) {
         float phase = frame.eye.w * 1.7 + object.tint.w * 6.28 + dot(world.xz, vec2(0.3, 0.2));
         world.xz += object.detail.z * position.y * position.y * vec2(sin(phase), cos(phase * 0.8));

@@ -75,3 +75,86 @@ stop_children() {
 same_file() {
     cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"
 }
+
+# ---- the layer ----
+
+piecemeal_layer=VK_LAYER_PIECEMEAL_cooperative_pgo
+validation_layer=VK_LAYER_KHRONOS_validation
+
+# Everything the layer and the tools keep on disk is in the test's own folder.
+export XDG_DATA_HOME=$scratch/xdg/data XDG_CACHE_HOME=$scratch/xdg/cache XDG_CONFIG_HOME=$scratch/xdg/config
+export XDG_RUNTIME_DIR=$scratch/xdg/runtime
+mkdir -p "$XDG_DATA_HOME" "$XDG_CACHE_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR"
+chmod 0700 "$XDG_RUNTIME_DIR"
+for variable in $(compgen -e PIECEMEAL_) $(compgen -e VK_LAYER_) $(compgen -e VK_INSTANCE_LAYERS); do
+    unset "$variable"
+done
+
+without_layer() {
+    local variable
+    for variable in $(compgen -e PIECEMEAL_); do
+        unset "$variable"
+    done
+    unset VK_INSTANCE_LAYERS VK_ADD_LAYER_PATH
+    validation_order=below
+}
+
+# with_layer [below|above]: from here on the layer is loaded, with a fresh spool; with_validation then puts the
+# validation layer below or above it
+with_layer() {
+    validation_order=${1:-below}
+    export VK_ADD_LAYER_PATH=$PM_BUILD/share/vulkan/explicit_layer.d
+    export VK_INSTANCE_LAYERS=$piecemeal_layer
+    export PIECEMEAL_LOG_LEVEL=debug PIECEMEAL_LOG_FILE=$scratch/piecemeal.log
+    rm -rf "$XDG_DATA_HOME/piecemeal" "$PIECEMEAL_LOG_FILE"
+}
+
+# Every call, every point, from vkCreateDevice on.
+sample_everything() {
+    export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=1
+    export PIECEMEAL_SAMPLER_BATCH=all PIECEMEAL_DEBUG_SYNCHRONOUS=1
+}
+
+# with_validation FILE: what it says goes to the file
+with_validation() {
+    rm -f "$1"
+    cat >"$scratch/vk_layer_settings.txt" <<END
+khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG
+khronos_validation.report_flags = error,warn,perf
+khronos_validation.enable_message_limit = false
+khronos_validation.log_filename = $1
+END
+    export VK_LAYER_SETTINGS_PATH=$scratch/vk_layer_settings.txt
+    case ${VK_INSTANCE_LAYERS-}:$validation_order in
+    :*) export VK_INSTANCE_LAYERS=$validation_layer ;;
+    *:below) export VK_INSTANCE_LAYERS=$piecemeal_layer:$validation_layer ;;
+    *) export VK_INSTANCE_LAYERS=$validation_layer:$piecemeal_layer ;;
+    esac
+}
+
+# The kinds of messages of the second file that the first has not, by their identifiers.
+new_messages() {
+    local file
+    for file in "$1" "$2"; do
+        touch "$file"
+        { grep -aoE '\[ [A-Za-z0-9_-]+ \]' "$file" || true; } | sort -u >"$file.kinds"
+    done
+    comm -13 "$1.kinds" "$2.kinds" | while read -r kind; do
+        grep -aF -m 2 -A 2 "$kind" "$2"
+    done
+}
+
+# What the layer left in the spool since with_layer, in $scratch/counts (spool_counts.c). Fails unless calls were
+# sampled, and unless there is the line that the client expects, if it does (client_expects).
+expect_sampled() {
+    [ -d "$XDG_DATA_HOME/piecemeal/spool" ] || fail "nothing was sampled: $(tail -n 3 "$PIECEMEAL_LOG_FILE" 2>&1)"
+    "$PM_BUILD/tests/system/spool_counts" "$XDG_DATA_HOME/piecemeal/spool" >"$scratch/counts" ||
+        fail "the spool cannot be read"
+    awk '$6 > 0 && $8 > 0 { sampled++ } END { exit sampled == 0 }' "$scratch/counts" ||
+        fail "no call was sampled: $(cat "$scratch/counts")"
+    [ -z "${client_expects-}" ] || grep -q -- "$client_expects" "$scratch/counts" ||
+        fail "no shader counted '$client_expects': $(cat "$scratch/counts")"
+    if grep -aE ' (warning|error): ' "$PIECEMEAL_LOG_FILE" >&2; then
+        fail "the layer complained"
+    fi
+}

@@ -1,0 +1,44 @@
+# mpv plays a clip; what its window shows at given frames.
+client_needs="mpv ffmpeg Xvfb vulkaninfo"
+
+client_prepare() {
+    display
+    run_quietly "$scratch/log" ffmpeg -nostdin -v error -f lavfi \
+        -i "testsrc2=size=320x180:rate=25:duration=1,format=yuv420p" -c:v ffv1 -y "$scratch/clip.mkv"
+    device_name=$(vulkaninfo --summary 2>/dev/null |
+        awk -F ' *= *' '/deviceName/ && !found { print $2; found = 1 }')
+    cat >"$scratch/take.lua" <<'LUA'
+-- A picture of the window at each of three frames, paused so that it stands still.
+local folder = mp.get_opt("folder")
+local wanted, taken = {0.2, 0.48, 0.8}, 0
+local function take()
+    taken = taken + 1
+    if taken > #wanted then
+        mp.command("quit")
+        return
+    end
+    mp.commandv("seek", wanted[taken], "absolute+exact")
+end
+mp.register_event("playback-restart", function()
+    if taken > 0 then
+        -- twice: the second picture is drawn after everything of the first is complete
+        mp.commandv("screenshot-to-file", folder .. "/warm.png", "window")
+        mp.commandv("screenshot-to-file", folder .. "/" .. taken .. ".png", "window")
+    end
+    take()
+end)
+LUA
+}
+
+client_run() {
+    local output
+    for output in gpu-next gpu; do
+        mkdir -p "$1/$output"
+        run_quietly "$scratch/log" mpv --no-config --vo=$output --gpu-api=vulkan --gpu-context=x11vk \
+            --vulkan-device="$device_name" --no-audio --pause --no-osc --no-osd-bar --osd-level=0 \
+            --geometry=480x270+0+0 --script="$scratch/take.lua" --script-opts=folder="$1/$output" \
+            --screenshot-png-compression=1 --hwdec=no "$scratch/clip.mkv"
+        rm -f "$1/$output/warm.png"
+        [ -s "$1/$output/3.png" ] || fail "mpv took no pictures"
+    done
+}

@@ -1,0 +1,51 @@
+#!/bin/bash
+# Everything sampled, a program draws the same as without us, bit by bit, and the validation layer has nothing to say
+# that it did not say without us.
+#
+# usage: invisible.sh CLIENT DRIVER [ARGUMENT]     CLIENT is a file of clients/
+#
+# A client defines client_run FOLDER, which runs the program once and leaves in the folder what it drew (hashes,
+# pictures, results); may define client_prepare; and names the programs it needs in client_needs.
+client=$1 client_driver=$2 client_argument=${3-}
+set -- "$(IFS=-; echo "$*")"
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/clients/$client.sh"
+
+# shellcheck disable=SC2086  # one word a program
+need ${client_needs-}
+driver "$client_driver"
+without_layer
+if [ "$(type -t client_prepare)" = function ]; then
+    client_prepare
+fi
+
+mkdir "$scratch/without" "$scratch/again" "$scratch/with"
+client_run "$scratch/without"
+client_run "$scratch/again"
+# The control: what differs by itself says nothing about us.
+diff -rq "$scratch/without" "$scratch/again" || fail "$client differs from run to run without us"
+
+with_layer
+sample_everything
+client_run "$scratch/with"
+diff -rq "$scratch/without" "$scratch/with" || fail "$client draws something else with us"
+expect_sampled
+
+for order in below above; do
+    [ "$order" = below ] || [ -n "${PM_ALL-}" ] || continue
+    mkdir "$scratch/validated-without" "$scratch/validated-with-$order"
+    without_layer
+    with_validation "$scratch/messages-without"
+    client_run "$scratch/validated-without"
+    with_layer $order
+    sample_everything
+    with_validation "$scratch/messages-with-$order"
+    client_run "$scratch/validated-with-$order"
+    expect_sampled
+    new_messages "$scratch/messages-without" "$scratch/messages-with-$order" >"$scratch/new-messages-$order"
+    if [ -s "$scratch/new-messages-$order" ]; then
+        head -n 20 "$scratch/new-messages-$order" >&2
+        fail "the validation layer $order us says what it did not say without us"
+    fi
+    rm -rf "$scratch/validated-without"
+done

@@ -49,13 +49,11 @@ static bool is_export(uint32_t builtin)
 
 /* A SampleMask that is an input is none; members of blocks are only ever vertex stages' builtins.
  */
-static void look_for_exports(struct facts *facts)
+static bool look_for_exports(struct facts *facts)
 {
     bool *exported = calloc(facts->module->data[3], sizeof(bool));
-    if (!exported) {
-        facts->out->exports_depth_or_mask = true;
-        return;
-    }
+    if (!exported)
+        return false;
     for (struct pm_walk walk = pm_walk_begin(facts->module); pm_walk_next(&walk);) {
         const uint32_t *operands = facts->module->data + walk.at + 1;
         if (walk.opcode == SpvOpDecorate && operands[1] == SpvDecorationBuiltIn &&
@@ -68,6 +66,7 @@ static void look_for_exports(struct facts *facts)
             break;
     }
     free(exported);
+    return true;
 }
 
 /* Memory that outlives the invocation, beyond its outputs. Unknown pointers count. */
@@ -172,7 +171,28 @@ static bool find_entry_point(const struct pm_words *module, const char *name, en
     return false;
 }
 
-/* The binary parser checks lengths, ids and strings, which is all that the walks here rely on. */
+/* That ids are below the bound, the binary parser does not check. user: the bound. */
+static spv_result_t check_ids(void *user, const spv_parsed_instruction_t *parsed)
+{
+    for (uint16_t i = 0; i < parsed->num_operands; i++) {
+        switch (parsed->operands[i].type) {
+        case SPV_OPERAND_TYPE_ID:
+        case SPV_OPERAND_TYPE_TYPE_ID:
+        case SPV_OPERAND_TYPE_RESULT_ID:
+        case SPV_OPERAND_TYPE_MEMORY_SEMANTICS_ID:
+        case SPV_OPERAND_TYPE_SCOPE_ID:
+            if (parsed->words[parsed->operands[i].offset] >= *(const uint32_t *)user)
+                return SPV_ERROR_INVALID_ID;
+            break;
+        default:
+            break;
+        }
+    }
+    return SPV_SUCCESS;
+}
+
+/* The binary parser checks lengths and strings, which with the ids is all that the walks here rely
+ * on. */
 static bool check_parse(const uint32_t *words, size_t count, struct pm_error *error)
 {
     if (count < PM_SPIRV_HEADER_WORDS || words[0] != SpvMagicNumber)
@@ -184,11 +204,13 @@ static bool check_parse(const uint32_t *words, size_t count, struct pm_error *er
     if (!context)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory in SPIRV-Tools");
     spv_diagnostic diagnostic = NULL;
-    bool ok = spvBinaryParse(context, NULL, words, count, NULL, NULL, &diagnostic) == SPV_SUCCESS;
+    uint32_t bound = words[3];
+    bool ok =
+        spvBinaryParse(context, &bound, words, count, NULL, check_ids, &diagnostic) == SPV_SUCCESS;
     if (!ok)
         pm_fail(error, PM_ERROR_INPUT, "SPIR-V word %zu: %s",
                 diagnostic ? diagnostic->position.index : 0,
-                diagnostic ? diagnostic->error : "no reason given");
+                diagnostic ? diagnostic->error : "an id is not below the bound");
     spvDiagnosticDestroy(diagnostic);
     spvContextDestroy(context);
     return ok;
@@ -213,8 +235,9 @@ bool pm_shader_facts(const uint32_t *words, size_t count, const char *entry_poin
     if (ok) {
         scan(&facts);
         visit_calls(&facts);
-        look_for_exports(&facts);
-    } else {
+        ok = look_for_exports(&facts);
+    }
+    if (!ok) {
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", bound);
     }
     free(facts.storage_class);

@@ -75,6 +75,26 @@ static void check_instrument(const uint32_t *words, size_t count, const struct p
         pm_instrumented_finish(&out);
 }
 
+/* What the layer asks of a module as the game gave it. */
+static void check_original(const uint32_t *words, size_t count, const struct pm_target *target)
+{
+    for (enum pm_stage stage = PM_STAGE_FRAGMENT; stage <= PM_STAGE_COMPUTE; stage++) {
+        struct pm_shader_facts facts;
+        struct pm_error error = {0};
+        pm_shader_facts(words, count, "main", stage, &facts, &error);
+        const struct pm_canonicalize_info info = {.words = words,
+                                                  .word_count = count,
+                                                  .stage = stage,
+                                                  .entry_point = "main",
+                                                  .target = *target};
+        struct pm_words canonical;
+        if (!pm_canonicalize(&info, &canonical, &error))
+            continue;
+        check_instrument(canonical.data, canonical.count, target, true);
+        pm_words_finish(&canonical);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t count = size / 4;
@@ -87,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pm_target target = {.vulkan_minor = 3};
     struct pm_error error = {0}, refusal = {0};
     bool valid = count && pm_validate(words, count, &target, &error);
+    check_original(words, count, &target);
     struct pm_ir_module *module = pm_ir_parse(words, count, &refusal);
     if (valid)
         require(module != NULL, "read a valid module", &refusal);

@@ -1,0 +1,144 @@
+/* Each allocation of a rewrite is failed in turn: it must end in an error, leak nothing and leave
+ * nothing half made. */
+#include "shader_rewrite/corpus_files.h"
+#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/shader_rewrite.h"
+
+#include <stdlib.h>
+
+#include "cmocka_includes.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool armed;
+static size_t until_failure; /* allocations that still succeed */
+static bool failed;
+
+static bool fails(void)
+{
+    if (!armed || until_failure-- > 0)
+        return false;
+    armed = false;
+    failed = true;
+    return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+static void arm(size_t after)
+{
+    armed = true;
+    failed = false;
+    until_failure = after;
+}
+
+typedef bool (*attempt)(const struct corpus_file *file, struct pm_error *error);
+
+static bool round_trip(const struct corpus_file *file, struct pm_error *error)
+{
+    struct pm_ir_module *module = pm_ir_parse(file->words, file->count, error);
+    struct pm_words out = {0};
+    bool ok = module && pm_ir_emit(module, &out, error);
+    pm_words_finish(&out);
+    pm_ir_module_destroy(module);
+    return ok;
+}
+
+static bool find_points(const struct corpus_file *file, struct pm_error *error)
+{
+    struct pm_block_points points;
+    bool ok = pm_points_blocks(file->words, file->count, &points, error);
+    pm_block_points_finish(&points);
+    return ok;
+}
+
+static bool instrument(const struct corpus_file *file, struct pm_error *error)
+{
+    static const uint32_t points[] = {0, 1, 3, 4};
+    const struct pm_instrument_info info = {
+        .points = points,
+        .point_count = 4,
+        .slot_count = 8,
+        .may_force_early_tests = true,
+        .target = {.vulkan_minor = file->vulkan_minor},
+    };
+    struct pm_instrumented out;
+    bool ok = pm_instrument_blocks(file->words, file->count, &info, &out, error);
+    if (!ok)
+        assert_null(out.words.data);
+    pm_instrumented_finish(&out);
+    return ok;
+}
+
+static void fail_each(attempt try)
+{
+    struct corpus corpus;
+    corpus_load(&corpus);
+    static const char *const names[] = {"nested.spvasm.vulkan1.1.", "demote.frag.vulkan1.1.O",
+                                        "loops.comp.vulkan1.1.g"};
+    for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+        const struct corpus_file *file = corpus_find(&corpus, names[n]);
+        size_t after = 0;
+        for (;; after++) {
+            struct pm_error error = {0};
+            arm(after);
+            bool ok = try(file, &error);
+            armed = false;
+            if (!failed) {
+                assert_true(ok);
+                break;
+            }
+            if (ok)
+                fail_msg("%s: allocation %zu failed and nobody noticed", file->name, after);
+            assert_int_equal(error.code, PM_ERROR_MEMORY);
+        }
+        assert_true(after > 2);
+    }
+    corpus_finish(&corpus);
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    fail_each(round_trip);
+}
+
+static void test_points(void **state)
+{
+    (void)state;
+    fail_each(find_points);
+}
+
+static void test_instrument(void **state)
+{
+    (void)state;
+    fail_each(instrument);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_points),
+        cmocka_unit_test(test_instrument),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -371,16 +371,14 @@ static void check_shader(const char *name, uint32_t size_x, uint32_t size_y)
         all[i] = i;
     dispatch(&s, &s.counting.canonical, NULL);
     for (int wide = 0; wide <= (gpu.int64_atomics ? 1 : 0); wide++) {
-        static const uint32_t slots[] = {1, 64};
-        for (size_t n = 0; n < 2; n++) {
-            struct counting_way way = {all, count, slots[n], wide, false, 0};
-            count_and_check(&s, &way);
-            way.preload = 0xfffffffdu; /* low words wrap at once */
-            count_and_check(&s, &way);
-        }
+        struct counting_way way = {all, count, 64, wide, false, 0};
+        count_and_check(&s, &way);
+        way.slot_count = 1;
+        way.preload = 0xfffffffdu; /* low words wrap at once */
+        count_and_check(&s, &way);
         for (uint32_t i = (uint32_t)wide; i < count; i += 4) {
-            struct counting_way way = {&all[i], 1, 4, wide, false, 0};
-            count_and_check(&s, &way);
+            struct counting_way one = {&all[i], 1, 4, wide, false, 0};
+            count_and_check(&s, &one);
         }
         struct counting_way none = {NULL, 0, 2, wide, false, 0};
         count_and_check(&s, &none);

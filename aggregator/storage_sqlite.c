@@ -54,7 +54,11 @@ static bool run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, in
             *error = sqlite->merge_error;
         pm_fail_prefix(error, "%s", sqlite->path);
     } else if (!done) {
-        pm_sqlite_fail(sqlite->path, sqlite->writer, "cannot write to the database", error);
+        struct pm_error reason;
+        pm_sqlite_fail(sqlite->path, sqlite->writer, "cannot write to the database", &reason);
+        sqlite->full = sqlite->full || reason.code == PM_ERROR_LIMIT;
+        if (error)
+            *error = reason;
     }
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
@@ -128,6 +132,11 @@ static void rollback(struct pm_storage *storage)
     /* A failure may have ended the transaction already. */
     if (!sqlite3_get_autocommit(sqlite->writer))
         run_plain(sqlite, PM_SQLITE_ROLLBACK, NULL);
+    /* What the log still holds of earlier transactions would fill the disk until one succeeds,
+     * which none may. */
+    if (sqlite->full)
+        sqlite3_wal_checkpoint_v2(sqlite->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite->full = false;
 }
 
 static bool commit(struct pm_storage *storage, struct pm_error *error)

@@ -33,6 +33,7 @@ struct pm_sqlite {
     sqlite3 *writer;
     sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
     struct pm_error merge_error; /* why the merge function failed; code PM_OK: it did not */
+    bool full;                   /* a write of this transaction found no space */
     pthread_mutex_t readers_mutex;
     sqlite3 *readers[PM_SQLITE_IDLE_READERS]; /* under readers_mutex: idle connections */
     size_t reader_count;

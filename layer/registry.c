@@ -178,6 +178,16 @@ struct pm_device *pm_registry_leftover(const struct pm_instance *instance)
     return leftover.device;
 }
 
+bool pm_registry_is_empty(void)
+{
+    /* Asked while the process may be ending: whoever holds the lock may never give it back. */
+    if (pthread_mutex_trylock(&registry_lock) != 0)
+        return false;
+    const bool empty = registered == 0;
+    pthread_mutex_unlock(&registry_lock);
+    return empty;
+}
+
 void pm_registry_arm(struct pm_device *device, bool armed)
 {
     pthread_mutex_lock(&registry_lock);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct pm_harness h;
@@ -314,9 +315,33 @@ static void a_second_session_takes_shaders_from_the_store(void **state)
     pm_harness_close(&h);
 }
 
+/* exit(3) while compile threads are at work, its device alive: in processes of their own. */
+static void a_game_may_exit_while_shaders_compile(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 12; round++) {
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            setenv("PIECEMEAL_LIMITS_COMPILE_THREADS", "3", 1);
+            open_with(NULL, "false");
+            (void)is_sampled(h.dispatch, VK_PIPELINE_BIND_POINT_COMPUTE);
+            (void)is_sampled(h.graphics, VK_PIPELINE_BIND_POINT_GRAPHICS);
+            usleep((useconds_t)round * 1000);
+            exit(0);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+            fail_msg("round %d ended with status 0x%x", round, status);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* First: what it forks must have no layer loaded yet. */
+        PM_LAYERED_TEST(a_game_may_exit_while_shaders_compile),
         PM_LAYERED_TEST(objects_may_die_at_once),
         PM_LAYERED_TEST(immutable_samplers_are_ours_in_both_layouts),
         PM_LAYERED_TEST(a_variant_has_no_base_no_feedback_and_may_compile),

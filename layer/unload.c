@@ -1,0 +1,52 @@
+/*
+ * The end of the library, whichever comes first: the loader unloads it when the last instance is
+ * gone, or the game's process exits (HAZARDS 18). A game may exit with its device alive, while a
+ * compile thread is inside SPIRV-Tools, whose static objects must not be destroyed under it. So
+ * destructors of static objects are kept here instead of being handed to the C library, and run
+ * only when nothing of ours is left; else the process ends without them.
+ */
+#include "layer/registry.h"
+#include <stdlib.h>
+
+struct exit_function {
+    struct exit_function *next;
+    void (*function)(void *argument);
+    void *argument;
+};
+
+static _Atomic(struct exit_function *) exit_functions;
+
+/* What the compiler calls for a static object of C++ (Itanium C++ ABI, 3.3.6.3); hidden, so for
+ * those of this library only. */
+int __cxa_atexit(void (*function)(void *argument), void *argument, void *library)
+{
+    (void)library;
+    struct exit_function *entry = malloc(sizeof *entry);
+    if (!entry)
+        return -1;
+    entry->function = function;
+    entry->argument = argument;
+    entry->next = atomic_load(&exit_functions);
+    while (!atomic_compare_exchange_weak(&exit_functions, &entry->next, entry))
+        ;
+    return 0;
+}
+
+/* Frees libstdc++'s emergency memory for exceptions, which a statically linked copy allocates anew
+ * each time it is loaded. */
+extern void free_cxx_runtime(void) __asm__("_ZN9__gnu_cxx9__freeresEv") __attribute__((weak));
+
+__attribute__((destructor)) static void unload(void)
+{
+    if (!pm_registry_is_empty())
+        return;
+    struct exit_function *entry = atomic_exchange(&exit_functions, NULL);
+    while (entry) {
+        struct exit_function *next = entry->next;
+        entry->function(entry->argument);
+        free(entry);
+        entry = next;
+    }
+    if (free_cxx_runtime)
+        free_cxx_runtime();
+}

@@ -1,7 +1,9 @@
 #include "aggregator_client/sync.h"
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
@@ -103,4 +105,17 @@ bool pm_answer_fail(const struct pm_http_answer *answer, const char *what, struc
     text[length] = '\0';
     return pm_fail(error, PM_ERROR_NETWORK, "%s: HTTP %ld%s%s", what, answer->status,
                    length ? ": " : "", text);
+}
+
+void pm_game_remember(const char *game)
+{
+    char *folder = pm_place_path(PM_PLACE_CACHE, "databases"), *safe = pm_file_safe_name(game);
+    char *path = NULL;
+    if (folder && safe && asprintf(&path, "%s/%s" PM_GAME_SUFFIX, folder, safe) >= 0) {
+        if (access(path, F_OK) != 0 && pm_make_folder(folder, NULL))
+            (void)pm_file_write(path, game, strlen(game), NULL);
+        free(path);
+    }
+    free(safe);
+    free(folder);
 }

@@ -36,3 +36,8 @@ bool pm_answer_is_temporary(const struct pm_http_answer *answer);
 
 /* "what: HTTP 418: the first line of the body". Returns false. */
 bool pm_answer_fail(const struct pm_http_answer *answer, const char *what, struct pm_error *error);
+
+/* Notes in the cache that there is this game, so that its database is pulled although its sessions are gone from the
+ * spool: $PLACE_CACHE/databases/<safe name>.game with the name in it. Losing the note costs only a pull. */
+void pm_game_remember(const char *game);
+#define PM_GAME_SUFFIX ".game"

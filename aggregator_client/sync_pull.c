@@ -71,18 +71,38 @@ static bool decode_file(const char *path, char **game)
     return *game != NULL;
 }
 
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t length = strlen(name), tail = strlen(suffix);
+    return length > tail && strcmp(name + length - tail, suffix) == 0;
+}
+
+/* The name that pm_game_remember wrote; malloc'ed, NULL when the file is not one of its. */
+static char *read_name(const char *path)
+{
+    struct pm_buffer text;
+    char *name = NULL;
+    pm_buffer_init(&text, pm_profile_limits_default.name_bytes);
+    if (pm_file_read(path, &text, NULL) && text.size > 0 && strlen((char *)text.data) == text.size)
+        name = strdup((char *)text.data);
+    pm_buffer_finish(&text);
+    return name;
+}
+
 static void names_of_cache(struct names *names, const char *folder)
 {
     DIR *directory = opendir(folder);
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        size_t length = strlen(entry->d_name);
-        char *path = NULL, *game;
-        if (length < 5 || strcmp(entry->d_name + length - 5, ".pmdb") != 0)
+        char *path = NULL, *game = NULL;
+        if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
             continue;
-        if (asprintf(&path, "%s/%s", folder, entry->d_name) >= 0 && decode_file(path, &game)) {
+        if (has_suffix(entry->d_name, PM_GAME_SUFFIX))
+            game = read_name(path);
+        else if (has_suffix(entry->d_name, ".pmdb"))
+            decode_file(path, &game);
+        if (game)
             add_name(names, game);
-            free(game);
-        }
+        free(game);
         free(path);
     }
     if (directory)
@@ -269,6 +289,8 @@ bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report
     } else if (pm_make_folder(folder, error)) {
         int lock = pm_sync_lock(lock_path, &retry, error);
         if (lock >= 0) {
+            /* pm_game_remember writes there without this lock, but not for long. */
+            pm_file_remove_leftovers(folder, 60);
             pulled = pull_all(info, folder, &retry, report, error);
             close(lock);
         }

@@ -169,7 +169,9 @@ static enum fate upload_one(struct sync *sync, struct pm_session_upload *upload,
         note_failure(sync, &why);
     } else {
         fate = send_upload(sync, http, &upload->body, &why);
-        if (fate == WAITING) {
+        if (fate == ACKNOWLEDGED) {
+            pm_game_remember(upload->game);
+        } else if (fate == WAITING) {
             sync->given_up = true;
             note_failure(sync, &why);
         } else if (fate == REFUSED) {
@@ -258,9 +260,15 @@ static void upload_session(struct sync *sync, const char *path)
     close(fd);
 }
 
-/* Uploads whose session is gone: a sync was killed between removing one and the other. */
+/* What a sync that was killed left: half-written files, and uploads whose session is gone. Only a
+ * sync writes such, and we hold its lock. */
 static void remove_orphans(const char *folder)
 {
+    char *refused = NULL;
+    pm_file_remove_leftovers(folder, 0);
+    if (asprintf(&refused, "%s/" PM_SPOOL_REFUSED, folder) >= 0)
+        pm_file_remove_leftovers(refused, 0);
+    free(refused);
     DIR *directory = opendir(folder);
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
         size_t length = strlen(entry->d_name), tail = strlen(PM_SPOOL_UPLOAD_SUFFIX);

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -13,6 +14,10 @@
 
 /* The longest file name this file makes up, in bytes: room is left below NAME_MAX for a suffix. */
 enum { LONGEST_NAME = 200 };
+
+/* A file that pm_file_write is writing is called so, with six more characters. */
+#define LEFTOVER ".new-"
+enum { LEFTOVER_TAIL = sizeof(LEFTOVER) - 1 + 6 };
 
 static char *join(const char *a, const char *b, const char *c)
 {
@@ -191,7 +196,7 @@ static bool sync_parent(const char *path, struct pm_error *error)
 bool pm_file_write(const char *path, const void *data, size_t size, struct pm_error *error)
 {
     char *beside = NULL;
-    if (asprintf(&beside, "%s.XXXXXX", path) < 0)
+    if (asprintf(&beside, "%s" LEFTOVER "XXXXXX", path) < 0)
         return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", path);
     int fd = mkostemp(beside, O_CLOEXEC);
     if (fd < 0) {
@@ -213,6 +218,23 @@ bool pm_file_write(const char *path, const void *data, size_t size, struct pm_er
         unlink(beside);
     free(beside);
     return written;
+}
+
+void pm_file_remove_leftovers(const char *folder, int seconds)
+{
+    DIR *directory = opendir(folder);
+    time_t now = time(NULL);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        size_t length = strlen(entry->d_name);
+        struct stat status;
+        if (length > LEFTOVER_TAIL &&
+            strncmp(entry->d_name + length - LEFTOVER_TAIL, LEFTOVER, sizeof(LEFTOVER) - 1) == 0 &&
+            fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(status.st_mode) && now - status.st_mtim.tv_sec >= seconds)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    }
+    if (directory)
+        closedir(directory);
 }
 
 static bool is_plain(unsigned char c)

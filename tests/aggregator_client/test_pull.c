@@ -190,6 +190,14 @@ static void every_game_that_was_seen_is_pulled(void **state)
     }
     assert_true(old && new);
     pm_buffer_finish(&body);
+
+    /* Once its sessions are uploaded and gone from the spool, a game is still pulled. */
+    server_script(world->server, &(struct server_answer){.status = 204}, 1);
+    assert_true(pm_sync_upload(&world->info, &world->report, &world->error));
+    assert_int_equal(world->report.sessions_uploaded, 2);
+    server_script(world->server, &(struct server_answer){.status = 404}, 1);
+    assert_true(pull(world, NULL));
+    assert_int_equal(server_requests(world->server), 2);
 }
 
 static void nothing_is_asked_without_consent(void **state)

@@ -1,5 +1,6 @@
 #include "aggregator_client/spool_format.h"
 #include "base/file.h"
+#include "base/random.h"
 #include "cmocka_includes.h"
 #include "random_profile.h"
 #include "world.h"
@@ -453,6 +454,49 @@ static void a_killed_sync_repeats_itself_exactly(void **state)
     assert_int_equal(world_count(world, SPOOL, ""), 0);
 }
 
+/* Killed again and again at any moment: in the end every session was sent, and whatever was sent
+ * twice was the same bytes under the same id, which an aggregator counts once. */
+static void killed_syncs_lose_nothing_and_contradict_nothing(void **state)
+{
+    enum { SESSIONS = 10, LONGEST_WAIT = 12000 };
+    struct world *world = *state;
+    struct pm_random random;
+    pm_random_init(&random, 5);
+    for (uint64_t i = 0; i < SESSIONS; i++)
+        free(world_session(world, "A Game", 100 + i, 3, NULL));
+    int killed = 0;
+    for (int round = 0; world_count(world, SPOOL, PM_SPOOL_SUFFIX) > 0 && round < 300; round++) {
+        pid_t child = start_sync(world, "20");
+        usleep(pm_random_below(&random, LONGEST_WAIT + 200 * (uint32_t)round));
+        kill(child, SIGKILL);
+        killed += exit_status(child) == 1000 + SIGKILL;
+    }
+    assert_true(upload(world)); /* undisturbed, and tidies up */
+    assert_int_equal(world_count(world, SPOOL, ""), 0);
+    assert_true(killed > 3);
+    struct pm_arena *arena = pm_arena_create(0);
+    size_t different = 0, posts[512], count = 0;
+    for (size_t i = 0; i < server_requests(world->server); i++) {
+        if (strncmp(server_request(world->server, i)->head, "POST", 4) == 0)
+            posts[count++] = i;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct pm_profile profile, other;
+        bool repeated = false;
+        decode(server_request(world->server, posts[i]), arena, &profile);
+        for (size_t k = 0; k < i; k++) {
+            decode(server_request(world->server, posts[k]), arena, &other);
+            if (memcmp(profile.upload_id, other.upload_id, PM_UPLOAD_ID_BYTES) == 0) {
+                repeated = true;
+                assert_same_requests(world, posts[k], posts[i]);
+            }
+        }
+        different += !repeated;
+    }
+    assert_int_equal(different, SESSIONS);
+    pm_arena_destroy(arena);
+}
+
 static void two_at_once_send_nothing_twice(void **state)
 {
     enum { SESSIONS = 12, PROCESSES = 4 };
@@ -522,6 +566,7 @@ int main(void)
         TEST(torn_and_unreadable_sessions),
         TEST(several_games_in_one_session),
         TEST(a_killed_sync_repeats_itself_exactly),
+        TEST(killed_syncs_lose_nothing_and_contradict_nothing),
         TEST(two_at_once_send_nothing_twice),
         TEST(consent_is_kept_private),
     };

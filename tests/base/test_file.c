@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "cmocka_includes.h"
 #include "temporary.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -111,6 +112,16 @@ static void what_is_written_is_read(void **state)
     pm_buffer_finish(&back);
 }
 
+static int files_in_folder(void)
+{
+    DIR *directory = opendir(folder);
+    int count = -2; /* . and .. */
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
+}
+
 /* A reader at any moment, and a writer that is killed at any moment: the file is one of the two,
  * whole. */
 static void replacing_is_all_or_nothing(void **state)
@@ -146,6 +157,12 @@ static void replacing_is_all_or_nothing(void **state)
             pm_buffer_finish(&seen);
         }
     }
+    /* What the killed ones left is found and removed, and nothing else is. */
+    assert_true(pm_file_write(in_folder("a.new-files"), "x", 1, &error));
+    pm_file_remove_leftovers(folder, 60);
+    assert_true(files_in_folder() > 2);
+    pm_file_remove_leftovers(folder, 0);
+    assert_int_equal(files_in_folder(), 2);
 }
 
 static void a_failed_write_leaves_the_old_file_and_nothing_else(void **state)

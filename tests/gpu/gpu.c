@@ -86,12 +86,17 @@ static void pick_device(struct pm_gpu *gpu)
 
 static void learn_properties(struct pm_gpu *gpu)
 {
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceSubgroupProperties subgroup = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &driver};
     VkPhysicalDeviceProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
     vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
     snprintf(gpu->name, sizeof gpu->name, "%s", properties.properties.deviceName);
+    gpu->swiftshader = driver.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
+    gpu->lavapipe_22 = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE &&
+                       strncmp(driver.driverInfo, "Mesa 22.", 8) == 0;
     gpu->subgroup_size = subgroup.subgroupSize;
     const VkSubgroupFeatureFlags needed =
         VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;

@@ -41,6 +41,7 @@ struct pm_gpu {
 
     /* What the device can do; all of it is enabled. */
     char name[256];
+    bool swiftshader, lavapipe_22; /* for what is known to be different there */
     uint32_t subgroup_size;
     bool ballot_in_fragment; /* subgroup basic and ballot in fragment shaders */
     bool int64;              /* shaderInt64 */
@@ -98,7 +99,8 @@ struct pm_gpu_draw {
     bool depth_test;        /* D32, cleared to 1, less, written */
     bool alpha_to_coverage;
     bool sample_shading;
-    bool blend_add; /* color and alpha are added to what is there */
+    bool double_viewport; /* the viewport is twice as wide and high as the target */
+    bool blend_add;       /* color and alpha are added to what is there */
 };
 
 /* Draws into a target cleared to zeroes and returns its texels (malloc'ed, tightly packed, resolved

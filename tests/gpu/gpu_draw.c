@@ -53,7 +53,9 @@ static void fill_fixed_state(const struct pm_gpu_draw *draw, struct fixed_state 
     state->assembly = (VkPipelineInputAssemblyStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
         .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
-    state->viewport = (VkViewport){0, 0, (float)draw->width, (float)draw->height, 0, 1};
+    const float scale = draw->double_viewport ? 2 : 1;
+    state->viewport =
+        (VkViewport){0, 0, (float)draw->width * scale, (float)draw->height * scale, 0, 1};
     state->scissor = (VkRect2D){{0, 0}, {draw->width, draw->height}};
     state->viewports = (VkPipelineViewportStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,

@@ -1,0 +1,50 @@
+/*
+ * A CPU model of shaders: runs a canonical module (one function, 32-bit numbers) one invocation
+ * after the other and counts how its blocks are entered, with nothing of shader_rewrite/ in it.
+ * What it cannot know (textures, derivatives, transcendental functions, the values of other
+ * invocations) is tainted, and the test fails where that decides a branch.
+ *
+ * Lanes are exact by construction. Entries of subgroups suppose that lanes reconverge where
+ * SPIR-V's structure says: all lanes of a subgroup that enter a block in the same iterations of its
+ * loops enter it together.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MODEL_BUFFERS 4
+
+struct model_counts {
+    uint64_t lanes, uniform_lanes, subgroups;
+};
+
+struct model;
+
+/* words stay the caller's, and must outlive the model. */
+struct model *model_create(const uint32_t *words, size_t count);
+void model_destroy(struct model *model);
+
+/* Storage buffers of set 0, by binding; the model reads and writes data. Arrays of 32-bit words. */
+void model_set_buffer(struct model *model, uint32_t binding, uint32_t *data, size_t words);
+/* Push constants, 32-bit words. */
+void model_set_push(struct model *model, const uint32_t *data, size_t words);
+
+/* What an invocation's inputs are. */
+struct model_invocation {
+    uint32_t global_id[3], local_id[3], group_id[3], group_count[3], local_index;
+    float frag_coord[4];
+    uint32_t location1; /* the harness's flat input */
+    bool helper;
+};
+
+/* Runs one invocation. subgroup: invocations of one subgroup are run one right after the other and
+ * share the number. */
+void model_run(struct model *model, const struct model_invocation *invocation, uint64_t subgroup);
+
+/* Counts of all invocations so far, by the id of the block's label. entry: of the whole shader. */
+struct model_counts model_block(struct model *model, uint32_t label);
+struct model_counts model_entry(struct model *model);
+/* Invocations that ended in OpKill or were demoted. */
+uint64_t model_killed(const struct model *model);

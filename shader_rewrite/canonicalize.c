@@ -144,8 +144,11 @@ static bool canonicalize(const struct pm_canonicalize_info *info, struct pm_word
                          struct pm_error *error)
 {
     uint32_t function;
+    /* Validated again before the optimizer sees it: the validator lets an OpString be a number of
+     * LocalSizeId, which is gone with the strings, and the optimizer trusts its input. */
     if (!pm_words_select(module, info->stage, info->entry_point, info->keep_names, &function,
                          error) ||
+        !pm_validate(module->data, module->count, &info->target, error) ||
         !pm_words_check_growth(module, function, error) ||
         !run_step(PM_STEP_PREPARE, module, error) ||
         !pm_words_freeze(module, info->spec_values, info->spec_value_count, error) ||

@@ -274,8 +274,11 @@ void pm_counting_add(const struct pm_counting *c, struct pm_ir_builder *b,
                      struct pm_counting_slot slot, uint32_t index, struct pm_ir_def *value)
 {
     if (c->wide) {
+        bool constant = value && value->instr->opcode == SpvOpConstant;
         struct pm_ir_def *wide =
-            pm_ir_build(b, SpvOpUConvert, c->uint64, PM_IR_ARGS(pm_ir_id(value)));
+            constant ? pm_ir_constant_int64(c->module, c->uint64,
+                                            pm_ir_operand_word(&value->instr->operands[0]))
+                     : pm_ir_build(b, SpvOpUConvert, c->uint64, PM_IR_ARGS(pm_ir_id(value)));
         atomic_add(c, b, c->uint64, element(c, b, slot, index), wide);
         return;
     }

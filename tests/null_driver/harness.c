@@ -49,7 +49,7 @@ static uint32_t count(const char *const *strings)
 
 void pm_harness_open_instance(struct pm_harness *harness, const struct pm_harness_options *options)
 {
-    *harness = (struct pm_harness){.driver = pm_harness_driver()};
+    *harness = (struct pm_harness){.allocator = options->allocator, .driver = pm_harness_driver()};
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
         .pApplicationName = options->application,
@@ -63,7 +63,7 @@ void pm_harness_open_instance(struct pm_harness *harness, const struct pm_harnes
         .enabledExtensionCount = count(options->instance_extensions),
         .ppEnabledExtensionNames = options->instance_extensions,
     };
-    PM_CHECK(vkCreateInstance(&info, NULL, &harness->instance));
+    PM_CHECK(vkCreateInstance(&info, harness->allocator, &harness->instance));
     pm_instance_dispatch_load(&harness->vki, harness->instance, vkGetInstanceProcAddr);
     uint32_t devices = 1;
     harness->vki.EnumeratePhysicalDevices(harness->instance, &devices, &harness->physical);
@@ -91,7 +91,8 @@ VkResult pm_harness_create_device(struct pm_harness *harness,
         .ppEnabledExtensionNames = options->device_extensions,
         .pEnabledFeatures = options->features,
     };
-    VkResult result = harness->vki.CreateDevice(harness->physical, &info, NULL, &harness->device);
+    VkResult result =
+        harness->vki.CreateDevice(harness->physical, &info, harness->allocator, &harness->device);
     if (result != VK_SUCCESS)
         return result;
     pm_device_dispatch_load(&harness->vk, harness->device, vkGetDeviceProcAddr);
@@ -108,7 +109,7 @@ static VkShaderModule make_module(struct pm_harness *harness, const uint32_t *wo
     const VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
     VkShaderModule module;
-    PM_CHECK(harness->vk.CreateShaderModule(harness->device, &info, NULL, &module));
+    PM_CHECK(harness->vk.CreateShaderModule(harness->device, &info, harness->allocator, &module));
     return module;
 }
 
@@ -122,13 +123,14 @@ static void make_layout(struct pm_harness *harness)
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
         .bindingCount = 1,
         .pBindings = &binding};
-    PM_CHECK(
-        harness->vk.CreateDescriptorSetLayout(harness->device, &set, NULL, &harness->set_layout));
+    PM_CHECK(harness->vk.CreateDescriptorSetLayout(harness->device, &set, harness->allocator,
+                                                   &harness->set_layout));
     const VkPipelineLayoutCreateInfo layout = {.sType =
                                                    VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                                .setLayoutCount = 1,
                                                .pSetLayouts = &harness->set_layout};
-    PM_CHECK(harness->vk.CreatePipelineLayout(harness->device, &layout, NULL, &harness->layout));
+    PM_CHECK(harness->vk.CreatePipelineLayout(harness->device, &layout, harness->allocator,
+                                              &harness->layout));
 }
 
 static void make_set(struct pm_harness *harness)
@@ -136,12 +138,14 @@ static void make_set(struct pm_harness *harness)
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                      .size = 4096,
                                      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
-    PM_CHECK(harness->vk.CreateBuffer(harness->device, &info, NULL, &harness->buffer));
+    PM_CHECK(
+        harness->vk.CreateBuffer(harness->device, &info, harness->allocator, &harness->buffer));
     VkMemoryRequirements needed;
     harness->vk.GetBufferMemoryRequirements(harness->device, harness->buffer, &needed);
     const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                          .allocationSize = needed.size};
-    PM_CHECK(harness->vk.AllocateMemory(harness->device, &memory, NULL, &harness->buffer_memory));
+    PM_CHECK(harness->vk.AllocateMemory(harness->device, &memory, harness->allocator,
+                                        &harness->buffer_memory));
     PM_CHECK(
         harness->vk.BindBufferMemory(harness->device, harness->buffer, harness->buffer_memory, 0));
     const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
@@ -149,7 +153,8 @@ static void make_set(struct pm_harness *harness)
                                              .maxSets = 1,
                                              .poolSizeCount = 1,
                                              .pPoolSizes = &size};
-    PM_CHECK(harness->vk.CreateDescriptorPool(harness->device, &pool, NULL, &harness->descriptors));
+    PM_CHECK(harness->vk.CreateDescriptorPool(harness->device, &pool, harness->allocator,
+                                              &harness->descriptors));
     const VkDescriptorSetAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = harness->descriptors,
@@ -180,7 +185,8 @@ static void make_target(struct pm_harness *harness)
                                          .pAttachments = &attachment,
                                          .subpassCount = 1,
                                          .pSubpasses = &subpass};
-    PM_CHECK(harness->vk.CreateRenderPass(harness->device, &pass, NULL, &harness->render_pass));
+    PM_CHECK(harness->vk.CreateRenderPass(harness->device, &pass, harness->allocator,
+                                          &harness->render_pass));
     const VkImageCreateInfo image = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                      .imageType = VK_IMAGE_TYPE_2D,
                                      .format = attachment.format,
@@ -189,12 +195,13 @@ static void make_target(struct pm_harness *harness)
                                      .arrayLayers = 1,
                                      .samples = VK_SAMPLE_COUNT_1_BIT,
                                      .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT};
-    PM_CHECK(harness->vk.CreateImage(harness->device, &image, NULL, &harness->image));
+    PM_CHECK(harness->vk.CreateImage(harness->device, &image, harness->allocator, &harness->image));
     VkMemoryRequirements needed;
     harness->vk.GetImageMemoryRequirements(harness->device, harness->image, &needed);
     const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                          .allocationSize = needed.size};
-    PM_CHECK(harness->vk.AllocateMemory(harness->device, &memory, NULL, &harness->image_memory));
+    PM_CHECK(harness->vk.AllocateMemory(harness->device, &memory, harness->allocator,
+                                        &harness->image_memory));
     PM_CHECK(
         harness->vk.BindImageMemory(harness->device, harness->image, harness->image_memory, 0));
     const VkImageViewCreateInfo view = {
@@ -203,7 +210,8 @@ static void make_target(struct pm_harness *harness)
         .viewType = VK_IMAGE_VIEW_TYPE_2D,
         .format = attachment.format,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
-    PM_CHECK(harness->vk.CreateImageView(harness->device, &view, NULL, &harness->view));
+    PM_CHECK(
+        harness->vk.CreateImageView(harness->device, &view, harness->allocator, &harness->view));
     const VkFramebufferCreateInfo framebuffer = {.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
                                                  .renderPass = harness->render_pass,
                                                  .attachmentCount = 1,
@@ -211,8 +219,8 @@ static void make_target(struct pm_harness *harness)
                                                  .width = 64,
                                                  .height = 64,
                                                  .layers = 1};
-    PM_CHECK(
-        harness->vk.CreateFramebuffer(harness->device, &framebuffer, NULL, &harness->framebuffer));
+    PM_CHECK(harness->vk.CreateFramebuffer(harness->device, &framebuffer, harness->allocator,
+                                           &harness->framebuffer));
 }
 
 VkPipeline pm_harness_make_graphics(struct pm_harness *harness)
@@ -262,8 +270,8 @@ VkPipeline pm_harness_make_graphics(struct pm_harness *harness)
                                                .layout = harness->layout,
                                                .renderPass = harness->render_pass};
     VkPipeline pipeline;
-    PM_CHECK(harness->vk.CreateGraphicsPipelines(harness->device, VK_NULL_HANDLE, 1, &info, NULL,
-                                                 &pipeline));
+    PM_CHECK(harness->vk.CreateGraphicsPipelines(harness->device, VK_NULL_HANDLE, 1, &info,
+                                                 harness->allocator, &pipeline));
     return pipeline;
 }
 
@@ -277,8 +285,8 @@ VkPipeline pm_harness_make_compute(struct pm_harness *harness)
                   .pName = "main"},
         .layout = harness->layout};
     VkPipeline pipeline;
-    PM_CHECK(harness->vk.CreateComputePipelines(harness->device, VK_NULL_HANDLE, 1, &info, NULL,
-                                                &pipeline));
+    PM_CHECK(harness->vk.CreateComputePipelines(harness->device, VK_NULL_HANDLE, 1, &info,
+                                                harness->allocator, &pipeline));
     return pipeline;
 }
 
@@ -286,7 +294,8 @@ void pm_harness_open_rest(struct pm_harness *harness)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-    PM_CHECK(harness->vk.CreateCommandPool(harness->device, &pool, NULL, &harness->pool));
+    PM_CHECK(
+        harness->vk.CreateCommandPool(harness->device, &pool, harness->allocator, &harness->pool));
     harness->vertex = make_module(harness, plain_vert, sizeof(plain_vert));
     harness->fragment = make_module(harness, branches_frag, sizeof(branches_frag));
     harness->compute = make_module(harness, branches_comp, sizeof(branches_comp));
@@ -314,30 +323,30 @@ void pm_harness_close_device(struct pm_harness *harness)
     if (!device)
         return;
     harness->vk.DeviceWaitIdle(device);
-    harness->vk.DestroyPipeline(device, harness->dispatch, NULL);
-    harness->vk.DestroyPipeline(device, harness->graphics, NULL);
-    harness->vk.DestroyDescriptorPool(device, harness->descriptors, NULL);
-    harness->vk.DestroyBuffer(device, harness->buffer, NULL);
-    harness->vk.FreeMemory(device, harness->buffer_memory, NULL);
-    harness->vk.DestroyFramebuffer(device, harness->framebuffer, NULL);
-    harness->vk.DestroyImageView(device, harness->view, NULL);
-    harness->vk.DestroyImage(device, harness->image, NULL);
-    harness->vk.FreeMemory(device, harness->image_memory, NULL);
-    harness->vk.DestroyRenderPass(device, harness->render_pass, NULL);
-    harness->vk.DestroyPipelineLayout(device, harness->layout, NULL);
-    harness->vk.DestroyDescriptorSetLayout(device, harness->set_layout, NULL);
-    harness->vk.DestroyShaderModule(device, harness->vertex, NULL);
-    harness->vk.DestroyShaderModule(device, harness->fragment, NULL);
-    harness->vk.DestroyShaderModule(device, harness->compute, NULL);
-    harness->vk.DestroyCommandPool(device, harness->pool, NULL);
-    harness->vk.DestroyDevice(device, NULL);
+    harness->vk.DestroyPipeline(device, harness->dispatch, harness->allocator);
+    harness->vk.DestroyPipeline(device, harness->graphics, harness->allocator);
+    harness->vk.DestroyDescriptorPool(device, harness->descriptors, harness->allocator);
+    harness->vk.DestroyBuffer(device, harness->buffer, harness->allocator);
+    harness->vk.FreeMemory(device, harness->buffer_memory, harness->allocator);
+    harness->vk.DestroyFramebuffer(device, harness->framebuffer, harness->allocator);
+    harness->vk.DestroyImageView(device, harness->view, harness->allocator);
+    harness->vk.DestroyImage(device, harness->image, harness->allocator);
+    harness->vk.FreeMemory(device, harness->image_memory, harness->allocator);
+    harness->vk.DestroyRenderPass(device, harness->render_pass, harness->allocator);
+    harness->vk.DestroyPipelineLayout(device, harness->layout, harness->allocator);
+    harness->vk.DestroyDescriptorSetLayout(device, harness->set_layout, harness->allocator);
+    harness->vk.DestroyShaderModule(device, harness->vertex, harness->allocator);
+    harness->vk.DestroyShaderModule(device, harness->fragment, harness->allocator);
+    harness->vk.DestroyShaderModule(device, harness->compute, harness->allocator);
+    harness->vk.DestroyCommandPool(device, harness->pool, harness->allocator);
+    harness->vk.DestroyDevice(device, harness->allocator);
     harness->device = VK_NULL_HANDLE;
 }
 
 void pm_harness_close(struct pm_harness *harness)
 {
     pm_harness_close_device(harness);
-    harness->vki.DestroyInstance(harness->instance, NULL);
+    harness->vki.DestroyInstance(harness->instance, harness->allocator);
 }
 
 /* ---- commands ---- */

@@ -22,6 +22,7 @@ struct pm_harness_options {
     const void *device_next;                  /* VkDeviceCreateInfo's pNext */
     const VkPhysicalDeviceFeatures *features; /* NULL: none */
     uint32_t queues;                          /* of family 0; 0: one */
+    const VkAllocationCallbacks *allocator;   /* for everything that the program makes */
     bool bare;                                /* neither pool nor pipelines */
 };
 
@@ -48,6 +49,7 @@ struct pm_harness {
     VkFramebuffer framebuffer;
     VkPipeline graphics, dispatch;
 
+    const VkAllocationCallbacks *allocator;
     const struct pm_null_api *driver;
 };
 

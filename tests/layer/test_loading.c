@@ -1,0 +1,236 @@
+/* How the layer comes into a process, how often, and how it goes (HAZARDS 18, 19). */
+#include "tests/layer/layered.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIBRARY PM_BUILD "/layer/libVkLayer_piecemeal.so"
+
+static struct pm_harness h;
+
+static bool is_loaded(void)
+{
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+    if (library)
+        dlclose(library);
+    return library != NULL;
+}
+
+/* Binds that the driver sees for one dispatch: 1 without the layer, 3 with it, 5 if it were there
+ * twice. */
+static uint32_t binds_of_a_dispatch(struct pm_harness *harness)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(harness, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    uint64_t position = harness->driver->position();
+    pm_harness_begin(harness, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, harness->dispatch);
+    harness->vk.CmdDispatch(buffer, 1, 1, 1);
+    PM_CHECK(harness->vk.EndCommandBuffer(buffer));
+    uint32_t binds = pm_calls_of(harness->driver, position, "vkCmdBindPipeline");
+    harness->vk.FreeCommandBuffers(harness->device, harness->pool, 1, &buffer);
+    return binds;
+}
+
+static void either_way_and_once(void **state)
+{
+    (void)state;
+    const struct {
+        enum pm_layered how;
+        uint32_t binds;
+    } cases[] = {
+        {PM_LAYER_OFF, 1}, {PM_LAYER_IMPLICIT, 3}, {PM_LAYER_EXPLICIT, 3}, {PM_LAYER_BOTH, 3}};
+    pm_layered_sample_all("1");
+    for (size_t i = 0; i < 4; i++) {
+        pm_layered_enable(cases[i].how);
+        pm_harness_open(&h, NULL);
+        assert_int_equal(is_loaded(), cases[i].how != PM_LAYER_OFF);
+        assert_int_equal(binds_of_a_dispatch(&h), cases[i].binds);
+        pm_harness_close(&h);
+    }
+}
+
+/* By the game itself, through VkInstanceCreateInfo. */
+static void asked_for_by_the_program(void **state)
+{
+    (void)state;
+    const char *const layers[] = {"VK_LAYER_PIECEMEAL_cooperative_pgo", NULL};
+    const struct pm_harness_options options = {.layers = layers};
+    pm_layered_enable(PM_LAYER_OFF);
+    pm_layered_sample_all("1");
+    pm_harness_open(&h, &options);
+    assert_int_equal(binds_of_a_dispatch(&h), 3);
+    pm_harness_close(&h);
+}
+
+static void the_switches_are_exact(void **state)
+{
+    (void)state;
+    pm_layered_sample_all("1");
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    setenv("PIECEMEAL_ENABLE", "2", 1);
+    pm_harness_open(&h, NULL);
+    assert_int_equal(binds_of_a_dispatch(&h), 1);
+    pm_harness_close(&h);
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    setenv("PIECEMEAL_DISABLE", "0", 1);
+    pm_harness_open(&h, NULL);
+    assert_int_equal(binds_of_a_dispatch(&h), 1);
+    pm_harness_close(&h);
+}
+
+/* The loader unloads the library with the last instance and loads it with the next. */
+static void unloaded_and_loaded_again(void **state)
+{
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    for (int i = 0; i < 10; i++) {
+        pm_harness_open(&h, NULL);
+        assert_true(is_loaded());
+        assert_int_equal(binds_of_a_dispatch(&h), 3);
+        pm_harness_close(&h);
+        assert_false(is_loaded());
+    }
+}
+
+/* Any commands reach their own device, sampled or not, whichever way the draw hooks know it by. */
+static void several_devices(void **state)
+{
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    struct pm_harness devices[3];
+    for (int i = 0; i < 3; i++) {
+        pm_harness_open(&devices[i], NULL);
+        for (int j = 0; j <= i; j++)
+            assert_int_equal(binds_of_a_dispatch(&devices[j]), 3);
+    }
+    /* Two devices of one instance, of which one samples nothing. */
+    struct pm_harness second = devices[0];
+    setenv("PM_NULL_FAIL", "", 1);
+    const struct pm_harness_options options = {0};
+    PM_CHECK(pm_harness_create_device(&second, &options));
+    pm_harness_open_rest(&second);
+    assert_int_equal(binds_of_a_dispatch(&second), 3);
+    assert_int_equal(binds_of_a_dispatch(&devices[0]), 3);
+    pm_harness_close_device(&second);
+    for (int i = 0; i < 3; i++) {
+        pm_harness_close(&devices[i]);
+        for (int j = i + 1; j < 3; j++)
+            assert_int_equal(binds_of_a_dispatch(&devices[j]), 3);
+    }
+}
+
+/* A game that ends its instance and leaves its device: nothing of ours may run on in an unloaded
+ * library. */
+static void a_device_is_left_behind(void **state)
+{
+    (void)state;
+    int status;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pm_harness_open(&h, NULL);
+        binds_of_a_dispatch(&h);
+        h.vki.DestroyInstance(h.instance, NULL);
+        usleep(100000);
+        _exit(is_loaded() ? 1 : 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* A child of a fork, with the parent's Vulkan, may only end or start something else; and both must
+ * work. */
+static void a_fork(void **state)
+{
+    (void)state;
+    int status;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "1", 1);
+    pm_harness_open(&h, NULL);
+    assert_int_equal(binds_of_a_dispatch(&h), 3);
+    for (int how = 0; how < 3; how++) {
+        VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        pm_harness_begin(&h, buffer, 0);
+        h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
+        h.vk.CmdDispatch(buffer, 1, 1, 1);
+        PM_CHECK(h.vk.EndCommandBuffer(buffer));
+        pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            if (how == 0)
+                _exit(0);
+            if (how == 1) /* runs the destructors of every library */
+                exit(0);
+            h.vk.DestroyDevice(h.device, NULL);
+            h.vki.DestroyInstance(h.instance, NULL);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+            fail_msg("child %d ended with status %x", how, status);
+        assert_int_equal(binds_of_a_dispatch(&h), 3);
+    }
+    pm_harness_close(&h);
+}
+
+/* The library takes part in a process: no variables of the environment, no signal handlers, no
+ * output. */
+static void nothing_is_left_in_the_process(void **state)
+{
+    (void)state;
+    extern char **environ;
+    char before[1 << 14] = "", after[1 << 14] = "";
+    int output[2];
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_LOG_FILE", "", 1);
+    for (char **at = environ; *at; at++)
+        strncat(before, *at, sizeof(before) - strlen(before) - 1);
+    assert_int_equal(pipe(output), 0);
+    int saved[2] = {dup(1), dup(2)};
+    dup2(output[1], 1);
+    dup2(output[1], 2);
+    pm_harness_open(&h, NULL);
+    uint32_t binds = binds_of_a_dispatch(&h);
+    pm_harness_close(&h);
+    dup2(saved[0], 1);
+    dup2(saved[1], 2);
+    close(saved[0]);
+    close(saved[1]);
+    close(output[1]);
+    char text[256];
+    ssize_t size = read(output[0], text, sizeof(text) - 1);
+    close(output[0]);
+    text[size > 0 ? size : 0] = '\0';
+    assert_int_equal(binds, 3);
+    assert_string_equal(text, "");
+    for (char **at = environ; *at; at++)
+        strncat(after, *at, sizeof(after) - strlen(after) - 1);
+    assert_string_equal(before, after);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(either_way_and_once),
+        PM_LAYERED_TEST(asked_for_by_the_program),
+        PM_LAYERED_TEST(the_switches_are_exact),
+        PM_LAYERED_TEST(unloaded_and_loaded_again),
+        PM_LAYERED_TEST(several_devices),
+        PM_LAYERED_TEST(a_device_is_left_behind),
+        PM_LAYERED_TEST(a_fork),
+        PM_LAYERED_TEST(nothing_is_left_in_the_process),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -144,13 +144,19 @@ static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
     return variant;
 }
 
+/* Lanes that an early test hides are no helpers there, though their atomics are dropped: where a
+ * quad is partly hidden the counters would be off (seen). */
+#define VENDOR_SWIFTSHADER 0x1ae0
+
 /* A variant's instrumented module, counters and pipeline. */
 static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_record *record,
                                uint32_t batch, bool *first, struct pm_error *error)
 {
     struct pm_device *device = pipeline->device;
+    const bool may_force =
+        pipeline->may_force_early_tests && device->properties.vendorID != VENDOR_SWIFTSHADER;
     const struct pm_instrumented *shader = pm_shader_record_instrument(
-        device->pipelines->records, record, batch, pipeline->may_force_early_tests, first, error);
+        device->pipelines->records, record, batch, may_force, first, error);
     if (!shader)
         return NULL;
     *first = true;

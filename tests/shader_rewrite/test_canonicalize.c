@@ -1,3 +1,4 @@
+#include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "spirv_text.h"
 
@@ -196,6 +197,62 @@ static void test_early_returns(void **state)
     pm_words_finish(&out);
 }
 
+/* ---- the corpus ---- */
+
+static struct pm_words canonical_of_file(const struct corpus_file *file)
+{
+    const bool nested = strstr(file->name, "nested.spvasm") != NULL;
+    const bool fragment = nested || strstr(file->name, ".frag.");
+    const struct pm_canonicalize_info info = {
+        .words = file->words,
+        .word_count = file->count,
+        .stage = fragment ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE,
+        .entry_point = nested ? "shade" : "main",
+        .target = {.vulkan_minor = file->vulkan_minor, .spirv_1_4 = file->spirv_1_4}};
+    struct pm_words out, again;
+    struct pm_error error = {0};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s: %s", file->name, error.message);
+    struct pm_canonicalize_info second = info;
+    second.words = out.data;
+    second.word_count = out.count;
+    if (!pm_canonicalize(&second, &again, &error))
+        fail_msg("%s, canonicalized: %s", file->name, error.message);
+    assert_same_words(&out, &again);
+    pm_words_finish(&again);
+    return out;
+}
+
+/* Every module stays valid and is stable, and the same shader compiled with debug information is
+ * the same one. */
+static void test_corpus(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    corpus_load(&corpus);
+    size_t pairs = 0;
+    for (size_t i = 0; i < corpus.count; i++) {
+        const struct corpus_file *file = &corpus.files[i];
+        if (strstr(file->name, ".vert."))
+            continue;
+        struct pm_words out = canonical_of_file(file);
+        assert_int_equal(pm_test_count(&out, "OpFunctionCall"), 0);
+        char plain[256];
+        snprintf(plain, sizeof plain, "%s", file->name);
+        char *variant = strstr(plain, ".g.spv");
+        if (variant) {
+            strcpy(variant, ".plain.");
+            struct pm_words other = canonical_of_file(corpus_find(&corpus, plain));
+            assert_same_words(&out, &other);
+            pm_words_finish(&other);
+            pairs++;
+        }
+        pm_words_finish(&out);
+    }
+    assert_true(pairs > 20);
+    corpus_finish(&corpus);
+}
+
 /* ---- bad input ---- */
 
 static void test_malformed(void **state)
@@ -290,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_debug_information_is_no_part),
         cmocka_unit_test(test_entry_points),
         cmocka_unit_test(test_early_returns),
+        cmocka_unit_test(test_corpus),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_inlining_is_bounded),

@@ -18,9 +18,9 @@ struct build {
     struct pm_pipeline *pipeline;
     const struct pm_replacement *replacement; /* NULL: an identical twin */
     VkPipelineShaderStageCreateInfo *stages;
-    uint32_t stage_count; /* stages whose module is made */
+    uint32_t stage_count;       /* stages whose module is made */
+    struct pm_variant *variant; /* keeps the instrumented libraries; NULL for a twin */
     VkPipeline *libraries;
-    VkPipeline instrumented_library; /* among libraries; made for this build alone */
     VkPipelineLayout layout;
     VkRenderPass render_pass;
     uint32_t address[2];
@@ -102,11 +102,14 @@ static bool make_stages(struct build *build, const VkPipelineShaderStageCreateIn
     return true;
 }
 
+static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
+                      struct pm_variant *variant, VkPipeline *built, struct pm_error *error);
+
 /* A library's identical twin, made once and kept with it. */
 static bool twin(struct pm_pipeline *library, VkPipeline *handle, struct pm_error *error)
 {
     pthread_mutex_lock(&library->copying);
-    const bool made = library->copy || pm_pipeline_build(library, NULL, &library->copy, error);
+    const bool made = library->copy || build_one(library, NULL, NULL, &library->copy, error);
     *handle = library->copy;
     pthread_mutex_unlock(&library->copying);
     return made;
@@ -123,10 +126,16 @@ static bool make_libraries(struct build *build, struct pm_error *error)
         const bool instrument = build->replacement && library->shader_owner &&
                                 library->shader_owner == pipeline->shader_owner;
         if (instrument) {
-            if (!pm_pipeline_build(library, build->replacement, &build->instrumented_library,
-                                   error))
+            if (!build_one(library, build->replacement, build->variant, &build->libraries[i],
+                           error))
                 return false;
-            build->libraries[i] = build->instrumented_library;
+            struct pm_variant *variant = build->variant;
+            if (variant->library_count == PM_LIBRARY_DEPTH) {
+                struct pm_device *device = pipeline->device;
+                device->dispatch.DestroyPipeline(device->handle, build->libraries[i], NULL);
+                return pm_fail(error, PM_ERROR_UNSUPPORTED, "libraries are nested too deeply");
+            }
+            variant->libraries[variant->library_count++] = build->libraries[i];
         } else if (!twin(library, &build->libraries[i], error)) {
             return false;
         }
@@ -159,8 +168,6 @@ static void finish(struct build *build)
     struct pm_device *device = build->pipeline->device;
     for (uint32_t i = 0; i < build->stage_count; i++)
         device->dispatch.DestroyShaderModule(device->handle, build->stages[i].module, NULL);
-    if (build->instrumented_library)
-        device->dispatch.DestroyPipeline(device->handle, build->instrumented_library, NULL);
     free(build->libraries);
     free(build->stages);
 }
@@ -230,10 +237,10 @@ static bool build_graphics(struct build *build, VkPipeline *built, struct pm_err
     return result == VK_SUCCESS || refused(error, "a graphics pipeline", result);
 }
 
-bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
-                       VkPipeline *built, struct pm_error *error)
+static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
+                      struct pm_variant *variant, VkPipeline *built, struct pm_error *error)
 {
-    struct build build = {.pipeline = pipeline, .replacement = replacement};
+    struct build build = {.pipeline = pipeline, .replacement = replacement, .variant = variant};
     *built = VK_NULL_HANDLE;
     const bool ok = make_objects(&build, error) &&
                     (pipeline->library_count == 0 || make_libraries(&build, error)) &&
@@ -244,4 +251,10 @@ bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement
         pm_name_object(pipeline->device, VK_OBJECT_TYPE_PIPELINE, PM_BITS(*built),
                        replacement ? "piecemeal variant" : "piecemeal library");
     return ok;
+}
+
+bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
+                       struct pm_variant *variant, struct pm_error *error)
+{
+    return build_one(pipeline, replacement, variant, &variant->handle, error);
 }

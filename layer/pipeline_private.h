@@ -87,9 +87,10 @@ struct pm_replacement {
     VkDeviceAddress address; /* of its counters */
 };
 
-/* Builds the pipeline again with its shader replaced. */
+/* Builds the pipeline again with its shader replaced: the variant's handle and libraries, which the
+ * variant destroys, also when building fails. */
 bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
-                       VkPipeline *built, struct pm_error *error);
+                       struct pm_variant *variant, struct pm_error *error);
 
 /* variant.c: builds every variant of a new pipeline now (debug.synchronous). */
 void pm_pipeline_build_all(struct pm_pipeline *pipeline);

@@ -25,6 +25,8 @@ void pm_variant_release(struct pm_variant *variant)
     struct pm_device *device = variant->device;
     if (variant->handle)
         device->dispatch.DestroyPipeline(device->handle, variant->handle, NULL);
+    for (uint32_t i = 0; i < variant->library_count; i++)
+        device->dispatch.DestroyPipeline(device->handle, variant->libraries[i], NULL);
     if (variant->block.bytes > 0)
         pm_counters_free(device->counters, &variant->block);
     free(variant->points);
@@ -171,7 +173,7 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
             .entry_point = record->entry_point,
             .address = variant->block.address,
         };
-        if (pm_pipeline_build(pipeline, &replacement, &variant->handle, error))
+        if (pm_pipeline_build(pipeline, &replacement, variant, error))
             return variant;
     } else {
         variant->block.bytes = 0;

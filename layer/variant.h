@@ -15,8 +15,14 @@
 
 struct pm_pipeline;
 
+/* Libraries that are made for one variant may be nested this deep. */
+enum { PM_LIBRARY_DEPTH = 4 };
+
 struct pm_variant {
     VkPipeline handle;
+    VkPipeline libraries[PM_LIBRARY_DEPTH]; /* instrumented ones that it was linked from; lavapipe
+                                               22.3 reads them when it draws */
+    uint32_t library_count;
     struct pm_device *device;
     _Atomic uint32_t references;
     uint64_t
@@ -46,6 +52,5 @@ void pm_variant_reference(struct pm_variant *variant);
 void pm_variant_release(struct pm_variant *variant);
 
 /* The pipeline the layer remembers for a handle, NULL when it knows none or can make no variants of
- * it. The pointer stays valid until the game destroys the pipeline. Any thread; takes a read lock,
- * so call it at bind, not at draw. */
+ * it. The pointer stays valid until the game destroys the pipeline. Any thread, without a lock. */
 struct pm_pipeline *pm_pipeline_find(struct pm_device *device, VkPipeline handle);

@@ -53,7 +53,10 @@ void parts_make(struct parts *parts, struct pm_harness *h)
     parts->fragment = make_module(h, stripes_frag, sizeof stripes_frag);
     make_layout(parts, h);
     const VkAttachmentDescription attachment = {.format = VK_FORMAT_R8G8B8A8_UNORM,
-                                                .samples = VK_SAMPLE_COUNT_1_BIT};
+                                                .samples = VK_SAMPLE_COUNT_1_BIT,
+                                                .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                                .finalLayout =
+                                                    VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     const VkAttachmentReference reference = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     const VkSubpassDescription subpass = {.colorAttachmentCount = 1,
                                           .pColorAttachments = &reference};

@@ -102,6 +102,7 @@ bool pm_session_build(struct pm_session *session, const char *path, struct pm_er
         pm_spool_read(path, take_checkpoint, &groups, &session->damaged_at, &session->damage);
     if (!built && error)
         *error = session->damage;
+    session->withheld = built && pm_spool_is_withheld(path);
     for (unsigned i = 0; i < groups.count && built; i++) {
         built = build_upload(&groups.list[i], path, i, &session->uploads[i], error);
         session->count = i + 1;

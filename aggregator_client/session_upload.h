@@ -18,6 +18,7 @@ struct pm_session_upload {
 struct pm_session {
     struct pm_session_upload uploads[PM_SPOOL_PARTS];
     unsigned count;      /* 0: nothing was counted in it */
+    bool withheld;       /* consent.upload was false when it was recorded */
     uint64_t damaged_at; /* bytes, as of pm_spool_read; UINT64_MAX: nowhere */
     struct pm_error damage;
 };

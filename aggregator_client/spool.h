@@ -23,6 +23,9 @@ struct pm_spool_writer;
  * sessions, then the append fails with PM_ERROR_LIMIT. The file is created at the first append. */
 struct pm_spool_writer *pm_spool_writer_create(const char *folder, uint64_t cap_bytes,
                                                struct pm_error *error);
+/* Marks the session as one that is never uploaded, whatever is said later: consent.upload was false while it was
+ * recorded. Before the first append. */
+void pm_spool_writer_withhold(struct pm_spool_writer *writer);
 /* Closes; the session is ended. */
 void pm_spool_writer_destroy(struct pm_spool_writer *writer);
 bool pm_spool_append(struct pm_spool_writer *writer, const struct pm_profile *checkpoint,
@@ -40,6 +43,9 @@ struct pm_spool_session {
 bool pm_spool_list(const char *folder, struct pm_spool_session **sessions, size_t *count,
                    struct pm_error *error);
 void pm_spool_list_free(struct pm_spool_session *sessions, size_t count);
+
+/* Was it recorded while consent was withheld? true also for a file that cannot be read. */
+bool pm_spool_is_withheld(const char *path);
 
 /* Calls visit for every whole record, in order; what visit gets lives until it returns; visit returning false stops.
  * A torn or damaged record ends the reading: true is returned, *damaged_at is its byte offset (or UINT64_MAX) and

@@ -3,7 +3,7 @@
  *
  *   offset 0   8 bytes   "PMSPOOL\n"
  *          8   u32       format version
- *         12   u32       0
+ *         12   u32       PM_SPOOL_WITHHELD or 0
  *   then records:
  *          0   u32       length of the payload in bytes, not 0
  *          4   u64       XXH64 over the length's four bytes and the payload; the seed is the
@@ -20,6 +20,8 @@
 #include <stdint.h>
 
 #define PM_SPOOL_VERSION 1u
+/* Never uploaded. Far from 0, so that no flipped bit lets it go. */
+#define PM_SPOOL_WITHHELD 0xC3A5965Au
 #define PM_SPOOL_SUFFIX ".pmspool"
 /* A file that is being made; it gets its name once it is locked and has its header. */
 #define PM_SPOOL_NEW_SUFFIX ".new"
@@ -36,7 +38,7 @@ enum { PM_SPOOL_PARTS = 16 };
 
 enum { PM_SPOOL_HEADER = 16, PM_SPOOL_RECORD_HEADER = 12 };
 
-void pm_spool_header_fill(uint8_t header[static PM_SPOOL_HEADER]);
+void pm_spool_header_fill(uint8_t header[static PM_SPOOL_HEADER], uint32_t flags);
 
 /* Fills the header of a record at `offset` of its file. */
 void pm_spool_record_header_fill(uint8_t header[static PM_SPOOL_RECORD_HEADER], uint64_t offset,

@@ -43,11 +43,11 @@ static uint64_t checksum(uint64_t offset, const uint8_t length[static 4], const 
     return XXH64_digest(&state);
 }
 
-void pm_spool_header_fill(uint8_t header[static PM_SPOOL_HEADER])
+void pm_spool_header_fill(uint8_t header[static PM_SPOOL_HEADER], uint32_t flags)
 {
     memcpy(header, magic, sizeof(magic));
     put32(header + 8, PM_SPOOL_VERSION);
-    put32(header + 12, 0);
+    put32(header + 12, flags);
 }
 
 void pm_spool_record_header_fill(uint8_t header[static PM_SPOOL_RECORD_HEADER], uint64_t offset,
@@ -91,7 +91,7 @@ static bool fetch(struct source *source, size_t size, struct pm_buffer *out, siz
     return true;
 }
 
-static bool check_header(struct source *source, struct pm_error *error)
+static bool check_header(struct source *source, uint32_t *flags, struct pm_error *error)
 {
     struct pm_buffer header;
     size_t got;
@@ -103,8 +103,9 @@ static bool check_header(struct source *source, struct pm_error *error)
         good = pm_fail(error, PM_ERROR_INPUT,
                        "byte 8: format version %" PRIu32 "; this program knows %u",
                        get32(header.data + 8), PM_SPOOL_VERSION);
-    if (good && get32(header.data + 12) != 0)
-        good = pm_fail(error, PM_ERROR_INPUT, "byte 12: is not 0");
+    *flags = good ? get32(header.data + 12) : 0;
+    if (good && *flags != 0 && *flags != PM_SPOOL_WITHHELD)
+        good = pm_fail(error, PM_ERROR_INPUT, "byte 12: flags not known to this program");
     pm_buffer_finish(&header);
     return good;
 }
@@ -177,7 +178,8 @@ static bool parse(struct source *source, visitor visit, void *user, uint64_t *da
                   struct pm_error *error)
 {
     *damaged_at = UINT64_MAX;
-    if (!check_header(source, error))
+    uint32_t flags;
+    if (!check_header(source, &flags, error))
         return false;
     struct pm_buffer record;
     pm_buffer_init(&record, pm_profile_limits_default.decompressed_bytes + PM_SPOOL_RECORD_HEADER);
@@ -214,4 +216,15 @@ bool pm_spool_read(const char *path, visitor visit, void *user, uint64_t *damage
     if (!done || *damaged_at != UINT64_MAX)
         pm_fail_prefix(error, "%s", path);
     return done;
+}
+
+bool pm_spool_is_withheld(const char *path)
+{
+    struct source source = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+    uint32_t flags;
+    if (source.fd < 0)
+        return true;
+    bool withheld = !check_header(&source, &flags, NULL) || flags == PM_SPOOL_WITHHELD;
+    close(source.fd);
+    return withheld;
 }

@@ -22,6 +22,7 @@ struct pm_spool_writer {
     uint64_t cap;  /* bytes of the whole folder */
     int fd;        /* -1: no file yet, or the last one failed */
     uint64_t size; /* of the file, up to the last whole record */
+    uint32_t flags;
 };
 
 struct pm_spool_writer *pm_spool_writer_create(const char *folder, uint64_t cap_bytes,
@@ -42,6 +43,11 @@ struct pm_spool_writer *pm_spool_writer_create(const char *folder, uint64_t cap_
         return NULL;
     }
     return writer;
+}
+
+void pm_spool_writer_withhold(struct pm_spool_writer *writer)
+{
+    writer->flags = PM_SPOOL_WITHHELD;
 }
 
 /* Closing gives up the lock: the session has ended. */
@@ -140,7 +146,7 @@ static bool start_file(struct pm_spool_writer *writer, const char *path, struct 
     if (writer->fd < 0)
         return pm_fail_errno(error, errno, "%s: cannot create", path);
     uint8_t header[PM_SPOOL_HEADER];
-    pm_spool_header_fill(header);
+    pm_spool_header_fill(header, writer->flags);
     int why = flock(writer->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     if (why == 0)
         why = pm_write_all(writer->fd, header, sizeof(header));

@@ -27,9 +27,10 @@ static cJSON *profile_json(const struct pm_buffer *body, struct pm_error *error)
 }
 
 static bool add_upload(const struct pm_sync_info *info, enum pm_consent consent, const char *path,
-                       unsigned part, struct pm_session_upload *upload, cJSON *list,
+                       unsigned part, struct pm_session *session, cJSON *list,
                        struct pm_error *error)
 {
+    struct pm_session_upload *upload = &session->uploads[part];
     char *kept = pm_spool_upload_path(path, part);
     struct pm_game_settings settings;
     bool acknowledged = false;
@@ -43,6 +44,7 @@ static bool add_upload(const struct pm_sync_info *info, enum pm_consent consent,
     const char *url = settings.server->aggregator.url;
     const char *why = consent != PM_CONSENT_GRANTED
                           ? "there is no consent (`piecemeal consent grant`)"
+                      : session->withheld ? "consent.upload was false when it was recorded"
                       : settings.withheld ? settings.why
                                           : NULL;
     cJSON *object = cJSON_CreateObject(), *profile = profile_json(&upload->body, error);
@@ -74,7 +76,7 @@ static bool add_session(const struct pm_sync_info *info, enum pm_consent consent
     }
     bool added = true;
     for (unsigned part = 0; part < session.count && added; part++)
-        added = add_upload(info, consent, path, part, &session.uploads[part], list, error);
+        added = add_upload(info, consent, path, part, &session, list, error);
     pm_session_finish(&session);
     return added;
 }

@@ -254,7 +254,13 @@ static void upload_session(struct sync *sync, const char *path)
                            session.damage.message);
             sync->report->sessions_damaged++;
         }
-        upload_parts(sync, &session, path);
+        if (session.withheld) {
+            pm_log_info(sync->info->log, "%s stays: consent.upload was false when it was recorded",
+                        path);
+            sync->report->sessions_waiting++;
+        } else {
+            upload_parts(sync, &session, path);
+        }
         pm_session_finish(&session);
     }
     close(fd);

@@ -176,9 +176,13 @@ static bool take_finished(struct pm_readback *readback, struct batch *batch)
 
 static bool open_spool(struct pm_instance *instance, struct pm_error *error)
 {
-    if (instance->spool == NULL)
+    if (instance->spool == NULL) {
         instance->spool =
             pm_spool_writer_create(NULL, (uint64_t)instance->config.limits.spool_mib << 20, error);
+        /* A later sync does not know this process's environment. */
+        if (instance->spool != NULL && instance->config.consent_withheld)
+            pm_spool_writer_withhold(instance->spool);
+    }
     return instance->spool != NULL;
 }
 

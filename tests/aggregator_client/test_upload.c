@@ -163,6 +163,30 @@ static void nothing_leaves_without_consent(void **state)
     assert_int_equal(server_requests(world->server), 1);
 }
 
+/* consent.upload was false in the game's own process, of which a later sync knows nothing. */
+static void what_was_recorded_without_consent_never_leaves(void **state)
+{
+    struct world *world = *state;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_random random;
+    pm_random_init(&random, 3);
+    struct pm_spool_writer *writer = pm_spool_writer_create(NULL, 1 << 20, &world->error);
+    struct pm_profile profile = pm_random_profile(&random, arena, 4, 4);
+    pm_spool_writer_withhold(writer);
+    assert_true(pm_spool_append(writer, &profile, &world->error));
+    pm_spool_writer_destroy(writer);
+    assert_true(upload(world));
+    assert_int_equal(server_requests(world->server), 0);
+    assert_int_equal(world->report.sessions_waiting, 1);
+    struct pm_buffer out;
+    pm_buffer_init(&out, 1 << 20);
+    assert_true(pm_sync_dry_run(&world->info, &out, &world->error));
+    assert_non_null(strstr((char *)out.data, "consent.upload was false when it was recorded"));
+    assert_null(strstr((char *)out.data, "\"would_be_sent\":\ttrue"));
+    pm_buffer_finish(&out);
+    pm_arena_destroy(arena);
+}
+
 static void each_game_goes_where_its_own_configuration_says(void **state)
 {
     struct world *world = *state;
@@ -555,6 +579,7 @@ int main(void)
         TEST(a_session_is_merged_sent_and_removed),
         TEST(a_live_session_is_left_alone),
         TEST(nothing_leaves_without_consent),
+        TEST(what_was_recorded_without_consent_never_leaves),
         TEST(each_game_goes_where_its_own_configuration_says),
         TEST(trouble_is_tried_again_with_the_same_bytes),
         TEST(a_repeated_upload_is_acknowledged_by_200),

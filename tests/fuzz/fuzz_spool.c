@@ -73,7 +73,7 @@ static void parse_as_payloads(const uint8_t *data, size_t size)
     if (!file)
         return;
     size_t used = PM_SPOOL_HEADER;
-    pm_spool_header_fill(file);
+    pm_spool_header_fill(file, 0);
     while (size > 0) {
         uint32_t length = data[0];
         data++;

@@ -139,9 +139,14 @@ struct outputs {
 
 static bool open_output(FILE **file, const char *path, struct pm_error *error)
 {
-    if (!path || (*file = fopen(path, "w")))
+    if (!path)
         return true;
-    return pm_fail_errno(error, errno, "%s", path);
+    *file = fopen(path, "w");
+    if (!*file)
+        return pm_fail_errno(error, errno, "%s", path);
+    setvbuf(*file, NULL, _IOLBF,
+            0); /* a line is there as soon as its frame is, whatever comes next */
+    return true;
 }
 
 static bool close_output(FILE *file, const char *path, struct pm_error *error)

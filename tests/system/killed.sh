@@ -1,0 +1,34 @@
+#!/bin/bash
+# A game killed with SIGKILL loses nothing that was checkpointed a second before: with a checkpoint every heartbeat, the
+# spool has every frame that was complete a second before the kill, to the last lane. usage: killed.sh DRIVER
+. "$(dirname "$0")/lib.sh"
+
+driver "$1"
+with_layer
+sample_everything
+export PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS=1
+width=160 height=90 draws=40
+
+"$PM_BUILD/examples/piecemeal-deferred" --frames 1000000 --size ${width}x$height --time "$scratch/times" --quiet \
+    >"$scratch/log" 2>&1 &
+game=$!
+children+=("$game")
+for _ in $(seq 600); do
+    [ -s "$scratch/times" ] && [ "$(wc -l <"$scratch/times")" -ge 20 ] && break
+    kill -0 "$game" 2>/dev/null || fail "the scene ended: $(cat "$scratch/log")"
+    sleep 0.2
+done
+complete=$(wc -l <"$scratch/times")
+[ "$complete" -ge 20 ] || fail "only $complete frames"
+sleep 1
+kill -KILL "$game"
+wait "$game" 2>/dev/null || true
+
+expect_sampled
+# The light pass has the most draws: $draws a frame, each pixel once.
+read -r calls lanes <<<"$(awk '$6 > calls { calls = $6; lanes = $8 } END { print calls, lanes }' "$scratch/counts")"
+frames=$((calls / draws))
+[ "$frames" -ge "$complete" ] || fail "$complete frames were complete a second before, the spool has $frames"
+[ $((frames * draws)) = "$calls" ] && [ $((frames * width * height)) = "$lanes" ] ||
+    fail "$calls calls and $lanes lanes are no whole frames"
+echo "$complete frames complete a second before the kill, $frames in the spool"

@@ -1,0 +1,182 @@
+/* What the layer may cost: bounded memory over a million draws, no thread of the game ever waits
+ * for the GPU or for a compile. */
+#include "tests/layer/layered.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct pm_harness h;
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu %lu", &size, &resident), 2);
+    fclose(file);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static double seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void draw(VkCommandBuffer *buffers, int rounds, int draws)
+{
+    for (int round = 0; round < rounds; round++) {
+        VkCommandBuffer buffer = buffers[round % 3];
+        pm_harness_begin(&h, buffer, round % 2 ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0);
+        pm_harness_bind_set(&h, buffer);
+        h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
+        h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, h.graphics);
+        for (int i = 0; i < draws / 2; i++) {
+            h.vk.CmdDispatch(buffer, 1, 1, 1);
+            h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+        }
+        PM_CHECK(h.vk.EndCommandBuffer(buffer));
+        pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    }
+}
+
+static void a_million_draws(const char *q, const char *p)
+{
+    enum { ROUNDS = 2000, DRAWS = 500 };
+    VkCommandBuffer buffers[3];
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all(p);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", q, 1);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_FRAMES", "50", 1);
+    setenv("PIECEMEAL_LOG_LEVEL", "warning", 1);
+    pm_harness_open(&h, NULL);
+    for (int i = 0; i < 3; i++)
+        buffers[i] = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    /* Until every list has grown to what a frame needs. */
+    draw(buffers, ROUNDS / 5, DRAWS);
+    uint64_t before = resident_bytes();
+    draw(buffers, ROUNDS, DRAWS);
+    uint64_t after = resident_bytes();
+    pm_harness_close(&h);
+    print_message("q %s p %s: %+ld KiB\n", q, p, ((long)after - (long)before) / 1024);
+    assert_true(after < before + (1 << 20));
+}
+
+static void memory_outside_windows(void **state)
+{
+    (void)state;
+    a_million_draws("1e-15", "0.01");
+}
+
+static void memory_inside_a_window(void **state)
+{
+    (void)state;
+    a_million_draws("1", "0.01");
+}
+
+static void memory_with_everything_sampled(void **state)
+{
+    (void)state;
+    a_million_draws("1", "1");
+}
+
+static void memory_while_windows_come_and_go(void **state)
+{
+    (void)state;
+    a_million_draws("0.02", "0.2");
+}
+
+static uint32_t waits_since(uint64_t position)
+{
+    const char *const commands[] = {"vkWaitForFences", "vkWaitSemaphores", "vkWaitSemaphoresKHR",
+                                    "vkQueueWaitIdle", "vkDeviceWaitIdle"};
+    uint32_t waits = 0;
+    for (size_t i = 0; i < 5; i++)
+        waits += pm_calls_of(h.driver, position, commands[i]);
+    return waits;
+}
+
+/* Submissions to a device that takes a third of a second for each, with checkpoints at each. */
+static void a_slow_device_is_not_waited_for(void **state)
+{
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "1", 1);
+    pm_harness_open(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.driver->set_delay(300000);
+    uint64_t position = h.driver->position();
+    double start = seconds();
+    for (int i = 0; i < 3; i++)
+        pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+    double took = seconds() - start;
+    assert_int_equal(waits_since(position), 0);
+    assert_true(pm_calls_of(h.driver, position, "vkQueueSubmit") +
+                    pm_calls_of(h.driver, position, "vkQueueSubmit2") >
+                3);
+    assert_true(took < 0.25);
+    h.driver->set_delay(0);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_close(&h);
+}
+
+/* Compiles that take a second: creating a pipeline takes the game's own one, drawing none. */
+static void a_slow_compile_is_not_waited_for(void **state)
+{
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    unsetenv("PIECEMEAL_DEBUG_SYNCHRONOUS");
+    setenv("PM_NULL_COMPILE_US", "300000", 1);
+    pm_harness_open(&h, NULL);
+    double start = seconds();
+    VkPipeline extra = pm_harness_make_compute(&h);
+    double created = seconds() - start;
+    assert_true(created < 0.55);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    int unsampled = 0, sampled = 0;
+    while (sampled == 0 && seconds() - start < 30.0) {
+        uint64_t position = h.driver->position();
+        pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        double before = seconds();
+        h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, extra);
+        h.vk.CmdDispatch(buffer, 1, 1, 1);
+        assert_true(seconds() - before < 0.2);
+        PM_CHECK(h.vk.EndCommandBuffer(buffer));
+        pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+        if (pm_calls_of(h.driver, position, "vkCmdBindPipeline") == 3)
+            sampled++;
+        else
+            unsampled++;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    /* At first the call goes on unchanged, while its variant is being compiled. */
+    assert_true(unsampled > 0);
+    assert_int_equal(sampled, 1);
+    h.vk.DestroyPipeline(h.device, extra, NULL);
+    pm_harness_close(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(memory_outside_windows),
+        PM_LAYERED_TEST(memory_inside_a_window),
+        PM_LAYERED_TEST(memory_with_everything_sampled),
+        PM_LAYERED_TEST(memory_while_windows_come_and_go),
+        PM_LAYERED_TEST(a_slow_device_is_not_waited_for),
+        PM_LAYERED_TEST(a_slow_compile_is_not_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,212 @@
+/* From counters in device memory to profiles on disk (HAZARDS 13). The null driver runs no shaders,
+ * so the test counts in their place: it learns the counters' address from the specialization
+ * constants of the variant, as the shader does. */
+#include "aggregator_client/spool.h"
+#include "tests/layer/layered.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { POINTS = 3, FRAMES = 20 };
+
+static struct pm_harness h;
+
+/* The last compute variant's counters: a pipeline with two constants more than the shader has, a
+ * 64-bit address. */
+static void see_variant(void *user, const struct pm_null_call *call)
+{
+    uint64_t **counters = user;
+    if (strcmp(call->command, "vkCreateComputePipelines") != 0)
+        return;
+    const VkComputePipelineCreateInfo *info = (const void *)(uintptr_t)call->arguments[3];
+    const VkSpecializationInfo *constants = info->stage.pSpecializationInfo;
+    if (!constants || constants->mapEntryCount != 2)
+        return;
+    uint32_t words[2];
+    for (int i = 0; i < 2; i++)
+        memcpy(&words[i], (const char *)constants->pData + constants->pMapEntries[i].offset, 4);
+    *counters = (uint64_t *)(uintptr_t)(words[0] | (uint64_t)words[1] << 32);
+}
+
+static uint64_t *open_counted(void)
+{
+    uint64_t *counters = NULL;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
+    setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "4", 1);
+    pm_harness_driver()->set_callback(see_variant, &counters);
+    pm_harness_open(&h, NULL);
+    pm_harness_driver()->set_callback(NULL, NULL);
+    assert_non_null(counters);
+    return counters;
+}
+
+/* What a sampled dispatch of 64 invocations in two subgroups counts. */
+static void count(uint64_t *counters)
+{
+    counters[0] += 64;
+    counters[1] += 2;
+    for (uint64_t point = 0; point < POINTS; point++) {
+        counters[2 + 3 * point] += 60 - point;
+        counters[3 + 3 * point] += 32;
+        counters[4 + 3 * point] += 2;
+    }
+}
+
+static void dispatch(uint64_t *counters, int frames)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int frame = 0; frame < frames; frame++) {
+        pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        pm_harness_bind_set(&h, buffer);
+        h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
+        h.vk.CmdDispatch(buffer, 1, 1, 1);
+        PM_CHECK(h.vk.EndCommandBuffer(buffer));
+        count(counters);
+        pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    }
+}
+
+struct found {
+    uint32_t checkpoints, calls;
+    uint64_t lanes, subgroups, counts[POINTS][3], others;
+};
+
+static bool add_checkpoint(void *user, const struct pm_profile *profile, struct pm_error *error)
+{
+    struct found *found = user;
+    (void)error;
+    found->checkpoints++;
+    for (size_t i = 0; i < profile->shader_count; i++) {
+        const struct pm_shader_profile *shader = &profile->shaders[i];
+        for (size_t j = 0; j < shader->point_count; j++) {
+            const struct pm_point_counts *point = &shader->points[j];
+            if (point->point == 0) {
+                found->calls += point->calls;
+                found->lanes += point->entry_lanes;
+                found->subgroups += point->entry_subgroups;
+            }
+            for (int k = 0; k < 3; k++) {
+                if (point->point < POINTS)
+                    found->counts[point->point][k] += point->counts[k];
+                else
+                    found->others += point->counts[k];
+            }
+        }
+    }
+    return true;
+}
+
+static struct found read_spool(void)
+{
+    struct found found = {0};
+    struct pm_error error = {0};
+    struct pm_spool_session *sessions = NULL;
+    size_t count = 0;
+    if (!pm_spool_list(NULL, &sessions, &count, &error))
+        fail_msg("%s", error.message);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t damaged = 0;
+        if (!pm_spool_read(sessions[i].path, add_checkpoint, &found, &damaged, &error))
+            fail_msg("%s", error.message);
+        assert_true(damaged == UINT64_MAX);
+    }
+    pm_spool_list_free(sessions, count);
+    return found;
+}
+
+static void assert_frames(const struct found *found, uint32_t frames)
+{
+    assert_int_equal(found->calls, frames);
+    assert_int_equal(found->lanes, 64 * frames);
+    assert_int_equal(found->subgroups, 2 * frames);
+    for (uint64_t point = 0; point < POINTS; point++) {
+        assert_int_equal(found->counts[point][0], (60 - point) * frames);
+        assert_int_equal(found->counts[point][1], 32 * frames);
+        assert_int_equal(found->counts[point][2], 2 * frames);
+    }
+    assert_int_equal(found->others, 0);
+}
+
+static void every_count_reaches_the_disk(void **state)
+{
+    (void)state;
+    dispatch(open_counted(), FRAMES);
+    pm_harness_close(&h);
+    struct found found = read_spool();
+    assert_frames(&found, FRAMES);
+    assert_true(found.checkpoints >= 1 && found.checkpoints <= FRAMES / 4 + 2);
+}
+
+/* On a device that is slow, and in queues that are not the first. */
+static void from_a_slow_device(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_DELAY_US", "2000", 1);
+    dispatch(open_counted(), FRAMES);
+    pm_harness_close(&h);
+    struct found found = read_spool();
+    assert_frames(&found, FRAMES);
+}
+
+/* Without timeline semaphores a fence says that a copy is there; without 64-bit atomics counters
+ * are two words. */
+static void with_less_of_a_driver(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_WITHOUT_FEATURES", "timelineSemaphore,shaderInt64,shaderBufferInt64Atomics", 1);
+    dispatch(open_counted(), FRAMES);
+    pm_harness_close(&h);
+    struct found found = read_spool();
+    assert_frames(&found, FRAMES);
+}
+
+/* A game that is killed loses nothing that was counted a second before. */
+static void killed_a_second_later(void **state)
+{
+    (void)state;
+    int ready[2], status;
+    char byte = 0;
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        uint64_t *counters = open_counted();
+        dispatch(counters, FRAMES);
+        /* A second in which the device goes on, with nothing more to count. */
+        for (int i = 0; i < 100; i++) {
+            PM_CHECK(h.vk.QueueSubmit(h.queue, 0, NULL, VK_NULL_HANDLE));
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        }
+        if (write(ready[1], &byte, 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    ssize_t size = read(ready[0], &byte, 1);
+    close(ready[0]);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(size, 1);
+    struct found found = read_spool();
+    assert_frames(&found, FRAMES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(every_count_reaches_the_disk),
+        PM_LAYERED_TEST(from_a_slow_device),
+        PM_LAYERED_TEST(with_less_of_a_driver),
+        PM_LAYERED_TEST(killed_a_second_later),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

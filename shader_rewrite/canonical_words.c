@@ -7,7 +7,7 @@
 
 /* Bounds on what SPIRV-Tools is asked to optimize: several of its passes take more than linear
  * time. The largest shaders of games have some 100,000 words. */
-#define MAX_INLINED_WORDS (1u << 20)
+#define MAX_INLINED_WORDS (1u << 18)
 #define MAX_FUNCTIONS 4096
 
 struct pm_walk pm_walk_begin(const struct pm_words *module)

@@ -10,8 +10,8 @@
 
 #define NEWEST_VERSION 0x00010600
 
-/* 4 MiB: some ten times the largest shaders of games. */
-#define MAX_WORDS (1u << 20)
+/* 1 MiB: more than twice the largest shaders of games, and some ten seconds of work. */
+#define MAX_WORDS (1u << 18)
 
 /* One step uncovers work for the next; shaders of games are stable after two or three. */
 #define MAX_ROUNDS 8

@@ -46,6 +46,25 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipelineShaderGroupNV(VkCommandBuffer handl
     device->dispatch.CmdBindPipelineShaderGroupNV(handle, point, pipeline, group);
 }
 
+/* Shader objects take the place of the pipelines that were bound (HAZARDS 11). All are forgotten
+ * rather than looked at by stage: a game that uses them has few pipelines. */
+VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t count,
+                                                const VkShaderStageFlagBits *stages,
+                                                const void *shaders)
+{
+    struct pm_device *device = pm_device_of(handle);
+    struct pm_command *command = followed(device, handle);
+    for (int i = 0; command != NULL && i < PM_BIND_POINTS; i++)
+        command->pipeline[i] = NULL;
+    PFN_vkVoidFunction found =
+        device->sampling != NULL
+            ? device->sampling->bind_shaders
+            : device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdBindShadersEXT");
+    pm_bind_shaders next = (pm_bind_shaders)found;
+    if (next != NULL)
+        next(handle, count, stages, shaders);
+}
+
 /* false: out of memory. */
 static bool reserve_use(struct pm_command *command)
 {

@@ -16,7 +16,8 @@
 
 #define ENTRY(name) {"vk" #name, (PFN_vkVoidFunction)pm_##name},
 
-static const struct pm_hook object_hooks[] = {PM_FRAME_HOOKS(ENTRY) PM_OBJECT_HOOKS(ENTRY)};
+static const struct pm_hook object_hooks[] = {PM_FRAME_HOOKS(ENTRY) PM_OBJECT_HOOKS(ENTRY)
+                                                  ENTRY(CmdBindShadersEXT)};
 
 /* Functions of the instance's level. */
 static const struct pm_hook instance_hooks[] = {ENTRY(GetInstanceProcAddr) ENTRY(

@@ -78,6 +78,13 @@ PM_FRAME_HOOKS(PM_HOOK_DECLARE)
 PM_OBJECT_HOOKS(PM_HOOK_DECLARE)
 #undef PM_HOOK_DECLARE
 
+/* Newer than the headers that vk.xml is of (VK_EXT_shader_object, 1.3.246). */
+typedef void(VKAPI_PTR *pm_bind_shaders)(VkCommandBuffer, uint32_t, const VkShaderStageFlagBits *,
+                                         const void *shaders);
+VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t count,
+                                                const VkShaderStageFlagBits *stages,
+                                                const void *shaders);
+
 struct pm_hook {
     const char *name; /* with the vk prefix */
     PFN_vkVoidFunction function;

@@ -32,10 +32,10 @@ static const char *const browsers[] = {"brave",
                                        "WebKitWebProcess",
                                        NULL};
 static const char *const compositors[] = {
-    "Xorg",         "Xwayland",    "cage",     "cosmic-comp",  "gamescope",
-    "gamescope-wl", "gnome-shell", "Hyprland", "kwin_wayland", "kwin_x11",
-    "labwc",        "mutter",      "niri",     "picom",        "plasmashell",
-    "river",        "sway",        "wayfire",  "weston",       NULL};
+    "Xorg",        "Xephyr",    "Xnest",        "Xvfb",        "Xwayland", "cage",
+    "cosmic-comp", "gamescope", "gamescope-wl", "gnome-shell", "Hyprland", "kwin_wayland",
+    "kwin_x11",    "labwc",     "mutter",       "niri",        "picom",    "plasmashell",
+    "river",       "sway",      "wayfire",      "weston",      NULL};
 static const char *const launchers[] = {"bottles",        "gamemoded",  "heroic",        "itch",
                                         "lutris",         "minigalaxy", "prismlauncher", "steam",
                                         "steamwebhelper", NULL};

@@ -26,6 +26,8 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
+#define PM_QUEUES 32 /* that are sampled on, of a device; more are left alone */
+
 #define PM_LAYER_NAME "VK_LAYER_PIECEMEAL_cooperative_pgo"
 
 struct pm_counters; /* counters.h: the device memory that shaders count in */

@@ -30,7 +30,8 @@ static void add_queue(struct pm_device *device, VkQueue handle, uint32_t family)
             queue->device = device;
             queue->handle = handle;
             queue->family = family;
-            queue->bit = 1u << sampling->queue_count;
+            queue->index = sampling->queue_count;
+            queue->bit = 1u << queue->index;
             if (pm_lookup_put(&sampling->queues, PM_KEY(handle), queue)) {
                 sampling->queue_list[sampling->queue_count] = queue;
                 atomic_fetch_add(&sampling->queue_count, 1);

@@ -16,7 +16,7 @@ struct pm_queue {
     struct pm_device *device;
     VkQueue handle;
     uint32_t family;
-    uint32_t bit; /* 1 << its number */
+    uint32_t index, bit; /* its number, and 1 << that */
 
     /* all below: under the readback's lock */
     struct pm_variant **dirty;    /* used by submissions since the last copy, each referenced */

@@ -70,6 +70,10 @@ void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint3
             continue;
         }
         variant->calls += uses[i].calls;
+        if (variant->used_on != queue->bit) {
+            variant->used_on = queue->bit;
+            variant->switches++;
+        }
         if ((variant->dirty_on & queue->bit) != 0)
             continue;
         pm_variant_reference(variant);
@@ -247,10 +251,10 @@ static bool list_entries(struct pm_queue *queue, struct pm_copy *copy, uint64_t 
     }
     for (uint32_t i = 0; i < queue->dirty_count; i++) {
         struct pm_variant *variant = queue->dirty[i];
-        if ((variant->copied_on & queue->bit) != 0)
-            continue; /* its last copy here is still under way; next time */
-        bool data = (variant->dirty_on & ~queue->bit) == 0 && variant->copied_on == 0;
-        copy->entries[copy->entry_count++] = (struct pm_copy_entry){variant, *bytes, 0, data};
+        /* Its earlier copies on this queue may be under way: they come out in order. */
+        bool data = ((variant->dirty_on | variant->copied_on) & ~queue->bit) == 0;
+        copy->entries[copy->entry_count++] =
+            (struct pm_copy_entry){variant, *bytes, 0, variant->switches, data};
         if (data)
             *bytes += variant->block.bytes;
     }
@@ -328,16 +332,12 @@ static bool submit(struct pm_queue *queue, struct pm_copy *copy)
 static void take_entries(struct pm_queue *queue, struct pm_copy *copy)
 {
     struct pm_readback *readback = queue->device->readback;
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < queue->dirty_count; i++) {
-        if ((queue->dirty[i]->copied_on & queue->bit) != 0)
-            queue->dirty[left++] = queue->dirty[i];
-    }
-    queue->dirty_count = left;
+    queue->dirty_count = 0;
     for (uint32_t i = 0; i < copy->entry_count; i++) {
         struct pm_copy_entry *entry = &copy->entries[i];
         entry->variant->dirty_on &= ~queue->bit;
         entry->variant->copied_on |= queue->bit;
+        entry->variant->copies[queue->index]++;
         if (entry->data) {
             entry->calls = entry->variant->calls;
             entry->variant->calls = 0;

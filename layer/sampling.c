@@ -43,6 +43,8 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device)
     pm_window_init(&sampling->window, config->sampler.window_probability,
                    config->sampler.window_frames, pm_random_next(&sampling->random));
     draw_begins(sampling);
+    sampling->bind_shaders =
+        device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdBindShadersEXT");
     pm_cpu_watch_init(&sampling->watch, device);
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->armed, sampling->window.open);

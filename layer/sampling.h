@@ -18,8 +18,6 @@
 #include "layer/layer.h"
 #include "layer/lookup.h"
 
-#define PM_QUEUES 32 /* more are left alone */
-
 struct pm_queue;
 
 struct pm_sampling {
@@ -42,7 +40,8 @@ struct pm_sampling {
     _Atomic int64_t checkpoint_at; /* CLOCK_MONOTONIC, nanoseconds: when it was raised last */
     _Atomic int64_t begins;        /* outside windows: begins until one is chosen */
 
-    struct pm_cpu_watch watch; /* whether the game is bound by its processor */
+    PFN_vkVoidFunction bind_shaders; /* the next layer's vkCmdBindShadersEXT; NULL: none */
+    struct pm_cpu_watch watch;       /* whether the game is bound by its processor */
 
     struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
     struct pm_lookup pools;    /* VkCommandPool to struct pm_command_pool (command.h) */

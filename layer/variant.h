@@ -28,6 +28,9 @@ struct pm_variant {
     uint64_t
         calls; /* sampled calls submitted and not yet copied out; readback.h's, under its lock */
     uint32_t dirty_on, copied_on; /* bits of queues; readback.h's, under its lock */
+    uint8_t copies[PM_QUEUES];    /* under way, by queue; likewise */
+    uint32_t used_on,
+        switches; /* the queue that used it last, and how often that changed; likewise */
 
     /* what its counters mean */
     struct pm_shader_key key;

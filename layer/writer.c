@@ -109,8 +109,11 @@ static void finish_entry(struct pm_readback *readback, struct batch *batch, stru
 {
     struct pm_variant *variant = entry->variant;
     struct pm_queue *queue = copy->queue;
-    bool alone = (variant->dirty_on & ~queue->bit) == 0;
-    variant->copied_on &= ~queue->bit;
+    /* Whether no other queue can have been counting while the copy was made. */
+    bool alone = entry->switches == variant->switches &&
+                 ((variant->dirty_on | variant->copied_on) & ~queue->bit) == 0;
+    if (--variant->copies[queue->index] == 0)
+        variant->copied_on &= ~queue->bit;
     struct pm_error error = {0};
     if (usable && entry->data && alone) {
         if (!add_counts(batch, copy, entry, &error))
@@ -150,10 +153,13 @@ static bool take_finished(struct pm_readback *readback, struct batch *batch)
 {
     bool any = false;
     struct pm_copy *previous = NULL;
+    uint32_t behind =
+        0; /* queues with an earlier copy that is not through: the differences need the order */
     for (struct pm_copy *copy = readback->first, *next; copy != NULL; copy = next) {
         next = copy->next;
         bool usable;
-        if (!is_done(readback, copy, &usable)) {
+        if ((behind & copy->queue->bit) != 0 || !is_done(readback, copy, &usable)) {
+            behind |= copy->queue->bit;
             previous = copy;
             continue;
         }

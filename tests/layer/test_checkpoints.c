@@ -1,0 +1,289 @@
+/* From submitted calls to the spool (HAZARDS 13 and 19): every call is in it once, whatever happens
+ * to the program. The null driver runs no shader, so its counters stay 0 and the calls are what
+ * counts. */
+#include "tests/layer/layered.h"
+
+#include "aggregator_client/spool.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct pm_harness h;
+
+static void open_with(struct pm_harness *harness, const struct pm_harness_options *options)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1); /* one variant, so that point 0 is in every call */
+    pm_harness_open(harness, options);
+}
+
+static void dispatch(struct pm_harness *harness, VkQueue queue, VkCommandBuffer buffer)
+{
+    pm_harness_begin(harness, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, harness->dispatch);
+    harness->vk.CmdDispatch(buffer, 1, 1, 1);
+    PM_CHECK(harness->vk.EndCommandBuffer(buffer));
+    pm_harness_submit(harness, queue, buffer, VK_NULL_HANDLE);
+}
+
+static void pause_for(long milliseconds)
+{
+    nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
+}
+
+/* The calls of point 0 of every shader in the spool. */
+static bool add_calls(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
+{
+    (void)error;
+    for (size_t i = 0; i < checkpoint->shader_count; i++) {
+        for (size_t j = 0; j < checkpoint->shaders[i].point_count; j++) {
+            if (checkpoint->shaders[i].points[j].point == 0)
+                *(uint64_t *)user += checkpoint->shaders[i].points[j].calls;
+        }
+    }
+    return true;
+}
+
+static uint64_t spooled_calls(size_t *sessions, size_t *live)
+{
+    char folder[256];
+    struct pm_spool_session *list = NULL;
+    size_t count = 0;
+    struct pm_error error = {0};
+    uint64_t calls = 0;
+    *live = 0;
+    snprintf(folder, sizeof folder, "%s/piecemeal/spool", pm_layered_home());
+    if (pm_spool_list(folder, &list, &count, &error)) {
+        for (size_t i = 0; i < count; i++) {
+            uint64_t damaged_at;
+            *live += list[i].live;
+            if (!pm_spool_read(list[i].path, add_calls, &calls, &damaged_at, &error))
+                fail_msg("%s", error.message);
+            if (!list[i].live && damaged_at != UINT64_MAX)
+                fail_msg("%s: damaged at %lu", list[i].path, (unsigned long)damaged_at);
+        }
+    }
+    *sessions = count;
+    pm_spool_list_free(list, count);
+    return calls;
+}
+
+static uint64_t all_calls(void)
+{
+    size_t sessions, live;
+    return spooled_calls(&sessions, &live);
+}
+
+static void destroying_the_device_writes_the_rest(void **state)
+{
+    (void)state;
+    open_with(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < 10; i++)
+        dispatch(&h, h.queue, buffer);
+    pm_harness_close(&h);
+    assert_int_equal(all_calls(), 10);
+}
+
+static void an_idle_queue_is_a_checkpoint(void **state)
+{
+    (void)state;
+    open_with(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    dispatch(&h, h.queue, buffer);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    for (int i = 0; i < 1000 && all_calls() == 0; i++)
+        pause_for(1);
+    assert_int_equal(all_calls(), 1);
+    pm_harness_close(&h);
+    assert_int_equal(all_calls(), 1);
+}
+
+/* Two queues use one variant; nothing is lost and nothing is counted twice. */
+static void several_queues_share_a_variant(void **state)
+{
+    (void)state;
+    setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "3", 1);
+    setenv("PM_NULL_DELAY_US", "200", 1);
+    const struct pm_harness_options options = {.queues = 2};
+    open_with(&h, &options);
+    VkCommandBuffer buffers[2];
+    for (int i = 0; i < 2; i++)
+        buffers[i] = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < 60; i++) {
+        dispatch(&h, h.queues[i % 2], buffers[i % 2]);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queues[i % 2]));
+    }
+    PM_CHECK(h.vk.DeviceWaitIdle(h.device));
+    pm_harness_close(&h);
+    unsetenv("PM_NULL_DELAY_US");
+    assert_int_equal(all_calls(), 60);
+}
+
+static void failed_submissions_do_not_count(void **state)
+{
+    (void)state;
+    open_with(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    dispatch(&h, h.queue, buffer);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &buffer,
+    };
+    assert_true(h.driver->inject("vkQueueSubmit:1=-2"));
+    assert_int_equal(h.vk.QueueSubmit(h.queue, 1, &info, VK_NULL_HANDLE),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    PM_CHECK(h.vk.QueueSubmit(h.queue, 1, &info, VK_NULL_HANDLE));
+    pm_harness_close(&h);
+    assert_int_equal(all_calls(), 2);
+}
+
+static void a_lost_device_ends_sampling(void **state)
+{
+    (void)state;
+    open_with(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    dispatch(&h, h.queue, buffer);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    for (int i = 0; i < 1000 && all_calls() == 0; i++)
+        pause_for(1);
+    assert_true(h.driver->inject("vkQueueSubmit:1=-4"));
+    assert_int_equal(h.vk.QueueSubmit(h.queue, 0, NULL, VK_NULL_HANDLE), VK_ERROR_DEVICE_LOST);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 1);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    pm_harness_close(&h); /* neither hangs nor leaks */
+    assert_int_equal(all_calls(), 1);
+}
+
+/* What a checkpoint took is on disk a second later, whatever becomes of the process (and its
+ * session is then known to have ended). */
+static void a_killed_program_keeps_its_checkpoints(void **state)
+{
+    (void)state;
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "10", 1);
+    pid_t child = fork();
+    if (child == 0) {
+        open_with(&h, NULL);
+        VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        for (int i = 0; i < 25; i++)
+            dispatch(&h, h.queue, buffer);
+        if (write(ready[1], "", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    char byte;
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    pause_for(1000);
+    size_t sessions, live;
+    spooled_calls(&sessions, &live);
+    assert_int_equal(live, 1);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(ready[0]);
+    close(ready[1]);
+    assert_true(spooled_calls(&sessions, &live) >= 20);
+    assert_int_equal(sessions, 1);
+    assert_int_equal(live, 0);
+}
+
+/* A child that a game forks has no writer: it must not wait for one, and must not keep the session
+ * alive. */
+static void a_fork_is_survived(void **state)
+{
+    (void)state;
+    open_with(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    dispatch(&h, h.queue, buffer);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    for (int i = 0; i < 1000 && all_calls() == 0; i++)
+        pause_for(1);
+    int go[2];
+    assert_int_equal(pipe(go), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        alarm(20); /* a hang fails the test */
+        dispatch(&h, h.queue, buffer);
+        h.vk.QueueWaitIdle(h.queue);
+        pm_harness_close(&h);
+        close(go[1]);
+        _exit(read(go[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    close(go[0]);
+    dispatch(&h, h.queue, buffer);
+    pm_harness_close(&h);
+    size_t sessions, live;
+    assert_int_equal(spooled_calls(&sessions, &live), 2);
+    assert_int_equal(live, 0); /* though the child is still there */
+    close(go[1]);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void two_devices_at_a_time(void **state)
+{
+    (void)state;
+    static struct pm_harness other;
+    open_with(&h, NULL);
+    open_with(&other, NULL);
+    struct pm_harness *both[] = {&h, &other};
+    for (int i = 0; i < 2; i++) {
+        VkCommandBuffer buffer = pm_harness_allocate(both[i], VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        for (int j = 0; j < 5; j++)
+            dispatch(both[i], both[i]->queue, buffer);
+    }
+    pm_harness_close(&other);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    dispatch(&h, h.queue, buffer);
+    pm_harness_close(&h);
+    size_t sessions, live;
+    assert_int_equal(spooled_calls(&sessions, &live), 11);
+    assert_int_equal(sessions, 2);
+    assert_int_equal(live, 0);
+}
+
+/* The loader unloads the layer with the last instance, and loads it again. */
+static void loads_again_and_again(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        open_with(&h, NULL);
+        VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        dispatch(&h, h.queue, buffer);
+        pm_harness_close(&h);
+    }
+    assert_int_equal(all_calls(), 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(destroying_the_device_writes_the_rest),
+        PM_LAYERED_TEST(an_idle_queue_is_a_checkpoint),
+        PM_LAYERED_TEST(several_queues_share_a_variant),
+        PM_LAYERED_TEST(failed_submissions_do_not_count),
+        PM_LAYERED_TEST(a_lost_device_ends_sampling),
+        PM_LAYERED_TEST(a_killed_program_keeps_its_checkpoints),
+        PM_LAYERED_TEST(a_fork_is_survived),
+        PM_LAYERED_TEST(two_devices_at_a_time),
+        PM_LAYERED_TEST(loads_again_and_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

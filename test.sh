@@ -20,7 +20,7 @@ scripts/bootstrap.sh $groups
 
 # build PRESET
 build() {
-    cmake --preset "$1"
+    cmake --preset "$1" -DBUILD_TESTING=ON
     cmake --build --preset "$1" -j "$(nproc)"
 }
 

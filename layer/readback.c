@@ -4,6 +4,7 @@
 #include "layer/counters.h"
 #include "layer/object.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,6 +71,10 @@ void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint3
             continue;
         }
         variant->calls += uses[i].calls;
+        if (variant->used_on == 0)
+            pm_log_debug(queue->device->instance->log,
+                         "heartbeat %" PRIu64 ": first use of a variant",
+                         atomic_load(&queue->device->sampling->heartbeats));
         if (variant->used_on != queue->bit) {
             variant->used_on = queue->bit;
             variant->switches++;

@@ -90,6 +90,7 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling)
 {
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
         return;
+    atomic_fetch_add_explicit(&sampling->heartbeats, 1, memory_order_relaxed);
     pthread_mutex_lock(&sampling->lock);
     bool was_open = sampling->window.open;
     switch (pm_window_heartbeat(&sampling->window)) {

@@ -28,7 +28,8 @@ struct pm_sampling {
     pthread_mutex_t lock; /* the window, random, arming, adding queues */
     struct pm_window window;
     struct pm_random random;
-    uint32_t since_checkpoint; /* heartbeats */
+    uint32_t since_checkpoint;   /* heartbeats */
+    _Atomic uint64_t heartbeats; /* since the device was created */
     uint32_t checkpoint_heartbeats;
 
     _Atomic bool open;             /* a window is; set after arming */

@@ -7,8 +7,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* Executables as /proc/self/exe names them. The shader keys of a browser would say which pages were
  * open, a compositor's which programs, a launcher is no game. */
 static const char *const browsers[] = {"brave",
@@ -104,32 +102,4 @@ char *pm_identity_name(const char *application, const char *executable)
     if (application != NULL && *application != '\0')
         return strdup(application);
     return strdup(executable != NULL && *executable != '\0' ? executable : "unknown");
-}
-
-/* The game's own file; NULL: out of memory. */
-static char *config_path(const char *game)
-{
-    char *safe = pm_file_safe_name(game);
-    char *name = NULL;
-    if (safe != NULL && asprintf(&name, "%s.json", safe) < 0)
-        name = NULL;
-    char *path = name != NULL ? pm_place_path(PM_PLACE_CONFIG, name) : NULL;
-    free(name);
-    free(safe);
-    return path;
-}
-
-bool pm_identity_config(const char *game, struct pm_config *config, struct pm_error *error)
-{
-    const char *named = getenv("PIECEMEAL_CONFIG");
-    bool ok = true;
-    if (named != NULL && *named != '\0') {
-        ok = pm_config_load_file(config, named, error);
-    } else {
-        char *path = config_path(game);
-        if (path != NULL && access(path, F_OK) == 0)
-            ok = pm_config_load_file(config, path, error);
-        free(path);
-    }
-    return ok && pm_config_apply_environment(config, environ, error);
 }

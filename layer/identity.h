@@ -1,6 +1,6 @@
 /*
  * Who the process is: the game's name (DESIGN, Identity of a game), whether to leave it alone
- * (HAZARDS 19), and its configuration.
+ * (HAZARDS 19).
  *
  * Thread safety: any thread; nothing is written to the environment.
  */
@@ -20,8 +20,3 @@ const char *pm_identity_denied(const char *executable);
  * empty), else executable (may be NULL), else "unknown". Never NULL but when out of memory;
  * malloc'ed. */
 char *pm_identity_name(const char *application, const char *executable);
-
-/* Loads the config of a game over the defaults: the file that PIECEMEAL_CONFIG names, else the
- * game's own in PM_PLACE_CONFIG if there is one, then the environment. On failure *config still has
- * what came before the fault, so that the log can be opened. */
-bool pm_identity_config(const char *game, struct pm_config *config, struct pm_error *error);

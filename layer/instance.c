@@ -41,7 +41,7 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
         return true;
     }
     struct pm_error error = {0}, log_error = {0};
-    instance->passive = !pm_identity_config(instance->game, &instance->config, &error);
+    instance->passive = !pm_config_load_game(&instance->config, instance->game, &error);
     const char *descriptor = getenv("PIECEMEAL_LOG_FD");
     int fd = descriptor != NULL && *descriptor != '\0' ? (int)strtol(descriptor, NULL, 10) : -1;
     /* A bad config leaves no settings at all, but where the log was asked to be is still where to

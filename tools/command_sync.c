@@ -31,7 +31,7 @@ static int sync_now(const struct pm_sync_info *info)
     if (!pm_sync_upload(info, &report, &error))
         status = pm_tool_failed("sync", &error);
     error = (struct pm_error){0};
-    if (info->config->aggregator.url && !pm_sync_pull(info, &report, &error))
+    if (!pm_sync_pull(info, &report, &error))
         status = pm_tool_failed("sync", &error);
     printf("uploaded %zu sessions (%zu shaders), %zu wait, %zu damaged; database %s\n",
            report.sessions_uploaded, report.shaders_uploaded, report.sessions_waiting,

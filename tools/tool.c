@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int pm_tool_failed(const char *command, const struct pm_error *error)
 {
@@ -22,37 +23,13 @@ int pm_tool_usage(const char *command, const char *format, ...)
     return PM_EXIT_USAGE;
 }
 
-static char *config_path_of_game(const char *game)
-{
-    char *safe = pm_file_safe_name(game);
-    char name[300];
-    if (!safe)
-        return NULL;
-    int length = snprintf(name, sizeof(name), "%s.json", safe);
-    free(safe);
-    return length > 0 && (size_t)length < sizeof(name) ? pm_place_path(PM_PLACE_CONFIG, name)
-                                                       : NULL;
-}
-
 bool pm_tool_config(struct pm_config *config, const char *game, const char *path,
                     struct pm_error *error)
 {
-    extern char **environ;
-    char *found = NULL;
     if (!path)
-        path = getenv("PIECEMEAL_CONFIG");
-    if (!path && game) {
-        found = config_path_of_game(game);
-        FILE *file = found ? fopen(found, "r") : NULL;
-        if (file) {
-            fclose(file);
-            path = found;
-        }
-    }
-    bool ok = (!path || pm_config_load_file(config, path, error)) &&
-              pm_config_apply_environment(config, environ, error);
-    free(found);
-    return ok;
+        return pm_config_load_game(config, game, error);
+    return pm_config_load_file(config, path, error) &&
+           pm_config_apply_environment(config, environ, error);
 }
 
 char *pm_tool_local_storage(void)

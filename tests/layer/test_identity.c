@@ -63,38 +63,38 @@ static void where_the_config_comes_from(void **state)
     struct pm_config config;
     struct pm_error error = {0};
     pm_config_init(&config);
-    assert_true(pm_identity_config("A Game", &config, &error));
+    assert_true(pm_config_load_game(&config, "A Game", &error));
     assert_int_equal(config.sampler.batch, 3);
     assert_int_equal(config.sampler.window_frames, 77);
     pm_config_finish(&config);
 
     pm_config_init(&config);
-    assert_true(pm_identity_config("Another", &config, &error));
+    assert_true(pm_config_load_game(&config, "Another", &error));
     assert_int_equal(config.sampler.batch, 8);
     pm_config_finish(&config);
 
     setenv("PIECEMEAL_CONFIG", named, 1);
     pm_config_init(&config);
-    assert_true(pm_identity_config("A Game", &config, &error));
+    assert_true(pm_config_load_game(&config, "A Game", &error));
     assert_int_equal(config.sampler.batch, 5);
     assert_int_equal(config.sampler.window_frames, 1024);
     pm_config_finish(&config);
 
     setenv("PIECEMEAL_SAMPLER_BATCH", "6", 1);
     pm_config_init(&config);
-    assert_true(pm_identity_config("A Game", &config, &error));
+    assert_true(pm_config_load_game(&config, "A Game", &error));
     assert_int_equal(config.sampler.batch, 6);
     pm_config_finish(&config);
 
     write_file(named, "{\"sampler\":\n {\"batch\": true}}");
     pm_config_init(&config);
-    assert_false(pm_identity_config("A Game", &config, &error));
+    assert_false(pm_config_load_game(&config, "A Game", &error));
     assert_non_null(strstr(error.message, "named.json:2:"));
     pm_config_finish(&config);
 
     unlink(named);
     pm_config_init(&config);
-    assert_false(pm_identity_config("A Game", &config, &error)); /* what is named must be there */
+    assert_false(pm_config_load_game(&config, "A Game", &error)); /* what is named must be there */
     pm_config_finish(&config);
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);

@@ -25,6 +25,7 @@ struct pm_counters {
     uint64_t *seen;
     pthread_mutex_t lock; /* all below */
     struct range *free;
+    bool named;
     /* of the GPU's clearing; null once it is done */
     VkCommandPool pool;
     VkFence cleared;
@@ -190,8 +191,6 @@ struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error
      * itself. */
     uint64_t skip = (ALIGNMENT - counters->address % ALIGNMENT) % ALIGNMENT;
     *counters->free = (struct range){NULL, skip, (counters->bytes - skip) & ~(ALIGNMENT - 1)};
-    pm_name_object(device, VK_OBJECT_TYPE_BUFFER, PM_KEY(counters->buffer), "counters");
-    pm_name_object(device, VK_OBJECT_TYPE_DEVICE_MEMORY, PM_KEY(counters->memory), "counters");
     return counters;
 
 failed:
@@ -259,6 +258,21 @@ static bool take(struct pm_counters *counters, uint64_t bytes, uint64_t *offset)
     return false;
 }
 
+/* For debuggers. Not when the objects are made: the loader drops names that are given inside
+ * vkCreateDevice. Under the lock. */
+static void name_objects(struct pm_counters *counters)
+{
+    struct pm_device *device = counters->device;
+    counters->named = true;
+    pm_name_object(device, VK_OBJECT_TYPE_BUFFER, PM_KEY(counters->buffer), "counters");
+    pm_name_object(device, VK_OBJECT_TYPE_DEVICE_MEMORY, PM_KEY(counters->memory), "counters");
+    if (counters->pool != VK_NULL_HANDLE)
+        pm_name_object(device, VK_OBJECT_TYPE_COMMAND_POOL, PM_KEY(counters->pool),
+                       "counter clearing");
+    if (counters->cleared != VK_NULL_HANDLE)
+        pm_name_object(device, VK_OBJECT_TYPE_FENCE, PM_KEY(counters->cleared), "counter clearing");
+}
+
 bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
                           struct pm_counter_block *block, struct pm_error *error)
 {
@@ -266,6 +280,8 @@ bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
         return pm_fail(error, PM_ERROR_LIMIT, "%" PRIu64 " bytes of counters do not fit", bytes);
     bytes = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
     pthread_mutex_lock(&counters->lock);
+    if (!counters->named)
+        name_objects(counters);
     bool cleared = is_cleared(counters, counters->device->instance->config.debug.synchronous);
     uint64_t offset = 0;
     bool taken = cleared && take(counters, bytes, &offset);

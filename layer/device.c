@@ -10,6 +10,7 @@
 #include "layer/readback.h"
 #include "layer/registry.h"
 #include "layer/sampling.h"
+#include "layer/unload.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -186,6 +187,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
             set_up(device, used);
     }
     pm_arena_destroy(arena);
+    pm_process_watch_exit();
     if (device == NULL || !pm_registry_add_device(device)) {
         PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)gdpa(*out, "vkDestroyDevice");
         if (device != NULL) {

@@ -3,6 +3,7 @@
 #include "layer/command.h"
 #include "layer/counters.h"
 #include "layer/object.h"
+#include "layer/unload.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -364,9 +365,9 @@ static bool checkpoint(struct pm_queue *queue)
     struct pm_readback *readback = queue->device->readback;
     struct pm_copy *copy = free_copy(queue);
     uint64_t bytes;
-    if (copy == NULL || !list_entries(queue, copy, &bytes) || copy->entry_count == 0 ||
-        !reserve_buffer(copy, bytes) || !pm_writer_start(readback) || !record(queue, copy) ||
-        !submit(queue, copy))
+    if (pm_process_is_exiting() || copy == NULL || !list_entries(queue, copy, &bytes) ||
+        copy->entry_count == 0 || !reserve_buffer(copy, bytes) || !pm_writer_start(readback) ||
+        !record(queue, copy) || !submit(queue, copy))
         return false;
     take_entries(queue, copy);
     return true;

@@ -4,9 +4,43 @@
  * compile thread is inside SPIRV-Tools, whose static objects must not be destroyed under it. So
  * destructors of static objects are kept here instead of being handed to the C library, and run
  * only when nothing of ours is left; else the process ends without them.
+ *
+ * Some programs also use Vulkan from their own exit handlers (OpenGL drivers on Vulkan tear their
+ * contexts down there). Static objects of layers that were loaded later are destroyed by then, and
+ * a call that the game itself does not make may meet one (seen: the validation layer searched a
+ * destroyed map for ever). So from the first exit handler on, the layer makes no calls of its own
+ * but those that destroy what it made.
  */
+#include "layer/unload.h"
+
 #include "layer/registry.h"
+#include <dlfcn.h>
 #include <stdlib.h>
+
+static _Atomic bool exiting;
+
+bool pm_process_is_exiting(void)
+{
+    return atomic_load_explicit(&exiting, memory_order_relaxed);
+}
+
+static void note_exit(void *unused)
+{
+    (void)unused;
+    atomic_store(&exiting, true);
+}
+
+void pm_process_watch_exit(void)
+{
+    extern void *__dso_handle __attribute__((visibility("hidden")));
+    int (*at_exit)(void (*)(void *), void *, void *) = NULL;
+    atomic_store(&exiting, false);
+    /* The C library's: the name here is taken, see below. It forgets the handler when the library
+     * is unloaded. */
+    *(void **)&at_exit = dlsym(RTLD_NEXT, "__cxa_atexit");
+    if (at_exit != NULL)
+        at_exit(note_exit, NULL, &__dso_handle);
+}
 
 struct exit_function {
     struct exit_function *next;

@@ -207,8 +207,10 @@ static void write_profile(struct pm_instance *instance, struct batch *batch)
             pm_fail(&error, PM_ERROR_IO, "the system gives no random numbers");
         else if (open_spool(instance, &error) && pm_spool_append(instance->spool, &profile, &error))
             pm_log_debug(instance->log, "wrote a checkpoint of %zu shaders", profile.shader_count);
-        /* A full spool may drain; anything else will not get better within this session. */
-        instance->spool_failed = error.code != PM_OK && error.code != PM_ERROR_LIMIT;
+        /* A full spool may drain, and counts that cannot be are this checkpoint's alone; anything
+         * else will not get better within this session. */
+        instance->spool_failed =
+            error.code != PM_OK && error.code != PM_ERROR_LIMIT && error.code != PM_ERROR_INPUT;
     }
     pthread_mutex_unlock(&instance->spool_lock);
     if (error.code != PM_OK)

@@ -148,6 +148,46 @@ static void failed_submissions_do_not_count(void **state)
     assert_int_equal(all_calls(), 2);
 }
 
+static void count_calls_at_exit(void)
+{
+    uint64_t position = h.driver->position();
+    h.vk.QueueWaitIdle(h.queue);
+    h.vk.DeviceWaitIdle(h.device);
+    _exit(pm_calls_of(h.driver, position, "vkQueueSubmit") == 0 &&
+                  pm_calls_of(h.driver, position, "vkBeginCommandBuffer") == 0
+              ? 0
+              : 1);
+}
+
+/* A program that tears its Vulkan down in an exit handler: other layers' static objects are gone by
+ * then, so the layer makes no calls that the game does not make. What was checkpointed before is
+ * kept. */
+static void an_exit_handler_meets_no_calls_of_ours(void **state)
+{
+    (void)state;
+    setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "3", 1);
+    pid_t child = fork();
+    if (child == 0) {
+        if (atexit(count_calls_at_exit) != 0)
+            _exit(2);
+        open_with(&h, NULL);
+        VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        for (int i = 0; i < 3; i++)
+            dispatch(&h, h.queue, buffer);
+        for (int i = 0; i < 2000 && all_calls() == 0; i++)
+            pause_for(1);
+        dispatch(&h, h.queue, buffer); /* not checkpointed yet */
+        pause_for(400); /* so that waiting for an idle queue would be one */
+        exit(3);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    unsetenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS");
+    assert_int_equal(all_calls(), 3);
+}
+
 static void a_lost_device_ends_sampling(void **state)
 {
     (void)state;
@@ -279,6 +319,7 @@ int main(void)
         PM_LAYERED_TEST(an_idle_queue_is_a_checkpoint),
         PM_LAYERED_TEST(several_queues_share_a_variant),
         PM_LAYERED_TEST(failed_submissions_do_not_count),
+        PM_LAYERED_TEST(an_exit_handler_meets_no_calls_of_ours),
         PM_LAYERED_TEST(a_lost_device_ends_sampling),
         PM_LAYERED_TEST(a_killed_program_keeps_its_checkpoints),
         PM_LAYERED_TEST(a_fork_is_survived),

@@ -112,7 +112,7 @@ with_layer() {
 # Every call, every point, from vkCreateDevice on.
 sample_everything() {
     export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=1
-    export PIECEMEAL_SAMPLER_BATCH=all PIECEMEAL_DEBUG_SYNCHRONOUS=1
+    export PIECEMEAL_SAMPLER_BATCH=all PIECEMEAL_DEBUG_SYNCHRONOUS=1 PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS=1
 }
 
 # with_validation FILE: what it says goes to the file

@@ -87,6 +87,12 @@ char *pm_identity_executable(void)
     if (size <= 0)
         return NULL;
     path[size] = '\0';
+    /* So the kernel marks a file that is gone: a browser that was upgraded while it runs is still
+     * one. */
+    static const char gone[] = " (deleted)";
+    const size_t mark = sizeof gone - 1;
+    if ((size_t)size > mark && strcmp(path + size - mark, gone) == 0)
+        path[(size_t)size - mark] = '\0';
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     if (strncmp(name, "wine", 4) == 0) {

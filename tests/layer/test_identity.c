@@ -35,6 +35,23 @@ static void who_is_left_alone(void **state)
     assert_null(pm_identity_denied(NULL));
 }
 
+/* A program that was upgraded while it runs starts its further processes from a file that is gone.
+ */
+static void a_program_whose_file_is_gone(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pm-identity-XXXXXX", path[64], command[256], name[64] = "";
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/firefox", folder);
+    snprintf(command, sizeof command, "cp /proc/%d/exe %s && %s %s; rmdir %s", (int)getpid(), path,
+             path, path, folder);
+    FILE *output = popen(command, "r");
+    assert_non_null(output);
+    assert_non_null(fgets(name, sizeof name, output));
+    assert_int_equal(pclose(output), 0);
+    assert_string_equal(name, "firefox");
+}
+
 static void write_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -100,11 +117,19 @@ static void where_the_config_comes_from(void **state)
     assert_int_equal(system(command), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) { /* a_program_whose_file_is_gone */
+        unlink(argv[1]);
+        char *name = pm_identity_executable();
+        fputs(name, stdout);
+        free(name);
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
         cmocka_unit_test(who_is_left_alone),
+        cmocka_unit_test(a_program_whose_file_is_gone),
         cmocka_unit_test(where_the_config_comes_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

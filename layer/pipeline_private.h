@@ -37,6 +37,7 @@ struct pm_pipeline {
     struct pm_pipeline **libraries; /* referenced */
     uint32_t library_count;
     bool is_library;
+    bool discards;           /* rasterization is off, statically: its fragment shader never runs */
     pthread_mutex_t copying; /* guards the making of `copy` */
     VkPipeline copy;         /* a library's identical twin of ours; made when first linked */
 

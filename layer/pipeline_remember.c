@@ -227,6 +227,7 @@ static bool remember_libraries(struct pm_pipeline *pipeline,
         if (!library)
             return pm_fail(error, PM_ERROR_UNSUPPORTED, "one of its libraries is not remembered");
         pipeline->libraries[pipeline->library_count++] = library;
+        pipeline->discards |= library->discards;
         if (library->shader_owner) {
             pipeline->shader_owner = library->shader_owner;
             pipeline->shader_stage = library->shader_stage;
@@ -253,6 +254,14 @@ static bool may_force_early_tests(const VkGraphicsPipelineCreateInfo *info)
            !is_dynamic(info, VK_DYNAMIC_STATE_ALPHA_TO_COVERAGE_ENABLE_EXT) &&
            !(info->flags & VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT) &&
            !(depth_stencil && (depth_stencil->flags & reads_own_depth));
+}
+
+/* The copy has rasterization state only where it is the info's own. */
+static bool discards(const VkGraphicsPipelineCreateInfo *copy)
+{
+    const VkPipelineRasterizationStateCreateInfo *rasterization = copy->pRasterizationState;
+    return rasterization && rasterization->rasterizerDiscardEnable &&
+           !is_dynamic(copy, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE);
 }
 
 static bool find_fragment_stage(struct pm_pipeline *pipeline)
@@ -336,6 +345,9 @@ static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipeline
     if (!copy_graphics_info(pipeline, &used, has_stages, error))
         return false;
     pipeline->is_library = (info->flags & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0;
+    pipeline->discards |= discards(pipeline->graphics);
+    if (pipeline->discards && !pipeline->is_library)
+        return pm_fail(error, PM_ERROR_STATE, "it never rasterizes");
     if (!find_fragment_stage(pipeline) && !pipeline->is_library)
         return pm_fail(error, PM_ERROR_STATE, "it has no fragment shader");
     pipeline->may_force_early_tests = own == ALL_STATE && pipeline->library_count == 0 &&

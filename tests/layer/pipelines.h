@@ -24,6 +24,7 @@ struct graphics_options {
     VkPipelineCreateFlags flags;
     VkPipeline base;
     bool alpha_to_coverage;
+    bool discard;           /* static: nothing is ever rasterized */
     VkDynamicState dynamic; /* 0 (viewport): none */
     bool inline_words;      /* SPIR-V in the stages' pNext */
     bool identifier_only;

@@ -337,6 +337,23 @@ static void a_game_may_exit_while_shaders_compile(void **state)
     }
 }
 
+/* Where rasterization is off the fragment shader never runs, and of what comes after it the
+ * specification reads so little that a copy would not fit the render pass instance. */
+static void what_never_rasterizes_gets_none(void **state)
+{
+    (void)state;
+    open_with(NULL, "true");
+    struct graphics_options options = {.discard = true};
+    VkPipeline pipeline = make_graphics(&h, &options);
+    assert_false(is_sampled(pipeline, VK_PIPELINE_BIND_POINT_GRAPHICS));
+    h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    options.dynamic = VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE;
+    pipeline = make_graphics(&h, &options);
+    assert_true(is_sampled(pipeline, VK_PIPELINE_BIND_POINT_GRAPHICS));
+    h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +365,7 @@ int main(void)
         PM_LAYERED_TEST(early_tests_only_without_alpha_to_coverage),
         PM_LAYERED_TEST(words_in_the_stage_do_and_identifiers_do_not),
         PM_LAYERED_TEST(what_cannot_be_copied_gets_none),
+        PM_LAYERED_TEST(what_never_rasterizes_gets_none),
         PM_LAYERED_TEST(linked_pipelines_get_an_instrumented_library),
         PM_LAYERED_TEST(a_session_makes_no_more_than_its_limit),
         PM_LAYERED_TEST(a_refused_variant_leaves_the_game_alone),

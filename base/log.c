@@ -5,9 +5,11 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -19,6 +21,7 @@ enum {
 struct pm_log {
     int fd; /* -1: none */
     bool owned;
+    struct stat file; /* that fd was when the log was made */
     enum pm_log_level level;
     pthread_mutex_t
         callback_lock; /* held while the callback runs, so that unsetting it waits for it */
@@ -54,14 +57,43 @@ struct pm_log *pm_log_create(const char *path, int fd, enum pm_log_level level,
         if (log->fd < 0)
             pm_fail_errno(error, errno, "%s: cannot open the log file", path);
     }
+    if (log->fd >= 0 && fstat(log->fd, &log->file) != 0)
+        log->fd = -1;
     return log;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool pm_log_descriptor_format(int fd, char *text, size_t size)
+{
+    struct stat file;
+    if (fstat(fd, &file) != 0)
+        return false;
+    int length =
+        snprintf(text, size, "%d:%ju:%ju", fd, (uintmax_t)file.st_dev, (uintmax_t)file.st_ino);
+    return length > 0 && (size_t)length < size;
+}
+
+int pm_log_descriptor_parse(const char *text)
+{
+    int fd, end = 0;
+    uintmax_t device, inode;
+    struct stat file;
+    if (!text || sscanf(text, "%d:%ju:%ju%n", &fd, &device, &inode, &end) != 3 || text[end])
+        return -1;
+    return fd >= 0 && fstat(fd, &file) == 0 && file.st_dev == device && file.st_ino == inode ? fd
+                                                                                             : -1;
 }
 
 void pm_log_destroy(struct pm_log *log)
 {
     if (!log)
         return;
-    if (log->owned)
+    struct stat now;
+    if (log->owned && fstat(log->fd, &now) == 0 && is_same_file(&now, &log->file))
         close(log->fd);
     pthread_mutex_destroy(&log->callback_lock);
     free(log);
@@ -96,8 +128,10 @@ static void deliver(struct pm_log *log, enum pm_log_level level, char *line, siz
             line[i] = ' ';
     }
     if (log->fd >= 0) {
+        struct stat now;
         struct pollfd ready = {.fd = log->fd, .events = POLLOUT};
-        if (poll(&ready, 1, PATIENCE) == 1 && (ready.revents & POLLOUT)) {
+        if (fstat(log->fd, &now) == 0 && is_same_file(&now, &log->file) &&
+            poll(&ready, 1, PATIENCE) == 1 && (ready.revents & POLLOUT)) {
             line[length] = '\n';
             (void)pm_write_all(log->fd, line, length + 1);
         }

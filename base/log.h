@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/error.h"
+#include <stddef.h>
 
 enum pm_log_level { PM_LOG_ERROR, PM_LOG_WARNING, PM_LOG_INFO, PM_LOG_DEBUG };
 
@@ -17,7 +18,8 @@ typedef void (*pm_log_callback)(void *user, enum pm_log_level level, const char 
 
 /* Writes to the file at path (created 0600, appended to), or to the descriptor fd when path is NULL (the log
  * does not close it), or nowhere when path is NULL and fd is -1. NULL when out of memory; a file that cannot be
- * opened gives a log that writes nowhere and *error filled. */
+ * opened gives a log that writes nowhere and *error filled. A program may close descriptors that are not its own
+ * and get their numbers for files of its own: what is another file by then is not written to. */
 struct pm_log *pm_log_create(const char *path, int fd, enum pm_log_level level, struct pm_error *error);
 void pm_log_destroy(struct pm_log *log);
 
@@ -25,6 +27,12 @@ void pm_log_set_callback(struct pm_log *log, pm_log_callback callback, void *use
 
 /* "error", "warning", "info" or "debug"; false for anything else. */
 bool pm_log_level_parse(const char *name, enum pm_log_level *level);
+
+/* A descriptor as text that a process gives to those it starts, "NUMBER:DEVICE:INODE". false: it is not open, or
+ * there is no room. */
+bool pm_log_descriptor_format(int fd, char *text, size_t size);
+/* The descriptor; -1 when it is not open here or is another file, or the text is NULL or none of ours. */
+int pm_log_descriptor_parse(const char *text);
 
 /* A NULL log drops the message. A line reads "piecemeal: LEVEL: message". */
 void pm_logf(struct pm_log *log, enum pm_log_level level, const char *format, ...)

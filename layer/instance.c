@@ -42,8 +42,7 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
     }
     struct pm_error error = {0}, log_error = {0};
     instance->passive = !pm_config_load_game(&instance->config, instance->game, &error);
-    const char *descriptor = getenv("PIECEMEAL_LOG_FD");
-    int fd = descriptor != NULL && *descriptor != '\0' ? (int)strtol(descriptor, NULL, 10) : -1;
+    int fd = pm_log_descriptor_parse(getenv("PIECEMEAL_LOG_FD"));
     /* A bad config leaves no settings at all, but where the log was asked to be is still where to
      * say so. */
     const char *file = instance->passive ? getenv("PIECEMEAL_LOG_FILE") : instance->config.log.file;

@@ -109,11 +109,11 @@ static bool prepare_environment(const struct options *options, struct pm_error *
         return false;
     /* The game may close or redirect its stderr; the layer's lines still belong on ours. */
     int log = dup(STDERR_FILENO);
-    if (log >= 0) {
-        char number[16];
-        snprintf(number, sizeof(number), "%d", log);
-        setenv("PIECEMEAL_LOG_FD", number, 1);
-    }
+    char descriptor[64];
+    if (log >= 0 && pm_log_descriptor_format(log, descriptor, sizeof(descriptor)))
+        setenv("PIECEMEAL_LOG_FD", descriptor, 1);
+    else
+        unsetenv("PIECEMEAL_LOG_FD");
     return (!options->local || pm_local_enter(error)) && pm_launch_environment(error);
 }
 

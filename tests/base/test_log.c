@@ -232,6 +232,26 @@ static void levels_have_names(void **state)
     assert_int_equal(level, PM_LOG_DEBUG);
 }
 
+static void descriptors_as_text(void **state)
+{
+    (void)state;
+    char text[64], other[64];
+    assert_false(pm_log_descriptor_format(-1, text, sizeof(text)));
+    assert_false(pm_log_descriptor_format(0, text, 3));
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_true(pm_log_descriptor_format(ends[1], text, sizeof(text)));
+    assert_int_equal(pm_log_descriptor_parse(text), ends[1]);
+    snprintf(other, sizeof(other), "%s1", text);
+    assert_int_equal(pm_log_descriptor_parse(other), -1);
+    const char *const not_ours[] = {NULL, "", "2", "2:1", "2:1:1x", "-1:1:1", "x"};
+    for (size_t i = 0; i < sizeof(not_ours) / sizeof(not_ours[0]); i++)
+        assert_int_equal(pm_log_descriptor_parse(not_ours[i]), -1);
+    close(ends[1]);
+    assert_int_equal(pm_log_descriptor_parse(text), -1);
+    close(ends[0]);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
@@ -244,6 +264,7 @@ int main(void)
         TEST(long_lines_are_whole_up_to_a_bound),
         TEST(threads_do_not_mix_lines),
         TEST(levels_have_names),
+        cmocka_unit_test(descriptors_as_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,12 @@
 /* How the layer comes into a process, how often, and how it goes (HAZARDS 18, 19). */
+#include "base/log.h"
 #include "tests/layer/layered.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -224,6 +226,44 @@ static void nothing_is_left_in_the_process(void **state)
     assert_string_equal(before, after);
 }
 
+/* What the layer writes to a file whose descriptor PIECEMEAL_LOG_FD names, in bytes; other: the
+ * number is by then another file's. */
+static off_t bytes_logged(bool other)
+{
+    char path[160], text[64];
+    snprintf(path, sizeof(path), "%s/descriptor", pm_layered_home());
+    FILE *named = fopen(path, "w+");
+    assert_non_null(named);
+    assert_true(pm_log_descriptor_format(fileno(named), text, sizeof(text)));
+    setenv("PIECEMEAL_LOG_FD", text, 1);
+    snprintf(path, sizeof(path), "%s/of_the_game", pm_layered_home());
+    FILE *game = fopen(path, "w+");
+    assert_non_null(game);
+    if (other)
+        assert_int_equal(dup2(fileno(game), fileno(named)), fileno(named));
+    pm_harness_open(&h, NULL);
+    assert_int_equal(binds_of_a_dispatch(&h), 3);
+    pm_harness_close(&h);
+    struct stat status;
+    assert_int_equal(fstat(fileno(named), &status), 0);
+    fclose(game);
+    fclose(named);
+    return status.st_size;
+}
+
+/* Launchers close descriptors that they do not know, and the game gets the number for a file or
+ * socket of its own. */
+static void a_descriptor_that_is_another_file_now(void **state)
+{
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_LOG_FILE", "", 1);
+    assert_true(bytes_logged(false) > 0);
+    assert_int_equal(bytes_logged(true), 0);
+    unsetenv("PIECEMEAL_LOG_FD");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +275,7 @@ int main(void)
         PM_LAYERED_TEST(a_device_is_left_behind),
         PM_LAYERED_TEST(a_fork),
         PM_LAYERED_TEST(nothing_is_left_in_the_process),
+        PM_LAYERED_TEST(a_descriptor_that_is_another_file_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,25 @@ static VkResult create_next(struct pm_arena *arena, const struct pm_instance *in
     return instance->dispatch.CreateDevice(physical, info, allocator, out);
 }
 
+/* Whether a command buffer of the family may copy and fill: some only bind sparse memory or decode
+ * video. */
+static bool can_transfer(const struct pm_device *device, uint32_t family)
+{
+    const struct pm_instance_dispatch *dispatch = &device->instance->dispatch;
+    uint32_t count = 0;
+    dispatch->GetPhysicalDeviceQueueFamilyProperties(device->physical, &count, NULL);
+    VkQueueFamilyProperties *families = calloc(count + 1, sizeof *families);
+    if (families == NULL)
+        return false;
+    dispatch->GetPhysicalDeviceQueueFamilyProperties(device->physical, &count, families);
+    const VkQueueFlags able =
+        family < count ? families[family].queueFlags &
+                             (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT)
+                       : 0;
+    free(families);
+    return able != 0;
+}
+
 static bool find_queue_families(struct pm_device *device, const VkDeviceCreateInfo *info)
 {
     device->queue_families = calloc(info->queueCreateInfoCount + 1, sizeof *device->queue_families);
@@ -74,7 +93,8 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
     bool found = false;
     for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
         const VkDeviceQueueCreateInfo *queue = &info->pQueueCreateInfos[i];
-        if (!found && queue->flags == 0 && queue->queueCount > 0) {
+        if (!found && queue->flags == 0 && queue->queueCount > 0 &&
+            can_transfer(device, queue->queueFamilyIndex)) {
             device->clear_family = queue->queueFamilyIndex;
             found = true;
         }
@@ -85,7 +105,7 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
             device->queue_families[device->queue_family_count++] = queue->queueFamilyIndex;
     }
     if (!found)
-        device->abilities.why_not = "it has no unprotected queue";
+        device->abilities.why_not = "it has no unprotected queue that can copy";
     return found;
 }
 

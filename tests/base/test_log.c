@@ -235,7 +235,7 @@ static void levels_have_names(void **state)
 static void descriptors_as_text(void **state)
 {
     (void)state;
-    char text[64], other[64];
+    char text[64], other[80];
     assert_false(pm_log_descriptor_format(-1, text, sizeof(text)));
     assert_false(pm_log_descriptor_format(0, text, 3));
     int ends[2];

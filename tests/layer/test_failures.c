@@ -175,6 +175,36 @@ static void features_in_every_form(void **state)
     assert_int_equal(address.bufferDeviceAddress, VK_FALSE);
 }
 
+/* The first queue that the game asks for can neither copy nor draw: nothing of ours goes there. */
+static void a_queue_that_cannot_copy(void **state)
+{
+    (void)state;
+    enable();
+    const struct pm_harness_options none = {0};
+    pm_harness_open_instance(&h, &none);
+    const float priority = 1;
+    const uint32_t families[] = {3, 0};
+    VkDeviceQueueCreateInfo queues[2];
+    for (int i = 0; i < 2; i++)
+        queues[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                              .queueFamilyIndex = families[i],
+                                              .queueCount = 1,
+                                              .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .queueCreateInfoCount = 2,
+                                     .pQueueCreateInfos = queues};
+    uint64_t position = h.driver->position();
+    PM_CHECK(h.vki.CreateDevice(h.physical, &info, NULL, &h.device));
+    const VkQueue used =
+        (VkQueue)(uintptr_t)pm_call(h.driver, position, "vkQueueSubmit", 0).arguments[0];
+    pm_device_dispatch_load(&h.vk, h.device, vkGetDeviceProcAddr);
+    h.vk.GetDeviceQueue(h.device, 0, 0, &h.queue);
+    assert_ptr_equal(used, h.queue);
+    pm_harness_open_rest(&h);
+    assert_int_equal(frame(VK_SUCCESS), 6);
+    pm_harness_close(&h);
+}
+
 /* ---- failures of the layer's own calls ---- */
 
 /* The game's calls are known by its allocator, which nothing of ours may use. */
@@ -332,6 +362,7 @@ int main(void)
         PM_LAYERED_TEST(a_device_the_game_cannot_have),
         PM_LAYERED_TEST(a_driver_that_has_less),
         PM_LAYERED_TEST(features_in_every_form),
+        PM_LAYERED_TEST(a_queue_that_cannot_copy),
         PM_LAYERED_TEST(whatever_of_ours_fails),
         PM_LAYERED_TEST(a_lost_device),
         PM_LAYERED_TEST(lost_in_our_own_submission),

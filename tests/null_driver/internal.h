@@ -120,7 +120,7 @@ struct VkInstance_T {
     struct VkPhysicalDevice_T physical;
 };
 
-enum { PM_NULL_FAMILIES = 3, PM_NULL_QUEUES = 4 };
+enum { PM_NULL_FAMILIES = 4, PM_NULL_QUEUES = 4 };
 
 struct pm_null_work;
 

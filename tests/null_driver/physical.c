@@ -10,6 +10,8 @@ const VkQueueFamilyProperties pm_null_families[PM_NULL_FAMILIES] = {
      {1, 1, 1}},
     {VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT, 2, 64, {1, 1, 1}},
     {VK_QUEUE_TRANSFER_BIT, 1, 64, {1, 1, 1}},
+    /* As some drivers have for binding sparse memory or decoding video. */
+    {VK_QUEUE_SPARSE_BINDING_BIT, 1, 0, {0, 0, 0}},
 };
 
 static void *find_in_chain(const void *chain, VkStructureType type)

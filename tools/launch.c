@@ -92,6 +92,9 @@ bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC) != 0)
         return pm_fail_errno(error, errno, "pipe");
+    /* Where SIGCHLD is ignored (whoever started us did so) a child's status is not kept. */
+    struct sigaction keep = {.sa_handler = SIG_DFL}, before;
+    sigaction(SIGCHLD, &keep, &before);
     pid_t child = fork();
     if (child < 0) {
         int saved = errno;
@@ -100,6 +103,7 @@ bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
         return pm_fail_errno(error, saved, "fork");
     }
     if (child == 0) {
+        sigaction(SIGCHLD, &before, NULL);
         execvp(argv[0], argv);
         int why = errno;
         ssize_t ignored = write(pipe_ends[1], &why, sizeof(why));

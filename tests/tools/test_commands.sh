@@ -64,6 +64,7 @@ expect 2 'no program' "$piecemeal" run
 expect 2 'sampler.batsh' "$piecemeal" run --set sampler.batsh=1 -- true
 expect 0 '' "$piecemeal" run -- true
 expect 3 '' "$piecemeal" run -- sh -c 'exit 3'
+expect 3 '' env --ignore-signal=CHLD "$piecemeal" run -- sh -c 'exit 3'
 expect 137 '' "$piecemeal" run -- sh -c 'kill -9 $$'
 expect 1 'No such file' "$piecemeal" run -- "$work/nothing"
 expect 0 'PIECEMEAL_ENABLE=1' "$piecemeal" run -- env

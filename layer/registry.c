@@ -35,10 +35,12 @@ static void before_fork(void)
 {
     pthread_mutex_lock(&registry_lock);
     pthread_mutex_lock(&instances.lock);
+    pthread_mutex_lock(&devices.lock);
 }
 
 static void in_parent(void)
 {
+    pthread_mutex_unlock(&devices.lock);
     pthread_mutex_unlock(&instances.lock);
     pthread_mutex_unlock(&registry_lock);
 }
@@ -58,6 +60,7 @@ static void abandon(void *user, void *value)
 
 static void in_child(void)
 {
+    pthread_mutex_unlock(&devices.lock);
     pthread_mutex_unlock(&instances.lock);
     pm_lookup_each(&instances, abandon, NULL);
     pthread_mutex_unlock(&registry_lock);

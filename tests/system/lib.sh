@@ -51,17 +51,24 @@ driver() {
     export VK_DRIVER_FILES=$manifest VK_ICD_FILENAMES=$manifest
 }
 
-# A display without a screen, for programs that need a window.
+# A display without a screen, for programs that need a window. Two servers that start at once may take one number:
+# the one that lost is noticed, and another is started.
 display() {
-    need Xvfb
-    local ready=$scratch/display
-    mkfifo "$ready"
-    Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp 3<>"$ready" >"$scratch/xvfb.log" 2>&1 &
-    children+=($!)
-    local number
-    read -r -t 30 number <>"$ready" || fail "Xvfb does not start: $(cat "$scratch/xvfb.log")"
-    export DISPLAY=:$number
+    need Xvfb xdpyinfo
     unset WAYLAND_DISPLAY
+    local ready=$scratch/display number try
+    mkfifo "$ready"
+    for try in 1 2 3; do
+        Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp 3<>"$ready" >"$scratch/xvfb.log" 2>&1 &
+        children+=($!)
+        if read -r -t 30 number <>"$ready" && DISPLAY=:$number timeout 10 xdpyinfo >/dev/null 2>&1 &&
+            kill -0 "${children[-1]}" 2>/dev/null; then
+            export DISPLAY=:$number
+            return
+        fi
+        kill "${children[-1]}" 2>/dev/null || true
+    done
+    fail "Xvfb does not start: $(cat "$scratch/xvfb.log")"
 }
 
 stop_children() {

@@ -5,8 +5,9 @@ client_prepare() {
     display
     run_quietly "$scratch/log" ffmpeg -nostdin -v error -f lavfi \
         -i "testsrc2=size=320x180:rate=25:duration=1,format=yuv420p" -c:v ffv1 -y "$scratch/clip.mkv"
-    device_name=$(vulkaninfo --summary 2>/dev/null |
-        awk -F ' *= *' '/deviceName/ && !found { print $2; found = 1 }')
+    device_name=$(vulkaninfo --summary 2>"$scratch/log" |
+        awk -F ' *= *' '/deviceName/ && !found { print $2; found = 1 }') ||
+        fail "vulkaninfo: $(cat "$scratch/log")"
     cat >"$scratch/take.lua" <<'LUA'
 -- A picture of the window at each of three frames, paused so that it stands still.
 local folder = mp.get_opt("folder")

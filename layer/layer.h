@@ -55,6 +55,7 @@ struct pm_instance {
     struct pm_spool_writer
         *spool;        /* under spool_lock; NULL until the first checkpoint, and after a failure */
     bool spool_failed; /* under spool_lock: said once, then given up */
+    bool spool_full;   /* under spool_lock: said once, until there is room again */
     _Atomic uint32_t references; /* the game's handle and each device */
 };
 

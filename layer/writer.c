@@ -202,6 +202,7 @@ static void write_profile(struct pm_instance *instance, struct batch *batch)
     };
     profile.shaders = pm_profile_merge_shaders(batch->merge, &profile.shader_count);
     pthread_mutex_lock(&instance->spool_lock);
+    bool was_full = instance->spool_full;
     if (profile.shader_count > 0 && !instance->spool_failed) {
         if (!pm_random_system(profile.upload_id, sizeof profile.upload_id))
             pm_fail(&error, PM_ERROR_IO, "the system gives no random numbers");
@@ -211,9 +212,10 @@ static void write_profile(struct pm_instance *instance, struct batch *batch)
          * else will not get better within this session. */
         instance->spool_failed =
             error.code != PM_OK && error.code != PM_ERROR_LIMIT && error.code != PM_ERROR_INPUT;
+        instance->spool_full = error.code == PM_ERROR_LIMIT;
     }
     pthread_mutex_unlock(&instance->spool_lock);
-    if (error.code != PM_OK)
+    if (error.code != PM_OK && !(was_full && error.code == PM_ERROR_LIMIT))
         pm_log_warning(instance->log, "a checkpoint was not written: %s", error.message);
 }
 

@@ -4,10 +4,13 @@
 #include "tests/layer/layered.h"
 
 #include "aggregator_client/spool.h"
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -177,7 +180,7 @@ static void an_exit_handler_meets_no_calls_of_ours(void **state)
         for (int i = 0; i < 2000 && all_calls() == 0; i++)
             pause_for(1);
         dispatch(&h, h.queue, buffer); /* not checkpointed yet */
-        pause_for(400); /* so that waiting for an idle queue would be one */
+        pause_for(400);                /* so that waiting for an idle queue would be one */
         exit(3);
     }
     int status;
@@ -312,6 +315,54 @@ static void loads_again_and_again(void **state)
     assert_int_equal(all_calls(), 5);
 }
 
+static uint32_t lines_logged(const char *text)
+{
+    char path[160], line[1024];
+    snprintf(path, sizeof path, "%s/log", pm_layered_home());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    uint32_t count = 0;
+    while (fgets(line, sizeof line, file))
+        count += strstr(line, text) != NULL;
+    fclose(file);
+    return count;
+}
+
+/* Another session that still runs has filled the spool: that is said once, not every second of a
+ * long evening, and what is recorded once there is room again is kept. */
+static void a_full_spool(void **state)
+{
+    (void)state;
+    size_t sessions, live;
+    char path[256];
+    setenv("PIECEMEAL_LIMITS_SPOOL_MIB", "1", 1);
+    setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "1", 1);
+    snprintf(path, sizeof path, "%s/piecemeal", pm_layered_home());
+    mkdir(path, 0700);
+    strcat(path, "/spool");
+    mkdir(path, 0700);
+    strcat(path, "/00000000000000000000000000000000.pmspool");
+    int other = open(path, O_RDWR | O_CREAT, 0600);
+    assert_true(other >= 0);
+    assert_int_equal(ftruncate(other, 2 << 20), 0);
+    assert_int_equal(flock(other, LOCK_EX), 0);
+    open_with(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < 5; i++) {
+        dispatch(&h, h.queue, buffer);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+        pause_for(60);
+    }
+    assert_int_equal(lines_logged("the spool is full"), 1);
+    unlink(path);
+    close(other);
+    dispatch(&h, h.queue, buffer);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_close(&h);
+    assert_true(spooled_calls(&sessions, &live) >= 1);
+    assert_int_equal(lines_logged("the spool is full"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +376,7 @@ int main(void)
         PM_LAYERED_TEST(a_fork_is_survived),
         PM_LAYERED_TEST(two_devices_at_a_time),
         PM_LAYERED_TEST(loads_again_and_again),
+        PM_LAYERED_TEST(a_full_spool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,9 @@ static void free_command(struct pm_command *command)
 
 static struct pm_command_pool *pool_of(struct pm_sampling *sampling, VkCommandPool handle)
 {
-    return sampling != NULL ? pm_lookup_find(&sampling->pools, PM_KEY(handle)) : NULL;
+    return sampling != NULL && handle != VK_NULL_HANDLE
+               ? pm_lookup_find(&sampling->pools, PM_KEY(handle))
+               : NULL;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateCommandPool(VkDevice handle,

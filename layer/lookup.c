@@ -113,9 +113,11 @@ void *pm_lookup_remove(struct pm_lookup *lookup, uint64_t key)
     pthread_mutex_lock(&lookup->lock);
     struct pm_lookup_slots *slots = atomic_load_explicit(&lookup->slots, memory_order_relaxed);
     uint64_t at;
-    struct pm_lookup_slot *slot = slots != NULL ? find(slots, key, &at) : NULL;
+    struct pm_lookup_slot *slot = slots != NULL && key != EMPTY ? find(slots, key, &at) : NULL;
     if (slot != NULL) {
         value = atomic_load_explicit(&slot->value, memory_order_relaxed);
+        /* A null handle is an empty slot's key: whoever looks for it must not find what is gone. */
+        atomic_store_explicit(&slot->value, NULL, memory_order_relaxed);
         atomic_store_explicit(&slot->key, REMOVED, memory_order_relaxed);
         lookup->used--;
         /* Before an empty slot no probe goes on, so removed slots there can be empty again: tables

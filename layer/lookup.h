@@ -43,13 +43,13 @@ void pm_lookup_finish(struct pm_lookup *lookup);
 /* Remembers value for key (not 0 or UINT64_MAX), replacing an older value. false: out of memory. */
 bool pm_lookup_put(struct pm_lookup *lookup, uint64_t key, void *value);
 
-/* Forgets key and returns its value, NULL when it is unknown. */
+/* Forgets key and returns its value, NULL when it is unknown (0 always is). */
 void *pm_lookup_remove(struct pm_lookup *lookup, uint64_t key);
 
 /* Calls visit for every value, under the lock: visit must not put or remove. */
 void pm_lookup_each(struct pm_lookup *lookup, void (*visit)(void *user, void *value), void *user);
 
-/* NULL: unknown. About ten instructions when the key is where its hash points. */
+/* NULL: unknown, as 0 always is. About ten instructions when the key is where its hash points. */
 static inline void *pm_lookup_find(const struct pm_lookup *lookup, uint64_t key)
 {
     const struct pm_lookup_slots *slots =

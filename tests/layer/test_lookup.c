@@ -29,6 +29,23 @@ static void finds_what_was_put(void **state)
     pm_lookup_finish(&lookup);
 }
 
+/* A null handle is never known, also where a slot was used before. */
+static void null_is_unknown(void **state)
+{
+    (void)state;
+    struct pm_lookup lookup;
+    pm_lookup_init(&lookup);
+    for (uint64_t key = 1; key <= 20; key++)
+        assert_true(pm_lookup_put(&lookup, key, value_of(key)));
+    for (uint64_t key = 1; key <= 20; key++) {
+        assert_ptr_equal(pm_lookup_remove(&lookup, key), value_of(key));
+        assert_null(pm_lookup_find(&lookup, 0));
+        assert_null(pm_lookup_remove(&lookup, 0));
+    }
+    assert_int_equal(lookup.used, 0);
+    pm_lookup_finish(&lookup);
+}
+
 static size_t slots_of(struct pm_lookup *lookup)
 {
     size_t count = 0;
@@ -100,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_was_put),
+        cmocka_unit_test(null_is_unknown),
         cmocka_unit_test(stays_small_while_keys_come_and_go),
         cmocka_unit_test(readers_need_no_lock),
     };

@@ -270,6 +270,42 @@ static void unknown_handles_are_passed_on(void **state)
     pm_harness_close(&h);
 }
 
+/* Destroying nothing is allowed, also where there was something before. */
+static void nothing_may_be_destroyed(void **state)
+{
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    pm_harness_open(&h, NULL);
+    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    const VkQueryPoolCreateInfo query_info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                              .queryType = VK_QUERY_TYPE_OCCLUSION,
+                                              .queryCount = 1};
+    const VkCommandBuffer none = VK_NULL_HANDLE;
+    VkCommandPool pools[256];
+    VkQueryPool queries[256];
+    for (int i = 0; i < 256; i++) {
+        PM_CHECK(h.vk.CreateCommandPool(h.device, &info, NULL, &pools[i]));
+        PM_CHECK(h.vk.CreateQueryPool(h.device, &query_info, NULL, &queries[i]));
+    }
+    for (int i = 0; i < 256; i++) {
+        h.vk.DestroyCommandPool(h.device, pools[i], NULL);
+        h.vk.DestroyCommandPool(h.device, VK_NULL_HANDLE, NULL);
+        h.vk.DestroyQueryPool(h.device, queries[i], NULL);
+        h.vk.DestroyQueryPool(h.device, VK_NULL_HANDLE, NULL);
+    }
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &none);
+    h.vk.DestroyPipeline(h.device, VK_NULL_HANDLE, NULL);
+    h.vk.DestroyPipelineLayout(h.device, VK_NULL_HANDLE, NULL);
+    h.vk.DestroyDescriptorSetLayout(h.device, VK_NULL_HANDLE, NULL);
+    h.vk.DestroyRenderPass(h.device, VK_NULL_HANDLE, NULL);
+    h.vk.DestroySampler(h.device, VK_NULL_HANDLE, NULL);
+    h.vk.DestroySamplerYcbcrConversion(h.device, VK_NULL_HANDLE, NULL);
+    h.vk.DestroyShaderModule(h.device, VK_NULL_HANDLE, NULL);
+    h.vk.DestroyDevice(VK_NULL_HANDLE, NULL);
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +316,7 @@ int main(void)
         PM_LAYERED_TEST(the_driver_sees_the_same_calls),
         PM_LAYERED_TEST(a_bad_config_is_said),
         PM_LAYERED_TEST(unknown_handles_are_passed_on),
+        PM_LAYERED_TEST(nothing_may_be_destroyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ struct pm_queue {
     uint32_t dirty_capacity;
     uint64_t checkpoint;  /* the one it followed last */
     int64_t copied_at;    /* CLOCK_MONOTONIC, nanoseconds */
+    int64_t used_at;      /* likewise: when it was last given variants */
     VkSemaphore timeline; /* VK_NULL_HANDLE: not made yet, or the device has none and each copy has
                              a fence */
     uint64_t timeline_value; /* signalled by the latest copy */

@@ -13,6 +13,7 @@
 #define SECOND INT64_C(1000000000) /* nanoseconds */
 #define IDLE_AGAIN                                                                                 \
     INT64_C(250000000) /* nanoseconds between checkpoints that only an idle queue asks for */
+#define SETTLED SECOND /* a submission this old is through */
 #define STOP_SECONDS 5 /* a GPU that has not finished by then is given up */
 #define STOP_ROUNDS 8
 #define SMALLEST_COPY UINT64_C(65536) /* bytes */
@@ -46,6 +47,19 @@ void pm_readback_destroy(struct pm_readback *readback)
     free(readback);
 }
 
+bool pm_readback_used_elsewhere(const struct pm_queue *queue, const struct pm_variant *variant)
+{
+    if ((variant->copied_on & ~queue->bit) != 0)
+        return true;
+    uint32_t others = variant->dirty_on & ~queue->bit;
+    const int64_t settled = others != 0 ? now() - SETTLED : 0;
+    for (; others != 0; others &= others - 1) {
+        if (queue->device->sampling->queue_list[__builtin_ctz(others)]->used_at > settled)
+            return true;
+    }
+    return false;
+}
+
 bool pm_readback_mark(struct pm_queue *queue, struct pm_variant *variant)
 {
     if (queue->dirty_count == queue->dirty_capacity) {
@@ -64,7 +78,9 @@ bool pm_readback_mark(struct pm_queue *queue, struct pm_variant *variant)
 void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint32_t count, int sign)
 {
     struct pm_readback *readback = queue->device->readback;
+    const int64_t time = now();
     pthread_mutex_lock(&readback->lock);
+    queue->used_at = time;
     for (uint32_t i = 0; i < count && !readback->stopped; i++) {
         struct pm_variant *variant = uses[i].variant;
         if (sign < 0) {
@@ -258,7 +274,7 @@ static bool list_entries(struct pm_queue *queue, struct pm_copy *copy, uint64_t 
     for (uint32_t i = 0; i < queue->dirty_count; i++) {
         struct pm_variant *variant = queue->dirty[i];
         /* Its earlier copies on this queue may be under way: they come out in order. */
-        bool data = ((variant->dirty_on | variant->copied_on) & ~queue->bit) == 0;
+        bool data = !pm_readback_used_elsewhere(queue, variant);
         copy->entries[copy->entry_count++] =
             (struct pm_copy_entry){variant, *bytes, 0, variant->switches, data};
         if (data)

@@ -7,7 +7,8 @@
  * them to the spool as one piecemeal profile.
  *
  * A variant used on several queues is read only while one of them alone has used it since its last
- * copy, so that a profile never holds half of a call.
+ * copy, so that a profile never holds half of a call. A queue that was given nothing for a second
+ * is taken to be through, since nobody may submit a copy to it but the game's own next call on it.
  *
  * Thread safety: a function that takes a queue is called while the game holds that queue. Otherwise
  * any thread.

@@ -42,6 +42,9 @@ struct pm_readback {
 /* Starts the writer when it is not there; under the lock. false: no thread could be started. */
 bool pm_writer_start(struct pm_readback *readback);
 
+/* Whether a queue other than this one may be counting with the variant; under the lock. */
+bool pm_readback_used_elsewhere(const struct pm_queue *queue, const struct pm_variant *variant);
+
 /* Puts a variant into the queue's dirty list, taking over a reference; under the lock. false: out
  * of memory. */
 bool pm_readback_mark(struct pm_queue *queue, struct pm_variant *variant);

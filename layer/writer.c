@@ -110,8 +110,8 @@ static void finish_entry(struct pm_readback *readback, struct batch *batch, stru
     struct pm_variant *variant = entry->variant;
     struct pm_queue *queue = copy->queue;
     /* Whether no other queue can have been counting while the copy was made. */
-    bool alone = entry->switches == variant->switches &&
-                 ((variant->dirty_on | variant->copied_on) & ~queue->bit) == 0;
+    bool alone =
+        entry->switches == variant->switches && !pm_readback_used_elsewhere(queue, variant);
     if (--variant->copies[queue->index] == 0)
         variant->copied_on &= ~queue->bit;
     struct pm_error error = {0};
@@ -122,7 +122,8 @@ static void finish_entry(struct pm_readback *readback, struct batch *batch, stru
     } else if (usable) {
         variant->calls += entry->calls;
         /* Nobody else is going to read it, so this queue must. The reference moves back. */
-        if (variant->dirty_on == 0 && variant->copied_on == 0 && pm_readback_mark(queue, variant))
+        if ((variant->dirty_on & queue->bit) == 0 && !pm_readback_used_elsewhere(queue, variant) &&
+            pm_readback_mark(queue, variant))
             return;
     }
     release_later(batch, variant);

@@ -128,6 +128,27 @@ static void several_queues_share_a_variant(void **state)
     assert_int_equal(all_calls(), 60);
 }
 
+/* A queue that was used and then never again keeps nobody from reading what the others count: the
+ * layer itself may submit nothing to it. */
+static void a_queue_falls_silent(void **state)
+{
+    (void)state;
+    size_t sessions, live;
+    const struct pm_harness_options options = {.queues = 2};
+    setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "1000000", 1);
+    open_with(&h, &options);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    dispatch(&h, h.queues[1], buffer);
+    dispatch(&h, h.queues[1], buffer);
+    for (int i = 0; i < 50; i++) {
+        dispatch(&h, h.queues[0], buffer);
+        pause_for(50);
+    }
+    assert_true(spooled_calls(&sessions, &live) >= 20); /* as it would be after kill -9 */
+    pm_harness_close(&h);
+    assert_int_equal(spooled_calls(&sessions, &live), 52);
+}
+
 static void failed_submissions_do_not_count(void **state)
 {
     (void)state;
@@ -369,6 +390,7 @@ int main(void)
         PM_LAYERED_TEST(destroying_the_device_writes_the_rest),
         PM_LAYERED_TEST(an_idle_queue_is_a_checkpoint),
         PM_LAYERED_TEST(several_queues_share_a_variant),
+        PM_LAYERED_TEST(a_queue_falls_silent),
         PM_LAYERED_TEST(failed_submissions_do_not_count),
         PM_LAYERED_TEST(an_exit_handler_meets_no_calls_of_ours),
         PM_LAYERED_TEST(a_lost_device_ends_sampling),

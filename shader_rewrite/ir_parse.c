@@ -304,13 +304,15 @@ static bool check(struct parser *p)
 
 static bool parse_into(struct parser *p, const uint32_t *words, size_t count)
 {
-    spv_context context = spvContextCreate(SPV_ENV_UNIVERSAL_1_6);
+    spv_context context = pm_spirv_context(SPV_ENV_UNIVERSAL_1_6);
     if (!context)
         return pm_fail(p->error, PM_ERROR_MEMORY, "out of memory");
     spv_diagnostic diagnostic = NULL;
     spv_result_t result =
-        spvBinaryParse(context, p, words, count, read_header, read_instruction, &diagnostic);
-    if (result != SPV_SUCCESS && diagnostic)
+        pm_spirv_parse(context, p, words, count, read_header, read_instruction, &diagnostic);
+    if (result == SPV_ERROR_OUT_OF_MEMORY)
+        pm_fail(p->error, PM_ERROR_MEMORY, "out of memory in SPIRV-Tools");
+    else if (result != SPV_SUCCESS && diagnostic)
         pm_fail(p->error, PM_ERROR_INPUT, "SPIR-V word %u: %s", p->place, diagnostic->error);
     else if (result != SPV_SUCCESS && p->error && p->error->code == PM_OK)
         pm_fail(p->error, PM_ERROR_INPUT, "SPIR-V: SPIRV-Tools refuses it (%d)", (int)result);

@@ -200,14 +200,17 @@ static bool check_parse(const uint32_t *words, size_t count, struct pm_error *er
     if (words[3] > kDefaultMaxIdBound)
         return pm_fail(error, PM_ERROR_LIMIT, "SPIR-V word 3: %u ids; at most %u are allowed",
                        words[3], kDefaultMaxIdBound);
-    spv_context context = spvContextCreate(SPV_ENV_UNIVERSAL_1_6);
+    spv_context context = pm_spirv_context(SPV_ENV_UNIVERSAL_1_6);
     if (!context)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory in SPIRV-Tools");
     spv_diagnostic diagnostic = NULL;
     uint32_t bound = words[3];
-    bool ok =
-        spvBinaryParse(context, &bound, words, count, NULL, check_ids, &diagnostic) == SPV_SUCCESS;
-    if (!ok)
+    spv_result_t result =
+        pm_spirv_parse(context, &bound, words, count, NULL, check_ids, &diagnostic);
+    bool ok = result == SPV_SUCCESS;
+    if (result == SPV_ERROR_OUT_OF_MEMORY)
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory in SPIRV-Tools");
+    else if (!ok)
         pm_fail(error, PM_ERROR_INPUT, "SPIR-V word %zu: %s",
                 diagnostic ? diagnostic->position.index : 0,
                 diagnostic ? diagnostic->error : "an id is not below the bound");

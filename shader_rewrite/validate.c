@@ -63,8 +63,8 @@ static bool fail_with(struct pm_error *error, spv_result_t result, const spv_dia
 bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *target,
                  struct pm_error *error)
 {
-    spv_context context = spvContextCreate(environment_of(target));
-    spv_validator_options options = spvValidatorOptionsCreate();
+    spv_context context = pm_spirv_context(environment_of(target));
+    spv_validator_options options = pm_spirv_options();
     if (!context || !options) {
         spvValidatorOptionsDestroy(options);
         spvContextDestroy(context);
@@ -83,7 +83,7 @@ bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *ta
 
     spv_const_binary_t binary = {words, count};
     spv_diagnostic diagnostic = NULL;
-    spv_result_t result = spvValidateWithOptions(context, options, &binary, &diagnostic);
+    spv_result_t result = pm_spirv_validate(context, options, &binary, &diagnostic);
     bool ok = result == SPV_SUCCESS || fail_with(error, result, diagnostic);
     spvDiagnosticDestroy(diagnostic);
     spvValidatorOptionsDestroy(options);

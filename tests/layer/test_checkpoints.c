@@ -140,13 +140,15 @@ static void a_queue_falls_silent(void **state)
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     dispatch(&h, h.queues[1], buffer);
     dispatch(&h, h.queues[1], buffer);
-    for (int i = 0; i < 50; i++) {
+    uint64_t calls = 2, spooled = 0;
+    for (; calls < 300 && spooled < 10; calls++) {
         dispatch(&h, h.queues[0], buffer);
         pause_for(50);
+        spooled = spooled_calls(&sessions, &live); /* as it would be after kill -9 */
     }
-    assert_true(spooled_calls(&sessions, &live) >= 20); /* as it would be after kill -9 */
+    assert_true(spooled >= 10);
     pm_harness_close(&h);
-    assert_int_equal(spooled_calls(&sessions, &live), 52);
+    assert_int_equal(spooled_calls(&sessions, &live), calls);
 }
 
 static void failed_submissions_do_not_count(void **state)
@@ -369,10 +371,11 @@ static void a_full_spool(void **state)
     assert_int_equal(flock(other, LOCK_EX), 0);
     open_with(&h, NULL);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0, since = 0; i < 200 && since < 5; i++) {
         dispatch(&h, h.queue, buffer);
         PM_CHECK(h.vk.QueueWaitIdle(h.queue));
         pause_for(60);
+        since += lines_logged("the spool is full") > 0;
     }
     assert_int_equal(lines_logged("the spool is full"), 1);
     unlink(path);

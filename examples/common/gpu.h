@@ -109,6 +109,7 @@ struct pm_gpu_graphics_info {
     uint32_t targets; /* colour attachments */
     bool depth;       /* test and write */
     float depth_bias; /* slope-scaled; 0: none */
+    bool additive;    /* colour is added to what is there */
 };
 
 /* Viewport and scissor are dynamic. The caller destroys the pipeline. */

@@ -184,7 +184,7 @@ static bool draw(const struct options *o, struct pm_renderer *r, struct outputs 
             take_picture(o, out, frame);
         if (i >= o->frames)
             continue;
-        pm_renderer_update(r, frame, (float)i / 30.0f);
+        pm_renderer_update(r, frame, (float)i / 60.0f);
         if (!pm_renderer_submit(r, frame, error))
             return false;
     }

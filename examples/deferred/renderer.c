@@ -122,7 +122,7 @@ static void finish_pipelines(struct pm_renderer *r, VkDevice device)
 {
     for (int i = 0; i < PM_MATERIAL_COUNT; i++)
         vkDestroyPipeline(device, r->materials[i], NULL);
-    const VkPipeline pipelines[] = {r->shadow_solid, r->shadow_leaf, r->light,
+    const VkPipeline pipelines[] = {r->shadow_solid, r->shadow_leaf, r->light,  r->lights,
                                     r->bright,       r->blur,        r->tonemap};
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
         vkDestroyPipeline(device, pipelines[i], NULL);

@@ -1,7 +1,8 @@
 /*
- * A deferred renderer: shadow map, geometry pass into three targets, lighting in a draw for each of
- * forty interleaved groups of small quads, and a compute post-process (bright parts and histogram,
- * blur, tone map). Two frames are in flight; the picture of each is copied to the CPU.
+ * A deferred renderer: shadow map, geometry pass into three targets, lighting in two passes
+ * (sky and sun, then the lights added) of a draw for each of forty interleaved groups of small
+ * quads, and a compute post-process (bright parts and histogram, blur, tone map). Two frames are in
+ * flight; the picture of each is copied to the CPU.
  *
  * Use: init, then for each frame wait, update, submit; a frame's picture is there once its next
  * wait returned. Thread safety: one thread at a time.
@@ -17,7 +18,7 @@ enum {
     PM_TILES = PM_TILES_X * PM_TILES_Y,
     PM_TILE_WORDS = 1 + PM_MAX_LIGHTS, /* the list's length and the lights' numbers */
     PM_LIGHT_GROUPS = 40,
-    PM_QUAD_SIDE = 8, /* pixels; tile.vert */
+    PM_QUAD_SIDE = 4, /* pixels; tile.vert */
     PM_FRAMES_IN_FLIGHT = 2,
     PM_SHADOW_SIDE = 1024, /* texels */
 };
@@ -50,7 +51,7 @@ struct pm_renderer {
     VkFramebuffer shadow_target, geometry_target, light_target;
     VkDescriptorSetLayout frame_layout, light_layout, post_layout;
     VkPipelineLayout geometry_pipeline_layout, light_pipeline_layout, post_pipeline_layout;
-    VkPipeline materials[PM_MATERIAL_COUNT], shadow_solid, shadow_leaf, light, bright, blur,
+    VkPipeline materials[PM_MATERIAL_COUNT], shadow_solid, shadow_leaf, light, lights, bright, blur,
         tonemap;
     VkDescriptorPool pool;
     struct pm_frame frames[PM_FRAMES_IN_FLIGHT];

@@ -96,24 +96,30 @@ static void record_geometry(const struct pm_renderer *r, VkCommandBuffer command
     vkCmdEndRenderPass(commands);
 }
 
-static void record_light(const struct pm_renderer *r, VkCommandBuffer commands,
-                         const struct pm_frame *frame)
+static void record_quads(const struct pm_renderer *r, VkCommandBuffer commands, VkPipeline pipeline)
 {
-    begin_pass(commands, r->light_pass, r->light_target, r->width, r->height, 1);
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->light);
-    const VkDescriptorSet sets[] = {frame->frame_set, frame->light_set};
-    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->light_pipeline_layout, 0,
-                            2, sets, 0, NULL);
     const uint32_t rows = (r->height + PM_QUAD_SIDE - 1) / PM_QUAD_SIDE;
     const uint32_t in_row = (r->width + PM_QUAD_SIDE - 1) / PM_QUAD_SIDE;
+    const uint32_t columns = (in_row + PM_LIGHT_GROUPS - 1) / PM_LIGHT_GROUPS;
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
     for (uint32_t group = 0; group < PM_LIGHT_GROUPS; group++) {
-        const uint32_t columns = (in_row + PM_LIGHT_GROUPS - 1) / PM_LIGHT_GROUPS;
         const uint32_t constants[] = {group, PM_LIGHT_GROUPS, columns};
         vkCmdPushConstants(commands, r->light_pipeline_layout,
                            VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0,
                            sizeof constants, constants);
         vkCmdDraw(commands, 4, rows * columns, 0, 0);
     }
+}
+
+static void record_light(const struct pm_renderer *r, VkCommandBuffer commands,
+                         const struct pm_frame *frame)
+{
+    begin_pass(commands, r->light_pass, r->light_target, r->width, r->height, 1);
+    const VkDescriptorSet sets[] = {frame->frame_set, frame->light_set};
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->light_pipeline_layout, 0,
+                            2, sets, 0, NULL);
+    record_quads(r, commands, r->light);
+    record_quads(r, commands, r->lights);
     vkCmdEndRenderPass(commands);
 }
 

@@ -6,6 +6,7 @@
 #include "foliage.frag.h"
 #include "lamp.frag.h"
 #include "lighting.frag.h"
+#include "lights.frag.h"
 #include "marble.frag.h"
 #include "mesh.vert.h"
 #include "metal.frag.h"
@@ -148,7 +149,7 @@ bool pm_renderer_create_pipelines(struct pm_renderer *r, struct pm_error *error)
 {
     if (!create_layouts(r, error) || !create_materials(r, error))
         return false;
-    const struct pm_gpu_graphics_info light = {
+    struct pm_gpu_graphics_info light = {
         .vertex = PM_GPU_SPIRV(tile_vert),
         .fragment = PM_GPU_SPIRV(lighting_frag),
         .layout = r->light_pipeline_layout,
@@ -158,7 +159,11 @@ bool pm_renderer_create_pipelines(struct pm_renderer *r, struct pm_error *error)
     };
     const struct pm_gpu *gpu = r->gpu;
     const VkPipelineLayout post = r->post_pipeline_layout;
-    return pm_gpu_graphics_create(gpu, &light, &r->light, error) &&
+    if (!pm_gpu_graphics_create(gpu, &light, &r->light, error))
+        return false;
+    light.fragment = PM_GPU_SPIRV(lights_frag);
+    light.additive = true;
+    return pm_gpu_graphics_create(gpu, &light, &r->lights, error) &&
            pm_gpu_compute_create(gpu, PM_GPU_SPIRV(bright_comp), post, &r->bright, error) &&
            pm_gpu_compute_create(gpu, PM_GPU_SPIRV(blur_comp), post, &r->blur, error) &&
            pm_gpu_compute_create(gpu, PM_GPU_SPIRV(tonemap_comp), post, &r->tonemap, error);

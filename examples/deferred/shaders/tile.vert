@@ -10,7 +10,7 @@ layout(push_constant, std430) uniform Group {
     uint columns; // quads of a group in a row of quads
 } group;
 
-const float SIDE = 8.0; // pixels
+const float SIDE = 4.0; // pixels, PM_QUAD_SIDE
 
 void main()
 {

@@ -1,10 +1,11 @@
 /*
  * The hooks of draws and dispatches, generated from draw_commands.h. A call goes one of these ways:
  *
- *     hook_     compares the dispatch key with the one device's and jumps through pm_one.now:
- * either straight to the next layer, or, while armed, to armed_    counts the call down in its
- * command buffer; at zero sampled_  binds a variant around it many_     the way when there are
- * several devices
+ *     hook_     compares the dispatch key with the one device's and jumps through pm_one_now:
+ *               either straight to the next layer, or, while armed, to
+ *     armed_    counts the call down in its command buffer; at zero
+ *     sampled_  binds a variant around it
+ *     many_     the way when there are several devices
  *
  * With the arguments in registers hook_ is four instructions on x86-64: load, compare, branch,
  * jump.

@@ -257,8 +257,8 @@ static struct pm_copy *free_copy(struct pm_queue *queue)
     return copy;
 }
 
-/* Fills the copy's entries from the dirty list, leaving the list as it is. Returns the bytes to
- * copy. */
+/* Fills the copy's entries from the dirty list, leaving the list as it is. *bytes: how many are to
+ * be copied. false: out of memory. */
 static bool list_entries(struct pm_queue *queue, struct pm_copy *copy, uint64_t *bytes)
 {
     copy->entry_count = 0;

@@ -61,8 +61,8 @@ void pm_sampling_destroy(struct pm_sampling *sampling);
 /* A heartbeat: a present, or a submission where `presents` is false. */
 void pm_sampling_heartbeat(struct pm_sampling *sampling);
 
-/* A command buffer begins. true: it is chosen, the hooks are armed and pm_sampling_end is owed;
- * *seed starts its random sequence. may_repeat: it may be submitted more than once from this
+/* A command buffer begins. true: it is chosen, the hooks are armed and pm_sampling_end is owed.
+ * may_repeat: it may be submitted more than once from this
  * recording, as far as anyone knows. */
 bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
 

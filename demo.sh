@@ -2,7 +2,7 @@
 # The whole of Piecemeal on one machine, in a few minutes: an aggregator on loopback, real programs under the layer,
 # uploads, the PGO database, the coverage table and a report.
 #
-#   ./demo.sh [--keep-running]     with --keep-running the aggregator (and its dashboard) stays until Ctrl-C
+#   ./demo.sh [--keep-running]     with --keep-running the aggregator stays until Ctrl-C
 #
 # Everything it writes is in build/demo; your own consent, configuration and profiles are not touched.
 set -euo pipefail
@@ -155,7 +155,7 @@ say "done"
 echo "report.html:        $demo/report.html   (and report-GAME.html beside it)"
 echo "pictures:           $demo/scene-0.png, scene-1.png, scene-2.png"
 if [ $keep = yes ]; then
-    echo "dashboard:          http://127.0.0.1:$port/   (Ctrl-C ends it)"
+    echo "aggregator:         http://127.0.0.1:$port/v1/games   (Ctrl-C ends it)"
     wait "$aggregator"
 fi
 [ $failed = 0 ] || { echo "$failed of the steps failed" >&2; exit 1; }

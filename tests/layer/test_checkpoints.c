@@ -211,7 +211,8 @@ static void an_exit_handler_meets_no_calls_of_ours(void **state)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     unsetenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS");
-    assert_int_equal(all_calls(), 3);
+    /* On a slow machine the last call comes a second after the checkpoint, and is one too. */
+    assert_in_range(all_calls(), 3, 4);
 }
 
 static void a_lost_device_ends_sampling(void **state)

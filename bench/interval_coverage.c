@@ -2,15 +2,17 @@
  * Do the published 95 % intervals cover the truth? Replays sessions from recorded per-call truth
  * through the real samplers, statistics and estimates.
  *
- *   interval_coverage [--sessions N] [--trials N] [--p P] [--batch B] [--seed S] SPOOL-FILE
+ *   interval_coverage [--sessions N] [--trials N] [--calls N] [--p P] [--batch B] [--seed S]
+ * SPOOL-FILE
  *
- * The file is a spooled session recorded with every call and point sampled and one call a
- * checkpoint (the scene with
- * --submit-per-draw, debug.checkpoint_heartbeats=1). For every shader in it: a trial is a
- * population of N sessions, each of which goes through the calls with the API sampler (P) and its
- * own random batches (B) and becomes one cluster; the trial's intervals are then held against the
- * truth over all calls. Prints, in Markdown, per shader the share of (trial, point) pairs that were
- * covered, and that of the worst point. Ends with 0 when every shader's share is at least 0.93.
+ * The file is a spooled session recorded with every point and a checkpoint every heartbeat,
+ * sampling few enough calls that many checkpoints hold a single call of a shader: only these are
+ * used. For every shader in it: a trial is a population of sessions, each of which makes so many
+ * calls, drawn from the recorded ones, goes through them with the API sampler (P) and its own
+ * random batches (B), and becomes one cluster; the trial's intervals for the ratio of sums are then
+ * held against the truth over all recorded calls. Prints, in Markdown, per shader the share of
+ * (trial, point) pairs that were covered, and that of the worst point. Ends with 0 when every
+ * shader's share is at least 0.93.
  */
 #include "aggregator/estimate.h"
 #include "aggregator_client/spool.h"
@@ -43,7 +45,7 @@ struct recording {
 };
 
 struct options {
-    uint64_t sessions, trials, batch, seed;
+    uint64_t sessions, trials, calls, batch, seed;
     double p;
 };
 
@@ -105,29 +107,28 @@ static bool replay(const struct shader *shader, const struct options *options, u
                    struct pm_error *error)
 {
     struct pm_random random;
-    struct pm_call_sampler calls;
     uint32_t batch_size = options->batch > shader->space ? shader->space : (uint32_t)options->batch;
     struct pm_shader_sampler *sampler =
         pm_shader_sampler_create(shader->space, batch_size, NULL, seed);
     if (!sampler)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     pm_random_init(&random, seed ^ 0x9e3779b97f4a7c15u);
-    pm_call_sampler_begin(&calls, &random, options->p);
     for (uint32_t i = 0; i < shader->space; i++)
         points[i] = (struct pm_point_counts){.point = i};
-    for (size_t i = 0; i < shader->call_count; i++) {
-        if (!pm_call_sampler_hit(&calls, &random, options->p))
-            continue;
+    for (uint64_t call = pm_geometric(&random, options->p); call <= options->calls;
+         call += pm_geometric(&random, options->p)) {
+        const struct call *truth =
+            &shader->calls[pm_random_below(&random, (uint32_t)shader->call_count)];
         uint32_t size;
         const uint32_t *batch =
             pm_shader_sampler_batch(sampler, pm_shader_sampler_next(sampler), &size);
         for (uint32_t j = 0; j < size; j++) {
             struct pm_point_counts *point = &points[batch[j]];
             point->calls++;
-            point->entry_lanes += shader->calls[i].entry_lanes;
-            point->entry_subgroups += shader->calls[i].entry_subgroups;
+            point->entry_lanes += truth->entry_lanes;
+            point->entry_subgroups += truth->entry_subgroups;
             for (size_t k = 0; k < PM_COUNTS; k++)
-                point->counts[k] += shader->calls[i].counts[batch[j]][k];
+                point->counts[k] += truth->counts[batch[j]][k];
         }
     }
     pm_shader_sampler_destroy(sampler);
@@ -204,12 +205,17 @@ static bool judge(const struct shader *shader, const struct options *options, do
 
 int main(int argc, char **argv)
 {
-    enum { SESSIONS = 256, TRIALS, P, BATCH, SEED };
-    static const struct option known[] = {
-        {"sessions", 1, 0, SESSIONS}, {"trials", 1, 0, TRIALS}, {"p", 1, 0, P},
-        {"batch", 1, 0, BATCH},       {"seed", 1, 0, SEED},     {0}};
+    enum { SESSIONS = 256, TRIALS, CALLS, P, BATCH, SEED };
+    static const struct option known[] = {{"sessions", 1, 0, SESSIONS},
+                                          {"trials", 1, 0, TRIALS},
+                                          {"calls", 1, 0, CALLS},
+                                          {"p", 1, 0, P},
+                                          {"batch", 1, 0, BATCH},
+                                          {"seed", 1, 0, SEED},
+                                          {0}};
     static struct recording recording;
-    struct options options = {.sessions = 20, .trials = 200, .batch = 2, .seed = 1, .p = 0.05};
+    struct options options = {
+        .sessions = 20, .trials = 200, .calls = 4000, .batch = 2, .seed = 1, .p = 0.05};
     struct pm_error error = {0};
     uint64_t damaged_at;
     bool good = true;
@@ -220,6 +226,7 @@ int main(int argc, char **argv)
         else
             good = (option == SESSIONS ? pm_tool_number(optarg, 1000000, &options.sessions)
                     : option == TRIALS ? pm_tool_number(optarg, 1000000, &options.trials)
+                    : option == CALLS  ? pm_tool_number(optarg, 100000000, &options.calls)
                     : option == BATCH  ? pm_tool_number(optarg, UINT32_MAX, &options.batch)
                     : option == SEED   ? pm_tool_number(optarg, UINT64_MAX / 2, &options.seed)
                                        : false);
@@ -232,11 +239,12 @@ int main(int argc, char **argv)
     bool ok = pm_spool_read(argv[optind], take, &recording, &damaged_at, &error);
     double least = 1, share = 1;
     if (ok)
-        printf("%llu trials of %llu sessions, p = %g, b = %llu\n\n| shader | blocks | calls | "
+        printf("%llu trials of %llu sessions of %llu calls, p = %g, b = %llu\n\n| shader | blocks "
+               "| calls | "
                "covered | worst block | "
                "mean half-width |\n| --- | --- | --- | --- | --- | --- |\n",
-               (unsigned long long)options.trials, (unsigned long long)options.sessions, options.p,
-               (unsigned long long)options.batch);
+               (unsigned long long)options.trials, (unsigned long long)options.sessions,
+               (unsigned long long)options.calls, options.p, (unsigned long long)options.batch);
     for (size_t i = 0; ok && i < recording.count; i++) {
         ok = judge(&recording.shaders[i], &options, &share, &error);
         least = share < least ? share : least;

@@ -62,7 +62,7 @@ say() {
 aggregator=$!
 children+=("$aggregator")
 for _ in $(seq 100); do
-    grep -q '^listening on' "$demo/logs/serve.out" && break
+    grep -qs '^listening on' "$demo/logs/serve.out" && break
     sleep 0.1
 done
 port=$(sed -n 's/^listening on .* port \([0-9]*\)$/\1/p' "$demo/logs/serve.out")

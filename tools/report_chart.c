@@ -49,8 +49,10 @@ bool pm_report_chart(const struct pm_report_coverage *samples, size_t count, str
                     : pm_buffer_printf(out, "H%.1fV%.1f", x, y);
     }
     const struct pm_report_coverage *end = &samples[count - 1];
+    ok = ok && pm_buffer_printf(out, "'/><circle class=dot cx='%.1f' cy='%.1f' r='3.5'/>",
+                                LEFT + width, TOP + height * (1 - share(end)));
     return ok && pm_buffer_printf(out,
-                                  "'/><text class='axis start' x='%d' y='%d'>%s</text><text "
+                                  "<text class='axis start' x='%d' y='%d'>%s</text><text "
                                   "class='axis end' x='%d' y='%d'>"
                                   "%s UTC</text></svg><p>%llu of %llu points covered (%.1f "
                                   "%%) after "

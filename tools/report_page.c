@@ -114,7 +114,7 @@ static bool write_shader(const struct pm_report_shader *shader, struct pm_buffer
         shader->estimates->environment.subgroup_size, shader->estimates->space,
         (unsigned long long)shader->estimates->entry_lanes,
         shader->estimates->flags & PM_PROFILE_OCCLUDED
-            ? "; occluded pixels are counted too, since the shader forbids early tests"
+            ? "; pixels that fail a later test are counted too"
             : "");
     if (ok && shader->block_count)
         ok = pm_buffer_append_string(out, "<div class=scroll>") && pm_report_graph(shader, out) &&

@@ -73,7 +73,7 @@ say "the aggregator listens on 127.0.0.1:$port, storage $demo/aggregator.sqlite"
 # ---- a display without a screen ----
 
 mkfifo "$demo/display"
-Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp 3<>"$demo/display" >"$demo/logs/xvfb" 2>&1 &
+Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset 3<>"$demo/display" >"$demo/logs/xvfb" 2>&1 &
 children+=($!)
 read -r -t 30 display <>"$demo/display"
 export DISPLAY=:$display

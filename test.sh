@@ -36,7 +36,7 @@ build asan
 LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
     ctest --preset asan -j2 -LE "slow|no-asan" || status=$?
 build tsan
-ctest --preset tsan -j2 -LE "slow|system|no-tsan" || status=$?
+ctest --preset tsan -j2 -LE "slow|system|gpu|no-tsan" || status=$?
 build release
 ctest --preset release -j2 || status=$?
 exit $status

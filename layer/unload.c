@@ -24,10 +24,9 @@ bool pm_process_is_exiting(void)
     return atomic_load_explicit(&exiting, memory_order_relaxed);
 }
 
-static void note_exit(void *unused)
+static void note_exit(void *flag)
 {
-    (void)unused;
-    atomic_store(&exiting, true);
+    atomic_store((_Atomic bool *)flag, true);
 }
 
 void pm_process_watch_exit(void)
@@ -39,7 +38,7 @@ void pm_process_watch_exit(void)
      * is unloaded. */
     *(void **)&at_exit = dlsym(RTLD_NEXT, "__cxa_atexit");
     if (at_exit != NULL)
-        at_exit(note_exit, NULL, &__dso_handle);
+        at_exit(note_exit, &exiting, &__dso_handle);
 }
 
 struct exit_function {

@@ -206,9 +206,9 @@ void pm_service_destroy(struct pm_service *service)
 {
     if (!service)
         return;
-    /* The daemon's thread still takes the socket out of its epoll set, and ends the process when
-     * that fails: it is closed once the daemon has stopped. */
-    const int fd = service->daemon ? MHD_quiesce_daemon(service->daemon) : -1;
+    /* Who comes from now on is told that the service stops. MHD_quiesce_daemon would close the door
+     * instead, but it and the daemon's threads both take the socket out of the epoll set, and the
+     * second one ends the process (seen with 0.9.75). */
     pthread_mutex_lock(&service->mutex);
     service->stopping = true;
     pthread_cond_broadcast(&service->queue_changed);
@@ -221,8 +221,6 @@ void pm_service_destroy(struct pm_service *service)
         wait_for_answers(service);
         MHD_stop_daemon(service->daemon);
     }
-    if (fd >= 0)
-        close(fd);
     if (service->curator_runs)
         pthread_join(service->curator, NULL);
     pm_get_finish(service);

@@ -21,7 +21,8 @@
 
 #define ROUNDS 8
 #define THREADS 4
-#define UPLOADS 60 /* a thread's, a round */
+#define MOST_ACKNOWLEDGED 200 /* a round, before the kill */
+#define MOST_UPLOADS 4096     /* a thread's, a round */
 
 /* ---- the process that dies: this program, started again ---- */
 
@@ -94,20 +95,25 @@ static void end_server(struct server *server, int signal_number)
 
 /* ---- the load ---- */
 
+/* How many uploads of a round have been acknowledged; the kill waits for its number of them, so
+ * that a fast machine is killed as much in the middle as a slow one. */
+struct round {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    unsigned acknowledged;
+};
+
 struct uploader {
     pthread_t thread;
     uint16_t port;
-    const struct pm_profile *profiles[UPLOADS];
-    long statuses[UPLOADS]; /* 0: no answer */
+    struct round *round;
+    struct pm_arena *arena;
+    struct pm_random random;
+    uint64_t sum;
+    size_t count;
+    const struct pm_profile *profiles[MOST_UPLOADS];
+    long statuses[MOST_UPLOADS]; /* 0: no answer */
 };
-
-static void *upload_all(void *user)
-{
-    struct uploader *uploader = user;
-    for (size_t i = 0; i < UPLOADS; i++)
-        uploader->statuses[i] = http_upload(uploader->port, NULL, uploader->profiles[i]);
-    return NULL;
-}
 
 static const struct pm_profile *one_profile(struct pm_arena *arena, struct pm_random *random,
                                             uint64_t *sum)
@@ -122,53 +128,89 @@ static const struct pm_profile *one_profile(struct pm_arena *arena, struct pm_ra
     return profile_of(arena, random, "game", shaders, 2);
 }
 
+/* Until the server has been gone for one upload. */
+static void *upload_all(void *user)
+{
+    struct uploader *uploader = user;
+    for (unsigned unanswered = 0; unanswered < 2 && uploader->count < MOST_UPLOADS;) {
+        const size_t i = uploader->count++;
+        uploader->profiles[i] = one_profile(uploader->arena, &uploader->random, &uploader->sum);
+        uploader->statuses[i] = http_upload(uploader->port, NULL, uploader->profiles[i]);
+        unanswered += uploader->statuses[i] == 0;
+        pthread_mutex_lock(&uploader->round->mutex);
+        uploader->round->acknowledged += uploader->statuses[i] == 204;
+        pthread_cond_signal(&uploader->round->changed);
+        pthread_mutex_unlock(&uploader->round->mutex);
+    }
+    return NULL;
+}
+
+struct tally {
+    uint64_t sum;
+    unsigned acknowledged, kept, lost;
+};
+
+static void one_round(const char *path, struct pm_random *random, struct tally *tally)
+{
+    struct round round = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+    struct uploader *uploaders = calloc(THREADS, sizeof(*uploaders));
+    const unsigned kill_at = 1 + (unsigned)pm_random_below(random, MOST_ACKNOWLEDGED);
+    struct server server = start_server(path);
+    assert_non_null(uploaders);
+    for (size_t i = 0; i < THREADS; i++) {
+        struct uploader *uploader = &uploaders[i];
+        uploader->port = server.port;
+        uploader->round = &round;
+        uploader->arena = pm_arena_create(0);
+        pm_random_init(&uploader->random, pm_random_next(random));
+        assert_int_equal(pthread_create(&uploader->thread, NULL, upload_all, uploader), 0);
+    }
+    pthread_mutex_lock(&round.mutex);
+    while (round.acknowledged < kill_at)
+        pthread_cond_wait(&round.changed, &round.mutex);
+    pthread_mutex_unlock(&round.mutex);
+    end_server(&server, SIGKILL);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(uploaders[i].thread, NULL);
+
+    /* Asked again, it says what it has. */
+    server = start_server(path);
+    for (size_t i = 0; i < THREADS; i++) {
+        const struct uploader *uploader = &uploaders[i];
+        for (size_t j = 0; j < uploader->count; j++) {
+            const long again = http_upload(server.port, NULL, uploader->profiles[j]);
+            assert_true(uploader->statuses[j] == 204 || uploader->statuses[j] == 0);
+            if (uploader->statuses[j] == 204) {
+                assert_int_equal(again, 200);
+                tally->acknowledged++;
+            } else {
+                assert_true(again == 200 || again == 204);
+                tally->kept += again == 200;
+                tally->lost += again == 204;
+            }
+        }
+        tally->sum += uploader->sum;
+        pm_arena_destroy(uploader->arena);
+    }
+    end_server(&server, 0);
+    free(uploaders);
+}
+
 static void test_kill(void **state)
 {
     (void)state;
     char *folder = make_folder(), *path = join(folder, "test.db");
-    struct pm_arena *arena = pm_arena_create(0);
     struct pm_random random;
-    struct uploader *uploaders = calloc(THREADS, sizeof(*uploaders));
-    uint64_t sum = 0;
-    unsigned acknowledged = 0, kept = 0, lost = 0;
+    struct tally tally = {0};
     pm_random_init(&random, (uint64_t)time(NULL));
-    for (int round = 0; round < ROUNDS; round++) {
-        struct server server = start_server(path);
-        for (size_t i = 0; i < THREADS; i++) {
-            uploaders[i].port = server.port;
-            for (size_t j = 0; j < UPLOADS; j++)
-                uploaders[i].profiles[j] = one_profile(arena, &random, &sum);
-            assert_int_equal(pthread_create(&uploaders[i].thread, NULL, upload_all, &uploaders[i]),
-                             0);
-        }
-        const struct timespec moment = {0, (long)(5 + pm_random_below(&random, 400)) * 1000000};
-        nanosleep(&moment, NULL);
-        end_server(&server, SIGKILL);
-        for (size_t i = 0; i < THREADS; i++)
-            pthread_join(uploaders[i].thread, NULL);
-
-        /* Asked again, it says what it has. */
-        server = start_server(path);
-        for (size_t i = 0; i < THREADS; i++) {
-            for (size_t j = 0; j < UPLOADS; j++) {
-                const long again = http_upload(server.port, NULL, uploaders[i].profiles[j]);
-                assert_true(uploaders[i].statuses[j] == 204 || uploaders[i].statuses[j] == 0);
-                if (uploaders[i].statuses[j] == 204) {
-                    assert_int_equal(again, 200);
-                    acknowledged++;
-                } else {
-                    assert_true(again == 200 || again == 204);
-                    kept += again == 200;
-                    lost += again == 204;
-                }
-            }
-        }
-        end_server(&server, 0);
-    }
-    printf("acknowledged %u; not: %u that were kept, %u that were not\n", acknowledged, kept, lost);
-    assert_true(acknowledged > 0 && lost > 0);
+    for (int i = 0; i < ROUNDS; i++)
+        one_round(path, &random, &tally);
+    printf("acknowledged %u; not: %u that were kept, %u that were not\n", tally.acknowledged,
+           tally.kept, tally.lost);
+    assert_true(tally.acknowledged >= ROUNDS && tally.lost > 0);
 
     /* All have been counted now, each once. */
+    struct pm_arena *arena = pm_arena_create(0);
     struct pm_error error;
     struct pm_database database;
     const struct pm_aggregator_info info = {.publish_all = true};
@@ -177,13 +219,13 @@ static void test_kill(void **state)
     assert_true(pm_aggregator_estimates(aggregator, "game", arena, &database, &error));
     assert_int_equal(database.shader_count, 2);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(database.shaders[i].entry_lanes, sum);
+        assert_int_equal(database.shaders[i].entry_lanes, tally.sum);
         for (uint32_t j = 0; j < 20; j++)
-            assert_int_equal(database.shaders[i].points[j].sessions, ROUNDS * THREADS * UPLOADS);
+            assert_int_equal(database.shaders[i].points[j].sessions,
+                             tally.acknowledged + tally.kept + tally.lost);
     }
     pm_aggregator_destroy(aggregator);
     pm_arena_destroy(arena);
-    free(uploaders);
     free(path);
     remove_folder(folder);
 }

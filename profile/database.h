@@ -24,6 +24,8 @@ enum {
     PM_MEASURE_UNIFORM = 1,   /* block: uniform lanes over lanes */
     PM_MEASURE_SUBGROUPS = 2, /* block: subgroups over entry subgroups */
     PM_MEASURE_ZERO = 0,      /* zero: zero writes over writes */
+    PM_MEASURE_WRITES = 1,    /* zero: writes over entry subgroups, the weight of the candidate's block */
+    PM_MEASURE_TIME = 0,      /* timing: time with the variant over time without */
     PM_MEASURES = 3,
 };
 

@@ -23,6 +23,8 @@ enum {
     PM_BLOCK_SUBGROUPS = 2,     /* subgroups that entered the block */
     PM_ZERO_WRITES = 0,         /* subgroup writes of the candidate */
     PM_ZERO_ZERO_WRITES = 1,    /* of those, found zero by the versioning check */
+    PM_TIMING_ORIGINAL = 0,     /* nanoseconds of calls with the game's own shader */
+    PM_TIMING_VARIANT = 1,      /* nanoseconds of as many calls with the variant */
     PM_COUNTS = 3,
 };
 

@@ -84,6 +84,7 @@ struct pm_instrument_info {
     uint32_t slot_count;    /* power of two, 1 to 256: copies of the counters that updates spread over */
     bool int64_atomics;     /* the device has shaderInt64 and shaderBufferInt64Atomics; else 32-bit with carry */
     bool memory_model_device_scope; /* vulkanMemoryModelDeviceScope is enabled */
+    bool subgroup_quad; /* quad operations in the stage; read by instrument_zero only (zero.h) */
     /* The pipeline can never have alpha-to-coverage on (HAZARDS 4), and the driver takes lanes that fail an early test
      * for helpers: SwiftShader does not, so that its counts would lose partly hidden quads. */
     bool may_force_early_tests;

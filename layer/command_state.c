@@ -113,7 +113,7 @@ struct pm_sampled pm_command_sample(struct pm_command *command, int point)
         return sampled;
     /* Once it is in the list another thread cannot take it away, but the list may hold the only
      * reference. */
-    VkPipeline handle = variant->handle;
+    VkPipeline handle = variant->built.handle;
     if (!add_use(command, variant, 1)) {
         pm_variant_release(variant);
         return sampled;

@@ -18,14 +18,12 @@ struct build {
     struct pm_pipeline *pipeline;
     const struct pm_replacement *replacement; /* NULL: an identical twin */
     VkPipelineShaderStageCreateInfo *stages;
-    uint32_t stage_count;       /* stages whose module is made */
-    struct pm_variant *variant; /* keeps the instrumented libraries; NULL for a twin */
+    uint32_t stage_count;   /* stages whose module is made */
+    struct pm_built *built; /* keeps the libraries with the replaced shader; NULL for a twin */
     VkPipeline *libraries;
     VkPipelineLayout layout;
     VkRenderPass render_pass;
-    uint32_t address[2];
-    VkSpecializationMapEntry entries[2];
-    VkSpecializationInfo specialization;
+    VkPipelineCache cache;
 };
 
 static bool no_memory(struct pm_error *error)
@@ -57,26 +55,6 @@ static bool make_module(struct build *build, const uint32_t *words, size_t count
     return true;
 }
 
-/* The canonical module's constants are frozen: the address of its counters is all there is to
- * specialize. */
-static void replace_shader(struct build *build, VkPipelineShaderStageCreateInfo *stage)
-{
-    const struct pm_replacement *with = build->replacement;
-    build->address[0] = (uint32_t)with->address;
-    build->address[1] = (uint32_t)(with->address >> 32);
-    build->entries[0] = (VkSpecializationMapEntry){with->shader->spec_id_low, 0, sizeof(uint32_t)};
-    build->entries[1] =
-        (VkSpecializationMapEntry){with->shader->spec_id_high, sizeof(uint32_t), sizeof(uint32_t)};
-    build->specialization = (VkSpecializationInfo){
-        .mapEntryCount = 2,
-        .pMapEntries = build->entries,
-        .dataSize = sizeof build->address,
-        .pData = build->address,
-    };
-    stage->pName = with->entry_point;
-    stage->pSpecializationInfo = &build->specialization;
-}
-
 static bool make_stages(struct build *build, const VkPipelineShaderStageCreateInfo *stages,
                         uint32_t count, struct pm_error *error)
 {
@@ -91,9 +69,10 @@ static bool make_stages(struct build *build, const VkPipelineShaderStageCreateIn
         const uint32_t *words = pm_object_words(pipeline->modules[i], &words_count);
         if (build->replacement && pipeline->shader_owner == pipeline &&
             pipeline->shader_stage == i) {
-            words = build->replacement->shader->words.data;
-            words_count = build->replacement->shader->words.count;
-            replace_shader(build, stage);
+            words = build->replacement->words->data;
+            words_count = build->replacement->words->count;
+            stage->pName = build->replacement->entry_point;
+            stage->pSpecializationInfo = build->replacement->specialization;
         }
         if (!make_module(build, words, words_count, &stage->module, error))
             return false;
@@ -103,7 +82,7 @@ static bool make_stages(struct build *build, const VkPipelineShaderStageCreateIn
 }
 
 static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
-                      struct pm_variant *variant, VkPipeline *built, struct pm_error *error);
+                      struct pm_built *built, VkPipeline *handle, struct pm_error *error);
 
 /* A library's identical twin, made once and kept with it. */
 static bool twin(struct pm_pipeline *library, VkPipeline *handle, struct pm_error *error)
@@ -123,19 +102,18 @@ static bool make_libraries(struct build *build, struct pm_error *error)
         return no_memory(error);
     for (uint32_t i = 0; i < pipeline->library_count; i++) {
         struct pm_pipeline *library = pipeline->libraries[i];
-        const bool instrument = build->replacement && library->shader_owner &&
-                                library->shader_owner == pipeline->shader_owner;
-        if (instrument) {
-            if (!build_one(library, build->replacement, build->variant, &build->libraries[i],
-                           error))
+        const bool replace = build->replacement && library->shader_owner &&
+                             library->shader_owner == pipeline->shader_owner;
+        if (replace) {
+            if (!build_one(library, build->replacement, build->built, &build->libraries[i], error))
                 return false;
-            struct pm_variant *variant = build->variant;
-            if (variant->library_count == PM_LIBRARY_DEPTH) {
+            struct pm_built *built = build->built;
+            if (built->library_count == PM_LIBRARY_DEPTH) {
                 struct pm_device *device = pipeline->device;
                 device->dispatch.DestroyPipeline(device->handle, build->libraries[i], NULL);
                 return pm_fail(error, PM_ERROR_UNSUPPORTED, "libraries are nested too deeply");
             }
-            variant->libraries[variant->library_count++] = build->libraries[i];
+            built->libraries[built->library_count++] = build->libraries[i];
         } else if (!twin(library, &build->libraries[i], error)) {
             return false;
         }
@@ -172,11 +150,9 @@ static void finish(struct build *build)
     free(build->stages);
 }
 
-/* Variants share what their other stages compile to in a cache of ours, in memory only: nothing
- * instrumented enters the game's cache (HAZARDS 17). VK_NULL_HANDLE when the driver makes none. */
-static VkPipelineCache own_cache(struct pm_device *device)
+VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines)
 {
-    struct pm_pipelines *pipelines = device->pipelines;
+    struct pm_device *device = pipelines->device;
     pthread_mutex_lock(&pipelines->cache_lock);
     if (!pipelines->cache) {
         const VkPipelineCacheCreateInfo info = {.sType =
@@ -195,7 +171,7 @@ static VkPipelineCache own_cache(struct pm_device *device)
 
 /* ---- the two kinds ---- */
 
-static bool build_compute(struct build *build, VkPipeline *built, struct pm_error *error)
+static bool build_compute(struct build *build, VkPipeline *handle, struct pm_error *error)
 {
     struct pm_device *device = build->pipeline->device;
     VkComputePipelineCreateInfo info = *build->pipeline->compute;
@@ -206,12 +182,12 @@ static bool build_compute(struct build *build, VkPipeline *built, struct pm_erro
     info.layout = build->layout;
     info.basePipelineHandle = VK_NULL_HANDLE;
     info.basePipelineIndex = -1;
-    const VkResult result = device->dispatch.CreateComputePipelines(
-        device->handle, own_cache(device), 1, &info, NULL, built);
+    const VkResult result = device->dispatch.CreateComputePipelines(device->handle, build->cache, 1,
+                                                                    &info, NULL, handle);
     return result == VK_SUCCESS || refused(error, "a compute pipeline", result);
 }
 
-static bool build_graphics(struct build *build, VkPipeline *built, struct pm_error *error)
+static bool build_graphics(struct build *build, VkPipeline *handle, struct pm_error *error)
 {
     struct pm_pipeline *pipeline = build->pipeline;
     struct pm_device *device = pipeline->device;
@@ -232,29 +208,44 @@ static bool build_graphics(struct build *build, VkPipeline *built, struct pm_err
     info.renderPass = build->render_pass;
     info.basePipelineHandle = VK_NULL_HANDLE;
     info.basePipelineIndex = -1;
-    const VkResult result = device->dispatch.CreateGraphicsPipelines(
-        device->handle, own_cache(device), 1, &info, NULL, built);
+    const VkResult result = device->dispatch.CreateGraphicsPipelines(device->handle, build->cache,
+                                                                     1, &info, NULL, handle);
     return result == VK_SUCCESS || refused(error, "a graphics pipeline", result);
 }
 
 static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
-                      struct pm_variant *variant, VkPipeline *built, struct pm_error *error)
+                      struct pm_built *built, VkPipeline *handle, struct pm_error *error)
 {
-    struct build build = {.pipeline = pipeline, .replacement = replacement, .variant = variant};
-    *built = VK_NULL_HANDLE;
+    struct build build = {
+        .pipeline = pipeline,
+        .replacement = replacement,
+        .built = built,
+        .cache = replacement ? replacement->cache
+                             : pm_pipelines_variant_cache(pipeline->device->pipelines),
+    };
+    *handle = VK_NULL_HANDLE;
     const bool ok = make_objects(&build, error) &&
                     (pipeline->library_count == 0 || make_libraries(&build, error)) &&
-                    (pipeline->compute ? build_compute(&build, built, error)
-                                       : build_graphics(&build, built, error));
+                    (pipeline->compute ? build_compute(&build, handle, error)
+                                       : build_graphics(&build, handle, error));
     finish(&build);
     if (ok)
-        pm_name_object(pipeline->device, VK_OBJECT_TYPE_PIPELINE, PM_BITS(*built),
-                       replacement ? "piecemeal variant" : "piecemeal library");
+        pm_name_object(pipeline->device, VK_OBJECT_TYPE_PIPELINE, PM_BITS(*handle), "%s",
+                       replacement ? replacement->name : "piecemeal library");
     return ok;
 }
 
 bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
-                       struct pm_variant *variant, struct pm_error *error)
+                       struct pm_built *built, struct pm_error *error)
 {
-    return build_one(pipeline, replacement, variant, &variant->handle, error);
+    return build_one(pipeline, replacement, built, &built->handle, error);
+}
+
+void pm_built_destroy(struct pm_device *device, struct pm_built *built)
+{
+    if (built->handle)
+        device->dispatch.DestroyPipeline(device->handle, built->handle, NULL);
+    for (uint32_t i = 0; i < built->library_count; i++)
+        device->dispatch.DestroyPipeline(device->handle, built->libraries[i], NULL);
+    *built = (struct pm_built){0};
 }

@@ -83,15 +83,21 @@ struct pm_pipeline *pm_pipeline_find_library(struct pm_device *device, VkPipelin
 
 /* pipeline_build.c: the shader that takes the place of the pipeline's own. */
 struct pm_replacement {
-    const struct pm_instrumented *shader;
+    const struct pm_words *words;
     const char *entry_point;
-    VkDeviceAddress address; /* of its counters */
+    const VkSpecializationInfo *specialization; /* NULL: none */
+    VkPipelineCache cache;                      /* VK_NULL_HANDLE: none */
+    const char *name;                           /* debug-utils */
 };
 
-/* Builds the pipeline again with its shader replaced: the variant's handle and libraries, which the
- * variant destroys, also when building fails. */
+/* Builds the pipeline again with its shader replaced. What is in *built is the caller's to destroy,
+ * also when building fails. */
 bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
-                       struct pm_variant *variant, struct pm_error *error);
+                       struct pm_built *built, struct pm_error *error);
+
+/* The cache in which instrumented variants share what their other stages compile to, in memory only
+ * (HAZARDS 17). VK_NULL_HANDLE when the driver makes none. */
+VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines);
 
 /* variant.c: builds every variant of a new pipeline now (debug.synchronous). */
 void pm_pipeline_build_all(struct pm_pipeline *pipeline);

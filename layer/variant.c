@@ -23,10 +23,7 @@ void pm_variant_release(struct pm_variant *variant)
     if (!variant || atomic_fetch_sub(&variant->references, 1) != 1)
         return;
     struct pm_device *device = variant->device;
-    if (variant->handle)
-        device->dispatch.DestroyPipeline(device->handle, variant->handle, NULL);
-    for (uint32_t i = 0; i < variant->library_count; i++)
-        device->dispatch.DestroyPipeline(device->handle, variant->libraries[i], NULL);
+    pm_built_destroy(device, &variant->built);
     if (variant->block.bytes > 0)
         pm_counters_free(device->counters, &variant->block);
     free(variant->points);
@@ -146,6 +143,34 @@ static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
     return variant;
 }
 
+/* The canonical module's constants are frozen: the address of its counters is all there is to
+ * specialize. Nothing instrumented enters a cache that outlives the process (HAZARDS 17). */
+static bool build(struct pm_pipeline *pipeline, const struct pm_shader_record *record,
+                  const struct pm_instrumented *shader, struct pm_variant *variant,
+                  struct pm_error *error)
+{
+    const uint32_t address[2] = {(uint32_t)variant->block.address,
+                                 (uint32_t)(variant->block.address >> 32)};
+    const VkSpecializationMapEntry entries[2] = {
+        {shader->spec_id_low, 0, sizeof(uint32_t)},
+        {shader->spec_id_high, sizeof(uint32_t), sizeof(uint32_t)},
+    };
+    const VkSpecializationInfo specialization = {
+        .mapEntryCount = 2,
+        .pMapEntries = entries,
+        .dataSize = sizeof address,
+        .pData = address,
+    };
+    const struct pm_replacement replacement = {
+        .words = &shader->words,
+        .entry_point = record->entry_point,
+        .specialization = &specialization,
+        .cache = pm_pipelines_variant_cache(pipeline->device->pipelines),
+        .name = "piecemeal variant",
+    };
+    return pm_pipeline_build(pipeline, &replacement, &variant->built, error);
+}
+
 /* Lanes that an early test hides are no helpers there, though their atomics are dropped: where a
  * quad is partly hidden the counters would be off (seen). */
 #define VENDOR_SWIFTSHADER 0x1ae0
@@ -168,12 +193,7 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
         return NULL;
     }
     if (pm_counters_allocate(device->counters, shader->counter_bytes, &variant->block, error)) {
-        const struct pm_replacement replacement = {
-            .shader = shader,
-            .entry_point = record->entry_point,
-            .address = variant->block.address,
-        };
-        if (pm_pipeline_build(pipeline, &replacement, variant, error))
+        if (build(pipeline, record, shader, variant, error))
             return variant;
     } else {
         variant->block.bytes = 0;

@@ -18,11 +18,16 @@ struct pm_pipeline;
 /* Libraries that are made for one variant may be nested this deep. */
 enum { PM_LIBRARY_DEPTH = 4 };
 
-struct pm_variant {
+/* A pipeline of ours, built from what is remembered of one of the game's (pipeline_build.c). */
+struct pm_built {
     VkPipeline handle;
-    VkPipeline libraries[PM_LIBRARY_DEPTH]; /* instrumented ones that it was linked from; lavapipe
-                                               22.3 reads them when it draws */
+    VkPipeline libraries[PM_LIBRARY_DEPTH]; /* with the replaced shader, that it was linked from;
+                                               lavapipe 22.3 reads them when it draws */
     uint32_t library_count;
+};
+
+struct pm_variant {
+    struct pm_built built;
     struct pm_device *device;
     _Atomic uint32_t references;
     uint64_t
@@ -50,6 +55,9 @@ struct pm_variant {
  * blocks (with debug.synchronous the variant was built when the pipeline was created). Any thread.
  */
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline);
+
+/* Destroys what there is of it; all of it may be null. */
+void pm_built_destroy(struct pm_device *device, struct pm_built *built);
 
 void pm_variant_reference(struct pm_variant *variant);
 void pm_variant_release(struct pm_variant *variant);

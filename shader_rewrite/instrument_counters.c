@@ -1,7 +1,6 @@
 #include "shader_rewrite/instrument_counters.h"
 
 enum {
-    VERSION_1_3 = 0x10300,
     VERSION_1_5 = 0x10500,
     FIRST_SPEC_ID = 0x504d0000, /* far from those that shaders number from 0 */
 };
@@ -99,26 +98,11 @@ static void make_scopes(struct pm_counting *c, bool device_scope)
     c->relaxed = pm_ir_constant_uint(c->module, SpvMemorySemanticsMaskNone);
 }
 
-static bool has_demote(const struct pm_ir_module *module)
-{
-    for (const struct pm_ir_function *f = module->first_function; f; f = f->next)
-        for (const struct pm_ir_block *b = f->first_block; b; b = b->next)
-            for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-                if (i->opcode == SpvOpDemoteToHelperInvocation)
-                    return true;
-    return false;
-}
-
 static void make_builtins(struct pm_counting *c)
 {
     struct pm_ir_module *module = c->module;
-    if (c->stage == PM_STAGE_FRAGMENT && has_demote(module)) {
-        pm_ir_require_capability(module, SpvCapabilityDemoteToHelperInvocation);
-        pm_ir_require_extension(module, "SPV_EXT_demote_to_helper_invocation");
-    } else if (c->stage == PM_STAGE_FRAGMENT) {
-        c->is_helper =
-            pm_ir_builtin_input(module, c->entry, SpvBuiltInHelperInvocation, c->boolean);
-    }
+    if (c->stage == PM_STAGE_FRAGMENT)
+        pm_helper_lanes_init(&c->helpers, module);
     if (c->slot_count == 1)
         return;
     if (c->stage == PM_STAGE_FRAGMENT)
@@ -140,8 +124,7 @@ bool pm_counting_init(struct pm_counting *c, struct pm_ir_module *module, enum p
         .slot_stride = (2 + 3 * info->point_count + 7) & ~7u,
         .wide = info->int64_atomics,
     };
-    if (module->version < VERSION_1_3)
-        module->version = VERSION_1_3;
+    pm_ir_require_version(module, PM_SPIRV_1_3);
     if (!set_addressing(module, error))
         return false;
     pm_ir_require_capability(module, SpvCapabilityGroupNonUniform);
@@ -172,9 +155,7 @@ static struct pm_ir_def *load_builtin(struct pm_ir_builder *b, struct pm_ir_def 
 
 struct pm_ir_def *pm_counting_is_helper(const struct pm_counting *c, struct pm_ir_builder *b)
 {
-    if (c->is_helper)
-        return load_builtin(b, c->is_helper, c->boolean);
-    return pm_ir_build(b, SpvOpIsHelperInvocationEXT, c->boolean, NULL, 0);
+    return pm_helper_lanes_build(&c->helpers, b);
 }
 
 struct pm_ir_def *pm_counting_lanes(const struct pm_counting *c, struct pm_ir_builder *b)

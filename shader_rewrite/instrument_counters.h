@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/ir_builder.h"
+#include "shader_rewrite/helper_lanes.h"
 
 struct pm_counting {
     struct pm_ir_module *module;
@@ -21,8 +21,7 @@ struct pm_counting {
     struct pm_ir_def *address, *block_pointer, *counter_pointer;
     struct pm_ir_def
         *place; /* built-in that tells the slot: FragCoord or WorkgroupId; NULL: one slot */
-    struct pm_ir_def
-        *is_helper; /* HelperInvocation; NULL: ask OpIsHelperInvocationEXT, or compute */
+    struct pm_helper_lanes helpers; /* in a fragment shader */
 };
 
 /* Readies the module: version, capabilities, extensions, addressing model, types, constants,

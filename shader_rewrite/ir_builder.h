@@ -66,6 +66,9 @@ struct pm_ir_def *pm_ir_constant_int64(struct pm_ir_module *module, struct pm_ir
                                        uint64_t value);
 struct pm_ir_def *pm_ir_constant_bool(struct pm_ir_module *module, bool value);
 
+/* Raises the module's version to this one (a header word) when it is below. */
+#define PM_SPIRV_1_3 0x10300u
+void pm_ir_require_version(struct pm_ir_module *module, uint32_t version);
 void pm_ir_require_capability(struct pm_ir_module *module, SpvCapability capability);
 bool pm_ir_has_capability(const struct pm_ir_module *module, SpvCapability capability);
 void pm_ir_require_extension(struct pm_ir_module *module, const char *name);

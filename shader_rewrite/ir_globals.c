@@ -116,6 +116,12 @@ struct pm_ir_def *pm_ir_constant_bool(struct pm_ir_module *module, bool value)
                         pm_ir_type_bool(module), NULL, 0);
 }
 
+void pm_ir_require_version(struct pm_ir_module *module, uint32_t version)
+{
+    if (module->version < version)
+        module->version = version;
+}
+
 bool pm_ir_has_capability(const struct pm_ir_module *module, SpvCapability capability)
 {
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_CAPABILITY].first; i;

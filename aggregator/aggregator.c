@@ -6,6 +6,8 @@
 #define HALF_WIDTH_ABSOLUTE 0.05
 #define HALF_WIDTH_RELATIVE 0.10
 #define SESSIONS_FOR_NEVER 20
+#define PAIRS_FOR_TIMING 8
+#define DATABASE_HEAD_BYTES 1024 /* version, name and time */
 
 struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info,
                                            struct pm_error *error)
@@ -27,6 +29,12 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     aggregator->sessions_for_never = info->sessions_for_never;
     if (aggregator->sessions_for_never == 0)
         aggregator->sessions_for_never = info->publish_all ? 1 : SESSIONS_FOR_NEVER;
+    aggregator->database_bytes = PM_DATABASE_BYTES;
+    if (info->database_bytes > DATABASE_HEAD_BYTES && info->database_bytes < PM_DATABASE_BYTES)
+        aggregator->database_bytes = info->database_bytes;
+    aggregator->database_bytes -= DATABASE_HEAD_BYTES;
+    aggregator->pairs_for_timing =
+        info->pairs_for_timing ? info->pairs_for_timing : PAIRS_FOR_TIMING;
     return aggregator;
 }
 

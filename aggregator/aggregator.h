@@ -22,6 +22,9 @@ struct pm_aggregator_info {
     double half_width_relative;  /* 0: 0.10 */
     uint32_t sessions_for_never; /* entries after which a point that never ran is covered; 0: 20; 1
                                     under publish_all */
+    uint32_t pairs_for_timing;   /* timed pairs after which a timing is covered; 0: 8 */
+    size_t database_bytes;       /* most bytes of a database before compression; 0, and at most:
+                                    PM_DATABASE_BYTES */
 };
 
 struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info,
@@ -53,7 +56,9 @@ bool pm_aggregator_ingest(struct pm_aggregator *aggregator,
                           struct pm_ingest_outcome *outcomes, struct pm_error *error);
 
 /* Computes the game's database from its statistics and publishes it, atomically; the ETag changes
- * when anything but the time of curation did. Adds a sample to the game's coverage history.
+ * when anything but the time of curation did. What does not fit database_bytes is left out,
+ * timings last and of the others those with the fewest invocations first. Adds a sample to the
+ * game's coverage history.
  * PM_ERROR_STATE: the game is not known. */
 bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
                           struct pm_error *error);
@@ -65,14 +70,14 @@ bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,
                             struct pm_error *error);
 
 /* The full estimates, published or not: what `db show` prints. Points are never NULL here; memory
- * is the arena's. A shader that has profiles with and without PM_PROFILE_OCCLUDED shows those
- * without, once they cover it, else all together. PM_ERROR_STATE: the game is not known. */
+ * is the arena's. A shader that has profiles with and without flags shows those without, once they
+ * cover it, else all together. PM_ERROR_STATE: the game is not known. */
 bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game,
                              struct pm_arena *arena, struct pm_database *database,
                              struct pm_error *error);
 
-/* A point's part of the coverage rule: it ran in some upload, or its shader was entered in enough
- * sessions. */
+/* A point's part of the coverage rule. It ran (a candidate: was written) in some upload, or its
+ * shader was entered in enough sessions; a timing has enough pairs. */
 bool pm_aggregator_is_covered(const struct pm_aggregator *aggregator, enum pm_kind kind,
                               const struct pm_point_estimate *point);
 

@@ -13,9 +13,11 @@ struct curation {
     bool everything;
     struct pm_arena *arena;
     struct pm_curated *out;
-    struct pm_shader_estimates *shaders; /* grows; malloc'ed */
+    struct pm_shader_estimates
+        *shaders; /* grows; malloc'ed, and so are their points and deficits */
     size_t allocated;
-    bool open; /* the fields below are of a shader */
+    size_t bytes; /* of their encodings, at most */
+    bool open;    /* the fields below are of a shader */
     struct pm_storage_key key;
     struct pm_statistics plain, all; /* without flags; with any */
     uint32_t flags;                  /* of all */
@@ -26,6 +28,9 @@ struct curation {
 bool pm_aggregator_is_covered(const struct pm_aggregator *aggregator, enum pm_kind kind,
                               const struct pm_point_estimate *point)
 {
+    if (kind == PM_KIND_TIMING)
+        return point->calls >= aggregator->pairs_for_timing &&
+               point->measures[PM_MEASURE_TIME].clusters > 0;
     const bool ran = kind == PM_KIND_ZERO ? point->measures[PM_MEASURE_ZERO].clusters > 0
                                           : point->measures[PM_MEASURE_FREQUENCY].ratio > 0;
     return ran || point->sessions >= aggregator->sessions_for_never;
@@ -46,27 +51,19 @@ static bool is_narrow(const struct pm_aggregator *aggregator, const struct pm_ra
 /* How often the point runs at most: a share of its runs (uniform lanes, zero writes) that is off by
  * some hundredths is off by that many hundredths of this only. Without it, a block that runs in one
  * session of a thousand would hold its shader back for ever. */
-static double share_weight(const struct pm_statistics *statistics,
-                           const struct pm_point_statistics *counts,
-                           const struct pm_point_estimate *point)
+static double share_weight(enum pm_kind kind, const struct pm_point_estimate *point)
 {
-    if (statistics->kind == PM_KIND_BLOCK)
-        return fmin(point->measures[PM_MEASURE_FREQUENCY].ratio_high, 1);
-    return fmin(pm_estimate_ratio(&counts->measures[PM_STATISTICS_ZERO_WRITES], false).ratio_high,
-                1);
+    const unsigned runs = kind == PM_KIND_ZERO ? PM_MEASURE_WRITES : PM_MEASURE_FREQUENCY;
+    return fmin(point->measures[runs].ratio_high, 1);
 }
 
-static bool is_well_known(const struct pm_aggregator *aggregator,
-                          const struct pm_statistics *statistics,
-                          const struct pm_point_statistics *counts,
+static bool is_well_known(const struct pm_aggregator *aggregator, enum pm_kind kind,
                           const struct pm_point_estimate *point)
 {
-    const double share = share_weight(statistics, counts, point);
-    const bool block = statistics->kind == PM_KIND_BLOCK;
-    for (unsigned i = 0; i < pm_estimate_measure_count(statistics->kind); i++) {
-        const bool is_share = !block || i == PM_MEASURE_UNIFORM;
+    for (unsigned i = 0; i < pm_measure_count(kind); i++) {
+        const double weight = pm_estimate_is_share(kind, i) ? share_weight(kind, point) : 1;
         const struct pm_ratio *measure = &point->measures[i];
-        if (measure->clusters > 0 && !is_narrow(aggregator, measure, is_share ? share : 1))
+        if (measure->clusters > 0 && !is_narrow(aggregator, measure, weight))
             return false;
     }
     return true;
@@ -101,7 +98,7 @@ static bool judge(const struct pm_aggregator *aggregator, const struct pm_statis
             pm_aggregator_is_covered(aggregator, statistics->kind, &out->points[i]);
         out->covered += covered;
         if (!covered || (!aggregator->publish_all &&
-                         !is_well_known(aggregator, statistics, counts, &out->points[i]))) {
+                         !is_well_known(aggregator, statistics->kind, &out->points[i]))) {
             out->deficit[i / 8] = (uint8_t)(out->deficit[i / 8] | 1u << (i % 8));
             out->lacking++;
         }
@@ -121,7 +118,58 @@ static uint64_t clamp_wide(const struct pm_wide *wide)
     return (wide->limbs[1] | wide->limbs[2]) != 0 ? UINT64_MAX : wide->limbs[0];
 }
 
-static bool append(struct curation *curation, const struct judged *judged, uint32_t flags,
+static void forget(struct pm_shader_estimates *shader)
+{
+    free((void *)shader->points);
+    free((void *)shader->deficit);
+    *shader = (struct pm_shader_estimates){0};
+}
+
+/* What is worth more to a game first: what was timed, since it is small, then what runs most. */
+static int compare_worth(const void *a, const void *b)
+{
+    const struct pm_shader_estimates *left = *(struct pm_shader_estimates *const *)a;
+    const struct pm_shader_estimates *right = *(struct pm_shader_estimates *const *)b;
+    if ((left->kind == PM_KIND_TIMING) != (right->kind == PM_KIND_TIMING))
+        return left->kind == PM_KIND_TIMING ? -1 : 1;
+    if (left->entry_lanes != right->entry_lanes)
+        return left->entry_lanes > right->entry_lanes ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+/* Keeps what fits the database, and the order of it. */
+static bool trim(struct curation *curation, struct pm_error *error)
+{
+    struct pm_database *database = &curation->out->database;
+    struct pm_shader_estimates *shaders = curation->shaders;
+    struct pm_shader_estimates **order = calloc(database->shader_count + 1, sizeof(*order));
+    if (!order)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders",
+                       database->shader_count);
+    for (size_t i = 0; i < database->shader_count; i++)
+        order[i] = &shaders[i];
+    qsort(order, database->shader_count, sizeof(*order), compare_worth);
+    curation->bytes = 0;
+    for (size_t i = 0; i < database->shader_count; i++) {
+        const size_t bytes = pm_shader_estimates_bytes(order[i]);
+        if (curation->bytes + bytes <= curation->aggregator->database_bytes)
+            curation->bytes += bytes;
+        else
+            forget(order[i]);
+    }
+    free(order);
+    size_t kept = 0;
+    for (size_t i = 0; i < database->shader_count; i++) {
+        if (shaders[i].space > 0)
+            shaders[kept++] = shaders[i];
+    }
+    curation->out->left_out += database->shader_count - kept;
+    database->shader_count = kept;
+    return true;
+}
+
+/* Takes the points and the deficit from *judged where it keeps them. */
+static bool append(struct curation *curation, struct judged *judged, uint32_t flags,
                    struct pm_error *error)
 {
     struct pm_database *database = &curation->out->database;
@@ -145,23 +193,25 @@ static bool append(struct curation *curation, const struct judged *judged, uint3
         .published = judged->lacking == 0,
         .entry_lanes = clamp_wide(&judged->statistics->entry_lanes),
     };
-    if (shader->published || curation->everything)
-        shader->points =
-            pm_arena_dup(curation->arena, judged->points, space * sizeof(*judged->points));
-    if (judged->lacking > 0)
-        shader->deficit = pm_arena_dup(curation->arena, judged->deficit, ((size_t)space + 7) / 8);
-    if (((shader->published || curation->everything) && !shader->points) ||
-        (judged->lacking > 0 && !shader->deficit))
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database of %zu shaders",
-                       database->shader_count + 1);
+    if (shader->published || curation->everything) {
+        shader->points = judged->points;
+        judged->points = NULL;
+    }
+    if (judged->lacking > 0) {
+        shader->deficit = judged->deficit;
+        judged->deficit = NULL;
+    }
     database->shader_count++;
     curation->out->points += space;
     curation->out->points_covered += judged->covered;
-    return true;
+    curation->bytes += pm_shader_estimates_bytes(shader);
+    /* Twice what there is room for, so that trimming is rare and memory still bounded. */
+    return curation->everything || curation->bytes <= 2 * curation->aggregator->database_bytes ||
+           trim(curation, error);
 }
 
-/* Ends the shader whose blobs came in: its own profiles where they cover it, else also those that
- * counted occluded pixels (HAZARDS 4). */
+/* Ends the shader whose blobs came in: its profiles without flags where they cover it, else also
+ * those that counted occluded pixels (HAZARDS 4) or could not count some candidates (HAZARDS 2). */
 static bool close_shader(struct curation *curation, struct pm_error *error)
 {
     if (!curation->open)
@@ -218,6 +268,30 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
     return pm_fail_prefix(error, "shader %s, day %u", text, key->day);
 }
 
+/* Moves the shaders into the arena. */
+static bool settle(struct curation *curation, struct pm_error *error)
+{
+    struct pm_database *database = &curation->out->database;
+    if (!curation->everything && curation->bytes > curation->aggregator->database_bytes &&
+        !trim(curation, error))
+        return false;
+    struct pm_shader_estimates *shaders = pm_arena_dup(
+        curation->arena, curation->shaders, database->shader_count * sizeof(*curation->shaders));
+    bool done = shaders && database->game;
+    for (size_t i = 0; done && i < database->shader_count; i++) {
+        struct pm_shader_estimates *shader = &shaders[i];
+        if (shader->points)
+            done = (shader->points = pm_arena_dup(curation->arena, shader->points,
+                                                  shader->space * sizeof(*shader->points))) != NULL;
+        if (done && shader->deficit)
+            done = (shader->deficit = pm_arena_dup(curation->arena, shader->deficit,
+                                                   ((size_t)shader->space + 7) / 8)) != NULL;
+    }
+    database->shaders = shaders;
+    return done || pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database of %zu shaders",
+                           database->shader_count);
+}
+
 struct wanted_game {
     const char *name;
     uint64_t uploads;
@@ -253,16 +327,12 @@ bool pm_curate_read(struct pm_aggregator *aggregator, const char *game, bool eve
     pm_statistics_init(&curation.plain);
     pm_statistics_init(&curation.all);
 
-    bool done = storage->operations->read_game(storage, game, visit_blob, &curation, error) &&
-                close_shader(&curation, error);
-    if (done) {
-        out->database.shaders = pm_arena_dup(
-            arena, curation.shaders, out->database.shader_count * sizeof(*curation.shaders));
-        if (!out->database.shaders || !out->database.game)
-            done = pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
-    }
+    const bool done = storage->operations->read_game(storage, game, visit_blob, &curation, error) &&
+                      close_shader(&curation, error) && settle(&curation, error);
     pm_statistics_finish(&curation.plain);
     pm_statistics_finish(&curation.all);
+    for (size_t i = 0; i < out->database.shader_count; i++)
+        forget(&curation.shaders[i]);
     free(curation.shaders);
     return done;
 }

@@ -12,9 +12,11 @@ struct pm_curated {
     struct pm_database database;
     uint64_t points, points_covered; /* over all shaders */
     uint64_t uploads;                /* of the game, when the reading began */
+    uint64_t left_out;               /* shaders for which the database has no room */
 };
 
 /* Reads all of the game and fills *out, whose memory is the arena's. everything: estimates also for
- * shaders that are not published. PM_ERROR_STATE: the game is not known. */
+ * shaders that are not published, however much it is; else no more than fits a database.
+ * PM_ERROR_STATE: the game is not known. */
 bool pm_curate_read(struct pm_aggregator *aggregator, const char *game, bool everything,
                     struct pm_arena *arena, struct pm_curated *out, struct pm_error *error);

@@ -91,12 +91,7 @@ bool pm_estimate_is_narrow(double estimate, double low, double high, double abso
     return half <= absolute || half <= relative * estimate;
 }
 
-unsigned pm_estimate_measure_count(enum pm_kind kind)
-{
-    return kind == PM_KIND_BLOCK ? 3 : kind == PM_KIND_ZERO ? 1 : 0;
-}
-
-static bool is_share(enum pm_kind kind, unsigned measure)
+bool pm_estimate_is_share(enum pm_kind kind, unsigned measure)
 {
     return kind == PM_KIND_ZERO ? measure == PM_MEASURE_ZERO
                                 : kind == PM_KIND_BLOCK && measure == PM_MEASURE_UNIFORM;
@@ -114,12 +109,12 @@ void pm_estimate_point(const struct pm_statistics *statistics,
     out->calls = clamp(point->calls);
     out->sessions = clamp(point->sessions);
     const bool once = pm_statistics_is_at_most_once(statistics, point->point);
-    for (unsigned i = 0; i < pm_estimate_measure_count(statistics->kind); i++) {
+    for (unsigned i = 0; i < pm_measure_count(statistics->kind); i++) {
         const struct pm_measure_sums *sums = &point->measures[i];
         /* A block that runs at most once per invocation may still be entered by several parts of
          * one subgroup, one after the other: then the share of subgroups is above 1, and no share.
          */
-        bool bounded = once || is_share(statistics->kind, i);
+        bool bounded = once || pm_estimate_is_share(statistics->kind, i);
         for (unsigned bin = PM_HISTOGRAM_ONE + 1; bin < PM_HISTOGRAM_BINS; bin++)
             bounded = bounded && sums->histogram[bin] == 0;
         out->measures[i] = pm_estimate_ratio(sums, bounded);

@@ -38,11 +38,10 @@ struct pm_ratio pm_estimate_ratio(const struct pm_measure_sums *sums, bool bound
 bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
                            double relative);
 
-/* The estimates of all published measures. A measure is bounded when nothing above 1 was ever seen
- * and it is a share (uniform lanes, zero writes) or every upload said that the point runs at most
- * once. */
+/* Is the measure a share of the point's own runs: uniform lanes of lanes, zero writes of writes? */
+bool pm_estimate_is_share(enum pm_kind kind, unsigned measure);
+
+/* The estimates of all measures. A measure is bounded when nothing above 1 was ever seen and it is
+ * a share or every upload said that the point runs at most once. */
 void pm_estimate_point(const struct pm_statistics *statistics,
                        const struct pm_point_statistics *point, struct pm_point_estimate *out);
-
-/* How many published measures a kind has. */
-unsigned pm_estimate_measure_count(enum pm_kind kind);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+/* Of memory, when a database is read or made. */
 #define DATABASE_CAP ((size_t)1 << 30)
 #define ETAG_BYTES 32
 
@@ -112,6 +113,10 @@ bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
         pm_curate_read(aggregator, game, false, arena, &curated, error) &&
         make_publication(aggregator, &curated.database, &body, etag, &changed, error) &&
         store(aggregator, &curated, changed ? etag : NULL, &body, error);
+    if (done && curated.left_out > 0)
+        pm_log_warning(aggregator->log,
+                       "the database of \"%s\" is full: %llu shaders that run least are left out",
+                       game, (unsigned long long)curated.left_out);
     if (done)
         pm_log_debug(aggregator->log, "curated \"%s\": %llu of %llu points covered, %zu bytes",
                      game, (unsigned long long)curated.points_covered,
@@ -171,7 +176,7 @@ bool pm_aggregator_histogram(struct pm_aggregator *aggregator, const char *game,
     struct pm_storage *storage = aggregator->storage;
     struct histogram_visit visit = {shader, scene, point, measure, bins};
     memset(bins, 0, PM_HISTOGRAM_BINS * sizeof(*bins));
-    if (measure >= PM_STATISTICS_MEASURES)
+    if (measure >= PM_MEASURES)
         return pm_fail(error, PM_ERROR_INPUT, "measure %u is not known", measure);
     return storage->operations->read_game(storage, game, visit_histogram, &visit, error);
 }

@@ -1,6 +1,5 @@
 #include "aggregator/statistics.h"
 
-#include "profile/database.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +14,6 @@ void pm_statistics_finish(struct pm_statistics *statistics)
     free(statistics->at_most_once);
     free(statistics->points);
     pm_statistics_init(statistics);
-}
-
-unsigned pm_statistics_measure_count(enum pm_kind kind)
-{
-    switch (kind) {
-    case PM_KIND_BLOCK:
-        return 3;
-    case PM_KIND_ZERO:
-        return 2;
-    case PM_KIND_TIMING:
-        break; /* its counts have no meaning yet */
-    }
-    return 0;
 }
 
 const struct pm_point_statistics *pm_statistics_find(const struct pm_statistics *statistics,
@@ -107,6 +93,48 @@ static bool check_at_most(const struct pm_point_counts *point, uint64_t value, c
                    value, bound_name, bound);
 }
 
+static bool check_block(const struct pm_shader_profile *shader, const struct pm_point_counts *point,
+                        struct pm_error *error)
+{
+    const uint64_t *counts = point->counts;
+    if (bit(shader->at_most_once, point->point) &&
+        !check_at_most(point, counts[PM_BLOCK_LANES], "lanes of a block that runs at most once",
+                       point->entry_lanes, "entry_lanes", error))
+        return false;
+    if (counts[PM_BLOCK_LANES] != 0 && counts[PM_BLOCK_SUBGROUPS] == 0)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "point %" PRIu32 ": subgroups: 0, and yet it has lanes", point->point);
+    return check_at_most(point, counts[PM_BLOCK_UNIFORM_LANES], "uniform_lanes",
+                         counts[PM_BLOCK_LANES], "lanes", error) &&
+           check_at_most(point, counts[PM_BLOCK_SUBGROUPS], "subgroups", counts[PM_BLOCK_LANES],
+                         "lanes", error);
+}
+
+/* A block that runs at most once per invocation may be entered by several parts of one subgroup,
+ * but not by more than it has lanes. */
+static bool check_zero(const struct pm_shader_profile *shader, const struct pm_point_counts *point,
+                       struct pm_error *error)
+{
+    return (!bit(shader->at_most_once, point->point) ||
+            check_at_most(point, point->counts[PM_ZERO_WRITES],
+                          "writes of a value that is written at most once", point->entry_lanes,
+                          "entry_lanes", error)) &&
+           check_at_most(point, point->counts[PM_ZERO_ZERO_WRITES], "zero_writes",
+                         point->counts[PM_ZERO_WRITES], "writes", error);
+}
+
+static bool check_timing(const struct pm_point_counts *point, struct pm_error *error)
+{
+    if (point->entry_subgroups != point->entry_lanes)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "point %" PRIu32 ": entry_subgroups: is not entry_lanes", point->point);
+    if (point->counts[PM_TIMING_VARIANT] != 0 && point->counts[PM_TIMING_ORIGINAL] == 0)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "point %" PRIu32 ": original_ns: 0, and yet the variant took time",
+                       point->point);
+    return true;
+}
+
 static bool check_counts(const struct pm_shader_profile *shader,
                          const struct pm_point_counts *point, struct pm_error *error)
 {
@@ -122,20 +150,13 @@ static bool check_counts(const struct pm_shader_profile *shader,
         return pm_fail(error, PM_ERROR_INPUT,
                        "point %" PRIu32 ": entry_subgroups: 0, and yet it has counts",
                        point->point);
-    if (shader->kind == PM_KIND_ZERO)
-        return check_at_most(point, counts[PM_ZERO_ZERO_WRITES], "zero_writes",
-                             counts[PM_ZERO_WRITES], "writes", error);
-    if (bit(shader->at_most_once, point->point) &&
-        !check_at_most(point, counts[PM_BLOCK_LANES], "lanes of a block that runs at most once",
-                       point->entry_lanes, "entry_lanes", error))
-        return false;
-    if (counts[PM_BLOCK_LANES] != 0 && counts[PM_BLOCK_SUBGROUPS] == 0)
-        return pm_fail(error, PM_ERROR_INPUT,
-                       "point %" PRIu32 ": subgroups: 0, and yet it has lanes", point->point);
-    return check_at_most(point, counts[PM_BLOCK_UNIFORM_LANES], "uniform_lanes",
-                         counts[PM_BLOCK_LANES], "lanes", error) &&
-           check_at_most(point, counts[PM_BLOCK_SUBGROUPS], "subgroups", counts[PM_BLOCK_LANES],
-                         "lanes", error);
+    if (shader->kind == PM_KIND_BLOCK)
+        return check_block(shader, point, error);
+    if (counts[2] != 0)
+        return pm_fail(error, PM_ERROR_INPUT, "point %" PRIu32 ": the unused count is not 0",
+                       point->point);
+    return shader->kind == PM_KIND_ZERO ? check_zero(shader, point, error)
+                                        : check_timing(point, error);
 }
 
 /* Adds one cluster's counts to a point, which is all 0 when it is new. */
@@ -152,11 +173,14 @@ static void count_point(enum pm_kind kind, const struct pm_point_counts *from,
                  from->counts[PM_BLOCK_LANES]);
         add_pair(&out->measures[PM_MEASURE_SUBGROUPS], from->counts[PM_BLOCK_SUBGROUPS],
                  from->entry_subgroups);
-    } else {
+    } else if (kind == PM_KIND_ZERO) {
         add_pair(&out->measures[PM_MEASURE_ZERO], from->counts[PM_ZERO_ZERO_WRITES],
                  from->counts[PM_ZERO_WRITES]);
-        add_pair(&out->measures[PM_STATISTICS_ZERO_WRITES], from->counts[PM_ZERO_WRITES],
+        add_pair(&out->measures[PM_MEASURE_WRITES], from->counts[PM_ZERO_WRITES],
                  from->entry_subgroups);
+    } else {
+        add_pair(&out->measures[PM_MEASURE_TIME], from->counts[PM_TIMING_VARIANT],
+                 from->counts[PM_TIMING_ORIGINAL]);
     }
 }
 
@@ -225,9 +249,14 @@ static bool check_repeats(const struct pm_shader_profile *shader, struct pm_erro
 
 bool pm_statistics_check_profile(const struct pm_shader_profile *shader, struct pm_error *error)
 {
-    if (pm_statistics_measure_count(shader->kind) == 0)
+    if (pm_measure_count(shader->kind) == 0)
         return pm_fail(error, PM_ERROR_UNSUPPORTED, "kind: %d is not known here",
                        (int)shader->kind);
+    if (shader->kind == PM_KIND_TIMING && (shader->space != 1 || shader->at_most_once))
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "space: %" PRIu32
+                       "; a timing profile has one point, and nothing to say of it",
+                       shader->space);
     if (shader->space == 0 || shader->space > PM_STATISTICS_MAX_SPACE)
         return pm_fail(error, PM_ERROR_INPUT, "space: %" PRIu32 " is not from 1 to %u",
                        shader->space, PM_STATISTICS_MAX_SPACE);
@@ -355,7 +384,7 @@ static void add_point(struct pm_point_statistics *into, const struct pm_point_st
 {
     into->calls += from->calls;
     into->sessions += from->sessions;
-    for (unsigned i = 0; i < PM_STATISTICS_MEASURES; i++) {
+    for (unsigned i = 0; i < PM_MEASURES; i++) {
         if (from->measures[i].n > 0)
             add_sums(&into->measures[i], &from->measures[i]);
     }

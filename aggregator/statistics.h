@@ -24,10 +24,9 @@
 #include "aggregator/wide.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "profile/profile.h"
+#include "profile/database.h"
 
 #define PM_STATISTICS_VERSION 1u
-#define PM_STATISTICS_MEASURES 3
 
 /* r is kept as an integer multiple of 2^-32, and one of 2^32 or more as the largest 64-bit number.
  */
@@ -52,15 +51,11 @@ struct pm_measure_sums {
     uint64_t histogram[PM_HISTOGRAM_BINS];
 };
 
-/* measures: as profile/database.h numbers them (PM_MEASURE_*); a zero profile has one more here,
- * which is not published but tells how much a candidate matters: */
-enum { PM_STATISTICS_ZERO_WRITES = 1 /* zero: subgroup writes over entry subgroups */ };
-
 struct pm_point_statistics {
     uint32_t point;
-    uint64_t calls;    /* sampled draws or dispatches */
+    uint64_t calls;    /* sampled draws or dispatches; timing: timed pairs */
     uint64_t sessions; /* clusters in which the shader was entered with this point in the batch */
-    struct pm_measure_sums measures[PM_STATISTICS_MEASURES];
+    struct pm_measure_sums measures[PM_MEASURES]; /* those that its kind has not are empty */
 };
 
 struct pm_statistics {
@@ -78,18 +73,15 @@ struct pm_statistics {
 void pm_statistics_init(struct pm_statistics *statistics);
 void pm_statistics_finish(struct pm_statistics *statistics);
 
-/* How many measures a kind has here; 0 for a kind that is not known. */
-unsigned pm_statistics_measure_count(enum pm_kind kind);
-
 /* What pm_statistics_add_profile refuses: counts that cannot be. Allocates nothing but for points
  * out of order. */
 bool pm_statistics_check_profile(const struct pm_shader_profile *shader, struct pm_error *error);
 
 /* Adds one cluster: the merged counts of one session. PM_ERROR_INPUT when the counts cannot be (a
  * point outside its space or twice, more uniform lanes than lanes, an at-most-once point above its
- * entry counter, counts without entry…); the message names the point and the field, and *statistics
- * is as it was. Entry lanes are summed once for each different pair of normalization counters,
- * since the points of one batch share theirs. */
+ * entry counter, counts without entry, time with a variant and none without…); the message names
+ * the point and the field, and *statistics is as it was. Entry lanes are summed once for each
+ * different pair of normalization counters, since the points of one batch share theirs. */
 bool pm_statistics_add_profile(struct pm_statistics *statistics,
                                const struct pm_shader_profile *shader, struct pm_error *error);
 

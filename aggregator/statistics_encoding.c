@@ -66,7 +66,7 @@ static bool put_bitmap(struct pm_buffer *out, const struct pm_statistics *statis
 
 static bool put_all(const struct pm_statistics *statistics, struct pm_buffer *out)
 {
-    const unsigned measures = pm_statistics_measure_count(statistics->kind);
+    const unsigned measures = pm_measure_count(statistics->kind);
     const uint8_t head[2] = {PM_STATISTICS_VERSION, (uint8_t)statistics->kind};
     if (!pm_buffer_append(out, magic, sizeof(magic)) ||
         !pm_buffer_append(out, head, sizeof(head)) || !put_varint(out, statistics->space) ||
@@ -189,7 +189,7 @@ static bool take_measure(struct reader *reader, struct pm_measure_sums *sums)
 
 static bool take_points(struct reader *reader, struct pm_statistics *statistics, uint64_t count)
 {
-    const unsigned measures = pm_statistics_measure_count(statistics->kind);
+    const unsigned measures = pm_measure_count(statistics->kind);
     uint64_t next = 0;
     for (; statistics->count < count; statistics->count++) {
         struct pm_point_statistics *point = &statistics->points[statistics->count];
@@ -255,7 +255,7 @@ static bool take_head(struct reader *reader, struct pm_statistics *statistics, u
                        "statistics: byte 4: version %u, and only %u is known here", bytes[4],
                        PM_STATISTICS_VERSION);
     statistics->kind = (enum pm_kind)bytes[5];
-    if (pm_statistics_measure_count(statistics->kind) == 0)
+    if (pm_measure_count(statistics->kind) == 0)
         return pm_fail(reader->error, PM_ERROR_UNSUPPORTED,
                        "statistics: byte 5: kind %u is not known", bytes[5]);
     if (!take_varint(reader, &space))

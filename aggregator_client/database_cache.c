@@ -24,7 +24,7 @@ bool pm_database_body_decode(const void *body, size_t size, struct pm_arena *are
                              struct pm_database *database, struct pm_error *error)
 {
     struct pm_buffer raw;
-    pm_buffer_init(&raw, PM_DATABASE_DECOMPRESSED_BYTES);
+    pm_buffer_init(&raw, PM_DATABASE_BYTES);
     bool decoded = pm_decompress(body, size, &raw, error) &&
                    pm_database_decode(raw.data ? (const void *)raw.data : "", raw.size, arena,
                                       database, error);

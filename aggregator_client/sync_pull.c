@@ -60,7 +60,7 @@ static bool decode_file(const char *path, char **game)
 {
     struct pm_buffer body;
     struct pm_database database;
-    struct pm_arena *arena = pm_arena_create(PM_DATABASE_DECOMPRESSED_BYTES * 2);
+    struct pm_arena *arena = pm_arena_create(PM_DATABASE_MEMORY_BYTES);
     pm_buffer_init(&body, PM_DATABASE_BODY_BYTES);
     *game = NULL;
     if (arena && pm_file_read(path, &body, NULL) &&
@@ -139,7 +139,7 @@ static bool check_body(const struct pm_http_answer *answer, const char *game,
                        struct pm_error *error)
 {
     struct pm_database database;
-    struct pm_arena *arena = pm_arena_create(PM_DATABASE_DECOMPRESSED_BYTES * 2);
+    struct pm_arena *arena = pm_arena_create(PM_DATABASE_MEMORY_BYTES);
     bool good;
     if (!arena)
         good = pm_fail(error, PM_ERROR_MEMORY, "out of memory");

@@ -6,36 +6,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Key, environment, the small numbers and the heads of the columns. */
+enum { SHADER_BYTES = 160, VARINT32_BYTES = 5 };
+
 _Static_assert(sizeof(struct pm_ratio) >= PM_RATIO_VALUES * sizeof(double), "the six values lead");
+
+unsigned pm_measure_count(enum pm_kind kind)
+{
+    switch (kind) {
+    case PM_KIND_BLOCK:
+        return 3;
+    case PM_KIND_ZERO:
+        return 2;
+    case PM_KIND_TIMING:
+        return 1;
+    }
+    return 0;
+}
+
+size_t pm_shader_estimates_bytes(const struct pm_shader_estimates *shader)
+{
+    const size_t measures = pm_measure_count(shader->kind);
+    const size_t point =
+        2 * VARINT32_BYTES + measures * (VARINT32_BYTES + PM_RATIO_VALUES * sizeof(float));
+    return SHADER_BYTES + (shader->deficit ? pm_bitmap_bytes(shader->space) : 0) +
+           (shader->published ? shader->space * point : 0);
+}
 
 static bool fill_points(const struct pm_shader_estimates *shader, struct pm_arena *arena,
                         Piecemeal__ShaderEstimates *message)
 {
-    size_t n = shader->space;
+    const size_t n = shader->space, measures = pm_measure_count(shader->kind);
     message->calls = pm_arena_zalloc(arena, n, sizeof(*message->calls));
     message->sessions = pm_arena_zalloc(arena, n, sizeof(*message->sessions));
-    message->clusters = pm_arena_zalloc(arena, n, PM_MEASURES * sizeof(*message->clusters));
+    message->clusters = pm_arena_zalloc(arena, n, measures * sizeof(*message->clusters));
     message->values =
-        pm_arena_zalloc(arena, n, (size_t)PM_MEASURES * PM_RATIO_VALUES * sizeof(*message->values));
+        pm_arena_zalloc(arena, n, measures * PM_RATIO_VALUES * sizeof(*message->values));
     if (!message->calls || !message->sessions || !message->clusters || !message->values)
         return false;
     message->n_calls = message->n_sessions = n;
-    message->n_clusters = n * PM_MEASURES;
-    message->n_values = n * PM_MEASURES * PM_RATIO_VALUES;
-    double *value = message->values;
+    message->n_clusters = n * measures;
+    message->n_values = n * measures * PM_RATIO_VALUES;
+    float *value = message->values;
     for (size_t i = 0; i < n; i++) {
         const struct pm_point_estimate *point = &shader->points[i];
         message->calls[i] = point->calls;
         message->sessions[i] = point->sessions;
-        for (size_t m = 0; m < PM_MEASURES; m++) {
+        for (size_t m = 0; m < measures; m++) {
             const struct pm_ratio *ratio = &point->measures[m];
-            message->clusters[i * PM_MEASURES + m] = ratio->clusters;
-            *value++ = ratio->mean;
-            *value++ = ratio->mean_low;
-            *value++ = ratio->mean_high;
-            *value++ = ratio->ratio;
-            *value++ = ratio->ratio_low;
-            *value++ = ratio->ratio_high;
+            message->clusters[i * measures + m] = ratio->clusters;
+            *value++ = (float)ratio->mean;
+            *value++ = (float)ratio->mean_low;
+            *value++ = (float)ratio->mean_high;
+            *value++ = (float)ratio->ratio;
+            *value++ = (float)ratio->ratio_low;
+            *value++ = (float)ratio->ratio_high;
         }
     }
     return true;
@@ -96,11 +121,14 @@ bool pm_database_encode(const struct pm_database *database, struct pm_buffer *ou
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for encoding a database");
     } else {
         size_t size = piecemeal__database__get_packed_size(&message);
-        uint8_t *packed = malloc(size ? size : 1);
+        uint8_t *packed = size <= PM_DATABASE_BYTES ? malloc(size ? size : 1) : NULL;
         if (packed)
             piecemeal__database__pack(&message, packed);
         encoded = packed && pm_buffer_append(out, packed, size);
-        if (!encoded)
+        if (size > PM_DATABASE_BYTES)
+            pm_fail(error, PM_ERROR_LIMIT, "database: %zu bytes, more than %zu", size,
+                    PM_DATABASE_BYTES);
+        else if (!encoded)
             pm_fail(error, PM_ERROR_MEMORY, "no room for an encoded database of %zu bytes", size);
         free(packed);
     }
@@ -138,8 +166,9 @@ const struct pm_shader_estimates *pm_database_find(const struct pm_database *dat
 
 static bool all_finite(const struct pm_ratio *ratio)
 {
-    return isfinite(ratio->mean) && isfinite(ratio->mean_low) && isfinite(ratio->mean_high) &&
-           isfinite(ratio->ratio) && isfinite(ratio->ratio_low) && isfinite(ratio->ratio_high);
+    return isfinite((float)ratio->mean) && isfinite((float)ratio->mean_low) &&
+           isfinite((float)ratio->mean_high) && isfinite((float)ratio->ratio) &&
+           isfinite((float)ratio->ratio_low) && isfinite((float)ratio->ratio_high);
 }
 
 static bool check_shader(const struct pm_shader_estimates *shader, size_t index,
@@ -162,7 +191,7 @@ static bool check_shader(const struct pm_shader_estimates *shader, size_t index,
                        shader->published ? "published" : "not published",
                        shader->published ? "no" : "the estimates of its");
     for (uint32_t i = 0; shader->points && i < shader->space; i++) {
-        for (size_t m = 0; m < PM_MEASURES; m++) {
+        for (size_t m = 0; m < pm_measure_count(shader->kind); m++) {
             if (!all_finite(&shader->points[i].measures[m]))
                 return pm_fail(error, PM_ERROR_INPUT,
                                "shader %zu: point %" PRIu32 ": measure %zu is not finite", index, i,

@@ -1,7 +1,8 @@
 /*
  * The PGO database of one game (DESIGN, Contracts: Estimates, PGO database): per (key, environment, kind) the
  * estimates of every point of a covered shader, and the deficit of those that still need samples. On the wire
- * protobuf (profile/piecemeal.proto), zstd-compressed; one body holds all environments of a game.
+ * protobuf (profile/piecemeal.proto), zstd-compressed; one body holds all environments of a game, and never more than
+ * PM_DATABASE_BYTES before compression, since games load it. Estimates travel as 32-bit floats.
  *
  * Thread safety: read-only once decoded; any thread may then read it.
  */
@@ -9,7 +10,8 @@
 
 #include "profile/profile.h"
 
-#define PM_DATABASE_VERSION 1u
+#define PM_DATABASE_VERSION 2u
+#define PM_DATABASE_BYTES ((size_t)32 << 20) /* of an encoding, not compressed */
 
 /* One y over x with its two means and their 95 % intervals. */
 struct pm_ratio {
@@ -29,10 +31,13 @@ enum {
     PM_MEASURES = 3,
 };
 
+/* How many measures a kind has, the first of enum PM_MEASURE_*; 0 for a kind that is not known. */
+unsigned pm_measure_count(enum pm_kind kind);
+
 struct pm_point_estimate {
-    uint32_t calls;    /* sampled calls behind it */
+    uint32_t calls;    /* sampled calls behind it; timing: timed pairs */
     uint32_t sessions; /* clusters in which its shader was entered with this point in the batch */
-    struct pm_ratio measures[PM_MEASURES];
+    struct pm_ratio measures[PM_MEASURES]; /* those that its kind has not are 0 */
 };
 
 struct pm_shader_estimates {
@@ -54,10 +59,14 @@ struct pm_database {
     size_t shader_count;
 };
 
-/* Appends the protobuf encoding to *out; pm_compress makes the body of it. Refuses what pm_database_decode would. */
+/* Bytes that the shader takes of an encoding, at most. */
+size_t pm_shader_estimates_bytes(const struct pm_shader_estimates *shader);
+
+/* Appends the protobuf encoding to *out; pm_compress makes the body of it. Refuses what pm_database_decode would, and
+ * more than PM_DATABASE_BYTES (PM_ERROR_LIMIT). */
 bool pm_database_encode(const struct pm_database *database, struct pm_buffer *out, struct pm_error *error);
 
-/* Reads a protobuf encoding (pm_decompress first). Everything *database points to is owned by the arena. Any numbers are accepted that are finite; a caller must
+/* Reads a protobuf encoding (pm_decompress first). Everything *database points to is owned by the arena. Any numbers are accepted that are finite as 32-bit floats; a caller must
  * treat them as advice (DESIGN: a profile can cost speed, never correctness). */
 bool pm_database_decode(const void *data, size_t size, struct pm_arena *arena,
                         struct pm_database *database, struct pm_error *error);

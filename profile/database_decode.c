@@ -15,26 +15,27 @@ static bool take_points(const Piecemeal__ShaderEstimates *message, const char *w
                         struct pm_arena *arena, struct pm_shader_estimates *shader,
                         struct pm_error *error)
 {
-    size_t n = message->published ? message->space : 0;
+    const size_t n = message->published ? message->space : 0;
+    const size_t measures = pm_measure_count((enum pm_kind)message->kind);
     if (message->n_calls != n)
         return column_wrong(error, what, "calls", message->n_calls, n);
     if (message->n_sessions != n)
         return column_wrong(error, what, "sessions", message->n_sessions, n);
-    if (message->n_clusters != n * PM_MEASURES)
-        return column_wrong(error, what, "clusters", message->n_clusters, n * PM_MEASURES);
-    if (message->n_values != n * PM_MEASURES * PM_RATIO_VALUES)
+    if (message->n_clusters != n * measures)
+        return column_wrong(error, what, "clusters", message->n_clusters, n * measures);
+    if (message->n_values != n * measures * PM_RATIO_VALUES)
         return column_wrong(error, what, "values", message->n_values,
-                            n * PM_MEASURES * PM_RATIO_VALUES);
+                            n * measures * PM_RATIO_VALUES);
     if (n == 0)
         return true;
     struct pm_point_estimate *points = pm_arena_zalloc(arena, n, sizeof(*points));
     if (!points)
         return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", what);
-    const double *value = message->values;
+    const float *value = message->values;
     for (size_t i = 0; i < n; i++) {
         points[i].calls = message->calls[i];
         points[i].sessions = message->sessions[i];
-        for (size_t m = 0; m < PM_MEASURES; m++, value += PM_RATIO_VALUES) {
+        for (size_t m = 0; m < measures; m++, value += PM_RATIO_VALUES) {
             points[i].measures[m] =
                 (struct pm_ratio){.mean = value[0],
                                   .mean_low = value[1],
@@ -42,7 +43,7 @@ static bool take_points(const Piecemeal__ShaderEstimates *message, const char *w
                                   .ratio = value[3],
                                   .ratio_low = value[4],
                                   .ratio_high = value[5],
-                                  .clusters = message->clusters[i * PM_MEASURES + m]};
+                                  .clusters = message->clusters[i * measures + m]};
         }
     }
     shader->points = points;
@@ -111,6 +112,9 @@ static bool take_database(const Piecemeal__Database *message, struct pm_arena *a
 bool pm_database_decode(const void *data, size_t size, struct pm_arena *arena,
                         struct pm_database *database, struct pm_error *error)
 {
+    if (size > PM_DATABASE_BYTES)
+        return pm_fail(error, PM_ERROR_INPUT, "database: %zu bytes, more than %zu", size,
+                       PM_DATABASE_BYTES);
     struct pm_bounded bounded;
     pm_bounded_init(&bounded, size);
     Piecemeal__Database *message = piecemeal__database__unpack(&bounded.allocator, size, data);

@@ -7,7 +7,7 @@
 
 #include "profile/database.h"
 
-/* The doubles of a struct pm_ratio, in its order. */
+/* The estimates of a struct pm_ratio, in its order. */
 enum { PM_RATIO_VALUES = 6 };
 
 /* Sorted, finite, whole; the message names shader, point and field. */

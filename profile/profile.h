@@ -30,8 +30,9 @@ enum {
 
 struct pm_point_counts {
     uint32_t point; /* index in the shader's space */
-    uint32_t calls; /* sampled draws or dispatches that these counts come from */
-    uint64_t entry_lanes, entry_subgroups; /* the normalization counters of the batch that measured it */
+    uint32_t calls; /* sampled draws or dispatches that these counts come from; timing: timed pairs */
+    uint64_t entry_lanes, entry_subgroups; /* the normalization counters of the batch that measured it; timing: timed
+                                              pairs, both */
     uint64_t counts[PM_COUNTS];
 };
 
@@ -44,6 +45,8 @@ struct pm_environment {
 
 enum pm_profile_flag {
     PM_PROFILE_OCCLUDED = 1, /* also counted for occluded pixels (HAZARDS 4) */
+    PM_PROFILE_NO_QUADS = 2, /* zero: of a device without quad operations, on which candidates that need them counted
+                                nothing (HAZARDS 2) */
 };
 
 struct pm_shader_profile {
@@ -51,7 +54,7 @@ struct pm_shader_profile {
     struct pm_environment environment;
     enum pm_kind kind;
     uint32_t flags;       /* enum pm_profile_flag */
-    uint32_t space;       /* number of points */
+    uint32_t space;       /* number of points; timing: 1 */
     const uint8_t *at_most_once; /* bitmap of `space` bits, least significant first: runs once per invocation
                                     at most; (space + 7) / 8 bytes; NULL: none known */
     const struct pm_point_counts *points;
@@ -79,7 +82,8 @@ bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out, 
 
 /* Reads a protobuf encoding; everything *profile points to is owned by the arena. Refuses an unknown version, a
  * point outside its space, a bitmap of the wrong size, repeated points, counts that cannot be (uniform lanes
- * above lanes, an at-most-once point above its entry counter); the message names the shader, point and field.
+ * above lanes, an at-most-once point above its entry counter, time with a variant and none without); the message
+ * names the shader, point and field.
  * limits NULL: the defaults. */
 bool pm_profile_decode(const void *data, size_t size, const struct pm_profile_limits *limits,
                        struct pm_arena *arena, struct pm_profile *profile, struct pm_error *error);

@@ -73,6 +73,18 @@ static bool check_point(const struct pm_shader_profile *shader, size_t index,
             what = "field counts: zero writes are above writes";
         else if (counts[2] != 0)
             what = "field counts: the unused one is not 0";
+        else if (is_at_most_once(shader, point->point) &&
+                 counts[PM_ZERO_WRITES] > point->entry_lanes)
+            what = "field counts: writes are above entry_lanes, but it is written at most once";
+    } else {
+        if (point->entry_subgroups != point->entry_lanes)
+            what = "field entry_subgroups is not entry_lanes, and it is a timing profile";
+        else if (counts[PM_TIMING_VARIANT] > 0 && counts[PM_TIMING_ORIGINAL] == 0)
+            what = "field counts: time with the variant, but none with the original";
+        else if (counts[PM_TIMING_ORIGINAL] > 0 && point->entry_lanes == 0)
+            what = "field counts: time, but no timed pairs";
+        else if (counts[2] != 0)
+            what = "field counts: the unused one is not 0";
     }
     return !what || pm_fail(error, PM_ERROR_INPUT, "shader %zu: point %" PRIu32 ": %s", index,
                             point->point, what);
@@ -93,6 +105,10 @@ static bool check_shader(const struct pm_shader_profile *shader, size_t index,
         return pm_fail(error, PM_ERROR_INPUT,
                        "shader %zu: field point has %zu elements, more than %zu", index,
                        shader->point_count, limits->points_per_shader);
+    if (shader->at_most_once && shader->kind == PM_KIND_TIMING)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "shader %zu: field at_most_once is there, and it is a timing profile",
+                       index);
     if (shader->at_most_once && !pm_bitmap_is_tidy(shader->at_most_once, shader->space))
         return pm_fail(error, PM_ERROR_INPUT,
                        "shader %zu: field at_most_once has bits outside its space of %" PRIu32,

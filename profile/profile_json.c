@@ -11,7 +11,7 @@ static const char *const kind_names[] = {
 static const char *const count_names[][PM_COUNTS] = {
     [PM_KIND_BLOCK] = {"lanes", "uniform_lanes", "subgroups"},
     [PM_KIND_ZERO] = {"writes", "zero_writes", NULL},
-    [PM_KIND_TIMING] = {"count_0", "count_1", "count_2"},
+    [PM_KIND_TIMING] = {"original_ns", "variant_ns", NULL},
 };
 
 /* A double, which is what cJSON keeps numbers in, would round counts above 2^53. */
@@ -79,6 +79,9 @@ static bool add_shader(cJSON *shaders, const struct pm_shader_profile *profile)
         !add_environment(object, &profile->environment, profile->kind) ||
         !cJSON_AddBoolToObject(object, "occluded", (profile->flags & PM_PROFILE_OCCLUDED) != 0) ||
         !add_u64(object, "space", profile->space))
+        return false;
+    if (profile->kind == PM_KIND_ZERO &&
+        !cJSON_AddBoolToObject(object, "no_quads", (profile->flags & PM_PROFILE_NO_QUADS) != 0))
         return false;
     if (profile->at_most_once && !add_at_most_once(object, profile))
         return false;

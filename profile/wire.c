@@ -81,14 +81,19 @@ const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t
     uint32_t subgroup = environment->subgroup_size;
     if (kind < PM_KIND_BLOCK || kind > PM_KIND_TIMING)
         return "field kind is not known to this version";
-    if (flags & ~(uint32_t)PM_PROFILE_OCCLUDED)
+    if (flags & ~(uint32_t)(PM_PROFILE_OCCLUDED | PM_PROFILE_NO_QUADS))
         return "field flags has bits not known to this version";
+    if ((flags & PM_PROFILE_NO_QUADS) && kind != PM_KIND_ZERO)
+        return "field flags speaks of quads, which only zero profiles may";
     if (space == 0)
         return "field space is 0";
-    if (kind == PM_KIND_TIMING)
-        return NULL;
     if (subgroup == 0 || subgroup > 128 || (subgroup & (subgroup - 1)) != 0)
         return "field environment.subgroup_size is not a power of two from 1 to 128";
+    if (kind == PM_KIND_TIMING) {
+        if (flags != 0)
+            return "field flags is not 0, and it is a timing profile";
+        return space == 1 ? NULL : "field space is not 1, and it is a timing profile";
+    }
     if (environment->vendor_id || environment->device_id || environment->driver_id ||
         environment->driver_version)
         return "field environment names a device, which only timing profiles may";

@@ -65,8 +65,8 @@ static bool load_storage(const char *path, const char *game, struct pm_estimates
 static bool load_body(const char *path, struct pm_estimates *estimates, struct pm_error *error)
 {
     struct pm_buffer body, plain;
-    pm_buffer_init(&body, (size_t)256 << 20);
-    pm_buffer_init(&plain, (size_t)1 << 30);
+    pm_buffer_init(&body, 2 * PM_DATABASE_BYTES);
+    pm_buffer_init(&plain, PM_DATABASE_BYTES);
     bool ok =
         pm_file_read(path, &body, error) && pm_decompress(body.data, body.size, &plain, error) &&
         pm_database_decode(plain.data, plain.size, estimates->arena, &estimates->database, error);

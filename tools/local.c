@@ -88,7 +88,7 @@ static bool place_database(struct taking *taking, const char *game, struct pm_er
     struct pm_buffer body;
     char etag[PM_ETAG_TEXT];
     char *path = pm_database_cache_path(game);
-    pm_buffer_init(&body, (size_t)256 << 20);
+    pm_buffer_init(&body, 2 * PM_DATABASE_BYTES);
     bool ok = (path || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
               pm_aggregator_curate(taking->aggregator, game, error) &&
               pm_aggregator_database(taking->aggregator, game, etag, &body, error) &&

@@ -73,6 +73,38 @@ struct pm_shader_profile block_shader(struct pm_arena *arena, uint64_t number, u
     };
 }
 
+struct pm_point_counts zero_counts(uint32_t point, uint64_t entry_lanes, uint64_t writes,
+                                   uint64_t zero_writes)
+{
+    return (struct pm_point_counts){.point = point,
+                                    .calls = 1,
+                                    .entry_lanes = entry_lanes,
+                                    .entry_subgroups = (entry_lanes + 7) / 8,
+                                    .counts = {writes, zero_writes}};
+}
+
+struct pm_shader_profile zero_shader(struct pm_arena *arena, uint64_t number, uint32_t space,
+                                     const struct pm_point_counts *points, size_t count)
+{
+    struct pm_shader_profile shader = block_shader(arena, number, space, points, count);
+    shader.kind = PM_KIND_ZERO;
+    return shader;
+}
+
+struct pm_shader_profile timing_shader(struct pm_arena *arena, uint64_t number, uint32_t pairs,
+                                       uint64_t original, uint64_t variant)
+{
+    const struct pm_point_counts point = {.calls = pairs,
+                                          .entry_lanes = pairs,
+                                          .entry_subgroups = pairs,
+                                          .counts = {original, variant}};
+    struct pm_shader_profile shader = block_shader(arena, number, 1, &point, 1);
+    shader.kind = PM_KIND_TIMING;
+    shader.environment.vendor_id = 0x10005;
+    shader.environment.driver_version = 1;
+    return shader;
+}
+
 struct pm_profile *profile_of(struct pm_arena *arena, struct pm_random *random, const char *game,
                               const struct pm_shader_profile *shaders, size_t count)
 {

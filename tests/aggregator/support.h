@@ -23,6 +23,15 @@ struct pm_point_counts block_counts(uint32_t point, uint64_t entry_lanes, uint64
 struct pm_shader_profile block_shader(struct pm_arena *arena, uint64_t number, uint32_t space,
                                       const struct pm_point_counts *points, size_t count);
 
+/* The same of another kind: counts of a zero profile (an entry of `entry_lanes` lanes in subgroups
+ * of eight), and a timing of so many pairs. */
+struct pm_point_counts zero_counts(uint32_t point, uint64_t entry_lanes, uint64_t writes,
+                                   uint64_t zero_writes);
+struct pm_shader_profile zero_shader(struct pm_arena *arena, uint64_t number, uint32_t space,
+                                     const struct pm_point_counts *points, size_t count);
+struct pm_shader_profile timing_shader(struct pm_arena *arena, uint64_t number, uint32_t pairs,
+                                       uint64_t original, uint64_t variant);
+
 /* A profile of these shaders, with a random upload id. */
 struct pm_profile *profile_of(struct pm_arena *arena, struct pm_random *random, const char *game,
                               const struct pm_shader_profile *shaders, size_t count);

@@ -495,6 +495,153 @@ static void test_bounds_spaces(void **state)
     store(place, profile_of(place->arena, &place->random, "game", shaders, 4));
 }
 
+static void test_zero_profiles(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    /* Candidate 0 is zero in three writes of four, in a loop; 1 is never written. */
+    const struct pm_point_counts points[] = {zero_counts(0, 64, 32, 24), zero_counts(1, 64, 0, 0)};
+    const struct pm_shader_profile shader = zero_shader(place->arena, 1, 2, points, 2);
+    for (int i = 0; i < 19; i++)
+        store(place, one_shader(place, &shader));
+    struct pm_database database = published(place, etag);
+    assert_int_equal(database.shaders[0].kind, PM_KIND_ZERO);
+    assert_true(lacks(&database.shaders[0], 1));
+    for (int i = 0; i < 400 && !database.shaders[0].published; i++) {
+        store(place, one_shader(place, &shader));
+        database = published(place, etag);
+    }
+    assert_true(database.shaders[0].published);
+    const struct pm_point_estimate *known = database.shaders[0].points;
+    assert_true(known[0].measures[PM_MEASURE_ZERO].ratio == 0.75);
+    assert_true(known[0].measures[PM_MEASURE_ZERO].ratio_high <= 1);
+    assert_true(known[0].measures[PM_MEASURE_WRITES].ratio == 4);
+    assert_int_equal(known[1].measures[PM_MEASURE_ZERO].clusters, 0);
+    assert_true(known[1].measures[PM_MEASURE_WRITES].ratio == 0);
+    assert_true(known[1].measures[PM_MEASURE_WRITES].clusters > 19);
+
+    /* --local: one entry covers both. */
+    reopen(place, true);
+    const struct pm_shader_profile other = zero_shader(place->arena, 2, 2, points, 2);
+    store(place, one_shader(place, &other));
+    database = published(place, etag);
+    assert_int_equal(database.shader_count, 2);
+    assert_true(database.shaders[0].published && database.shaders[1].published);
+
+    /* Block and zero profiles of one shader are two. */
+    const struct pm_point_counts block = block_counts(0, 8, 8);
+    const struct pm_shader_profile blocks = block_shader(place->arena, 1, 7, &block, 1);
+    store(place, one_shader(place, &blocks));
+    assert_int_equal(published(place, etag).shader_count, 3);
+    struct pm_point_counts wrong = zero_counts(0, 64, 32, 33);
+    const struct pm_shader_profile refused = zero_shader(place->arena, 1, 2, &wrong, 1);
+    assert_refused(place, one_shader(place, &refused), "zero_writes: 33 is above writes, 32");
+}
+
+static void test_profiles_without_quads_stand_in(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    reopen(place, true);
+    const struct pm_point_counts points[] = {zero_counts(0, 64, 8, 2), zero_counts(1, 64, 0, 0)};
+    struct pm_shader_profile without = zero_shader(place->arena, 1, 2, points, 2);
+    without.flags = PM_PROFILE_NO_QUADS;
+    store(place, one_shader(place, &without));
+    struct pm_database database = published(place, etag);
+    assert_true(database.shaders[0].published);
+    assert_int_equal(database.shaders[0].flags, PM_PROFILE_NO_QUADS);
+    assert_ptr_equal(pm_database_find(&database, &without.key, &without.environment, PM_KIND_ZERO),
+                     &database.shaders[0]);
+    /* A device that counts both tells how often the second is written. */
+    const struct pm_point_counts full[] = {zero_counts(0, 64, 8, 4), zero_counts(1, 64, 8, 8)};
+    const struct pm_shader_profile with = zero_shader(place->arena, 1, 2, full, 2);
+    store(place, one_shader(place, &with));
+    database = published(place, etag);
+    assert_int_equal(database.shader_count, 1);
+    assert_int_equal(database.shaders[0].flags, 0);
+    assert_true(database.shaders[0].points[0].measures[PM_MEASURE_ZERO].ratio == 0.5);
+    assert_true(database.shaders[0].points[1].measures[PM_MEASURE_WRITES].ratio == 1);
+}
+
+static void test_timing_profiles(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    const struct pm_shader_profile few = timing_shader(place->arena, 1, 7, 7000, 3500);
+    store(place, one_shader(place, &few));
+    reopen(place, true);
+    struct pm_database database = published(place, etag);
+    assert_int_equal(database.shaders[0].kind, PM_KIND_TIMING);
+    assert_int_equal(database.shaders[0].environment.vendor_id, 0x10005);
+    assert_false(database.shaders[0].published);
+    const struct pm_shader_profile one = timing_shader(place->arena, 1, 1, 1000, 500);
+    store(place, one_shader(place, &one));
+    database = published(place, etag);
+    assert_true(database.shaders[0].published);
+    assert_int_equal(database.shaders[0].points[0].calls, 8);
+    assert_true(database.shaders[0].points[0].measures[PM_MEASURE_TIME].ratio == 0.5);
+    /* Two sessions on one machine prove nothing. */
+    assert_true(database.shaders[0].points[0].measures[PM_MEASURE_TIME].mean_high > 1);
+    /* Another driver has its own. */
+    struct pm_shader_profile other = timing_shader(place->arena, 1, 9, 1000, 2000);
+    other.environment.driver_version = 2;
+    store(place, one_shader(place, &other));
+    database = published(place, etag);
+    assert_int_equal(database.shader_count, 2);
+    assert_true(database.shaders[1].points[0].measures[PM_MEASURE_TIME].ratio == 2);
+    const struct pm_shader_profile wrong = timing_shader(place->arena, 1, 9, 0, 2000);
+    assert_refused(place, one_shader(place, &wrong), "original_ns");
+
+    /* Many do; and without --local they are published only then. */
+    reopen(place, false);
+    database = published(place, etag);
+    assert_false(
+        pm_database_find(&database, &few.key, &few.environment, PM_KIND_TIMING)->published);
+    for (int i = 0; i < 60; i++)
+        store(place, one_shader(place, &few));
+    database = published(place, etag);
+    const struct pm_shader_estimates *many =
+        pm_database_find(&database, &few.key, &few.environment, PM_KIND_TIMING);
+    assert_true(many && many->published);
+    assert_true(many->points[0].measures[PM_MEASURE_TIME].mean_high < 1);
+    many = pm_database_find(&database, &other.key, &other.environment, PM_KIND_TIMING);
+    assert_false(many->published);
+}
+
+/* What a game would have to load is bounded: what it runs most is kept. */
+static void test_database_is_bounded(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    enum { SHADERS = 30, SPACE = 50 };
+    pm_aggregator_destroy(place->aggregator);
+    const struct pm_aggregator_info info = {.publish_all = true, .database_bytes = 24 << 10};
+    place->aggregator = pm_aggregator_open(place->path, &info, NULL);
+    assert_non_null(place->aggregator);
+    struct pm_shader_profile shaders[SHADERS + 1];
+    for (uint64_t i = 0; i < SHADERS; i++) {
+        struct pm_point_counts points[SPACE];
+        for (uint32_t j = 0; j < SPACE; j++)
+            points[j] = zero_counts(j, 8 * (i + 1), i + 1, 1);
+        shaders[i] = zero_shader(place->arena, i, SPACE, points, SPACE);
+    }
+    shaders[SHADERS] = timing_shader(place->arena, SHADERS, 8, 100, 90);
+    store(place, profile_of(place->arena, &place->random, "game", shaders, SHADERS + 1));
+    const struct pm_database database = published(place, etag);
+    assert_in_range(database.shader_count, 4, 12);
+    struct pm_buffer encoded;
+    pm_buffer_init(&encoded, 1 << 20);
+    assert_true(pm_database_encode(&database, &encoded, NULL));
+    assert_true(encoded.size <= info.database_bytes);
+    pm_buffer_finish(&encoded);
+    for (uint64_t i = 0; i <= SHADERS; i++)
+        assert_int_equal(pm_database_find(&database, &shaders[i].key, &shaders[i].environment,
+                                          shaders[i].kind) != NULL,
+                         i + database.shader_count > SHADERS);
+    /* All of it can still be looked at. */
+    assert_int_equal(estimates(place).shader_count, SHADERS + 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -512,6 +659,10 @@ int main(void)
         TEST(test_etag_and_history),
         TEST(test_histogram_shows_scenes),
         TEST(test_bounds_spaces),
+        TEST(test_zero_profiles),
+        TEST(test_profiles_without_quads_stand_in),
+        TEST(test_timing_profiles),
+        TEST(test_database_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

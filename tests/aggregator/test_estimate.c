@@ -405,6 +405,36 @@ static void test_bounded_measures(void **state)
     assert_true(estimate.measures[PM_MEASURE_FREQUENCY].ratio_high > 1);
     assert_true(estimate.measures[PM_MEASURE_UNIFORM].ratio_high == 1);
     pm_statistics_finish(&statistics);
+
+    /* P(zero) is a share; how often a candidate in a loop is written is none, nor is a time. */
+    const struct pm_point_counts zero = {
+        .calls = 2, .entry_lanes = 64, .entry_subgroups = 8, .counts = {24, 24}};
+    const struct pm_shader_profile zeros = {
+        .kind = PM_KIND_ZERO, .space = 1, .points = &zero, .point_count = 1};
+    assert_true(pm_statistics_add_profile(&statistics, &zeros, NULL));
+    pm_estimate_point(&statistics, &statistics.points[0], &estimate);
+    assert_true(estimate.measures[PM_MEASURE_ZERO].mean == 1);
+    assert_true(estimate.measures[PM_MEASURE_ZERO].ratio_low >= 0);
+    assert_true(estimate.measures[PM_MEASURE_ZERO].ratio_low < 1);
+    assert_true(estimate.measures[PM_MEASURE_ZERO].ratio_high == 1);
+    assert_true(estimate.measures[PM_MEASURE_ZERO].mean_high == 1);
+    assert_true(estimate.measures[PM_MEASURE_WRITES].ratio == 3);
+    assert_true(estimate.measures[PM_MEASURE_WRITES].ratio_high > 3);
+    assert_int_equal(estimate.measures[PM_MEASURES - 1].clusters, 0);
+    pm_statistics_finish(&statistics);
+
+    const struct pm_point_counts timed = {
+        .calls = 9, .entry_lanes = 9, .entry_subgroups = 9, .counts = {1000, 800}};
+    const struct pm_shader_profile timing = {
+        .kind = PM_KIND_TIMING, .space = 1, .points = &timed, .point_count = 1};
+    for (int i = 0; i < 30; i++)
+        assert_true(pm_statistics_add_profile(&statistics, &timing, NULL));
+    pm_estimate_point(&statistics, &statistics.points[0], &estimate);
+    assert_true(fabs(estimate.measures[PM_MEASURE_TIME].mean - 0.8) < 1e-9);
+    assert_true(estimate.measures[PM_MEASURE_TIME].mean_high < 1);
+    assert_int_equal(estimate.measures[PM_MEASURE_TIME].clusters, 30);
+    assert_int_equal(estimate.measures[PM_MEASURE_WRITES].clusters, 0);
+    pm_statistics_finish(&statistics);
 }
 
 int main(void)

@@ -172,7 +172,19 @@ static void test_measures(void **state)
     add(&statistics, PM_KIND_ZERO, NULL, &zero, 1);
     assert_int_equal(statistics.points[0].measures[PM_MEASURE_ZERO].x.limbs[0], 8);
     assert_int_equal(statistics.points[0].measures[PM_MEASURE_ZERO].y.limbs[0], 6);
-    assert_int_equal(statistics.points[0].measures[PM_STATISTICS_ZERO_WRITES].x.limbs[0], 2);
+    assert_int_equal(statistics.points[0].measures[PM_MEASURE_WRITES].x.limbs[0], 2);
+    assert_int_equal(statistics.points[0].measures[PM_MEASURE_WRITES].y.limbs[0], 8);
+    pm_statistics_finish(&statistics);
+
+    const struct pm_point_counts timed = {
+        .point = 0, .calls = 16, .entry_lanes = 16, .entry_subgroups = 16, .counts = {8000, 6000}};
+    const struct pm_shader_profile timing = {
+        .kind = PM_KIND_TIMING, .space = 1, .points = &timed, .point_count = 1};
+    assert_true(pm_statistics_add_profile(&statistics, &timing, NULL));
+    assert_int_equal(statistics.points[0].measures[PM_MEASURE_TIME].x.limbs[0], 8000);
+    assert_int_equal(statistics.points[0].measures[PM_MEASURE_TIME].y.limbs[0], 6000);
+    assert_int_equal(statistics.points[0].measures[PM_MEASURE_TIME].histogram[8], 1);
+    assert_int_equal(statistics.points[0].calls, 16);
     pm_statistics_finish(&statistics);
 }
 
@@ -403,11 +415,42 @@ static void test_refuses_what_cannot_be(void **state)
     shader.space = UINT32_MAX;
     assert_refused(shader, "space");
     shader.space = SPACE;
-    shader.kind = PM_KIND_TIMING;
+    shader.kind = (enum pm_kind)4;
     assert_refused(shader, "kind");
     shader.kind = PM_KIND_ZERO;
+    assert_refused(shader, "unused");
+    points[0].counts[2] = 0;
     points[0].counts[PM_ZERO_ZERO_WRITES] = 5;
     assert_refused(shader, "zero_writes");
+    points[0].counts[PM_ZERO_WRITES] = 9;
+    assert_refused(shader, "at most once");
+}
+
+static void test_refuses_timings_that_cannot_be(void **state)
+{
+    (void)state;
+    const uint8_t once = 1;
+    const struct pm_point_counts good = {
+        .calls = 4, .entry_lanes = 4, .entry_subgroups = 4, .counts = {100, 90}};
+    struct pm_point_counts points[1] = {good};
+    struct pm_shader_profile shader = {
+        .kind = PM_KIND_TIMING, .space = 1, .points = points, .point_count = 1};
+    points[0].counts[PM_TIMING_ORIGINAL] = 0;
+    assert_refused(shader, "original_ns");
+    points[0] = good;
+    points[0].entry_subgroups = 3;
+    assert_refused(shader, "entry_subgroups");
+    points[0].entry_lanes = points[0].entry_subgroups = 0;
+    assert_refused(shader, "entry_subgroups");
+    points[0] = good;
+    points[0].counts[2] = 1;
+    assert_refused(shader, "unused");
+    points[0] = good;
+    shader.at_most_once = &once;
+    assert_refused(shader, "one point");
+    shader.at_most_once = NULL;
+    shader.space = 2;
+    assert_refused(shader, "one point");
 }
 
 /* ---- encoding ---- */
@@ -422,6 +465,10 @@ static void random_statistics(struct pm_statistics *statistics, enum pm_kind kin
     for (uint32_t i = 0; i < clusters; i++) {
         struct pm_point_counts points[SPACE];
         const size_t count = random_points(&random, kind, points);
+        for (size_t j = 0; j < count; j++) {
+            if (once[points[j].point / 8] >> points[j].point % 8 & 1)
+                memset(points[j].counts, 0, sizeof(points[j].counts));
+        }
         add(statistics, kind, once, points, count);
     }
 }
@@ -565,6 +612,7 @@ int main(void)
         cmocka_unit_test(test_at_most_once_needs_all),
         cmocka_unit_test(test_merge_refuses_other_shaders),
         cmocka_unit_test(test_refuses_what_cannot_be),
+        cmocka_unit_test(test_refuses_timings_that_cannot_be),
         cmocka_unit_test(test_encoding_round_trip),
         cmocka_unit_test(test_refuses_truncated_and_longer),
         cmocka_unit_test(test_damaged_is_refused_or_canonical),

@@ -29,6 +29,11 @@ static void fill_point(struct pm_random *random, const struct pm_shader_profile 
     point->counts[1] = number(random, point->counts[0]);
     if (shader->kind == PM_KIND_BLOCK)
         point->counts[2] = number(random, point->counts[0]);
+    if (shader->kind == PM_KIND_TIMING) {
+        point->entry_subgroups = point->entry_lanes;
+        if (point->entry_lanes == 0)
+            point->counts[PM_TIMING_ORIGINAL] = point->counts[PM_TIMING_VARIANT] = 0;
+    }
 }
 
 /* The shape follows from the key, as it does for real shaders. */
@@ -39,10 +44,16 @@ static void fill_shader(struct pm_random *random, struct pm_arena *arena, uint32
     pm_random_init(&shape, id);
     shader->key = pm_shader_key_compute("test", &id, 1);
     shader->environment.subgroup_size = 1u << pm_random_below(&shape, 8);
-    shader->kind = id % 5 == 0 ? PM_KIND_ZERO : PM_KIND_BLOCK;
-    shader->flags = id % 3 == 0 ? PM_PROFILE_OCCLUDED : 0;
-    shader->space = 1 + pm_random_below(&shape, points * 2);
-    if (shader->kind == PM_KIND_BLOCK && id % 4 != 0) {
+    shader->kind = id % 5 == 0 ? PM_KIND_ZERO : id % 7 == 0 ? PM_KIND_TIMING : PM_KIND_BLOCK;
+    if (shader->kind == PM_KIND_TIMING) {
+        shader->environment.vendor_id = pm_random_below(&shape, 65536);
+        shader->environment.driver_version = pm_random_below(&shape, UINT32_MAX);
+    } else {
+        shader->flags = id % 3 == 0 ? PM_PROFILE_OCCLUDED : 0;
+        shader->flags |= id % 15 == 0 ? PM_PROFILE_NO_QUADS : 0;
+    }
+    shader->space = shader->kind == PM_KIND_TIMING ? 1 : 1 + pm_random_below(&shape, points * 2);
+    if (shader->kind != PM_KIND_TIMING && id % 4 != 0) {
         uint8_t *bitmap = need(pm_arena_zalloc(arena, (shader->space + 7) / 8, 1));
         for (uint32_t i = 0; i < shader->space; i++)
             bitmap[i / 8] = (uint8_t)(bitmap[i / 8] | pm_random_below(&shape, 2) << (i % 8));

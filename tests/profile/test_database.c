@@ -22,8 +22,12 @@ static struct pm_database make(struct pm_arena *arena, uint64_t seed)
         struct pm_shader_estimates *shader = &shaders[s];
         shader->key = pm_shader_key_compute("db", &s, 1);
         shader->environment.subgroup_size = 1u << pm_random_below(&random, 8);
-        shader->kind = s % 3 ? PM_KIND_BLOCK : PM_KIND_ZERO;
-        shader->space = 1 + pm_random_below(&random, 70);
+        shader->kind = s % 7 == 0 ? PM_KIND_TIMING : s % 3 == 0 ? PM_KIND_ZERO : PM_KIND_BLOCK;
+        shader->space = shader->kind == PM_KIND_TIMING ? 1 : 1 + pm_random_below(&random, 70);
+        if (shader->kind == PM_KIND_TIMING)
+            shader->environment.driver_version = pm_random_below(&random, UINT32_MAX);
+        else if (shader->kind == PM_KIND_ZERO && s % 2)
+            shader->flags = PM_PROFILE_NO_QUADS;
         shader->entry_lanes = pm_random_next(&random);
         shader->published = s % 4 != 0;
         if (shader->published) {
@@ -32,13 +36,14 @@ static struct pm_database make(struct pm_arena *arena, uint64_t seed)
             for (uint32_t i = 0; i < shader->space; i++) {
                 points[i].calls = pm_random_below(&random, 1000);
                 points[i].sessions = pm_random_below(&random, 100);
-                for (int m = 0; m < PM_MEASURES; m++) {
+                for (unsigned m = 0; m < pm_measure_count(shader->kind); m++) {
                     struct pm_ratio *ratio = &points[i].measures[m];
-                    ratio->mean = pm_random_unit(&random);
-                    ratio->mean_low = -pm_random_unit(&random) * 1e300;
-                    ratio->mean_high = pm_random_unit(&random) * 1e-300;
-                    ratio->ratio = pm_random_unit(&random);
-                    ratio->ratio_low = 1 / 3.0;
+                    /* What a 32-bit float holds exactly. */
+                    ratio->mean = (float)pm_random_unit(&random);
+                    ratio->mean_low = -(float)(pm_random_unit(&random) * 1e38);
+                    ratio->mean_high = (float)(pm_random_unit(&random) * 1e-30);
+                    ratio->ratio = (float)pm_random_unit(&random);
+                    ratio->ratio_low = (float)(1 / 3.0);
                     ratio->ratio_high = (double)m;
                     ratio->clusters = pm_random_below(&random, 500);
                 }
@@ -70,8 +75,11 @@ static void round_trips(void **state)
     assert_string_equal(back.game, database.game);
     assert_true(back.curated_at == database.curated_at);
     assert_int_equal(back.shader_count, SHADERS);
+    size_t most = 1024;
     for (size_t s = 0; s < SHADERS; s++) {
         const struct pm_shader_estimates *a = &database.shaders[s], *b = &back.shaders[s];
+        most += pm_shader_estimates_bytes(a);
+        assert_int_equal(a->flags, b->flags);
         assert_true(pm_shader_key_equal(&a->key, &b->key));
         assert_memory_equal(&a->environment, &b->environment, sizeof(a->environment));
         assert_int_equal(a->kind, b->kind);
@@ -93,8 +101,67 @@ static void round_trips(void **state)
             }
         }
     }
+    assert_true(wire.size <= most);
     pm_buffer_finish(&wire);
     pm_arena_destroy(arena);
+}
+
+/* Rounding keeps every interval around its estimate. */
+static void floats_are_near_and_ordered(void **state)
+{
+    (void)state;
+    struct pm_point_estimate point = {
+        .measures = {{0.1, 0.1, 1 - 1e-12, 1e-9, 1e-9, 3.0000000001, 2}, {0.7, 0, 1, 0, 0, 1, 1}}};
+    struct pm_shader_estimates shader = {.environment = {.subgroup_size = 8},
+                                         .kind = PM_KIND_ZERO,
+                                         .space = 1,
+                                         .published = true,
+                                         .points = &point};
+    struct pm_database database = {"g", 0, &shader, 1}, back;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_buffer wire;
+    pm_buffer_init(&wire, 4096);
+    assert_true(pm_database_encode(&database, &wire, NULL));
+    assert_true(pm_database_decode(wire.data, wire.size, arena, &back, NULL));
+    for (unsigned m = 0; m < PM_MEASURES; m++) {
+        const struct pm_ratio *was = &point.measures[m],
+                              *is = &back.shaders[0].points[0].measures[m];
+        assert_true(fabs(is->mean - was->mean) <= 1e-7 * was->mean);
+        assert_true(fabs(is->ratio - was->ratio) <= 1e-7 * was->ratio);
+        assert_true(is->mean_low <= is->mean && is->mean <= is->mean_high);
+        assert_true(is->ratio_low <= is->ratio && is->ratio <= is->ratio_high);
+        assert_int_equal(is->clusters, was->clusters);
+    }
+    pm_buffer_finish(&wire);
+    pm_arena_destroy(arena);
+}
+
+/* A game loads it: neither written nor read when it is larger than a game should have to. */
+static void size_is_bounded(void **state)
+{
+    (void)state;
+    struct pm_shader_estimates shader = {.environment = {.subgroup_size = 8},
+                                         .kind = PM_KIND_BLOCK,
+                                         .space = 500000,
+                                         .published = true};
+    shader.points = calloc(shader.space, sizeof(*shader.points));
+    struct pm_database database = {"g", 0, &shader, 1};
+    struct pm_buffer wire;
+    struct pm_error error;
+    pm_buffer_init(&wire, (size_t)1 << 30);
+    assert_false(pm_database_encode(&database, &wire, &error));
+    assert_int_equal(error.code, PM_ERROR_LIMIT);
+    assert_int_equal(wire.size, 0);
+    shader.space = 300000;
+    if (!pm_database_encode(&database, &wire, &error))
+        fail_msg("%s", error.message);
+    struct pm_arena *arena = pm_arena_create(0);
+    assert_true(pm_database_decode(wire.data, wire.size, arena, &database, &error));
+    assert_false(pm_database_decode(wire.data, PM_DATABASE_BYTES + 1, arena, &database, &error));
+    assert_non_null(strstr(error.message, "more than"));
+    pm_arena_destroy(arena);
+    pm_buffer_finish(&wire);
+    free((void *)shader.points);
 }
 
 static void finds_what_is_there_and_nothing_else(void **state)
@@ -109,8 +176,8 @@ static void finds_what_is_there_and_nothing_else(void **state)
         struct pm_environment other = shader->environment;
         other.subgroup_size *= 2;
         assert_null(pm_database_find(&database, &shader->key, &other, shader->kind));
-        assert_null(
-            pm_database_find(&database, &shader->key, &shader->environment, PM_KIND_TIMING));
+        assert_null(pm_database_find(&database, &shader->key, &shader->environment,
+                                     shader->kind % PM_KIND_TIMING + 1));
     }
     struct pm_shader_key absent = {{0xFF, 0xFF, 0xFF}};
     struct pm_environment environment = {.subgroup_size = 8};
@@ -142,6 +209,8 @@ static void refuses_what_cannot_be(void **state)
                                               .points = points}};
     struct pm_database database = {"g", 0, shaders, 1};
     points[1].measures[2].ratio_high = (double)INFINITY;
+    refuses(&database, "database: shader 0: point 1: measure 2 is not finite");
+    points[1].measures[2].ratio_high = 1e39;
     refuses(&database, "database: shader 0: point 1: measure 2 is not finite");
     points[1].measures[2].ratio_high = (double)NAN;
     refuses(&database, "database: shader 0: point 1: measure 2 is not finite");
@@ -199,6 +268,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trips),
+        cmocka_unit_test(floats_are_near_and_ordered),
+        cmocka_unit_test(size_is_bounded),
         cmocka_unit_test(finds_what_is_there_and_nothing_else),
         cmocka_unit_test(refuses_what_cannot_be),
         cmocka_unit_test(damaged_databases_are_survived),

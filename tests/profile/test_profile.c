@@ -79,6 +79,27 @@ static void fixture_init(struct fixture *f)
     }
 }
 
+/* The second shader as a good profile of another kind. */
+static void make_zero(struct fixture *f)
+{
+    f->shader[1].kind = PM_KIND_ZERO;
+    for (int i = 0; i < 3; i++)
+        f->counts[1][3 * i + 2] = 0;
+}
+
+static void make_timing(struct fixture *f)
+{
+    Piecemeal__ShaderProfile *shader = &f->shader[1];
+    make_zero(f);
+    shader->kind = PM_KIND_TIMING;
+    shader->space = 1;
+    shader->at_most_once.len = 0;
+    shader->n_point = shader->n_calls = shader->n_entry_lanes = shader->n_entry_subgroups = 1;
+    shader->n_counts = 3;
+    f->environment[1].vendor_id = 0x10de;
+    f->subgroups[1][0] = 100;
+}
+
 static void spoil(struct fixture *f, int which)
 {
     Piecemeal__ShaderProfile *shader = &f->shader[1];
@@ -137,7 +158,7 @@ static void spoil(struct fixture *f, int which)
         shader->kind = 0;
         break;
     case 15:
-        shader->flags = 2;
+        shader->flags = 4;
         break;
     case 16:
         shader->space = 0;
@@ -190,10 +211,47 @@ static void spoil(struct fixture *f, int which)
         shader->kind = PM_KIND_ZERO;
         break;
     case 32:
-        shader->kind = PM_KIND_ZERO;
-        for (int i = 0; i < 3; i++)
-            f->counts[1][3 * i + 2] = 0;
+        make_zero(f);
         f->counts[1][4] = 101;
+        break;
+    case 33:
+        make_zero(f);
+        f->counts[1][0] = 101;
+        break;
+    case 34:
+        shader->flags = PM_PROFILE_NO_QUADS;
+        break;
+    case 35:
+        make_timing(f);
+        shader->space = 12;
+        break;
+    case 36:
+        make_timing(f);
+        shader->at_most_once.len = 1;
+        break;
+    case 37:
+        make_timing(f);
+        shader->flags = PM_PROFILE_OCCLUDED;
+        break;
+    case 38:
+        make_timing(f);
+        f->subgroups[1][0] = 99;
+        break;
+    case 39:
+        make_timing(f);
+        f->counts[1][PM_TIMING_ORIGINAL] = 0;
+        break;
+    case 40:
+        make_timing(f);
+        f->lanes[1][0] = f->subgroups[1][0] = 0;
+        break;
+    case 41:
+        make_timing(f);
+        f->counts[1][2] = 1;
+        break;
+    case 42:
+        make_timing(f);
+        f->environment[1].subgroup_size = 0;
         break;
     }
 }
@@ -233,6 +291,18 @@ static const char *const refusals[] = {
     "profile: shader 1: point 5: field entry_subgroups is above entry_lanes",
     "profile: shader 1: point 0: field counts: the unused one is not 0",
     "profile: shader 1: point 5: field counts: zero writes are above writes",
+    "profile: shader 1: point 0: field counts: writes are above entry_lanes, but it is written at "
+    "most once",
+    "profile: shader 1: field flags speaks of quads, which only zero profiles may",
+    "profile: shader 1: field space is not 1, and it is a timing profile",
+    "profile: shader 1: field at_most_once is there, and it is a timing profile",
+    "profile: shader 1: field flags is not 0, and it is a timing profile",
+    "profile: shader 1: point 0: field entry_subgroups is not entry_lanes, and it is a timing "
+    "profile",
+    "profile: shader 1: point 0: field counts: time with the variant, but none with the original",
+    "profile: shader 1: point 0: field counts: time, but no timed pairs",
+    "profile: shader 1: point 0: field counts: the unused one is not 0",
+    "profile: shader 1: field environment.subgroup_size is not a power of two from 1 to 128",
 };
 
 static void refuses_what_cannot_be(void **state)
@@ -261,6 +331,27 @@ static void refuses_what_cannot_be(void **state)
             assert_int_equal(error.code, PM_ERROR_INPUT);
             assert_string_equal(profile.game, "untouched");
         }
+        pm_arena_destroy(arena);
+    }
+}
+
+static void takes_every_kind(void **state)
+{
+    (void)state;
+    static void (*const kinds[])(struct fixture *) = {make_zero, make_timing};
+    for (int which = 0; which < 2; which++) {
+        struct fixture f;
+        fixture_init(&f);
+        kinds[which](&f);
+        uint8_t wire[4096];
+        size_t size = piecemeal__profile__pack(&f.profile, wire);
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_profile profile;
+        struct pm_error error = {0};
+        if (!pm_profile_decode(wire, size, NULL, arena, &profile, &error))
+            fail_msg("%s", error.message);
+        assert_int_equal(profile.shaders[1].kind, which ? PM_KIND_TIMING : PM_KIND_ZERO);
+        assert_int_equal(profile.shaders[1].points[0].counts[1], 90);
         pm_arena_destroy(arena);
     }
 }
@@ -397,10 +488,16 @@ static void json_says_all(void **state)
         const cJSON *points = cJSON_GetObjectItem(object, "points");
         assert_int_equal(cJSON_GetArraySize(points), shader->point_count);
         for (size_t p = 0; p < shader->point_count; p++) {
-            const cJSON *count =
-                cJSON_GetObjectItem(cJSON_GetArrayItem(points, (int)p),
-                                    shader->kind == PM_KIND_BLOCK ? "lanes" : "writes");
-            assert_true(cJSON_GetNumberValue(count) == (double)shader->points[p].counts[0]);
+            static const char *const names[][2] = {
+                [PM_KIND_BLOCK] = {"lanes", "uniform_lanes"},
+                [PM_KIND_ZERO] = {"writes", "zero_writes"},
+                [PM_KIND_TIMING] = {"original_ns", "variant_ns"}};
+            const cJSON *point = cJSON_GetArrayItem(points, (int)p);
+            for (int c = 0; c < 2; c++)
+                assert_true(
+                    cJSON_GetNumberValue(cJSON_GetObjectItem(point, names[shader->kind][c])) ==
+                    (double)shader->points[p].counts[c]);
+            assert_int_equal(cJSON_GetArraySize(point), shader->kind == PM_KIND_BLOCK ? 7 : 6);
         }
     }
     cJSON_Delete(root);
@@ -413,6 +510,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_profiles_round_trip),
         cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(takes_every_kind),
         cmocka_unit_test(the_callers_limits_hold),
         cmocka_unit_test(small_messages_cannot_grow_large),
         cmocka_unit_test(encoding_refuses_what_decoding_would),

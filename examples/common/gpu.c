@@ -26,7 +26,7 @@ static bool create_instance(struct pm_gpu *gpu, const struct pm_gpu_info *info,
 }
 
 /* The first queue family of the device that can draw and compute; false: it has none. */
-static bool find_family(VkPhysicalDevice physical, uint32_t *family)
+static bool find_family(VkPhysicalDevice physical, struct pm_gpu *gpu)
 {
     VkQueueFamilyProperties families[16];
     uint32_t count = 16;
@@ -34,7 +34,8 @@ static bool find_family(VkPhysicalDevice physical, uint32_t *family)
     const VkQueueFlags wanted = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
     for (uint32_t i = 0; i < count; i++) {
         if ((families[i].queueFlags & wanted) == wanted) {
-            *family = i;
+            gpu->family = i;
+            gpu->timestamp_bits = families[i].timestampValidBits;
             return true;
         }
     }
@@ -52,8 +53,7 @@ static bool choose_device(struct pm_gpu *gpu, const char *name, struct pm_error 
         vkGetPhysicalDeviceProperties(devices[i], &gpu->properties);
         if (name && !strstr(gpu->properties.deviceName, name))
             continue;
-        if (gpu->properties.apiVersion < VK_API_VERSION_1_1 ||
-            !find_family(devices[i], &gpu->family))
+        if (gpu->properties.apiVersion < VK_API_VERSION_1_1 || !find_family(devices[i], gpu))
             continue;
         gpu->physical = devices[i];
         vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
@@ -221,4 +221,22 @@ void pm_gpu_image_finish(struct pm_gpu_image *image, const struct pm_gpu *gpu)
     vkDestroyImage(gpu->device, image->handle, NULL);
     vkFreeMemory(gpu->device, image->memory, NULL);
     *image = (struct pm_gpu_image){0};
+}
+
+bool pm_gpu_sampler_create(const struct pm_gpu *gpu, VkFilter filter, VkSamplerAddressMode mode,
+                           VkSampler *sampler, struct pm_error *error)
+{
+    const VkSamplerCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+        .magFilter = filter,
+        .minFilter = filter,
+        .mipmapMode = filter == VK_FILTER_LINEAR ? VK_SAMPLER_MIPMAP_MODE_LINEAR
+                                                 : VK_SAMPLER_MIPMAP_MODE_NEAREST,
+        .addressModeU = mode,
+        .addressModeV = mode,
+        .addressModeW = mode,
+        .maxLod = VK_LOD_CLAMP_NONE,
+    };
+    return pm_gpu_check(vkCreateSampler(gpu->device, &info, NULL, sampler), "vkCreateSampler",
+                        error);
 }

@@ -20,6 +20,7 @@ struct pm_gpu {
     VkPhysicalDeviceMemoryProperties memory;
     VkDevice device;
     uint32_t family;
+    uint32_t timestamp_bits; /* of the queue; 0: it has no timestamps */
     VkQueue queue;
     VkCommandPool pool; /* buffers from it can be reset one by one */
 };
@@ -92,6 +93,63 @@ void pm_gpu_image_barrier(VkCommandBuffer commands, const struct pm_gpu_image *i
                           VkImageLayout from, VkImageLayout to, VkPipelineStageFlags after,
                           VkAccessFlags wrote, VkPipelineStageFlags before, VkAccessFlags will);
 
+void pm_gpu_memory_barrier(VkCommandBuffer commands, VkPipelineStageFlags after,
+                           VkAccessFlags wrote, VkPipelineStageFlags before, VkAccessFlags will);
+/* What compute shaders wrote is there for the compute shaders that follow. */
+void pm_gpu_between_dispatches(VkCommandBuffer commands);
+
+/* The caller destroys it. Linear filtering reads all mip levels, nearest the nearest one. */
+bool pm_gpu_sampler_create(const struct pm_gpu *gpu, VkFilter filter, VkSamplerAddressMode mode,
+                           VkSampler *sampler, struct pm_error *error);
+
+/* Images in the general layout, which only shaders touch. Waits. */
+bool pm_gpu_image_prepare_storage(const struct pm_gpu *gpu,
+                                  const struct pm_gpu_image *const *images, uint32_t count,
+                                  struct pm_error *error);
+
+/* ---- render passes ---- */
+
+struct pm_gpu_attachment {
+    const struct pm_gpu_image *image; /* depth where its format is D32_SFLOAT */
+    VkAttachmentLoadOp load;          /* LOAD: from the layout that passes leave it in */
+};
+
+enum { PM_GPU_MAX_ATTACHMENTS = 4 };
+
+/* A render pass of one subpass and its framebuffer. It leaves its attachments ready to be read by
+ * fragment and compute shaders; what those still read is read before it writes them. The caller
+ * destroys both, also after a failure. */
+bool pm_gpu_pass_create(const struct pm_gpu *gpu, const struct pm_gpu_attachment *attachments,
+                        uint32_t count, VkRenderPass *pass, VkFramebuffer *target,
+                        struct pm_error *error);
+
+/* Begins it on all of its width x height pixels, cleared to 0 and to depth 1 where it clears, with
+ * viewport and scissor set. colors: colour attachments, before the depth attachment. */
+void pm_gpu_pass_begin(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
+                       uint32_t width, uint32_t height, uint32_t colors);
+
+/* ---- descriptors ---- */
+
+enum { PM_GPU_MAX_BINDINGS = 16 };
+
+/* The bindings of a set, numbered from 0, one descriptor each, all for the same stages. */
+bool pm_gpu_set_layout_create(const struct pm_gpu *gpu, const VkDescriptorType *types,
+                              uint32_t count, VkShaderStageFlags stages,
+                              VkDescriptorSetLayout *layout, struct pm_error *error);
+
+/* push_bytes 0: no push constants. */
+bool pm_gpu_pipeline_layout_create(const struct pm_gpu *gpu, const VkDescriptorSetLayout *sets,
+                                   uint32_t count, VkShaderStageFlags stages, uint32_t push_bytes,
+                                   VkPipelineLayout *layout, struct pm_error *error);
+
+void pm_gpu_set_buffer(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
+                       VkDescriptorType type, const struct pm_gpu_buffer *buffer);
+/* sampler NULL: a storage image, in the general layout. */
+void pm_gpu_set_image(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
+                      const struct pm_gpu_image *image, VkSampler sampler);
+
+/* ---- pipelines ---- */
+
 /* SPIR-V as the build embeds it. */
 struct pm_gpu_spirv {
     const uint32_t *words;
@@ -109,6 +167,7 @@ struct pm_gpu_graphics_info {
     uint32_t targets; /* colour attachments */
     bool depth;       /* test and write */
     float depth_bias; /* slope-scaled; 0: none */
+    bool read_only;   /* with depth: test, but leave it as it is */
     bool additive;    /* colour is added to what is there */
 };
 

@@ -52,7 +52,7 @@ static VkResult create_graphics(const struct pm_gpu *gpu, const struct pm_gpu_gr
     const VkPipelineDepthStencilStateCreateInfo depth = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
         .depthTestEnable = info->depth,
-        .depthWriteEnable = info->depth,
+        .depthWriteEnable = info->depth && !info->read_only,
         .depthCompareOp = VK_COMPARE_OP_LESS_OR_EQUAL,
     };
     VkPipelineColorBlendAttachmentState targets[8] = {0};

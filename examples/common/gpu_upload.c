@@ -78,6 +78,39 @@ void pm_gpu_image_barrier(VkCommandBuffer commands, const struct pm_gpu_image *i
     vkCmdPipelineBarrier(commands, after, before, 0, 0, NULL, 0, NULL, 1, &barrier);
 }
 
+void pm_gpu_memory_barrier(VkCommandBuffer commands, VkPipelineStageFlags after,
+                           VkAccessFlags wrote, VkPipelineStageFlags before, VkAccessFlags will)
+{
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = wrote,
+        .dstAccessMask = will,
+    };
+    vkCmdPipelineBarrier(commands, after, before, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+void pm_gpu_between_dispatches(VkCommandBuffer commands)
+{
+    pm_gpu_memory_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                          VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+bool pm_gpu_image_prepare_storage(const struct pm_gpu *gpu,
+                                  const struct pm_gpu_image *const *images, uint32_t count,
+                                  struct pm_error *error)
+{
+    VkCommandBuffer commands;
+    if (!pm_gpu_once_begin(gpu, &commands, error))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        pm_gpu_image_barrier(commands, images[i], VK_IMAGE_LAYOUT_UNDEFINED,
+                             VK_IMAGE_LAYOUT_GENERAL, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, 0,
+                             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                             VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    return pm_gpu_once_submit(gpu, commands, error);
+}
+
 /* A level's side in texels. */
 static uint32_t side(uint32_t largest, uint32_t level)
 {

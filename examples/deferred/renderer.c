@@ -2,24 +2,6 @@
 #include "examples/deferred/texture.h"
 #include <stdlib.h>
 
-static bool create_sampler(struct pm_renderer *r, VkFilter filter, VkSamplerAddressMode mode,
-                           VkSampler *sampler, struct pm_error *error)
-{
-    const VkSamplerCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-        .magFilter = filter,
-        .minFilter = filter,
-        .mipmapMode = filter == VK_FILTER_LINEAR ? VK_SAMPLER_MIPMAP_MODE_LINEAR
-                                                 : VK_SAMPLER_MIPMAP_MODE_NEAREST,
-        .addressModeU = mode,
-        .addressModeV = mode,
-        .addressModeW = mode,
-        .maxLod = VK_LOD_CLAMP_NONE,
-    };
-    return pm_gpu_check(vkCreateSampler(r->gpu->device, &info, NULL, sampler), "vkCreateSampler",
-                        error);
-}
-
 /* Takes texels and frees them. */
 static bool create_texture(struct pm_renderer *r, struct pm_gpu_image *image, uint8_t *texels,
                            VkFormat format, uint32_t side, uint32_t layers, uint32_t levels,
@@ -44,7 +26,7 @@ static bool create_texture(struct pm_renderer *r, struct pm_gpu_image *image, ui
 
 static bool upload_scene(struct pm_renderer *r, struct pm_error *error)
 {
-    const struct pm_meshes *meshes = &r->scene->meshes;
+    const struct pm_meshes *meshes = &r->scene.meshes;
     return pm_gpu_buffer_upload(&r->vertices, r->gpu, meshes->vertices,
                                 meshes->vertex_count * sizeof *meshes->vertices,
                                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, error) &&
@@ -61,13 +43,6 @@ static bool upload_scene(struct pm_renderer *r, struct pm_error *error)
 
 static bool create_frame(struct pm_renderer *r, struct pm_frame *frame, struct pm_error *error)
 {
-    const VkCommandBufferAllocateInfo commands = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = r->gpu->pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     return pm_gpu_buffer_init(&frame->constants, r->gpu, sizeof(struct pm_frame_constants),
                               VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, PM_GPU_UPLOAD, error) &&
            pm_gpu_buffer_init(&frame->lights, r->gpu,
@@ -77,28 +52,26 @@ static bool create_frame(struct pm_renderer *r, struct pm_frame *frame, struct p
                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, PM_GPU_UPLOAD, error) &&
            pm_gpu_buffer_init(&frame->histogram, r->gpu, 64 * 4,
                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                              PM_GPU_DEVICE, error) &&
-           pm_gpu_buffer_init(&frame->picture, r->gpu, (VkDeviceSize)r->width * r->height * 4,
-                              VK_BUFFER_USAGE_TRANSFER_DST_BIT, PM_GPU_READBACK, error) &&
-           pm_gpu_check(vkAllocateCommandBuffers(r->gpu->device, &commands, &frame->commands),
-                        "vkAllocateCommandBuffers", error) &&
-           pm_gpu_check(vkCreateFence(r->gpu->device, &fence, NULL, &frame->fence), "vkCreateFence",
-                        error);
+                              PM_GPU_DEVICE, error);
 }
 
-bool pm_renderer_init(struct pm_renderer *r, const struct pm_gpu *gpu, const struct pm_scene *scene,
-                      uint32_t width, uint32_t height, bool record_once, struct pm_error *error)
+bool pm_renderer_init(void *renderer, const struct pm_example_setting *setting,
+                      struct pm_error *error)
 {
+    struct pm_renderer *r = renderer;
+    const struct pm_gpu *gpu = setting->gpu;
     r->gpu = gpu;
-    r->scene = scene;
-    r->width = width;
-    r->height = height;
-    r->record_once = record_once;
-    if (!create_sampler(r, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_REPEAT, &r->repeat, error) ||
-        !create_sampler(r, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE, &r->clamp,
-                        error) ||
-        !create_sampler(r, VK_FILTER_NEAREST, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE, &r->nearest,
-                        error) ||
+    r->width = setting->width;
+    r->height = setting->height;
+    r->picture = setting->picture;
+    if (!pm_scene_init(&r->scene, setting->scene, setting->seed))
+        return pm_fail(error, PM_ERROR_MEMORY, "the scene does not fit into memory");
+    if (!pm_gpu_sampler_create(gpu, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_REPEAT, &r->repeat,
+                               error) ||
+        !pm_gpu_sampler_create(gpu, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+                               &r->clamp, error) ||
+        !pm_gpu_sampler_create(gpu, VK_FILTER_NEAREST, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+                               &r->nearest, error) ||
         !upload_scene(r, error) || !pm_renderer_create_targets(r, error) ||
         !pm_renderer_create_pipelines(r, error))
         return false;
@@ -114,8 +87,6 @@ static void finish_frame(struct pm_renderer *r, struct pm_frame *frame)
     pm_gpu_buffer_finish(&frame->lights, r->gpu);
     pm_gpu_buffer_finish(&frame->tiles, r->gpu);
     pm_gpu_buffer_finish(&frame->histogram, r->gpu);
-    pm_gpu_buffer_finish(&frame->picture, r->gpu);
-    vkDestroyFence(r->gpu->device, frame->fence, NULL);
 }
 
 static void finish_pipelines(struct pm_renderer *r, VkDevice device)
@@ -135,41 +106,32 @@ static void finish_pipelines(struct pm_renderer *r, VkDevice device)
     vkDestroyDescriptorSetLayout(device, r->post_layout, NULL);
 }
 
-void pm_renderer_finish(struct pm_renderer *r)
+void pm_renderer_finish(void *renderer)
 {
-    if (!r->gpu || !r->gpu->device)
+    struct pm_renderer *r = renderer;
+    pm_scene_finish(&r->scene);
+    if (!r->gpu)
         return;
     const VkDevice device = r->gpu->device;
-    vkDeviceWaitIdle(device);
     for (int i = 0; i < PM_FRAMES_IN_FLIGHT; i++)
         finish_frame(r, &r->frames[i]);
     finish_pipelines(r, device);
     vkDestroyFramebuffer(device, r->shadow_target, NULL);
     vkDestroyFramebuffer(device, r->geometry_target, NULL);
+    vkDestroyFramebuffer(device, r->sun_target, NULL);
     vkDestroyFramebuffer(device, r->light_target, NULL);
     vkDestroyRenderPass(device, r->shadow_pass, NULL);
     vkDestroyRenderPass(device, r->geometry_pass, NULL);
+    vkDestroyRenderPass(device, r->sun_pass, NULL);
     vkDestroyRenderPass(device, r->light_pass, NULL);
     vkDestroySampler(device, r->repeat, NULL);
     vkDestroySampler(device, r->clamp, NULL);
     vkDestroySampler(device, r->nearest, NULL);
-    struct pm_gpu_image *images[] = {&r->albedo_maps, &r->surface_maps, &r->masks,   &r->albedo,
-                                     &r->normal,      &r->material,     &r->depth,   &r->shadow,
-                                     &r->hdr,         &r->bloom_a,      &r->bloom_b, &r->picture};
+    struct pm_gpu_image *images[] = {&r->albedo_maps, &r->surface_maps, &r->masks,  &r->albedo,
+                                     &r->normal,      &r->material,     &r->depth,  &r->shadow,
+                                     &r->hdr,         &r->bloom_a,      &r->bloom_b};
     for (size_t i = 0; i < sizeof images / sizeof *images; i++)
         pm_gpu_image_finish(images[i], r->gpu);
     pm_gpu_buffer_finish(&r->vertices, r->gpu);
     pm_gpu_buffer_finish(&r->indices, r->gpu);
-    *r = (struct pm_renderer){0};
-}
-
-bool pm_renderer_wait(struct pm_renderer *r, struct pm_frame *frame, struct pm_error *error)
-{
-    if (!frame->submitted)
-        return true;
-    if (!pm_gpu_check(vkWaitForFences(r->gpu->device, 1, &frame->fence, VK_TRUE, UINT64_MAX),
-                      "vkWaitForFences", error))
-        return false;
-    frame->submitted = false;
-    return pm_gpu_check(vkResetFences(r->gpu->device, 1, &frame->fence), "vkResetFences", error);
 }

@@ -1,15 +1,12 @@
 /*
  * A deferred renderer: shadow map, geometry pass into three targets, lighting in two passes
  * (sky and sun, then the lights added) of a draw for each of forty interleaved groups of small
- * quads, and a compute post-process (bright parts and histogram, blur, tone map). Two frames are in
- * flight; the picture of each is copied to the CPU.
- *
- * Use: init, then for each frame wait, update, submit; a frame's picture is there once its next
- * wait returned. Thread safety: one thread at a time.
+ * quads, and a compute post-process (bright parts and histogram, blur, tone map). The functions are
+ * those of a struct pm_example. Thread safety: one thread at a time.
  */
 #pragma once
 
-#include "examples/common/gpu.h"
+#include "examples/common/example.h"
 #include "examples/deferred/scene.h"
 
 enum {
@@ -18,8 +15,7 @@ enum {
     PM_TILES = PM_TILES_X * PM_TILES_Y,
     PM_TILE_WORDS = 1 + PM_MAX_LIGHTS, /* the list's length and the lights' numbers */
     PM_LIGHT_GROUPS = 40,
-    PM_QUAD_SIDE = 4, /* pixels; tile.vert */
-    PM_FRAMES_IN_FLIGHT = 2,
+    PM_QUAD_SIDE = 4,      /* pixels; tile.vert */
     PM_SHADOW_SIDE = 1024, /* texels */
 };
 
@@ -30,25 +26,22 @@ struct pm_frame_constants {
 };
 
 struct pm_frame {
-    struct pm_gpu_buffer constants, lights, tiles, histogram, picture;
+    struct pm_gpu_buffer constants, lights, tiles, histogram;
     VkDescriptorSet frame_set, light_set, post_set;
-    VkCommandBuffer commands;
-    VkFence fence;
-    bool recorded, submitted;
 };
 
 struct pm_renderer {
     const struct pm_gpu *gpu;
-    const struct pm_scene *scene;
+    struct pm_scene scene;
     uint32_t width, height; /* pixels */
-    bool record_once;
+    const struct pm_gpu_image *picture;
 
     struct pm_gpu_image albedo_maps, surface_maps, masks;
-    struct pm_gpu_image albedo, normal, material, depth, shadow, hdr, bloom_a, bloom_b, picture;
+    struct pm_gpu_image albedo, normal, material, depth, shadow, hdr, bloom_a, bloom_b;
     struct pm_gpu_buffer vertices, indices;
     VkSampler repeat, clamp, nearest;
-    VkRenderPass shadow_pass, geometry_pass, light_pass;
-    VkFramebuffer shadow_target, geometry_target, light_target;
+    VkRenderPass shadow_pass, geometry_pass, sun_pass, light_pass;
+    VkFramebuffer shadow_target, geometry_target, sun_target, light_target;
     VkDescriptorSetLayout frame_layout, light_layout, post_layout;
     VkPipelineLayout geometry_pipeline_layout, light_pipeline_layout, post_pipeline_layout;
     VkPipeline materials[PM_MATERIAL_COUNT], shadow_solid, shadow_leaf, light, lights, bright, blur,
@@ -57,27 +50,18 @@ struct pm_renderer {
     struct pm_frame frames[PM_FRAMES_IN_FLIGHT];
 };
 
-/* *renderer must be zero before; finish also after a failure. gpu and scene must outlive it. */
-bool pm_renderer_init(struct pm_renderer *renderer, const struct pm_gpu *gpu,
-                      const struct pm_scene *scene, uint32_t width, uint32_t height,
-                      bool record_once, struct pm_error *error);
-void pm_renderer_finish(struct pm_renderer *renderer);
+bool pm_renderer_init(void *renderer, const struct pm_example_setting *setting,
+                      struct pm_error *error);
+void pm_renderer_finish(void *renderer);
+/* Writes the constants, the lights and the tiles' lists. */
+void pm_renderer_update(void *renderer, uint32_t frame, float time);
+void pm_renderer_record(void *renderer, uint32_t frame,
+                        const struct pm_example_recording *recording);
 
 /* Parts of init. */
 bool pm_renderer_create_targets(struct pm_renderer *renderer, struct pm_error *error);
 bool pm_renderer_create_pipelines(struct pm_renderer *renderer, struct pm_error *error);
 bool pm_renderer_create_sets(struct pm_renderer *renderer, struct pm_error *error);
-
-/* Waits until the frame's last submission, if any, is complete. */
-bool pm_renderer_wait(struct pm_renderer *renderer, struct pm_frame *frame, struct pm_error *error);
-
-/* Writes the constants, the lights and the tiles' lists for a time in seconds. The frame must be
- * complete. */
-void pm_renderer_update(const struct pm_renderer *renderer, struct pm_frame *frame, float time);
-
-/* Records the commands, unless record_once and they are there already, and submits them. */
-bool pm_renderer_submit(struct pm_renderer *renderer, struct pm_frame *frame,
-                        struct pm_error *error);
 
 /* For each tile, which of the scene's lights can reach what is seen in it: PM_TILES lists of
  * PM_TILE_WORDS. */

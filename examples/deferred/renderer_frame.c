@@ -1,11 +1,16 @@
 #include "examples/deferred/renderer.h"
 #include <string.h>
 
+/* In the order of the example's names. */
+enum { PASS_SHADOW, PASS_GEOMETRY, PASS_SUN, PASS_LIGHTS, PASS_BRIGHT, PASS_BLUR, PASS_TONEMAP };
+
 static const float field_of_view = 1.05f; /* vertical, radians */
 
-void pm_renderer_update(const struct pm_renderer *r, struct pm_frame *frame, float time)
+void pm_renderer_update(void *renderer, uint32_t index, float time)
 {
-    const struct pm_scene *scene = r->scene;
+    const struct pm_renderer *r = renderer;
+    const struct pm_frame *frame = &r->frames[index];
+    const struct pm_scene *scene = &r->scene;
     const float aspect = (float)r->width / (float)r->height;
     const pm_vec3 eye = pm_scene_eye(scene, time);
     const pm_mat4 view = pm_look_at(eye, scene->camera_at);
@@ -38,23 +43,6 @@ void pm_renderer_update(const struct pm_renderer *r, struct pm_frame *frame, flo
                   tangent);
 }
 
-static void begin_pass(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
-                       uint32_t width, uint32_t height, uint32_t colors)
-{
-    VkClearValue clears[4] = {0};
-    clears[colors].depthStencil.depth = 1.0f;
-    const VkRenderPassBeginInfo info = {
-        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
-        .renderPass = pass,
-        .framebuffer = target,
-        .renderArea = {{0, 0}, {width, height}},
-        .clearValueCount = colors + 1,
-        .pClearValues = clears,
-    };
-    vkCmdBeginRenderPass(commands, &info, VK_SUBPASS_CONTENTS_INLINE);
-    pm_gpu_viewport(commands, width, height);
-}
-
 static void draw_object(const struct pm_renderer *r, VkCommandBuffer commands,
                         const struct pm_object *object)
 {
@@ -64,36 +52,40 @@ static void draw_object(const struct pm_renderer *r, VkCommandBuffer commands,
     vkCmdDrawIndexed(commands, object->mesh.count, 1, object->mesh.first, 0, 0);
 }
 
-static void record_geometry(const struct pm_renderer *r, VkCommandBuffer commands,
-                            const struct pm_frame *frame)
+static void record_geometry(const struct pm_renderer *r, const struct pm_frame *frame,
+                            const struct pm_example_recording *recording)
 {
+    const VkCommandBuffer commands = recording->commands;
     const VkDeviceSize zero = 0;
     vkCmdBindVertexBuffers(commands, 0, 1, &r->vertices.handle, &zero);
     vkCmdBindIndexBuffer(commands, r->indices.handle, 0, VK_INDEX_TYPE_UINT32);
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->geometry_pipeline_layout,
                             0, 1, &frame->frame_set, 0, NULL);
 
-    begin_pass(commands, r->shadow_pass, r->shadow_target, PM_SHADOW_SIDE, PM_SHADOW_SIDE, 0);
+    pm_gpu_pass_begin(commands, r->shadow_pass, r->shadow_target, PM_SHADOW_SIDE, PM_SHADOW_SIDE,
+                      0);
     for (int leaves = 0; leaves <= 1; leaves++) {
         vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                           leaves ? r->shadow_leaf : r->shadow_solid);
-        for (uint32_t i = 0; i < r->scene->object_count; i++) {
-            const struct pm_object *object = &r->scene->objects[i];
+        for (uint32_t i = 0; i < r->scene.object_count; i++) {
+            const struct pm_object *object = &r->scene.objects[i];
             if (object->material != PM_MATERIAL_LAMP &&
                 (object->material == PM_MATERIAL_FOLIAGE) == leaves)
                 draw_object(r, commands, object);
         }
     }
     vkCmdEndRenderPass(commands);
+    pm_example_pass_done(recording, PASS_SHADOW);
 
-    begin_pass(commands, r->geometry_pass, r->geometry_target, r->width, r->height, 3);
+    pm_gpu_pass_begin(commands, r->geometry_pass, r->geometry_target, r->width, r->height, 3);
     for (int material = 0; material < PM_MATERIAL_COUNT; material++) {
         vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->materials[material]);
-        for (uint32_t i = 0; i < r->scene->object_count; i++)
-            if ((int)r->scene->objects[i].material == material)
-                draw_object(r, commands, &r->scene->objects[i]);
+        for (uint32_t i = 0; i < r->scene.object_count; i++)
+            if ((int)r->scene.objects[i].material == material)
+                draw_object(r, commands, &r->scene.objects[i]);
     }
     vkCmdEndRenderPass(commands);
+    pm_example_pass_done(recording, PASS_GEOMETRY);
 }
 
 static void record_quads(const struct pm_renderer *r, VkCommandBuffer commands, VkPipeline pipeline)
@@ -111,34 +103,21 @@ static void record_quads(const struct pm_renderer *r, VkCommandBuffer commands, 
     }
 }
 
-static void record_light(const struct pm_renderer *r, VkCommandBuffer commands,
-                         const struct pm_frame *frame)
+static void record_light(const struct pm_renderer *r, const struct pm_frame *frame,
+                         const struct pm_example_recording *recording)
 {
-    begin_pass(commands, r->light_pass, r->light_target, r->width, r->height, 1);
+    const VkCommandBuffer commands = recording->commands;
     const VkDescriptorSet sets[] = {frame->frame_set, frame->light_set};
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->light_pipeline_layout, 0,
                             2, sets, 0, NULL);
+    pm_gpu_pass_begin(commands, r->sun_pass, r->sun_target, r->width, r->height, 1);
     record_quads(r, commands, r->light);
+    vkCmdEndRenderPass(commands);
+    pm_example_pass_done(recording, PASS_SUN);
+    pm_gpu_pass_begin(commands, r->light_pass, r->light_target, r->width, r->height, 1);
     record_quads(r, commands, r->lights);
     vkCmdEndRenderPass(commands);
-}
-
-static void memory_barrier(VkCommandBuffer commands, VkPipelineStageFlags after,
-                           VkAccessFlags wrote, VkPipelineStageFlags before, VkAccessFlags will)
-{
-    const VkMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = wrote,
-        .dstAccessMask = will,
-    };
-    vkCmdPipelineBarrier(commands, after, before, 0, 1, &barrier, 0, NULL, 0, NULL);
-}
-
-static void between_dispatches(VkCommandBuffer commands)
-{
-    memory_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    pm_example_pass_done(recording, PASS_LIGHTS);
 }
 
 static void record_blur(const struct pm_renderer *r, VkCommandBuffer commands, uint32_t vertical)
@@ -148,81 +127,39 @@ static void record_blur(const struct pm_renderer *r, VkCommandBuffer commands, u
     vkCmdPushConstants(commands, r->post_pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 4,
                        &vertical);
     vkCmdDispatch(commands, (length + 63) / 64, lines, 1);
-    between_dispatches(commands);
+    pm_gpu_between_dispatches(commands);
 }
 
-static void record_post(const struct pm_renderer *r, VkCommandBuffer commands,
-                        const struct pm_frame *frame)
+static void record_post(const struct pm_renderer *r, const struct pm_frame *frame,
+                        const struct pm_example_recording *recording)
 {
+    const VkCommandBuffer commands = recording->commands;
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->post_pipeline_layout, 0, 1,
                             &frame->post_set, 0, NULL);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->bright);
     vkCmdDispatch(commands, (r->bloom_a.width + 7) / 8, (r->bloom_a.height + 7) / 8, 1);
-    between_dispatches(commands);
+    pm_gpu_between_dispatches(commands);
+    pm_example_pass_done(recording, PASS_BRIGHT);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->blur);
     record_blur(r, commands, 0);
     record_blur(r, commands, 1);
+    pm_example_pass_done(recording, PASS_BLUR);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->tonemap);
     vkCmdDispatch(commands, (r->width + 7) / 8, (r->height + 7) / 8, 1);
+    pm_example_pass_done(recording, PASS_TONEMAP);
 }
 
-static void record(const struct pm_renderer *r, VkCommandBuffer commands,
-                   const struct pm_frame *frame)
+void pm_renderer_record(void *renderer, uint32_t index,
+                        const struct pm_example_recording *recording)
 {
-    /* The pictures of the frame before may still be read. */
-    memory_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-                   VK_ACCESS_SHADER_WRITE_BIT,
-                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
-                       VK_ACCESS_TRANSFER_WRITE_BIT);
-    pm_gpu_image_barrier(commands, &r->picture, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL,
-                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                         VK_ACCESS_SHADER_WRITE_BIT);
+    const struct pm_renderer *r = renderer;
+    const struct pm_frame *frame = &r->frames[index];
+    const VkCommandBuffer commands = recording->commands;
     vkCmdFillBuffer(commands, frame->histogram.handle, 0, VK_WHOLE_SIZE, 0);
-    memory_barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-    record_geometry(r, commands, frame);
-    record_light(r, commands, frame);
-    record_post(r, commands, frame);
-
-    pm_gpu_image_barrier(commands, &r->picture, VK_IMAGE_LAYOUT_GENERAL,
-                         VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                         VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                         VK_ACCESS_TRANSFER_READ_BIT);
-    const VkBufferImageCopy copy = {
-        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-        .imageExtent = {r->width, r->height, 1},
-    };
-    vkCmdCopyImageToBuffer(commands, r->picture.handle, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                           frame->picture.handle, 1, &copy);
-    memory_barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-                   VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-}
-
-bool pm_renderer_submit(struct pm_renderer *r, struct pm_frame *frame, struct pm_error *error)
-{
-    if (!frame->recorded || !r->record_once) {
-        const VkCommandBufferBeginInfo begin = {
-            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-            .flags = r->record_once ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-        };
-        if (!pm_gpu_check(vkBeginCommandBuffer(frame->commands, &begin), "vkBeginCommandBuffer",
-                          error))
-            return false;
-        record(r, frame->commands, frame);
-        if (!pm_gpu_check(vkEndCommandBuffer(frame->commands), "vkEndCommandBuffer", error))
-            return false;
-        frame->recorded = true;
-    }
-    const VkSubmitInfo submit = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &frame->commands,
-    };
-    if (!pm_gpu_check(vkQueueSubmit(r->gpu->queue, 1, &submit, frame->fence), "vkQueueSubmit",
-                      error))
-        return false;
-    frame->submitted = true;
-    return true;
+    pm_gpu_memory_barrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                          VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    record_geometry(r, frame, recording);
+    record_light(r, frame, recording);
+    record_post(r, frame, recording);
 }

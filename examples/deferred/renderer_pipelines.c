@@ -30,54 +30,24 @@ static const VkDescriptorType light_bindings[] = {STORAGE, STORAGE, SAMPLED, SAM
                                                   SAMPLED, SAMPLED, SAMPLED, SAMPLED};
 static const VkDescriptorType post_bindings[] = {SAMPLED, WRITTEN, WRITTEN, WRITTEN, STORAGE};
 
-static bool create_set_layout(const struct pm_gpu *gpu, const VkDescriptorType *types,
-                              uint32_t count, VkShaderStageFlags stages,
-                              VkDescriptorSetLayout *layout, struct pm_error *error)
-{
-    VkDescriptorSetLayoutBinding bindings[8];
-    for (uint32_t i = 0; i < count; i++)
-        bindings[i] = (VkDescriptorSetLayoutBinding){i, types[i], 1, stages, NULL};
-    const VkDescriptorSetLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = count,
-        .pBindings = bindings,
-    };
-    return pm_gpu_check(vkCreateDescriptorSetLayout(gpu->device, &info, NULL, layout),
-                        "vkCreateDescriptorSetLayout", error);
-}
-
-static bool create_layout(const struct pm_gpu *gpu, const VkDescriptorSetLayout *sets,
-                          uint32_t count, VkShaderStageFlags stages, uint32_t push_bytes,
-                          VkPipelineLayout *layout, struct pm_error *error)
-{
-    const VkPushConstantRange range = {stages, 0, push_bytes};
-    const VkPipelineLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = count,
-        .pSetLayouts = sets,
-        .pushConstantRangeCount = 1,
-        .pPushConstantRanges = &range,
-    };
-    return pm_gpu_check(vkCreatePipelineLayout(gpu->device, &info, NULL, layout),
-                        "vkCreatePipelineLayout", error);
-}
-
 static bool create_layouts(struct pm_renderer *r, struct pm_error *error)
 {
     const struct pm_gpu *gpu = r->gpu;
-    if (!create_set_layout(gpu, frame_bindings, COUNT(frame_bindings), GRAPHICS, &r->frame_layout,
-                           error) ||
-        !create_set_layout(gpu, light_bindings, COUNT(light_bindings), VK_SHADER_STAGE_FRAGMENT_BIT,
-                           &r->light_layout, error) ||
-        !create_set_layout(gpu, post_bindings, COUNT(post_bindings), VK_SHADER_STAGE_COMPUTE_BIT,
-                           &r->post_layout, error))
+    if (!pm_gpu_set_layout_create(gpu, frame_bindings, COUNT(frame_bindings), GRAPHICS,
+                                  &r->frame_layout, error) ||
+        !pm_gpu_set_layout_create(gpu, light_bindings, COUNT(light_bindings),
+                                  VK_SHADER_STAGE_FRAGMENT_BIT, &r->light_layout, error) ||
+        !pm_gpu_set_layout_create(gpu, post_bindings, COUNT(post_bindings),
+                                  VK_SHADER_STAGE_COMPUTE_BIT, &r->post_layout, error))
         return false;
     const VkDescriptorSetLayout light_sets[] = {r->frame_layout, r->light_layout};
-    return create_layout(gpu, &r->frame_layout, 1, GRAPHICS, sizeof(struct pm_object_constants),
-                         &r->geometry_pipeline_layout, error) &&
-           create_layout(gpu, light_sets, 2, GRAPHICS, 3 * 4, &r->light_pipeline_layout, error) &&
-           create_layout(gpu, &r->post_layout, 1, VK_SHADER_STAGE_COMPUTE_BIT, 4,
-                         &r->post_pipeline_layout, error);
+    return pm_gpu_pipeline_layout_create(gpu, &r->frame_layout, 1, GRAPHICS,
+                                         sizeof(struct pm_object_constants),
+                                         &r->geometry_pipeline_layout, error) &&
+           pm_gpu_pipeline_layout_create(gpu, light_sets, 2, GRAPHICS, 3 * 4,
+                                         &r->light_pipeline_layout, error) &&
+           pm_gpu_pipeline_layout_create(gpu, &r->post_layout, 1, VK_SHADER_STAGE_COMPUTE_BIT, 4,
+                                         &r->post_pipeline_layout, error);
 }
 
 static const VkVertexInputBindingDescription vertex_binding = {0, sizeof(struct pm_vertex),
@@ -153,7 +123,7 @@ bool pm_renderer_create_pipelines(struct pm_renderer *r, struct pm_error *error)
         .vertex = PM_GPU_SPIRV(tile_vert),
         .fragment = PM_GPU_SPIRV(lighting_frag),
         .layout = r->light_pipeline_layout,
-        .pass = r->light_pass,
+        .pass = r->sun_pass,
         .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP,
         .targets = 1,
     };
@@ -162,6 +132,7 @@ bool pm_renderer_create_pipelines(struct pm_renderer *r, struct pm_error *error)
     if (!pm_gpu_graphics_create(gpu, &light, &r->light, error))
         return false;
     light.fragment = PM_GPU_SPIRV(lights_frag);
+    light.pass = r->light_pass;
     light.additive = true;
     return pm_gpu_graphics_create(gpu, &light, &r->lights, error) &&
            pm_gpu_compute_create(gpu, PM_GPU_SPIRV(bright_comp), post, &r->bright, error) &&
@@ -202,41 +173,6 @@ static bool allocate_sets(struct pm_renderer *r, struct pm_error *error)
     return true;
 }
 
-static void write_buffer(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
-                         VkDescriptorType type, const struct pm_gpu_buffer *buffer)
-{
-    const VkDescriptorBufferInfo info = {buffer->handle, 0, VK_WHOLE_SIZE};
-    const VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = set,
-        .dstBinding = binding,
-        .descriptorCount = 1,
-        .descriptorType = type,
-        .pBufferInfo = &info,
-    };
-    vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
-}
-
-/* sampler NULL: a storage image. */
-static void write_image(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
-                        const struct pm_gpu_image *image, VkSampler sampler)
-{
-    const VkDescriptorImageInfo info = {sampler, image->view,
-                                        !sampler ? VK_IMAGE_LAYOUT_GENERAL
-                                        : image->format == VK_FORMAT_D32_SFLOAT
-                                            ? VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL
-                                            : VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
-    const VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = set,
-        .dstBinding = binding,
-        .descriptorCount = 1,
-        .descriptorType = sampler ? SAMPLED : WRITTEN,
-        .pImageInfo = &info,
-    };
-    vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
-}
-
 bool pm_renderer_create_sets(struct pm_renderer *r, struct pm_error *error)
 {
     if (!allocate_sets(r, error))
@@ -244,22 +180,22 @@ bool pm_renderer_create_sets(struct pm_renderer *r, struct pm_error *error)
     const struct pm_gpu *gpu = r->gpu;
     for (int i = 0; i < PM_FRAMES_IN_FLIGHT; i++) {
         const struct pm_frame *f = &r->frames[i];
-        write_buffer(gpu, f->frame_set, 0, UNIFORM, &f->constants);
-        write_image(gpu, f->frame_set, 1, &r->albedo_maps, r->repeat);
-        write_image(gpu, f->frame_set, 2, &r->surface_maps, r->repeat);
-        write_buffer(gpu, f->light_set, 0, STORAGE, &f->lights);
-        write_buffer(gpu, f->light_set, 1, STORAGE, &f->tiles);
-        write_image(gpu, f->light_set, 2, &r->albedo, r->nearest);
-        write_image(gpu, f->light_set, 3, &r->normal, r->nearest);
-        write_image(gpu, f->light_set, 4, &r->material, r->nearest);
-        write_image(gpu, f->light_set, 5, &r->depth, r->nearest);
-        write_image(gpu, f->light_set, 6, &r->shadow, r->nearest);
-        write_image(gpu, f->light_set, 7, &r->masks, r->clamp);
-        write_image(gpu, f->post_set, 0, &r->hdr, r->nearest);
-        write_image(gpu, f->post_set, 1, &r->bloom_a, VK_NULL_HANDLE);
-        write_image(gpu, f->post_set, 2, &r->bloom_b, VK_NULL_HANDLE);
-        write_image(gpu, f->post_set, 3, &r->picture, VK_NULL_HANDLE);
-        write_buffer(gpu, f->post_set, 4, STORAGE, &f->histogram);
+        pm_gpu_set_buffer(gpu, f->frame_set, 0, UNIFORM, &f->constants);
+        pm_gpu_set_image(gpu, f->frame_set, 1, &r->albedo_maps, r->repeat);
+        pm_gpu_set_image(gpu, f->frame_set, 2, &r->surface_maps, r->repeat);
+        pm_gpu_set_buffer(gpu, f->light_set, 0, STORAGE, &f->lights);
+        pm_gpu_set_buffer(gpu, f->light_set, 1, STORAGE, &f->tiles);
+        pm_gpu_set_image(gpu, f->light_set, 2, &r->albedo, r->nearest);
+        pm_gpu_set_image(gpu, f->light_set, 3, &r->normal, r->nearest);
+        pm_gpu_set_image(gpu, f->light_set, 4, &r->material, r->nearest);
+        pm_gpu_set_image(gpu, f->light_set, 5, &r->depth, r->nearest);
+        pm_gpu_set_image(gpu, f->light_set, 6, &r->shadow, r->nearest);
+        pm_gpu_set_image(gpu, f->light_set, 7, &r->masks, r->clamp);
+        pm_gpu_set_image(gpu, f->post_set, 0, &r->hdr, r->nearest);
+        pm_gpu_set_image(gpu, f->post_set, 1, &r->bloom_a, VK_NULL_HANDLE);
+        pm_gpu_set_image(gpu, f->post_set, 2, &r->bloom_b, VK_NULL_HANDLE);
+        pm_gpu_set_image(gpu, f->post_set, 3, r->picture, VK_NULL_HANDLE);
+        pm_gpu_set_buffer(gpu, f->post_set, 4, STORAGE, &f->histogram);
     }
     return true;
 }

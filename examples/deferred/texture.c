@@ -1,59 +1,11 @@
 #include "examples/deferred/texture.h"
+#include "examples/common/paint.h"
 #include <math.h>
 #include <stdlib.h>
 
 #define SIDE PM_TEXTURE_SIDE
 
-struct texel {
-    float r, g, b, a;
-};
-
-typedef struct texel (*paint)(float u, float v);
-
-static float lattice(uint32_t x, uint32_t y, uint32_t period, uint32_t salt)
-{
-    uint32_t h = (x % period) * 0x9e3779b1u ^ (y % period) * 0x85ebca77u ^ salt * 0xc2b2ae3du;
-    h ^= h >> 15;
-    h *= 0x2c1b3c6du;
-    h ^= h >> 12;
-    h *= 0x297a2d39u;
-    h ^= h >> 15;
-    return (float)(h >> 8) / 16777216.0f;
-}
-
-static float smooth(float t)
-{
-    return t * t * (3.0f - 2.0f * t);
-}
-
-static float mix(float a, float b, float t)
-{
-    return a + (b - a) * t;
-}
-
-static float clamp01(float x)
-{
-    return x < 0.0f ? 0.0f : x > 1.0f ? 1.0f : x;
-}
-
-/* Value noise that repeats after `period` cells over the unit square. */
-static float noise(float u, float v, uint32_t period, uint32_t salt)
-{
-    const float x = u * (float)period, y = v * (float)period;
-    const uint32_t ix = (uint32_t)x, iy = (uint32_t)y;
-    const float fx = smooth(x - (float)ix), fy = smooth(y - (float)iy);
-    return mix(mix(lattice(ix, iy, period, salt), lattice(ix + 1, iy, period, salt), fx),
-               mix(lattice(ix, iy + 1, period, salt), lattice(ix + 1, iy + 1, period, salt), fx),
-               fy);
-}
-
-static float fractal(float u, float v, uint32_t period, int octaves, uint32_t salt)
-{
-    float sum = 0.0f, weight = 0.5f;
-    for (int i = 0; i < octaves; i++, weight *= 0.5f)
-        sum += weight * noise(u, v, period << i, salt + (uint32_t)i);
-    return sum;
-}
+typedef struct pm_texel (*paint)(float u, float v);
 
 struct brick {
     float height, shade;
@@ -70,45 +22,47 @@ static struct brick brick_at(float u, float v)
     const float inside_x = x - floorf(x), inside_y = y - (float)row;
     const float edge_x = fminf(inside_x, 1.0f - inside_x) / 4.0f;
     const float edge_y = fminf(inside_y, 1.0f - inside_y) / 8.0f;
-    const float ragged = 0.004f * (noise(u, v, 64, 3) - 0.5f);
-    const float rise = clamp01((fminf(edge_x, edge_y) + ragged - 0.006f) / 0.012f);
+    const float ragged = 0.004f * (pm_noise(u, v, 64, 3) - 0.5f);
+    const float rise = pm_clamp01((fminf(edge_x, edge_y) + ragged - 0.006f) / 0.012f);
     return (struct brick){
-        .height = smooth(rise) * (0.75f + 0.25f * fractal(u, v, 16, 3, 5)),
-        .shade = lattice((uint32_t)column, (uint32_t)row, 64, 11),
+        .height = pm_smooth(rise) * (0.75f + 0.25f * pm_fractal(u, v, 16, 3, 5)),
+        .shade = pm_lattice((uint32_t)column, (uint32_t)row, 64, 11),
         .column = column,
         .row = row,
     };
 }
 
-static struct texel paint_brick(float u, float v)
+static struct pm_texel paint_brick(float u, float v)
 {
     const struct brick brick = brick_at(u, v);
-    const float grain = 0.7f + 0.6f * fractal(u, v, 32, 3, 7);
+    const float grain = 0.7f + 0.6f * pm_fractal(u, v, 32, 3, 7);
     if (brick.height < 0.3f)
-        return (struct texel){0.27f * grain, 0.25f * grain, 0.23f * grain, 1.0f};
+        return (struct pm_texel){0.27f * grain, 0.25f * grain, 0.23f * grain, 1.0f};
     const float warm = 0.6f + 0.5f * brick.shade;
-    return (struct texel){0.46f * warm * grain, 0.17f * warm * grain, 0.10f * warm * grain, 1.0f};
+    return (struct pm_texel){0.46f * warm * grain, 0.17f * warm * grain, 0.10f * warm * grain,
+                             1.0f};
 }
 
-static struct texel paint_plain(float u, float v)
+static struct pm_texel paint_plain(float u, float v)
 {
-    const float grain = 0.8f + 0.2f * fractal(u, v, 32, 3, 9);
-    return (struct texel){grain, grain, grain, 1.0f};
+    const float grain = 0.8f + 0.2f * pm_fractal(u, v, 32, 3, 9);
+    return (struct pm_texel){grain, grain, grain, 1.0f};
 }
 
-static struct texel paint_rock(float u, float v)
+static struct pm_texel paint_rock(float u, float v)
 {
-    const float layer = fractal(u, v, 4, 5, 21), crack = fabsf(fractal(u, v, 8, 4, 33) - 0.47f);
+    const float layer = pm_fractal(u, v, 4, 5, 21),
+                crack = fabsf(pm_fractal(u, v, 8, 4, 33) - 0.47f);
     const float tone = (0.16f + 0.3f * layer) * (crack < 0.02f ? 0.5f : 1.0f);
-    return (struct texel){tone * 1.05f, tone, tone * 0.92f, 1.0f};
+    return (struct pm_texel){tone * 1.05f, tone, tone * 0.92f, 1.0f};
 }
 
 /* Several pointed leaves on a twig; transparent between them. */
-static struct texel paint_leaf(float u, float v)
+static struct pm_texel paint_leaf(float u, float v)
 {
-    struct texel out = {0.05f, 0.12f, 0.02f, 0.0f};
+    struct pm_texel out = {0.05f, 0.12f, 0.02f, 0.0f};
     if (fabsf(u - 0.5f - 0.04f * sinf(v * 9.0f)) < 0.012f)
-        out = (struct texel){0.10f, 0.07f, 0.03f, 1.0f};
+        out = (struct pm_texel){0.10f, 0.07f, 0.03f, 1.0f};
     for (int i = 0; i < 9; i++) {
         const float side = i & 1 ? 1.0f : -1.0f;
         const float turn = side * (0.55f + 0.12f * (float)(i % 3)) + (i == 8 ? -0.6f : 0.0f);
@@ -118,94 +72,64 @@ static struct texel paint_leaf(float u, float v)
         const float t = along / 0.42f;
         if (t <= 0.0f || t >= 1.0f || fabsf(across) > 0.085f * sinf(3.14159265f * powf(t, 0.7f)))
             continue;
-        const float tone = 0.7f + 0.5f * lattice((uint32_t)i, 1, 64, 77) - 0.8f * fabsf(across);
+        const float tone = 0.7f + 0.5f * pm_lattice((uint32_t)i, 1, 64, 77) - 0.8f * fabsf(across);
         const float vein = fabsf(across) < 0.006f ? 1.35f : 1.0f;
-        out = (struct texel){0.10f * tone * vein, 0.27f * tone * vein, 0.05f * tone * vein, 1.0f};
+        out =
+            (struct pm_texel){0.10f * tone * vein, 0.27f * tone * vein, 0.05f * tone * vein, 1.0f};
     }
     return out;
 }
 
-static struct texel paint_grass(float u, float v)
+static struct pm_texel paint_grass(float u, float v)
 {
-    const float blades =
-        noise(u + 0.02f * noise(u, v, 16, 1), v, 128, 41) * 0.6f + 0.4f * noise(u, v, 64, 43);
-    const float patch = fractal(u, v, 4, 3, 45);
+    const float blades = pm_noise(u + 0.02f * pm_noise(u, v, 16, 1), v, 128, 41) * 0.6f +
+                         0.4f * pm_noise(u, v, 64, 43);
+    const float patch = pm_fractal(u, v, 4, 3, 45);
     const float tone = 0.45f + 0.9f * blades;
-    return (struct texel){(0.09f + 0.09f * patch) * tone, (0.17f + 0.04f * patch) * tone,
-                          0.045f * tone, 1.0f};
+    return (struct pm_texel){(0.09f + 0.09f * patch) * tone, (0.17f + 0.04f * patch) * tone,
+                             0.045f * tone, 1.0f};
 }
 
-static struct texel paint_earth(float u, float v)
+static struct pm_texel paint_earth(float u, float v)
 {
-    const float tone = 0.5f + 0.8f * fractal(u, v, 8, 5, 51);
-    const float stone = noise(u, v, 32, 55) > 0.82f ? 1.6f : 1.0f;
-    return (struct texel){0.17f * tone * stone, 0.115f * tone * stone, 0.07f * tone * stone, 1.0f};
+    const float tone = 0.5f + 0.8f * pm_fractal(u, v, 8, 5, 51);
+    const float stone = pm_noise(u, v, 32, 55) > 0.82f ? 1.6f : 1.0f;
+    return (struct pm_texel){0.17f * tone * stone, 0.115f * tone * stone, 0.07f * tone * stone,
+                             1.0f};
 }
 
-static struct texel surface_brick(float u, float v)
+static struct pm_texel surface_brick(float u, float v)
 {
     const struct brick brick = brick_at(u, v);
-    return (struct texel){brick.height, 0.75f + 0.2f * noise(u, v, 64, 61),
-                          0.55f + 0.45f * clamp01(brick.height * 1.6f), brick.shade};
+    return (struct pm_texel){brick.height, 0.75f + 0.2f * pm_noise(u, v, 64, 61),
+                             0.55f + 0.45f * pm_clamp01(brick.height * 1.6f), brick.shade};
 }
 
-static struct texel surface_metal(float u, float v)
+static struct pm_texel surface_metal(float u, float v)
 {
-    return (struct texel){noise(u, v, 32, 65), fractal(u, v, 16, 3, 67), 1.0f,
-                          fractal(u, v, 4, 5, 69)};
+    return (struct pm_texel){pm_noise(u, v, 32, 65), pm_fractal(u, v, 16, 3, 67), 1.0f,
+                             pm_fractal(u, v, 4, 5, 69)};
 }
 
-static struct texel surface_ground(float u, float v)
+static struct pm_texel surface_ground(float u, float v)
 {
-    const float height = fractal(u, v, 16, 4, 71);
-    return (struct texel){height, 0.9f, 0.6f + 0.4f * height, noise(u, v, 8, 73)};
-}
-
-static uint8_t byte(float x)
-{
-    return (uint8_t)(clamp01(x) * 255.0f + 0.5f);
-}
-
-/* One level from the level above, which is twice as large. */
-static void halve(const uint8_t *above, uint8_t *out, int side)
-{
-    for (int y = 0; y < side; y++) {
-        for (int x = 0; x < side; x++) {
-            for (int c = 0; c < 4; c++) {
-                const uint8_t *a = above + ((y * 2 * side * 2) + x * 2) * 4 + c;
-                out[(y * side + x) * 4 + c] =
-                    (uint8_t)((a[0] + a[4] + a[side * 2 * 4] + a[side * 2 * 4 + 4] + 2) / 4);
-            }
-        }
-    }
+    const float height = pm_fractal(u, v, 16, 4, 71);
+    return (struct pm_texel){height, 0.9f, 0.6f + 0.4f * height, pm_noise(u, v, 8, 73)};
 }
 
 static uint8_t *paint_layers(const paint *painters, int count)
 {
-    size_t layer_size = 0;
-    for (int level = 0; level < PM_TEXTURE_LEVELS; level++)
-        layer_size += (size_t)(SIDE >> level) * (SIDE >> level) * 4;
+    const size_t layer_size = pm_paint_layer_size(SIDE);
     uint8_t *all = malloc(layer_size * (size_t)count);
     if (!all)
         return NULL;
     for (int layer = 0; layer < count; layer++) {
         uint8_t *out = all + layer_size * (size_t)layer;
-        for (int y = 0; y < SIDE; y++) {
-            for (int x = 0; x < SIDE; x++) {
-                const struct texel t =
-                    painters[layer](((float)x + 0.5f) / SIDE, ((float)y + 0.5f) / SIDE);
-                uint8_t *texel = out + (y * SIDE + x) * 4;
-                texel[0] = byte(t.r);
-                texel[1] = byte(t.g);
-                texel[2] = byte(t.b);
-                texel[3] = byte(t.a);
-            }
-        }
-        for (int level = 1; level < PM_TEXTURE_LEVELS; level++) {
-            uint8_t *below = out + (size_t)(SIDE >> (level - 1)) * (SIDE >> (level - 1)) * 4;
-            halve(out, below, SIDE >> level);
-            out = below;
-        }
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++)
+                pm_paint_texel(out + (y * SIDE + x) * 4,
+                               painters[layer](((float)x + 0.5f) / SIDE, ((float)y + 0.5f) / SIDE));
+        pm_paint_mips(out, SIDE);
     }
     return all;
 }
@@ -242,7 +166,7 @@ static float mask_at(int layer, float x, float y)
         return bar_x < 0.06f || bar_y < 0.06f ? 0.0f : 1.0f;
     }
     case PM_MASK_BRANCHES:
-        return fractal(x * 0.5f + 0.5f, y * 0.5f + 0.5f, 8, 3, 81) > 0.47f ? 1.0f : 0.0f;
+        return pm_fractal(x * 0.5f + 0.5f, y * 0.5f + 0.5f, 8, 3, 81) > 0.47f ? 1.0f : 0.0f;
     case PM_MASK_RINGS:
         return r < 0.92f && fmodf(r * 4.0f, 1.0f) > 0.35f ? 1.0f : 0.0f;
     default:
@@ -266,7 +190,7 @@ uint8_t *pm_texture_masks(void)
                     ((float)(i / M) + 0.25f + 0.5f * (float)(tap >> 1)) / M * 2.0f - 1.0f;
                 sum += mask_at(layer, x, y) * 0.25f;
             }
-            all[layer * M * M + i] = byte(sum);
+            all[layer * M * M + i] = pm_paint_byte(sum);
         }
     }
     return all;

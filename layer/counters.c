@@ -1,7 +1,9 @@
 #include "layer/counters.h"
 
+#include "layer/counter_addresses.h"
 #include "layer/lookup.h"
 #include "layer/object.h"
+#include "layer/ranges.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +11,16 @@
 #define ALIGNMENT UINT64_C(64)
 #define CLEAR_TIMEOUT UINT64_C(1000000000) /* nanoseconds */
 
-/* A free range. The list is sorted by offset, and no two ranges touch. */
-struct range {
-    struct range *next;
-    uint64_t offset, bytes;
+/* Blocks above this part of the memory do not choose their place. */
+#define LARGE_SHARE 64
+
+#define HOST (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+
+/* How counter memory is asked for. */
+enum replay {
+    PLAIN,
+    CAPTURED, /* so that its addresses can be asked for again */
+    REPLAYED, /* at the addresses of an earlier session */
 };
 
 struct pm_counters {
@@ -21,10 +29,11 @@ struct pm_counters {
     VkDeviceMemory memory;
     unsigned char *map; /* NULL: not host-visible, and cleared by the GPU */
     VkDeviceAddress address;
-    uint64_t bytes;
+    uint64_t bytes, first; /* first: the first offset that may be used */
+    bool lasting;          /* the next session is likely to have the same address */
     uint64_t *seen;
     pthread_mutex_t lock; /* all below */
-    struct range *free;
+    struct pm_range *free;
     bool named;
     /* of the GPU's clearing; null once it is done */
     VkCommandPool pool;
@@ -42,11 +51,18 @@ static uint32_t memory_type(const struct pm_device *device, uint32_t allowed,
     return UINT32_MAX;
 }
 
-static bool create_buffer(struct pm_counters *counters, struct pm_error *error)
+static bool create_buffer(struct pm_counters *counters, enum replay replay,
+                          const struct pm_counter_addresses *addresses, struct pm_error *error)
 {
     struct pm_device *device = counters->device;
+    const VkBufferOpaqueCaptureAddressCreateInfo address = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_OPAQUE_CAPTURE_ADDRESS_CREATE_INFO,
+        .opaqueCaptureAddress = addresses->buffer,
+    };
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .pNext = replay == REPLAYED ? &address : NULL,
+        .flags = replay != PLAIN ? VK_BUFFER_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT : 0,
         .size = counters->bytes,
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
@@ -61,50 +77,126 @@ static bool create_buffer(struct pm_counters *counters, struct pm_error *error)
     return true;
 }
 
-static bool allocate_memory(struct pm_counters *counters, struct pm_error *error)
+static bool allocate(struct pm_counters *counters, uint32_t type, uint64_t bytes,
+                     enum replay replay, const struct pm_counter_addresses *addresses,
+                     VkResult *result)
+{
+    struct pm_device *device = counters->device;
+    const struct pm_device_dispatch *dispatch = &device->dispatch;
+    const VkMemoryOpaqueCaptureAddressAllocateInfo address = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_OPAQUE_CAPTURE_ADDRESS_ALLOCATE_INFO,
+        .opaqueCaptureAddress = addresses->memory,
+    };
+    const VkMemoryAllocateFlagsInfo flags = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .pNext = replay == REPLAYED ? &address : NULL,
+        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT |
+                 (replay != PLAIN ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT : 0u),
+    };
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = &flags,
+        .allocationSize = bytes,
+        .memoryTypeIndex = type,
+    };
+    *result = dispatch->AllocateMemory(device->handle, &info, NULL, &counters->memory);
+    if (*result != VK_SUCCESS)
+        return false;
+    void *map = NULL;
+    if ((device->memory.memoryTypes[type].propertyFlags & HOST) == HOST)
+        *result = dispatch->MapMemory(device->handle, counters->memory, 0, VK_WHOLE_SIZE, 0, &map);
+    if (*result == VK_SUCCESS) {
+        counters->map = map;
+        return true;
+    }
+    dispatch->FreeMemory(device->handle, counters->memory, NULL);
+    counters->memory = VK_NULL_HANDLE;
+    return false;
+}
+
+/* *addresses: its memory type is where the memory was found. */
+static bool allocate_memory(struct pm_counters *counters, enum replay replay,
+                            struct pm_counter_addresses *addresses, struct pm_error *error)
 {
     static const VkMemoryPropertyFlags preferred[] = {
-        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-            VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | HOST,
         VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+        HOST,
     };
     struct pm_device *device = counters->device;
     const struct pm_device_dispatch *dispatch = &device->dispatch;
     VkMemoryRequirements needs;
     dispatch->GetBufferMemoryRequirements(device->handle, counters->buffer, &needs);
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    for (size_t i = 0; i < sizeof preferred / sizeof preferred[0]; i++) {
-        const VkMemoryAllocateFlagsInfo flags = {
-            .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-            .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
-        };
-        const VkMemoryAllocateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-            .pNext = &flags,
-            .allocationSize = needs.size,
-            .memoryTypeIndex = memory_type(device, needs.memoryTypeBits, preferred[i]),
-        };
-        if (info.memoryTypeIndex == UINT32_MAX)
+    bool found = false;
+    for (size_t i = 0; !found && i < sizeof preferred / sizeof preferred[0]; i++) {
+        const uint32_t type = memory_type(device, needs.memoryTypeBits, preferred[i]);
+        if (type == UINT32_MAX || (replay == REPLAYED && type != addresses->memory_type))
             continue;
-        result = dispatch->AllocateMemory(device->handle, &info, NULL, &counters->memory);
-        if (result != VK_SUCCESS)
-            continue;
-        void *map = NULL;
-        if ((preferred[i] & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0 ||
-            (result = dispatch->MapMemory(device->handle, counters->memory, 0, VK_WHOLE_SIZE, 0,
-                                          &map)) == VK_SUCCESS) {
-            counters->map = map;
-            break;
-        }
-        dispatch->FreeMemory(device->handle, counters->memory, NULL);
-        counters->memory = VK_NULL_HANDLE;
+        found = allocate(counters, type, needs.size, replay, addresses, &result);
+        if (found)
+            addresses->memory_type = type;
     }
-    if (counters->memory == VK_NULL_HANDLE)
+    if (!found)
         return pm_fail(error, PM_ERROR_DEVICE, "no memory for counters (VkResult %d)", result);
     result = dispatch->BindBufferMemory(device->handle, counters->buffer, counters->memory, 0);
     if (result != VK_SUCCESS)
         return pm_fail(error, PM_ERROR_DEVICE, "counters cannot be bound (VkResult %d)", result);
+    return true;
+}
+
+static void free_memory(struct pm_counters *counters)
+{
+    struct pm_device *device = counters->device;
+    if (counters->buffer != VK_NULL_HANDLE)
+        device->dispatch.DestroyBuffer(device->handle, counters->buffer, NULL);
+    if (counters->memory != VK_NULL_HANDLE)
+        device->dispatch.FreeMemory(device->handle, counters->memory, NULL);
+    counters->buffer = VK_NULL_HANDLE;
+    counters->memory = VK_NULL_HANDLE;
+    counters->map = NULL;
+}
+
+/* The buffer with its memory, or nothing of both. */
+static bool create_memory(struct pm_counters *counters, enum replay replay,
+                          struct pm_counter_addresses *addresses, struct pm_error *error)
+{
+    if (create_buffer(counters, replay, addresses, error) &&
+        allocate_memory(counters, replay, addresses, error))
+        return true;
+    free_memory(counters);
+    return false;
+}
+
+/* At the address of an earlier session if the driver gives it, else at one that can be asked for in
+ * the next, else anywhere. */
+static bool find_memory(struct pm_counters *counters, struct pm_error *error)
+{
+    struct pm_device *device = counters->device;
+    const struct pm_device_dispatch *dispatch = &device->dispatch;
+    struct pm_counter_addresses known = {0}, given = {0};
+    struct pm_error refused;
+    bool replayed = false;
+    if (device->abilities.capture_replay) {
+        replayed = pm_counter_addresses_load(device, counters->bytes, &known) &&
+                   create_memory(counters, REPLAYED, &known, &refused);
+        given.memory_type = known.memory_type;
+        counters->lasting = replayed || create_memory(counters, CAPTURED, &given, &refused);
+    }
+    if (!counters->lasting)
+        return create_memory(counters, PLAIN, &given, error);
+    const VkBufferDeviceAddressInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+        .buffer = counters->buffer,
+    };
+    const VkDeviceMemoryOpaqueCaptureAddressInfo memory = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_MEMORY_OPAQUE_CAPTURE_ADDRESS_INFO,
+        .memory = counters->memory,
+    };
+    given.buffer = dispatch->GetBufferOpaqueCaptureAddress(device->handle, &buffer);
+    given.memory = dispatch->GetDeviceMemoryOpaqueCaptureAddress(device->handle, &memory);
+    if (!replayed || given.buffer != known.buffer || given.memory != known.memory)
+        pm_counter_addresses_save(device, counters->bytes, &given);
     return true;
 }
 
@@ -173,12 +265,11 @@ struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error
     pthread_mutex_init(&counters->lock, NULL);
     counters->bytes = (uint64_t)device->instance->config.limits.counter_memory_mib << 20;
     counters->seen = calloc(counters->bytes / 8, 8);
-    counters->free = calloc(1, sizeof *counters->free);
-    if (counters->bytes == 0 || counters->seen == NULL || counters->free == NULL) {
+    if (counters->bytes == 0 || counters->seen == NULL) {
         pm_fail(error, PM_ERROR_MEMORY, "no memory for counters");
         goto failed;
     }
-    if (!create_buffer(counters, error) || !allocate_memory(counters, error))
+    if (!find_memory(counters, error))
         goto failed;
     if (counters->map == NULL && !clear(counters, error))
         goto failed;
@@ -189,8 +280,9 @@ struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error
     counters->address = device->dispatch.GetBufferDeviceAddress(device->handle, &info);
     /* The buffer's alignment is at least that of its memory; blocks need 64 bytes in the address
      * itself. */
-    uint64_t skip = (ALIGNMENT - counters->address % ALIGNMENT) % ALIGNMENT;
-    *counters->free = (struct range){NULL, skip, (counters->bytes - skip) & ~(ALIGNMENT - 1)};
+    counters->first = (ALIGNMENT - counters->address % ALIGNMENT) % ALIGNMENT;
+    pm_ranges_give(&counters->free, counters->first,
+                   (counters->bytes - counters->first) & ~(ALIGNMENT - 1));
     return counters;
 
 failed:
@@ -226,36 +318,31 @@ void pm_counters_destroy(struct pm_counters *counters)
         device->dispatch.DestroyFence(device->handle, counters->cleared, NULL);
     if (counters->pool != VK_NULL_HANDLE)
         device->dispatch.DestroyCommandPool(device->handle, counters->pool, NULL);
-    if (counters->buffer != VK_NULL_HANDLE)
-        device->dispatch.DestroyBuffer(device->handle, counters->buffer, NULL);
-    if (counters->memory != VK_NULL_HANDLE)
-        device->dispatch.FreeMemory(device->handle, counters->memory, NULL);
-    for (struct range *range = counters->free, *next; range != NULL; range = next) {
-        next = range->next;
-        free(range);
-    }
+    free_memory(counters);
+    pm_ranges_finish(&counters->free);
     free(counters->seen);
     pthread_mutex_destroy(&counters->lock);
     free(counters);
 }
 
-/* First fit. Under the lock. */
-static bool take(struct pm_counters *counters, uint64_t bytes, uint64_t *offset)
+/* Where a block is to be looked for. Which batches there are is drawn at random in each session, in
+ * what order their variants are made depends on the game; but a shader that has no more points than
+ * a batch, or any under sampler.batch "all" or with a sampler.seed, is instrumented the same in the
+ * next session. So where the memory has the same address then, a block's place in the lower half
+ * is chosen by what counts in it. Two that choose the same place, one after the other, may still
+ * find each other's next time. Large blocks share the upper half from its start, so that the small
+ * ones do not leave them gaps only. */
+static uint64_t choose_place(const struct pm_counters *counters, uint64_t bytes, uint64_t wish)
 {
-    for (struct range **link = &counters->free; *link != NULL; link = &(*link)->next) {
-        struct range *range = *link;
-        if (range->bytes < bytes)
-            continue;
-        *offset = range->offset;
-        range->offset += bytes;
-        range->bytes -= bytes;
-        if (range->bytes == 0) {
-            *link = range->next;
-            free(range);
-        }
-        return true;
-    }
-    return false;
+    const uint64_t half = counters->bytes / 2;
+    if (!counters->lasting)
+        return 0;
+    if (bytes > counters->bytes / LARGE_SHARE)
+        return counters->first + half;
+    uint64_t unit = ALIGNMENT;
+    while (unit < bytes)
+        unit *= 2;
+    return counters->first + wish % (half / unit) * unit;
 }
 
 /* For debuggers. Not when the objects are made: the loader drops names that are given inside
@@ -273,7 +360,7 @@ static void name_objects(struct pm_counters *counters)
         pm_name_object(device, VK_OBJECT_TYPE_FENCE, PM_KEY(counters->cleared), "counter clearing");
 }
 
-bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
+bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes, uint64_t wish,
                           struct pm_counter_block *block, struct pm_error *error)
 {
     if (bytes == 0 || bytes > counters->bytes)
@@ -284,7 +371,8 @@ bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
         name_objects(counters);
     bool cleared = is_cleared(counters, counters->device->instance->config.debug.synchronous);
     uint64_t offset = 0;
-    bool taken = cleared && take(counters, bytes, &offset);
+    bool taken = cleared && pm_ranges_take(&counters->free, choose_place(counters, bytes, wish),
+                                           bytes, &offset);
     pthread_mutex_unlock(&counters->lock);
     if (!cleared)
         return pm_fail(error, PM_ERROR_STATE, "counter memory is not cleared yet");
@@ -303,30 +391,7 @@ void pm_counters_free(struct pm_counters *counters, const struct pm_counter_bloc
     if (block->bytes == 0)
         return;
     pthread_mutex_lock(&counters->lock);
-    struct range **link = &counters->free, *before = NULL;
-    while (*link != NULL && (*link)->offset < block->offset) {
-        before = *link;
-        link = &(*link)->next;
-    }
-    struct range *after = *link;
-    if (before != NULL && before->offset + before->bytes == block->offset) {
-        before->bytes += block->bytes;
-        if (after != NULL && before->offset + before->bytes == after->offset) {
-            before->bytes += after->bytes;
-            before->next = after->next;
-            free(after);
-        }
-    } else if (after != NULL && block->offset + block->bytes == after->offset) {
-        after->offset = block->offset;
-        after->bytes += block->bytes;
-    } else {
-        /* Out of memory: the block is lost until the device goes, which the limit bounds. */
-        struct range *range = malloc(sizeof *range);
-        if (range != NULL) {
-            *range = (struct range){after, block->offset, block->bytes};
-            *link = range;
-        }
-    }
+    pm_ranges_give(&counters->free, block->offset, block->bytes);
     pthread_mutex_unlock(&counters->lock);
 }
 

@@ -156,13 +156,14 @@ static void free_device(struct pm_device *device)
     free(device);
 }
 
-static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info)
+static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info,
+                   const VkDeviceCreateInfo *asked)
 {
     struct pm_instance *instance = device->instance;
     const struct pm_instance_dispatch *dispatch = &instance->dispatch;
     dispatch->GetPhysicalDeviceProperties(device->physical, &device->properties);
     dispatch->GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
-    pm_device_find_abilities(device, info);
+    pm_device_find_abilities(device, info, asked);
     if (!find_queue_families(device, info) || device->set_loader_data == NULL)
         device->abilities.sample = false;
     if (start_sampling(device)) {
@@ -204,7 +205,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
         device->set_loader_data = set_loader_data;
         pm_device_dispatch_load(&device->dispatch, *out, gdpa);
         if (wants_sampling(instance))
-            set_up(device, used);
+            set_up(device, used, info);
     }
     pm_arena_destroy(arena);
     pm_process_watch_exit();

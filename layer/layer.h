@@ -66,6 +66,7 @@ struct pm_device_abilities {
     bool int64_atomics; /* shaderInt64 and shaderBufferInt64Atomics */
     bool memory_model_device_scope;
     bool timeline_semaphore;
+    bool capture_replay; /* of buffer device addresses; on for us, and the game does not use it */
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
     uint32_t subgroup_size;
     struct pm_target target;

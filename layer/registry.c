@@ -181,6 +181,27 @@ struct pm_device *pm_registry_leftover(const struct pm_instance *instance)
     return leftover.device;
 }
 
+struct twins {
+    const struct pm_device *device;
+    uint32_t count;
+};
+
+static void count_twin(void *user, void *value)
+{
+    struct twins *twins = user;
+    const struct pm_device *device = value, *of = twins->device;
+    twins->count += device != of && device->sampling != NULL &&
+                    device->properties.vendorID == of->properties.vendorID &&
+                    device->properties.deviceID == of->properties.deviceID;
+}
+
+uint32_t pm_registry_twins(const struct pm_device *device)
+{
+    struct twins twins = {device, 0};
+    pm_lookup_each(&devices, count_twin, &twins);
+    return twins.count;
+}
+
 bool pm_registry_is_empty(void)
 {
     /* Asked while the process may be ending: whoever holds the lock may never give it back. */

@@ -39,6 +39,9 @@ void pm_registry_remove_device(struct pm_device *device);
 /* Any device of the instance that the game left behind, NULL when there is none. */
 struct pm_device *pm_registry_leftover(const struct pm_instance *instance);
 
+/* How many devices of this one's kind sample at the moment, itself apart. */
+uint32_t pm_registry_twins(const struct pm_device *device);
+
 /* Whether there is no instance and no device, so that nothing of ours runs. */
 bool pm_registry_is_empty(void);
 

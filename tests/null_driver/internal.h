@@ -136,7 +136,8 @@ struct VkDevice_T {
     VK_LOADER_DATA loader;
     VkPhysicalDevice physical;
     uint32_t api_version;
-    char *extensions; /* " A B " */
+    char *extensions;    /* " A B " */
+    bool capture_replay; /* bufferDeviceAddressCaptureReplay is enabled */
     bool lost, ending;
     pthread_mutex_t mutex; /* of all that waits and signals: fences, semaphores, queues */
     pthread_cond_t changed;
@@ -146,6 +147,8 @@ struct VkDevice_T {
 extern const VkQueueFamilyProperties pm_null_families[PM_NULL_FAMILIES];
 /* Whether the features that a vkCreateDevice asks for are there. */
 VkResult pm_null_check_features(const VkDeviceCreateInfo *info);
+/* The structure of a type in a pNext chain; NULL: not there. */
+void *pm_null_find_in_chain(const void *chain, VkStructureType type);
 
 /* ---- memory.c ---- */
 
@@ -153,12 +156,14 @@ struct pm_null_memory {
     struct pm_null_object object;
     VkDeviceSize size;
     unsigned char *bytes;
+    bool captured; /* its address can be asked for again */
 };
 
 struct pm_null_buffer {
     struct pm_null_object object;
     VkDeviceSize size;
     unsigned char *bytes; /* once bound */
+    bool captured;        /* made for capture and replay */
 };
 
 struct pm_null_query_pool {

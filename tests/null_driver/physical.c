@@ -14,7 +14,7 @@ const VkQueueFamilyProperties pm_null_families[PM_NULL_FAMILIES] = {
     {VK_QUEUE_SPARSE_BINDING_BIT, 1, 0, {0, 0, 0}},
 };
 
-static void *find_in_chain(const void *chain, VkStructureType type)
+void *pm_null_find_in_chain(const void *chain, VkStructureType type)
 {
     const VkBaseInStructure *item = chain;
     while (item && item->sType != type)
@@ -199,9 +199,11 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetPhysicalDeviceProperties2(
     pm_null_clear(pProperties, sizeof(*pProperties));
     pm_null_vkGetPhysicalDeviceProperties(physicalDevice, &pProperties->properties);
     void *chain = pProperties->pNext, *item;
-    if ((item = find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES)))
+    if ((item =
+             pm_null_find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES)))
         fill_subgroup(item);
-    if ((item = find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES))) {
+    if ((item = pm_null_find_in_chain(chain,
+                                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES))) {
         VkPhysicalDeviceVulkan11Properties *properties = item;
         VkPhysicalDeviceSubgroupProperties subgroup;
         fill_subgroup(&subgroup);
@@ -213,34 +215,37 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetPhysicalDeviceProperties2(
         properties->maxPerSetDescriptors = 1u << 20;
         properties->maxMemoryAllocationSize = 1ull << 32;
     }
-    if ((item = find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES))) {
+    if ((item = pm_null_find_in_chain(chain,
+                                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES))) {
         VkPhysicalDeviceVulkan12Properties *properties = item;
         FILL_UPDATE_AFTER_BIND(properties);
         snprintf(properties->driverName, sizeof(properties->driverName), "null");
         properties->conformanceVersion = (VkConformanceVersion){1, 3, 0, 0};
         properties->maxTimelineSemaphoreValueDifference = UINT64_MAX;
     }
-    if ((item = find_in_chain(chain,
-                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_PROPERTIES))) {
+    if ((item = pm_null_find_in_chain(
+             chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_PROPERTIES))) {
         VkPhysicalDeviceDescriptorIndexingProperties *properties = item;
         FILL_UPDATE_AFTER_BIND(properties);
     }
-    if ((item = find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES))) {
+    if ((item =
+             pm_null_find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES))) {
         VkPhysicalDeviceDriverProperties *properties = item;
         snprintf(properties->driverName, sizeof(properties->driverName), "null");
         properties->conformanceVersion = (VkConformanceVersion){1, 3, 0, 0};
     }
-    if ((item = find_in_chain(chain,
-                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES))) {
+    if ((item = pm_null_find_in_chain(
+             chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES))) {
         VkPhysicalDeviceTimelineSemaphoreProperties *properties = item;
         properties->maxTimelineSemaphoreValueDifference = UINT64_MAX;
     }
-    if ((item = find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES))) {
+    if ((item = pm_null_find_in_chain(
+             chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES))) {
         VkPhysicalDeviceMaintenance3Properties *properties = item;
         properties->maxPerSetDescriptors = 1u << 20;
         properties->maxMemoryAllocationSize = 1ull << 32;
     }
-    if ((item = find_in_chain(
+    if ((item = pm_null_find_in_chain(
              chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES))) {
         VkPhysicalDeviceSubgroupSizeControlProperties *properties = item;
         properties->minSubgroupSize = properties->maxSubgroupSize = pm_null_config.subgroup_size;
@@ -322,7 +327,7 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetPhysicalDeviceFormatProperties2(
     pm_null_vkGetPhysicalDeviceFormatProperties(physicalDevice, format,
                                                 &pFormatProperties->formatProperties);
     VkFormatProperties3 *more =
-        find_in_chain(pFormatProperties->pNext, VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_3);
+        pm_null_find_in_chain(pFormatProperties->pNext, VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_3);
     if (more) {
         more->linearTilingFeatures = pFormatProperties->formatProperties.linearTilingFeatures;
         more->optimalTilingFeatures = more->bufferFeatures = more->linearTilingFeatures;

@@ -1,246 +1,198 @@
 /*
  * Frame time inside a profiling window against no layer.
  *
- *   frame_cost --piecemeal PIECEMEAL [--repetitions N] [--frames N] [--skip N] -- SCENE [ARGUMENT…]
+ *   frame_cost --piecemeal PIECEMEAL [--frames N] [--skip N] [--block N] -- SCENE [ARGUMENT…]
  *
- * A repetition runs the scene three times, one after another: without the layer, with it inside a
- * window at p = 0.01 and b = 1, and without it again, in an order that turns with the repetitions.
- * The scene writes the time of each frame
- * (--time); the layer's log says which frames are the first to use a variant, where a driver may
- * still compile: these, and the two after them, are left out on all sides and reported apart, as
- * are the first `skip` frames, while variants are compiled. The rest is paired: a repetition gives
- * the ratio of the mean frame times with and without the layer, and that of the two runs without
- * it, which is the noise.
+ * Three runs of the scene draw their frames in turn (lockstep.h): two without the layer, and one
+ * with it inside a window at p = 0.01 and b = 1. The layer's log says which frames are the first to
+ * use a variant, where a driver may still compile: these, and the two after them, are left out on
+ * all sides and reported apart, as are the first `skip` frames, while variants are compiled. What
+ * is left is paired by blocks of frames, with the layer against the mean of the two runs without
+ * it; these two against each other are the noise.
  *
- * Prints both ratios with their 95 % intervals (Student's t over repetitions), and ends with 0 when
- * the layer's interval lies below 1.01 or within the noise's.
+ * Prints both ratios with their 95 % intervals, and ends with 0 when the layer's interval lies
+ * below 1.01 or within the noise's.
  */
-#include "aggregator/estimate.h"
 #include "base/file.h"
-#include "tools/launch.h"
+#include "bench/lockstep.h"
 #include "tools/tool.h"
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { FRAMES_MOST = 100000, AFTER_FIRST_USE = 2, SIDES = 3 };
+enum { FRAMES_MOST = 100000, AFTER_FIRST_USE = 2, NONE = 0, LAYER = 1, NONE_AGAIN = 2, RUNS = 3 };
 
 struct options {
     const char *piecemeal;
-    uint64_t repetitions, frames, skip;
+    uint64_t frames, skip, block;
     char **scene;
     int scene_count;
 };
 
-struct bench {
-    const struct options *options;
-    char folder[64];
-    char times[96], log[96];
-    double *frame[SIDES]; /* milliseconds: before, layer, after */
-    bool *apart;
-};
-
-static bool read_times(struct bench *bench, double *frames, struct pm_error *error)
+static void fill(struct pm_side *side, const struct options *options, const char *log)
 {
-    FILE *file = fopen(bench->times, "r");
-    if (!file)
-        return pm_fail(error, PM_ERROR_IO, "%s: the scene wrote no times", bench->times);
-    uint64_t count = 0;
-    while (count < bench->options->frames && fscanf(file, "%lf", &frames[count]) == 1)
-        count++;
-    fclose(file);
-    return count == bench->options->frames ||
-           pm_fail(error, PM_ERROR_INPUT, "the scene wrote %llu times", (unsigned long long)count);
+    static const char *const sets[] = {"sampler.window_probability=1",
+                                       "sampler.window_frames=16777216",
+                                       "sampler.api_probability=0.01",
+                                       "sampler.batch=1",
+                                       "sampler.seed=1",
+                                       "log.level=debug"};
+    size_t used = 0;
+    if (log) {
+        side->words[used++] = options->piecemeal;
+        side->words[used++] = "run";
+        for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+            side->words[used++] = "--set";
+            side->words[used++] = sets[i];
+        }
+        side->words[used++] = "--set";
+        side->words[used++] = log;
+        side->words[used++] = "--";
+    }
+    for (int i = 0; i < options->scene_count && used < PM_SIDE_WORDS - 4; i++)
+        side->words[used++] = options->scene[i];
+    side->words[used++] = "--quiet";
+    side->words[used++] = "--step";
+    side->words[used] = NULL;
 }
 
-static void mark_first_uses(struct bench *bench)
+/* *apart gets which frames are the first of a variant, or soon after. */
+static void mark_first_uses(const char *log, uint64_t frames, bool *apart)
 {
-    FILE *file = fopen(bench->log, "r");
+    FILE *file = fopen(log, "r");
     char line[512];
     while (file && fgets(line, sizeof(line), file)) {
         unsigned long long heartbeat;
         const char *at = strstr(line, "heartbeat ");
         if (!at || sscanf(at, "heartbeat %llu: first use", &heartbeat) != 1)
             continue;
-        for (uint64_t i = heartbeat; i <= heartbeat + AFTER_FIRST_USE && i < bench->options->frames;
-             i++)
-            bench->apart[i] = true;
+        for (uint64_t i = heartbeat > 0 ? heartbeat - 1 : 0;
+             i <= heartbeat + AFTER_FIRST_USE && i < frames; i++)
+            apart[i] = true;
     }
     if (file)
         fclose(file);
 }
 
-static bool run_scene(struct bench *bench, bool layer, uint64_t seed, double *frames,
-                      struct pm_error *error)
+static bool draw(struct pm_side *sides, uint64_t frames, double *times[RUNS],
+                 struct pm_error *error)
 {
-    enum { WORDS_MOST = 64 };
-    const struct options *options = bench->options;
-    char seed_text[64], log_text[128], frames_text[24];
-    const char *sets[] = {"sampler.window_probability=1",
-                          "sampler.api_probability=0.01",
-                          "sampler.batch=1",
-                          "log.level=debug",
-                          seed_text,
-                          log_text};
-    char *words[WORDS_MOST];
-    int used = 0, status;
-    snprintf(seed_text, sizeof(seed_text), "sampler.seed=%llu", (unsigned long long)seed);
-    snprintf(log_text, sizeof(log_text), "log.file=%s", bench->log);
-    snprintf(frames_text, sizeof(frames_text), "%llu", (unsigned long long)options->frames);
-    if (layer) {
-        words[used++] = (char *)options->piecemeal;
-        words[used++] = "run";
-        for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-            words[used++] = "--set";
-            words[used++] = (char *)sets[i];
-        }
-        words[used++] = "--";
-    }
-    for (int i = 0; i < options->scene_count && used < WORDS_MOST - 5; i++)
-        words[used++] = options->scene[i];
-    words[used++] = "--frames";
-    words[used++] = frames_text;
-    words[used++] = "--time";
-    words[used++] = bench->times;
-    words[used] = NULL;
-    unlink(bench->log);
-    if (!pm_launch_wait(words, &status, error))
+    struct pm_random random;
+    pm_random_init(&random, 1);
+    if (!pm_lockstep_start(sides, RUNS, error))
         return false;
-    if (status != 0)
-        return pm_fail(error, PM_ERROR_STATE, "%s ended with %d", options->scene[0], status);
-    return read_times(bench, frames, error);
-}
-
-static double mean_of(const struct bench *bench, const double *frames)
-{
-    double sum = 0, count = 0;
-    for (uint64_t i = bench->options->skip; i < bench->options->frames; i++)
-        if (!bench->apart[i]) {
-            sum += frames[i];
-            count++;
-        }
-    return count > 0 ? sum / count : NAN;
-}
-
-static void interval(const double *ratios, uint64_t count, double *mean, double *half)
-{
-    double sum = 0, squares = 0;
-    for (uint64_t i = 0; i < count; i++)
-        sum += ratios[i];
-    *mean = sum / (double)count;
-    for (uint64_t i = 0; i < count; i++)
-        squares += (ratios[i] - *mean) * (ratios[i] - *mean);
-    *half = count > 1 ? pm_student_quantile((double)count - 1) *
-                            sqrt(squares / ((double)count - 1) / (double)count)
-                      : INFINITY;
-}
-
-/* One repetition: the three sides in turned order. */
-static bool repeat(struct bench *bench, uint64_t repetition, double *with, double *without,
-                   struct pm_error *error)
-{
-    memset(bench->apart, 0, bench->options->frames * sizeof(*bench->apart));
-    for (uint64_t i = 0; i < SIDES; i++) {
-        uint64_t side = (i + repetition) % SIDES;
-        if (!run_scene(bench, side == 1, repetition + 1, bench->frame[side], error))
-            return false;
-        if (side == 1)
-            mark_first_uses(bench);
+    bool ok = true;
+    for (uint64_t i = 0; ok && i < frames; i++) {
+        double round[RUNS];
+        ok = pm_lockstep_round(sides, RUNS, &random, round, error);
+        for (size_t side = 0; ok && side < RUNS; side++)
+            times[side][i] = round[side];
     }
-    uint64_t apart = 0;
-    double apart_with = 0, apart_without = 0;
-    for (uint64_t i = bench->options->skip; i < bench->options->frames; i++)
-        if (bench->apart[i]) {
-            apart++;
-            apart_with += bench->frame[1][i];
-            apart_without += (bench->frame[0][i] + bench->frame[2][i]) / 2;
-        }
-    double before = mean_of(bench, bench->frame[0]), after = mean_of(bench, bench->frame[2]);
-    *with = mean_of(bench, bench->frame[1]) / ((before + after) / 2);
-    *without = after / before;
-    if (isnan(*with))
-        return pm_fail(error, PM_ERROR_STATE, "no frame is left: more --frames");
-    printf("| %llu | %.2f | %.4f | %.4f | %llu | %.3f |\n", (unsigned long long)repetition + 1,
-           before, *with, *without, (unsigned long long)apart,
-           apart ? apart_with / apart_without : 1);
-    fflush(stdout);
-    return true;
+    struct pm_error stopping = {0};
+    const bool stopped = pm_lockstep_stop(sides, RUNS, &stopping);
+    if (ok && !stopped)
+        *error = stopping;
+    return ok && stopped;
 }
 
-static int measure(struct bench *bench, struct pm_error *error)
+static int report(const struct options *options, double *times[RUNS], bool *apart)
 {
-    uint64_t count = bench->options->repetitions;
-    double *with = calloc(count, sizeof(*with)), *without = calloc(count, sizeof(*without));
-    bool ok = (with && without) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    printf("| repetition | ms a frame | layer / none | none / none | frames apart | their ratio |\n"
-           "| --- | --- | --- | --- | --- | --- |\n");
-    for (uint64_t i = 0; ok && i < count; i++)
-        ok = repeat(bench, i, &with[i], &without[i], error);
+    const uint64_t count = options->frames - options->skip;
+    double sums[RUNS] = {0}, first[RUNS] = {0};
+    uint64_t firsts = 0;
+    double *none = times[NONE], *again = times[NONE_AGAIN];
+    const double *layer = times[LAYER] + options->skip;
+    const bool *skip = apart + options->skip;
+    for (uint64_t i = options->skip; i < options->frames; i++) {
+        double *into = apart[i] ? first : sums;
+        firsts += apart[i];
+        for (size_t side = 0; side < RUNS; side++)
+            into[side] += times[side][i];
+    }
+    const struct pm_paired noise =
+        pm_paired_ratio(again + options->skip, none + options->skip, skip, count, options->block);
+    for (uint64_t i = 0; i < options->frames; i++)
+        none[i] = (none[i] + again[i]) / 2;
+    const struct pm_paired cost =
+        pm_paired_ratio(layer, none + options->skip, skip, count, options->block);
+    const double rest = (double)(count - firsts);
+    printf("%llu frames, %.2f ms a frame without the layer, %.2f with it, in %zu blocks of %llu\n",
+           (unsigned long long)(count - firsts), (sums[NONE] + sums[NONE_AGAIN]) / 2 / rest,
+           sums[LAYER] / rest, cost.blocks, (unsigned long long)options->block);
+    if (firsts > 0)
+        printf("%llu more frames at a variant's first use: %.3f times as long\n",
+               (unsigned long long)firsts, first[LAYER] / ((first[NONE] + first[NONE_AGAIN]) / 2));
+    printf("layer / none %.4f, 95 %% interval %.4f to %.4f\n"
+           "none / none  %.4f, 95 %% interval %.4f to %.4f\n",
+           cost.ratio, cost.low, cost.high, noise.ratio, noise.low, noise.high);
+    return cost.high < 1.01 || (cost.high <= noise.high && cost.low >= noise.low) ? 0 : 1;
+}
+
+static int measure(const struct options *options, struct pm_error *error)
+{
+    char folder[] = "/tmp/piecemeal-frame-cost-XXXXXX", log[96], set[128];
+    char data[96];
+    const char *environment[] = {data, NULL};
+    struct pm_side sides[RUNS] = {0};
+    double *times[RUNS];
+    bool *apart = calloc(options->frames, sizeof(*apart));
+    bool ok = apart && mkdtemp(folder);
+    snprintf(log, sizeof(log), "%s/log", folder);
+    snprintf(set, sizeof(set), "log.file=%s", log);
+    snprintf(data, sizeof(data), "XDG_DATA_HOME=%s", folder); /* a fresh spool and shader store */
+    for (size_t i = 0; i < RUNS; i++) {
+        times[i] = calloc(options->frames, sizeof(double));
+        ok = times[i] && ok;
+        fill(&sides[i], options, i == LAYER ? set : NULL);
+        sides[i].environment = environment;
+    }
     int status = -1;
-    if (ok) {
-        double mean, half, noise, noise_half;
-        interval(with, count, &mean, &half);
-        interval(without, count, &noise, &noise_half);
-        printf("\nlayer / none %.4f ± %.4f, none / none %.4f ± %.4f (95 %%)\n", mean, half, noise,
-               noise_half);
-        status = mean + half < 1.01 ||
-                         (mean + half <= noise + noise_half && mean - half >= noise - noise_half)
-                     ? 0
-                     : 1;
+    if (!ok)
+        pm_fail(error, PM_ERROR_MEMORY, "no memory or no temporary folder");
+    else if (draw(sides, options->frames, times, error)) {
+        mark_first_uses(log, options->frames, apart);
+        status = report(options, times, apart);
     }
-    free(with);
-    free(without);
+    for (size_t i = 0; i < RUNS; i++)
+        free(times[i]);
+    free(apart);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    enum { PIECEMEAL = 256, REPETITIONS, FRAMES, SKIP };
+    enum { PIECEMEAL = 256, FRAMES, SKIP, BLOCK };
     static const struct option known[] = {{"piecemeal", 1, 0, PIECEMEAL},
-                                          {"repetitions", 1, 0, REPETITIONS},
                                           {"frames", 1, 0, FRAMES},
                                           {"skip", 1, 0, SKIP},
+                                          {"block", 1, 0, BLOCK},
                                           {0}};
-    struct options options = {.repetitions = 8, .frames = 600, .skip = 200};
+    struct options options = {.frames = 900, .skip = 300, .block = 20};
     bool good = true;
     int option;
     while (good && (option = getopt_long(argc, argv, "+", known, NULL)) != -1) {
         if (option == PIECEMEAL)
             options.piecemeal = optarg;
         else
-            good = (option == REPETITIONS ? pm_tool_number(optarg, 1000, &options.repetitions)
-                    : option == FRAMES    ? pm_tool_number(optarg, FRAMES_MOST, &options.frames)
-                    : option == SKIP      ? pm_tool_number(optarg, FRAMES_MOST, &options.skip)
-                                          : false);
+            good = (option == FRAMES ? pm_tool_number(optarg, FRAMES_MOST, &options.frames)
+                    : option == SKIP ? pm_tool_number(optarg, FRAMES_MOST, &options.skip)
+                    : option == BLOCK
+                        ? pm_tool_number(optarg, FRAMES_MOST, &options.block) && options.block > 0
+                        : false);
     }
-    if (!good || !options.piecemeal || optind >= argc || options.repetitions == 0 ||
-        options.frames <= options.skip) {
-        fprintf(stderr, "usage: frame_cost --piecemeal PIECEMEAL [--repetitions N] [--frames N] "
-                        "[--skip N] -- SCENE…\n");
+    if (!good || !options.piecemeal || optind >= argc || options.frames <= options.skip) {
+        fprintf(stderr,
+                "usage: frame_cost --piecemeal PIECEMEAL [--frames N] [--skip N] [--block N] "
+                "-- SCENE…\n");
         return 2;
     }
     options.scene = argv + optind;
     options.scene_count = argc - optind;
-    struct bench bench = {.options = &options, .folder = "/tmp/piecemeal-frame-cost-XXXXXX"};
     struct pm_error error = {0};
-    int status = -1;
-    bool room = mkdtemp(bench.folder) != NULL;
-    snprintf(bench.times, sizeof(bench.times), "%s/times", bench.folder);
-    snprintf(bench.log, sizeof(bench.log), "%s/log", bench.folder);
-    room =
-        room && setenv("XDG_DATA_HOME", bench.folder, 1) == 0; /* a fresh spool and shader store */
-    bench.apart = calloc(options.frames, sizeof(*bench.apart));
-    for (size_t i = 0; i < SIDES; i++)
-        room = (bench.frame[i] = calloc(options.frames, sizeof(double))) && room;
-    if (!room || !bench.apart)
-        perror("frame_cost");
-    else if ((status = measure(&bench, &error)) < 0)
+    const int status = measure(&options, &error);
+    if (status < 0)
         fprintf(stderr, "frame_cost: %s\n", error.message);
-    free(bench.apart);
-    for (size_t i = 0; i < SIDES; i++)
-        free(bench.frame[i]);
     return status < 0 ? 1 : status;
 }

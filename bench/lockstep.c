@@ -1,0 +1,135 @@
+#include "bench/lockstep.h"
+
+#include "aggregator/estimate.h"
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool start(struct pm_side *side, struct pm_error *error)
+{
+    int in[2], out[2];
+    side->length = 0;
+    if (pipe(in) != 0)
+        return pm_fail_errno(error, errno, "a pipe");
+    if (pipe(out) != 0) {
+        close(in[0]);
+        close(in[1]);
+        return pm_fail_errno(error, errno, "a pipe");
+    }
+    side->process = fork();
+    if (side->process == 0) {
+        dup2(in[0], STDIN_FILENO);
+        dup2(out[1], STDOUT_FILENO);
+        for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
+            close(fd); /* also the other sides' ends, or they would never see the end of input */
+        for (size_t i = 0; side->environment && side->environment[i]; i++)
+            putenv((char *)side->environment[i]);
+        execvp(side->words[0], (char *const *)side->words);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    side->in = in[1];
+    side->out = out[0];
+    return side->process > 0 || pm_fail_errno(error, errno, "%s", side->words[0]);
+}
+
+bool pm_lockstep_start(struct pm_side *sides, size_t count, struct pm_error *error)
+{
+    signal(SIGPIPE, SIG_IGN); /* a side that died is told by what it does not answer */
+    for (size_t i = 0; i < count; i++)
+        if (!start(&sides[i], error)) {
+            pm_lockstep_stop(sides, i, &(struct pm_error){0});
+            return false;
+        }
+    return true;
+}
+
+static bool step(struct pm_side *side, double *milliseconds, struct pm_error *error)
+{
+    if (write(side->in, ".", 1) != 1)
+        return pm_fail_errno(error, errno, "%s takes no more input", side->words[0]);
+    for (;;) {
+        char *end = memchr(side->text, '\n', side->length);
+        if (end) {
+            *end = 0;
+            *milliseconds = strtod(side->text, NULL);
+            side->length -= (size_t)(end + 1 - side->text);
+            memmove(side->text, end + 1, side->length);
+            return *milliseconds > 0 ||
+                   pm_fail(error, PM_ERROR_INPUT, "%s answers \"%s\"", side->words[0], side->text);
+        }
+        const ssize_t got =
+            side->length < sizeof(side->text)
+                ? read(side->out, side->text + side->length, sizeof(side->text) - side->length)
+                : 0;
+        if (got <= 0)
+            return pm_fail(error, PM_ERROR_STATE, "%s answers no more", side->words[0]);
+        side->length += (size_t)got;
+    }
+}
+
+bool pm_lockstep_round(struct pm_side *sides, size_t count, struct pm_random *random,
+                       double *milliseconds, struct pm_error *error)
+{
+    size_t order[PM_SIDES];
+    for (size_t i = 0; i < count; i++) {
+        const size_t j = pm_random_below(random, (uint32_t)i + 1);
+        order[i] = order[j];
+        order[j] = i;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!step(&sides[order[i]], &milliseconds[order[i]], error))
+            return false;
+    return true;
+}
+
+bool pm_lockstep_stop(struct pm_side *sides, size_t count, struct pm_error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; i < count; i++)
+        close(sides[i].in);
+    for (size_t i = 0; i < count; i++) {
+        int status = -1;
+        close(sides[i].out);
+        if (waitpid(sides[i].process, &status, 0) < 0 || status != 0)
+            ok = pm_fail(error, PM_ERROR_STATE, "%s ended with status %d", sides[i].words[0],
+                         WIFEXITED(status) ? WEXITSTATUS(status) : status);
+    }
+    return ok;
+}
+
+struct pm_paired pm_paired_ratio(const double *numerator, const double *denominator,
+                                 const bool *skip, size_t rounds, size_t block)
+{
+    double sum = 0, squares = 0, above = 0, below = 0;
+    size_t blocks = 0, in_block = 0;
+    for (size_t i = 0; i < rounds; i++) {
+        if (skip && skip[i])
+            continue;
+        above += numerator[i];
+        below += denominator[i];
+        if (++in_block < block)
+            continue;
+        const double log_ratio = log(above / below);
+        sum += log_ratio;
+        squares += log_ratio * log_ratio;
+        blocks++;
+        in_block = 0;
+        above = below = 0;
+    }
+    struct pm_paired paired = {NAN, 0, INFINITY, blocks};
+    if (blocks == 0)
+        return paired;
+    const double n = (double)blocks, mean = sum / n;
+    const double variance = blocks > 1 ? fmax(0, squares - n * mean * mean) / (n - 1) : INFINITY;
+    const double half = pm_student_quantile(n - 1) * sqrt(variance / n);
+    paired.ratio = exp(mean);
+    paired.low = exp(mean - half);
+    paired.high = exp(mean + half);
+    return paired;
+}

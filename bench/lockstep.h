@@ -1,0 +1,49 @@
+/*
+ * Several runs of a scene, frame by frame in turn, so that what a noisy machine does in one second
+ * it does to all of them: the scenes of examples/ draw one frame for each byte on their standard
+ * input (--step) and answer with its milliseconds.
+ *
+ * Thread safety: one thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/random.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { PM_SIDES = 8, PM_SIDE_WORDS = 64 };
+
+/* One of the runs. Fill words (NULL behind the last) and environment ("NAME=value", NULL behind the
+ * last; NULL: none) first. */
+struct pm_side {
+    const char *words[PM_SIDE_WORDS];
+    const char *const *environment;
+    pid_t process;
+    int in, out;
+    char text[64];
+    size_t length; /* of text: what was read of the next answer */
+};
+
+/* Starts them all. On failure those that were started are stopped. */
+bool pm_lockstep_start(struct pm_side *sides, size_t count, struct pm_error *error);
+
+/* One frame of each, in an order drawn anew each time: the milliseconds. */
+bool pm_lockstep_round(struct pm_side *sides, size_t count, struct pm_random *random,
+                       double *milliseconds, struct pm_error *error);
+
+/* Ends their input and waits for them. false: one did not end with 0. */
+bool pm_lockstep_stop(struct pm_side *sides, size_t count, struct pm_error *error);
+
+/* ---- what is said of the ratios ---- */
+
+struct pm_paired {
+    double ratio;     /* exp of the mean of the log ratios of blocks */
+    double low, high; /* its 95 % interval, Student's t over the blocks */
+    size_t blocks;
+};
+
+/* Sums of `block` successive rounds make one pair; rounds with skip set are left out. */
+struct pm_paired pm_paired_ratio(const double *numerator, const double *denominator,
+                                 const bool *skip, size_t rounds, size_t block);

@@ -13,14 +13,13 @@
  * Prints both ratios with their 95 % intervals, and ends with 0 when the layer's interval lies
  * below 1.01 or within the noise's.
  */
-#include "base/file.h"
 #include "bench/lockstep.h"
+#include "bench/work_folder.h"
 #include "tools/tool.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FRAMES_MOST = 100000, AFTER_FIRST_USE = 2, NONE = 0, LAYER = 1, NONE_AGAIN = 2, RUNS = 3 };
 
@@ -132,32 +131,30 @@ static int report(const struct options *options, double *times[RUNS], bool *apar
 
 static int measure(const struct options *options, struct pm_error *error)
 {
-    char folder[] = "/tmp/piecemeal-frame-cost-XXXXXX", log[96], set[128];
-    char data[96];
-    const char *environment[] = {data, NULL};
+    char log[96], set[128];
+    struct pm_work_folder folder = {0};
     struct pm_side sides[RUNS] = {0};
     double *times[RUNS];
     bool *apart = calloc(options->frames, sizeof(*apart));
-    bool ok = apart && mkdtemp(folder);
-    snprintf(log, sizeof(log), "%s/log", folder);
+    bool ok = pm_work_folder_create(&folder, error) &&
+              (apart || pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
+    snprintf(log, sizeof(log), "%s/log", folder.path);
     snprintf(set, sizeof(set), "log.file=%s", log);
-    snprintf(data, sizeof(data), "XDG_DATA_HOME=%s", folder); /* a fresh spool and shader store */
     for (size_t i = 0; i < RUNS; i++) {
         times[i] = calloc(options->frames, sizeof(double));
-        ok = times[i] && ok;
+        ok = ok && (times[i] || pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
         fill(&sides[i], options, i == LAYER ? set : NULL);
-        sides[i].environment = environment;
+        sides[i].environment = folder.environment;
     }
     int status = -1;
-    if (!ok)
-        pm_fail(error, PM_ERROR_MEMORY, "no memory or no temporary folder");
-    else if (draw(sides, options->frames, times, error)) {
+    if (ok && draw(sides, options->frames, times, error)) {
         mark_first_uses(log, options->frames, apart);
         status = report(options, times, apart);
     }
     for (size_t i = 0; i < RUNS; i++)
         free(times[i]);
     free(apart);
+    pm_work_folder_remove(&folder);
     return status;
 }
 

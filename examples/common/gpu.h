@@ -88,6 +88,11 @@ bool pm_gpu_buffer_upload(struct pm_gpu_buffer *buffer, const struct pm_gpu *gpu
 bool pm_gpu_image_upload(const struct pm_gpu_image *image, const struct pm_gpu *gpu,
                          const void *data, uint32_t texel_bytes, struct pm_error *error);
 
+/* An image to be sampled, filled as above; usage is set here. */
+bool pm_gpu_texture_init(struct pm_gpu_image *image, const struct pm_gpu *gpu,
+                         const struct pm_gpu_image_info *info, const void *data,
+                         uint32_t texel_bytes, struct pm_error *error);
+
 /* All levels and layers. */
 void pm_gpu_image_barrier(VkCommandBuffer commands, const struct pm_gpu_image *image,
                           VkImageLayout from, VkImageLayout to, VkPipelineStageFlags after,
@@ -141,6 +146,13 @@ bool pm_gpu_set_layout_create(const struct pm_gpu *gpu, const VkDescriptorType *
 bool pm_gpu_pipeline_layout_create(const struct pm_gpu *gpu, const VkDescriptorSetLayout *sets,
                                    uint32_t count, VkShaderStageFlags stages, uint32_t push_bytes,
                                    VkPipelineLayout *layout, struct pm_error *error);
+
+/* A pool for so many sets; the caller destroys it, and with it the sets. */
+bool pm_gpu_pool_create(const struct pm_gpu *gpu, const VkDescriptorPoolSize *sizes, uint32_t count,
+                        uint32_t sets, VkDescriptorPool *pool, struct pm_error *error);
+bool pm_gpu_set_allocate(const struct pm_gpu *gpu, VkDescriptorPool pool,
+                         VkDescriptorSetLayout layout, VkDescriptorSet *set,
+                         struct pm_error *error);
 
 void pm_gpu_set_buffer(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
                        VkDescriptorType type, const struct pm_gpu_buffer *buffer);

@@ -32,6 +32,32 @@ bool pm_gpu_pipeline_layout_create(const struct pm_gpu *gpu, const VkDescriptorS
                         "vkCreatePipelineLayout", error);
 }
 
+bool pm_gpu_pool_create(const struct pm_gpu *gpu, const VkDescriptorPoolSize *sizes, uint32_t count,
+                        uint32_t sets, VkDescriptorPool *pool, struct pm_error *error)
+{
+    const VkDescriptorPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = sets,
+        .poolSizeCount = count,
+        .pPoolSizes = sizes,
+    };
+    return pm_gpu_check(vkCreateDescriptorPool(gpu->device, &info, NULL, pool),
+                        "vkCreateDescriptorPool", error);
+}
+
+bool pm_gpu_set_allocate(const struct pm_gpu *gpu, VkDescriptorPool pool,
+                         VkDescriptorSetLayout layout, VkDescriptorSet *set, struct pm_error *error)
+{
+    const VkDescriptorSetAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = pool,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &layout,
+    };
+    return pm_gpu_check(vkAllocateDescriptorSets(gpu->device, &info, set),
+                        "vkAllocateDescriptorSets", error);
+}
+
 void pm_gpu_set_buffer(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
                        VkDescriptorType type, const struct pm_gpu_buffer *buffer)
 {

@@ -159,3 +159,13 @@ end:
     free(copies);
     return done;
 }
+
+bool pm_gpu_texture_init(struct pm_gpu_image *image, const struct pm_gpu *gpu,
+                         const struct pm_gpu_image_info *info, const void *data,
+                         uint32_t texel_bytes, struct pm_error *error)
+{
+    struct pm_gpu_image_info sampled = *info;
+    sampled.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    return pm_gpu_image_init(image, gpu, &sampled, error) &&
+           pm_gpu_image_upload(image, gpu, data, texel_bytes, error);
+}

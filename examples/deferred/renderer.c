@@ -16,10 +16,8 @@ static bool create_texture(struct pm_renderer *r, struct pm_gpu_image *image, ui
         .layers = layers,
         .levels = levels,
         .is_array = true,
-        .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
     };
-    const bool done = pm_gpu_image_init(image, r->gpu, &info, error) &&
-                      pm_gpu_image_upload(image, r->gpu, texels, texel_bytes, error);
+    const bool done = pm_gpu_texture_init(image, r->gpu, &info, texels, texel_bytes, error);
     free(texels);
     return done;
 }

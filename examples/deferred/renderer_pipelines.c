@@ -145,30 +145,14 @@ static bool allocate_sets(struct pm_renderer *r, struct pm_error *error)
     const uint32_t n = PM_FRAMES_IN_FLIGHT;
     const VkDescriptorPoolSize sizes[] = {
         {UNIFORM, n}, {SAMPLED, 9 * n}, {STORAGE, 3 * n}, {WRITTEN, 3 * n}};
-    const VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = 3 * n,
-        .poolSizeCount = COUNT(sizes),
-        .pPoolSizes = sizes,
-    };
-    if (!pm_gpu_check(vkCreateDescriptorPool(r->gpu->device, &pool, NULL, &r->pool),
-                      "vkCreateDescriptorPool", error))
+    if (!pm_gpu_pool_create(r->gpu, sizes, COUNT(sizes), 3 * n, &r->pool, error))
         return false;
-    const VkDescriptorSetLayout layouts[] = {r->frame_layout, r->light_layout, r->post_layout};
-    const VkDescriptorSetAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = r->pool,
-        .descriptorSetCount = 3,
-        .pSetLayouts = layouts,
-    };
     for (uint32_t i = 0; i < n; i++) {
-        VkDescriptorSet sets[3];
-        if (!pm_gpu_check(vkAllocateDescriptorSets(r->gpu->device, &info, sets),
-                          "vkAllocateDescriptorSets", error))
+        struct pm_frame *f = &r->frames[i];
+        if (!pm_gpu_set_allocate(r->gpu, r->pool, r->frame_layout, &f->frame_set, error) ||
+            !pm_gpu_set_allocate(r->gpu, r->pool, r->light_layout, &f->light_set, error) ||
+            !pm_gpu_set_allocate(r->gpu, r->pool, r->post_layout, &f->post_set, error))
             return false;
-        r->frames[i].frame_set = sets[0];
-        r->frames[i].light_set = sets[1];
-        r->frames[i].post_set = sets[2];
     }
     return true;
 }

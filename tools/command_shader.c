@@ -1,5 +1,6 @@
 #include "base/file.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/zero.h"
 #include "tools/tool.h"
 #include <cjson/cJSON.h>
 #include <getopt.h>
@@ -12,6 +13,8 @@ static const char help[] =
     "  canonicalize        the canonical module, and its key\n"
     "  points_blocks       the basic blocks of a canonical module\n"
     "  instrument_blocks   counters in the blocks of a canonical module\n"
+    "  points_zero         the values of a canonical module that may be zero\n"
+    "  instrument_zero     counters of those that are\n"
     "  validate            spirv-val for the target\n\n"
     "  -o FILE             where the module goes\n"
     "  --entry NAME        the entry point (main)\n"
@@ -21,6 +24,7 @@ static const char help[] =
     "  --points all|LIST   which points, as in 0,3,4 (all)\n"
     "  --slots N           copies of the counters, a power of two (1)\n"
     "  --no-int64          counters as two 32-bit words\n"
+    "  --no-quad           for a device without quad operations\n"
     "  --early-tests       EarlyFragmentTests may be added where the shader allows it\n"
     "  --json              say what was done as JSON\n";
 
@@ -53,18 +57,12 @@ static bool parse_spec(const char *text, struct options *options)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    enum { ENTRY = 256, STAGE, TARGET, SPEC, POINTS, SLOTS, NARROW, EARLY, JSON };
-    static const struct option known[] = {{"entry", 1, 0, ENTRY},
-                                          {"stage", 1, 0, STAGE},
-                                          {"target", 1, 0, TARGET},
-                                          {"spec", 1, 0, SPEC},
-                                          {"points", 1, 0, POINTS},
-                                          {"slots", 1, 0, SLOTS},
-                                          {"no-int64", 0, 0, NARROW},
-                                          {"early-tests", 0, 0, EARLY},
-                                          {"json", 0, 0, JSON},
-                                          {"help", 0, 0, 'h'},
-                                          {0}};
+    enum { ENTRY = 256, STAGE, TARGET, SPEC, POINTS, SLOTS, NARROW, NO_QUAD, EARLY, JSON };
+    static const struct option known[] = {
+        {"entry", 1, 0, ENTRY},     {"stage", 1, 0, STAGE},     {"target", 1, 0, TARGET},
+        {"spec", 1, 0, SPEC},       {"points", 1, 0, POINTS},   {"slots", 1, 0, SLOTS},
+        {"no-int64", 0, 0, NARROW}, {"no-quad", 0, 0, NO_QUAD}, {"early-tests", 0, 0, EARLY},
+        {"json", 0, 0, JSON},       {"help", 0, 0, 'h'},        {0}};
     uint64_t number;
     int option;
     while ((option = getopt_long(argc, argv, "ho:", known, NULL)) != -1) {
@@ -102,6 +100,9 @@ static int parse(int argc, char **argv, struct options *options)
             break;
         case NARROW:
             options->instrument.int64_atomics = false;
+            break;
+        case NO_QUAD:
+            options->instrument.subgroup_quad = false;
             break;
         case EARLY:
             options->instrument.may_force_early_tests = true;
@@ -247,6 +248,52 @@ static bool points_blocks(const struct options *options, const struct pm_words *
     return true;
 }
 
+static cJSON *json_of_candidate(const struct pm_zero_candidate *candidate)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON *values = cJSON_AddArrayToObject(json, "values");
+    for (uint32_t i = 0; i < candidate->value_count; i++)
+        cJSON_AddItemToArray(values, cJSON_CreateNumber(candidate->values[i]));
+    cJSON_AddNumberToObject(json, "components", candidate->components);
+    cJSON_AddNumberToObject(json, "block", candidate->block);
+    cJSON_AddBoolToObject(json, "at_most_once", candidate->at_most_once);
+    cJSON_AddBoolToObject(json, "is_float", candidate->is_float);
+    cJSON_AddBoolToObject(json, "quad", candidate->quad);
+    return json;
+}
+
+static void print_candidate(uint32_t number, const struct pm_zero_candidate *candidate)
+{
+    printf("%u: block %u:", number, candidate->block);
+    for (uint32_t i = 0; i < candidate->value_count; i++)
+        printf(" %%%u", candidate->values[i]);
+    if (candidate->components > 1)
+        printf(".%.*s", (int)candidate->components, "xyzw");
+    printf(" %s%s%s\n", candidate->is_float ? "float" : "integer", candidate->quad ? ", quad" : "",
+           candidate->at_most_once ? "" : " (in a loop)");
+}
+
+static bool points_zero(const struct options *options, const struct pm_words *in,
+                        struct pm_error *error)
+{
+    struct pm_zero_points points = {0};
+    if (!pm_points_zero(in->data, in->count, &points, error))
+        return false;
+    cJSON *list = cJSON_CreateArray();
+    for (uint32_t i = 0; i < points.count; i++) {
+        if (options->json)
+            cJSON_AddItemToArray(list, json_of_candidate(&points.candidates[i]));
+        else
+            print_candidate(i, &points.candidates[i]);
+    }
+    if (options->json)
+        print_json(list);
+    else
+        cJSON_Delete(list);
+    pm_zero_points_finish(&points);
+    return true;
+}
+
 /* "all", or numbers in ascending order with commas between. */
 static bool choose_points(const char *text, uint32_t space, uint32_t *chosen, uint32_t *count,
                           struct pm_error *error)
@@ -293,27 +340,47 @@ static void say_instrumented(const struct options *options, const struct pm_inst
     print_json(json);
 }
 
-static bool instrument_blocks(struct options *options, const struct pm_words *in,
-                              struct pm_error *error)
+typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
+                                const struct pm_instrument_info *info, struct pm_instrumented *out,
+                                struct pm_error *error);
+
+/* space: how many points the module has. */
+static bool instrument(struct options *options, const struct pm_words *in, instrument_pass pass,
+                       uint32_t space, struct pm_error *error)
 {
-    struct pm_block_points points = {0};
-    if (!pm_points_blocks(in->data, in->count, &points, error))
-        return false;
     struct pm_instrumented out = {0};
-    uint32_t *chosen = calloc(points.count + 1u, sizeof(*chosen));
+    uint32_t *chosen = calloc(space + 1u, sizeof(*chosen));
     bool ok = chosen || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     options->instrument.points = chosen;
     options->instrument.target = options->target;
     ok = ok &&
-         choose_points(options->points, points.count, chosen, &options->instrument.point_count,
-                       error) &&
-         pm_instrument_blocks(in->data, in->count, &options->instrument, &out, error) &&
+         choose_points(options->points, space, chosen, &options->instrument.point_count, error) &&
+         pass(in->data, in->count, &options->instrument, &out, error) &&
          write_words(options, &out.words, error);
     if (ok)
         say_instrumented(options, &out, options->instrument.point_count);
     pm_instrumented_finish(&out);
     free(chosen);
+    return ok;
+}
+
+static bool instrument_blocks(struct options *options, const struct pm_words *in,
+                              struct pm_error *error)
+{
+    struct pm_block_points points = {0};
+    bool ok = pm_points_blocks(in->data, in->count, &points, error) &&
+              instrument(options, in, pm_instrument_blocks, points.count, error);
     pm_block_points_finish(&points);
+    return ok;
+}
+
+static bool instrument_zero(struct options *options, const struct pm_words *in,
+                            struct pm_error *error)
+{
+    struct pm_zero_points points = {0};
+    bool ok = pm_points_zero(in->data, in->count, &points, error) &&
+              instrument(options, in, pm_instrument_zero, points.count, error);
+    pm_zero_points_finish(&points);
     return ok;
 }
 
@@ -323,7 +390,7 @@ int pm_command_shader(int argc, char **argv)
         .entry = "main",
         .points = "all",
         .target.vulkan_minor = 3,
-        .instrument = {.slot_count = 1, .int64_atomics = true},
+        .instrument = {.slot_count = 1, .int64_atomics = true, .subgroup_quad = true},
     };
     struct pm_error error = {0};
     int status = parse(argc, argv, &options);
@@ -339,6 +406,10 @@ int pm_command_shader(int argc, char **argv)
         ok = points_blocks(&options, &in, &error);
     else if (!strcmp(options.pass, "instrument_blocks"))
         ok = instrument_blocks(&options, &in, &error);
+    else if (!strcmp(options.pass, "points_zero"))
+        ok = points_zero(&options, &in, &error);
+    else if (!strcmp(options.pass, "instrument_zero"))
+        ok = instrument_zero(&options, &in, &error);
     else if (!strcmp(options.pass, "validate"))
         ok = pm_validate(in.data, in.count, &options.target, &error);
     else

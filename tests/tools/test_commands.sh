@@ -46,6 +46,12 @@ expect 0 '"at_most_once":.*true' "$piecemeal" shader points_blocks "$work/c.spv"
 expect 0 'counter bytes' "$piecemeal" shader instrument_blocks "$work/c.spv" -o "$work/i.spv" --points all
 expect 0 '' "$piecemeal" shader validate "$work/i.spv"
 expect 0 '2 points' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 0,2 --no-int64 --slots 4
+expect 0 '^0: block [0-9]+: %[0-9.xyzw]+ float' "$piecemeal" shader points_zero "$work/c.spv"
+expect 0 '"at_most_once":.*false' "$piecemeal" shader points_zero "$work/c.spv" --json
+expect 0 'counter bytes' "$piecemeal" shader instrument_zero "$work/c.spv" -o "$work/z.spv" --points all
+expect 0 '' "$piecemeal" shader validate "$work/z.spv"
+expect 0 '2 points' "$piecemeal" shader instrument_zero "$work/c.spv" --points 0,2 --no-int64 --no-quad
+expect 1 'below' "$piecemeal" shader instrument_zero "$work/c.spv" --points 65535
 expect 1 'character 3: wanted ascending' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 2,0
 expect 1 'below' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 4000
 expect 2 "unknown pass" "$piecemeal" shader paint "$shader"

@@ -1,5 +1,6 @@
 #include "aggregator_client/client.h"
 #include "base/file.h"
+#include "profile/journal.h"
 #include "tools/doctor.h"
 #include "tools/tool.h"
 #include <getopt.h>
@@ -78,6 +79,45 @@ static void check_spool(struct pm_doctor *doctor)
     pm_spool_list_free(sessions, count);
 }
 
+struct held {
+    struct pm_doctor *doctor;
+    unsigned games; /* of which something is held back */
+};
+
+static void say_held(const char *path, const char *game, const struct pm_journal_state *state,
+                     void *user)
+{
+    struct held *held = user;
+    if (state->damaged.code != PM_OK)
+        pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode", "ignored: %s",
+                      state->damaged.message);
+    if (state->safe_for == 0 && state->held == 0 && state->held_for_good == 0)
+        return;
+    held->games++;
+    if (state->safe_for > 0)
+        pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode",
+                      "%s: sessions in a row did not end properly, so all specialized shaders are "
+                      "held back until %u have; remove %s to use them now",
+                      game, state->safe_for, path);
+    else
+        pm_doctor_say(
+            held->doctor, PM_FINDING_NOTE, "safe mode",
+            "%s: %u specialized shaders are held back for a few sessions and %u for good, "
+            "since sessions that they were new in did not end properly; remove %s to use "
+            "them now",
+            game, state->held, state->held_for_good, path);
+}
+
+static void check_journal(struct pm_doctor *doctor)
+{
+    struct held held = {.doctor = doctor};
+    struct pm_error error = {0};
+    if (!pm_journal_each(NULL, say_held, &held, &error))
+        pm_doctor_say(doctor, PM_FINDING_BAD, "safe mode", "%s", error.message);
+    else if (held.games == 0)
+        pm_doctor_say(doctor, PM_FINDING_OK, "safe mode", "no specialized shader is held back");
+}
+
 int pm_command_doctor(int argc, char **argv)
 {
     enum { GAME = 256, CONFIG, JSON };
@@ -114,6 +154,7 @@ int pm_command_doctor(int argc, char **argv)
     pm_doctor_devices(&doctor);
     check_config(&doctor, game, path);
     check_spool(&doctor);
+    check_journal(&doctor);
     if (doctor.json) {
         char *text = cJSON_Print(doctor.list);
         if (text)

@@ -37,6 +37,14 @@ expect 0 '' "$piecemeal" consent revoke
 expect 0 '^revoked$' "$piecemeal" consent show
 expect 2 'unknown word' "$piecemeal" consent maybe
 
+# A session that was killed while it used a new variant (profile/journal.h).
+mkdir -p "$work/data/piecemeal/journal/game"
+expect 0 'safe mode: no specialized shader is held back' sh -c "'$piecemeal' doctor || true"
+printf 'piecemeal journal 1\nnew 616161616161616161616161616161616161616161616161\n' \
+    >"$work/data/piecemeal/journal/game/1.session"
+expect 0 'safe mode: game: 1 specialized shaders are held back.*remove .*/journal/game ' sh -c "'$piecemeal' doctor || true"
+rm -r "$work/data/piecemeal/journal"
+
 expect 0 '^[0-9a-f]{48}$' "$piecemeal" shader canonicalize "$shader" -o "$work/c.spv"
 first=$(cat "$work/out")
 expect 0 "^$first\$" "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/c2.spv"

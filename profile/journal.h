@@ -1,0 +1,89 @@
+/*
+ * The journal of safe mode (HAZARDS 22): which specialized variants a session of a game put to use,
+ * so that one that did not end properly (crash, hang, lost device) is noticed by the next.
+ *
+ * On the disk, in $PLACE_DATA/journal/<safe name of game>/: `history`, what all ended sessions
+ * together say; and one file for each session that is running or was not judged yet. A session
+ * holds a lock (flock) on its file as long as its process lives, so several processes of one game
+ * do not take each other for dead. Lines are appended with write(2) before the thing that they
+ * speak of is done, which survives the process in whatever way it ends; they are also synced, at
+ * most once a second, since a hung GPU is often ended by the power switch.
+ *
+ * What follows from a session that did not end properly:
+ *  - variants that were new in it (used in no properly ended session before) are held back until
+ *    PM_JOURNAL_WAIT sessions have ended properly without them; a second time, for good;
+ *  - when it is the second in a row that used variants, all variants are held back for
+ *    PM_JOURNAL_WAIT properly ended sessions (safe mode), and those it used count as new
+ * afterwards. Sessions that wrote down no variant say nothing about variants when they end badly.
+ *
+ * Variants are named by the key of the specialized module (struct pm_shader_key): a new PGO
+ * database makes new ones.
+ *
+ * Thread safety: a journal may be used from any thread, but for opening and closing it. A forked
+ * child's copy does nothing.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "profile/shader_key.h"
+
+enum {
+    PM_JOURNAL_WAIT = 5, /* properly ended sessions */
+    PM_JOURNAL_MOST =
+        4096 /* variants that a history or a session knows; the oldest are forgotten */
+};
+
+struct pm_journal;
+
+/* A variant that this session wrote down; lives as long as its journal. */
+struct pm_journal_entry;
+
+/* What the ended sessions say. */
+struct pm_journal_state {
+    uint32_t judged_bad;     /* sessions that had not ended properly and were judged just now */
+    uint32_t bad_in_a_row;   /* up to now, that used variants */
+    uint32_t safe_for;       /* all variants are held back until so many sessions ended properly */
+    uint32_t held;           /* variants held back for now */
+    uint32_t held_for_good;  /* and until someone removes the history */
+    uint32_t proven;         /* used in a session that ended properly */
+    struct pm_error damaged; /* code PM_OK: nothing was; else what was ignored */
+};
+
+/* Judges the sessions of the game that have ended, and begins one for this process. folder NULL:
+ * the default. NULL and *error: it cannot be kept (no variant is to be used then). *state may be
+ * NULL. Reads and writes small files. */
+struct pm_journal *pm_journal_open(const char *folder, const char *game,
+                                   struct pm_journal_state *state, struct pm_error *error);
+/* Ends the session properly if pm_journal_end has not, and forgets it. NULL is allowed. */
+void pm_journal_close(struct pm_journal *journal);
+
+/* In a forked child, whose copy must not keep the parent's session looking alive; takes no lock. */
+void pm_journal_abandon(struct pm_journal *journal);
+
+/* Whether a variant is not to be used. */
+bool pm_journal_holds(const struct pm_journal *journal, const struct pm_shader_key *key);
+
+/* Writes down a variant, before anything is done with it; once for a key. NULL: it could not be
+ * written, and the variant is not to be used. Not for a game's own threads: it may sync. */
+struct pm_journal_entry *pm_journal_write(struct pm_journal *journal,
+                                          const struct pm_shader_key *key, struct pm_error *error);
+
+/* The variant is about to be bound. Cheap: nothing is written. */
+void pm_journal_used(struct pm_journal_entry *entry);
+
+/* The device was lost. */
+void pm_journal_lost(struct pm_journal *journal);
+
+/* A device that may use variants begins, or ends; with the last one the session has ended properly,
+ * for as long as no other begins. */
+void pm_journal_begin(struct pm_journal *journal);
+void pm_journal_end(struct pm_journal *journal);
+/* The process exits in an orderly way, whatever devices there are. */
+void pm_journal_exit(struct pm_journal *journal);
+
+/* For `piecemeal doctor`: calls visit with the folder of each game (named by its safe name) and
+ * what a session that begins now would find; nothing is changed. folder as above. */
+bool pm_journal_each(const char *folder,
+                     void (*visit)(const char *path, const char *game,
+                                   const struct pm_journal_state *state, void *user),
+                     void *user, struct pm_error *error);

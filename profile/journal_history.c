@@ -1,0 +1,340 @@
+#include "profile/journal_history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STRIKES = 2 /* held back for good */, WORDS = 4 };
+
+void pm_history_finish(struct pm_history *history)
+{
+    free(history->variants);
+    *history = (struct pm_history){0};
+}
+
+void pm_session_record_finish(struct pm_session_record *session)
+{
+    free(session->keys);
+    free(session->used);
+    *session = (struct pm_session_record){0};
+}
+
+/* ---- lines ---- */
+
+struct line {
+    char text[128];
+    char *words[WORDS];
+    size_t count;
+};
+
+/* Takes the next whole line apart. false: there is none. A line that is too long or has too many
+ * words has count 0. */
+static bool next_line(const char **at, const char *end, struct line *line)
+{
+    const char *newline = *at < end ? memchr(*at, '\n', (size_t)(end - *at)) : NULL;
+    if (!newline)
+        return false;
+    const size_t length = (size_t)(newline - *at);
+    line->count = 0;
+    if (length < sizeof line->text && !memchr(*at, '\0', length)) {
+        memcpy(line->text, *at, length);
+        line->text[length] = '\0';
+        char *rest = NULL;
+        for (char *word = strtok_r(line->text, " ", &rest); word;
+             word = strtok_r(NULL, " ", &rest)) {
+            if (line->count == WORDS) {
+                line->count = 0;
+                break;
+            }
+            line->words[line->count++] = word;
+        }
+    }
+    *at = newline + 1;
+    return true;
+}
+
+static bool is(const struct line *line, const char *word, size_t count)
+{
+    return line->count == count && strcmp(line->words[0], word) == 0;
+}
+
+static bool number(const char *text, uint32_t *value)
+{
+    const size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 9 || text[digits] != '\0')
+        return false;
+    *value = (uint32_t)strtoul(text, NULL, 10);
+    return true;
+}
+
+static bool has_header(const char **at, const char *end)
+{
+    const size_t length = strlen(PM_JOURNAL_HEADER);
+    if ((size_t)(end - *at) < length || memcmp(*at, PM_JOURNAL_HEADER, length) != 0)
+        return false;
+    *at += length;
+    return true;
+}
+
+/* ---- history ---- */
+
+static struct pm_history_variant *find(const struct pm_history *history,
+                                       const struct pm_shader_key *key)
+{
+    for (size_t i = 0; i < history->count; i++) {
+        if (pm_shader_key_equal(&history->variants[i].key, key))
+            return &history->variants[i];
+    }
+    return NULL;
+}
+
+static bool is_held(const struct pm_history_variant *variant)
+{
+    return variant->strikes >= STRIKES || variant->wait > 0;
+}
+
+/* Room for one more: the oldest that is not held back goes, else the oldest. */
+static void forget_one(struct pm_history *history)
+{
+    size_t oldest = 0;
+    while (oldest < history->count && is_held(&history->variants[oldest]))
+        oldest++;
+    if (oldest == history->count)
+        oldest = 0;
+    history->count--;
+    memmove(&history->variants[oldest], &history->variants[oldest + 1],
+            (history->count - oldest) * sizeof *history->variants);
+}
+
+/* The variant of a key, added when there is none; NULL: no memory. */
+static struct pm_history_variant *get(struct pm_history *history, const struct pm_shader_key *key)
+{
+    struct pm_history_variant *variant = find(history, key);
+    if (variant)
+        return variant;
+    if (history->count == PM_JOURNAL_MOST)
+        forget_one(history);
+    if (history->count == history->allocated) {
+        const size_t more = history->allocated ? history->allocated * 2 : 16;
+        variant = reallocarray(history->variants, more, sizeof *variant);
+        if (!variant)
+            return NULL;
+        history->variants = variant;
+        history->allocated = more;
+    }
+    variant = &history->variants[history->count++];
+    *variant = (struct pm_history_variant){.key = *key};
+    return variant;
+}
+
+static bool parse_history_line(struct pm_history *history, const struct line *line)
+{
+    struct pm_shader_key key;
+    uint32_t strikes, wait;
+    if (is(line, "bad", 2))
+        return number(line->words[1], &history->bad_in_a_row);
+    if (is(line, "safe", 2))
+        return number(line->words[1], &history->safe_for);
+    if (is(line, "proven", 2) && pm_shader_key_parse(line->words[1], &key)) {
+        struct pm_history_variant *variant = get(history, &key);
+        if (variant)
+            variant->proven = true;
+        return variant != NULL;
+    }
+    if (is(line, "struck", 4) && pm_shader_key_parse(line->words[1], &key) &&
+        number(line->words[2], &strikes) && number(line->words[3], &wait)) {
+        struct pm_history_variant *variant = get(history, &key);
+        if (variant) {
+            variant->strikes = strikes;
+            variant->wait = wait;
+        }
+        return variant != NULL;
+    }
+    return false;
+}
+
+bool pm_history_parse(struct pm_history *history, const char *text, size_t size,
+                      struct pm_error *error)
+{
+    *history = (struct pm_history){0};
+    const char *at = text, *end = text + size;
+    bool good = has_header(&at, end);
+    size_t number_of_line = 1;
+    struct line line;
+    while (good && next_line(&at, end, &line)) {
+        number_of_line++;
+        good = parse_history_line(history, &line);
+    }
+    if (good && at == end)
+        return true;
+    pm_history_finish(history);
+    return pm_fail(error, PM_ERROR_INPUT, "line %zu of the history is damaged", number_of_line);
+}
+
+bool pm_history_format(const struct pm_history *history, struct pm_buffer *out)
+{
+    bool ok = pm_buffer_append_string(out, PM_JOURNAL_HEADER) &&
+              pm_buffer_printf(out, "bad %u\nsafe %u\n", history->bad_in_a_row, history->safe_for);
+    for (size_t i = 0; ok && i < history->count; i++) {
+        const struct pm_history_variant *variant = &history->variants[i];
+        char key[PM_SHADER_KEY_TEXT];
+        pm_shader_key_format(&variant->key, key);
+        if (variant->proven)
+            ok = pm_buffer_printf(out, "proven %s\n", key);
+        if (ok && variant->strikes > 0)
+            ok = pm_buffer_printf(out, "struck %s %u %u\n", key, variant->strikes, variant->wait);
+    }
+    return ok;
+}
+
+bool pm_history_holds(const struct pm_history *history, const struct pm_shader_key *key)
+{
+    if (history->safe_for > 0)
+        return true;
+    const struct pm_history_variant *variant = find(history, key);
+    return variant && is_held(variant);
+}
+
+void pm_history_count(const struct pm_history *history, struct pm_journal_state *state)
+{
+    state->bad_in_a_row = history->bad_in_a_row;
+    state->safe_for = history->safe_for;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct pm_history_variant *variant = &history->variants[i];
+        state->held_for_good += variant->strikes >= STRIKES;
+        state->held += variant->strikes < STRIKES && variant->wait > 0;
+        state->proven += variant->proven;
+    }
+}
+
+/* ---- sessions ---- */
+
+static bool add_key(struct pm_session_record *session, const struct pm_shader_key *key)
+{
+    if (session->count == session->allocated) {
+        const size_t more = session->allocated ? session->allocated * 2 : 16;
+        struct pm_shader_key *keys = reallocarray(session->keys, more, sizeof *keys);
+        if (keys)
+            session->keys = keys;
+        bool *used = reallocarray(session->used, more, sizeof *used);
+        if (used)
+            session->used = used;
+        if (!keys || !used)
+            return false;
+        session->allocated = more;
+    }
+    session->keys[session->count] = *key;
+    session->used[session->count++] = false;
+    return true;
+}
+
+static bool mark_used(struct pm_session_record *session, const struct pm_shader_key *key)
+{
+    for (size_t i = 0; i < session->count; i++) {
+        if (pm_shader_key_equal(&session->keys[i], key))
+            return session->used[i] = true;
+    }
+    return false;
+}
+
+static bool parse_session_line(struct pm_session_record *session, const struct line *line)
+{
+    struct pm_shader_key key;
+    if (is(line, PM_JOURNAL_NEW, 2))
+        return session->count < PM_JOURNAL_MOST && pm_shader_key_parse(line->words[1], &key) &&
+               add_key(session, &key);
+    if (is(line, PM_JOURNAL_USED, 2))
+        return pm_shader_key_parse(line->words[1], &key) && mark_used(session, &key);
+    if (is(line, PM_JOURNAL_LOST, 1))
+        return session->lost = true;
+    if (is(line, PM_JOURNAL_END, 1))
+        return session->ended = true;
+    if (is(line, PM_JOURNAL_AGAIN, 1)) {
+        session->ended = false;
+        return true;
+    }
+    return false;
+}
+
+bool pm_session_record_parse(struct pm_session_record *session, const char *text, size_t size,
+                             struct pm_error *error)
+{
+    *session = (struct pm_session_record){0};
+    const char *at = text, *end = text + size;
+    /* Killed before it had written anything. */
+    if (size == 0)
+        return true;
+    bool good = has_header(&at, end);
+    size_t number_of_line = 1;
+    struct line line;
+    while (good && next_line(&at, end, &line)) {
+        number_of_line++;
+        good = parse_session_line(session, &line);
+    }
+    if (at < end)
+        session->ended = false;
+    if (good)
+        return true;
+    session->ended = false;
+    return pm_fail(error, PM_ERROR_INPUT, "line %zu of a session is damaged", number_of_line);
+}
+
+/* ---- judging ---- */
+
+static void one_good_session(struct pm_history *history)
+{
+    for (size_t i = 0; i < history->count; i++) {
+        if (history->variants[i].wait > 0)
+            history->variants[i].wait--;
+    }
+    if (history->safe_for > 0)
+        history->safe_for--;
+    if (history->safe_for == 0)
+        history->bad_in_a_row = 0;
+}
+
+static bool judge_good(struct pm_history *history, const struct pm_session_record *session)
+{
+    one_good_session(history);
+    for (size_t i = 0; i < session->count; i++) {
+        if (!session->used[i])
+            continue;
+        struct pm_history_variant *variant = get(history, &session->keys[i]);
+        if (!variant)
+            return false;
+        /* Two sessions may have run at once, of which the other struck it. */
+        if (!is_held(variant))
+            variant->proven = true;
+    }
+    return true;
+}
+
+static bool judge_bad(struct pm_history *history, const struct pm_session_record *session)
+{
+    history->bad_in_a_row++;
+    const bool all = history->bad_in_a_row >= 2;
+    if (all)
+        history->safe_for = PM_JOURNAL_WAIT;
+    for (size_t i = 0; i < session->count; i++) {
+        struct pm_history_variant *variant = get(history, &session->keys[i]);
+        if (!variant)
+            return false;
+        if (!variant->proven) {
+            variant->strikes++;
+            variant->wait = PM_JOURNAL_WAIT;
+        } else if (all) {
+            variant->proven = false;
+        }
+    }
+    return true;
+}
+
+bool pm_history_judge(struct pm_history *history, const struct pm_session_record *session,
+                      bool *bad)
+{
+    const bool properly = session->ended && !session->lost;
+    *bad = !properly && session->count > 0;
+    if (*bad)
+        return judge_bad(history, session);
+    return !properly || judge_good(history, session);
+}

@@ -121,8 +121,9 @@ bool pm_compiler_queue(struct pm_compiler *compiler, struct pm_job *job)
     if (getpid() != compiler->process)
         return false;
     pthread_mutex_lock(&compiler->lock);
-    const bool taken =
-        !compiler->stop && compiler->waiting_count < compiler->most_waiting && start(compiler);
+    const bool taken = !compiler->stop &&
+                       (job->always || compiler->waiting_count < compiler->most_waiting) &&
+                       start(compiler);
     if (taken) {
         job->next = compiler->waiting;
         compiler->waiting = job;

@@ -252,6 +252,20 @@ static void find_target(struct pm_device *device, const VkDeviceCreateInfo *info
     };
 }
 
+/* A driver that does not know the structure leaves it alone. */
+static void find_driver(struct pm_device *device)
+{
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &driver,
+    };
+    device->instance->dispatch.GetPhysicalDeviceProperties2(device->physical, &properties);
+    device->abilities.driver_id = (uint32_t)driver.driverID;
+}
+
 static void find_subgroups(struct pm_device *device)
 {
     VkPhysicalDeviceSubgroupProperties subgroup = {
@@ -267,6 +281,8 @@ static void find_subgroups(struct pm_device *device)
     bool enough = (subgroup.supportedOperations & needed) == needed;
     struct pm_device_abilities *abilities = &device->abilities;
     abilities->subgroup_size = subgroup.subgroupSize;
+    abilities->subgroup_vote = (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_VOTE_BIT) != 0;
+    abilities->subgroup_quad = (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_QUAD_BIT) != 0;
     abilities->full_subgroup_compute =
         enough && (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     abilities->full_subgroup_fragment =
@@ -288,6 +304,7 @@ void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo
     }
     find_target(device, info, version);
     find_subgroups(device);
+    find_driver(device);
     abilities->timeline_semaphore = is_on(info, &timeline);
     /* A game that uses it itself replays addresses of its own, which ours must not take. */
     abilities->capture_replay = is_on(info, &capture_replay) && !is_on(asked, &capture_replay);

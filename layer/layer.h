@@ -37,6 +37,8 @@ struct pm_spool_writer;
 struct pm_objects;   /* object.h: shader modules, layouts, render passes by handle and by content */
 struct pm_pipelines; /* pipeline.h: pipelines by handle */
 struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
+struct pm_optimizer; /* optimize.h: specialized variants */
+struct pm_journal;   /* profile/journal.h */
 
 struct pm_instance {
     VkInstance handle;
@@ -56,6 +58,9 @@ struct pm_instance {
         *spool;        /* under spool_lock; NULL until the first checkpoint, and after a failure */
     bool spool_failed; /* under spool_lock: said once, then given up */
     bool spool_full;   /* under spool_lock: said once, until there is room again */
+    pthread_mutex_t journal_lock;
+    struct pm_journal *journal;  /* under journal_lock until it is opened (pm_instance_journal) */
+    bool journal_tried;          /* under journal_lock */
     _Atomic uint32_t references; /* the game's handle and each device */
 };
 
@@ -68,7 +73,10 @@ struct pm_device_abilities {
     bool timeline_semaphore;
     bool capture_replay; /* of buffer device addresses; on for us, and the game does not use it */
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
+    bool subgroup_vote, subgroup_quad; /* in the stages that have the above; quad operations are
+                                          for fragment and compute on every device that has them */
     uint32_t subgroup_size;
+    uint32_t driver_id; /* VkDriverId; 0: the driver does not say */
     struct pm_target target;
 };
 
@@ -91,6 +99,8 @@ struct pm_device {
     struct pm_compiler *compiler;
     struct pm_readback *readback;
     struct pm_sampling *sampling;
+    struct pm_optimizer *optimizer; /* NULL: nothing is to be optimized */
+    _Atomic bool optimizes;         /* binds look for proven variants (optimize.h) */
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };
 

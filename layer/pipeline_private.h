@@ -50,6 +50,11 @@ struct pm_pipeline {
     _Atomic(struct pm_shader_record *) record;
     struct pm_pipeline_batch *batches;
     struct pm_pipeline_batch prepare; /* of the record: variant is unused */
+
+    /* The specialized variant (optimize.h). */
+    _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */
+    _Atomic(VkPipeline) best;                 /* its handle once it is proven */
+    _Atomic bool best_bound;                  /* at least once */
 };
 
 struct pm_pipelines {
@@ -98,6 +103,16 @@ bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement
 /* The cache in which instrumented variants share what their other stages compile to, in memory only
  * (HAZARDS 17). VK_NULL_HANDLE when the driver makes none. */
 VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines);
+
+/* variant.c: what the pipeline says of the shader that variants replace. false: the device can make
+ * none for its stage. */
+bool pm_pipeline_shader_request(const struct pm_pipeline *pipeline,
+                                struct pm_shader_request *request);
+
+/* variant.c: takes one of limits.variants; given back only when the variant was not made, so that a
+ * session never compiles more (HAZARDS 17). */
+bool pm_variant_reserve(struct pm_pipelines *pipelines);
+void pm_variant_give_back(struct pm_pipelines *pipelines);
 
 /* variant.c: builds every variant of a new pipeline now (debug.synchronous). */
 void pm_pipeline_build_all(struct pm_pipeline *pipeline);

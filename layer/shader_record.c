@@ -8,7 +8,8 @@
 enum {
     HEADER_WORDS = 5,
     ENTRY_POINT_NAME_WORD = 3, /* OpEntryPoint: execution model, id, name */
-    MOST_SLOTS = 32,           /* of counters; more spread no further on the GPUs there are */
+    RAW_CHAINS = 256,
+    MOST_SLOTS = 32, /* of counters; more spread no further on the GPUs there are */
 };
 
 /* One of the two modules of a batch. */
@@ -28,8 +29,9 @@ struct raw {
     struct pm_shader_key digest;
     uint32_t subgroup_size;
     pthread_mutex_t lock; /* held while the shader is canonicalized, so that it happens once */
-    bool tried;
-    struct pm_shader_record *record; /* NULL: none, and why */
+    bool tried, keyed;
+    struct pm_shader_key key;        /* when keyed */
+    struct pm_shader_record *record; /* NULL: none, and why when tried */
     struct pm_error error;
     struct raw *next;
 };
@@ -38,8 +40,8 @@ struct pm_shader_records {
     struct pm_device *device;
     struct pm_shader_store *store; /* NULL: none, and every shader is canonicalized anew */
     pthread_mutex_t lock;          /* the two lists; taken inside a raw's lock, not around it */
-    /* As many as limits.variants at most and searched on compile threads only: lists will do. */
-    struct raw *raws;
+    /* Searched on compile threads only. Of records there are as many as limits.variants at most. */
+    struct raw *raws[RAW_CHAINS]; /* by the digest's first byte */
     struct pm_shader_record *records;
 };
 
@@ -77,10 +79,12 @@ void pm_shader_records_destroy(struct pm_shader_records *records)
 {
     if (!records)
         return;
-    for (struct raw *raw = records->raws, *next; raw; raw = next) {
-        next = raw->next;
-        pthread_mutex_destroy(&raw->lock);
-        free(raw);
+    for (size_t i = 0; i < RAW_CHAINS; i++) {
+        for (struct raw *raw = records->raws[i], *next; raw; raw = next) {
+            next = raw->next;
+            pthread_mutex_destroy(&raw->lock);
+            free(raw);
+        }
     }
     for (struct pm_shader_record *record = records->records, *next; record; record = next) {
         next = record->next;
@@ -289,7 +293,7 @@ static struct raw *get_raw(struct pm_shader_records *records, const struct pm_sh
                            uint32_t subgroup_size)
 {
     pthread_mutex_lock(&records->lock);
-    struct raw *raw = records->raws;
+    struct raw **chain = &records->raws[digest->bytes[0]], *raw = *chain;
     while (raw &&
            (!pm_shader_key_equal(&raw->digest, digest) || raw->subgroup_size != subgroup_size))
         raw = raw->next;
@@ -297,21 +301,53 @@ static struct raw *get_raw(struct pm_shader_records *records, const struct pm_sh
         raw->digest = *digest;
         raw->subgroup_size = subgroup_size;
         pthread_mutex_init(&raw->lock, NULL);
-        raw->next = records->raws;
-        records->raws = raw;
+        raw->next = *chain;
+        *chain = raw;
     }
     pthread_mutex_unlock(&records->lock);
     return raw;
 }
 
-static struct pm_shader_record *resolve(struct pm_shader_records *records,
-                                        const struct pm_shader_request *request,
-                                        const struct pm_spec_values *set, bool *first,
-                                        struct pm_error *error)
+/* The key, without a record; under the raw's lock. */
+static bool find_key(struct pm_shader_records *records, struct raw *raw,
+                     const struct pm_shader_request *request, const struct pm_spec_values *set)
+{
+    if (raw->record) {
+        raw->key = raw->record->key;
+    } else if (!records->store || !pm_shader_store_find(records->store, pm_canonicalize_recipe(),
+                                                        &raw->digest, &raw->key, NULL)) {
+        struct pm_words canonical;
+        if (!canonicalize(records, &raw->digest, request, set, &canonical, &raw->error)) {
+            raw->tried = true;
+            return false;
+        }
+        raw->key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical.data, canonical.count);
+        pm_words_finish(&canonical);
+    }
+    return raw->keyed = true;
+}
+
+static void make_record(struct pm_shader_records *records, struct raw *raw,
+                        const struct pm_shader_request *request, const struct pm_spec_values *set)
+{
+    struct pm_words canonical;
+    raw->tried = true;
+    if (canonicalize(records, &raw->digest, request, set, &canonical, &raw->error))
+        raw->record = add_record(records, request, &canonical, &raw->error);
+}
+
+/* The entry of what a request asks for, with *set what its stage sets. NULL: *error says why. */
+static struct raw *get_requested(struct pm_shader_records *records,
+                                 const struct pm_shader_request *request,
+                                 struct pm_spec_values *set, struct pm_error *error)
 {
     struct pm_spec_values used;
-    if (!pm_spec_values_used(request->words, request->word_count, set, &used, error))
+    if (!pm_spec_values_set(request->specialization, set, error))
         return NULL;
+    if (!pm_spec_values_used(request->words, request->word_count, set, &used, error)) {
+        pm_spec_values_finish(set);
+        return NULL;
+    }
     const struct pm_shader_key digest =
         pm_raw_digest_compute(request->words, request->word_count, request->stage,
                               request->entry_point, used.data, used.count);
@@ -319,34 +355,51 @@ static struct pm_shader_record *resolve(struct pm_shader_records *records,
     struct raw *raw = get_raw(records, &digest, request->subgroup_size);
     if (!raw) {
         no_memory(error);
-        return NULL;
+        pm_spec_values_finish(set);
     }
-    pthread_mutex_lock(&raw->lock);
-    *first = !raw->tried;
-    if (!raw->tried) {
-        raw->tried = true;
-        struct pm_words canonical;
-        if (canonicalize(records, &digest, request, set, &canonical, &raw->error))
-            raw->record = add_record(records, request, &canonical, &raw->error);
-    }
-    struct pm_shader_record *record = raw->record;
-    if (!record && error)
-        *error = raw->error;
-    pthread_mutex_unlock(&raw->lock);
-    return record;
+    return raw;
 }
 
 struct pm_shader_record *pm_shader_records_get(struct pm_shader_records *records,
                                                const struct pm_shader_request *request, bool *first,
                                                struct pm_error *error)
 {
-    *first = true;
     struct pm_spec_values set;
-    if (!pm_spec_values_set(request->specialization, &set, error))
+    *first = true;
+    struct raw *raw = get_requested(records, request, &set, error);
+    if (!raw)
         return NULL;
-    struct pm_shader_record *record = resolve(records, request, &set, first, error);
+    pthread_mutex_lock(&raw->lock);
+    *first = !raw->tried;
+    if (!raw->tried)
+        make_record(records, raw, request, &set);
+    struct pm_shader_record *record = raw->record;
+    if (!record && error)
+        *error = raw->error;
+    pthread_mutex_unlock(&raw->lock);
     pm_spec_values_finish(&set);
     return record;
+}
+
+bool pm_shader_records_key(struct pm_shader_records *records,
+                           const struct pm_shader_request *request, struct pm_shader_key *key,
+                           bool *first, struct pm_error *error)
+{
+    struct pm_spec_values set;
+    *first = true;
+    struct raw *raw = get_requested(records, request, &set, error);
+    if (!raw)
+        return false;
+    pthread_mutex_lock(&raw->lock);
+    *first = !raw->tried && !raw->keyed;
+    const bool found =
+        raw->keyed || ((!raw->tried || raw->record) && find_key(records, raw, request, &set));
+    *key = raw->key;
+    if (!found && error)
+        *error = raw->error;
+    pthread_mutex_unlock(&raw->lock);
+    pm_spec_values_finish(&set);
+    return found;
 }
 
 /* ---- instrumented modules ---- */

@@ -43,6 +43,12 @@ struct pm_shader_request {
 struct pm_shader_records *pm_shader_records_create(struct pm_device *device);
 void pm_shader_records_destroy(struct pm_shader_records *records);
 
+/* A shader's key, found out at the cost of canonicalizing it unless that was done before on this
+ * machine; no record is made or kept. false: it can have none; *first as below. */
+bool pm_shader_records_key(struct pm_shader_records *records,
+                           const struct pm_shader_request *request, struct pm_shader_key *key,
+                           bool *first, struct pm_error *error);
+
 /* The record of a shader, canonicalized now or taken from this session or the shader store. NULL:
  * it can have none, which is remembered; *first says whether this is the first time it was found
  * out, so that it is logged once. */

@@ -39,9 +39,7 @@ static void stop_making(struct pm_pipelines *pipelines, const char *reason)
                     reason);
 }
 
-/* Takes one of limits.variants; it is not given back when the variant dies, so that a session never
- * compiles more (HAZARDS 17). */
-static bool reserve_variant(struct pm_pipelines *pipelines)
+bool pm_variant_reserve(struct pm_pipelines *pipelines)
 {
     const uint32_t most = pipelines->device->instance->config.limits.variants;
     uint32_t made = atomic_load(&pipelines->variants);
@@ -51,6 +49,11 @@ static bool reserve_variant(struct pm_pipelines *pipelines)
     }
     stop_making(pipelines, "limits.variants is reached");
     return false;
+}
+
+void pm_variant_give_back(struct pm_pipelines *pipelines)
+{
+    atomic_fetch_sub(&pipelines->variants, 1);
 }
 
 /* ---- making ---- */
@@ -80,24 +83,31 @@ static bool stage_is_able(const struct pm_pipeline *pipeline)
                                            : abilities->full_subgroup_fragment;
 }
 
-/* Finds the pipeline's shader: canonical, with its points and batches. false: it gets no variants,
- * and why was logged. Called by one thread at a time for a pipeline. */
-static bool prepare(struct pm_pipeline *pipeline)
+bool pm_pipeline_shader_request(const struct pm_pipeline *pipeline,
+                                struct pm_shader_request *request)
 {
-    struct pm_device *device = pipeline->device;
     const struct pm_pipeline *owner = pipeline->shader_owner;
     const VkPipelineShaderStageCreateInfo *stage = shader_stage(pipeline);
-    struct pm_shader_request request = {
+    *request = (struct pm_shader_request){
         .stage = owner->compute ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
         .entry_point = stage->pName,
         .specialization = stage->pSpecializationInfo,
         .subgroup_size = subgroup_size(pipeline),
     };
-    request.words = pm_object_words(owner->modules[pipeline->shader_stage], &request.word_count);
+    request->words = pm_object_words(owner->modules[pipeline->shader_stage], &request->word_count);
+    return stage_is_able(pipeline);
+}
+
+/* Finds the pipeline's shader: canonical, with its points and batches. false: it gets no variants,
+ * and why was logged. Called by one thread at a time for a pipeline. */
+static bool prepare(struct pm_pipeline *pipeline)
+{
+    struct pm_device *device = pipeline->device;
+    struct pm_shader_request request;
     bool first = true;
     struct pm_error error = {0};
     struct pm_shader_record *record = NULL;
-    if (stage_is_able(pipeline))
+    if (pm_pipeline_shader_request(pipeline, &request))
         record = pm_shader_records_get(device->pipelines->records, &request, &first, &error);
     else
         pm_fail(&error, PM_ERROR_UNSUPPORTED,
@@ -228,7 +238,7 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
 {
     struct pm_pipelines *pipelines = pipeline->device->pipelines;
     struct pm_pipeline_batch *batch = &pipeline->batches[index];
-    if (atomic_load(&pipelines->full) || !reserve_variant(pipelines)) {
+    if (atomic_load(&pipelines->full) || !pm_variant_reserve(pipelines)) {
         atomic_store(&batch->making, PM_FAILED);
         return;
     }
@@ -241,7 +251,7 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
         atomic_store(&batch->making, PM_MADE);
         return;
     }
-    atomic_fetch_sub(&pipelines->variants, 1);
+    pm_variant_give_back(pipelines);
     if (error.code == PM_ERROR_STATE) {
         /* The counters are not ready yet: a later sample asks again. */
         atomic_store(&batch->making, PM_UNMADE);

@@ -28,6 +28,7 @@ void pm_config_init(struct pm_config *config)
                    .counter_memory_mib = 8,
                    .spool_mib = 64,
                    .shader_store_mib = 256,
+                   .pipeline_cache_mib = 64,
                    .variants = 256},
         .log = {.level = PM_LOG_WARNING},
         .debug = {.checkpoint_heartbeats = 64},

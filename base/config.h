@@ -39,7 +39,7 @@ struct pm_config {
     bool consent_withheld; /* consent.upload is false here; it can never grant */
     struct {
         uint32_t compile_threads;
-        uint32_t counter_memory_mib, spool_mib, shader_store_mib;
+        uint32_t counter_memory_mib, spool_mib, shader_store_mib, pipeline_cache_mib;
         uint32_t variants;
     } limits;
     struct {
@@ -47,7 +47,7 @@ struct pm_config {
         char *file; /* NULL: stderr of `piecemeal run` (descriptor in PIECEMEAL_LOG_FD), else nowhere */
     } log;
     struct {
-        bool synchronous;
+        bool synchronous, trust_variants;
         uint32_t checkpoint_heartbeats; /* 64 */
     } debug;
 };

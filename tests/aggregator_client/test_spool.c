@@ -257,13 +257,15 @@ static void killed_writers_lose_nothing_acknowledged(void **state)
         }
         close(acknowledged[1]);
         /* Some are killed while they create their file, most while they append. */
-        usleep(round % 4 == 0 ? pm_random_below(&random, 2000) : pm_random_below(&random, 60000));
+        uint64_t told = 0;
+        char bytes[4096];
+        for (uint32_t some = round % 4 == 0 ? 0 : pm_random_below(&random, 20); told < some; told++)
+            assert_int_equal(read(acknowledged[0], bytes, 1), 1);
+        usleep(pm_random_below(&random, 2000));
         kill(child, SIGKILL);
         int status;
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFSIGNALED(status));
-        uint64_t told = 0;
-        char bytes[4096];
         for (ssize_t n; (n = read(acknowledged[0], bytes, sizeof(bytes))) > 0;)
             told += (uint64_t)n;
         close(acknowledged[0]);

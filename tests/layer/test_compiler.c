@@ -190,7 +190,7 @@ static void a_fork_is_survived(void **state)
     if (child == 0) {
         struct test_job job;
         init(&job, 0, NULL);
-        alarm(20);
+        alarm(60);
         const bool taken = pm_compiler_queue(compiler, &job.job);
         pm_compiler_cancel(compiler, NULL);
         pm_compiler_destroy(compiler);

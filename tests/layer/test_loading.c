@@ -169,7 +169,7 @@ static void a_fork(void **state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            alarm(20);
+            alarm(60);
             if (how == 0)
                 _exit(0);
 #ifndef __SANITIZE_ADDRESS__

@@ -2,6 +2,7 @@
  * (HAZARDS 4, 9, 10, 17). */
 #include "tests/layer/layered.h"
 #include "tests/layer/pipelines.h"
+#include "tests/patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,12 +46,11 @@ static bool is_sampled(VkPipeline pipeline, VkPipelineBindPoint point)
 /* Samples until a background compile is there. */
 static bool becomes_sampled(VkPipeline pipeline, VkPipelineBindPoint point)
 {
-    for (int i = 0; i < 3000; i++) {
-        if (is_sampled(pipeline, point))
-            return true;
-        usleep(10000);
-    }
-    return false;
+    uint64_t until = 0;
+    bool sampled = is_sampled(pipeline, point);
+    while (!sampled && patience(&until))
+        sampled = is_sampled(pipeline, point);
+    return sampled;
 }
 
 static void assert_logged(const char *text)

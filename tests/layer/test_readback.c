@@ -3,6 +3,7 @@
  * constants of the variant, as the shader does. */
 #include "aggregator_client/spool.h"
 #include "tests/layer/layered.h"
+#include "tests/patience.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -103,19 +104,20 @@ static bool add_checkpoint(void *user, const struct pm_profile *profile, struct 
     return true;
 }
 
-static struct found read_spool(void)
+/* live: a session that goes on may end in a record that is half there. */
+static struct found read_spool(bool live)
 {
     struct found found = {0};
     struct pm_error error = {0};
     struct pm_spool_session *sessions = NULL;
     size_t count = 0;
-    if (!pm_spool_list(NULL, &sessions, &count, &error))
+    if (!pm_spool_list(NULL, &sessions, &count, &error) && !live)
         fail_msg("%s", error.message);
     for (size_t i = 0; i < count; i++) {
         uint64_t damaged = 0;
         if (!pm_spool_read(sessions[i].path, add_checkpoint, &found, &damaged, &error))
             fail_msg("%s", error.message);
-        assert_true(damaged == UINT64_MAX);
+        assert_true(live || damaged == UINT64_MAX);
     }
     pm_spool_list_free(sessions, count);
     return found;
@@ -139,7 +141,7 @@ static void every_count_reaches_the_disk(void **state)
     (void)state;
     dispatch(open_counted(), FRAMES);
     pm_harness_close(&h);
-    struct found found = read_spool();
+    struct found found = read_spool(false);
     assert_frames(&found, FRAMES);
     assert_true(found.checkpoints >= 1 && found.checkpoints <= FRAMES / 4 + 2);
 }
@@ -151,7 +153,7 @@ static void from_a_slow_device(void **state)
     setenv("PM_NULL_DELAY_US", "2000", 1);
     dispatch(open_counted(), FRAMES);
     pm_harness_close(&h);
-    struct found found = read_spool();
+    struct found found = read_spool(false);
     assert_frames(&found, FRAMES);
 }
 
@@ -163,40 +165,33 @@ static void with_less_of_a_driver(void **state)
     setenv("PM_NULL_WITHOUT_FEATURES", "timelineSemaphore,shaderInt64,shaderBufferInt64Atomics", 1);
     dispatch(open_counted(), FRAMES);
     pm_harness_close(&h);
-    struct found found = read_spool();
+    struct found found = read_spool(false);
     assert_frames(&found, FRAMES);
 }
 
-/* A game that is killed loses nothing that was counted a second before. */
-static void killed_a_second_later(void **state)
+/* What was counted comes to disk while the device goes on with nothing more to count, and a game
+ * that is then killed loses none of it. */
+static void killed_once_it_is_on_disk(void **state)
 {
     (void)state;
-    int ready[2], status;
-    char byte = 0;
-    assert_int_equal(pipe(ready), 0);
+    int status;
+    uint64_t until = 0;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(60);
+        alarm(2 * PATIENCE_SECONDS);
         uint64_t *counters = open_counted();
         dispatch(counters, FRAMES);
-        /* A second in which the device goes on, with nothing more to count. */
-        for (int i = 0; i < 100; i++) {
+        for (;;) {
             PM_CHECK(h.vk.QueueSubmit(h.queue, 0, NULL, VK_NULL_HANDLE));
             nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         }
-        if (write(ready[1], &byte, 1) != 1)
-            _exit(1);
-        for (;;)
-            pause();
     }
-    close(ready[1]);
-    ssize_t size = read(ready[0], &byte, 1);
-    close(ready[0]);
+    while (read_spool(true).calls < FRAMES && patience(&until))
+        ;
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(size, 1);
-    struct found found = read_spool();
+    struct found found = read_spool(false);
     assert_frames(&found, FRAMES);
 }
 
@@ -206,7 +201,7 @@ int main(void)
         PM_LAYERED_TEST(every_count_reaches_the_disk),
         PM_LAYERED_TEST(from_a_slow_device),
         PM_LAYERED_TEST(with_less_of_a_driver),
-        PM_LAYERED_TEST(killed_a_second_later),
+        PM_LAYERED_TEST(killed_once_it_is_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Recordings that name variants (HAZARDS 12): recorded once and submitted often, reset in every
  * way, executed inside others, made by many threads. */
 #include "tests/layer/layered.h"
+#include "tests/patience.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -61,10 +62,9 @@ static void pass_heartbeats(int count)
  * checkpoint. */
 static void wait_for_pipelines(uint64_t expected, int way)
 {
-    for (int i = 0; i < 3000 && h.driver->live(VK_OBJECT_TYPE_PIPELINE) != expected; i++) {
+    uint64_t until = 0;
+    while (h.driver->live(VK_OBJECT_TYPE_PIPELINE) != expected && patience(&until))
         pass_heartbeats(1);
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
     if (h.driver->live(VK_OBJECT_TYPE_PIPELINE) != expected)
         fail_msg("way %d: %lu pipelines, not %lu", way,
                  (unsigned long)h.driver->live(VK_OBJECT_TYPE_PIPELINE), (unsigned long)expected);

@@ -63,6 +63,9 @@ struct pm_null_config {
 
 extern struct pm_null_config pm_null_config;
 extern _Atomic uint64_t pm_null_delay_us;
+extern _Atomic bool pm_null_submissions_held;
+/* Returns once the calling thread may make a pipeline. */
+void pm_null_await_compile(void);
 
 void pm_null_config_load(void);
 /* Whether ",A,B," has the name. */

@@ -273,6 +273,7 @@ static void compile(void)
                             .tv_nsec = (long)(us % 1000000) * 1000};
     if (us)
         nanosleep(&time, NULL);
+    pm_null_await_compile();
 }
 
 static VkResult create_pipelines(uint32_t count, VkPipeline *pipelines)

@@ -65,6 +65,9 @@ struct pm_null_api {
      * false: malformed or no such command. */
     bool (*inject)(const char *faults);
     void (*set_delay)(uint64_t microseconds);
+    /* While held, no submission is done; and no pipeline is made but by the thread that holds. */
+    void (*hold_submissions)(bool hold);
+    void (*hold_compiles)(bool hold);
     /* Objects of a type that exist now. */
     uint64_t (*live)(VkObjectType type);
     /* Draws and dispatches in command buffers that were executed, secondary ones included. */

@@ -37,6 +37,8 @@ void pm_null_signal_fence(VkDevice device, VkFence fence)
 
 static bool is_ready(const struct pm_null_work *work)
 {
+    if (atomic_load(&pm_null_submissions_held))
+        return false;
     for (uint32_t i = 0; i < work->wait_count; i++) {
         const struct pm_null_semaphore *semaphore = (const void *)work->waits[i].semaphore;
         if (semaphore->value < (semaphore->timeline ? work->waits[i].value : 1))
@@ -89,18 +91,28 @@ static void drop_all(VkQueue queue)
 
 /* ---- workers ---- */
 
+/* Nobody tells when submissions are held no more. */
+#define HOLD_LOOK UINT64_C(1000000) /* nanoseconds */
+
+static void wait_until(VkDevice device, uint64_t nanoseconds)
+{
+    const struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000),
+                                  .tv_nsec = (long)(nanoseconds % 1000000000)};
+    pthread_cond_timedwait(&device->changed, &device->mutex, &time);
+}
+
 static void *work_loop(void *argument)
 {
     VkQueue queue = argument;
     VkDevice device = queue->device;
     pthread_mutex_lock(&device->mutex);
     while (!device->ending) {
-        if (!queue->first || !is_ready(queue->first)) {
+        if (atomic_load(&pm_null_submissions_held)) {
+            wait_until(device, pm_null_now() + HOLD_LOOK);
+        } else if (!queue->first || !is_ready(queue->first)) {
             pthread_cond_wait(&device->changed, &device->mutex);
         } else if (queue->first->due > pm_null_now()) {
-            struct timespec due = {.tv_sec = (time_t)(queue->first->due / 1000000000),
-                                   .tv_nsec = (long)(queue->first->due % 1000000000)};
-            pthread_cond_timedwait(&device->changed, &device->mutex, &due);
+            wait_until(device, queue->first->due);
         } else {
             finish_first(queue);
         }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Written by the calling thread alone; atomic, since a reader may look while the ring goes round.
@@ -179,6 +180,25 @@ static void set_delay(uint64_t microseconds)
     atomic_store(&pm_null_delay_us, microseconds);
 }
 
+_Atomic bool pm_null_submissions_held;
+static _Atomic uint32_t compiles_held_by; /* a thread; 0: nobody */
+
+static void hold_submissions(bool hold)
+{
+    atomic_store(&pm_null_submissions_held, hold);
+}
+
+static void hold_compiles(bool hold)
+{
+    atomic_store(&compiles_held_by, hold ? thread_id() : 0);
+}
+
+void pm_null_await_compile(void)
+{
+    for (uint32_t by; (by = atomic_load(&compiles_held_by)) != 0 && by != thread_id();)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 static uint64_t executed_draws(void)
 {
     return atomic_load(&pm_null_executed_draws);
@@ -194,6 +214,8 @@ const struct pm_null_api *pm_null_driver(void)
         .set_callback = set_callback,
         .inject = pm_null_fail,
         .set_delay = set_delay,
+        .hold_submissions = hold_submissions,
+        .hold_compiles = hold_compiles,
         .live = pm_null_object_live,
         .executed_draws = executed_draws,
         .errors = errors,

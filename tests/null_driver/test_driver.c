@@ -148,9 +148,9 @@ static void commands_are_executed(void **state)
 static void a_delay_is_not_waited_for(void **state)
 {
     (void)state;
-    setenv("PM_NULL_DELAY_US", "50000", 1);
     struct pm_harness h;
     pm_harness_open(&h, NULL);
+    h.driver->hold_submissions(true);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     pm_harness_begin(&h, buffer, 0);
     PM_CHECK(h.vk.EndCommandBuffer(buffer));
@@ -173,9 +173,20 @@ static void a_delay_is_not_waited_for(void **state)
     PM_CHECK(h.vk.GetSemaphoreCounterValue(h.device, timeline, &now));
     assert_int_equal(now, 0);
     assert_int_equal(h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, 1000000), VK_TIMEOUT);
+    h.driver->hold_submissions(false);
     PM_CHECK(h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, UINT64_MAX));
     PM_CHECK(h.vk.GetSemaphoreCounterValue(h.device, timeline, &now));
     assert_int_equal(now, 7);
+    /* One that takes a time takes no less. */
+    h.driver->set_delay(50000);
+    PM_CHECK(h.vk.ResetFences(h.device, 1, &fence));
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    PM_CHECK(h.vk.QueueSubmit(h.queue, 0, NULL, fence));
+    PM_CHECK(h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    assert_true((end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000 >= 49);
+    h.driver->set_delay(0);
     h.vk.DestroySemaphore(h.device, timeline, NULL);
     h.vk.DestroyFence(h.device, fence, NULL);
     pm_harness_close(&h);

@@ -34,7 +34,7 @@ need() {
 run_quietly() {
     local log=$1
     shift
-    if ! timeout 300 "$@" >"$log" 2>&1; then
+    if ! timeout 900 "$@" >"$log" 2>&1; then
         tail -n 30 "$log" >&2
         fail "failed: $*"
     fi

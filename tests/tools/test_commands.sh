@@ -95,9 +95,9 @@ expect 2 'not a port' "$piecemeal" serve --storage "$work/a.sqlite" --port 70000
 # An aggregator that is asked to stop ends with 0.
 "$piecemeal" serve --storage "$work/a.sqlite" --port 0 >"$work/serve" 2>"$work/serve.err" &
 server=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do
+for _ in $(seq 300); do
     grep -q listening "$work/serve" && break
-    sleep 0.3
+    sleep 0.2
 done
 expect 0 'listening on 127.0.0.1 port [1-9]' cat "$work/serve"
 kill -TERM $server

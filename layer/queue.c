@@ -3,6 +3,7 @@
 #include "layer/command.h"
 #include "layer/hooks.h"
 #include "layer/readback.h"
+#include "layer/unload.h"
 #include <stdlib.h>
 
 struct pm_queue *pm_queue_of(struct pm_device *device, VkQueue handle)
@@ -102,6 +103,11 @@ static void submit_all2(struct pm_queue *queue, uint32_t count, const VkSubmitIn
 static void submitted(struct pm_queue *queue)
 {
     struct pm_sampling *sampling = queue->device->sampling;
+    /* After the first one, in which most that there is in other layers was used once, the second,
+     * the fourth, the eighth… */
+    queue->submits++;
+    if ((queue->submits & (queue->submits - 1)) == 0)
+        pm_process_watch_exit_again();
     if (!atomic_load_explicit(&sampling->presents, memory_order_relaxed))
         pm_sampling_heartbeat(sampling);
     pm_readback_follow(queue, false);

@@ -17,6 +17,7 @@ struct pm_queue {
     VkQueue handle;
     uint32_t family;
     uint32_t index, bit; /* its number, and 1 << that */
+    uint64_t submits;    /* the game's; for who holds the VkQueue */
 
     /* all below: under the readback's lock */
     struct pm_variant **dirty;    /* used by submissions since the last copy, each referenced */

@@ -9,7 +9,9 @@
  * contexts down there). Static objects of layers that were loaded later are destroyed by then, and
  * a call that the game itself does not make may meet one (seen: the validation layer searched a
  * destroyed map for ever). So from the first exit handler on, the layer makes no calls of its own
- * but those that destroy what it made.
+ * but those that destroy what it made. The first is the one that was registered last: the layer
+ * registers its own anew now and then, since a layer may make a static object, and the game
+ * register a handler, long after the device was created (seen: both).
  */
 #include "layer/unload.h"
 
@@ -31,9 +33,14 @@ static void note_exit(void *flag)
 
 void pm_process_watch_exit(void)
 {
+    atomic_store(&exiting, false);
+    pm_process_watch_exit_again();
+}
+
+void pm_process_watch_exit_again(void)
+{
     extern void *__dso_handle __attribute__((visibility("hidden")));
     int (*at_exit)(void (*)(void *), void *, void *) = NULL;
-    atomic_store(&exiting, false);
     /* The C library's: the name here is taken, see below. It forgets the handler when the library
      * is unloaded. */
     *(void **)&at_exit = dlsym(RTLD_NEXT, "__cxa_atexit");

@@ -2,6 +2,7 @@
  * to the program. The null driver runs no shader, so its counters stay 0 and the calls are what
  * counts. */
 #include "tests/layer/layered.h"
+#include "tests/patience.h"
 
 #include "aggregator_client/spool.h"
 #include <fcntl.h>
@@ -82,6 +83,15 @@ static uint64_t all_calls(void)
     return spooled_calls(&sessions, &live);
 }
 
+/* Until so many calls are on disk, as kill -9 would leave it. */
+static bool wait_for_calls(uint64_t calls)
+{
+    uint64_t until = 0;
+    while (all_calls() < calls && patience(&until))
+        ;
+    return all_calls() >= calls;
+}
+
 static void destroying_the_device_writes_the_rest(void **state)
 {
     (void)state;
@@ -100,8 +110,7 @@ static void an_idle_queue_is_a_checkpoint(void **state)
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     dispatch(&h, h.queue, buffer);
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
-    for (int i = 0; i < 1000 && all_calls() == 0; i++)
-        pause_for(1);
+    assert_true(wait_for_calls(1));
     assert_int_equal(all_calls(), 1);
     pm_harness_close(&h);
     assert_int_equal(all_calls(), 1);
@@ -141,7 +150,7 @@ static void a_queue_falls_silent(void **state)
     dispatch(&h, h.queues[1], buffer);
     dispatch(&h, h.queues[1], buffer);
     uint64_t calls = 2, spooled = 0;
-    for (; calls < 300 && spooled < 10; calls++) {
+    for (; calls < 1200 && spooled < 10; calls++) {
         dispatch(&h, h.queues[0], buffer);
         pause_for(50);
         spooled = spooled_calls(&sessions, &live); /* as it would be after kill -9 */
@@ -185,23 +194,22 @@ static void count_calls_at_exit(void)
               : 1);
 }
 
-/* A program that tears its Vulkan down in an exit handler: other layers' static objects are gone by
- * then, so the layer makes no calls that the game does not make. What was checkpointed before is
- * kept. */
-static void an_exit_handler_meets_no_calls_of_ours(void **state)
+/* late: the handler is registered when the device is there already. */
+static void exit_with_handler(bool late)
 {
-    (void)state;
     setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "3", 1);
     pid_t child = fork();
     if (child == 0) {
-        if (atexit(count_calls_at_exit) != 0)
+        if (!late && atexit(count_calls_at_exit) != 0)
             _exit(2);
         open_with(&h, NULL);
+        if (late && atexit(count_calls_at_exit) != 0)
+            _exit(2);
         VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
         for (int i = 0; i < 3; i++)
             dispatch(&h, h.queue, buffer);
-        for (int i = 0; i < 2000 && all_calls() == 0; i++)
-            pause_for(1);
+        if (!wait_for_calls(3))
+            _exit(4);
         dispatch(&h, h.queue, buffer); /* not checkpointed yet */
         pause_for(400);                /* so that waiting for an idle queue would be one */
         exit(3);
@@ -215,6 +223,21 @@ static void an_exit_handler_meets_no_calls_of_ours(void **state)
     assert_in_range(all_calls(), 3, 4);
 }
 
+/* A program that tears its Vulkan down in an exit handler: other layers' static objects are gone by
+ * then, so the layer makes no calls that the game does not make. What was checkpointed before is
+ * kept. */
+static void an_exit_handler_meets_no_calls_of_ours(void **state)
+{
+    (void)state;
+    exit_with_handler(false);
+}
+
+static void a_late_exit_handler_meets_none_either(void **state)
+{
+    (void)state;
+    exit_with_handler(true);
+}
+
 static void a_lost_device_ends_sampling(void **state)
 {
     (void)state;
@@ -222,8 +245,7 @@ static void a_lost_device_ends_sampling(void **state)
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     dispatch(&h, h.queue, buffer);
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
-    for (int i = 0; i < 1000 && all_calls() == 0; i++)
-        pause_for(1);
+    assert_true(wait_for_calls(1));
     assert_true(h.driver->inject("vkQueueSubmit:1=-4"));
     assert_int_equal(h.vk.QueueSubmit(h.queue, 0, NULL, VK_NULL_HANDLE), VK_ERROR_DEVICE_LOST);
     pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
@@ -236,8 +258,8 @@ static void a_lost_device_ends_sampling(void **state)
     assert_int_equal(all_calls(), 1);
 }
 
-/* What a checkpoint took is on disk a second later, whatever becomes of the process (and its
- * session is then known to have ended). */
+/* What a checkpoint took comes to disk without anybody asking again, and stays there whatever
+ * becomes of the process (and its session is then known to have ended). */
 static void a_killed_program_keeps_its_checkpoints(void **state)
 {
     (void)state;
@@ -256,7 +278,7 @@ static void a_killed_program_keeps_its_checkpoints(void **state)
     }
     char byte;
     assert_int_equal(read(ready[0], &byte, 1), 1);
-    pause_for(1000);
+    assert_true(wait_for_calls(20));
     size_t sessions, live;
     spooled_calls(&sessions, &live);
     assert_int_equal(live, 1);
@@ -278,14 +300,13 @@ static void a_fork_is_survived(void **state)
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     dispatch(&h, h.queue, buffer);
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
-    for (int i = 0; i < 1000 && all_calls() == 0; i++)
-        pause_for(1);
+    assert_true(wait_for_calls(1));
     int go[2];
     assert_int_equal(pipe(go), 0);
     pid_t child = fork();
     if (child == 0) {
         char byte;
-        alarm(20); /* a hang fails the test */
+        alarm(PATIENCE_SECONDS); /* a hang fails the test */
         dispatch(&h, h.queue, buffer);
         h.vk.QueueWaitIdle(h.queue);
         pm_harness_close(&h);
@@ -299,10 +320,9 @@ static void a_fork_is_survived(void **state)
     assert_int_equal(spooled_calls(&sessions, &live), 2);
     /* The session has ended though the child is still there, once the child ran and let go of the
      * file. */
-    for (int i = 0; i < 5000 && live != 0; i++) {
-        pause_for(1);
+    uint64_t until = 0;
+    while (live != 0 && patience(&until))
         spooled_calls(&sessions, &live);
-    }
     assert_int_equal(live, 0);
     close(go[1]);
     int status;
@@ -378,7 +398,7 @@ static void a_full_spool(void **state)
     assert_int_equal(flock(other, LOCK_EX), 0);
     open_with(&h, NULL);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    for (int i = 0, since = 0; i < 200 && since < 5; i++) {
+    for (int i = 0, since = 0; i < 1000 && since < 5; i++) {
         dispatch(&h, h.queue, buffer);
         PM_CHECK(h.vk.QueueWaitIdle(h.queue));
         pause_for(60);
@@ -403,6 +423,7 @@ int main(void)
         PM_LAYERED_TEST(a_queue_falls_silent),
         PM_LAYERED_TEST(failed_submissions_do_not_count),
         PM_LAYERED_TEST(an_exit_handler_meets_no_calls_of_ours),
+        PM_LAYERED_TEST(a_late_exit_handler_meets_none_either),
         PM_LAYERED_TEST(a_lost_device_ends_sampling),
         PM_LAYERED_TEST(a_killed_program_keeps_its_checkpoints),
         PM_LAYERED_TEST(a_fork_is_survived),

@@ -1,0 +1,97 @@
+/* Any bytes as the statistics of a shader, which the storage keeps as a blob: alone, and the two
+ * halves of an input merged. */
+#include "aggregator/estimate.h"
+#include "aggregator/statistics.h"
+#include "fuzz/fuzz.h"
+#include <math.h>
+#include <string.h>
+
+/* One cluster with x = 32 and y = 16. */
+#define MEASURE                                                                                    \
+    "\x01\x01\x20\x01\x10\x02\x00\x04\x02\x00\x02\x02\x00\x01\x04\x00\x00\x00\x80"                 \
+    "\x08\x00\x00\x00\x00\x00\x00\x00\x40\x40\x00\x00\x00\x01"
+#define NONE "\x00\x00\x00"
+/* A space of four points with a bitmap, two of the points there. */
+#define BLOCKS                                                                                     \
+    "PMst\x01\x01\x04\x01\x01\x01\x20\x02\x00\x01\x01" MEASURE MEASURE MEASURE "\x01\x03\x02" NONE
+/* No bitmap, one candidate. */
+#define ZEROS "PMst\x01\x02\x03\x00\x01\x20\x01\x02\x01\x01" MEASURE MEASURE
+
+const struct pm_fuzz_input pm_fuzz_inputs[] = {
+    PM_FUZZ_TEXT(BLOCKS),
+    PM_FUZZ_TEXT(ZEROS),
+    PM_FUZZ_TEXT(BLOCKS BLOCKS),
+    PM_FUZZ_TEXT("PMst\x01\x01\xff\xff\x3f\x00\x00\xff\xff\x3f"),
+    {NULL, 0},
+};
+
+/* Holds for sums that no clusters can have, too. */
+static void check_ratio(const struct pm_ratio *ratio)
+{
+    const double numbers[] = {ratio->mean,  ratio->mean_low,  ratio->mean_high,
+                              ratio->ratio, ratio->ratio_low, ratio->ratio_high};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        PM_FUZZ_CHECK(isfinite(numbers[i]) && numbers[i] >= 0);
+    PM_FUZZ_CHECK(ratio->mean_low <= ratio->mean_high && ratio->ratio_low <= ratio->ratio_high);
+}
+
+static bool decode(const uint8_t *data, size_t size)
+{
+    struct pm_statistics statistics;
+    struct pm_error error = {0};
+    pm_statistics_init(&statistics);
+    if (!pm_statistics_decode(data, size, &statistics, &error)) {
+        PM_FUZZ_CHECK(error.message[0] != '\0');
+        return false;
+    }
+    /* Equal statistics have equal bytes. */
+    struct pm_buffer out;
+    pm_buffer_init(&out, (size_t)64 << 20);
+    PM_FUZZ_CHECK(pm_statistics_encode(&statistics, &out, &error));
+    PM_FUZZ_CHECK(out.size == size && memcmp(out.data, data, size) == 0);
+    pm_buffer_finish(&out);
+    for (size_t i = 0; i < statistics.count; i++) {
+        const struct pm_point_statistics *point = &statistics.points[i];
+        struct pm_point_estimate estimate = {0};
+        PM_FUZZ_CHECK(point->point < statistics.space);
+        PM_FUZZ_CHECK(pm_statistics_find(&statistics, point->point) == point);
+        pm_estimate_point(&statistics, point, &estimate);
+        for (unsigned j = 0; j < PM_MEASURES; j++)
+            check_ratio(&estimate.measures[j]);
+    }
+    pm_statistics_finish(&statistics);
+    return true;
+}
+
+/* What is merged of valid blobs is one, whichever comes first. */
+static void merge(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
+{
+    struct pm_buffer one, other;
+    struct pm_error error = {0};
+    pm_buffer_init(&one, (size_t)64 << 20);
+    pm_buffer_init(&other, (size_t)64 << 20);
+    const bool merged = pm_statistics_merge_blobs(a, a_size, b, b_size, &one, &error);
+    PM_FUZZ_CHECK(pm_statistics_merge_blobs(b, b_size, a, a_size, &other, &error) == merged);
+    if (merged) {
+        PM_FUZZ_CHECK(one.size == other.size && memcmp(one.data, other.data, one.size) == 0);
+        PM_FUZZ_CHECK(decode(one.data, one.size));
+    } else {
+        PM_FUZZ_CHECK(error.message[0] != '\0');
+    }
+    pm_buffer_finish(&one);
+    pm_buffer_finish(&other);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (decode(data, size))
+        merge(data, size, data, size);
+    /* The second half starts where its magic is. */
+    for (size_t at = 1; at + 4 <= size; at++) {
+        if (memcmp(data + at, "PMst", 4) == 0) {
+            merge(data, at, data + at, size - at);
+            break;
+        }
+    }
+    return 0;
+}

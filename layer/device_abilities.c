@@ -1,6 +1,7 @@
 #include "layer/device.h"
 
 #include "deep_copy.h"
+#include "layer/generate/create_info.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +47,7 @@ static const struct feature uniform_layout =
 
 static void *find_in_chain(const VkDeviceCreateInfo *info, VkStructureType type)
 {
-    for (VkBaseOutStructure *at = (VkBaseOutStructure *)(uintptr_t)info->pNext; at != NULL;
-         at = at->pNext) {
-        if (at->sType == type)
-            return at;
-    }
-    return NULL;
+    return (void *)(uintptr_t)pm_find_in_chain(info->pNext, type);
 }
 
 static VkBool32 *member(void *structure, size_t offset)

@@ -1,4 +1,5 @@
 /* Deep copies of what pipelines are created with; see pipeline_private.h. */
+#include "layer/generate/create_info.h"
 #include "layer/pipeline_private.h"
 #include <stdlib.h>
 
@@ -25,47 +26,9 @@
                              VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |     \
                              VK_PIPELINE_CREATE_NO_PROTECTED_ACCESS_BIT_EXT))
 
-#define ALL_STATE                                                                                         \
-    ((VkGraphicsPipelineLibraryFlagsEXT)(VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT |    \
-                                         VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT | \
-                                         VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT |           \
-                                         VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT))
 #define SHADER_STATE                                                                                      \
     ((VkGraphicsPipelineLibraryFlagsEXT)(VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT | \
                                          VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT))
-
-static const void *find_in_chain(const void *chain, VkStructureType type)
-{
-    const VkBaseInStructure *item = chain;
-    while (item && item->sType != type)
-        item = item->pNext;
-    return item;
-}
-
-/* Which of a complete pipeline's state the info itself has
- * (VkGraphicsPipelineLibraryCreateInfoEXT's description). */
-static VkGraphicsPipelineLibraryFlagsEXT own_state(const VkGraphicsPipelineCreateInfo *info)
-{
-    const VkGraphicsPipelineLibraryCreateInfoEXT *part =
-        find_in_chain(info->pNext, VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT);
-    const VkPipelineLibraryCreateInfoKHR *linked =
-        find_in_chain(info->pNext, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
-    if (part)
-        return part->flags;
-    if ((info->flags & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) || (linked && linked->libraryCount > 0))
-        return 0;
-    return ALL_STATE;
-}
-
-static bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, VkDynamicState state)
-{
-    const VkPipelineDynamicStateCreateInfo *dynamic = info->pDynamicState;
-    for (uint32_t i = 0; dynamic && i < dynamic->dynamicStateCount; i++) {
-        if (dynamic->pDynamicStates[i] == state)
-            return true;
-    }
-    return false;
-}
 
 /* ---- stages ---- */
 
@@ -113,7 +76,7 @@ static struct pm_object *stage_module(struct pm_device *device,
         return module;
     }
     const VkShaderModuleCreateInfo *inlined =
-        find_in_chain(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+        pm_find_in_chain(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
     if (inlined)
         return pm_objects_module(device->objects, inlined, error);
     pm_fail(error, PM_ERROR_UNSUPPORTED, "a stage has only a module identifier, no SPIR-V");
@@ -180,7 +143,8 @@ static bool remember_layout(struct pm_pipeline *pipeline, VkPipelineLayout layou
 static bool copy_compute(struct pm_pipeline *pipeline, const VkComputePipelineCreateInfo *info,
                          struct pm_error *error)
 {
-    if (find_in_chain(info->pNext, VK_STRUCTURE_TYPE_SUBPASS_SHADING_PIPELINE_CREATE_INFO_HUAWEI))
+    if (pm_find_in_chain(info->pNext,
+                         VK_STRUCTURE_TYPE_SUBPASS_SHADING_PIPELINE_CREATE_INFO_HUAWEI))
         return pm_fail(error, PM_ERROR_UNSUPPORTED, "it shades subpasses");
     if (!check_flags(info->flags, error) || !remember_layout(pipeline, info->layout, true, error) ||
         !remember_stages(pipeline, &info->stage, 1, error))
@@ -214,7 +178,7 @@ static bool remember_libraries(struct pm_pipeline *pipeline,
                                const VkGraphicsPipelineCreateInfo *info, struct pm_error *error)
 {
     const VkPipelineLibraryCreateInfoKHR *linked =
-        find_in_chain(info->pNext, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
+        pm_find_in_chain(info->pNext, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
     if (!linked || linked->libraryCount == 0)
         return true;
     pipeline->libraries =
@@ -251,7 +215,7 @@ static bool may_force_early_tests(const VkGraphicsPipelineCreateInfo *info)
         VK_PIPELINE_DEPTH_STENCIL_STATE_CREATE_RASTERIZATION_ORDER_ATTACHMENT_DEPTH_ACCESS_BIT_EXT |
         VK_PIPELINE_DEPTH_STENCIL_STATE_CREATE_RASTERIZATION_ORDER_ATTACHMENT_STENCIL_ACCESS_BIT_EXT;
     return multisample && !multisample->alphaToCoverageEnable &&
-           !is_dynamic(info, VK_DYNAMIC_STATE_ALPHA_TO_COVERAGE_ENABLE_EXT) &&
+           !pm_is_dynamic(info->pDynamicState, VK_DYNAMIC_STATE_ALPHA_TO_COVERAGE_ENABLE_EXT) &&
            !(info->flags & VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT) &&
            !(depth_stencil && (depth_stencil->flags & reads_own_depth));
 }
@@ -261,7 +225,7 @@ static bool discards(const VkGraphicsPipelineCreateInfo *copy)
 {
     const VkPipelineRasterizationStateCreateInfo *rasterization = copy->pRasterizationState;
     return rasterization && rasterization->rasterizerDiscardEnable &&
-           !is_dynamic(copy, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE);
+           !pm_is_dynamic(copy->pDynamicState, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE);
 }
 
 static bool find_fragment_stage(struct pm_pipeline *pipeline)
@@ -325,7 +289,7 @@ static bool copy_graphics_info(struct pm_pipeline *pipeline,
 static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipelineCreateInfo *info,
                           struct pm_error *error)
 {
-    const VkGraphicsPipelineLibraryFlagsEXT own = own_state(info);
+    const VkGraphicsPipelineLibraryFlagsEXT own = pm_own_state(info);
     const bool has_stages = (own & SHADER_STATE) != 0;
     const bool has_vertex_input_only =
         own == VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT;
@@ -350,7 +314,7 @@ static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipeline
         return pm_fail(error, PM_ERROR_STATE, "it never rasterizes");
     if (!find_fragment_stage(pipeline) && !pipeline->is_library)
         return pm_fail(error, PM_ERROR_STATE, "it has no fragment shader");
-    pipeline->may_force_early_tests = own == ALL_STATE && pipeline->library_count == 0 &&
+    pipeline->may_force_early_tests = own == PM_ALL_STATE && pipeline->library_count == 0 &&
                                       !pipeline->is_library &&
                                       may_force_early_tests(pipeline->graphics);
     return true;

@@ -3,7 +3,6 @@
 #include "profile/wire.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Key, environment, the small numbers and the heads of the columns. */
@@ -116,22 +115,10 @@ bool pm_database_encode(const struct pm_database *database, struct pm_buffer *ou
         return pm_fail_prefix(error, "database");
     struct pm_arena *arena = pm_arena_create((size_t)1 << 30);
     Piecemeal__Database message;
-    bool encoded = false;
-    if (!arena || !fill_database(database, arena, &message)) {
-        pm_fail(error, PM_ERROR_MEMORY, "out of memory for encoding a database");
-    } else {
-        size_t size = piecemeal__database__get_packed_size(&message);
-        uint8_t *packed = size <= PM_DATABASE_BYTES ? malloc(size ? size : 1) : NULL;
-        if (packed)
-            piecemeal__database__pack(&message, packed);
-        encoded = packed && pm_buffer_append(out, packed, size);
-        if (size > PM_DATABASE_BYTES)
-            pm_fail(error, PM_ERROR_LIMIT, "database: %zu bytes, more than %zu", size,
-                    PM_DATABASE_BYTES);
-        else if (!encoded)
-            pm_fail(error, PM_ERROR_MEMORY, "no room for an encoded database of %zu bytes", size);
-        free(packed);
-    }
+    const bool encoded =
+        arena && fill_database(database, arena, &message)
+            ? pm_message_append(&message.base, PM_DATABASE_BYTES, "database", out, error)
+            : pm_fail(error, PM_ERROR_MEMORY, "out of memory for encoding a database");
     pm_arena_destroy(arena);
     return encoded;
 }

@@ -79,18 +79,10 @@ bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out,
         return pm_fail_prefix(error, "profile");
     struct pm_arena *arena = pm_arena_create(0);
     Piecemeal__Profile message;
-    bool encoded = false;
-    if (!arena || !fill_profile(profile, arena, &message)) {
-        pm_fail(error, PM_ERROR_MEMORY, "out of memory for encoding a profile");
-    } else {
-        size_t size = piecemeal__profile__get_packed_size(&message);
-        uint8_t *packed = pm_arena_alloc(arena, size);
-        if (packed)
-            piecemeal__profile__pack(&message, packed);
-        encoded = packed && pm_buffer_append(out, packed, size);
-        if (!encoded)
-            pm_fail(error, PM_ERROR_MEMORY, "no room for an encoded profile of %zu bytes", size);
-    }
+    const bool encoded =
+        arena && fill_profile(profile, arena, &message)
+            ? pm_message_append(&message.base, SIZE_MAX, "profile", out, error)
+            : pm_fail(error, PM_ERROR_MEMORY, "out of memory for encoding a profile");
     pm_arena_destroy(arena);
     return encoded;
 }

@@ -147,3 +147,18 @@ void pm_environment_fill(Piecemeal__Environment *message, const struct pm_enviro
     message->driver_id = environment->driver_id;
     message->driver_version = environment->driver_version;
 }
+
+bool pm_message_append(const ProtobufCMessage *message, size_t most, const char *what,
+                       struct pm_buffer *out, struct pm_error *error)
+{
+    const size_t size = protobuf_c_message_get_packed_size(message);
+    if (size > most)
+        return pm_fail(error, PM_ERROR_LIMIT, "%s: %zu bytes, more than %zu", what, size, most);
+    uint8_t *packed = malloc(size ? size : 1);
+    if (packed)
+        protobuf_c_message_pack(message, packed);
+    const bool appended = packed && pm_buffer_append(out, packed, size);
+    free(packed);
+    return appended ||
+           pm_fail(error, PM_ERROR_MEMORY, "no room for an encoded %s of %zu bytes", what, size);
+}

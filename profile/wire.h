@@ -43,6 +43,11 @@ const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t
 bool pm_no_unknown_fields(const ProtobufCMessage *message, const char *what,
                           struct pm_error *error);
 
+/* Appends the message's encoding. what: "profile". PM_ERROR_LIMIT: it has more than `most` bytes.
+ */
+bool pm_message_append(const ProtobufCMessage *message, size_t most, const char *what,
+                       struct pm_buffer *out, struct pm_error *error);
+
 /* Is text at most `most` bytes of UTF-8 without control characters? field names it in the message.
  */
 bool pm_name_check(const char *text, const char *field, size_t most, struct pm_error *error);

@@ -1,45 +1,6 @@
 #include "layer/generate/copy_rules.h"
 
-static bool is_dynamic(const struct pm_copy *copy, VkDynamicState state)
-{
-    const VkPipelineDynamicStateCreateInfo *dynamic = copy->dynamic;
-    for (uint32_t i = 0; dynamic && i < dynamic->dynamicStateCount; i++) {
-        if (dynamic->pDynamicStates[i] == state)
-            return true;
-    }
-    return false;
-}
-
-static const void *find_in_chain(const void *chain, VkStructureType type)
-{
-    for (const VkBaseInStructure *item = chain; item; item = item->pNext) {
-        if (item->sType == type)
-            return item;
-    }
-    return NULL;
-}
-
-#define ALL_STATE                                                                                  \
-    (VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT |                                 \
-     VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT |                              \
-     VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT |                                        \
-     VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT)
-
-/* Which of a complete pipeline's state comes from this info and not from libraries
- * (VkGraphicsPipelineLibraryCreateInfoEXT's description). */
-static VkGraphicsPipelineLibraryFlagsEXT own_state(const VkGraphicsPipelineCreateInfo *info)
-{
-    const VkGraphicsPipelineLibraryCreateInfoEXT *part =
-        find_in_chain(info->pNext, VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT);
-    if (part)
-        return part->flags;
-    const VkPipelineLibraryCreateInfoKHR *libraries =
-        find_in_chain(info->pNext, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
-    if ((info->flags & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) ||
-        (libraries && libraries->libraryCount > 0))
-        return 0;
-    return ALL_STATE;
-}
+#include "layer/generate/create_info.h"
 
 static VkShaderStageFlags stages_of(const VkGraphicsPipelineCreateInfo *info)
 {
@@ -66,7 +27,7 @@ static bool attachments(const struct pm_copy *copy, const VkGraphicsPipelineCrea
         return true;
     }
     const VkPipelineRenderingCreateInfo *rendering =
-        find_in_chain(info->pNext, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO);
+        pm_find_in_chain(info->pNext, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO);
     *out = (struct pm_copy_subpass){
         .color = rendering && rendering->colorAttachmentCount > 0,
         .depth_stencil = rendering && (rendering->depthAttachmentFormat != VK_FORMAT_UNDEFINED ||
@@ -86,7 +47,7 @@ static void clear_before_rasterization(const struct pm_copy *copy,
         VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT | VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT;
     bool vertex = own & VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT;
     bool shaders = own & VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT;
-    if (!vertex || mesh || is_dynamic(copy, VK_DYNAMIC_STATE_VERTEX_INPUT_EXT))
+    if (!vertex || mesh || pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_VERTEX_INPUT_EXT))
         info->pVertexInputState = NULL;
     if (!vertex || mesh)
         info->pInputAssemblyState = NULL;
@@ -100,7 +61,7 @@ static void clear_before_rasterization(const struct pm_copy *copy,
 
 void pm_rule_VkGraphicsPipelineCreateInfo(struct pm_copy *copy, VkGraphicsPipelineCreateInfo *info)
 {
-    VkGraphicsPipelineLibraryFlagsEXT own = own_state(info);
+    VkGraphicsPipelineLibraryFlagsEXT own = pm_own_state(info);
     bool shaders = own & VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT;
     bool fragment = own & VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT;
     bool output = own & VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT;
@@ -113,7 +74,7 @@ void pm_rule_VkGraphicsPipelineCreateInfo(struct pm_copy *copy, VkGraphicsPipeli
      * need not: a part without pre-rasterization state has valid pointers or NULL. */
     bool rasterizes = !(shaders && info->pRasterizationState &&
                         info->pRasterizationState->rasterizerDiscardEnable &&
-                        !is_dynamic(copy, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE));
+                        !pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE));
     copy->reads_formats = rasterizes && output && !info->renderPass;
     clear_before_rasterization(copy, info, own, rasterizes);
     if (!rasterizes || !(fragment || output))
@@ -140,33 +101,33 @@ void pm_rule_VkGraphicsPipelineCreateInfo(struct pm_copy *copy, VkGraphicsPipeli
 void pm_rule_VkPipelineViewportStateCreateInfo(struct pm_copy *copy,
                                                VkPipelineViewportStateCreateInfo *info)
 {
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_VIEWPORT) ||
-        is_dynamic(copy, VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT))
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_VIEWPORT) ||
+        pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT))
         info->pViewports = NULL;
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_SCISSOR) ||
-        is_dynamic(copy, VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT))
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_SCISSOR) ||
+        pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT))
         info->pScissors = NULL;
 }
 
 void pm_rule_VkPipelineMultisampleStateCreateInfo(struct pm_copy *copy,
                                                   VkPipelineMultisampleStateCreateInfo *info)
 {
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_SAMPLE_MASK_EXT)) {
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_SAMPLE_MASK_EXT)) {
         info->pSampleMask = NULL;
         return;
     }
     /* With dynamic samples the static number is ignored, and with it what it says of the mask's
      * length; a mask of one word is all that any number of samples up to 32 reads. */
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_RASTERIZATION_SAMPLES_EXT))
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_RASTERIZATION_SAMPLES_EXT))
         info->rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
 }
 
 void pm_rule_VkPipelineColorBlendStateCreateInfo(struct pm_copy *copy,
                                                  VkPipelineColorBlendStateCreateInfo *info)
 {
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT) &&
-        is_dynamic(copy, VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT) &&
-        is_dynamic(copy, VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT))
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT) &&
+        pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT) &&
+        pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT))
         info->pAttachments = NULL;
 }
 
@@ -174,8 +135,8 @@ void pm_rule_VkPipelineSampleLocationsStateCreateInfoEXT(
     struct pm_copy *copy, VkPipelineSampleLocationsStateCreateInfoEXT *info)
 {
     bool enabled = info->sampleLocationsEnable ||
-                   is_dynamic(copy, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_ENABLE_EXT);
-    if (!enabled || is_dynamic(copy, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT)) {
+                   pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_ENABLE_EXT);
+    if (!enabled || pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT)) {
         info->sampleLocationsInfo =
             (VkSampleLocationsInfoEXT){.sType = VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT};
     }
@@ -184,35 +145,35 @@ void pm_rule_VkPipelineSampleLocationsStateCreateInfoEXT(
 void pm_rule_VkPipelineDiscardRectangleStateCreateInfoEXT(
     struct pm_copy *copy, VkPipelineDiscardRectangleStateCreateInfoEXT *info)
 {
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT))
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT))
         info->pDiscardRectangles = NULL;
 }
 
 void pm_rule_VkPipelineColorWriteCreateInfoEXT(struct pm_copy *copy,
                                                VkPipelineColorWriteCreateInfoEXT *info)
 {
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT))
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT))
         info->pColorWriteEnables = NULL;
 }
 
 void pm_rule_VkPipelineViewportWScalingStateCreateInfoNV(
     struct pm_copy *copy, VkPipelineViewportWScalingStateCreateInfoNV *info)
 {
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_VIEWPORT_W_SCALING_NV))
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_VIEWPORT_W_SCALING_NV))
         info->pViewportWScalings = NULL;
 }
 
 void pm_rule_VkPipelineViewportShadingRateImageStateCreateInfoNV(
     struct pm_copy *copy, VkPipelineViewportShadingRateImageStateCreateInfoNV *info)
 {
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_VIEWPORT_SHADING_RATE_PALETTE_NV))
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_VIEWPORT_SHADING_RATE_PALETTE_NV))
         info->pShadingRatePalettes = NULL;
 }
 
 void pm_rule_VkPipelineViewportCoarseSampleOrderStateCreateInfoNV(
     struct pm_copy *copy, VkPipelineViewportCoarseSampleOrderStateCreateInfoNV *info)
 {
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_VIEWPORT_COARSE_SAMPLE_ORDER_NV)) {
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_VIEWPORT_COARSE_SAMPLE_ORDER_NV)) {
         info->customSampleOrderCount = 0;
         info->pCustomSampleOrders = NULL;
     }
@@ -221,7 +182,7 @@ void pm_rule_VkPipelineViewportCoarseSampleOrderStateCreateInfoNV(
 void pm_rule_VkPipelineViewportExclusiveScissorStateCreateInfoNV(
     struct pm_copy *copy, VkPipelineViewportExclusiveScissorStateCreateInfoNV *info)
 {
-    if (is_dynamic(copy, VK_DYNAMIC_STATE_EXCLUSIVE_SCISSOR_NV))
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_EXCLUSIVE_SCISSOR_NV))
         info->pExclusiveScissors = NULL;
 }
 

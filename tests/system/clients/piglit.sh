@@ -1,8 +1,5 @@
 # Some fifty of piglit's shader tests through zink: loops, switches, discard, derivatives.
 client_needs="piglit Xvfb python3"
-# Its programs destroy their device in an exit handler, when the validation layer's own objects are gone already: it
-# crashes or hangs at whatever is recorded then, as the last counters are. glmark2 runs zink under validation.
-client_validated=no
 
 client_prepare() {
     display

@@ -7,28 +7,6 @@
 #define IMAGINED 2.0
 #define IMAGINED_LEAST 0.5
 
-double pm_student_quantile(double degrees)
-{
-    /* Between these, ln t is close to linear in 1 / degrees: within 0.4 %. */
-    static const struct {
-        double degrees, t;
-    } table[] = {{1, 12.7062},    {1.1, 10.2768}, {1.25, 8.02795}, {1.4, 6.657},   {1.5, 6.01666},
-                 {1.75, 4.94885}, {2, 4.30265},   {2.5, 3.57465},  {3, 3.18245},   {4, 2.77645},
-                 {5, 2.57058},    {6, 2.44691},   {8, 2.306},      {10, 2.22814},  {15, 2.13145},
-                 {20, 2.08596},   {30, 2.04227},  {60, 2.0003},    {120, 1.97993}, {1e9, 1.959964}};
-    const size_t last = sizeof(table) / sizeof(*table) - 1;
-    if (!(degrees > table[0].degrees))
-        return table[0].t;
-    if (degrees >= table[last].degrees)
-        return table[last].t;
-    size_t i = 0;
-    while (degrees >= table[i + 1].degrees)
-        i++;
-    const double from = 1 / table[i].degrees, to = 1 / table[i + 1].degrees;
-    const double share = (from - 1 / degrees) / (from - to);
-    return table[i].t * pow(table[i + 1].t / table[i].t, share);
-}
-
 /* The interval of an estimate from `clusters` (effective) clusters whose values have this variance.
  */
 static void interval(double clusters, double estimate, double variance, bool bounded, double *low,

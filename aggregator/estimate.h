@@ -26,10 +26,8 @@
 #pragma once
 
 #include "aggregator/statistics.h"
+#include "base/paired.h"
 #include "profile/database.h"
-
-/* The 0.975 quantile of Student's t; degrees may be a fraction and are taken as 1 below that. */
-double pm_student_quantile(double degrees);
 
 /* Both means with their intervals. Without clusters: 0, with [0, 1]. All finite. */
 struct pm_ratio pm_estimate_ratio(const struct pm_measure_sums *sums, bool bounded);

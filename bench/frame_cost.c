@@ -119,7 +119,7 @@ static int report(const struct options *options, double *times[RUNS], bool *apar
     const double rest = (double)(count - firsts);
     printf("%llu frames, %.2f ms a frame without the layer, %.2f with it, in %zu blocks of %llu\n",
            (unsigned long long)(count - firsts), (sums[NONE] + sums[NONE_AGAIN]) / 2 / rest,
-           sums[LAYER] / rest, cost.blocks, (unsigned long long)options->block);
+           sums[LAYER] / rest, cost.count, (unsigned long long)options->block);
     if (firsts > 0)
         printf("%llu more frames at a variant's first use: %.3f times as long\n",
                (unsigned long long)firsts, first[LAYER] / ((first[NONE] + first[NONE_AGAIN]) / 2));

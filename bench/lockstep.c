@@ -1,6 +1,5 @@
 #include "bench/lockstep.h"
 
-#include "aggregator/estimate.h"
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -106,30 +105,21 @@ bool pm_lockstep_stop(struct pm_side *sides, size_t count, struct pm_error *erro
 struct pm_paired pm_paired_ratio(const double *numerator, const double *denominator,
                                  const bool *skip, size_t rounds, size_t block)
 {
-    double sum = 0, squares = 0, above = 0, below = 0;
+    double *log_ratios = calloc(rounds / block + 1, sizeof(*log_ratios));
+    double above = 0, below = 0;
     size_t blocks = 0, in_block = 0;
-    for (size_t i = 0; i < rounds; i++) {
+    for (size_t i = 0; log_ratios && i < rounds; i++) {
         if (skip && skip[i])
             continue;
         above += numerator[i];
         below += denominator[i];
         if (++in_block < block)
             continue;
-        const double log_ratio = log(above / below);
-        sum += log_ratio;
-        squares += log_ratio * log_ratio;
-        blocks++;
+        log_ratios[blocks++] = log(above / below);
         in_block = 0;
         above = below = 0;
     }
-    struct pm_paired paired = {NAN, 0, INFINITY, blocks};
-    if (blocks == 0)
-        return paired;
-    const double n = (double)blocks, mean = sum / n;
-    const double variance = blocks > 1 ? fmax(0, squares - n * mean * mean) / (n - 1) : INFINITY;
-    const double half = pm_student_quantile(n - 1) * sqrt(variance / n);
-    paired.ratio = exp(mean);
-    paired.low = exp(mean - half);
-    paired.high = exp(mean + half);
+    const struct pm_paired paired = pm_paired_interval(log_ratios, blocks, 0);
+    free(log_ratios);
     return paired;
 }

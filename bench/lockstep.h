@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/paired.h"
 #include "base/random.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -38,12 +39,7 @@ bool pm_lockstep_stop(struct pm_side *sides, size_t count, struct pm_error *erro
 
 /* ---- what is said of the ratios ---- */
 
-struct pm_paired {
-    double ratio;     /* exp of the mean of the log ratios of blocks */
-    double low, high; /* its 95 % interval, Student's t over the blocks */
-    size_t blocks;
-};
-
-/* Sums of `block` successive rounds make one pair; rounds with skip set are left out. */
+/* Sums of `block` successive rounds make one pair; rounds with skip set are left out. Out of
+ * memory: of nothing. */
 struct pm_paired pm_paired_ratio(const double *numerator, const double *denominator,
                                  const bool *skip, size_t rounds, size_t block);

@@ -278,25 +278,6 @@ static void test_coverage(void **state)
 
 /* ---- details ---- */
 
-/* From tables of the distribution. */
-static void test_student_quantile(void **state)
-{
-    (void)state;
-    static const struct {
-        double degrees, t;
-    } known[] = {{1, 12.7062},  {2, 4.30265},  {3, 3.18245},   {7, 2.36462},
-                 {9, 2.26216},  {12, 2.17881}, {17, 2.10982},  {25, 2.05954},
-                 {40, 2.02108}, {80, 1.99006}, {200, 1.97190}, {1000, 1.96234}};
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        assert_true(fabs(pm_student_quantile(known[i].degrees) / known[i].t - 1) < 1e-3);
-    assert_true(pm_student_quantile(0) == 12.7062);
-    assert_true(pm_student_quantile(-3) == 12.7062);
-    assert_true(pm_student_quantile(NAN) == 12.7062);
-    assert_true(fabs(pm_student_quantile(1e30) - 1.959964) < 1e-9);
-    for (double degrees = 1; degrees < 300; degrees *= 1.01)
-        assert_true(pm_student_quantile(degrees) > pm_student_quantile(degrees * 1.01));
-}
-
 static struct pm_measure_sums equal_sums(unsigned n, uint64_t y, uint64_t x)
 {
     struct pm_statistics statistics;
@@ -440,7 +421,7 @@ static void test_bounded_measures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_student_quantile), cmocka_unit_test(test_equal_samples),
+        cmocka_unit_test(test_equal_samples),
         cmocka_unit_test(test_no_clusters),      cmocka_unit_test(test_extremes_are_finite),
         cmocka_unit_test(test_narrowness),       cmocka_unit_test(test_bounded_measures),
         cmocka_unit_test(test_coverage),

@@ -102,10 +102,6 @@ static void learn_properties(struct pm_gpu *gpu)
         VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
     gpu->ballot_in_fragment = (subgroup.supportedStages & VK_SHADER_STAGE_FRAGMENT_BIT) &&
                               (subgroup.supportedOperations & needed) == needed;
-    const VkShaderStageFlags stages = VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT;
-    const VkSubgroupFeatureFlags quad = VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_QUAD_BIT;
-    gpu->quad = (subgroup.supportedStages & stages) == stages &&
-                (subgroup.supportedOperations & quad) == quad;
     gpu->sample_counts = properties.properties.limits.framebufferColorSampleCounts &
                          properties.properties.limits.framebufferDepthSampleCounts;
 }

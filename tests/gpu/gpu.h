@@ -44,7 +44,6 @@ struct pm_gpu {
     bool swiftshader, lavapipe_22; /* for what is known to be different there */
     uint32_t subgroup_size;
     bool ballot_in_fragment; /* subgroup basic and ballot in fragment shaders */
-    bool quad;               /* subgroup vote and quad operations in both stages */
     bool int64;              /* shaderInt64 */
     bool int64_atomics;      /* and shaderBufferInt64Atomics */
     bool memory_model, memory_model_device_scope;

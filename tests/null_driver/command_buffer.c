@@ -10,6 +10,10 @@ struct command_pool {
 
 _Atomic uint64_t pm_null_executed_draws;
 
+static _Atomic(pm_null_cost) cost_function;
+static void *_Atomic cost_user;
+static _Atomic uint64_t device_clock; /* nanoseconds; runs where draws have a cost */
+
 /* ---- pools and buffers ---- */
 
 VKAPI_ATTR VkResult VKAPI_CALL
@@ -137,16 +141,15 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkEndCommandBuffer(VkCommandBuffer comman
 
 /* ---- recording ---- */
 
-void pm_null_command_recorded(VkCommandBuffer buffer, bool draw)
+void pm_null_command_recorded(VkCommandBuffer buffer)
 {
     if (!buffer->recording)
         pm_null_error("a command is recorded into a command buffer that was not begun");
-    buffer->draws += draw;
 }
 
 static void add(VkCommandBuffer buffer, struct pm_null_operation operation)
 {
-    pm_null_command_recorded(buffer, false);
+    pm_null_command_recorded(buffer);
     if (buffer->count == buffer->allocated) {
         size_t allocated = buffer->allocated ? 2 * buffer->allocated : 16;
         void *operations = realloc(buffer->operations, allocated * sizeof(operation));
@@ -162,14 +165,21 @@ static void add(VkCommandBuffer buffer, struct pm_null_operation operation)
 
 #define ADD(buffer, ...) add(buffer, (struct pm_null_operation){__VA_ARGS__})
 
+void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point)
+{
+    pm_null_command_recorded(buffer);
+    buffer->draws++;
+    if (atomic_load_explicit(&cost_function, memory_order_relaxed))
+        ADD(buffer, .kind = PM_NULL_OP_DRAW, .a = point);
+}
+
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBindPipeline(VkCommandBuffer commandBuffer,
                                                      VkPipelineBindPoint pipelineBindPoint,
                                                      VkPipeline pipeline)
 {
-    (void)pipelineBindPoint;
     if (!pm_null_object_alive(pipeline, VK_OBJECT_TYPE_PIPELINE))
         pm_null_error("a pipeline that does not exist is bound");
-    ADD(commandBuffer, .kind = PM_NULL_OP_BIND, .object = pipeline);
+    ADD(commandBuffer, .kind = PM_NULL_OP_BIND, .object = pipeline, .a = pipelineBindPoint);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdFillBuffer(VkCommandBuffer commandBuffer,
@@ -299,6 +309,25 @@ uint64_t pm_null_now(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+void pm_null_set_cost(pm_null_cost cost, void *user)
+{
+    atomic_store(&cost_user, user);
+    atomic_store(&cost_function, cost);
+}
+
+static void write_query(struct pm_null_query_pool *pool, uint64_t query, uint64_t value)
+{
+    if (atomic_exchange(&pool->values[query], value) != UINT64_MAX)
+        pm_null_error("a query is written that was not reset");
+}
+
+static void draw(VkPipeline pipeline)
+{
+    pm_null_cost cost = atomic_load(&cost_function);
+    if (cost)
+        atomic_fetch_add(&device_clock, cost(atomic_load(&cost_user), pipeline));
+}
+
 void pm_null_command_pending(VkCommandBuffer buffer, int change)
 {
     atomic_fetch_add(&buffer->pending, (uint32_t)change);
@@ -317,7 +346,8 @@ static void fill(const struct pm_null_operation *op)
         memcpy(buffer->bytes + op->a + i, &data, 4);
 }
 
-static void run(const struct pm_null_operation *op)
+/* bound: by bind point, of graphics and compute. */
+static void run(const struct pm_null_operation *op, VkPipeline *bound)
 {
     struct pm_null_buffer *buffer = op->object;
     struct pm_null_query_pool *pool = op->object;
@@ -325,6 +355,11 @@ static void run(const struct pm_null_operation *op)
     case PM_NULL_OP_BIND:
         if (!pm_null_object_alive(op->object, VK_OBJECT_TYPE_PIPELINE))
             pm_null_error("a submitted command buffer binds a destroyed pipeline");
+        if (op->a <= VK_PIPELINE_BIND_POINT_COMPUTE)
+            bound[op->a] = op->object;
+        break;
+    case PM_NULL_OP_DRAW:
+        draw(bound[op->a]);
         break;
     case PM_NULL_OP_FILL:
         fill(op);
@@ -336,7 +371,10 @@ static void run(const struct pm_null_operation *op)
         memcpy(buffer->bytes + op->a, op->other, op->b);
         break;
     case PM_NULL_OP_TIMESTAMP:
-        atomic_store(&pool->values[op->a], op->b ? 0 : pm_null_now());
+        write_query(pool, op->a,
+                    op->b                         ? 0
+                    : atomic_load(&cost_function) ? atomic_load(&device_clock)
+                                                  : pm_null_now());
         break;
     case PM_NULL_OP_RESET:
         pm_null_vkResetQueryPool(NULL, op->object, (uint32_t)op->a, (uint32_t)op->b);
@@ -357,7 +395,8 @@ static void run(const struct pm_null_operation *op)
 
 void pm_null_execute(VkCommandBuffer buffer)
 {
+    VkPipeline bound[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
     for (size_t i = 0; i < buffer->count; i++)
-        run(&buffer->operations[i]);
+        run(&buffer->operations[i], bound);
     atomic_fetch_add(&pm_null_executed_draws, buffer->draws);
 }

@@ -76,7 +76,10 @@ class Writer:
         verb = re.match(r"vk(Create|Allocate|Destroy|Free|Cmd|Register)?", command.name).group(1)
         if verb == "Cmd":
             draw = re.match(r"vkCmd(Draw|Dispatch)", command.name)
-            return "    pm_null_command_recorded(commandBuffer, %s);\n" % ("true" if draw else "false")
+            if draw:
+                return ("    pm_null_draw_recorded(commandBuffer, VK_PIPELINE_BIND_POINT_%s);\n"
+                        % {"Draw": "GRAPHICS", "Dispatch": "COMPUTE"}[draw.group(1)])
+            return "    pm_null_command_recorded(commandBuffer);\n"
         if verb in ("Destroy", "Free") and len(command.parameters) >= 3:
             handle = command.parameters[1]
             return "    pm_null_object_destroy((void *)%s, %s);\n" % (

@@ -180,7 +180,8 @@ struct pm_null_query_pool {
 /* A recorded command that does something when it is executed; draws are only counted. */
 struct pm_null_operation {
     enum {
-        PM_NULL_OP_BIND,      /* object */
+        PM_NULL_OP_BIND,      /* object, a bind point */
+        PM_NULL_OP_DRAW,      /* a bind point; only where draws have a cost */
         PM_NULL_OP_FILL,      /* object, a offset, b size, c data */
         PM_NULL_OP_COPY,      /* object, other; a source offset, b destination offset, c size */
         PM_NULL_OP_UPDATE,    /* object, a offset, b size, other: bytes owned */
@@ -207,7 +208,8 @@ struct VkCommandBuffer_T {
     size_t count, allocated;
 };
 
-void pm_null_command_recorded(VkCommandBuffer buffer, bool draw);
+void pm_null_command_recorded(VkCommandBuffer buffer);
+void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point);
 /* One submission more or less that is not done, of the secondary command buffers too. */
 void pm_null_command_pending(VkCommandBuffer buffer, int change);
 /* CLOCK_MONOTONIC in nanoseconds. */
@@ -215,6 +217,8 @@ uint64_t pm_null_now(void);
 /* Runs the operations now. */
 void pm_null_execute(VkCommandBuffer buffer);
 extern _Atomic uint64_t pm_null_executed_draws;
+/* What draws and dispatches cost; null_driver.h. */
+void pm_null_set_cost(pm_null_cost cost, void *user);
 
 /* ---- sync.c ---- */
 

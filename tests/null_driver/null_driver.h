@@ -53,6 +53,10 @@ struct pm_null_call {
 /* Called in the middle of a call, so that what its pointers point to can be read. */
 typedef void (*pm_null_callback)(void *user, const struct pm_null_call *call);
 
+/* What a draw or dispatch with this pipeline bound costs, in nanoseconds. Called when its command
+ * buffer is executed, on the thread that executes it. */
+typedef uint64_t (*pm_null_cost)(void *user, VkPipeline pipeline);
+
 struct pm_null_api {
     /* The number of calls recorded so far; the next one's position. */
     uint64_t (*position)(void);
@@ -68,6 +72,9 @@ struct pm_null_api {
     /* While held, no submission is done; and no pipeline is made but by the thread that holds. */
     void (*hold_submissions)(bool hold);
     void (*hold_compiles)(bool hold);
+    /* From now on timestamps tell a clock that only draws and dispatches recorded from now on
+     * advance, each by its cost; NULL: the host's clock again. */
+    void (*set_cost)(pm_null_cost cost, void *user);
     /* Objects of a type that exist now. */
     uint64_t (*live)(VkObjectType type);
     /* Draws and dispatches in command buffers that were executed, secondary ones included. */

@@ -216,6 +216,7 @@ const struct pm_null_api *pm_null_driver(void)
         .set_delay = set_delay,
         .hold_submissions = hold_submissions,
         .hold_compiles = hold_compiles,
+        .set_cost = pm_null_set_cost,
         .live = pm_null_object_live,
         .executed_draws = executed_draws,
         .errors = errors,

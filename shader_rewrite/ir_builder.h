@@ -43,8 +43,8 @@ struct pm_ir_instr *pm_ir_instr_with(struct pm_ir_module *module, uint16_t opcod
 
 /* ---- module ---- */
 
-/* The undecorated global of this form, made when there is none: types and constants, that SPIR-V
- * wants once. type NULL: none. */
+/* The global of this form, made when there is none: types and constants, that SPIR-V wants once. A
+ * decorated one is taken only where there may be no other. type NULL: none. */
 struct pm_ir_def *pm_ir_global(struct pm_ir_module *module, uint16_t opcode, struct pm_ir_def *type,
                                const struct pm_ir_arg *args, uint32_t arg_count);
 /* A new one, whatever there is: structures, arrays, variables, specialization constants. */

@@ -44,11 +44,20 @@ static bool is_decorated(const struct pm_ir_def *def)
     return false;
 }
 
+/* Types that may not be declared twice, not even with other decorations (SPIR-V specification 2.8).
+ */
+static bool is_unique_type(uint16_t opcode)
+{
+    return opcode == SpvOpTypeBool || opcode == SpvOpTypeInt || opcode == SpvOpTypeFloat ||
+           opcode == SpvOpTypeVector;
+}
+
 struct pm_ir_def *pm_ir_global(struct pm_ir_module *module, uint16_t opcode, struct pm_ir_def *type,
                                const struct pm_ir_arg *args, uint32_t arg_count)
 {
     for (struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
-        if (has_form(i, opcode, type, args, arg_count) && i->result && !is_decorated(i->result))
+        if (has_form(i, opcode, type, args, arg_count) && i->result &&
+            (is_unique_type(opcode) || !is_decorated(i->result)))
             return i->result;
     return pm_ir_global_new(module, opcode, type, args, arg_count);
 }

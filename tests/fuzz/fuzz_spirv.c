@@ -2,12 +2,14 @@
  * Arbitrary words as SPIR-V. Nothing may crash, leak or hang, and:
  * - what is read is emitted word for word; what spirv-val accepts is read;
  * - the analyses agree with themselves when computed again;
- * - what spirv-val accepts stays valid when it is instrumented (or is refused as unsupported).
+ * - what spirv-val accepts stays valid when its blocks or its zeros are counted (or is refused as
+ *   unsupported); the points of both are found.
  * The mutator works on words and knows where ids are likely, so that modules stay nearly valid.
  */
 #include "shader_rewrite/analysis.h"
 #include "shader_rewrite/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/zero.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,21 +45,21 @@ static void check_module(struct pm_ir_module *module, const uint32_t *words, siz
     }
 }
 
+typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
+                                const struct pm_instrument_info *info, struct pm_instrumented *out,
+                                struct pm_error *error);
+
 /* Options and the subset of points follow from the words, so that an input means one run. */
-static void check_instrument(const uint32_t *words, size_t count, const struct pm_target *target,
-                             bool valid)
+static void check_pass(instrument_pass pass, uint32_t space, const struct pm_words *words,
+                       const struct pm_target *target, bool valid)
 {
     struct pm_error error = {0};
-    struct pm_block_points points;
-    if (!pm_points_blocks(words, count, &points, &error))
-        return;
     uint32_t mix = 0, chosen[MAX_POINTS], chosen_count = 0;
-    for (size_t i = 0; i < count; i++)
-        mix = (mix ^ words[i]) * 0x9e3779b1u;
-    for (uint32_t i = 0; i < points.count && chosen_count < MAX_POINTS; i++)
+    for (size_t i = 0; i < words->count; i++)
+        mix = (mix ^ words->data[i]) * 0x9e3779b1u;
+    for (uint32_t i = 0; i < space && chosen_count < MAX_POINTS; i++)
         if ((mix >> (i % 13 + 8) & 3) != 0)
             chosen[chosen_count++] = i;
-    pm_block_points_finish(&points);
     struct pm_instrument_info info = {
         .points = chosen,
         .point_count = chosen_count,
@@ -65,14 +67,34 @@ static void check_instrument(const uint32_t *words, size_t count, const struct p
         .int64_atomics = mix & 8,
         .memory_model_device_scope = mix & 16,
         .may_force_early_tests = mix & 32,
+        .subgroup_quad = mix & 64,
         .target = *target,
     };
     struct pm_instrumented out;
-    bool ok = pm_instrument_blocks(words, count, &info, &out, &error);
+    bool ok = pass(words->data, words->count, &info, &out, &error);
     if (valid && error.code != PM_ERROR_UNSUPPORTED)
         require(ok, "instrument a valid module", &error);
     if (ok)
         pm_instrumented_finish(&out);
+}
+
+static void check_instrument(uint32_t *data, size_t count, const struct pm_target *target,
+                             bool valid)
+{
+    const struct pm_words words = {data, count};
+    struct pm_error error = {0};
+    struct pm_block_points blocks;
+    if (!pm_points_blocks(data, count, &blocks, &error))
+        return;
+    check_pass(pm_instrument_blocks, blocks.count, &words, target, valid);
+    struct pm_zero_points zeros;
+    require(pm_points_zero(data, count, &zeros, &error) || error.code == PM_ERROR_LIMIT,
+            "find values", &error);
+    for (uint32_t i = 0; i < zeros.count; i++)
+        require(zeros.candidates[i].block < blocks.count, "the block of a value", &error);
+    check_pass(pm_instrument_zero, zeros.count, &words, target, valid);
+    pm_zero_points_finish(&zeros);
+    pm_block_points_finish(&blocks);
 }
 
 /* What the layer asks of a module as the game gave it. */

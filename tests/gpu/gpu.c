@@ -102,6 +102,10 @@ static void learn_properties(struct pm_gpu *gpu)
         VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
     gpu->ballot_in_fragment = (subgroup.supportedStages & VK_SHADER_STAGE_FRAGMENT_BIT) &&
                               (subgroup.supportedOperations & needed) == needed;
+    const VkSubgroupFeatureFlags checks =
+        VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_QUAD_BIT;
+    gpu->vote_and_quad_in_fragment =
+        gpu->ballot_in_fragment && (subgroup.supportedOperations & checks) == checks;
     gpu->sample_counts = properties.properties.limits.framebufferColorSampleCounts &
                          properties.properties.limits.framebufferDepthSampleCounts;
 }
@@ -126,6 +130,9 @@ static void create_device(struct pm_gpu *gpu)
     gpu->demote = features13.shaderDemoteToHelperInvocation;
     gpu->terminate = features13.shaderTerminateInvocation;
     gpu->float64 = features.features.shaderFloat64;
+    gpu->small_types = features.features.shaderInt16 && features12.shaderInt8 &&
+                       features12.shaderFloat16 && features12.storageBuffer8BitAccess &&
+                       features11.storageBuffer16BitAccess;
 
     const float priority = 1;
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,

@@ -44,11 +44,13 @@ struct pm_gpu {
     bool swiftshader, lavapipe_22; /* for what is known to be different there */
     uint32_t subgroup_size;
     bool ballot_in_fragment; /* subgroup basic and ballot in fragment shaders */
-    bool int64;              /* shaderInt64 */
-    bool int64_atomics;      /* and shaderBufferInt64Atomics */
+    bool vote_and_quad_in_fragment;
+    bool int64;         /* shaderInt64 */
+    bool int64_atomics; /* and shaderBufferInt64Atomics */
     bool memory_model, memory_model_device_scope;
     bool demote, terminate;
     bool float64;
+    bool small_types; /* 8- and 16-bit integers and 16-bit floats, also in buffers */
     VkSampleCountFlags sample_counts; /* of color and depth attachments */
     uint32_t validation_errors;
 };

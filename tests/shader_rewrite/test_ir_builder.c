@@ -152,6 +152,20 @@ static void test_split_moves_phis(void **state)
     pm_ir_module_destroy(m);
 }
 
+/* A type may not be declared twice, however it is decorated. */
+static void test_decorated_types(void **state)
+{
+    (void)state;
+    struct pm_ir_module *m = parse(SHADER_LOOPS);
+    struct pm_ir_def *type = pm_ir_type_float(m, 32);
+    struct pm_ir_def *one = pm_ir_constant_uint(m, 1);
+    pm_ir_decorate(m, type, SpvDecorationRelaxedPrecision, NULL, 0);
+    pm_ir_decorate(m, one, SpvDecorationRelaxedPrecision, NULL, 0);
+    assert_ptr_equal(pm_ir_type_float(m, 32), type);
+    assert_ptr_not_equal(pm_ir_constant_uint(m, 1), one);
+    pm_ir_module_destroy(m);
+}
+
 /* Whatever runs out, the module remembers, builders pass NULL on, and nothing is emitted. */
 static void test_failure_is_kept(void **state)
 {
@@ -176,9 +190,10 @@ static void test_failure_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_globals_once),     cmocka_unit_test(test_extension),
-        cmocka_unit_test(test_builtin_input),    cmocka_unit_test(test_selection_and_phi),
-        cmocka_unit_test(test_split_moves_phis), cmocka_unit_test(test_failure_is_kept),
+        cmocka_unit_test(test_globals_once),      cmocka_unit_test(test_decorated_types),
+        cmocka_unit_test(test_extension),         cmocka_unit_test(test_builtin_input),
+        cmocka_unit_test(test_selection_and_phi), cmocka_unit_test(test_split_moves_phis),
+        cmocka_unit_test(test_failure_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

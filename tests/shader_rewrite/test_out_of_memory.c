@@ -3,6 +3,7 @@
 #include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/zero.h"
 
 #include <stdlib.h>
 
@@ -77,7 +78,19 @@ static bool find_points(const struct corpus_file *file, struct pm_error *error)
     return ok;
 }
 
-static bool instrument(const struct corpus_file *file, struct pm_error *error)
+static bool find_zeros(const struct corpus_file *file, struct pm_error *error)
+{
+    struct pm_zero_points points;
+    bool ok = pm_points_zero(file->words, file->count, &points, error);
+    pm_zero_points_finish(&points);
+    return ok;
+}
+
+typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
+                                const struct pm_instrument_info *info, struct pm_instrumented *out,
+                                struct pm_error *error);
+
+static bool instrument(const struct corpus_file *file, instrument_pass pass, struct pm_error *error)
 {
     static const uint32_t points[] = {0, 1, 3, 4};
     const struct pm_instrument_info info = {
@@ -85,14 +98,25 @@ static bool instrument(const struct corpus_file *file, struct pm_error *error)
         .point_count = 4,
         .slot_count = 8,
         .may_force_early_tests = true,
+        .subgroup_quad = true,
         .target = {.vulkan_minor = file->vulkan_minor},
     };
     struct pm_instrumented out;
-    bool ok = pm_instrument_blocks(file->words, file->count, &info, &out, error);
+    bool ok = pass(file->words, file->count, &info, &out, error);
     if (!ok)
         assert_null(out.words.data);
     pm_instrumented_finish(&out);
     return ok;
+}
+
+static bool instrument_blocks(const struct corpus_file *file, struct pm_error *error)
+{
+    return instrument(file, pm_instrument_blocks, error);
+}
+
+static bool instrument_zero(const struct corpus_file *file, struct pm_error *error)
+{
+    return instrument(file, pm_instrument_zero, error);
 }
 
 static void fail_each(attempt try)
@@ -134,18 +158,30 @@ static void test_points(void **state)
     fail_each(find_points);
 }
 
+static void test_points_zero(void **state)
+{
+    (void)state;
+    fail_each(find_zeros);
+}
+
 static void test_instrument(void **state)
 {
     (void)state;
-    fail_each(instrument);
+    fail_each(instrument_blocks);
+}
+
+static void test_instrument_zero(void **state)
+{
+    (void)state;
+    fail_each(instrument_zero);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_instrument),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_points),
+        cmocka_unit_test(test_instrument),      cmocka_unit_test(test_points_zero),
+        cmocka_unit_test(test_instrument_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,8 @@ static bool create_frame(struct pm_renderer *r, struct pm_frame *frame, struct p
                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, PM_GPU_UPLOAD, error) &&
            pm_gpu_buffer_init(&frame->tiles, r->gpu, (VkDeviceSize)PM_TILES * PM_TILE_WORDS * 4,
                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, PM_GPU_UPLOAD, error) &&
+           pm_gpu_buffer_init(&frame->spots, r->gpu, sizeof(struct pm_spots_constants),
+                              VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, PM_GPU_UPLOAD, error) &&
            pm_gpu_buffer_init(&frame->histogram, r->gpu, 64 * 4,
                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                               PM_GPU_DEVICE, error);
@@ -76,7 +78,7 @@ bool pm_renderer_init(void *renderer, const struct pm_example_setting *setting,
     for (int i = 0; i < PM_FRAMES_IN_FLIGHT; i++)
         if (!create_frame(r, &r->frames[i], error))
             return false;
-    return pm_renderer_create_sets(r, error);
+    return pm_renderer_create_sets(r, error) && pm_spots_draw_shadows(r, error);
 }
 
 static void finish_frame(struct pm_renderer *r, struct pm_frame *frame)
@@ -84,6 +86,7 @@ static void finish_frame(struct pm_renderer *r, struct pm_frame *frame)
     pm_gpu_buffer_finish(&frame->constants, r->gpu);
     pm_gpu_buffer_finish(&frame->lights, r->gpu);
     pm_gpu_buffer_finish(&frame->tiles, r->gpu);
+    pm_gpu_buffer_finish(&frame->spots, r->gpu);
     pm_gpu_buffer_finish(&frame->histogram, r->gpu);
 }
 
@@ -91,8 +94,8 @@ static void finish_pipelines(struct pm_renderer *r, VkDevice device)
 {
     for (int i = 0; i < PM_MATERIAL_COUNT; i++)
         vkDestroyPipeline(device, r->materials[i], NULL);
-    const VkPipeline pipelines[] = {r->shadow_solid, r->shadow_leaf, r->light,  r->lights,
-                                    r->bright,       r->blur,        r->tonemap};
+    const VkPipeline pipelines[] = {r->shadow_solid, r->shadow_leaf, r->light, r->lights,
+                                    r->spots,        r->bright,      r->blur,  r->tonemap};
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
         vkDestroyPipeline(device, pipelines[i], NULL);
     vkDestroyPipelineLayout(device, r->geometry_pipeline_layout, NULL);
@@ -115,21 +118,25 @@ void pm_renderer_finish(void *renderer)
         finish_frame(r, &r->frames[i]);
     finish_pipelines(r, device);
     vkDestroyFramebuffer(device, r->shadow_target, NULL);
+    vkDestroyFramebuffer(device, r->spot_target, NULL);
     vkDestroyFramebuffer(device, r->geometry_target, NULL);
     vkDestroyFramebuffer(device, r->sun_target, NULL);
     vkDestroyFramebuffer(device, r->light_target, NULL);
     vkDestroyRenderPass(device, r->shadow_pass, NULL);
+    vkDestroyRenderPass(device, r->spot_pass, NULL);
     vkDestroyRenderPass(device, r->geometry_pass, NULL);
     vkDestroyRenderPass(device, r->sun_pass, NULL);
     vkDestroyRenderPass(device, r->light_pass, NULL);
     vkDestroySampler(device, r->repeat, NULL);
     vkDestroySampler(device, r->clamp, NULL);
     vkDestroySampler(device, r->nearest, NULL);
-    struct pm_gpu_image *images[] = {&r->albedo_maps, &r->surface_maps, &r->masks,  &r->albedo,
-                                     &r->normal,      &r->material,     &r->depth,  &r->shadow,
-                                     &r->hdr,         &r->bloom_a,      &r->bloom_b};
+    struct pm_gpu_image *images[] = {&r->albedo_maps,  &r->surface_maps, &r->masks,   &r->albedo,
+                                     &r->normal,       &r->material,     &r->depth,   &r->shadow,
+                                     &r->spot_shadows, &r->hdr,          &r->bloom_a, &r->bloom_b};
     for (size_t i = 0; i < sizeof images / sizeof *images; i++)
         pm_gpu_image_finish(images[i], r->gpu);
+    for (int i = 0; i < PM_MAX_SPOTS; i++)
+        pm_gpu_buffer_finish(&r->spot_constants[i], r->gpu);
     pm_gpu_buffer_finish(&r->vertices, r->gpu);
     pm_gpu_buffer_finish(&r->indices, r->gpu);
 }

@@ -1,8 +1,8 @@
 /*
- * A deferred renderer: shadow map, geometry pass into three targets, lighting in two passes
- * (sky and sun, then the lights added) of a draw for each of forty interleaved groups of small
- * quads, and a compute post-process (bright parts and histogram, blur, tone map). The functions are
- * those of a struct pm_example. Thread safety: one thread at a time.
+ * A deferred renderer: shadow map, geometry pass into three targets, lighting in three passes
+ * (sky and sun, then the lights and the spotlights added) of a draw for each of forty interleaved
+ * groups of small quads, and a compute post-process (bright parts and histogram, blur, tone map).
+ * The functions are those of a struct pm_example. Thread safety: one thread at a time.
  */
 #pragma once
 
@@ -15,8 +15,9 @@ enum {
     PM_TILES = PM_TILES_X * PM_TILES_Y,
     PM_TILE_WORDS = 1 + PM_MAX_LIGHTS, /* the list's length and the lights' numbers */
     PM_LIGHT_GROUPS = 40,
-    PM_QUAD_SIDE = 4,      /* pixels; tile.vert */
-    PM_SHADOW_SIDE = 1024, /* texels */
+    PM_QUAD_SIDE = 4,          /* pixels; tile.vert */
+    PM_SHADOW_SIDE = 1024,     /* texels */
+    PM_SPOT_SHADOW_SIDE = 256, /* of a spot's tile of the atlas */
 };
 
 /* As frame.glsl has it. */
@@ -25,8 +26,18 @@ struct pm_frame_constants {
     float eye[4], sun_direction[4], sun_color[4], sky_low[4], sky_high[4], size[4];
 };
 
+/* As spots.frag has them. */
+struct pm_spot_constants {
+    pm_mat4 to_shadow;
+    float position[4], direction[4], color[4], cone[4], tile[4];
+};
+struct pm_spots_constants {
+    float count[4];
+    struct pm_spot_constants spots[PM_MAX_SPOTS];
+};
+
 struct pm_frame {
-    struct pm_gpu_buffer constants, lights, tiles, histogram;
+    struct pm_gpu_buffer constants, lights, tiles, spots, histogram;
     VkDescriptorSet frame_set, light_set, post_set;
 };
 
@@ -37,17 +48,20 @@ struct pm_renderer {
     const struct pm_gpu_image *picture;
 
     struct pm_gpu_image albedo_maps, surface_maps, masks;
-    struct pm_gpu_image albedo, normal, material, depth, shadow, hdr, bloom_a, bloom_b;
+    struct pm_gpu_image albedo, normal, material, depth, shadow, spot_shadows, hdr, bloom_a,
+        bloom_b;
     struct pm_gpu_buffer vertices, indices;
     VkSampler repeat, clamp, nearest;
-    VkRenderPass shadow_pass, geometry_pass, sun_pass, light_pass;
-    VkFramebuffer shadow_target, geometry_target, sun_target, light_target;
+    VkRenderPass shadow_pass, spot_pass, geometry_pass, sun_pass, light_pass;
+    VkFramebuffer shadow_target, spot_target, geometry_target, sun_target, light_target;
     VkDescriptorSetLayout frame_layout, light_layout, post_layout;
     VkPipelineLayout geometry_pipeline_layout, light_pipeline_layout, post_pipeline_layout;
-    VkPipeline materials[PM_MATERIAL_COUNT], shadow_solid, shadow_leaf, light, lights, bright, blur,
-        tonemap;
+    VkPipeline materials[PM_MATERIAL_COUNT], shadow_solid, shadow_leaf, light, lights, spots,
+        bright, blur, tonemap;
     VkDescriptorPool pool;
     struct pm_frame frames[PM_FRAMES_IN_FLIGHT];
+    struct pm_gpu_buffer spot_constants[PM_MAX_SPOTS];
+    VkDescriptorSet spot_sets[PM_MAX_SPOTS];
 };
 
 bool pm_renderer_init(void *renderer, const struct pm_example_setting *setting,
@@ -62,6 +76,17 @@ void pm_renderer_record(void *renderer, uint32_t frame,
 bool pm_renderer_create_targets(struct pm_renderer *renderer, struct pm_error *error);
 bool pm_renderer_create_pipelines(struct pm_renderer *renderer, struct pm_error *error);
 bool pm_renderer_create_sets(struct pm_renderer *renderer, struct pm_error *error);
+/* A set like a frame's, with these constants. */
+bool pm_renderer_create_frame_set(const struct pm_renderer *renderer,
+                                  const struct pm_gpu_buffer *constants, VkDescriptorSet *set,
+                                  struct pm_error *error);
+/* Everything that casts shadows, inside a shadow pass. */
+void pm_renderer_draw_shadows(const struct pm_renderer *renderer, VkCommandBuffer commands,
+                              VkDescriptorSet frame_set);
+
+/* Draws the spots' shadow maps. After the sets were created; waits. */
+bool pm_spots_draw_shadows(struct pm_renderer *renderer, struct pm_error *error);
+void pm_spots_update(const struct pm_renderer *renderer, const struct pm_frame *frame, float time);
 
 /* For each tile, which of the scene's lights can reach what is seen in it: PM_TILES lists of
  * PM_TILE_WORDS. */

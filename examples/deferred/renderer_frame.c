@@ -2,7 +2,16 @@
 #include <string.h>
 
 /* In the order of the example's names. */
-enum { PASS_SHADOW, PASS_GEOMETRY, PASS_SUN, PASS_LIGHTS, PASS_BRIGHT, PASS_BLUR, PASS_TONEMAP };
+enum {
+    PASS_SHADOW,
+    PASS_GEOMETRY,
+    PASS_SUN,
+    PASS_LIGHTS,
+    PASS_SPOTS,
+    PASS_BRIGHT,
+    PASS_BLUR,
+    PASS_TONEMAP
+};
 
 static const float field_of_view = 1.05f; /* vertical, radians */
 
@@ -38,6 +47,7 @@ void pm_renderer_update(void *renderer, uint32_t index, float time)
     for (uint32_t i = 0; i < scene->light_count; i++)
         lights[i] = pm_light_at(&scene->lights[i], time);
     memcpy(frame->lights.mapped, lights, scene->light_count * sizeof *lights);
+    pm_spots_update(r, frame, time);
     const float tangent = tanf(field_of_view * 0.5f);
     pm_tiles_fill(frame->tiles.mapped, lights, scene->light_count, &view, tangent * aspect,
                   tangent);
@@ -52,18 +62,14 @@ static void draw_object(const struct pm_renderer *r, VkCommandBuffer commands,
     vkCmdDrawIndexed(commands, object->mesh.count, 1, object->mesh.first, 0, 0);
 }
 
-static void record_geometry(const struct pm_renderer *r, const struct pm_frame *frame,
-                            const struct pm_example_recording *recording)
+void pm_renderer_draw_shadows(const struct pm_renderer *r, VkCommandBuffer commands,
+                              VkDescriptorSet frame_set)
 {
-    const VkCommandBuffer commands = recording->commands;
-    const VkDeviceSize zero = 0;
-    vkCmdBindVertexBuffers(commands, 0, 1, &r->vertices.handle, &zero);
+    const VkDeviceSize start = 0;
+    vkCmdBindVertexBuffers(commands, 0, 1, &r->vertices.handle, &start);
     vkCmdBindIndexBuffer(commands, r->indices.handle, 0, VK_INDEX_TYPE_UINT32);
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->geometry_pipeline_layout,
-                            0, 1, &frame->frame_set, 0, NULL);
-
-    pm_gpu_pass_begin(commands, r->shadow_pass, r->shadow_target, PM_SHADOW_SIDE, PM_SHADOW_SIDE,
-                      0);
+                            0, 1, &frame_set, 0, NULL);
     for (int leaves = 0; leaves <= 1; leaves++) {
         vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                           leaves ? r->shadow_leaf : r->shadow_solid);
@@ -74,6 +80,15 @@ static void record_geometry(const struct pm_renderer *r, const struct pm_frame *
                 draw_object(r, commands, object);
         }
     }
+}
+
+static void record_geometry(const struct pm_renderer *r, const struct pm_frame *frame,
+                            const struct pm_example_recording *recording)
+{
+    const VkCommandBuffer commands = recording->commands;
+    pm_gpu_pass_begin(commands, r->shadow_pass, r->shadow_target, PM_SHADOW_SIDE, PM_SHADOW_SIDE,
+                      0);
+    pm_renderer_draw_shadows(r, commands, frame->frame_set);
     vkCmdEndRenderPass(commands);
     pm_example_pass_done(recording, PASS_SHADOW);
 
@@ -118,6 +133,10 @@ static void record_light(const struct pm_renderer *r, const struct pm_frame *fra
     record_quads(r, commands, r->lights);
     vkCmdEndRenderPass(commands);
     pm_example_pass_done(recording, PASS_LIGHTS);
+    pm_gpu_pass_begin(commands, r->light_pass, r->light_target, r->width, r->height, 1);
+    record_quads(r, commands, r->spots);
+    vkCmdEndRenderPass(commands);
+    pm_example_pass_done(recording, PASS_SPOTS);
 }
 
 static void record_blur(const struct pm_renderer *r, VkCommandBuffer commands, uint32_t vertical)

@@ -12,6 +12,7 @@
 #include "metal.frag.h"
 #include "shadow.vert.h"
 #include "shadow_leaf.frag.h"
+#include "spots.frag.h"
 #include "terrain.frag.h"
 #include "tile.vert.h"
 #include "tonemap.comp.h"
@@ -26,8 +27,8 @@
 
 /* The bindings of a set, numbered from 0, all for the same stages. */
 static const VkDescriptorType frame_bindings[] = {UNIFORM, SAMPLED, SAMPLED};
-static const VkDescriptorType light_bindings[] = {STORAGE, STORAGE, SAMPLED, SAMPLED,
-                                                  SAMPLED, SAMPLED, SAMPLED, SAMPLED};
+static const VkDescriptorType light_bindings[] = {STORAGE, STORAGE, SAMPLED, SAMPLED, SAMPLED,
+                                                  SAMPLED, SAMPLED, SAMPLED, SAMPLED, UNIFORM};
 static const VkDescriptorType post_bindings[] = {SAMPLED, WRITTEN, WRITTEN, WRITTEN, STORAGE};
 
 static bool create_layouts(struct pm_renderer *r, struct pm_error *error)
@@ -134,39 +135,43 @@ bool pm_renderer_create_pipelines(struct pm_renderer *r, struct pm_error *error)
     light.fragment = PM_GPU_SPIRV(lights_frag);
     light.pass = r->light_pass;
     light.additive = true;
-    return pm_gpu_graphics_create(gpu, &light, &r->lights, error) &&
+    if (!pm_gpu_graphics_create(gpu, &light, &r->lights, error))
+        return false;
+    light.fragment = PM_GPU_SPIRV(spots_frag);
+    return pm_gpu_graphics_create(gpu, &light, &r->spots, error) &&
            pm_gpu_compute_create(gpu, PM_GPU_SPIRV(bright_comp), post, &r->bright, error) &&
            pm_gpu_compute_create(gpu, PM_GPU_SPIRV(blur_comp), post, &r->blur, error) &&
            pm_gpu_compute_create(gpu, PM_GPU_SPIRV(tonemap_comp), post, &r->tonemap, error);
 }
 
-static bool allocate_sets(struct pm_renderer *r, struct pm_error *error)
+bool pm_renderer_create_frame_set(const struct pm_renderer *r,
+                                  const struct pm_gpu_buffer *constants, VkDescriptorSet *set,
+                                  struct pm_error *error)
 {
-    const uint32_t n = PM_FRAMES_IN_FLIGHT;
-    const VkDescriptorPoolSize sizes[] = {
-        {UNIFORM, n}, {SAMPLED, 9 * n}, {STORAGE, 3 * n}, {WRITTEN, 3 * n}};
-    if (!pm_gpu_pool_create(r->gpu, sizes, COUNT(sizes), 3 * n, &r->pool, error))
+    if (!pm_gpu_set_allocate(r->gpu, r->pool, r->frame_layout, set, error))
         return false;
-    for (uint32_t i = 0; i < n; i++) {
-        struct pm_frame *f = &r->frames[i];
-        if (!pm_gpu_set_allocate(r->gpu, r->pool, r->frame_layout, &f->frame_set, error) ||
-            !pm_gpu_set_allocate(r->gpu, r->pool, r->light_layout, &f->light_set, error) ||
-            !pm_gpu_set_allocate(r->gpu, r->pool, r->post_layout, &f->post_set, error))
-            return false;
-    }
+    pm_gpu_set_buffer(r->gpu, *set, 0, UNIFORM, constants);
+    pm_gpu_set_image(r->gpu, *set, 1, &r->albedo_maps, r->repeat);
+    pm_gpu_set_image(r->gpu, *set, 2, &r->surface_maps, r->repeat);
     return true;
 }
 
 bool pm_renderer_create_sets(struct pm_renderer *r, struct pm_error *error)
 {
-    if (!allocate_sets(r, error))
-        return false;
+    const uint32_t n = PM_FRAMES_IN_FLIGHT;
+    const VkDescriptorPoolSize sizes[] = {{UNIFORM, 2 * n + PM_MAX_SPOTS},
+                                          {SAMPLED, 10 * n + 2 * PM_MAX_SPOTS},
+                                          {STORAGE, 3 * n},
+                                          {WRITTEN, 3 * n}};
     const struct pm_gpu *gpu = r->gpu;
-    for (int i = 0; i < PM_FRAMES_IN_FLIGHT; i++) {
-        const struct pm_frame *f = &r->frames[i];
-        pm_gpu_set_buffer(gpu, f->frame_set, 0, UNIFORM, &f->constants);
-        pm_gpu_set_image(gpu, f->frame_set, 1, &r->albedo_maps, r->repeat);
-        pm_gpu_set_image(gpu, f->frame_set, 2, &r->surface_maps, r->repeat);
+    if (!pm_gpu_pool_create(gpu, sizes, COUNT(sizes), 3 * n + PM_MAX_SPOTS, &r->pool, error))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct pm_frame *f = &r->frames[i];
+        if (!pm_renderer_create_frame_set(r, &f->constants, &f->frame_set, error) ||
+            !pm_gpu_set_allocate(gpu, r->pool, r->light_layout, &f->light_set, error) ||
+            !pm_gpu_set_allocate(gpu, r->pool, r->post_layout, &f->post_set, error))
+            return false;
         pm_gpu_set_buffer(gpu, f->light_set, 0, STORAGE, &f->lights);
         pm_gpu_set_buffer(gpu, f->light_set, 1, STORAGE, &f->tiles);
         pm_gpu_set_image(gpu, f->light_set, 2, &r->albedo, r->nearest);
@@ -175,6 +180,8 @@ bool pm_renderer_create_sets(struct pm_renderer *r, struct pm_error *error)
         pm_gpu_set_image(gpu, f->light_set, 5, &r->depth, r->nearest);
         pm_gpu_set_image(gpu, f->light_set, 6, &r->shadow, r->nearest);
         pm_gpu_set_image(gpu, f->light_set, 7, &r->masks, r->clamp);
+        pm_gpu_set_image(gpu, f->light_set, 8, &r->spot_shadows, r->nearest);
+        pm_gpu_set_buffer(gpu, f->light_set, 9, UNIFORM, &f->spots);
         pm_gpu_set_image(gpu, f->post_set, 0, &r->hdr, r->nearest);
         pm_gpu_set_image(gpu, f->post_set, 1, &r->bloom_a, VK_NULL_HANDLE);
         pm_gpu_set_image(gpu, f->post_set, 2, &r->bloom_b, VK_NULL_HANDLE);

@@ -23,6 +23,8 @@ static bool create_images(struct pm_renderer *r, struct pm_error *error)
            create_image(r, &r->depth, VK_FORMAT_D32_SFLOAT, w, h, depth, error) &&
            create_image(r, &r->shadow, VK_FORMAT_D32_SFLOAT, PM_SHADOW_SIDE, PM_SHADOW_SIDE, depth,
                         error) &&
+           create_image(r, &r->spot_shadows, VK_FORMAT_D32_SFLOAT, 4 * PM_SPOT_SHADOW_SIDE,
+                        2 * PM_SPOT_SHADOW_SIDE, depth, error) &&
            create_image(r, &r->hdr, half, w, h, color, error) &&
            create_image(r, &r->bloom_a, half, half_w, half_h, VK_IMAGE_USAGE_STORAGE_BIT, error) &&
            create_image(r, &r->bloom_b, half, half_w, half_h, VK_IMAGE_USAGE_STORAGE_BIT, error);
@@ -32,6 +34,7 @@ bool pm_renderer_create_targets(struct pm_renderer *r, struct pm_error *error)
 {
     const VkAttachmentLoadOp clear = VK_ATTACHMENT_LOAD_OP_CLEAR;
     const struct pm_gpu_attachment shadow[] = {{&r->shadow, clear}};
+    const struct pm_gpu_attachment spots[] = {{&r->spot_shadows, clear}};
     const struct pm_gpu_attachment geometry[] = {
         {&r->albedo, clear}, {&r->normal, clear}, {&r->material, clear}, {&r->depth, clear}};
     const struct pm_gpu_attachment sun[] = {{&r->hdr, VK_ATTACHMENT_LOAD_OP_DONT_CARE}};
@@ -40,6 +43,7 @@ bool pm_renderer_create_targets(struct pm_renderer *r, struct pm_error *error)
     const struct pm_gpu_image *const storage[] = {&r->bloom_a, &r->bloom_b};
     return create_images(r, error) && pm_gpu_image_prepare_storage(gpu, storage, 2, error) &&
            pm_gpu_pass_create(gpu, shadow, 1, &r->shadow_pass, &r->shadow_target, error) &&
+           pm_gpu_pass_create(gpu, spots, 1, &r->spot_pass, &r->spot_target, error) &&
            pm_gpu_pass_create(gpu, geometry, 4, &r->geometry_pass, &r->geometry_target, error) &&
            pm_gpu_pass_create(gpu, sun, 1, &r->sun_pass, &r->sun_target, error) &&
            pm_gpu_pass_create(gpu, light, 1, &r->light_pass, &r->light_target, error);

@@ -42,6 +42,14 @@ static void build_courtyard(struct pm_builder *b)
                       (pm_vec3){0.0f, -1.0f, 0.0f}, pm_build_hue(b), 14.0f, 6.0f);
     }
     pm_build_fireflies(b, 18, 9.0f, 1.2f);
+    for (int i = 0; i < 6; i++) {
+        const float turn = (float)i * PM_PI / 3.0f + 0.2f, x = sinf(turn), z = cosf(turn);
+        struct pm_spot *spot = pm_build_spotlight(
+            b, (pm_vec3){x * 10.2f, 4.6f, z * 10.2f}, (pm_vec3){-x * 1.5f, 0.8f, -z * 1.5f},
+            i & 1 ? (pm_vec3){1.0f, 0.86f, 0.66f} : (pm_vec3){0.55f, 0.72f, 1.0f}, 110.0f, 0.30f);
+        spot->mask = PM_MASK_RINGS;
+        spot->masked = i % 3 == 0 ? 0.8f : 0.0f;
+    }
     scene->sun_direction = (pm_vec3){0.5f, 0.75f, -0.4f};
     scene->sun_color = (pm_vec3){0.10f, 0.13f, 0.20f};
     scene->sky_low = (pm_vec3){0.035f, 0.045f, 0.075f};
@@ -98,6 +106,16 @@ static void build_valley(struct pm_builder *b)
                            (pm_vec3){sinf((float)i * 1.57f), -0.35f, cosf((float)i * 1.57f)}, 30.0f,
                            (i + 2) % PM_MASK_LAYERS);
     pm_build_fireflies(b, 20, 14.0f, 2.0f);
+    for (int i = 0; i < 7; i++) {
+        const float turn = (float)i * PM_PI * 2.0f / 7.0f + 0.3f;
+        const float x = sinf(turn), z = cosf(turn);
+        struct pm_spot *spot = pm_build_spotlight(
+            b, (pm_vec3){x * 2.7f, ground + 8.4f, z * 2.7f},
+            (pm_vec3){x * 14.0f, pm_build_hills(x * 14.0f, z * 14.0f), z * 14.0f},
+            (pm_vec3){1.0f, 0.9f, 0.72f}, 420.0f, 0.26f);
+        spot->mask = PM_MASK_BRANCHES;
+        spot->masked = i & 1 ? 0.0f : 0.7f;
+    }
     scene->sun_direction = (pm_vec3){-0.75f, 0.38f, 0.42f};
     scene->sun_color = (pm_vec3){3.3f, 2.0f, 1.05f};
     scene->sky_low = (pm_vec3){0.75f, 0.45f, 0.28f};
@@ -147,6 +165,14 @@ static void build_hall(struct pm_builder *b)
         pm_build_tree(b, (pm_vec3){-13.0f - (float)((i * i) % 3), 0.0f, z + 1.0f}, 1.1f);
     }
     pm_build_fireflies(b, 10, 5.0f, 2.0f);
+    for (int i = -3; i <= 3; i++) {
+        const float z = (float)i * 4.0f + 2.0f;
+        struct pm_spot *spot =
+            pm_build_spotlight(b, (pm_vec3){1.2f, 5.5f, z - 1.4f}, (pm_vec3){5.3f, 1.2f, z},
+                               (pm_vec3){1.0f, 0.94f, 0.84f}, 90.0f, 0.32f);
+        spot->mask = PM_MASK_WINDOW;
+        spot->masked = i == 0 ? 0.6f : 0.0f;
+    }
     scene->sun_direction = (pm_vec3){-0.72f, 0.55f, 0.25f};
     scene->sun_color = (pm_vec3){3.4f, 3.0f, 2.4f};
     scene->sky_low = (pm_vec3){0.55f, 0.65f, 0.75f};

@@ -50,7 +50,17 @@ struct pm_light_constants {
     float position[4], color[4], direction[4], side[4];
 };
 
-enum { PM_SCENES = 3, PM_MAX_OBJECTS = 512, PM_MAX_LIGHTS = 96 };
+/* A spotlight that casts shadows. It stands still, so that its shadow map is drawn once. */
+struct pm_spot {
+    pm_vec3 position, direction;
+    pm_vec3 color;
+    float radius;       /* metres; no light beyond */
+    float outer, inner; /* half angles of the cone, radians: dark beyond, full within */
+    uint32_t mask;      /* in front of its lens */
+    float masked;       /* how much of the mask is in the way, 0 to 1 */
+};
+
+enum { PM_SCENES = 3, PM_MAX_OBJECTS = 512, PM_MAX_LIGHTS = 96, PM_MAX_SPOTS = 8 };
 
 struct pm_scene {
     struct pm_meshes meshes;
@@ -58,6 +68,8 @@ struct pm_scene {
     uint32_t object_count;
     struct pm_light lights[PM_MAX_LIGHTS];
     uint32_t light_count;
+    struct pm_spot spots[PM_MAX_SPOTS];
+    uint32_t spot_count;
     pm_vec3 sun_direction, sun_color; /* towards the sun */
     pm_vec3 sky_low, sky_high;
     float ambient, fog, stars;

@@ -189,6 +189,26 @@ void pm_build_projector(struct pm_builder *b, pm_vec3 at, pm_vec3 direction, flo
     light->speed = 0.6f;
 }
 
+struct pm_spot *pm_build_spotlight(struct pm_builder *b, pm_vec3 at, pm_vec3 target, pm_vec3 color,
+                                   float strength, float half)
+{
+    struct pm_spot *spot = &b->spare_spot;
+    if (b->scene->spot_count < PM_MAX_SPOTS)
+        spot = &b->scene->spots[b->scene->spot_count++];
+    else
+        b->full = true;
+    const pm_vec3 way = pm_sub(target, at);
+    *spot = (struct pm_spot){
+        .position = at,
+        .direction = pm_normalize(way),
+        .color = pm_scale(color, strength),
+        .radius = 1.8f * sqrtf(pm_dot(way, way)),
+        .outer = half,
+        .inner = half * 0.7f,
+    };
+    return spot;
+}
+
 void pm_build_fireflies(struct pm_builder *b, uint32_t count, float out, float height)
 {
     for (uint32_t i = 0; i < count; i++) {

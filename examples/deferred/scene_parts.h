@@ -13,6 +13,7 @@ struct pm_builder {
     bool full;
     struct pm_object spare_object; /* take what does not fit */
     struct pm_light spare_light;
+    struct pm_spot spare_spot;
 };
 
 float pm_build_gentle(float x, float z);
@@ -41,5 +42,8 @@ void pm_build_spot(struct pm_builder *b, pm_vec3 at, pm_vec3 direction, pm_vec3 
 /* A spot that throws a picture through a mask. */
 void pm_build_projector(struct pm_builder *b, pm_vec3 at, pm_vec3 direction, float radius,
                         uint32_t mask);
+/* A spotlight with a shadow, pointed at `target`. half: of the cone, radians */
+struct pm_spot *pm_build_spotlight(struct pm_builder *b, pm_vec3 at, pm_vec3 target, pm_vec3 color,
+                                   float strength, float half);
 /* Small lights that wander within `out` metres of the origin. */
 void pm_build_fireflies(struct pm_builder *b, uint32_t count, float out, float height);

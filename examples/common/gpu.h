@@ -160,6 +160,10 @@ void pm_gpu_set_buffer(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t b
 void pm_gpu_set_image(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
                       const struct pm_gpu_image *image, VkSampler sampler);
 
+/* One that shaders also write: sampled in the general layout. */
+void pm_gpu_set_storage_texture(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
+                                const struct pm_gpu_image *image, VkSampler sampler);
+
 /* ---- pipelines ---- */
 
 /* SPIR-V as the build embeds it. */

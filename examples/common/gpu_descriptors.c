@@ -73,14 +73,10 @@ void pm_gpu_set_buffer(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t b
     vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
 }
 
-void pm_gpu_set_image(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
-                      const struct pm_gpu_image *image, VkSampler sampler)
+static void write_image(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
+                        const struct pm_gpu_image *image, VkSampler sampler, VkImageLayout layout)
 {
-    const VkDescriptorImageInfo info = {sampler, image->view,
-                                        !sampler ? VK_IMAGE_LAYOUT_GENERAL
-                                        : image->format == VK_FORMAT_D32_SFLOAT
-                                            ? VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL
-                                            : VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    const VkDescriptorImageInfo info = {sampler, image->view, layout};
     const VkWriteDescriptorSet write = {
         .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
         .dstSet = set,
@@ -91,4 +87,20 @@ void pm_gpu_set_image(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t bi
         .pImageInfo = &info,
     };
     vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
+}
+
+void pm_gpu_set_image(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
+                      const struct pm_gpu_image *image, VkSampler sampler)
+{
+    write_image(gpu, set, binding, image, sampler,
+                !sampler ? VK_IMAGE_LAYOUT_GENERAL
+                : image->format == VK_FORMAT_D32_SFLOAT
+                    ? VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL
+                    : VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+}
+
+void pm_gpu_set_storage_texture(const struct pm_gpu *gpu, VkDescriptorSet set, uint32_t binding,
+                                const struct pm_gpu_image *image, VkSampler sampler)
+{
+    write_image(gpu, set, binding, image, sampler, VK_IMAGE_LAYOUT_GENERAL);
 }

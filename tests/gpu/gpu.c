@@ -106,6 +106,10 @@ static void learn_properties(struct pm_gpu *gpu)
         VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_QUAD_BIT;
     gpu->vote_and_quad_in_fragment =
         gpu->ballot_in_fragment && (subgroup.supportedOperations & checks) == checks;
+    const VkShaderStageFlags stages = VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT;
+    const VkSubgroupFeatureFlags quad = VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_QUAD_BIT;
+    gpu->quad = (subgroup.supportedStages & stages) == stages &&
+                (subgroup.supportedOperations & quad) == quad;
     gpu->sample_counts = properties.properties.limits.framebufferColorSampleCounts &
                          properties.properties.limits.framebufferDepthSampleCounts;
 }

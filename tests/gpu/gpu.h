@@ -45,6 +45,7 @@ struct pm_gpu {
     uint32_t subgroup_size;
     bool ballot_in_fragment; /* subgroup basic and ballot in fragment shaders */
     bool vote_and_quad_in_fragment;
+    bool quad;          /* subgroup vote and quad operations in both stages */
     bool int64;         /* shaderInt64 */
     bool int64_atomics; /* and shaderBufferInt64Atomics */
     bool memory_model, memory_model_device_scope;

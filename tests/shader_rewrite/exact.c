@@ -30,7 +30,9 @@ void exact_load(const char *name, const struct pm_spec_value *values, size_t val
                                               .target = vulkan_1_3};
     struct pm_error error = {0};
     if (!pm_canonicalize(&info, &shader->canonical, &error) ||
-        !pm_points_blocks(shader->canonical.data, shader->canonical.count, &shader->points, &error))
+        !pm_points_blocks(shader->canonical.data, shader->canonical.count, &shader->points,
+                          &error) ||
+        !pm_points_zero(shader->canonical.data, shader->canonical.count, &shader->zeros, &error))
         fail_msg("%s: %s", name, error.message);
 }
 
@@ -39,6 +41,7 @@ void exact_finish(struct exact_shader *shader)
     pm_words_finish(&shader->original);
     pm_words_finish(&shader->canonical);
     pm_block_points_finish(&shader->points);
+    pm_zero_points_finish(&shader->zeros);
 }
 
 /* The total over slots, less what each slot began with. */
@@ -86,12 +89,16 @@ static void compare(const struct exact_shader *shader, const struct exact_varian
     }
 }
 
-struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader *shader,
-                                   const struct exact_variant *variant,
-                                   const struct exact_truth *truth,
-                                   void (*run)(void *user, const struct pm_words *words,
-                                               const VkSpecializationInfo *specialization),
-                                   void *user)
+typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
+                                const struct pm_instrument_info *info, struct pm_instrumented *out,
+                                struct pm_error *error);
+typedef void (*run_shader)(void *user, const struct pm_words *words,
+                           const VkSpecializationInfo *specialization);
+
+/* Instruments and runs; *counters is the caller's to destroy, the instrumented words are freed. */
+static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shader *shader,
+                                    const struct exact_variant *variant, instrument_pass pass,
+                                    run_shader run, void *user, struct pm_gpu_buffer *counters)
 {
     const struct pm_instrument_info info = {.points = variant->points,
                                             .point_count = variant->point_count,
@@ -99,33 +106,93 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
                                             .int64_atomics = variant->wide,
                                             .memory_model_device_scope =
                                                 gpu->memory_model_device_scope,
+                                            .subgroup_quad = true,
                                             .may_force_early_tests = variant->may_force_early_tests,
                                             .target = vulkan_1_3};
     struct pm_instrumented out;
     struct pm_error error = {0};
-    if (!pm_instrument_blocks(shader->canonical.data, shader->canonical.count, &info, &out, &error))
+    if (!pass(shader->canonical.data, shader->canonical.count, &info, &out, &error))
         fail_msg("%s: %s", shader->name, error.message);
 
-    struct pm_gpu_buffer counters;
-    pm_gpu_buffer_create(gpu, out.counter_bytes + 64, &counters);
-    assert_int_equal(counters.address % 64, 0);
-    uint64_t *values = counters.data;
-    for (size_t i = 0; i < counters.size / 8; i++)
+    pm_gpu_buffer_create(gpu, out.counter_bytes + 64, counters);
+    assert_int_equal(counters->address % 64, 0);
+    uint64_t *values = counters->data;
+    for (size_t i = 0; i < counters->size / 8; i++)
         values[i] = variant->first_value;
-    const uint32_t address[2] = {(uint32_t)counters.address, (uint32_t)(counters.address >> 32)};
+    const uint32_t address[2] = {(uint32_t)counters->address, (uint32_t)(counters->address >> 32)};
     const VkSpecializationMapEntry entries[2] = {{out.spec_id_low, 0, 4}, {out.spec_id_high, 4, 4}};
     const VkSpecializationInfo specialization = {2, entries, sizeof address, address};
     run(user, &out.words, &specialization);
-
-    compare(shader, variant, truth, &out, values);
     /* Nothing is written beyond the counters. */
-    for (size_t i = out.counter_bytes / 8; i < counters.size / 8; i++)
+    for (size_t i = out.counter_bytes / 8; i < counters->size / 8; i++)
         assert_true(values[i] == variant->first_value);
-    pm_gpu_buffer_destroy(gpu, &counters);
     struct pm_instrumented said = out;
     pm_instrumented_finish(&out);
     said.words = (struct pm_words){0};
     return said;
+}
+
+struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader *shader,
+                                   const struct exact_variant *variant,
+                                   const struct exact_truth *truth,
+                                   void (*run)(void *user, const struct pm_words *words,
+                                               const VkSpecializationInfo *specialization),
+                                   void *user)
+{
+    struct pm_gpu_buffer counters;
+    struct pm_instrumented out =
+        count(gpu, shader, variant, pm_instrument_blocks, run, user, &counters);
+    compare(shader, variant, truth, &out, counters.data);
+    pm_gpu_buffer_destroy(gpu, &counters);
+    return out;
+}
+
+void exact_watch_zeros(const struct exact_shader *shader, struct model *model)
+{
+    uint32_t candidates = shader->zeros.count;
+    struct model_watched *watched = calloc(candidates + 1, sizeof *watched);
+    assert_non_null(watched);
+    for (uint32_t i = 0; i < candidates; i++) {
+        const struct pm_zero_candidate *candidate = &shader->zeros.candidates[i];
+        watched[i].count = candidate->value_count;
+        watched[i].components = candidate->components;
+        memcpy(watched[i].values, candidate->values, sizeof watched[i].values);
+    }
+    model_watch(model, watched, candidates);
+    free(watched);
+}
+
+static void compare_zeros(const struct exact_shader *shader, const struct exact_variant *variant,
+                          struct model *model, enum exact_subgroups subgroups,
+                          const struct pm_instrumented *out, const uint64_t *counters)
+{
+    for (uint32_t i = 0; i < variant->point_count; i++) {
+        uint32_t candidate = variant->points[i], first = 2 + i * PM_COUNTS;
+        struct model_writes truth = model_writes(model, candidate);
+        uint64_t writes = total(out, variant, counters, first + PM_ZERO_WRITES);
+        uint64_t zero_writes = total(out, variant, counters, first + PM_ZERO_ZERO_WRITES);
+        assert_true(zero_writes <= writes && (writes > 0) == (truth.writes > 0));
+        assert_true(total(out, variant, counters, first + 2) == 0);
+        if (subgroups != EXACT_SUBGROUPS_KNOWN)
+            continue;
+        expect(shader, variant, "writes", candidate, writes, truth.writes, 0);
+        if (!truth.unknown)
+            expect(shader, variant, "zero writes", candidate, zero_writes, truth.zero_writes, 0);
+    }
+}
+
+void exact_check_zeros(struct pm_gpu *gpu, const struct exact_shader *shader,
+                       const struct exact_variant *variant, struct model *model,
+                       enum exact_subgroups subgroups,
+                       void (*run)(void *user, const struct pm_words *words,
+                                   const VkSpecializationInfo *specialization),
+                       void *user)
+{
+    struct pm_gpu_buffer counters;
+    struct pm_instrumented out =
+        count(gpu, shader, variant, pm_instrument_zero, run, user, &counters);
+    compare_zeros(shader, variant, model, subgroups, &out, counters.data);
+    pm_gpu_buffer_destroy(gpu, &counters);
 }
 
 static void check_all_points(const struct pm_gpu *gpu, const uint32_t *points, uint32_t count,

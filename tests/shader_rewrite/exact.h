@@ -8,12 +8,14 @@
 #include "gpu/gpu.h"
 #include "model.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/zero.h"
 
 struct exact_shader {
     const char *name;
     enum pm_stage stage;
     struct pm_words original, canonical;
     struct pm_block_points points;
+    struct pm_zero_points zeros;
 };
 
 /* Loads and canonicalizes a shader of exact/. values as in pm_canonicalize_info. */
@@ -50,6 +52,18 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
                                    void (*run)(void *user, const struct pm_words *words,
                                                const VkSpecializationInfo *specialization),
                                    void *user);
+
+/* Has the model count the writes of all values that may be zero. */
+void exact_watch_zeros(const struct exact_shader *shader, struct model *model);
+
+/* As exact_check, of the values that may be zero: writes and zero writes are the model's. The
+ * variant's points are candidates. Where subgroups are not known, only what must hold of any. */
+void exact_check_zeros(struct pm_gpu *gpu, const struct exact_shader *shader,
+                       const struct exact_variant *variant, struct model *model,
+                       enum exact_subgroups subgroups,
+                       void (*run)(void *user, const struct pm_words *words,
+                                   const VkSpecializationInfo *specialization),
+                       void *user);
 
 /* Calls check for all points, in 64-bit form (where the device can) and 32-bit form with and
  * without carry, and unless brief for a random split into batches and for none, with 1 to 256

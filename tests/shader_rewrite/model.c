@@ -85,8 +85,11 @@ static void add_constant(struct model *m, uint32_t opcode, const uint32_t *o, ui
             at += words;
         }
         break;
+    case SpvOpUndef:
+        m->undefined[o[1]] = true;
+        break;
     default:
-        break; /* false, null, undefined: zeroes */
+        break; /* false, null: zeroes */
     }
 }
 
@@ -162,6 +165,8 @@ struct model *model_create(const uint32_t *words, size_t count)
     m->tainted = calloc(bound, sizeof *m->tainted);
     m->block_at = calloc(bound, sizeof *m->block_at);
     m->counts = calloc(bound, sizeof *m->counts);
+    m->watch_of = calloc(bound, sizeof *m->watch_of);
+    m->undefined = calloc(bound, sizeof *m->undefined);
     m->bindings = calloc(bound, sizeof *m->bindings);
     m->builtins = calloc(bound, sizeof *m->builtins);
     m->locations = calloc(bound, sizeof *m->locations);
@@ -179,6 +184,9 @@ void model_destroy(struct model *m)
     free(m->tainted);
     free(m->block_at);
     free(m->counts);
+    free(m->watch_of);
+    free(m->undefined);
+    free(m->watches);
     free(m->bindings);
     free(m->builtins);
     free(m->locations);
@@ -199,37 +207,102 @@ void model_set_push(struct model *m, const uint32_t *data, size_t words)
 
 /* ---- counting ---- */
 
-/* The subgroup is over: what its lanes entered together becomes counts. */
+void model_watch(struct model *m, const struct model_watched *watched, uint32_t count)
+{
+    m->watches = calloc(count + 1, sizeof *m->watches);
+    assert_non_null(m->watches);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *first = &m->watch_of[watched[i].values[watched[i].count - 1]];
+        m->watches[i] = (struct model_watch_state){.watched = watched[i], .next = *first};
+        *first = i + 1;
+    }
+}
+
+static void count_instance(struct model *m, const struct model_instance *instance)
+{
+    if (instance->label >= MODEL_WATCHED) {
+        struct model_writes *writes = &m->watches[instance->label - MODEL_WATCHED].writes;
+        writes->writes++;
+        writes->zero_writes += instance->zero_lanes == instance->lanes;
+        return;
+    }
+    struct model_counts *counts = &m->counts[instance->label];
+    counts->subgroups++;
+    if (instance->lanes == m->subgroup_lanes)
+        counts->uniform_lanes += instance->lanes;
+}
+
+/* The subgroup is over: what its lanes did together becomes counts. */
 static void flush(struct model *m)
 {
-    for (size_t i = 0; i < m->instance_count; i++) {
-        struct model_instance *instance = &m->instances[i];
-        struct model_counts *counts = &m->counts[instance->label];
-        counts->subgroups++;
-        if (instance->lanes == m->subgroup_lanes)
-            counts->uniform_lanes += instance->lanes;
-    }
+    for (size_t i = 0; i < m->instance_count; i++)
+        count_instance(m, &m->instances[i]);
+    if (m->instance_count)
+        memset(m->instance_at, 0, sizeof m->instance_at);
     m->instance_count = 0;
     if (m->subgroup_lanes)
         m->entry_counts.subgroups++;
     m->subgroup_lanes = 0;
 }
 
-void model_enter(struct model *m, uint32_t label)
+/* What the subgroup's lanes do here in these iterations of the loops around. */
+static struct model_instance *instance_of(struct model *m, uint32_t label)
 {
-    m->counts[label].lanes++;
     uint64_t key = label;
     for (size_t i = 0; i < m->loop_depth; i++)
         key = (key * 0x9e3779b97f4a7c15u) ^ (m->loops[i].header + (m->loops[i].iteration << 24));
-    for (size_t i = 0; i < m->instance_count; i++) {
-        if (m->instances[i].label == label && m->instances[i].key == key) {
-            m->instances[i].lanes++;
-            return;
-        }
+    const uint32_t mask = 2 * MODEL_INSTANCES - 1;
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & mask;
+    for (; m->instance_at[at]; at = (at + 1) & mask) {
+        struct model_instance *instance = &m->instances[m->instance_at[at] - 1];
+        if (instance->label == label && instance->key == key)
+            return instance;
     }
     if (m->instance_count == MODEL_INSTANCES)
         fail_msg("a subgroup runs too long for the model");
-    m->instances[m->instance_count++] = (struct model_instance){label, 1, key};
+    m->instances[m->instance_count] = (struct model_instance){.label = label, .key = key};
+    m->instance_at[at] = (uint32_t)++m->instance_count;
+    return &m->instances[m->instance_count - 1];
+}
+
+void model_enter(struct model *m, uint32_t label)
+{
+    m->counts[label].lanes++;
+    instance_of(m, label)->lanes++;
+}
+
+/* The leading components of a value, or all of it; +0 and -0 are both zero. */
+static bool is_zero(const struct model *m, uint32_t id, uint32_t components)
+{
+    const struct model_type *type = &m->types[m->type_of[id]];
+    bool vector = type->opcode == SpvOpTypeVector;
+    bool is_float = m->types[vector ? type->element : m->type_of[id]].opcode == SpvOpTypeFloat;
+    for (uint32_t i = 0; i < (vector ? components : 1); i++)
+        if (m->values[m->value_at[id] + i] << (is_float ? 1 : 0))
+            return false;
+    return true;
+}
+
+void model_written(struct model *m, uint32_t id)
+{
+    for (uint32_t w = m->watch_of[id]; w; w = m->watches[w - 1].next) {
+        struct model_watch_state *watch = &m->watches[w - 1];
+        bool zero = true;
+        for (uint32_t i = 0; i < watch->watched.count; i++) {
+            uint32_t value = watch->watched.values[i];
+            zero = zero && is_zero(m, value, watch->watched.components);
+            watch->writes.unknown |= m->tainted[value];
+        }
+        struct model_instance *instance = instance_of(m, MODEL_WATCHED + w - 1);
+        instance->lanes++;
+        instance->zero_lanes += zero;
+    }
+}
+
+struct model_writes model_writes(struct model *m, uint32_t watched)
+{
+    flush(m);
+    return m->watches[watched].writes;
 }
 
 void model_run(struct model *m, const struct model_invocation *invocation, uint64_t subgroup)

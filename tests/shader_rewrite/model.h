@@ -1,8 +1,8 @@
 /*
  * A CPU model of shaders: runs a canonical module (one function, 32-bit numbers) one invocation
- * after the other and counts how its blocks are entered, with nothing of shader_rewrite/ in it.
- * What it cannot know (textures, derivatives, transcendental functions, the values of other
- * invocations) is tainted, and the test fails where that decides a branch.
+ * after the other and counts how its blocks are entered and what its values are, with nothing of
+ * shader_rewrite/ in it. What it cannot know (textures, derivatives, transcendental functions, the
+ * values of other invocations) is tainted, and the test fails where that decides a branch.
  *
  * Lanes are exact by construction. Entries of subgroups suppose that lanes reconverge where
  * SPIR-V's structure says: all lanes of a subgroup that enter a block in the same iterations of its
@@ -42,6 +42,20 @@ struct model_invocation {
 /* Runs one invocation. subgroup: invocations of one subgroup are run one right after the other and
  * share the number. */
 void model_run(struct model *model, const struct model_invocation *invocation, uint64_t subgroup);
+
+/* A value, the leading components of one, or several values, of which the last is written last
+ * (zero.h). */
+struct model_watched {
+    uint32_t values[4]; /* ids */
+    uint32_t count, components;
+};
+/* Counts how often these are written, and are zero in all lanes; before the first invocation. */
+void model_watch(struct model *model, const struct model_watched *watched, uint32_t count);
+struct model_writes {
+    uint64_t writes, zero_writes; /* subgroups */
+    bool unknown;                 /* zero_writes is: a value was tainted */
+};
+struct model_writes model_writes(struct model *model, uint32_t watched);
 
 /* Counts of all invocations so far, by the id of the block's label. entry: of the whole shader. */
 struct model_counts model_block(struct model *model, uint32_t label);

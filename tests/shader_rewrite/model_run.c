@@ -89,7 +89,7 @@ static void start(struct model *m, const struct model_invocation *in)
 {
     memset(m->own, 0, m->own_words * sizeof *m->own);
     memset(m->own_tainted, 0, m->own_words);
-    memset(m->tainted, 0, m->words[3]);
+    memcpy(m->tainted, m->undefined, m->words[3]);
     m->helper = in->helper;
     m->loop_depth = 0;
     for (uint32_t i = 0; i < m->variable_count; i++) {
@@ -414,7 +414,9 @@ static void run_value(struct model *m, uint32_t opcode, const uint32_t *o, uint3
     m->tainted[o[1]] = false;
     switch (opcode) {
     case SpvOpVariable:
+        break;
     case SpvOpUndef:
+        m->tainted[o[1]] = true;
         break;
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
@@ -480,6 +482,8 @@ static void run_phis(struct model *m, size_t *at, uint32_t from)
         memcpy(&m->values[m->value_at[o[1]]], temporary[i],
                m->types[o[0]].words * sizeof(uint32_t));
         m->tainted[o[1]] = temporary[i][15] != 0;
+        if (!m->helper)
+            model_written(m, o[1]);
     }
 }
 
@@ -556,8 +560,11 @@ static uint32_t run_block(struct model *m, size_t at)
                 store(m, o);
             break;
         default:
-            if (model_has_result(opcode))
-                run_value(m, opcode, o, operands);
+            if (!model_has_result(opcode))
+                break;
+            run_value(m, opcode, o, operands);
+            if (!m->helper)
+                model_written(m, o[1]);
             break;
         }
     }

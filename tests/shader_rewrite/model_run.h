@@ -32,10 +32,18 @@ struct model_variable {
     uint32_t initializer;
 };
 
-/* One entry of a block by lanes of the subgroup together. */
+/* One entry of a block by lanes of the subgroup together; or one write of what is watched. */
 struct model_instance {
-    uint32_t label, lanes;
+    uint32_t label; /* MODEL_WATCHED + number: of what is watched */
+    uint32_t lanes, zero_lanes;
     uint64_t key;
+};
+#define MODEL_WATCHED 0x80000000u
+
+struct model_watch_state {
+    struct model_watched watched;
+    struct model_writes writes;
+    uint32_t next; /* of the same last value, + 1 */
 };
 
 struct model {
@@ -44,7 +52,7 @@ struct model {
     /* by id */
     struct model_type *types;
     uint32_t *type_of, *value_at, *bindings, *builtins /* + 1 */, *locations;
-    bool *tainted;
+    bool *tainted, *undefined;
     size_t *block_at;
     struct model_counts *counts;
 
@@ -74,6 +82,10 @@ struct model {
     uint32_t subgroup_lanes;
     struct model_instance instances[MODEL_INSTANCES];
     size_t instance_count;
+    uint32_t instance_at[2 * MODEL_INSTANCES]; /* hashed by label and key; + 1 */
+
+    struct model_watch_state *watches;
+    uint32_t *watch_of; /* by id of a last value: the first of its watches, + 1 */
 
     struct model_counts entry_counts;
     uint64_t killed;
@@ -81,4 +93,6 @@ struct model {
 
 bool model_has_result(uint32_t opcode);
 void model_enter(struct model *model, uint32_t label);
+/* A value was written. */
+void model_written(struct model *model, uint32_t id);
 void model_execute(struct model *model, const struct model_invocation *invocation);

@@ -121,13 +121,14 @@ static enum exact_subgroups subgroups_of(const struct call *call)
 
 /* The model's counts of the canonical module; its results must be the original's too, or it is no
  * truth. */
-static struct model_counts *find_truth(struct call *call, bool results_known)
+static struct model_counts *find_truth(struct call *call, bool results_known, struct model **out)
 {
     uint32_t input[INPUT_WORDS], *output = malloc(OUTPUT_WORDS * 4);
     assert_non_null(output);
     fill_input(input);
     memset(output, 0x5a, OUTPUT_WORDS * 4);
     struct model *model = model_create(call->shader.canonical.data, call->shader.canonical.count);
+    exact_watch_zeros(&call->shader, model);
     model_set_buffer(model, 0, input, INPUT_WORDS);
     model_set_buffer(model, 1, output, OUTPUT_WORDS);
     model_set_push(model, call->push, 2);
@@ -148,9 +149,28 @@ static struct model_counts *find_truth(struct call *call, bool results_known)
         points[i] = model_block(model, call->shader.points.points[i].label);
     call->truth.points = points;
     call->truth.subgroups = subgroups_of(call);
-    model_destroy(model);
+    *out = model;
     free(output);
     return points;
+}
+
+/* All candidates at once, and a third of them in 32-bit form with carries. */
+static void check_zeros(struct call *call, struct model *model)
+{
+    uint32_t candidates = call->shader.zeros.count, *points = malloc(candidates * sizeof *points);
+    assert_non_null(points);
+    for (uint32_t i = 0; i < candidates; i++)
+        points[i] = i;
+    struct exact_variant variant = {
+        .points = points, .point_count = candidates, .slot_count = 4, .wide = gpu.int64_atomics};
+    exact_check_zeros(&gpu, &call->shader, &variant, model, call->truth.subgroups, run_variant,
+                      call);
+    variant = (struct exact_variant){.points = points, .slot_count = 1, .first_value = 0xfffffff3};
+    for (uint32_t i = 1; i < candidates; i += 3)
+        points[variant.point_count++] = i;
+    exact_check_zeros(&gpu, &call->shader, &variant, model, call->truth.subgroups, run_variant,
+                      call);
+    free(points);
 }
 
 static void check(const char *name, const uint32_t size[3], const uint32_t groups[3],
@@ -168,11 +188,14 @@ static void check(const char *name, const uint32_t size[3], const uint32_t group
     memcpy(call.groups, groups, sizeof call.groups);
     exact_load(name, values, value_count, &call.shader);
     call.expected = run_words(&call, &call.shader.original, &specialization);
-    struct model_counts *points = find_truth(&call, results_known);
+    struct model *model;
+    struct model_counts *points = find_truth(&call, results_known, &model);
     uint64_t lanes = (uint64_t)size[0] * size[1] * size[2] * groups[0] * groups[1] * groups[2];
     assert_int_equal(call.truth.entry.lanes, lanes);
     assert_int_equal(points[0].lanes, lanes);
     exact_each_variant(&gpu, &call.shader, false, check_variant, &call);
+    check_zeros(&call, model);
+    model_destroy(model);
     free(points);
     free(call.expected);
     exact_finish(&call.shader);

@@ -109,6 +109,18 @@ struct pm_ir_block *pm_ir_block_create(struct pm_ir_module *module, struct pm_ir
     return block;
 }
 
+void pm_ir_block_remove(struct pm_ir_block *block)
+{
+    if (block->prev)
+        block->prev->next = block->next;
+    else
+        block->function->first_block = block->next;
+    if (block->next)
+        block->next->prev = block->prev;
+    else
+        block->function->last_block = block->prev;
+}
+
 struct pm_ir_block *pm_ir_block_split(struct pm_ir_module *module, struct pm_ir_block *block,
                                       struct pm_ir_instr *at)
 {

@@ -121,6 +121,9 @@ void pm_ir_build_end_if(struct pm_ir_builder *builder, struct pm_ir_block *merge
 /* An empty block after another one of the same function. */
 struct pm_ir_block *pm_ir_block_create(struct pm_ir_module *module, struct pm_ir_block *after);
 
+/* Takes an empty block that nothing names any more out of its function. */
+void pm_ir_block_remove(struct pm_ir_block *block);
+
 /* Moves `at` and all behind it, with the terminator, into a new block behind this one, and makes
  * the OpPhi that named this block name the new one. The block is left without a terminator. at
  * NULL: an empty block. */

@@ -126,6 +126,14 @@ void pm_ir_operand_set_word(struct pm_ir_operand *operand, uint32_t word)
     operand->word_count = 1;
 }
 
+void pm_ir_operand_copy_literal(struct pm_ir_operand *operand, const struct pm_ir_operand *from)
+{
+    use_unlink(operand);
+    operand->words = from->words;
+    operand->word = from->word;
+    operand->word_count = from->word_count;
+}
+
 /* Copies an operand to another place in memory, where it stands in the list of uses instead. */
 static void operand_move(struct pm_ir_operand *to, struct pm_ir_operand *from)
 {

@@ -69,6 +69,7 @@ struct pm_ir_instr {
     uint32_t operand_count;
     uint32_t
         place; /* index of its first word in the module that was read; UINT32_MAX: made since */
+    uint32_t mark; /* for the pass at work; 0 at first */
 };
 
 /* From a label to a terminator, which is the last instruction of `body`. */
@@ -142,6 +143,9 @@ struct pm_ir_instr *pm_ir_type_of(const struct pm_ir_instr *instr);
 void pm_ir_operand_set(struct pm_ir_operand *operand, struct pm_ir_def *def);
 /* Makes it a literal of one word. */
 void pm_ir_operand_set_word(struct pm_ir_operand *operand, uint32_t word);
+
+/* Makes it the same literal as another operand; the words are shared. */
+void pm_ir_operand_copy_literal(struct pm_ir_operand *operand, const struct pm_ir_operand *from);
 
 /* Makes room for count operands at index; they are literals of one word 0 until set. */
 bool pm_ir_operands_insert(struct pm_ir_module *module, struct pm_ir_instr *instr, uint32_t index,

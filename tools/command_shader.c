@@ -1,7 +1,9 @@
 #include "base/file.h"
+#include "shader_rewrite/costs.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "shader_rewrite/zero.h"
 #include "tools/tool.h"
+#include "tools/zero_profile.h"
 #include <cjson/cJSON.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@ static const char help[] =
     "  instrument_blocks   counters in the blocks of a canonical module\n"
     "  points_zero         the values of a canonical module that may be zero\n"
     "  instrument_zero     counters of those that are\n"
+    "  specialize_zero     a canonical module's version that is faster where values are zero\n"
     "  validate            spirv-val for the target\n\n"
     "  -o FILE             where the module goes\n"
     "  --entry NAME        the entry point (main)\n"
@@ -26,6 +29,14 @@ static const char help[] =
     "  --no-int64          counters as two 32-bit words\n"
     "  --no-quad           for a device without quad operations\n"
     "  --early-tests       EarlyFragmentTests may be added where the shader allows it\n"
+    "  --profile FILE      P(zero): a PGO database, or JSON "
+    "{\"zero\":[…],\"writes\":[…],\"blocks\":[…]}\n"
+    "  --game NAME         whose profile, where the file has several games\n"
+    "  --float-zero WORD   permission for 0*x = 0: shader, never or allow (shader)\n"
+    "  --vendor ID         the vendor whose costs count (any)\n"
+    "  --transforms N      how many transforms at most (3)\n"
+    "  --threshold P       the least P(zero) (0.32)\n"
+    "  --take-all          specialize whatever can be, gain or not\n"
     "  --json              say what was done as JSON\n";
 
 enum { SPECS_MOST = 64 };
@@ -38,6 +49,8 @@ struct options {
     struct pm_spec_value specs[SPECS_MOST];
     size_t spec_count;
     struct pm_instrument_info instrument;
+    const char *profile, *game;
+    struct pm_specialize_zero_info specialize;
 };
 
 static bool parse_spec(const char *text, struct options *options)
@@ -55,14 +68,60 @@ static bool parse_spec(const char *text, struct options *options)
     return true;
 }
 
+static bool parse_float_zero(const char *word, enum pm_float_zero *out)
+{
+    static const char *const words[] = {[PM_FLOAT_ZERO_SHADER] = "shader",
+                                        [PM_FLOAT_ZERO_NEVER] = "never",
+                                        [PM_FLOAT_ZERO_ALLOW] = "allow"};
+    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strcmp(words[i], word)) {
+            *out = (enum pm_float_zero)i;
+            return true;
+        }
+    return false;
+}
+
 static int parse(int argc, char **argv, struct options *options)
 {
-    enum { ENTRY = 256, STAGE, TARGET, SPEC, POINTS, SLOTS, NARROW, NO_QUAD, EARLY, JSON };
-    static const struct option known[] = {
-        {"entry", 1, 0, ENTRY},     {"stage", 1, 0, STAGE},     {"target", 1, 0, TARGET},
-        {"spec", 1, 0, SPEC},       {"points", 1, 0, POINTS},   {"slots", 1, 0, SLOTS},
-        {"no-int64", 0, 0, NARROW}, {"no-quad", 0, 0, NO_QUAD}, {"early-tests", 0, 0, EARLY},
-        {"json", 0, 0, JSON},       {"help", 0, 0, 'h'},        {0}};
+    enum {
+        ENTRY = 256,
+        STAGE,
+        TARGET,
+        SPEC,
+        POINTS,
+        SLOTS,
+        NARROW,
+        NO_QUAD,
+        EARLY,
+        PROFILE,
+        GAME,
+        FLOAT_ZERO,
+        VENDOR,
+        TRANSFORMS,
+        THRESHOLD,
+        TAKE_ALL,
+        JSON
+    };
+    static const struct option known[] = {{"entry", 1, 0, ENTRY},
+                                          {"stage", 1, 0, STAGE},
+                                          {"target", 1, 0, TARGET},
+                                          {"spec", 1, 0, SPEC},
+                                          {"points", 1, 0, POINTS},
+                                          {"slots", 1, 0, SLOTS},
+                                          {"no-int64", 0, 0, NARROW},
+                                          {"no-quad", 0, 0, NO_QUAD},
+                                          {"early-tests", 0, 0, EARLY},
+                                          {"profile", 1, 0, PROFILE},
+                                          {"game", 1, 0, GAME},
+                                          {"float-zero", 1, 0, FLOAT_ZERO},
+                                          {"vendor", 1, 0, VENDOR},
+                                          {"transforms", 1, 0, TRANSFORMS},
+                                          {"threshold", 1, 0, THRESHOLD},
+                                          {"take-all", 0, 0, TAKE_ALL},
+                                          {"json", 0, 0, JSON},
+                                          {"help", 0, 0, 'h'},
+                                          {0}};
+    char *rest;
     uint64_t number;
     int option;
     while ((option = getopt_long(argc, argv, "ho:", known, NULL)) != -1) {
@@ -106,6 +165,36 @@ static int parse(int argc, char **argv, struct options *options)
             break;
         case EARLY:
             options->instrument.may_force_early_tests = true;
+            break;
+        case PROFILE:
+            options->profile = optarg;
+            break;
+        case GAME:
+            options->game = optarg;
+            break;
+        case FLOAT_ZERO:
+            if (!parse_float_zero(optarg, &options->specialize.float_zero))
+                return pm_tool_usage("shader", "--float-zero: '%s' is not shader, never or allow",
+                                     optarg);
+            break;
+        case VENDOR:
+            if (!pm_tool_number(optarg, UINT32_MAX, &number))
+                return pm_tool_usage("shader", "--vendor: '%s' is no vendor id", optarg);
+            options->specialize.costs = pm_costs_of((uint32_t)number);
+            break;
+        case TRANSFORMS:
+            if (!pm_tool_number(optarg, 1000, &number) || number == 0)
+                return pm_tool_usage("shader", "--transforms: '%s' is not 1 to 1000", optarg);
+            options->specialize.most_transforms = (uint32_t)number;
+            break;
+        case THRESHOLD:
+            options->specialize.threshold = strtod(optarg, &rest);
+            if (*rest || !(options->specialize.threshold > 0) || options->specialize.threshold > 1)
+                return pm_tool_usage("shader", "--threshold: '%s' is not above 0 and up to 1",
+                                     optarg);
+            break;
+        case TAKE_ALL:
+            options->specialize.take_all = true;
             break;
         case JSON:
             options->json = true;
@@ -384,6 +473,49 @@ static bool instrument_zero(struct options *options, const struct pm_words *in,
     return ok;
 }
 
+/* The profile, by the module's key and its numbers of points. */
+static bool load_profile(const struct options *options, const struct pm_words *in,
+                         struct pm_zero_profile_file *file, struct pm_error *error)
+{
+    struct pm_shader_key key = pm_shader_key_compute(pm_canonicalize_recipe(), in->data, in->count);
+    struct pm_zero_points candidates = {0};
+    struct pm_block_points blocks = {0};
+    if (!options->profile)
+        return pm_fail(error, PM_ERROR_INPUT, "it needs --profile");
+    bool ok = pm_points_zero(in->data, in->count, &candidates, error) &&
+              pm_points_blocks(in->data, in->count, &blocks, error) &&
+              pm_zero_profile_load(options->profile, options->game, &key, candidates.count,
+                                   blocks.count, file, error);
+    pm_zero_points_finish(&candidates);
+    pm_block_points_finish(&blocks);
+    return ok;
+}
+
+static bool specialize_zero(struct options *options, const struct pm_words *in,
+                            struct pm_error *error)
+{
+    struct pm_zero_profile_file file;
+    if (!load_profile(options, in, &file, error))
+        return false;
+    struct pm_specialized out;
+    options->specialize.profile = &file.profile;
+    options->specialize.subgroup_quad = options->instrument.subgroup_quad;
+    options->specialize.target = options->target;
+    bool ok = pm_specialize_zero(in->data, in->count, &options->specialize, &out, error);
+    pm_zero_profile_finish(&file);
+    if (!ok)
+        return false;
+    if (options->json)
+        puts(out.report);
+    else if (out.transforms)
+        printf("%u transforms, %zu words for %zu\n", out.transforms, out.words.count, in->count);
+    else
+        puts("nothing to specialize");
+    ok = write_words(options, out.transforms ? &out.words : in, error);
+    pm_specialized_finish(&out);
+    return ok;
+}
+
 int pm_command_shader(int argc, char **argv)
 {
     struct options options = {
@@ -410,6 +542,8 @@ int pm_command_shader(int argc, char **argv)
         ok = points_zero(&options, &in, &error);
     else if (!strcmp(options.pass, "instrument_zero"))
         ok = instrument_zero(&options, &in, &error);
+    else if (!strcmp(options.pass, "specialize_zero"))
+        ok = specialize_zero(&options, &in, &error);
     else if (!strcmp(options.pass, "validate"))
         ok = pm_validate(in.data, in.count, &options.target, &error);
     else

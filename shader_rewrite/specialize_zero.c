@@ -1,0 +1,375 @@
+/* AZP's estimate-transform loop (3.3, Figure 2b): filter, estimate each candidate without changing
+ * the module, transform the best, and again. */
+#include "base/buffer.h"
+#include "shader_rewrite/block_open.h"
+#include "shader_rewrite/points_blocks.h"
+#include "shader_rewrite/zero_estimate.h"
+#include "shader_rewrite/zero_filter.h"
+#include "shader_rewrite/zero_loops.h"
+#include "shader_rewrite/zero_transform.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The paper's constants (3.3.1, 3.3.2, Figure 2). */
+static const double paper_threshold = 0.32, paper_least_saving = 25;
+enum { PAPER_TRANSFORMS = 3 };
+
+enum { REPORT_CAP = 64 << 20 }; /* bytes */
+
+/* What is said of a candidate in the end. */
+struct verdict {
+    const char *reason; /* NULL: not yet */
+    uint32_t follows;
+    uint32_t round; /* 1…: in which it was taken; 0: it was not */
+    bool estimated;
+    struct pm_zero_estimate estimate; /* the last */
+};
+
+struct pass {
+    struct pm_ir_module *module;
+    struct pm_ir_function *function;
+    enum pm_stage stage;
+    const struct pm_specialize_zero_info *info;
+    const struct pm_costs *costs;
+    double threshold, least_saving;
+    uint32_t most_transforms;
+    struct pm_zero_points points;
+    const double *zero; /* points.count of them */
+    struct verdict *verdicts;
+    double *label_weights; /* by id of a block's label; NAN: not known */
+    uint32_t label_count;
+    uint32_t transforms;
+    struct pm_zero_check check;
+    bool check_ready;
+};
+
+/* ---- weights ---- */
+
+static bool grow_weights(struct pass *p, struct pm_error *error)
+{
+    uint32_t count = p->module->bound;
+    double *weights = realloc(p->label_weights, (count + 1u) * sizeof(double));
+    if (!weights)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    for (uint32_t i = p->label_count; i < count; i++)
+        weights[i] = (double)NAN;
+    p->label_weights = weights;
+    if (count > p->label_count)
+        p->label_count = count;
+    return true;
+}
+
+/* What the profile says of blocks: itself, else of the candidates in them (zero.h). */
+static bool read_weights(struct pass *p, struct pm_error *error)
+{
+    const struct pm_zero_profile *profile = p->info->profile;
+    struct pm_block_points blocks = {0};
+    if (!grow_weights(p, error) || !pm_points_blocks_of(p->function, &blocks, error))
+        return false;
+    for (uint32_t i = 0; profile->writes && i < p->points.count; i++) {
+        uint32_t block = p->points.candidates[i].block;
+        double writes = profile->writes[i];
+        if (block >= blocks.count || !isfinite(writes))
+            continue;
+        double *weight = &p->label_weights[blocks.points[block].label];
+        if (isnan(*weight) || *weight < writes)
+            *weight = writes;
+    }
+    for (uint32_t i = 0; profile->blocks && i < blocks.count && i < profile->block_count; i++)
+        if (isfinite(profile->blocks[i]))
+            p->label_weights[blocks.points[i].label] = profile->blocks[i];
+    pm_block_points_finish(&blocks);
+    return true;
+}
+
+static void set_weight(struct pass *p, const struct pm_ir_block *block, double weight)
+{
+    if (block && block->label->result->id < p->label_count)
+        p->label_weights[block->label->result->id] = weight;
+}
+
+/* The weights of the blocks that a transform made. */
+static bool split_weights(struct pass *p, const struct pm_zero_work *w,
+                          const struct pm_zero_region *region,
+                          const struct pm_zero_transformed *made, double zero,
+                          struct pm_error *error)
+{
+    if (!grow_weights(p, error))
+        return false;
+    for (uint32_t i = 0; i < region->count; i++) {
+        const struct pm_zero_part *part = &region->parts[i];
+        double weight = w->weights[part->block];
+        set_weight(p, part->copy, weight * zero);
+        if (i > 0)
+            set_weight(p, w->cfg->blocks[part->block], weight * (1 - zero));
+    }
+    double first = w->weights[region->parts[0].block];
+    set_weight(p, made->check, first);
+    set_weight(p, made->rest, first * (1 - zero));
+    set_weight(p, made->merge, w->weights[region->parts[region->count - 1].block]);
+    return true;
+}
+
+/* ---- a round ---- */
+
+static bool begin_round(struct pass *p, struct pm_zero_work *w, struct pm_arena *arena,
+                        struct pm_error *error)
+{
+    if (!pm_zero_work_init(w, p->module, p->function, p->stage, p->info->float_zero, arena, error))
+        return false;
+    w->costs = p->costs;
+    w->subgroup_quad = p->info->subgroup_quad;
+    uint32_t blocks = w->cfg->count;
+    double *known = pm_arena_zalloc(arena, blocks, sizeof(double));
+    double *weights = pm_arena_zalloc(arena, blocks, sizeof(double));
+    if (!known || !weights)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    for (uint32_t b = 0; b < blocks; b++) {
+        uint32_t id = w->cfg->blocks[b]->label->result->id;
+        known[b] = id < p->label_count ? p->label_weights[id] : (double)NAN;
+    }
+    if (!pm_zero_weights(p->function, known, weights, error))
+        return false;
+    for (uint32_t b = 0; b < blocks; b++)
+        set_weight(p, w->cfg->blocks[b], weights[b]);
+    w->weights = weights;
+    return true;
+}
+
+/* The analyses of AZP 3.3.2, in its order. false: it cannot be specialized, region->reason. */
+static bool analyze(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
+                    struct pm_zero_region *region)
+{
+    if (!pm_zero_region_find(w, candidate, region))
+        return false;
+    pm_zero_propagate(w, region);
+    pm_zero_find_dead(w, region);
+    if (!pm_zero_region_refine(w, region)) {
+        region->reason = "it would change nothing";
+        return false;
+    }
+    return pm_zero_can_transform(w, region);
+}
+
+static const char *judge(const struct pass *p, const struct pm_zero_estimate *e)
+{
+    if (p->info->take_all)
+        return NULL;
+    if (!(e->saved > p->least_saving))
+        return "it saves too few cycles";
+    if (!(e->su > e->threshold))
+        return "it saves too little for its blocks";
+    return NULL;
+}
+
+/* Estimates every candidate that is left; returns the best that may be taken, or the count. */
+static uint32_t choose(struct pass *p, struct pm_zero_work *w)
+{
+    uint32_t best = p->points.count;
+    for (uint32_t i = 0; i < p->points.count && !w->failed; i++) {
+        struct verdict *v = &p->verdicts[i];
+        struct pm_zero_region region;
+        if (v->follows != PM_ZERO_FOLLOWS_NONE || v->round || isnan(p->zero[i]) ||
+            p->zero[i] < p->threshold)
+            continue;
+        v->estimated = analyze(w, &p->points.candidates[i], &region);
+        v->reason = region.reason;
+        if (!v->estimated)
+            continue;
+        v->estimate = pm_zero_estimate_region(w, &region, p->zero[i]);
+        v->reason = judge(p, &v->estimate);
+        if (v->reason)
+            continue;
+        v->reason = "others were better, until there were enough";
+        if (best == p->points.count || v->estimate.saved > p->verdicts[best].estimate.saved)
+            best = i;
+    }
+    return best;
+}
+
+static bool transform(struct pass *p, struct pm_zero_work *w, uint32_t chosen,
+                      struct pm_error *error)
+{
+    struct pm_zero_region region;
+    struct pm_zero_transformed made;
+    if (!analyze(w, &p->points.candidates[chosen], &region))
+        return pm_fail(error, PM_ERROR_STATE, "candidate %u cannot be analyzed again", chosen);
+    if (!p->check_ready)
+        pm_zero_check_init(&p->check, p->module, p->stage);
+    p->check_ready = true;
+    if (!pm_zero_transform(w, &region, &p->check, &made))
+        return pm_fail(error, PM_ERROR_STATE, "candidate %u: the module failed", chosen);
+    if (!split_weights(p, w, &region, &made, p->zero[chosen], error))
+        return false;
+    pm_analysis_preserve(p->function, 0);
+    p->verdicts[chosen].reason = "taken";
+    p->verdicts[chosen].round = ++p->transforms;
+    return true;
+}
+
+/* *more: whether another round may find something. */
+static bool run_round(struct pass *p, bool *more, struct pm_error *error)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_zero_work w;
+    *more = false;
+    bool ok = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    ok = ok && begin_round(p, &w, arena, error);
+    if (ok) {
+        uint32_t chosen = choose(p, &w);
+        if (w.failed)
+            ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        else if (chosen < p->points.count)
+            ok = *more = transform(p, &w, chosen, error);
+    }
+    pm_arena_destroy(arena);
+    return ok;
+}
+
+static bool filter(struct pass *p, struct pm_error *error)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_zero_permission permission;
+    uint32_t count = p->points.count;
+    enum pm_zero_filtered *results = calloc(count + 1u, sizeof(*results));
+    uint32_t *follows = calloc(count + 1u, sizeof(*follows));
+    static const char *const reasons[] = {
+        [PM_ZERO_KEPT] = NULL,
+        [PM_ZERO_NOT_KNOWN] = "its P(zero) is not known",
+        [PM_ZERO_RARE] = "it is zero too rarely",
+        [PM_ZERO_FOLLOWS] = "it follows from another candidate",
+    };
+    bool ok =
+        arena && results && follows &&
+        pm_zero_permission_compute(&permission, p->module, p->function, p->info->float_zero,
+                                   arena) &&
+        pm_zero_filter(p->module, &permission, &p->points, p->zero, p->threshold, results, follows);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        p->verdicts[i].reason = reasons[results[i]];
+        p->verdicts[i].follows = follows[i];
+    }
+    free(results);
+    free(follows);
+    pm_arena_destroy(arena);
+    return ok || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+}
+
+/* ---- the report ---- */
+
+static void report_estimate(struct pm_buffer *out, const struct pm_zero_estimate *e)
+{
+    pm_buffer_printf(out,
+                     ",\"T_R\":%.6g,\"T_S\":%.6g,\"T_check\":%.6g,\"saved\":%.6g,\"su\":%.6g,"
+                     "\"su_threshold\":%.6g,\"MemKilled\":%.6g,\"blocks_S\":%u",
+                     e->t_r, e->t_s, e->t_check, e->saved, e->su, e->threshold, e->memory_killed,
+                     e->blocks);
+}
+
+static char *write_report(const struct pass *p)
+{
+    struct pm_buffer out;
+    pm_buffer_init(&out, REPORT_CAP);
+    pm_buffer_printf(&out, "{\"transforms\":%u,\"candidates\":[", p->transforms);
+    for (uint32_t i = 0; i < p->points.count; i++) {
+        const struct pm_zero_candidate *c = &p->points.candidates[i];
+        const struct verdict *v = &p->verdicts[i];
+        pm_buffer_printf(&out, "%s{\"id\":%u,\"values\":[", i ? "," : "", i);
+        for (uint32_t k = 0; k < c->value_count; k++)
+            pm_buffer_printf(&out, "%s%u", k ? "," : "", c->values[k]);
+        pm_buffer_printf(&out, "],\"components\":%u,\"block\":%u", c->components, c->block);
+        if (isnan(p->zero[i]))
+            pm_buffer_append_string(&out, ",\"P(zero)\":null");
+        else
+            pm_buffer_printf(&out, ",\"P(zero)\":%.6g", p->zero[i]);
+        if (v->estimated)
+            report_estimate(&out, &v->estimate);
+        if (v->follows != PM_ZERO_FOLLOWS_NONE)
+            pm_buffer_printf(&out, ",\"follows\":%u", v->follows);
+        pm_buffer_printf(&out, ",\"taken\":%u,\"reason\":\"%s\"}", v->round,
+                         v->reason ? v->reason : "there were transforms enough");
+    }
+    bool ok = pm_buffer_append_string(&out, "]}");
+    char *text = ok ? (char *)out.data : NULL;
+    if (!ok)
+        pm_buffer_finish(&out);
+    return text;
+}
+
+/* ---- the pass ---- */
+
+static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_error *error)
+{
+    p->verdicts = calloc(p->points.count + 1u, sizeof(*p->verdicts));
+    if (!p->verdicts)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (!filter(p, error) || !read_weights(p, error) ||
+        !pm_zero_part_continues(p->module, p->function, error))
+        return false;
+    bool more = true;
+    while (more && p->transforms < p->most_transforms)
+        if (!run_round(p, &more, error))
+            return false;
+    out->transforms = p->transforms;
+    out->report = write_report(p);
+    if (!out->report)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (p->transforms == 0)
+        return true;
+    pm_block_mend_sampled_images(p->function);
+    return pm_ir_emit(p->module, &out->words, error);
+}
+
+static bool check_profile(const struct pass *p, struct pm_error *error)
+{
+    const struct pm_zero_profile *profile = p->info->profile;
+    if (!profile || !profile->zero || profile->candidate_count != p->points.count)
+        return pm_fail(error, PM_ERROR_INPUT, "the profile has %u candidates, the shader %u",
+                       profile && profile->zero ? profile->candidate_count : 0, p->points.count);
+    return true;
+}
+
+bool pm_specialize_zero(const uint32_t *words, size_t count,
+                        const struct pm_specialize_zero_info *info, struct pm_specialized *out,
+                        struct pm_error *error)
+{
+    *out = (struct pm_specialized){0};
+    struct pass p = {
+        .info = info,
+        .costs = info->costs ? info->costs : pm_costs_of(0),
+        .threshold = info->threshold > 0 ? info->threshold : paper_threshold,
+        .least_saving = info->least_saving > 0 ? info->least_saving : paper_least_saving,
+        .most_transforms = info->most_transforms ? info->most_transforms : PAPER_TRANSFORMS,
+    };
+    p.module = pm_ir_parse(words, count, error);
+    bool ok = p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
+              pm_points_zero(words, count, &p.points, error) && check_profile(&p, error);
+    if (ok) {
+        p.zero = info->profile->zero;
+        ok = specialize(&p, out, error);
+    }
+    free(p.verdicts);
+    free(p.label_weights);
+    pm_zero_points_finish(&p.points);
+    pm_ir_module_destroy(p.module);
+    /* Subgroup operations are of SPIR-V 1.3, so of Vulkan 1.1. */
+    struct pm_target target = info->target;
+    if (target.vulkan_minor < 1)
+        target.vulkan_minor = 1;
+    struct pm_error invalid = {0};
+    if (ok && out->transforms && !pm_validate(out->words.data, out->words.count, &target, &invalid))
+        ok = pm_fail(error, invalid.code == PM_ERROR_MEMORY ? PM_ERROR_MEMORY : PM_ERROR_STATE,
+                     "specialized shader is not valid: %s", invalid.message);
+    if (!ok)
+        pm_specialized_finish(out);
+    return ok;
+}
+
+void pm_specialized_finish(struct pm_specialized *specialized)
+{
+    if (!specialized)
+        return;
+    pm_words_finish(&specialized->words);
+    free(specialized->report);
+    *specialized = (struct pm_specialized){0};
+}

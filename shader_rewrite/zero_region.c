@@ -1,0 +1,569 @@
+#include "shader_rewrite/zero_region.h"
+
+#include "shader_rewrite/analysis_quads.h"
+#include "shader_rewrite/ir_builder.h"
+
+#include <stdlib.h>
+
+bool pm_zero_work_init(struct pm_zero_work *w, struct pm_ir_module *module,
+                       struct pm_ir_function *function, enum pm_stage stage,
+                       enum pm_float_zero float_zero, struct pm_arena *arena,
+                       struct pm_error *error)
+{
+    *w = (struct pm_zero_work){
+        .module = module, .function = function, .stage = stage, .arena = arena};
+    if (!pm_analysis_require(function, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, error))
+        return false;
+    w->cfg = pm_cfg(function);
+    w->structure = pm_structure(function);
+    w->memory = pm_zero_memory_of(module);
+    w->id_count = module->bound;
+    size_t instructions = 0;
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (struct pm_ir_instr *i = b->body.first; i; i = i->next) {
+            i->mark = 0;
+            instructions++;
+        }
+    uint32_t blocks = w->cfg->count;
+    w->states = pm_arena_zalloc(arena, w->id_count, sizeof(*w->states));
+    w->stack = pm_arena_zalloc(arena, w->id_count, sizeof(*w->stack));
+    w->part_epoch = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
+    w->part_of = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
+    w->order = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
+    w->parts = pm_arena_zalloc(arena, blocks, sizeof(*w->parts));
+    w->construct_epoch = pm_arena_zalloc(arena, w->structure->count + 1u, sizeof(uint32_t));
+    w->room = pm_arena_zalloc(arena, instructions + 1, sizeof(struct pm_ir_instr *));
+    if (!w->states || !w->stack || !w->part_epoch || !w->part_of || !w->order || !w->parts ||
+        !w->construct_epoch || !w->room ||
+        !pm_zero_permission_compute(&w->permission, module, function, float_zero, arena))
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    return true;
+}
+
+uint32_t pm_zero_level(const struct pm_zero_work *w, uint32_t block)
+{
+    uint32_t c = w->structure->innermost[block];
+    if (c == PM_NO_CONSTRUCT)
+        return c;
+    const struct pm_construct *construct = &w->structure->constructs[c];
+    bool opens = construct->header == block && construct->kind != PM_CONSTRUCT_CONTINUE;
+    return opens ? construct->parent : c;
+}
+
+/* ---- hoisting the check within its block ---- */
+
+/* Marks for the block's instructions while it is taken apart. */
+enum { STAYS = 1 }; /* plus the epoch */
+
+struct finding {
+    struct pm_zero_work *w;
+    struct pm_zero_region *region;
+    struct pm_ir_block *block;
+    struct pm_ir_instr *first; /* that may be in a region */
+    uint32_t room_used;
+};
+
+/* The epochs of two regions are this far apart, so that marks of one are none of another. */
+enum { EPOCH_STEP = 2 };
+
+bool pm_zero_stays(const struct pm_zero_region *region, const struct pm_ir_instr *instr)
+{
+    return instr->mark == region->epoch + STAYS;
+}
+
+static bool stays(const struct finding *f, const struct pm_ir_instr *instr)
+{
+    return pm_zero_stays(f->region, instr);
+}
+
+static struct pm_zero_access access_of(const struct finding *f, const struct pm_ir_instr *instr)
+{
+    struct pm_zero_access access = pm_zero_access_of(&f->w->memory, instr);
+    if (f->w->stage == PM_STAGE_FRAGMENT && !f->w->subgroup_quad && pm_quads_reads(instr))
+        access.stops = true;
+    return access;
+}
+
+/* Marks what must stay before the check: the candidate's backward slice, what must come before
+ * that, and everything that no region may have. From the last to the first, each instruction is
+ * seen after its users. */
+static void mark_slice(struct finding *f, struct pm_ir_instr *last)
+{
+    struct pm_zero_access kept = {0};
+    uint32_t mark = f->region->epoch + STAYS;
+    for (struct pm_ir_instr *i = last; i; i = i->prev) {
+        struct pm_zero_access access = access_of(f, i);
+        bool memory = access.reads || access.writes;
+        if (!stays(f, i) && !access.stops && !(memory && pm_zero_conflict(access, kept))) {
+            if (i == f->first)
+                break;
+            continue;
+        }
+        i->mark = mark;
+        kept.reads |= access.reads;
+        kept.writes |= access.writes;
+        for (uint32_t o = 0; o < i->operand_count; o++) {
+            struct pm_ir_def *def = i->operands[o].def;
+            if (def && def->instr && def->instr->block == f->block)
+                def->instr->mark = mark;
+        }
+        if (i == f->first)
+            break;
+    }
+}
+
+/* Finds where the candidate is, and what of its block must stay before the check. */
+static bool place_check(struct finding *f)
+{
+    const struct pm_zero_candidate *c = f->region->candidate;
+    const struct pm_dominators *d = pm_dominators(f->w->function);
+    for (uint32_t i = 0; i < c->value_count; i++) {
+        struct pm_ir_instr *instr = pm_ir_find(f->w->module, c->values[i]);
+        if (!instr || !instr->block || instr->block->function != f->w->function ||
+            !pm_cfg_reachable(f->w->cfg, instr->block->index))
+            return false;
+        f->region->values[i] = instr->result;
+        if (!f->block || pm_dominates(d, f->block->index, instr->block->index))
+            f->block = instr->block;
+        else if (!pm_dominates(d, instr->block->index, f->block->index))
+            return false;
+    }
+    f->first = pm_ir_block_start(f->block);
+    struct pm_ir_instr *last = NULL;
+    for (uint32_t i = 0; i < c->value_count; i++)
+        if (f->region->values[i]->instr->block == f->block)
+            f->region->values[i]->instr->mark = f->region->epoch + STAYS;
+    for (struct pm_ir_instr *i = f->first; i; i = i->next)
+        if (stays(f, i))
+            last = i;
+    if (last)
+        mark_slice(f, last);
+    return true;
+}
+
+/* ---- the chain ---- */
+
+static struct pm_zero_part *add_part(struct finding *f, uint32_t block)
+{
+    struct pm_zero_region *r = f->region;
+    struct pm_zero_part *part = &r->parts[r->count];
+    *part = (struct pm_zero_part){
+        .block = block, .instrs = f->w->room + f->room_used, .folded = PM_NO_BLOCK};
+    f->w->part_epoch[block] = r->epoch;
+    f->w->part_of[block] = r->count++;
+    return part;
+}
+
+static bool is_end(const struct pm_ir_instr *instr)
+{
+    return instr->opcode == SpvOpSelectionMerge || instr->opcode == SpvOpLoopMerge ||
+           pm_ir_opcode_is_terminator(instr->opcode);
+}
+
+/* Gives the part the block's instructions from `first` on that do not stay; false: something in
+ * between stops the region there. */
+static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir_instr *first)
+{
+    uint32_t index = (uint32_t)(part - f->region->parts);
+    for (struct pm_ir_instr *i = first; i && !is_end(i); i = i->next) {
+        if (stays(f, i))
+            continue;
+        if (access_of(f, i).stops)
+            return false;
+        i->mark = f->region->epoch;
+        f->region->quad |= pm_quads_reads(i);
+        part->instrs[part->count++] = i;
+        f->room_used++;
+        if (i->result) {
+            struct pm_zero_state *s = &f->w->states[i->result->id];
+            *s = (struct pm_zero_state){.epoch = f->region->epoch, .part = index};
+        }
+    }
+    return true;
+}
+
+static void take_end(struct finding *f, struct pm_zero_part *part)
+{
+    const struct pm_ir_block *block = f->w->cfg->blocks[part->block];
+    struct pm_ir_instr *merge = pm_ir_merge(block);
+    part->whole = true;
+    pm_ir_terminator(block)->mark = f->region->epoch;
+    if (merge)
+        merge->mark = f->region->epoch;
+}
+
+static bool block_may_be_in(const struct finding *f, uint32_t index)
+{
+    const struct pm_ir_block *block = f->w->cfg->blocks[index];
+    for (const struct pm_ir_instr *i = block->body.first; i && !is_end(i); i = i->next)
+        if (access_of(f, i).stops)
+            return false;
+    switch (pm_ir_terminator(block)->opcode) {
+    case SpvOpBranch:
+    case SpvOpBranchConditional:
+    case SpvOpSwitch:
+    case SpvOpReturn:
+    case SpvOpKill:
+    case SpvOpTerminateInvocation:
+    case SpvOpUnreachable:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Collects the blocks of the construct that `header` opens, up to its merge block: w->order[0] up
+ * to *count. false: something leaves it otherwise, or may not be in a region. */
+static bool collect_construct(struct finding *f, uint32_t header, uint32_t merge, uint32_t *count)
+{
+    struct pm_zero_work *w = f->w;
+    const struct pm_graph *g = &w->cfg->structural;
+    const struct pm_dominators *d = w->structure->dominators;
+    uint32_t seen = f->region->epoch + STAYS; /* in part_epoch: neither a part nor unseen */
+    *count = 0;
+    w->order[(*count)++] = header;
+    bool ok = true;
+    for (uint32_t at = 0; ok && at < *count; at++) {
+        uint32_t b = w->order[at];
+        ok = b == header || block_may_be_in(f, b);
+        for (uint32_t s = g->successor_start[b]; ok && s < g->successor_start[b + 1]; s++) {
+            uint32_t to = g->successors[s];
+            if (to == merge || to == header || w->part_epoch[to] == seen)
+                continue;
+            ok = pm_dominates(d, header, to) && !pm_dominates(d, merge, to);
+            if (!ok)
+                break;
+            w->part_epoch[to] = seen;
+            w->order[(*count)++] = to;
+        }
+    }
+    for (uint32_t i = 0; i < *count; i++)
+        if (w->part_epoch[w->order[i]] == seen)
+            w->part_epoch[w->order[i]] = 0;
+    return ok;
+}
+
+/* Puts the construct's blocks in reverse post order, the unreachable ones last. */
+static bool sort_blocks(struct finding *f, uint32_t count)
+{
+    uint64_t *keys = malloc(count * sizeof(*keys));
+    if (!keys) {
+        f->w->failed = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        keys[i] = (uint64_t)f->w->cfg->order_of[f->w->order[i]] << 32 | f->w->order[i];
+    qsort(keys, count, sizeof(*keys), by_key);
+    for (uint32_t i = 0; i < count; i++)
+        f->w->order[i] = (uint32_t)keys[i];
+    free(keys);
+    return true;
+}
+
+/* Adds the construct opened by the block that `part` is, or whose first part it is (with the
+ * header, when add_header). */
+static void add_construct(struct finding *f, uint32_t header, uint32_t count, bool add_header)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t b = f->w->order[i];
+        if (b == header && !add_header)
+            continue;
+        struct pm_zero_part *part = add_part(f, b);
+        fill_part(f, part, f->w->cfg->blocks[b]->body.first);
+        take_end(f, part);
+    }
+}
+
+/* Whether the chain may go on to a block that a part of it branches to. */
+static bool may_follow(const struct finding *f, uint32_t from, uint32_t to)
+{
+    const struct pm_graph *g = &f->w->cfg->flow;
+    if (pm_zero_level(f->w, to) != pm_zero_level(f->w, from) || from == to)
+        return false;
+    const struct pm_ir_instr *merge = pm_ir_merge(f->w->cfg->blocks[to]);
+    bool loop = merge && merge->opcode == SpvOpLoopMerge;
+    for (uint32_t p = g->predecessor_start[to]; p < g->predecessor_start[to + 1]; p++)
+        if (g->predecessors[p] != from &&
+            !(loop && pm_dominates(f->w->structure->dominators, to, g->predecessors[p])))
+            return false;
+    return true;
+}
+
+/* A loop that the chain comes to is in the region whole. Returns its merge block; PM_NO_BLOCK: it
+ * may not be. */
+static uint32_t add_loop(struct finding *f, uint32_t header)
+{
+    uint32_t count;
+    uint32_t merge = pm_ir_block_of(pm_ir_merge(f->w->cfg->blocks[header])->operands[0].def)->index;
+    if (!pm_cfg_reachable(f->w->cfg, merge) || !block_may_be_in(f, header) ||
+        !collect_construct(f, header, merge, &count) || !sort_blocks(f, count))
+        return PM_NO_BLOCK;
+    add_construct(f, header, count, true);
+    return merge;
+}
+
+/* Where the chain goes on behind a part that was filled to its end; PM_NO_BLOCK: it ends there. */
+static uint32_t follow(struct finding *f, struct pm_zero_part *part)
+{
+    struct pm_zero_work *w = f->w;
+    const struct pm_ir_block *block = w->cfg->blocks[part->block];
+    const struct pm_ir_instr *end = pm_ir_terminator(block), *merge = pm_ir_merge(block);
+    uint32_t count;
+    if (merge && merge->opcode == SpvOpSelectionMerge) {
+        uint32_t to = pm_ir_block_of(merge->operands[0].def)->index;
+        if (!pm_cfg_reachable(w->cfg, to) || !collect_construct(f, part->block, to, &count) ||
+            !sort_blocks(f, count))
+            return PM_NO_BLOCK;
+        take_end(f, part);
+        add_construct(f, part->block, count, false);
+        return to;
+    }
+    if (merge || end->opcode != SpvOpBranch)
+        return PM_NO_BLOCK;
+    uint32_t to = pm_ir_block_of(end->operands[0].def)->index;
+    if (!may_follow(f, part->block, to))
+        return PM_NO_BLOCK;
+    const struct pm_ir_instr *loop = pm_ir_merge(w->cfg->blocks[to]);
+    if (loop && loop->opcode == SpvOpLoopMerge) {
+        to = add_loop(f, to);
+        if (to == PM_NO_BLOCK)
+            return to;
+    }
+    take_end(f, part);
+    return to;
+}
+
+static void find_chain(struct finding *f)
+{
+    struct pm_zero_part *part = add_part(f, f->block->index);
+    part->chain = true;
+    bool goes_on = fill_part(f, part, f->first);
+    while (goes_on) {
+        uint32_t next = follow(f, part);
+        if (next == PM_NO_BLOCK)
+            return;
+        part = add_part(f, next);
+        part->chain = true;
+        goes_on = fill_part(f, part, f->w->cfg->blocks[next]->body.first);
+    }
+}
+
+bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
+                         struct pm_zero_region *region)
+{
+    w->epoch += EPOCH_STEP;
+    *region = (struct pm_zero_region){
+        .candidate = candidate, .epoch = w->epoch, .parts = w->parts, .quad = candidate->quad};
+    struct finding f = {.w = w, .region = region};
+    if (!place_check(&f)) {
+        region->reason = "its values are not available together";
+        return false;
+    }
+    uint32_t level = pm_zero_level(w, f.block->index);
+    const struct pm_ir_instr *merge = pm_ir_merge(f.block);
+    if ((level != PM_NO_CONSTRUCT &&
+         w->structure->constructs[level].kind == PM_CONSTRUCT_CONTINUE) ||
+        (merge && merge->opcode == SpvOpLoopMerge &&
+         merge->operands[1].def == f.block->label->result)) {
+        region->reason = "it is in the continue construct of a loop";
+        return false;
+    }
+    find_chain(&f);
+    if (w->stage != PM_STAGE_FRAGMENT)
+        region->quad = false;
+    if (region->quad && !w->subgroup_quad) {
+        region->reason = "the device has no quad operations";
+        return false;
+    }
+    return !w->failed;
+}
+
+/* ---- what is known ---- */
+
+static bool is_candidate(const struct pm_zero_region *region, const struct pm_ir_def *def)
+{
+    for (uint32_t i = 0; i < region->candidate->value_count; i++)
+        if (region->values[i] == def)
+            return true;
+    return false;
+}
+
+struct pm_zero_value pm_zero_value_in(const struct pm_zero_work *w,
+                                      const struct pm_zero_region *region,
+                                      const struct pm_ir_def *def)
+{
+    const struct pm_zero_state *state = pm_zero_state_of(w, region, def);
+    if (state)
+        return state->value;
+    if (!is_candidate(region, def))
+        return pm_zero_value_global(def);
+    const struct pm_zero_candidate *c = region->candidate;
+    const struct pm_ir_instr *type = pm_ir_type_of(def->instr);
+    struct pm_zero_value value = pm_zero_value_all(type, PM_ZERO_UNKNOWN);
+    uint32_t zeroes = c->value_count > 1 ? value.components : c->components;
+    for (uint32_t i = 0; i < value.components && i < zeroes; i++)
+        value.c[i].kind = c->is_float ? PM_ZERO_ANY_SIGN : PM_ZERO_CONSTANT;
+    return value;
+}
+
+bool pm_zero_is_written(const struct pm_zero_work *w, const struct pm_zero_region *region,
+                        const struct pm_ir_def *def)
+{
+    if (!pm_zero_state_of(w, region, def) && !is_candidate(region, def))
+        return false;
+    struct pm_zero_value value = pm_zero_value_in(w, region, def);
+    bool plus = true;
+    for (uint32_t i = 0; i < value.components; i++) {
+        if (value.c[i].kind == PM_ZERO_ANY_SIGN)
+            plus = plus && pm_zero_may_be_plus(&w->permission, def);
+        else if (value.c[i].kind != PM_ZERO_CONSTANT)
+            return false;
+    }
+    return plus && value.components > 0;
+}
+
+bool pm_zero_is_affected(const struct pm_zero_work *w, const struct pm_zero_region *region,
+                         const struct pm_ir_instr *instr)
+{
+    if (!instr->result) {
+        uint32_t part = pm_zero_part_of(w, region, instr->block->index);
+        return part == PM_ZERO_NO_PART || !region->parts[part].reached;
+    }
+    const struct pm_zero_state *state = pm_zero_state_of(w, region, instr->result);
+    return state && !state->needed;
+}
+
+/* ---- refining ---- */
+
+static struct pm_zero_access plain_access(const struct pm_zero_work *w,
+                                          const struct pm_ir_instr *instr)
+{
+    return pm_zero_access_of(&w->memory, instr);
+}
+
+static void leave(struct pm_ir_instr *instr)
+{
+    instr->mark = 0;
+}
+
+/* Sends to the place before the check what S has unchanged and what needs nothing of the region. */
+static void refine_start(struct pm_zero_work *w, struct pm_zero_region *region)
+{
+    struct pm_zero_part *part = &region->parts[0];
+    struct pm_zero_access kept = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < part->count; i++) {
+        struct pm_ir_instr *instr = part->instrs[i];
+        struct pm_zero_access access = plain_access(w, instr);
+        bool keep = pm_zero_is_affected(w, region, instr) || pm_zero_conflict(access, kept);
+        for (uint32_t o = 0; !keep && o < instr->operand_count; o++) {
+            const struct pm_ir_def *def = instr->operands[o].def;
+            keep = def && def->instr && pm_zero_in_region(region, def->instr);
+        }
+        if (!keep) {
+            instr->mark = region->epoch + STAYS;
+            continue;
+        }
+        kept.reads |= access.reads;
+        kept.writes |= access.writes;
+        part->instrs[count++] = instr;
+    }
+    part->count = count;
+}
+
+static bool is_used_inside(const struct pm_zero_region *region, const struct pm_ir_instr *instr)
+{
+    for (const struct pm_ir_operand *use = instr->result ? instr->result->first_use : NULL; use;
+         use = use->next_use)
+        if (pm_zero_in_region(region, use->user))
+            return true;
+    return false;
+}
+
+/* Sends behind the region what S has unchanged and the region does not need. */
+static void refine_end(struct pm_zero_work *w, struct pm_zero_region *region)
+{
+    struct pm_zero_part *part = &region->parts[region->count - 1];
+    struct pm_zero_access kept = {0};
+    for (uint32_t i = part->count; i-- > 0;) {
+        struct pm_ir_instr *instr = part->instrs[i];
+        struct pm_zero_access access = plain_access(w, instr);
+        if (instr->opcode != SpvOpPhi && !pm_zero_is_affected(w, region, instr) &&
+            !pm_zero_conflict(access, kept) && !is_used_inside(region, instr)) {
+            leave(instr);
+            continue;
+        }
+        kept.reads |= access.reads;
+        kept.writes |= access.writes;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < part->count; i++)
+        if (pm_zero_in_region(region, part->instrs[i]))
+            part->instrs[count++] = part->instrs[i];
+    part->count = count;
+}
+
+static bool part_is_affected(const struct pm_zero_work *w, const struct pm_zero_region *region,
+                             const struct pm_zero_part *part)
+{
+    if (!pm_cfg_reachable(w->cfg, part->block))
+        return false;
+    if (!part->reached)
+        return true;
+    if (part->whole && pm_zero_next(w, region, part) != PM_NO_BLOCK)
+        return true;
+    for (uint32_t i = 0; i < part->count; i++)
+        if (pm_zero_is_affected(w, region, part->instrs[i]))
+            return true;
+    return false;
+}
+
+/* Ends the region in an earlier part of its chain. */
+static void cut(struct pm_zero_work *w, struct pm_zero_region *region, uint32_t count)
+{
+    for (uint32_t p = count; p < region->count; p++) {
+        struct pm_zero_part *part = &region->parts[p];
+        for (uint32_t i = 0; i < part->count; i++)
+            leave(part->instrs[i]);
+        w->part_epoch[part->block] = 0;
+        if (part->whole) {
+            const struct pm_ir_block *block = w->cfg->blocks[part->block];
+            leave(pm_ir_terminator(block));
+            if (pm_ir_merge(block))
+                leave(pm_ir_merge(block));
+        }
+    }
+    region->count = count;
+    struct pm_zero_part *last = &region->parts[count - 1];
+    const struct pm_ir_block *block = w->cfg->blocks[last->block];
+    last->whole = false;
+    leave(pm_ir_terminator(block));
+    if (pm_ir_merge(block))
+        leave(pm_ir_merge(block));
+}
+
+bool pm_zero_region_refine(struct pm_zero_work *w, struct pm_zero_region *region)
+{
+    uint32_t last = region->count;
+    while (last > 0 && !part_is_affected(w, region, &region->parts[last - 1]))
+        last--;
+    if (last == 0)
+        return false;
+    /* An affected branch is in the region with the construct it opens. */
+    const struct pm_zero_part *end = &region->parts[last - 1];
+    if (end->chain && end->whole && pm_zero_next(w, region, end) != PM_NO_BLOCK)
+        last++;
+    while (!region->parts[last - 1].chain)
+        last++;
+    if (last < region->count)
+        cut(w, region, last);
+    refine_start(w, region);
+    refine_end(w, region);
+    return true;
+}

@@ -337,6 +337,7 @@ static bool run(const struct pm_example *example, const struct pm_example_option
         .height = o->height,
         .scene = o->scene,
         .seed = o->seed,
+        .scalar = o->scalar,
         .picture = &p.picture,
     };
     done = create_frames(&p, error) && example->init(p.renderer, &setting, error) &&

@@ -23,6 +23,7 @@ struct pm_example_setting {
     uint32_t width, height; /* pixels */
     unsigned scene;         /* below scene_count */
     uint64_t seed;
+    bool scalar; /* use the scalarized shaders */
     /* Where a frame's picture goes: RGBA8, to be written as a storage image in the general layout,
      * in which it is when recording starts and must be when it ends. Undefined before. */
     const struct pm_gpu_image *picture;
@@ -69,7 +70,7 @@ struct pm_example_options {
     unsigned scene;
     uint64_t seed;
     const char *png, *hash, *time, *passes, *device; /* NULL: not given */
-    bool record_once, step, quiet;
+    bool record_once, scalar, step, quiet;
 };
 
 /* 0: run; 1: help was printed; -1: usage error, printed. */

@@ -23,6 +23,8 @@ static void print_help(const struct pm_example *example)
           "  --step           before each frame wait for a byte on standard input, and stop at\n"
           "                   its end; after each wait until it is complete and write a line:\n"
           "                   milliseconds from the begin of its recording\n"
+          "  --scalar         use shaders split into scalars, as a translator from Direct3D\n"
+          "                   hands them to the driver\n"
           "  --device NAME    use the device whose name contains NAME\n"
           "  --record-once    record the commands once, submit them every frame\n"
           "  --quiet          say nothing\n"
@@ -53,16 +55,29 @@ static bool parse_size(const char *text, uint32_t *width, uint32_t *height)
     return true;
 }
 
-enum { FRAMES = 1000, SIZE, SCENE, SEED, PNG, HASH, TIME, PASSES, STEP, DEVICE, ONCE, QUIET, HELP };
+enum {
+    FRAMES = 1000,
+    SIZE,
+    SCENE,
+    SEED,
+    PNG,
+    HASH,
+    TIME,
+    PASSES,
+    STEP,
+    SCALAR,
+    DEVICE,
+    ONCE,
+    QUIET,
+    HELP
+};
 
 static const struct option known[] = {
-    {"frames", 1, NULL, FRAMES},    {"size", 1, NULL, SIZE},
-    {"scene", 1, NULL, SCENE},      {"seed", 1, NULL, SEED},
-    {"png", 1, NULL, PNG},          {"hash", 1, NULL, HASH},
-    {"time", 1, NULL, TIME},        {"passes", 1, NULL, PASSES},
-    {"step", 0, NULL, STEP},        {"device", 1, NULL, DEVICE},
-    {"record-once", 0, NULL, ONCE}, {"quiet", 0, NULL, QUIET},
-    {"help", 0, NULL, HELP},        {0},
+    {"frames", 1, NULL, FRAMES}, {"size", 1, NULL, SIZE},     {"scene", 1, NULL, SCENE},
+    {"seed", 1, NULL, SEED},     {"png", 1, NULL, PNG},       {"hash", 1, NULL, HASH},
+    {"time", 1, NULL, TIME},     {"passes", 1, NULL, PASSES}, {"step", 0, NULL, STEP},
+    {"scalar", 0, NULL, SCALAR}, {"device", 1, NULL, DEVICE}, {"record-once", 0, NULL, ONCE},
+    {"quiet", 0, NULL, QUIET},   {"help", 0, NULL, HELP},     {0},
 };
 
 static bool set_number(const struct pm_example *example, struct pm_example_options *o, int option)
@@ -103,6 +118,9 @@ static void set_other(struct pm_example_options *o, int option)
         break;
     case STEP:
         o->step = true;
+        break;
+    case SCALAR:
+        o->scalar = true;
         break;
     case DEVICE:
         o->device = optarg;

@@ -172,6 +172,9 @@ struct pm_gpu_spirv {
     size_t size;
 };
 #define PM_GPU_SPIRV(array) ((struct pm_gpu_spirv){(array), sizeof(array)})
+/* Of a fragment or compute shader: as it is, or scalarized (scalarize.h). */
+#define PM_GPU_SPIRV_OR(scalar, array)                                                             \
+    ((scalar) ? PM_GPU_SPIRV(array##_scalar) : PM_GPU_SPIRV(array))
 
 struct pm_gpu_graphics_info {
     struct pm_gpu_spirv vertex, fragment; /* fragment.words NULL: depth only */

@@ -64,6 +64,7 @@ bool pm_renderer_init(void *renderer, const struct pm_example_setting *setting,
     r->width = setting->width;
     r->height = setting->height;
     r->picture = setting->picture;
+    r->scalar = setting->scalar;
     if (!pm_scene_init(&r->scene, setting->scene, setting->seed))
         return pm_fail(error, PM_ERROR_MEMORY, "the scene does not fit into memory");
     if (!pm_gpu_sampler_create(gpu, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_REPEAT, &r->repeat,

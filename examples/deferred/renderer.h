@@ -46,6 +46,7 @@ struct pm_renderer {
     struct pm_scene scene;
     uint32_t width, height; /* pixels */
     const struct pm_gpu_image *picture;
+    bool scalar;
 
     struct pm_gpu_image albedo_maps, surface_maps, masks;
     struct pm_gpu_image albedo, normal, material, depth, shadow, spot_shadows, hdr, bloom_a,

@@ -1,21 +1,34 @@
 #include "examples/deferred/renderer.h"
 
 #include "blur.comp.h"
+#include "blur.comp.scalar.h"
 #include "brick.frag.h"
+#include "brick.frag.scalar.h"
 #include "bright.comp.h"
+#include "bright.comp.scalar.h"
 #include "foliage.frag.h"
+#include "foliage.frag.scalar.h"
 #include "lamp.frag.h"
+#include "lamp.frag.scalar.h"
 #include "lighting.frag.h"
+#include "lighting.frag.scalar.h"
 #include "lights.frag.h"
+#include "lights.frag.scalar.h"
 #include "marble.frag.h"
+#include "marble.frag.scalar.h"
 #include "mesh.vert.h"
 #include "metal.frag.h"
+#include "metal.frag.scalar.h"
 #include "shadow.vert.h"
 #include "shadow_leaf.frag.h"
+#include "shadow_leaf.frag.scalar.h"
 #include "spots.frag.h"
+#include "spots.frag.scalar.h"
 #include "terrain.frag.h"
+#include "terrain.frag.scalar.h"
 #include "tile.vert.h"
 #include "tonemap.comp.h"
+#include "tonemap.comp.scalar.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
@@ -81,12 +94,12 @@ static const VkPipelineVertexInputStateCreateInfo shadow_input = {
 static bool create_materials(struct pm_renderer *r, struct pm_error *error)
 {
     const struct pm_gpu_spirv shaders[PM_MATERIAL_COUNT] = {
-        [PM_MATERIAL_BRICK] = PM_GPU_SPIRV(brick_frag),
-        [PM_MATERIAL_METAL] = PM_GPU_SPIRV(metal_frag),
-        [PM_MATERIAL_FOLIAGE] = PM_GPU_SPIRV(foliage_frag),
-        [PM_MATERIAL_TERRAIN] = PM_GPU_SPIRV(terrain_frag),
-        [PM_MATERIAL_MARBLE] = PM_GPU_SPIRV(marble_frag),
-        [PM_MATERIAL_LAMP] = PM_GPU_SPIRV(lamp_frag),
+        [PM_MATERIAL_BRICK] = PM_GPU_SPIRV_OR(r->scalar, brick_frag),
+        [PM_MATERIAL_METAL] = PM_GPU_SPIRV_OR(r->scalar, metal_frag),
+        [PM_MATERIAL_FOLIAGE] = PM_GPU_SPIRV_OR(r->scalar, foliage_frag),
+        [PM_MATERIAL_TERRAIN] = PM_GPU_SPIRV_OR(r->scalar, terrain_frag),
+        [PM_MATERIAL_MARBLE] = PM_GPU_SPIRV_OR(r->scalar, marble_frag),
+        [PM_MATERIAL_LAMP] = PM_GPU_SPIRV_OR(r->scalar, lamp_frag),
     };
     struct pm_gpu_graphics_info info = {
         .vertex = PM_GPU_SPIRV(mesh_vert),
@@ -112,7 +125,7 @@ static bool create_materials(struct pm_renderer *r, struct pm_error *error)
     info.depth_bias = 2.0f;
     if (!pm_gpu_graphics_create(r->gpu, &info, &r->shadow_solid, error))
         return false;
-    info.fragment = PM_GPU_SPIRV(shadow_leaf_frag);
+    info.fragment = PM_GPU_SPIRV_OR(r->scalar, shadow_leaf_frag);
     return pm_gpu_graphics_create(r->gpu, &info, &r->shadow_leaf, error);
 }
 
@@ -122,7 +135,7 @@ bool pm_renderer_create_pipelines(struct pm_renderer *r, struct pm_error *error)
         return false;
     struct pm_gpu_graphics_info light = {
         .vertex = PM_GPU_SPIRV(tile_vert),
-        .fragment = PM_GPU_SPIRV(lighting_frag),
+        .fragment = PM_GPU_SPIRV_OR(r->scalar, lighting_frag),
         .layout = r->light_pipeline_layout,
         .pass = r->sun_pass,
         .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP,
@@ -132,16 +145,19 @@ bool pm_renderer_create_pipelines(struct pm_renderer *r, struct pm_error *error)
     const VkPipelineLayout post = r->post_pipeline_layout;
     if (!pm_gpu_graphics_create(gpu, &light, &r->light, error))
         return false;
-    light.fragment = PM_GPU_SPIRV(lights_frag);
+    light.fragment = PM_GPU_SPIRV_OR(r->scalar, lights_frag);
     light.pass = r->light_pass;
     light.additive = true;
     if (!pm_gpu_graphics_create(gpu, &light, &r->lights, error))
         return false;
-    light.fragment = PM_GPU_SPIRV(spots_frag);
+    light.fragment = PM_GPU_SPIRV_OR(r->scalar, spots_frag);
     return pm_gpu_graphics_create(gpu, &light, &r->spots, error) &&
-           pm_gpu_compute_create(gpu, PM_GPU_SPIRV(bright_comp), post, &r->bright, error) &&
-           pm_gpu_compute_create(gpu, PM_GPU_SPIRV(blur_comp), post, &r->blur, error) &&
-           pm_gpu_compute_create(gpu, PM_GPU_SPIRV(tonemap_comp), post, &r->tonemap, error);
+           pm_gpu_compute_create(gpu, PM_GPU_SPIRV_OR(r->scalar, bright_comp), post, &r->bright,
+                                 error) &&
+           pm_gpu_compute_create(gpu, PM_GPU_SPIRV_OR(r->scalar, blur_comp), post, &r->blur,
+                                 error) &&
+           pm_gpu_compute_create(gpu, PM_GPU_SPIRV_OR(r->scalar, tonemap_comp), post, &r->tonemap,
+                                 error);
 }
 
 bool pm_renderer_create_frame_set(const struct pm_renderer *r,

@@ -1,13 +1,21 @@
 #include "examples/postprocess/renderer.h"
 
 #include "blur.comp.h"
+#include "blur.comp.scalar.h"
 #include "bright.comp.h"
+#include "bright.comp.scalar.h"
 #include "composite.comp.h"
+#include "composite.comp.scalar.h"
 #include "light.comp.h"
+#include "light.comp.scalar.h"
 #include "occlusion.comp.h"
+#include "occlusion.comp.scalar.h"
 #include "reflections.comp.h"
+#include "reflections.comp.scalar.h"
 #include "scene.comp.h"
+#include "scene.comp.scalar.h"
 #include "temporal.comp.h"
+#include "temporal.comp.scalar.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
@@ -67,14 +75,14 @@ static bool create_pipelines(struct pm_post *post, struct pm_error *error)
     if (!pm_gpu_pipeline_layout_create(gpu, sets, 2, stages, 4, &post->layout, error))
         return false;
     const struct pm_gpu_spirv shaders[PM_POST_PASSES] = {
-        [PM_POST_SCENE] = PM_GPU_SPIRV(scene_comp),
-        [PM_POST_OCCLUSION] = PM_GPU_SPIRV(occlusion_comp),
-        [PM_POST_REFLECTIONS] = PM_GPU_SPIRV(reflections_comp),
-        [PM_POST_LIGHT] = PM_GPU_SPIRV(light_comp),
-        [PM_POST_TEMPORAL] = PM_GPU_SPIRV(temporal_comp),
-        [PM_POST_BRIGHT] = PM_GPU_SPIRV(bright_comp),
-        [PM_POST_BLUR] = PM_GPU_SPIRV(blur_comp),
-        [PM_POST_COMPOSITE] = PM_GPU_SPIRV(composite_comp),
+        [PM_POST_SCENE] = PM_GPU_SPIRV_OR(post->scalar, scene_comp),
+        [PM_POST_OCCLUSION] = PM_GPU_SPIRV_OR(post->scalar, occlusion_comp),
+        [PM_POST_REFLECTIONS] = PM_GPU_SPIRV_OR(post->scalar, reflections_comp),
+        [PM_POST_LIGHT] = PM_GPU_SPIRV_OR(post->scalar, light_comp),
+        [PM_POST_TEMPORAL] = PM_GPU_SPIRV_OR(post->scalar, temporal_comp),
+        [PM_POST_BRIGHT] = PM_GPU_SPIRV_OR(post->scalar, bright_comp),
+        [PM_POST_BLUR] = PM_GPU_SPIRV_OR(post->scalar, blur_comp),
+        [PM_POST_COMPOSITE] = PM_GPU_SPIRV_OR(post->scalar, composite_comp),
     };
     for (int i = 0; i < PM_POST_PASSES; i++)
         if (!pm_gpu_compute_create(gpu, shaders[i], post->layout, &post->pipelines[i], error))
@@ -155,6 +163,7 @@ bool pm_post_init(void *renderer, const struct pm_example_setting *setting, stru
     post->picture = setting->picture;
     post->width = setting->width;
     post->height = setting->height;
+    post->scalar = setting->scalar;
     pm_stage_init(&post->stage, setting->scene, setting->seed);
     return pm_gpu_sampler_create(post->gpu, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
                                  &post->sampler, error) &&

@@ -55,6 +55,7 @@ struct pm_post {
     const struct pm_gpu *gpu;
     const struct pm_gpu_image *picture;
     uint32_t width, height; /* pixels */
+    bool scalar;
     struct pm_stage stage;
     struct pm_gpu_image images[PM_POST_IMAGES];
     VkSampler sampler;

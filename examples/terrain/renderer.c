@@ -1,11 +1,15 @@
 #include "examples/terrain/renderer.h"
 
 #include "land.frag.h"
+#include "land.frag.scalar.h"
 #include "land.vert.h"
 #include "screen.vert.h"
 #include "sky.frag.h"
+#include "sky.frag.scalar.h"
 #include "tonemap.comp.h"
+#include "tonemap.comp.scalar.h"
 #include "water.frag.h"
+#include "water.frag.scalar.h"
 #include "water.vert.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
@@ -63,7 +67,7 @@ static bool create_pipelines(struct pm_terrain *t, struct pm_error *error)
     };
     struct pm_gpu_graphics_info info = {
         .vertex = PM_GPU_SPIRV(land_vert),
-        .fragment = PM_GPU_SPIRV(land_frag),
+        .fragment = PM_GPU_SPIRV_OR(t->scalar, land_frag),
         .layout = t->layout,
         .pass = t->land_pass,
         .input = &input,
@@ -75,7 +79,7 @@ static bool create_pipelines(struct pm_terrain *t, struct pm_error *error)
     if (!pm_gpu_graphics_create(gpu, &info, &t->ground, error))
         return false;
     info.vertex = PM_GPU_SPIRV(water_vert);
-    info.fragment = PM_GPU_SPIRV(water_frag);
+    info.fragment = PM_GPU_SPIRV_OR(t->scalar, water_frag);
     info.pass = t->later_pass;
     info.input = NULL;
     info.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP;
@@ -83,10 +87,11 @@ static bool create_pipelines(struct pm_terrain *t, struct pm_error *error)
     if (!pm_gpu_graphics_create(gpu, &info, &t->water, error))
         return false;
     info.vertex = PM_GPU_SPIRV(screen_vert);
-    info.fragment = PM_GPU_SPIRV(sky_frag);
+    info.fragment = PM_GPU_SPIRV_OR(t->scalar, sky_frag);
     info.read_only = true;
     return pm_gpu_graphics_create(gpu, &info, &t->sky, error) &&
-           pm_gpu_compute_create(gpu, PM_GPU_SPIRV(tonemap_comp), t->layout, &t->tonemap, error);
+           pm_gpu_compute_create(gpu, PM_GPU_SPIRV_OR(t->scalar, tonemap_comp), t->layout,
+                                 &t->tonemap, error);
 }
 
 static bool create_sets(struct pm_terrain *t, struct pm_error *error)
@@ -125,6 +130,7 @@ bool pm_terrain_init(void *renderer, const struct pm_example_setting *setting,
     t->picture = setting->picture;
     t->width = setting->width;
     t->height = setting->height;
+    t->scalar = setting->scalar;
     pm_land_init(&t->land, setting->scene, setting->seed);
     return pm_gpu_sampler_create(gpu, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_REPEAT, &t->repeat,
                                  error) &&

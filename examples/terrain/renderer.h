@@ -22,6 +22,7 @@ struct pm_terrain {
     const struct pm_gpu *gpu;
     const struct pm_gpu_image *picture;
     uint32_t width, height; /* pixels */
+    bool scalar;
     struct pm_land land;
 
     struct pm_gpu_image surface, splat_low, splat_high, mask, albedo, normal, detail, decals;

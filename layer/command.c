@@ -60,6 +60,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateCommandPool(VkDevice handle,
         return result;
     pool->handle = *out;
     pool->is_protected = (info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT) != 0;
+    if (pool->is_protected)
+        atomic_store_explicit(&device->sampling->careful, true, memory_order_relaxed);
     if (!pm_lookup_put(&device->sampling->pools, PM_KEY(*out), pool))
         free(pool);
     return result;
@@ -167,14 +169,7 @@ static void begin_recording(struct pm_command *command, const VkCommandBufferBeg
     bool may_repeat = (info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) == 0 &&
                       (!command->begun || submits > 1);
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
-    if (!pm_sampling_begin(sampling, may_repeat)) {
-        command->begun = true;
-        return;
-    }
-    if (command->random.state[0] == 0 && command->random.state[1] == 0)
-        pm_random_init(&command->random, pm_sampling_seed(sampling));
     command->begun = true;
-    command->chosen = true;
     command->obstacles = command->pool->is_protected ? PM_OBSTACLE_PROTECTED : 0;
     if (command->secondary && info->pInheritanceInfo != NULL &&
         info->pInheritanceInfo->pipelineStatistics != 0)
@@ -184,6 +179,11 @@ static void begin_recording(struct pm_command *command, const VkCommandBufferBeg
         command->bound[i] = VK_NULL_HANDLE;
         command->pipeline[i] = NULL;
     }
+    if (!pm_sampling_begin(sampling, may_repeat))
+        return;
+    if (command->random.state[0] == 0 && command->random.state[1] == 0)
+        pm_random_init(&command->random, pm_sampling_seed(sampling));
+    command->chosen = true;
     command->countdown = pm_geometric(&command->random, sampling->probability);
 }
 

@@ -38,8 +38,10 @@ struct pm_command {
     bool chosen; /* and recording */
     bool begun;  /* at least once */
     uint8_t obstacles;
-    uint32_t active_queries;                      /* that are an obstacle */
-    VkPipeline bound[PM_BIND_POINTS];             /* VK_NULL_HANDLE: unknown */
+    uint32_t active_queries;          /* that are an obstacle */
+    VkPipeline bound[PM_BIND_POINTS]; /* what is: the game's pipeline, or the variant that is used
+                                         in its place; VK_NULL_HANDLE: unknown */
+    VkPipeline game[PM_BIND_POINTS];  /* what the game bound */
     struct pm_pipeline *pipeline[PM_BIND_POINTS]; /* NULL: no variants */
     struct pm_use *uses;
     uint32_t use_count, use_capacity;

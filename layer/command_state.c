@@ -1,6 +1,7 @@
 /* What is bound and active in a chosen recording, and the sampled call itself. */
 #include "layer/command.h"
 #include "layer/hooks.h"
+#include "layer/optimize.h"
 
 #include <stdlib.h>
 
@@ -21,17 +22,96 @@ static int point_index(VkPipelineBindPoint point)
                                                      : PM_BIND_POINTS;
 }
 
+/* As followed, but also where a proven variant must not be bound (HAZARDS 11): the game has queries
+ * that would see it, or protected command buffers. */
+static struct pm_command *watched(struct pm_device *device, VkCommandBuffer handle)
+{
+    struct pm_command *command = followed(device, handle);
+    struct pm_sampling *sampling = device->sampling;
+    if (command == NULL && sampling != NULL &&
+        atomic_load_explicit(&sampling->careful, memory_order_relaxed))
+        command = pm_command_of(sampling, handle);
+    return command;
+}
+
+/* The pipeline's proven variant; VK_NULL_HANDLE: there is none, or it must not be bound here. */
+static VkPipeline best_of(const struct pm_device *device, const struct pm_command *command,
+                          struct pm_pipeline *pipeline)
+{
+    if (pipeline == NULL || !atomic_load_explicit(&device->optimizes, memory_order_relaxed))
+        return VK_NULL_HANDLE;
+    if (command == NULL ? atomic_load_explicit(&device->sampling->careful, memory_order_relaxed)
+                        : (command->obstacles != 0 || command->active_queries != 0))
+        return VK_NULL_HANDLE;
+    return pm_optimize_best(pipeline);
+}
+
+/* While recordings are followed or watched. */
+static __attribute__((noinline)) void bind_watched(struct pm_device *device, VkCommandBuffer handle,
+                                                   VkPipelineBindPoint point, VkPipeline pipeline)
+{
+    struct pm_command *command = watched(device, handle);
+    const int index = point_index(point);
+    VkPipeline effective = pipeline;
+    if (index < PM_BIND_POINTS) {
+        struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
+        const VkPipeline best = best_of(device, command, known);
+        effective = best != VK_NULL_HANDLE ? best : pipeline;
+        if (command != NULL) {
+            command->bound[index] = effective;
+            command->game[index] = pipeline;
+            command->pipeline[index] = known;
+        }
+    }
+    device->dispatch.CmdBindPipeline(handle, point, effective);
+}
+
+static __attribute__((noinline)) void bind_best(struct pm_device *device, VkCommandBuffer handle,
+                                                VkPipelineBindPoint point, VkPipeline pipeline)
+{
+    struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
+    const VkPipeline best = known != NULL ? pm_optimize_best(known) : VK_NULL_HANDLE;
+    device->dispatch.CmdBindPipeline(handle, point, best != VK_NULL_HANDLE ? best : pipeline);
+}
+
+/* When there are several devices. */
+static __attribute__((noinline)) void bind_any(VkCommandBuffer handle, VkPipelineBindPoint point,
+                                               VkPipeline pipeline)
+{
+    bind_watched(pm_device_of(handle), handle, point, pipeline);
+}
+
 VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle, VkPipelineBindPoint point,
                                               VkPipeline pipeline)
 {
-    struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command = followed(device, handle);
-    int index = point_index(point);
-    if (command != NULL && index < PM_BIND_POINTS) {
-        command->bound[index] = pipeline;
-        command->pipeline[index] = pm_pipeline_find(device, pipeline);
+    if (*(const void *const *)handle != atomic_load_explicit(&pm_one_key, memory_order_acquire)) {
+        bind_any(handle, point, pipeline);
+        return;
     }
-    device->dispatch.CmdBindPipeline(handle, point, pipeline);
+    struct pm_device *device = pm_one.device;
+    const struct pm_sampling *sampling = device->sampling;
+    if (atomic_load_explicit(&sampling->armed, memory_order_relaxed) ||
+        atomic_load_explicit(&sampling->careful, memory_order_relaxed))
+        bind_watched(device, handle, point, pipeline);
+    else if (atomic_load_explicit(&device->optimizes, memory_order_relaxed))
+        bind_best(device, handle, point, pipeline);
+    else
+        device->dispatch.CmdBindPipeline(handle, point, pipeline);
+}
+
+/* Something begins that must not see a variant: what the game bound is bound again. */
+static void put_back(struct pm_command *command)
+{
+    static const VkPipelineBindPoint points[PM_BIND_POINTS] = {
+        [PM_GRAPHICS] = VK_PIPELINE_BIND_POINT_GRAPHICS,
+        [PM_COMPUTE] = VK_PIPELINE_BIND_POINT_COMPUTE,
+    };
+    for (int i = 0; i < PM_BIND_POINTS; i++) {
+        if (command->pipeline[i] == NULL || command->bound[i] == command->game[i])
+            continue;
+        command->bound[i] = command->game[i];
+        command->device->dispatch.CmdBindPipeline(command->handle, points[i], command->game[i]);
+    }
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipelineShaderGroupNV(VkCommandBuffer handle,
@@ -39,7 +119,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipelineShaderGroupNV(VkCommandBuffer handl
                                                            VkPipeline pipeline, uint32_t group)
 {
     struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command = followed(device, handle);
+    struct pm_command *command = watched(device, handle);
     int index = point_index(point);
     if (command != NULL && index < PM_BIND_POINTS)
         command->pipeline[index] = NULL;
@@ -53,7 +133,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t
                                                 const void *shaders)
 {
     struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command = followed(device, handle);
+    struct pm_command *command = watched(device, handle);
     for (int i = 0; command != NULL && i < PM_BIND_POINTS; i++)
         command->pipeline[i] = NULL;
     PFN_vkVoidFunction found =
@@ -132,8 +212,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_
     struct pm_device *device = pm_device_of(handle);
     device->dispatch.CmdExecuteCommands(handle, count, buffers);
     struct pm_sampling *sampling = device->sampling;
-    if (sampling == NULL ||
-        (atomic_load(&sampling->tracked) == 0 && !atomic_load(&sampling->armed)))
+    if (sampling == NULL || (atomic_load(&sampling->tracked) == 0 &&
+                             !atomic_load(&sampling->armed) && !atomic_load(&sampling->careful)))
         return;
     struct pm_command *primary = pm_command_of(sampling, handle);
     if (primary == NULL)
@@ -163,14 +243,16 @@ static bool changes_query(const struct pm_sampling *sampling, VkQueryPool pool)
 
 static void query_begins(struct pm_device *device, VkCommandBuffer handle, VkQueryPool pool)
 {
-    struct pm_command *command = followed(device, handle);
-    if (command != NULL && changes_query(device->sampling, pool))
-        command->active_queries++;
+    struct pm_command *command = watched(device, handle);
+    if (command == NULL || !changes_query(device->sampling, pool))
+        return;
+    put_back(command);
+    command->active_queries++;
 }
 
 static void query_ends(struct pm_device *device, VkCommandBuffer handle, VkQueryPool pool)
 {
-    struct pm_command *command = followed(device, handle);
+    struct pm_command *command = watched(device, handle);
     if (command != NULL && command->active_queries > 0 && changes_query(device->sampling, pool))
         command->active_queries--;
 }
@@ -248,6 +330,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateQueryPool(VkDevice handle,
         break;
     default:
         /* Pipeline statistics, performance, and what is not known count what a variant does. */
+        atomic_store_explicit(&device->sampling->careful, true, memory_order_relaxed);
         break;
     }
     return result;

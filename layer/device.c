@@ -6,6 +6,7 @@
 #include "layer/hooks.h"
 #include "layer/instance.h"
 #include "layer/object.h"
+#include "layer/optimize.h"
 #include "layer/pipeline.h"
 #include "layer/readback.h"
 #include "layer/registry.h"
@@ -28,11 +29,10 @@ static VkLayerDeviceCreateInfo *find_loader_info(const VkDeviceCreateInfo *info,
     return NULL;
 }
 
-/* Whether this session is ever going to sample. */
+/* Whether this session is ever going to sample, or to use what was sampled. */
 static bool wants_sampling(const struct pm_instance *instance)
 {
-    return !instance->passive && instance->config.sampler.window_probability > 0 &&
-           instance->config.sampler.api_probability > 0 && instance->config.sampler.kinds != 0;
+    return pm_optimize_is_wanted(instance) || pm_instance_samples(instance);
 }
 
 /* Creates the device with what we want, else with just what the game wants. *used: the info that it
@@ -122,8 +122,10 @@ static bool start_sampling(struct pm_device *device)
     device->pipelines = pm_pipelines_create(device);
     device->compiler = pm_compiler_create(device);
     if (device->sampling != NULL && device->readback != NULL && device->counters != NULL &&
-        device->objects != NULL && device->pipelines != NULL && device->compiler != NULL)
+        device->objects != NULL && device->pipelines != NULL && device->compiler != NULL) {
+        device->optimizer = pm_optimizer_create(device);
         return true;
+    }
     device->abilities.sample = false;
     device->abilities.why_not = "there is no memory for it";
     if (error.code != PM_OK)
@@ -139,6 +141,8 @@ static void stop_sampling(struct pm_device *device)
     pm_readback_stop(device->readback);
     pm_sampling_destroy(device->sampling);
     device->sampling = NULL;
+    pm_optimizer_destroy(device->optimizer);
+    device->optimizer = NULL;
     pm_pipelines_destroy(device->pipelines);
     pm_objects_destroy(device->objects);
     pm_counters_destroy(device->counters);

@@ -1,6 +1,8 @@
 #include "layer/pipeline.h"
 #include "layer/compiler.h"
 #include "layer/hooks.h"
+#include "layer/instance.h"
+#include "layer/optimize.h"
 #include "layer/pipeline_private.h"
 #include <stdlib.h>
 
@@ -58,6 +60,7 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
     for (uint32_t i = 0; record && i < record->batch_count; i++)
         pm_variant_release(atomic_load(&pipeline->batches[i].variant));
     free(pipeline->batches);
+    pm_optimized_destroy(atomic_load(&pipeline->optimized));
     if (pipeline->copy)
         device->dispatch.DestroyPipeline(device->handle, pipeline->copy, NULL);
     for (uint32_t i = 0; i < pipeline->module_count; i++)
@@ -103,8 +106,8 @@ struct pm_pipeline *pm_pipeline_find_library(struct pm_device *device, VkPipelin
 }
 
 /* Takes over the reference. A driver may give identical pipelines one handle, and what is
- * remembered of them is the same then: the first stays. */
-static void put(struct pm_pipelines *pipelines, VkPipeline handle, struct pm_pipeline *pipeline)
+ * remembered of them is the same then: the first stays. true: this one is it. */
+static bool put(struct pm_pipelines *pipelines, VkPipeline handle, struct pm_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipelines->lock);
     struct pm_pipeline *known = pm_lookup_find(&pipelines->by_handle, PM_BITS(handle));
@@ -119,6 +122,7 @@ static void put(struct pm_pipelines *pipelines, VkPipeline handle, struct pm_pip
     pthread_mutex_unlock(&pipelines->lock);
     if (!kept)
         pm_pipeline_release(pipeline);
+    return kept;
 }
 
 static void forget(struct pm_device *device, VkPipeline handle)
@@ -152,9 +156,12 @@ static void remember(struct pm_device *device, VkPipeline handle, struct pm_pipe
                 "a pipeline gets no variants: %s", error->message);
         return;
     }
-    if (device->instance->config.debug.synchronous && !pipeline->is_library)
+    if (device->instance->config.debug.synchronous && !pipeline->is_library &&
+        pm_instance_samples(device->instance))
         pm_pipeline_build_all(pipeline);
-    put(device->pipelines, handle, pipeline);
+    /* The game has not seen the handle yet, so it stays. */
+    if (put(device->pipelines, handle, pipeline))
+        pm_optimize_pipeline(pipeline);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPipelineCache cache,

@@ -343,7 +343,7 @@ static bool submit(struct pm_queue *queue, struct pm_copy *copy)
     };
     VkResult result = device->dispatch.QueueSubmit(queue->handle, 1, &info, copy->fence);
     if (result == VK_ERROR_DEVICE_LOST)
-        atomic_store(&device->lost, true);
+        pm_device_was_lost(device);
     if (result != VK_SUCCESS)
         return false;
     queue->timeline_value = copy->value;

@@ -2,6 +2,7 @@
 
 #include "aggregator_client/spool.h"
 #include "layer/sampling.h"
+#include "profile/journal.h"
 #include <stddef.h>
 
 _Atomic(const void *) pm_one_key;
@@ -56,6 +57,8 @@ static void abandon(void *user, void *value)
         pm_spool_writer_abandon(instance->spool);
     instance->spool = NULL;
     instance->spool_failed = true;
+    if (instance->journal != NULL)
+        pm_journal_abandon(instance->journal);
 }
 
 static void in_child(void)
@@ -210,6 +213,23 @@ bool pm_registry_is_empty(void)
     const bool empty = registered == 0;
     pthread_mutex_unlock(&registry_lock);
     return empty;
+}
+
+static void end_session(void *user, void *value)
+{
+    (void)user;
+    const struct pm_instance *instance = value;
+    if (instance->journal != NULL)
+        pm_journal_exit(instance->journal);
+}
+
+void pm_registry_exit(void)
+{
+    /* As above. The session then looks as if it had not ended properly, which costs speed only. */
+    if (pthread_mutex_trylock(&registry_lock) != 0)
+        return;
+    pm_lookup_each(&instances, end_session, NULL);
+    pthread_mutex_unlock(&registry_lock);
 }
 
 void pm_registry_arm(struct pm_device *device, bool armed)

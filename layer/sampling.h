@@ -34,6 +34,8 @@ struct pm_sampling {
 
     _Atomic bool open;             /* a window is; set after arming */
     _Atomic bool armed;            /* draws go through the armed hooks */
+    _Atomic bool careful;          /* there were queries that see what is bound, or protected
+                                      command buffers: every recording is watched for them */
     _Atomic bool presents;         /* there was a swapchain: presents are the heartbeats */
     _Atomic uint32_t recording;    /* chosen command buffers being recorded */
     _Atomic uint32_t tracked;      /* recordings that reference variants */

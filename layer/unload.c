@@ -29,6 +29,7 @@ bool pm_process_is_exiting(void)
 static void note_exit(void *flag)
 {
     atomic_store((_Atomic bool *)flag, true);
+    pm_registry_exit();
 }
 
 void pm_process_watch_exit(void)

@@ -1,14 +1,17 @@
 /* The hooks of calls that may wait: a wait tells something of the frame (cpu_bound.h), an idle
  * queue is a checkpoint, and any of them may be the first to say that the device was lost. */
 #include "layer/hooks.h"
+#include "layer/optimize.h"
 #include "layer/queue.h"
 #include "layer/readback.h"
 #include "layer/registry.h"
 
 void pm_device_was_lost(struct pm_device *device)
 {
-    if (!atomic_exchange(&device->lost, true))
-        pm_log_warning(device->instance->log, "the device was lost; sampling ends");
+    if (atomic_exchange(&device->lost, true))
+        return;
+    pm_log_warning(device->instance->log, "the device was lost; sampling ends");
+    pm_optimize_lost(device);
 }
 
 int64_t pm_wait_begins(const struct pm_device *device)

@@ -144,7 +144,7 @@ static bool is_done(const struct pm_readback *readback, const struct pm_copy *co
         result = device->dispatch.GetFenceStatus(device->handle, copy->fence);
     }
     if (result == VK_ERROR_DEVICE_LOST)
-        atomic_store(&device->lost, true);
+        pm_device_was_lost(device);
     *usable = result == VK_SUCCESS;
     return result != VK_NOT_READY || readback->given_up;
 }

@@ -1,0 +1,261 @@
+#include "tests/layer/optimized.h"
+
+#include "profile/journal.h"
+#include "profile/shader_store.h"
+#include "shader_rewrite/zero.h"
+#include "tests/layer/pipelines.h"
+#include "weighted.comp.h"
+#include "weighted.frag.h"
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SHADERS = 8, SUBGROUP_SIZE = 32 };
+
+static struct {
+    struct pm_shader_estimates shaders[MOST_SHADERS];
+    size_t count;
+} database;
+
+void optimized_enable(bool trust)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0", 1);
+    setenv("PIECEMEAL_SAMPLER_API_PROBABILITY", "1", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "true", 1);
+    setenv("PIECEMEAL_DEBUG_TRUST_VARIANTS", trust ? "true" : "false", 1);
+    setenv("PIECEMEAL_GAME_NAME", "game", 1);
+    setenv("PIECEMEAL_DATABASES", pm_layered_home(), 1);
+}
+
+/* ---- the database ---- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct pm_shader_estimates *x = a, *y = b;
+    const int keys = memcmp(x->key.bytes, y->key.bytes, sizeof x->key.bytes);
+    return keys ? keys : (int)x->kind - (int)y->kind;
+}
+
+static void write_database(void)
+{
+    struct pm_buffer encoded, body;
+    struct pm_error error = {0};
+    char path[200];
+    qsort(database.shaders, database.count, sizeof *database.shaders, by_key);
+    const struct pm_database whole = {
+        .game = "game", .shaders = database.shaders, .shader_count = database.count};
+    pm_buffer_init(&encoded, 1 << 20);
+    pm_buffer_init(&body, 1 << 20);
+    if (!pm_database_encode(&whole, &encoded, &error) ||
+        !pm_compress(encoded.data, encoded.size, &body, &error))
+        fail_msg("%s", error.message);
+    snprintf(path, sizeof path, "%s/game.pmdb", pm_layered_home());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(body.data, 1, body.size, file), body.size);
+    fclose(file);
+    pm_buffer_finish(&encoded);
+    pm_buffer_finish(&body);
+}
+
+static struct pm_ratio ratio(double low, double value, double high)
+{
+    return (struct pm_ratio){value, low, high, value, low, high, .clusters = 10};
+}
+
+static void add(const struct pm_shader_estimates *estimates, const struct pm_point_estimate *point)
+{
+    struct pm_point_estimate *points = calloc(estimates->space, sizeof *points);
+    assert_true(database.count < MOST_SHADERS);
+    assert_non_null(points);
+    for (uint32_t i = 0; i < estimates->space; i++)
+        points[i] = *point;
+    struct pm_shader_estimates *added = &database.shaders[database.count++];
+    *added = *estimates;
+    added->published = true;
+    added->points = points;
+}
+
+static bool is_ours(const struct pm_stored_shader *stored)
+{
+    const size_t bytes = stored->original_count * sizeof *stored->original;
+    return (bytes == sizeof weighted_comp && memcmp(stored->original, weighted_comp, bytes) == 0) ||
+           (bytes == sizeof weighted_frag && memcmp(stored->original, weighted_frag, bytes) == 0);
+}
+
+/* All candidates of a stored shader are zero whenever they are written; but for the harness's own
+ * shaders, of which nothing is known. */
+static void add_zeros(struct pm_shader_store *store, const struct pm_shader_key *key)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_stored_shader stored;
+    struct pm_zero_points points;
+    struct pm_error error = {0};
+    if (!pm_shader_store_read(store, key, arena, &stored, &error) ||
+        !pm_points_zero(stored.canonical, stored.canonical_count, &points, &error))
+        fail_msg("%s", error.message);
+    const struct pm_point_estimate zero = {
+        .calls = 100,
+        .sessions = 10,
+        .measures = {[PM_MEASURE_ZERO] = ratio(0.9, 1, 1), [PM_MEASURE_WRITES] = ratio(0.9, 1, 1)},
+    };
+    const struct pm_shader_estimates estimates = {
+        .key = *key,
+        .environment = {.subgroup_size = SUBGROUP_SIZE},
+        .kind = PM_KIND_ZERO,
+        .space = points.count,
+    };
+    if (is_ours(&stored))
+        add(&estimates, &zero);
+    pm_zero_points_finish(&points);
+    pm_arena_destroy(arena);
+}
+
+void optimized_add_timing(const struct pm_shader_key *key, double low, double high)
+{
+    struct pm_harness h;
+    pm_layered_enable(PM_LAYER_OFF);
+    pm_harness_open(&h, NULL);
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceProperties2 device = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                          .pNext = &driver};
+    h.vki.GetPhysicalDeviceProperties2(h.physical, &device);
+    pm_harness_close(&h);
+    const struct pm_point_estimate time = {
+        .calls = 100,
+        .sessions = 10,
+        .measures = {[PM_MEASURE_TIME] = ratio(low, (low + high) / 2, high)},
+    };
+    const struct pm_shader_estimates estimates = {
+        .key = *key,
+        .environment = {.subgroup_size = SUBGROUP_SIZE,
+                        .vendor_id = device.properties.vendorID,
+                        .device_id = device.properties.deviceID,
+                        .driver_id = (uint32_t)driver.driverID,
+                        .driver_version = device.properties.driverVersion},
+        .kind = PM_KIND_TIMING,
+        .space = 1,
+    };
+    add(&estimates, &time);
+    write_database();
+}
+
+static void forget_database(void)
+{
+    for (size_t i = 0; i < database.count; i++)
+        free((void *)(uintptr_t)database.shaders[i].points);
+    database.count = 0;
+}
+
+void optimized_learn(void)
+{
+    struct pm_harness h;
+    char folder[200];
+    forget_database();
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_GAME_NAME", "game", 1);
+    pm_harness_open(&h, NULL);
+    h.vk.DestroyPipeline(h.device, optimized_compute(&h), NULL);
+    h.vk.DestroyPipeline(h.device, optimized_graphics(&h), NULL);
+    pm_harness_close(&h);
+    snprintf(folder, sizeof folder, "%s/piecemeal/shaders", pm_layered_home());
+    struct pm_shader_store *store = pm_shader_store_open(folder, 0);
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        char text[PM_SHADER_KEY_TEXT];
+        struct pm_shader_key key;
+        snprintf(text, sizeof text, "%.48s", entry->d_name);
+        if (strlen(entry->d_name) == 48 + strlen(".pmshader") && pm_shader_key_parse(text, &key))
+            add_zeros(store, &key);
+    }
+    closedir(directory);
+    pm_shader_store_close(store);
+    assert_int_equal(database.count, 2);
+    write_database();
+}
+
+/* ---- the journal ---- */
+
+struct listing {
+    struct pm_shader_key *keys;
+    size_t count, most;
+};
+
+static void list_file(struct listing *listing, const char *path)
+{
+    char word[16], text[64];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fscanf(file, "%15s", word) == 1) {
+        if ((strcmp(word, "new") != 0 && strcmp(word, "proven") != 0) ||
+            fscanf(file, "%63s", text) != 1)
+            continue;
+        if (listing->count < listing->most &&
+            pm_shader_key_parse(text, &listing->keys[listing->count]))
+            listing->count++;
+    }
+    fclose(file);
+}
+
+size_t optimized_journal(struct pm_shader_key *keys, size_t most)
+{
+    struct listing listing = {keys, 0, most};
+    char folder[200], path[500];
+    snprintf(folder, sizeof folder, "%s/piecemeal/journal/game", pm_layered_home());
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.')
+            list_file(&listing, path);
+    }
+    if (directory)
+        closedir(directory);
+    return listing.count;
+}
+
+/* ---- pipelines ---- */
+
+static VkShaderModule make_module(struct pm_harness *h, const uint32_t *words, size_t size)
+{
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
+    VkShaderModule module;
+    PM_CHECK(h->vk.CreateShaderModule(h->device, &info, NULL, &module));
+    return module;
+}
+
+VkPipeline optimized_compute(struct pm_harness *h)
+{
+    const VkShaderModule module = make_module(h, weighted_comp, sizeof weighted_comp);
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = h->layout,
+        .basePipelineIndex = -1,
+    };
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    PM_CHECK(h->vk.CreateComputePipelines(h->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
+    h->vk.DestroyShaderModule(h->device, module, NULL);
+    return pipeline;
+}
+
+VkPipeline optimized_graphics(struct pm_harness *h)
+{
+    struct parts parts = {.vertex = h->vertex,
+                          .fragment = make_module(h, weighted_frag, sizeof weighted_frag),
+                          .layout = h->layout,
+                          .render_pass = h->render_pass};
+    const struct graphics_options options = {.parts = &parts};
+    const VkPipeline pipeline = make_graphics(h, &options);
+    h->vk.DestroyShaderModule(h->device, parts.fragment, NULL);
+    return pipeline;
+}

@@ -1,0 +1,29 @@
+/*
+ * For tests of specialized variants: shaders that are worth specializing, and the PGO database that
+ * says so.
+ */
+#pragma once
+
+#include "tests/layer/layered.h"
+
+#include "profile/database.h"
+
+/* Whatever the harness opens from now on samples nothing and has the test's database; with `trust`
+ * what is built is used at once (debug.trust_variants), and it is built when a pipeline is
+ * created. */
+void optimized_enable(bool trust);
+
+/* A session without the layer's optimizer that leaves the canonical shaders in the store, and the
+ * database that takes all their candidates for zeros. */
+void optimized_learn(void);
+
+/* Adds a published timing profile of a specialized module to the database: time with it over time
+ * without. */
+void optimized_add_timing(const struct pm_shader_key *key, double low, double high);
+
+/* The modules that the journal has of the test's game; returns how many, at most `most`. */
+size_t optimized_journal(struct pm_shader_key *keys, size_t most);
+
+/* Pipelines of the shaders. */
+VkPipeline optimized_compute(struct pm_harness *harness);
+VkPipeline optimized_graphics(struct pm_harness *harness);

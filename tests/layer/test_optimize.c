@@ -1,0 +1,627 @@
+/* Specialized variants in the place of the game's pipelines: when, where, and how long. */
+#include "tests/layer/optimized.h"
+
+#include "tests/layer/pipelines.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COMPUTE VK_PIPELINE_BIND_POINT_COMPUTE
+#define GRAPHICS VK_PIPELINE_BIND_POINT_GRAPHICS
+
+static struct pm_harness h;
+
+static void assert_calls(uint64_t since, VkCommandBuffer buffer, const char *expected)
+{
+    char *calls = pm_calls_on(h.driver, since, buffer);
+    if (strcmp(calls, expected) != 0)
+        fail_msg("the driver saw: %s\ninstead of: %s", calls, expected);
+    free(calls);
+}
+
+static VkPipeline bound(uint64_t since, uint32_t n)
+{
+    return (VkPipeline)(uintptr_t)pm_call(h.driver, since, "vkCmdBindPipeline", n).arguments[2];
+}
+
+/* What reaches the driver when the game binds a pipeline and uses it. */
+static VkPipeline effective(struct pm_harness *harness, VkPipeline pipeline,
+                            VkPipelineBindPoint point)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(harness, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = harness->driver->position();
+    pm_harness_begin(harness, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(harness, buffer);
+    if (point == GRAPHICS)
+        pm_harness_begin_pass(harness, buffer);
+    harness->vk.CmdBindPipeline(buffer, point, pipeline);
+    if (point == GRAPHICS) {
+        harness->vk.CmdDraw(buffer, 3, 1, 0, 0);
+        harness->vk.CmdEndRenderPass(buffer);
+    } else {
+        harness->vk.CmdDispatch(buffer, 1, 1, 1);
+    }
+    PM_CHECK(harness->vk.EndCommandBuffer(buffer));
+    assert_int_equal(pm_calls_of(harness->driver, position, "vkCmdBindPipeline"), 1);
+    pm_harness_submit(harness, harness->queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(harness->vk.QueueWaitIdle(harness->queue));
+    harness->vk.FreeCommandBuffers(harness->device, harness->pool, 1, &buffer);
+    return bound(position, 0);
+}
+
+static bool is_replaced(VkPipeline pipeline, VkPipelineBindPoint point)
+{
+    return effective(&h, pipeline, point) != pipeline;
+}
+
+static uint32_t logged(const char *text)
+{
+    char path[200], line[1024];
+    snprintf(path, sizeof path, "%s/log", pm_layered_home());
+    FILE *file = fopen(path, "r");
+    uint32_t count = 0;
+    while (file && fgets(line, sizeof line, file))
+        count += strstr(line, text) != NULL;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+static void assert_logged(const char *text, uint32_t times)
+{
+    const uint32_t count = logged(text);
+    if (count != times)
+        fail_msg("\"%s\" is %u times in the log, not %u", text, count, times);
+}
+
+static void open_trusting(void)
+{
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, NULL);
+}
+
+static void a_proven_variant_is_bound(void **state)
+{
+    (void)state;
+    open_trusting();
+    const VkPipeline compute = optimized_compute(&h), graphics = optimized_graphics(&h);
+    assert_true(is_replaced(compute, COMPUTE));
+    assert_true(is_replaced(graphics, GRAPHICS));
+    const VkPipeline best = effective(&h, compute, COMPUTE);
+    assert_ptr_equal(best, effective(&h, compute, COMPUTE));
+    /* A handle that the layer does not know is passed on. */
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, h.dispatch);
+    assert_ptr_equal(bound(position, 0), h.dispatch);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
+/* No queue has timestamps here, so there is no trial. */
+static void an_untried_one_is_not(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_TIMESTAMP_BITS", "0", 1);
+    optimized_learn();
+    optimized_enable(false);
+    watch_start(pm_harness_driver());
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = optimized_compute(&h);
+    assert_int_equal(watch_counts().variants, 1);
+    assert_false(is_replaced(compute, COMPUTE));
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+static void it_lives_as_long_as_the_pipeline(void **state)
+{
+    (void)state;
+    open_trusting();
+    const VkPipeline compute = optimized_compute(&h);
+    const VkPipeline best = effective(&h, compute, COMPUTE);
+    const uint64_t live = h.driver->live(VK_OBJECT_TYPE_PIPELINE);
+    const uint64_t position = h.driver->position();
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    assert_int_equal(h.driver->live(VK_OBJECT_TYPE_PIPELINE), live - 2);
+    assert_int_equal(pm_call(h.driver, position, "vkDestroyPipeline", 0).arguments[1],
+                     (uintptr_t)best);
+    assert_int_equal(pm_call(h.driver, position, "vkDestroyPipeline", 1).arguments[1],
+                     (uintptr_t)compute);
+    /* One that the game leaves behind goes with the device. */
+    const VkPipeline left = optimized_compute(&h);
+    assert_true(is_replaced(left, COMPUTE));
+    h.vk.DestroyPipeline(h.device, left, NULL);
+    pm_harness_close(&h);
+}
+
+static void two_pipelines_share_a_module(void **state)
+{
+    (void)state;
+    struct pm_shader_key keys[4];
+    open_trusting();
+    const VkPipeline first = optimized_compute(&h), second = optimized_compute(&h);
+    const VkPipeline best = effective(&h, first, COMPUTE);
+    assert_true(best != first);
+    assert_true(is_replaced(second, COMPUTE));
+    assert_true(effective(&h, second, COMPUTE) != best);
+    assert_int_equal(optimized_journal(keys, 4), 1);
+    assert_logged("is specialized: ", 1);
+    h.vk.DestroyPipeline(h.device, first, NULL);
+    assert_true(is_replaced(second, COMPUTE));
+    h.vk.DestroyPipeline(h.device, second, NULL);
+    pm_harness_close(&h);
+}
+
+static void it_is_built_in_the_background(void **state)
+{
+    (void)state;
+    optimized_learn();
+    optimized_enable(true);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PM_NULL_COMPILE_US", "20000", 1);
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = optimized_compute(&h);
+    assert_false(is_replaced(compute, COMPUTE));
+    int tries = 0;
+    while (!is_replaced(compute, COMPUTE) && tries++ < 3000)
+        usleep(10000);
+    assert_true(is_replaced(compute, COMPUTE));
+    /* Destroyed while more are being built. */
+    VkPipeline more[20];
+    for (int i = 0; i < 20; i++)
+        more[i] = optimized_compute(&h);
+    for (int i = 0; i < 20; i++)
+        h.vk.DestroyPipeline(h.device, more[i], NULL);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    /* And the device with some that wait. */
+    for (int i = 0; i < 20; i++)
+        more[i] = optimized_compute(&h);
+    for (int i = 0; i < 20; i++)
+        h.vk.DestroyPipeline(h.device, more[i], NULL);
+    pm_harness_close(&h);
+}
+
+/* What was recorded before runs as it was recorded; the driver notices when something it names is
+ * gone. */
+static void recordings_from_before_stay_as_they_are(void **state)
+{
+    (void)state;
+    optimized_learn();
+    optimized_enable(true);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PM_NULL_COMPILE_US", "50000", 1);
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = optimized_compute(&h);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_bind_set(&h, buffer);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    assert_ptr_equal(bound(position, 0), compute);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    int tries = 0;
+    while (!is_replaced(compute, COMPUTE) && tries++ < 3000)
+        usleep(10000);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    for (int i = 0; i < 2; i++) {
+        pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    }
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+/* In a window a sampled call gets the instrumented variant, then what was bound. */
+static void a_sampled_call_binds_back_what_was_bound(void **state)
+{
+    (void)state;
+    optimized_learn();
+    optimized_enable(true);
+    pm_layered_sample_all("1");
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = optimized_compute(&h);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(&h, buffer);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    assert_calls(position, buffer,
+                 "vkCmdBindPipeline vkCmdBindPipeline vkCmdDispatch vkCmdBindPipeline ");
+    const VkPipeline best = bound(position, 0), instrumented = bound(position, 1);
+    assert_true(best != compute && instrumented != compute && instrumented != best);
+    assert_ptr_equal(bound(position, 2), best);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+/* A published timing profile of exactly this module on this device decides without a trial. */
+static void a_timing_profile_decides(void **state)
+{
+    (void)state;
+    struct pm_shader_key keys[2];
+    setenv("PM_NULL_TIMESTAMP_BITS", "0", 1);
+    const struct {
+        double low, high;
+        uint32_t made;
+        bool bound;
+    } cases[] = {{0.8, 0.9, 1, true}, {0.9, 1.1, 1, false}, {1.1, 1.2, 0, false}};
+    for (size_t i = 0; i < 3; i++) {
+        optimized_learn();
+        optimized_enable(true);
+        pm_harness_open(&h, NULL);
+        h.vk.DestroyPipeline(h.device, optimized_compute(&h), NULL);
+        pm_harness_close(&h);
+        assert_true(optimized_journal(keys, 2) >= 1);
+        optimized_add_timing(&keys[0], cases[i].low, cases[i].high);
+        optimized_enable(false);
+        watch_start(pm_harness_driver());
+        pm_harness_open(&h, NULL);
+        const VkPipeline compute = optimized_compute(&h);
+        assert_int_equal(watch_counts().variants, cases[i].made);
+        assert_int_equal(is_replaced(compute, COMPUTE), cases[i].bound);
+        h.vk.DestroyPipeline(h.device, compute, NULL);
+        pm_harness_close(&h);
+    }
+}
+
+static void without_a_profile_nothing_happens(void **state)
+{
+    (void)state;
+    char path[200];
+    const char *const off[] = {"no database", "PIECEMEAL_OPTIMIZE_ZERO",
+                               "PIECEMEAL_LIMITS_VARIANTS"};
+    for (size_t i = 0; i < 3; i++) {
+        optimized_learn();
+        optimized_enable(true);
+        if (i > 0)
+            setenv(off[i], i == 1 ? "false" : "0", 1);
+        else
+            setenv("PIECEMEAL_DATABASES", "/nonexistent", 1);
+        watch_start(pm_harness_driver());
+        pm_harness_open(&h, NULL);
+        const VkPipeline compute = optimized_compute(&h);
+        assert_int_equal(watch_counts().variants, 0);
+        assert_false(is_replaced(compute, COMPUTE));
+        h.vk.DestroyPipeline(h.device, compute, NULL);
+        pm_harness_close(&h);
+        if (i > 0)
+            unsetenv(off[i]);
+        snprintf(path, sizeof path, "%s/piecemeal/journal", pm_layered_home());
+        assert_int_equal(access(path, F_OK), i == 2 ? 0 : -1);
+    }
+}
+
+static void refusals_leave_the_pipeline_as_it_is(void **state)
+{
+    (void)state;
+    const char *const faults[] = {"vkCreateComputePipelines:2", "vkCreateShaderModule:2"};
+    optimized_learn();
+    optimized_enable(true);
+    for (size_t i = 0; i < 2; i++) {
+        pm_harness_open(&h, NULL);
+        assert_true(h.driver->inject(faults[i]));
+        const VkPipeline compute = optimized_compute(&h);
+        assert_false(is_replaced(compute, COMPUTE));
+        assert_logged("a pipeline is not specialized: the driver refused", (uint32_t)i + 1);
+        /* The next one is built. */
+        const VkPipeline next = optimized_compute(&h);
+        assert_true(is_replaced(next, COMPUTE));
+        h.vk.DestroyPipeline(h.device, compute, NULL);
+        h.vk.DestroyPipeline(h.device, next, NULL);
+        pm_harness_close(&h);
+    }
+    /* Without a cache it is built all the same. */
+    pm_harness_open(&h, NULL);
+    assert_true(h.driver->inject("vkCreatePipelineCache:1"));
+    const VkPipeline compute = optimized_compute(&h);
+    assert_true(is_replaced(compute, COMPUTE));
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+/* ---- HAZARDS 11 ---- */
+
+static void queries_that_would_see_it(void **state)
+{
+    (void)state;
+    open_trusting();
+    const VkPipeline compute = optimized_compute(&h);
+    const VkPipeline best = effective(&h, compute, COMPUTE);
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    VkQueryPool queries;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &queries));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_bind_set(&h, buffer);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    h.vk.CmdBeginQuery(buffer, queries, 0, 0);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    h.vk.CmdEndQuery(buffer, queries, 0);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    assert_calls(position, buffer,
+                 "vkCmdBindPipeline vkCmdBindPipeline vkCmdBeginQuery vkCmdDispatch "
+                 "vkCmdBindPipeline vkCmdEndQuery vkCmdBindPipeline ");
+    assert_ptr_equal(bound(position, 0), best);
+    assert_ptr_equal(bound(position, 1), compute); /* before the query begins */
+    assert_ptr_equal(bound(position, 2), compute); /* while it is active */
+    assert_ptr_equal(bound(position, 3), best);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyQueryPool(h.device, queries, NULL);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+static void protected_command_buffers(void **state)
+{
+    (void)state;
+    open_trusting();
+    const VkPipeline compute = optimized_compute(&h);
+    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_PROTECTED_BIT};
+    const VkPipeline best = effective(&h, compute, COMPUTE);
+    VkCommandPool plain = h.pool;
+    PM_CHECK(h.vk.CreateCommandPool(h.device, &info, NULL, &h.pool));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    assert_ptr_equal(bound(position, 0), compute);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyCommandPool(h.device, h.pool, NULL);
+    h.pool = plain;
+    assert_ptr_equal(effective(&h, compute, COMPUTE), best);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+static void several_devices(void **state)
+{
+    (void)state;
+    static struct pm_harness second;
+    open_trusting();
+    pm_harness_open(&second, NULL);
+    const VkPipeline ones = optimized_compute(&h), others = optimized_compute(&second);
+    const VkPipeline best = effective(&h, ones, COMPUTE);
+    assert_true(best != ones);
+    assert_true(effective(&second, others, COMPUTE) != others);
+    second.vk.DestroyPipeline(second.device, others, NULL);
+    pm_harness_close(&second);
+    assert_ptr_equal(effective(&h, ones, COMPUTE), best);
+    h.vk.DestroyPipeline(h.device, ones, NULL);
+    pm_harness_close(&h);
+}
+
+/* ---- the cache on disk (HAZARDS 17) ---- */
+
+static size_t initial_bytes;
+
+static void see_cache(void *user, const struct pm_null_call *call)
+{
+    (void)user;
+    if (strcmp(call->command, "vkCreatePipelineCache") == 0)
+        initial_bytes =
+            ((const VkPipelineCacheCreateInfo *)(uintptr_t)call->arguments[1])->initialDataSize;
+}
+
+/* A session that builds a variant; what the driver's cache began with. */
+static size_t cached_session(void)
+{
+    initial_bytes = SIZE_MAX;
+    pm_harness_driver()->set_callback(see_cache, NULL);
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = optimized_compute(&h);
+    assert_true(is_replaced(compute, COMPUTE));
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+    pm_harness_driver()->set_callback(NULL, NULL);
+    return initial_bytes;
+}
+
+static void find_cache(char *path, size_t size)
+{
+    snprintf(path, size, "ls %s/piecemeal/pipelines/game/*.cache", pm_layered_home());
+    FILE *list = popen(path, "r");
+    assert_non_null(list);
+    assert_non_null(fgets(path, (int)size, list));
+    pclose(list);
+    path[strcspn(path, "\n")] = '\0';
+}
+
+static void the_cache_is_kept(void **state)
+{
+    (void)state;
+    char path[300];
+    struct stat status;
+    optimized_learn();
+    optimized_enable(true);
+    assert_int_equal(cached_session(), 0);
+    assert_int_equal(cached_session(), sizeof(VkPipelineCacheHeaderVersionOne));
+    find_cache(path, sizeof path);
+    stat(path, &status);
+    /* Every byte of it counts, and its length. */
+    for (off_t at = 0; at <= status.st_size; at += 7) {
+        FILE *file = fopen(path, "r+");
+        assert_non_null(file);
+        if (at < 90 && at + 7 < status.st_size) {
+            fseek(file, at, SEEK_SET);
+            const int byte = fgetc(file);
+            fseek(file, at, SEEK_SET);
+            fputc(byte ^ 0x40, file);
+        } else {
+            assert_int_equal(ftruncate(fileno(file), status.st_size - 1), 0);
+        }
+        fclose(file);
+        if (cached_session() != 0)
+            fail_msg("byte %ld was not missed", (long)at);
+    }
+    assert_true(logged(".cache is not used: it is damaged") > 0);
+    assert_int_equal(cached_session(), sizeof(VkPipelineCacheHeaderVersionOne));
+    /* Kept nothing, it begins with nothing. */
+    setenv("PIECEMEAL_LIMITS_PIPELINE_CACHE_MIB", "0", 1);
+    assert_int_equal(cached_session(), 0);
+}
+
+/* ---- safe mode (HAZARDS 22) ---- */
+
+static bool replaced_in_a_session(void)
+{
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = optimized_compute(&h);
+    const bool replaced = is_replaced(compute, COMPUTE);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+    return replaced;
+}
+
+static void crash(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+static void hang(void)
+{
+    for (;;)
+        pause();
+}
+
+static void leave(void)
+{
+    exit(0);
+}
+
+/* A game in a process of its own, which ends as told while a variant is in use. */
+static void session_that_ends(void (*end)(void))
+{
+    int ready[2];
+    char replaced = 0;
+    assert_int_equal(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        pm_harness_open(&h, NULL);
+        const VkPipeline compute = optimized_compute(&h);
+        replaced = is_replaced(compute, COMPUTE);
+        if (write(ready[1], &replaced, 1) != 1)
+            _exit(1);
+        end();
+        _exit(1);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &replaced, 1), 1);
+    assert_int_equal(replaced, 1);
+    close(ready[0]);
+    if (end == hang)
+        kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void a_crash_holds_it_back(void **state)
+{
+    (void)state;
+    optimized_learn();
+    optimized_enable(true);
+    session_that_ends(crash);
+    assert_false(replaced_in_a_session());
+    assert_logged("the last session did not end properly", 1);
+    assert_false(replaced_in_a_session());
+    assert_logged("the last session did not end properly", 1);
+}
+
+static void a_hang_that_is_killed_holds_it_back(void **state)
+{
+    (void)state;
+    optimized_learn();
+    optimized_enable(true);
+    session_that_ends(hang);
+    assert_false(replaced_in_a_session());
+}
+
+static void a_second_bad_end_holds_back_everything(void **state)
+{
+    (void)state;
+    optimized_learn();
+    optimized_enable(true);
+    assert_true(replaced_in_a_session());
+    session_that_ends(crash);
+    assert_true(replaced_in_a_session()); /* it was proven; this session ends well */
+    session_that_ends(crash);
+    session_that_ends(crash);
+    assert_false(replaced_in_a_session());
+    assert_logged("all are held back", 1);
+}
+
+static void a_game_that_just_exits_has_ended_properly(void **state)
+{
+    (void)state;
+    optimized_learn();
+    optimized_enable(true);
+    session_that_ends(leave);
+    assert_true(replaced_in_a_session());
+    assert_logged("did not end properly", 0);
+}
+
+static void a_lost_device_holds_it_back(void **state)
+{
+    (void)state;
+    open_trusting();
+    const VkPipeline compute = optimized_compute(&h);
+    assert_true(is_replaced(compute, COMPUTE));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    assert_true(h.driver->inject("vkQueueSubmit:1"));
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &buffer};
+    assert_int_equal(h.vk.QueueSubmit(h.queue, 1, &info, VK_NULL_HANDLE), VK_ERROR_DEVICE_LOST);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+    optimized_enable(true);
+    assert_false(replaced_in_a_session());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_proven_variant_is_bound),
+        PM_LAYERED_TEST(an_untried_one_is_not),
+        PM_LAYERED_TEST(it_lives_as_long_as_the_pipeline),
+        PM_LAYERED_TEST(two_pipelines_share_a_module),
+        PM_LAYERED_TEST(it_is_built_in_the_background),
+        PM_LAYERED_TEST(recordings_from_before_stay_as_they_are),
+        PM_LAYERED_TEST(a_sampled_call_binds_back_what_was_bound),
+        PM_LAYERED_TEST(a_timing_profile_decides),
+        PM_LAYERED_TEST(without_a_profile_nothing_happens),
+        PM_LAYERED_TEST(refusals_leave_the_pipeline_as_it_is),
+        PM_LAYERED_TEST(queries_that_would_see_it),
+        PM_LAYERED_TEST(protected_command_buffers),
+        PM_LAYERED_TEST(several_devices),
+        PM_LAYERED_TEST(the_cache_is_kept),
+        PM_LAYERED_TEST(a_crash_holds_it_back),
+        PM_LAYERED_TEST(a_hang_that_is_killed_holds_it_back),
+        PM_LAYERED_TEST(a_second_bad_end_holds_back_everything),
+        PM_LAYERED_TEST(a_game_that_just_exits_has_ended_properly),
+        PM_LAYERED_TEST(a_lost_device_holds_it_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,8 +1,8 @@
 /*
- * draw_cost draw|dispatch|frame COUNT: records COUNT draws (or dispatches, in one command buffer),
- * or submits COUNT frames of one command buffer with a bind and a hundred draws, on the null
- * driver, under whatever layers the environment asks for. bench/draw_cost.sh counts its
- * instructions at two counts; the difference is what one more costs.
+ * draw_cost draw|dispatch|bind|frame COUNT: records COUNT draws (or dispatches, or binds of a
+ * pipeline, in one command buffer), or submits COUNT frames of one command buffer with a bind and a
+ * hundred draws, on the null driver, under whatever layers the environment asks for.
+ * bench/draw_cost.sh counts its instructions at two counts; the difference is what one more costs.
  */
 #include "tests/null_driver/harness.h"
 
@@ -21,6 +21,9 @@ static void record(struct pm_harness *harness, const char *kind, unsigned long c
         harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, harness->dispatch);
         for (unsigned long i = 0; i < count; i++)
             harness->vk.CmdDispatch(buffer, 1, 1, 1);
+    } else if (strcmp(kind, "bind") == 0) {
+        for (unsigned long i = 0; i < count; i++)
+            harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, harness->dispatch);
     } else {
         pm_harness_begin_pass(harness, buffer);
         harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, harness->graphics);
@@ -53,7 +56,7 @@ static void submit_frames(struct pm_harness *harness, unsigned long count)
 int main(int argc, char **argv)
 {
     if (argc != 3) {
-        fprintf(stderr, "usage: draw_cost draw|dispatch|frame COUNT\n");
+        fprintf(stderr, "usage: draw_cost draw|dispatch|bind|frame COUNT\n");
         return 2;
     }
     unsigned long count = strtoul(argv[2], NULL, 10);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# draw_cost.sh [BUILD]: instructions that layers add to a draw, to a dispatch, and to a frame of a hundred draws, on the
-# null driver, by callgrind: the game's thread at two counts, the slope. Prints a Markdown table.
+# draw_cost.sh [BUILD]: instructions that layers add to a draw, to a dispatch, to a bind, and to a frame of a hundred
+# draws, on the null driver, by callgrind: the game's thread at two counts, the slope. Prints a Markdown table.
 #
 # BUILD is the build tree (build/release). Needs valgrind; layers that are not installed are left out.
 set -euo pipefail
@@ -52,7 +52,7 @@ row() {
     local name=$1 few=$2 many=$3 kind cell line
     shift 3
     line="| $name |"
-    for kind in draw dispatch frame; do
+    for kind in draw dispatch bind frame; do
         local from=$few to=$many
         if [ "$kind" = frame ]; then
             from=$((few / 100))
@@ -69,10 +69,10 @@ row() {
     echo "$line"
 }
 
-echo "| | a draw | a dispatch | a frame of 100 draws |"
-echo "| --- | --- | --- | --- |"
+echo "| | a draw | a dispatch | a bind | a frame of 100 draws |"
+echo "| --- | --- | --- | --- | --- |"
 row "no layer" 20000 220000 X=1
-echo "| *added by:* | | | |"
+echo "| *added by:* | | | | |"
 row "Piecemeal, outside a window" 20000 220000 "${ours[@]}" \
     PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1e-15
 for p in 0.01 0.05 1; do

@@ -43,6 +43,20 @@ static void need_branch(struct marking *m, struct pm_zero_part *part)
         need_value(m, end->operands[0].def);
 }
 
+/* Whether a block is in a construct; of a loop, or in its other one, which shares no block with it.
+ */
+static bool is_inside(const struct marking *m, uint32_t construct, uint32_t block)
+{
+    const struct pm_structure *s = m->w->structure;
+    const struct pm_construct *of = &s->constructs[construct];
+    for (uint32_t c = s->innermost[block]; c != PM_NO_CONSTRUCT; c = s->constructs[c].parent)
+        if (c == construct ||
+            (of->continue_target != PM_NO_BLOCK && s->constructs[c].header == of->header &&
+             s->constructs[c].continue_target != PM_NO_BLOCK))
+            return true;
+    return false;
+}
+
 /* The blocks that leave a construct for `to` decide with their branches how it goes on. */
 static void need_leaving(struct marking *m, uint32_t construct, uint32_t to)
 {
@@ -51,7 +65,7 @@ static void need_leaving(struct marking *m, uint32_t construct, uint32_t to)
         uint32_t from = g->predecessors[i];
         uint32_t part = pm_zero_part_of(m->w, m->region, from);
         if (part == PM_ZERO_NO_PART || !m->region->parts[part].executable ||
-            !pm_structure_contains(m->w->structure, construct, from))
+            !is_inside(m, construct, from))
             continue;
         need_branch(m, &m->region->parts[part]);
         need_block(m, part);

@@ -2,6 +2,7 @@
 #include "tests/layer/optimized.h"
 
 #include "tests/layer/pipelines.h"
+#include "tests/patience.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,11 +170,13 @@ static void it_is_built_in_the_background(void **state)
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
     setenv("PM_NULL_COMPILE_US", "20000", 1);
     pm_harness_open(&h, NULL);
+    h.driver->hold_compiles(true);
     const VkPipeline compute = optimized_compute(&h);
     assert_false(is_replaced(compute, COMPUTE));
-    int tries = 0;
-    while (!is_replaced(compute, COMPUTE) && tries++ < 3000)
-        usleep(10000);
+    h.driver->hold_compiles(false);
+    uint64_t until = 0;
+    while (!is_replaced(compute, COMPUTE) && patience(&until))
+        ;
     assert_true(is_replaced(compute, COMPUTE));
     /* Destroyed while more are being built. */
     VkPipeline more[20];
@@ -198,8 +201,8 @@ static void recordings_from_before_stay_as_they_are(void **state)
     optimized_learn();
     optimized_enable(true);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
-    setenv("PM_NULL_COMPILE_US", "50000", 1);
     pm_harness_open(&h, NULL);
+    h.driver->hold_compiles(true);
     const VkPipeline compute = optimized_compute(&h);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     pm_harness_begin(&h, buffer, 0);
@@ -208,9 +211,11 @@ static void recordings_from_before_stay_as_they_are(void **state)
     h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
     assert_ptr_equal(bound(position, 0), compute);
     h.vk.CmdDispatch(buffer, 1, 1, 1);
-    int tries = 0;
-    while (!is_replaced(compute, COMPUTE) && tries++ < 3000)
-        usleep(10000);
+    h.driver->hold_compiles(false);
+    uint64_t until = 0;
+    while (!is_replaced(compute, COMPUTE) && patience(&until))
+        ;
+    assert_true(is_replaced(compute, COMPUTE));
     h.vk.CmdDispatch(buffer, 1, 1, 1);
     PM_CHECK(h.vk.EndCommandBuffer(buffer));
     for (int i = 0; i < 2; i++) {

@@ -60,7 +60,8 @@ static uint32_t measure(uint32_t n, uint32_t b, uint64_t seed, bool anew)
     while (missing > 0) {
         if (sampler == NULL || anew) {
             pm_shader_sampler_destroy(sampler);
-            sampler = pm_shader_sampler_create(n, b, NULL, seed * 0x9e3779b97f4a7c15u + samples);
+            sampler = pm_shader_sampler_create(&(struct pm_sampler_space){n, NULL}, 1, b,
+                                               seed * 0x9e3779b97f4a7c15u + samples);
             if (sampler == NULL)
                 return 0;
         }

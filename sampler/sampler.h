@@ -57,19 +57,29 @@ static inline bool pm_call_sampler_hit(struct pm_call_sampler *sampler, struct p
 
 struct pm_shader_sampler;
 
-/* Splits points 0 … count-1 at random into ceil(count / batch) batches, fixed for the session. batch UINT32_MAX:
- * one batch of all. deficit: a bitmap of count bits (least significant first) of the points that still need
- * samples, NULL for all; copied. NULL: out of memory, or count 0. */
-struct pm_shader_sampler *pm_shader_sampler_create(uint32_t count, uint32_t batch, const uint8_t *deficit,
-                                                   uint64_t seed);
+/* The points of one kind. A shader has several such spaces, and a batch belongs to one. */
+struct pm_sampler_space {
+    uint32_t count;         /* points 0 … count-1; may be 0 */
+    const uint8_t *deficit; /* a bitmap of count bits (least significant first) of the points that still need samples;
+                               NULL: all do */
+};
+
+/* Splits each space at random into ceil(count / batch) batches, fixed for the session. batch UINT32_MAX: one batch a
+ * space. Copies all it keeps. NULL: out of memory, or no point at all. */
+struct pm_shader_sampler *pm_shader_sampler_create(const struct pm_sampler_space *spaces, uint32_t space_count,
+                                                   uint32_t batch, uint64_t seed);
 void pm_shader_sampler_destroy(struct pm_shader_sampler *sampler);
 
+/* Of all spaces; those of space 0 come first, and so on. */
 uint32_t pm_shader_sampler_batch_count(const struct pm_shader_sampler *sampler);
 
 /* The points of a batch, ascending; owned by the sampler. */
 const uint32_t *pm_shader_sampler_batch(const struct pm_shader_sampler *sampler, uint32_t batch,
                                         uint32_t *count);
 
-/* The batch for the next sampled call: cycles through all batches, but nine times in ten through those that hold
- * deficit points (DESIGN, PGO database). */
+/* The index of the space that a batch belongs to. */
+uint32_t pm_shader_sampler_space(const struct pm_shader_sampler *sampler, uint32_t batch);
+
+/* The batch for the next sampled call: cycles through all batches of all spaces, so that each comes as often, but nine
+ * times in ten through those that hold deficit points (DESIGN, PGO database). */
 uint32_t pm_shader_sampler_next(struct pm_shader_sampler *sampler);

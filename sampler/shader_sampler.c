@@ -16,6 +16,7 @@ struct pm_shader_sampler {
     uint32_t *points;  /* batch after batch */
     uint32_t *offsets; /* batch i is points[offsets[i]] … points[offsets[i + 1] - 1] */
     uint32_t batch_count;
+    uint32_t *space_ends; /* by space, the batch behind its last */
     uint64_t seed;
     _Atomic uint64_t calls;
     struct cycle all, deficit; /* deficit.count 0: no batch, or every batch, holds deficit points */
@@ -62,6 +63,8 @@ static int compare(const void *left, const void *right)
 static bool holds_deficit(const struct pm_shader_sampler *sampler, uint32_t batch,
                           const uint8_t *deficit)
 {
+    if (!deficit)
+        return true;
     for (uint32_t i = sampler->offsets[batch]; i < sampler->offsets[batch + 1]; i++) {
         uint32_t point = sampler->points[i];
         if (deficit[point / 8] & (1u << (point % 8)))
@@ -70,14 +73,14 @@ static bool holds_deficit(const struct pm_shader_sampler *sampler, uint32_t batc
     return false;
 }
 
-static bool find_deficit(struct pm_shader_sampler *sampler, const uint8_t *deficit)
+static bool find_deficit(struct pm_shader_sampler *sampler, const struct pm_sampler_space *spaces)
 {
     struct cycle *cycle = &sampler->deficit;
     cycle->batches = malloc(sizeof(uint32_t) * sampler->batch_count);
     if (!cycle->batches)
         return false;
     for (uint32_t i = 0; i < sampler->batch_count; i++) {
-        if (holds_deficit(sampler, i, deficit))
+        if (holds_deficit(sampler, i, spaces[pm_shader_sampler_space(sampler, i)].deficit))
             cycle->batches[cycle->count++] = i;
     }
     if (cycle->count == sampler->batch_count)
@@ -85,35 +88,59 @@ static bool find_deficit(struct pm_shader_sampler *sampler, const uint8_t *defic
     return true;
 }
 
-struct pm_shader_sampler *pm_shader_sampler_create(uint32_t count, uint32_t batch,
-                                                   const uint8_t *deficit, uint64_t seed)
+/* Batches of a space whose points begin at `point`, into offsets from `batch` on. */
+static void split(struct pm_shader_sampler *sampler, uint32_t point, uint32_t count, uint32_t batch,
+                  uint32_t batches, struct pm_random *random)
 {
-    if (count == 0)
+    uint32_t *points = sampler->points + point, *offsets = sampler->offsets + batch;
+    shuffle(points, count, random);
+    for (uint32_t i = 0; i <= batches; i++)
+        offsets[i] = point + (uint32_t)((uint64_t)count * i / batches);
+    for (uint32_t i = 0; i < batches; i++)
+        qsort(sampler->points + offsets[i], offsets[i + 1] - offsets[i], sizeof(uint32_t), compare);
+}
+
+struct pm_shader_sampler *pm_shader_sampler_create(const struct pm_sampler_space *spaces,
+                                                   uint32_t space_count, uint32_t batch,
+                                                   uint64_t seed)
+{
+    uint64_t points = 0;
+    for (uint32_t i = 0; i < space_count; i++)
+        points += spaces[i].count;
+    if (points == 0 || points >= UINT32_MAX)
         return NULL;
     if (batch == 0)
         batch = 1;
     struct pm_shader_sampler *sampler = calloc(1, sizeof(*sampler));
     if (!sampler)
         return NULL;
-    uint32_t batches = (count - 1) / batch + 1;
-    sampler->batch_count = batches;
-    sampler->points = malloc(sizeof(uint32_t) * count);
-    sampler->offsets = malloc(sizeof(uint32_t) * ((size_t)batches + 1));
+    sampler->space_ends = malloc(sizeof(uint32_t) * space_count);
+    if (!sampler->space_ends)
+        goto error;
+    for (uint32_t i = 0; i < space_count; i++) {
+        sampler->batch_count += spaces[i].count ? (spaces[i].count - 1) / batch + 1 : 0;
+        sampler->space_ends[i] = sampler->batch_count;
+    }
+    sampler->points = malloc(sizeof(uint32_t) * points);
+    sampler->offsets = malloc(sizeof(uint32_t) * ((size_t)sampler->batch_count + 1));
     if (!sampler->points || !sampler->offsets)
         goto error;
     struct pm_random random;
     pm_random_init(&random, seed);
-    shuffle(sampler->points, count, &random);
-    for (uint32_t i = 0; i <= batches; i++)
-        sampler->offsets[i] = (uint32_t)((uint64_t)count * i / batches);
-    for (uint32_t i = 0; i < batches; i++)
-        qsort(sampler->points + sampler->offsets[i], sampler->offsets[i + 1] - sampler->offsets[i],
-              sizeof(uint32_t), compare);
+    uint32_t point = 0, first = 0;
+    bool deficit = false;
+    for (uint32_t i = 0; i < space_count; i++) {
+        if (spaces[i].count > 0)
+            split(sampler, point, spaces[i].count, first, sampler->space_ends[i] - first, &random);
+        point += spaces[i].count;
+        first = sampler->space_ends[i];
+        deficit = deficit || spaces[i].deficit;
+    }
     sampler->seed = pm_random_next(&random);
-    sampler->all.count = batches;
+    sampler->all.count = sampler->batch_count;
     sampler->all.seed = pm_random_next(&random);
     sampler->deficit.seed = pm_random_next(&random);
-    if (deficit && !find_deficit(sampler, deficit))
+    if (deficit && !find_deficit(sampler, spaces))
         goto error;
     return sampler;
 error:
@@ -126,9 +153,18 @@ void pm_shader_sampler_destroy(struct pm_shader_sampler *sampler)
     if (!sampler)
         return;
     free(sampler->deficit.batches);
+    free(sampler->space_ends);
     free(sampler->points);
     free(sampler->offsets);
     free(sampler);
+}
+
+uint32_t pm_shader_sampler_space(const struct pm_shader_sampler *sampler, uint32_t batch)
+{
+    uint32_t space = 0;
+    while (batch >= sampler->space_ends[space])
+        space++;
+    return space;
 }
 
 uint32_t pm_shader_sampler_batch_count(const struct pm_shader_sampler *sampler)

@@ -10,6 +10,14 @@
 
 #include <cmocka.h>
 
+/* Of one space. */
+static struct pm_shader_sampler *make(uint32_t count, uint32_t batch, const uint8_t *deficit,
+                                      uint64_t seed)
+{
+    const struct pm_sampler_space space = {count, deficit};
+    return pm_shader_sampler_create(&space, 1, batch, seed);
+}
+
 static void batches_are_a_partition(void **state)
 {
     (void)state;
@@ -18,7 +26,7 @@ static void batches_are_a_partition(void **state)
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         for (size_t j = 0; j < sizeof(batches) / sizeof(batches[0]); j++) {
             uint32_t n = counts[i], b = batches[j];
-            struct pm_shader_sampler *sampler = pm_shader_sampler_create(n, b, NULL, i * 10 + j);
+            struct pm_shader_sampler *sampler = make(n, b, NULL, i * 10 + j);
             assert_non_null(sampler);
             uint32_t expected = n / b + (n % b != 0);
             assert_int_equal(pm_shader_sampler_batch_count(sampler), expected);
@@ -39,7 +47,7 @@ static void batches_are_a_partition(void **state)
             pm_shader_sampler_destroy(sampler);
         }
     }
-    assert_null(pm_shader_sampler_create(0, 8, NULL, 1));
+    assert_null(make(0, 8, NULL, 1));
     pm_shader_sampler_destroy(NULL);
 }
 
@@ -64,7 +72,7 @@ static void splits_are_uniform(void **state)
     (void)state;
     uint64_t counts[243] = {0}, dense[31];
     for (uint64_t seed = 0; seed < 60000; seed++) {
-        struct pm_shader_sampler *sampler = pm_shader_sampler_create(5, 2, NULL, seed);
+        struct pm_shader_sampler *sampler = make(5, 2, NULL, seed);
         uint32_t code = 0;
         for (uint32_t point = 0; point < 5; point++)
             code = code * 3 + batch_of(sampler, point);
@@ -86,7 +94,7 @@ static void partners_are_uniform(void **state)
     (void)state;
     uint64_t partners[64] = {0};
     for (uint64_t seed = 0; seed < 40000; seed++) {
-        struct pm_shader_sampler *sampler = pm_shader_sampler_create(64, 2, NULL, seed);
+        struct pm_shader_sampler *sampler = make(64, 2, NULL, seed);
         uint32_t size;
         const uint32_t *pair = pm_shader_sampler_batch(sampler, batch_of(sampler, 17), &size);
         partners[pair[0] == 17 ? pair[1] : pair[0]]++;
@@ -104,8 +112,7 @@ static void a_cycle_covers_everything(void **state)
     uint8_t everything[125];
     memset(everything, 0xff, sizeof(everything));
     for (int full = 0; full < 2; full++) {
-        struct pm_shader_sampler *sampler =
-            pm_shader_sampler_create(1000, 8, full ? everything : NULL, 4);
+        struct pm_shader_sampler *sampler = make(1000, 8, full ? everything : NULL, 4);
         uint32_t batches = pm_shader_sampler_batch_count(sampler);
         assert_int_equal(batches, 125);
         for (int cycle = 0; cycle < 50; cycle++) {
@@ -125,7 +132,7 @@ static void no_batch_sticks_to_a_call(void **state)
 {
     (void)state;
     enum { BATCHES = 10 };
-    struct pm_shader_sampler *sampler = pm_shader_sampler_create(80, 8, NULL, 9);
+    struct pm_shader_sampler *sampler = make(80, 8, NULL, 9);
     uint64_t third[BATCHES] = {0};
     for (int frame = 0; frame < 20000; frame++) {
         for (int call = 0; call < BATCHES; call++) {
@@ -147,7 +154,7 @@ static void deficit_steers_nine_in_ten(void **state)
     deficit[3 / 8] |= 1u << (3 % 8);
     deficit[77 / 8] |= 1u << (77 % 8);
     deficit[140 / 8] |= 1u << (140 % 8);
-    struct pm_shader_sampler *sampler = pm_shader_sampler_create(POINTS, 8, deficit, 21);
+    struct pm_shader_sampler *sampler = make(POINTS, 8, deficit, 21);
     assert_int_equal(pm_shader_sampler_batch_count(sampler), BATCHES);
     wanted[batch_of(sampler, 3)] = wanted[batch_of(sampler, 77)] = true;
     wanted[batch_of(sampler, 140)] = true;
@@ -167,6 +174,90 @@ static void deficit_steers_nine_in_ten(void **state)
         double expected = (double)split[wanted[i]] / (wanted[i] ? holding : BATCHES - holding);
         assert_true(fabs((double)hits[i] - expected) < 5.0 * sqrt(expected));
     }
+    pm_shader_sampler_destroy(sampler);
+}
+
+/* Each space is split by itself, empty ones not at all. */
+static void spaces_do_not_mix(void **state)
+{
+    (void)state;
+    static const uint32_t batches[] = {1, 8, 100, UINT32_MAX};
+    for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
+        const struct pm_sampler_space spaces[] = {{19, NULL}, {0, NULL}, {276, NULL}};
+        struct pm_shader_sampler *sampler = pm_shader_sampler_create(spaces, 3, batches[i], i);
+        assert_non_null(sampler);
+        uint8_t seen[3][276] = {{0}};
+        uint32_t counts[3] = {0}, last = 0;
+        for (uint32_t k = 0; k < pm_shader_sampler_batch_count(sampler); k++) {
+            uint32_t size, space = pm_shader_sampler_space(sampler, k);
+            const uint32_t *points = pm_shader_sampler_batch(sampler, k, &size);
+            assert_true(space >= last && space < 3 && spaces[space].count > 0);
+            last = space;
+            for (uint32_t l = 0; l < size; l++) {
+                assert_true(points[l] < spaces[space].count);
+                assert_true(l == 0 || points[l] > points[l - 1]);
+                assert_int_equal(seen[space][points[l]]++, 0);
+                counts[space]++;
+            }
+        }
+        for (uint32_t k = 0; k < 3; k++)
+            assert_int_equal(counts[k], spaces[k].count);
+        pm_shader_sampler_destroy(sampler);
+    }
+    const struct pm_sampler_space none[] = {{0, NULL}, {0, NULL}};
+    assert_null(pm_shader_sampler_create(none, 2, 8, 1));
+}
+
+/* Every batch of every space comes as often. */
+static void spaces_share_a_cycle(void **state)
+{
+    (void)state;
+    const struct pm_sampler_space spaces[] = {{20, NULL}, {170, NULL}};
+    struct pm_shader_sampler *sampler = pm_shader_sampler_create(spaces, 2, 8, 11);
+    uint32_t batches = pm_shader_sampler_batch_count(sampler), of_first = 0;
+    assert_int_equal(batches, 3 + 22);
+    for (uint32_t cycle = 0; cycle < 40; cycle++) {
+        uint8_t seen[25] = {0};
+        for (uint32_t i = 0; i < batches; i++) {
+            const uint32_t batch = pm_shader_sampler_next(sampler);
+            assert_int_equal(seen[batch]++, 0);
+            of_first += pm_shader_sampler_space(sampler, batch) == 0;
+        }
+    }
+    assert_int_equal(of_first, 40 * 3);
+    pm_shader_sampler_destroy(sampler);
+}
+
+/* A space that is known steers calls to one that is not; of which every batch holds a deficit. */
+static void deficit_steers_between_spaces(void **state)
+{
+    (void)state;
+    enum { CALLS = 100000 };
+    uint8_t nothing[3] = {0}, one[3] = {0x10};
+    const struct pm_sampler_space known[] = {{20, nothing}, {80, NULL}};
+    struct pm_shader_sampler *sampler = pm_shader_sampler_create(known, 2, 8, 3);
+    uint64_t split[2] = {0};
+    for (int i = 0; i < CALLS; i++)
+        split[pm_shader_sampler_space(sampler, pm_shader_sampler_next(sampler))]++;
+    assert_true(chi_square_accepts(split, (double[]){0.1 * 3 / 13, 0.9 + 0.1 * 10 / 13}, 2));
+    pm_shader_sampler_destroy(sampler);
+    /* One block and all candidates lack samples: 11 of 13 batches share nine calls in ten. */
+    const struct pm_sampler_space both[] = {{20, one}, {80, NULL}};
+    sampler = pm_shader_sampler_create(both, 2, 8, 3);
+    memset(split, 0, sizeof(split));
+    for (int i = 0; i < CALLS; i++)
+        split[pm_shader_sampler_space(sampler, pm_shader_sampler_next(sampler))]++;
+    const double first = 0.9 / 11 + 0.1 * 3 / 13;
+    assert_true(chi_square_accepts(split, (double[]){first, 1 - first}, 2));
+    pm_shader_sampler_destroy(sampler);
+    /* Nothing lacks anything: all take turns. */
+    const struct pm_sampler_space done[] = {{20, nothing}, {20, nothing}};
+    sampler = pm_shader_sampler_create(done, 2, 8, 3);
+    uint8_t seen[6] = {0};
+    for (int i = 0; i < 6; i++)
+        seen[pm_shader_sampler_next(sampler)]++;
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(seen[i], 1);
     pm_shader_sampler_destroy(sampler);
 }
 
@@ -200,7 +291,7 @@ static void sessions_cover_as_the_formula_says(void **state)
         for (int trial = 0; trial < TRIALS; trial++) {
             uint32_t covered = 0, samples = 0;
             while (covered != (UINT32_C(1) << n) - 1) {
-                struct pm_shader_sampler *sampler = pm_shader_sampler_create(n, b, NULL, seed++);
+                struct pm_shader_sampler *sampler = make(n, b, NULL, seed++);
                 uint32_t size;
                 const uint32_t *points =
                     pm_shader_sampler_batch(sampler, pm_shader_sampler_next(sampler), &size);
@@ -240,7 +331,7 @@ static void *work(void *argument)
 static void threads_share_a_cycle(void **state)
 {
     (void)state;
-    struct pm_shader_sampler *sampler = pm_shader_sampler_create(THREAD_BATCHES * 2, 2, NULL, 5);
+    struct pm_shader_sampler *sampler = make(THREAD_BATCHES * 2, 2, NULL, 5);
     struct worker workers[THREADS] = {0};
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -267,6 +358,9 @@ int main(void)
         cmocka_unit_test(a_cycle_covers_everything),
         cmocka_unit_test(no_batch_sticks_to_a_call),
         cmocka_unit_test(deficit_steers_nine_in_ten),
+        cmocka_unit_test(spaces_do_not_mix),
+        cmocka_unit_test(spaces_share_a_cycle),
+        cmocka_unit_test(deficit_steers_between_spaces),
         cmocka_unit_test(sessions_cover_as_the_formula_says),
         cmocka_unit_test(threads_share_a_cycle),
     };

@@ -12,7 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pm_kind_bit { PM_KIND_BIT_BLOCK = 1, PM_KIND_BIT_ZERO = 2, PM_KIND_BIT_TIMING = 4 };
+enum pm_kind_bit {
+    PM_KIND_BIT_BLOCK = 1,
+    PM_KIND_BIT_ZERO = 2,
+    PM_KIND_BIT_TIMING = 4,
+    PM_KIND_BITS_ALL = 7,
+};
 enum pm_float_zero { PM_FLOAT_ZERO_SHADER, PM_FLOAT_ZERO_NEVER, PM_FLOAT_ZERO_ALLOW };
 
 #define PM_BATCH_ALL UINT32_MAX
@@ -25,7 +30,7 @@ struct pm_config {
         uint32_t window_frames;
         double api_probability;
         uint32_t batch; /* PM_BATCH_ALL for "all" */
-        uint32_t kinds; /* enum pm_kind_bit; only what is built */
+        uint32_t kinds; /* enum pm_kind_bit */
         bool seed_set;
         uint64_t seed;
     } sampler;

@@ -17,7 +17,6 @@ static const char *const level_names[] = {[PM_LOG_ERROR] = "error",
                                           [PM_LOG_DEBUG] = "debug",
                                           NULL};
 const char *const pm_config_kind_names[] = {"block", "zero", "timing", NULL};
-const uint32_t pm_config_kinds_built = PM_KIND_BIT_BLOCK;
 
 _Static_assert(sizeof(enum pm_float_zero) == sizeof(uint32_t), "choices are stored as 32 bits");
 _Static_assert(sizeof(enum pm_log_level) == sizeof(uint32_t), "choices are stored as 32 bits");
@@ -201,7 +200,7 @@ static bool store_kinds(uint32_t *to, const struct pm_config_value *value, size_
 {
     if (value->type != PM_VALUE_LIST)
         return pm_fail(error, PM_ERROR_INPUT,
-                       "must be a list of kinds of profile, as in [\"block\"]");
+                       "must be a list of kinds of profile, as in [\"block\", \"zero\"]");
     uint32_t kinds = 0;
     for (size_t i = 0; i < value->list_count; i++) {
         uint32_t bit = 0;
@@ -212,10 +211,8 @@ static bool store_kinds(uint32_t *to, const struct pm_config_value *value, size_
         *bad_element = i;
         if (!bit)
             return pm_fail(error, PM_ERROR_INPUT,
-                           "\"%.40s\" is no kind of profile (there is \"block\")", value->list[i]);
-        if (!(bit & pm_config_kinds_built))
-            return pm_fail(error, PM_ERROR_INPUT,
-                           "\"%s\" profiles are not built into this version (\"block\" is)",
+                           "\"%.40s\" is no kind of profile (there are \"block\", \"zero\" and "
+                           "\"timing\")",
                            value->list[i]);
         if (kinds & bit)
             return pm_fail(error, PM_ERROR_INPUT, "\"%s\" is named twice", value->list[i]);

@@ -32,9 +32,8 @@ struct pm_config_entry {
 /* Ends with a NULL key. */
 extern const struct pm_config_entry pm_config_entries[];
 
-/* The names of enum pm_kind_bit by bit number, NULL after the last, and the bits that are built. */
+/* The names of enum pm_kind_bit by bit number, NULL after the last. */
 extern const char *const pm_config_kind_names[];
-extern const uint32_t pm_config_kinds_built;
 
 /* NULL when there is none. */
 const struct pm_config_entry *pm_config_find(const char *key);

@@ -51,8 +51,8 @@ static const struct {
      "c.json:1:33: sampler.api_probability: must be a number from 0 to 1"},
     {"{\"sampler\": {\"seed\": 18446744073709551616}}",
      "c.json:1:22: sampler.seed: must be a whole number"},
-    {"{\"sampler\": {\"kinds\": [\"block\", \"zero\"]}}",
-     "c.json:1:33: sampler.kinds: \"zero\" profiles are not built into this version"},
+    {"{\"sampler\": {\"kinds\": [\"zero\", \"timing\", \"zero\"]}}",
+     "c.json:1:42: sampler.kinds: \"zero\" is named twice"},
     {"{\"sampler\": {\"kinds\": [\"block\", \"blokc\"]}}",
      "c.json:1:33: sampler.kinds: \"blokc\" is no kind of profile"},
     {"{\"sampler\": {\"kinds\": [\"block\", \"block\"]}}",
@@ -119,7 +119,7 @@ static void reads_every_kind_of_value(void **state)
         " \"game\": {\"name\": \"G\\u00e4me \\ud83d\\ude00\", \"scene\": \"s\"},\n"
         " \"sampler\": {\"window_probability\": 1e-3, \"window_frames\": 10, \"api_probability\": "
         "0.25,\n"
-        "  \"batch\": \"all\", \"kinds\": [\"block\"], \"seed\": 18446744073709551615},\n"
+        "  \"batch\": \"all\", \"kinds\": [\"zero\", \"block\"], \"seed\": 18446744073709551615},\n"
         " \"optimize\": {\"zero\": false, \"float_zero\": \"allow\"},\n"
         " \"aggregator\": {\"url\": \"https://example.org\"},\n"
         " \"consent\": {\"upload\": false},\n"
@@ -138,7 +138,7 @@ static void reads_every_kind_of_value(void **state)
     assert_int_equal(config.sampler.window_frames, 10);
     assert_true(config.sampler.api_probability == 0.25);
     assert_int_equal(config.sampler.batch, PM_BATCH_ALL);
-    assert_int_equal(config.sampler.kinds, PM_KIND_BIT_BLOCK);
+    assert_int_equal(config.sampler.kinds, PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO);
     assert_true(config.sampler.seed_set);
     assert_true(config.sampler.seed == UINT64_MAX);
     assert_false(config.optimize.zero);
@@ -225,8 +225,7 @@ static void set_refuses_with_the_source(void **state)
         {"sampler.api_probability", "nan", "--set: sampler.api_probability: must be a number"},
         {"sampler.api_probability", "0,5", "--set: sampler.api_probability: must be a number"},
         {"sampler.api_probability", "", "--set: sampler.api_probability: must be a number"},
-        {"sampler.kinds", "block,timing",
-         "--set: sampler.kinds: \"timing\" profiles are not built"},
+        {"sampler.kinds", "block,times", "--set: sampler.kinds: \"times\" is no kind of profile"},
         {"log.level", "loud",
          "--set: log.level: must be \"error\", \"warning\", \"info\" or \"debug\""},
         {"debug.synchronous", "yes", "--set: debug.synchronous: must be true or false"},
@@ -339,12 +338,12 @@ static void check_property(const cJSON *property, const struct pm_config_entry *
     case PM_CONFIG_KINDS:
         assert_string_equal(type, "array");
         number = cJSON_GetObjectItem(cJSON_GetObjectItem(property, "items"), "enum");
-        for (int k = 0, named = 0; pm_config_kind_names[k]; k++) {
-            if (pm_config_kinds_built & (1u << k))
-                assert_string_equal(cJSON_GetStringValue(cJSON_GetArrayItem(number, named++)),
-                                    pm_config_kind_names[k]);
+        for (int k = 0; pm_config_kind_names[k]; k++) {
+            assert_string_equal(cJSON_GetStringValue(cJSON_GetArrayItem(number, k)),
+                                pm_config_kind_names[k]);
+            assert_true(1u << k & PM_KIND_BITS_ALL);
         }
-        assert_int_equal(cJSON_GetArraySize(number), __builtin_popcount(pm_config_kinds_built));
+        assert_int_equal(cJSON_GetArraySize(number), __builtin_popcount(PM_KIND_BITS_ALL));
         return;
     case PM_CONFIG_CHOICE:
         number = cJSON_GetObjectItem(property, "enum");

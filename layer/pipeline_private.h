@@ -50,6 +50,7 @@ struct pm_pipeline {
     _Atomic(struct pm_shader_record *) record;
     struct pm_pipeline_batch *batches;
     struct pm_pipeline_batch prepare; /* of the record: variant is unused */
+    _Atomic uint32_t fresh;           /* 1 + a batch whose variant no call has used; 0: none */
 
     /* The specialized variant (optimize.h). */
     _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */

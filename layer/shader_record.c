@@ -70,7 +70,7 @@ static void destroy_record(struct pm_shader_record *record)
     free(record->batches);
     pm_shader_sampler_destroy(record->sampler);
     pm_words_finish(&record->canonical);
-    free(record->at_most_once);
+    pm_record_points_finish(record->points);
     free(record->entry_point);
     free(record);
 }
@@ -117,45 +117,61 @@ static char *entry_point_name(const struct pm_words *words)
     return NULL;
 }
 
-static bool find_points(struct pm_shader_record *record, struct pm_error *error)
+/* Which of a kind's points still need samples, as far as the database knows; malloc'ed. NULL and
+ * *known false: it does not know, and they all do. false: out of memory. */
+static bool find_deficit(const struct pm_device *device, const struct pm_shader_record *record,
+                         const struct pm_record_points *points, uint8_t **deficit)
 {
-    struct pm_block_points points;
-    if (!pm_points_blocks(record->canonical.data, record->canonical.count, &points, error))
-        return false;
-    record->space = points.count;
-    record->at_most_once = calloc(1, (points.count + 7u) / 8u + 1u);
-    for (uint32_t i = 0; record->at_most_once && i < points.count; i++) {
-        if (points.points[i].at_most_once)
-            record->at_most_once[i / 8] |= (uint8_t)(1u << (i % 8));
-    }
-    pm_block_points_finish(&points);
-    return record->at_most_once || no_memory(error);
+    const struct pm_database *database = device->instance->database;
+    const struct pm_shader_estimates *known =
+        database ? pm_database_find(database, &record->key, &record->environment, points->kind)
+                 : NULL;
+    *deficit = NULL;
+    if (!known || known->space != points->space)
+        return true;
+    const size_t bytes = (points->space + 7u) / 8u;
+    *deficit = calloc(1, bytes);
+    if (*deficit && known->deficit)
+        memcpy(*deficit, known->deficit, bytes);
+    return *deficit;
 }
 
-/* The session's split of the points, steered by what the database still lacks. */
-static bool make_sampler(struct pm_device *device, struct pm_shader_record *record,
+/* The session's split of the points of all kinds, steered by what the database still lacks. */
+static bool split_points(const struct pm_device *device, struct pm_shader_record *record,
+                         uint64_t seed)
+{
+    struct pm_sampler_space spaces[PM_RECORD_KINDS] = {{0}};
+    uint8_t *deficits[PM_RECORD_KINDS] = {NULL};
+    bool any = false, found = true;
+    for (size_t i = 0; found && i < PM_RECORD_KINDS; i++) {
+        found = find_deficit(device, record, &record->points[i], &deficits[i]);
+        spaces[i] = (struct pm_sampler_space){record->points[i].space, deficits[i]};
+        any = any || spaces[i].count > 0;
+    }
+    if (found && any)
+        record->sampler = pm_shader_sampler_create(spaces, PM_RECORD_KINDS,
+                                                   device->instance->config.sampler.batch, seed);
+    for (size_t i = 0; i < PM_RECORD_KINDS; i++)
+        free(deficits[i]);
+    return found && (!any || record->sampler);
+}
+
+static bool make_batches(struct pm_device *device, struct pm_shader_record *record,
                          struct pm_error *error)
 {
-    const struct pm_instance *instance = device->instance;
-    const struct pm_shader_estimates *known =
-        instance->database ? pm_database_find(instance->database, &record->key,
-                                              &record->environment, PM_KIND_BLOCK)
-                           : NULL;
-    const uint8_t *deficit = known && known->space == record->space ? known->deficit : NULL;
-    uint64_t seed = instance->config.sampler.seed;
-    if (!instance->config.sampler.seed_set && !pm_random_system(&seed, sizeof seed))
+    const struct pm_config *config = &device->instance->config;
+    uint64_t seed = config->sampler.seed, of_key;
+    if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
         return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
-    uint64_t of_key;
     memcpy(&of_key, record->key.bytes, sizeof of_key);
-    record->sampler = pm_shader_sampler_create(record->space, instance->config.sampler.batch,
-                                               deficit, seed ^ of_key);
-    if (!record->sampler)
+    if (!split_points(device, record, seed ^ of_key))
         return no_memory(error);
-    record->batch_count = pm_shader_sampler_batch_count(record->sampler);
-    record->batches = calloc(record->batch_count, sizeof *record->batches);
+    const uint32_t count = record->sampler ? pm_shader_sampler_batch_count(record->sampler) : 0;
+    record->batches = calloc(count + 1u, sizeof *record->batches);
     if (!record->batches)
         return no_memory(error);
-    for (uint32_t i = 0; i < record->batch_count; i++) {
+    record->batch_count = count;
+    for (uint32_t i = 0; i < count; i++) {
         for (int early = 0; early < 2; early++)
             pthread_mutex_init(&record->batches[i].by_early_tests[early].lock, NULL);
     }
@@ -199,7 +215,8 @@ static struct pm_shader_record *add_record(struct pm_shader_records *records,
     record->entry_point = entry_point_name(canonical);
     if (!record->entry_point) {
         pm_fail(error, PM_ERROR_UNSUPPORTED, "the canonical module has no entry point");
-    } else if (find_points(record, error) && make_sampler(records->device, record, error)) {
+    } else if (pm_record_points_find(records->device, &record->canonical, record->points, error) &&
+               make_batches(records->device, record, error)) {
         /* Two shaders that differ before they are canonical may have got here at once. */
         pthread_mutex_lock(&records->lock);
         struct pm_shader_record *other = find_record(records, &key, request->subgroup_size);
@@ -404,6 +421,12 @@ bool pm_shader_records_key(struct pm_shader_records *records,
 
 /* ---- instrumented modules ---- */
 
+const struct pm_record_points *pm_shader_record_points(const struct pm_shader_record *record,
+                                                       uint32_t batch)
+{
+    return &record->points[pm_shader_sampler_space(record->sampler, batch)];
+}
+
 uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t point_count)
 {
     /* As many as leave room for limits.variants variants in the counter memory, whatever their
@@ -429,6 +452,7 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
         .int64_atomics = abilities->int64_atomics,
         .memory_model_device_scope = abilities->memory_model_device_scope,
         .may_force_early_tests = may_force_early_tests,
+        .subgroup_quad = abilities->subgroup_quad,
         .target = abilities->target,
     };
     info.points = pm_shader_sampler_batch(record->sampler, batch, &info.point_count);
@@ -441,8 +465,8 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
     if (!instrumented->tried) {
         instrumented->tried = true;
         instrumented->made =
-            pm_instrument_blocks(record->canonical.data, record->canonical.count, &info,
-                                 &instrumented->module, &instrumented->error);
+            pm_record_points_instrument(pm_shader_record_points(record, batch), &record->canonical,
+                                        &info, &instrumented->module, &instrumented->error);
     }
     const bool made = instrumented->made;
     if (!made && error)

@@ -1,8 +1,8 @@
 /*
  * What the layer knows of one distinct shader in this session: its canonical module and key, its
- * points, the split of its points into batches, and the instrumented module of each batch, which is
- * made at most once however many pipelines use the shader. Two records differ in their key or
- * environment.
+ * points of each kind, the split of these into batches of one kind each, and the instrumented
+ * module of each batch, which is made at most once however many pipelines use the shader. Two
+ * records differ in their key or environment.
  *
  * Ownership: records belong to their table and live until it is destroyed; what points into them
  * stays valid until then. There are about as many as limits.variants allows, since only sampled
@@ -12,6 +12,7 @@
 #pragma once
 
 #include "layer/layer.h"
+#include "layer/record_points.h"
 
 struct pm_shader_records;
 
@@ -21,11 +22,10 @@ struct pm_shader_record {
     enum pm_stage stage;
     char *entry_point; /* of the canonical module */
     struct pm_words canonical;
-    uint32_t space;        /* number of points */
-    uint8_t *at_most_once; /* bitmap of `space` bits */
-    struct pm_shader_sampler *sampler;
-    uint32_t batch_count;
-    struct pm_record_batch *batches; /* the record's own */
+    struct pm_record_points points[PM_RECORD_KINDS];
+    struct pm_shader_sampler *sampler; /* its spaces are `points`; NULL: there are none */
+    uint32_t batch_count;              /* of all kinds */
+    struct pm_record_batch *batches;   /* the record's own */
     struct pm_shader_record *next;
 };
 
@@ -55,6 +55,10 @@ bool pm_shader_records_key(struct pm_shader_records *records,
 struct pm_shader_record *pm_shader_records_get(struct pm_shader_records *records,
                                                const struct pm_shader_request *request, bool *first,
                                                struct pm_error *error);
+
+/* The points of a batch's kind. */
+const struct pm_record_points *pm_shader_record_points(const struct pm_shader_record *record,
+                                                       uint32_t batch);
 
 /* The instrumented module of a batch; owned by the record. may_force_early_tests: shader_rewrite.h.
  * NULL: it cannot be instrumented; *first as above. */

@@ -11,6 +11,9 @@
  * only this share of their sampled calls is taken (HAZARDS 4). */
 #define OCCLUDED_SHARE 4
 
+/* The kinds that sampled calls are for; timing is not. */
+#define SAMPLED_KINDS (PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO)
+
 /* ---- lifetime ---- */
 
 void pm_variant_reference(struct pm_variant *variant)
@@ -113,7 +116,7 @@ static bool prepare(struct pm_pipeline *pipeline)
         pm_fail(&error, PM_ERROR_UNSUPPORTED,
                 "the device has no subgroup ballots in its kind of shader");
     if (record) {
-        pipeline->batches = calloc(record->batch_count, sizeof *pipeline->batches);
+        pipeline->batches = calloc(record->batch_count + 1u, sizeof *pipeline->batches);
         if (!pipeline->batches)
             return false;
         atomic_store(&pipeline->record, record);
@@ -133,14 +136,15 @@ static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
         return NULL;
     uint32_t count;
     const uint32_t *points = pm_shader_sampler_batch(record->sampler, batch, &count);
+    const struct pm_record_points *of_kind = pm_shader_record_points(record, batch);
     variant->device = pipeline->device;
     atomic_init(&variant->references, 1);
     variant->key = record->key;
     variant->environment = record->environment;
-    variant->kind = PM_KIND_BLOCK;
-    variant->flags = shader->counts_occluded ? PM_PROFILE_OCCLUDED : 0;
-    variant->space = record->space;
-    variant->at_most_once = record->at_most_once;
+    variant->kind = of_kind->kind;
+    variant->flags = of_kind->flags | (shader->counts_occluded ? PM_PROFILE_OCCLUDED : 0);
+    variant->space = of_kind->space;
+    variant->at_most_once = of_kind->at_most_once;
     variant->slot_stride = shader->slot_stride;
     variant->slot_count = (uint32_t)(shader->counter_bytes / 8 / shader->slot_stride);
     variant->point_count = count;
@@ -228,8 +232,9 @@ static void log_made(const struct pm_variant *variant)
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&variant->key, key);
     pm_log_debug(variant->device->instance->log,
-                 "made a variant of shader %.12s that counts %" PRIu32 " of %" PRIu32 " points",
-                 key, variant->point_count, variant->space);
+                 "made a variant of shader %.12s that counts %" PRIu32 " of %" PRIu32 " %s", key,
+                 variant->point_count, variant->space,
+                 variant->kind == PM_KIND_ZERO ? "zero candidates" : "blocks");
 }
 
 /* Makes a batch's variant and publishes it. Called by one thread at a time for a batch. */
@@ -249,6 +254,7 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
         log_made(variant);
         atomic_store(&batch->variant, variant);
         atomic_store(&batch->making, PM_MADE);
+        atomic_store(&pipeline->fresh, index + 1);
         return;
     }
     pm_variant_give_back(pipelines);
@@ -266,8 +272,7 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
 
 void pm_pipeline_build_all(struct pm_pipeline *pipeline)
 {
-    if (!(pipeline->device->instance->config.sampler.kinds & PM_KIND_BIT_BLOCK) ||
-        !prepare(pipeline)) {
+    if (!(pipeline->device->instance->config.sampler.kinds & SAMPLED_KINDS) || !prepare(pipeline)) {
         atomic_store(&pipeline->prepare.making, PM_FAILED);
         return;
     }
@@ -309,9 +314,10 @@ static void run_compile(struct pm_job *job)
     if (wanted && batch == PREPARE) {
         const bool prepared = prepare(pipeline);
         atomic_store(&pipeline->prepare.making, prepared ? PM_MADE : PM_FAILED);
-        if (prepared) {
+        const struct pm_shader_record *record = atomic_load(&pipeline->record);
+        if (prepared && record->batch_count > 0) {
             /* The sample that found no record has a batch coming to it. */
-            batch = pm_shader_sampler_next(atomic_load(&pipeline->record)->sampler);
+            batch = pm_shader_sampler_next(record->sampler);
             uint32_t unmade = PM_UNMADE;
             if (!atomic_compare_exchange_strong(&pipeline->batches[batch].making, &unmade,
                                                 PM_QUEUED))
@@ -370,19 +376,25 @@ static bool take_occluded(struct pm_pipelines *pipelines)
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
 {
     struct pm_device *device = pipeline->device;
-    if (!(device->instance->config.sampler.kinds & PM_KIND_BIT_BLOCK))
+    if (!(device->instance->config.sampler.kinds & SAMPLED_KINDS))
         return NULL;
     struct pm_shader_record *record = atomic_load(&pipeline->record);
     if (!record) {
         want(pipeline, &pipeline->prepare, PREPARE);
         return NULL;
     }
+    if (record->batch_count == 0)
+        return NULL;
     const uint32_t index = pm_shader_sampler_next(record->sampler);
     struct pm_pipeline_batch *batch = &pipeline->batches[index];
     struct pm_variant *variant = atomic_load(&batch->variant);
     if (!variant) {
+        /* Not a call lost for every batch: this one goes to a batch that lost one before. */
         want(pipeline, batch, index);
-        return NULL;
+        const uint32_t fresh = atomic_exchange(&pipeline->fresh, 0);
+        if (fresh == 0)
+            return NULL;
+        variant = atomic_load(&pipeline->batches[fresh - 1].variant);
     }
     if ((variant->flags & PM_PROFILE_OCCLUDED) && !take_occluded(device->pipelines))
         return NULL;

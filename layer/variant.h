@@ -51,8 +51,10 @@ struct pm_variant {
 };
 
 /* A sampled draw or dispatch with this pipeline bound: the variant to bind for it, referenced for
- * the recording, or NULL when there is none yet (its compile is then queued) or may be none. Never
- * blocks (with debug.synchronous the variant was built when the pipeline was created). Any thread.
+ * the recording, or NULL when there is none yet or may be none. Where the batch whose turn it is
+ * has none yet, its compile is queued and a batch stands in that had none when it was its turn.
+ * Never blocks (with debug.synchronous the variant was built when the pipeline was created). Any
+ * thread.
  */
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline);
 

@@ -207,6 +207,7 @@ static void what_cannot_be_copied_gets_none(void **state)
 static void linked_pipelines_get_an_instrumented_library(void **state)
 {
     (void)state;
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
     const char *const extensions[] = {"VK_EXT_graphics_pipeline_library", "VK_KHR_pipeline_library",
                                       NULL};
     const struct pm_harness_options device = {.device_extensions = extensions};
@@ -252,6 +253,7 @@ static void a_session_makes_no_more_than_its_limit(void **state)
 {
     (void)state;
     setenv("PIECEMEAL_LIMITS_VARIANTS", "2", 1);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
     open_with(NULL, "true"); /* the harness's own two pipelines */
     assert_int_equal(watch_counts().variants, 2);
     struct graphics_options options = {0};

@@ -18,7 +18,23 @@ static const char help[] =
     "A point is covered once a sample has measured it. FREQ is how often a block runs per "
     "invocation of the shader\n"
     "(ratio of sums, with its 95 % interval), UNIFORM the share of its lanes whose whole subgroup "
-    "came along.\n";
+    "came along,\n"
+    "SUBGROUPS how often it runs per subgroup. P(zero) is the share of a candidate's writes that "
+    "were zero in\n"
+    "every lane, WRITES how often it is written per subgroup. TIME is a specialized shader's time "
+    "over that of\n"
+    "the one it stands in for; its points are timed pairs of calls, its key is its own.\n";
+
+enum { LIKELIEST = 5 }; /* zero candidates that a summary names */
+
+/* The measures of each kind: for people, and in JSON. */
+static const struct {
+    const char *title, *name;
+} measures[][PM_MEASURES] = {
+    [PM_KIND_BLOCK] = {{"FREQ", "frequency"}, {"UNIFORM", "uniform"}, {"SUBGROUPS", "subgroups"}},
+    [PM_KIND_ZERO] = {{"P(zero)", "zero"}, {"WRITES", "writes"}},
+    [PM_KIND_TIMING] = {{"TIME", "time"}},
+};
 
 struct options {
     struct pm_estimates_source source;
@@ -45,16 +61,63 @@ static void print_points(const struct pm_shader_estimates *shader)
 {
     if (!shader->points)
         return;
-    bool block = shader->kind == PM_KIND_BLOCK;
-    printf("    %5s %7s %8s  %-27s  %-27s  %s\n", "point", "calls", "sessions",
-           block ? "FREQ" : "P(zero)", block ? "UNIFORM" : "", block ? "SUBGROUPS" : "");
+    const unsigned count = pm_measure_count(shader->kind);
+    printf("    %5s %7s %8s", "point", "calls", "sessions");
+    for (unsigned i = 0; i < count; i++)
+        printf("  %-27s", measures[shader->kind][i].title);
+    putchar('\n');
     for (uint32_t i = 0; i < shader->space; i++) {
         const struct pm_point_estimate *point = &shader->points[i];
         printf("    %5u %7u %8u", i, point->calls, point->sessions);
-        for (size_t measure = 0; measure < (block ? 3 : 1); measure++)
+        for (unsigned measure = 0; measure < count; measure++)
             print_ratio(&point->measures[measure]);
         putchar('\n');
     }
+}
+
+/* The candidates that are zero most often, each time that they are written. */
+static void print_likeliest(const struct pm_shader_estimates *shader)
+{
+    uint32_t best[LIKELIEST], count = 0;
+    for (uint32_t i = 0; shader->points && i < shader->space; i++) {
+        const double zero = shader->points[i].measures[PM_MEASURE_ZERO].ratio;
+        uint32_t at = count;
+        while (at > 0 && shader->points[best[at - 1]].measures[PM_MEASURE_ZERO].ratio < zero)
+            at--;
+        if (zero <= 0 || at == LIKELIEST)
+            continue;
+        count += count < LIKELIEST;
+        memmove(&best[at + 1], &best[at], (count - 1 - at) * sizeof(*best));
+        best[at] = i;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pm_ratio *zero = &shader->points[best[i]].measures[PM_MEASURE_ZERO];
+        printf("%s%u: %.3f [%.3f, %.3f]", i ? ", " : "    likeliest zeros: ", best[i], zero->ratio,
+               zero->ratio_low, zero->ratio_high);
+    }
+    if (count > 0)
+        putchar('\n');
+}
+
+static void print_timing(const struct pm_shader_estimates *shader)
+{
+    const struct pm_environment *environment = &shader->environment;
+    if (shader->points) {
+        const struct pm_ratio *time = &shader->points[0].measures[PM_MEASURE_TIME];
+        printf("    time %.3f [%.3f, %.3f] of the original's", time->mean, time->mean_low,
+               time->mean_high);
+    } else {
+        printf("    timed");
+    }
+    printf(" on vendor %#x, device %#x, driver %u version %#x\n", environment->vendor_id,
+           environment->device_id, environment->driver_id, environment->driver_version);
+}
+
+static void print_state(const struct pm_shader_estimates *shader)
+{
+    printf("%s%s%s\n", shader->published ? "published" : "needs samples",
+           shader->flags & PM_PROFILE_OCCLUDED ? ", occluded pixels too" : "",
+           shader->flags & PM_PROFILE_NO_QUADS ? ", without quads too" : "");
 }
 
 static bool print_text(const struct options *options, const struct pm_estimates *estimates)
@@ -75,12 +138,15 @@ static bool print_text(const struct options *options, const struct pm_estimates 
         pm_shader_key_format(&shader->key, key);
         snprintf(calls, sizeof(calls), "%u…%u (median %u)", coverage.calls_least,
                  coverage.calls_most, coverage.calls_median);
-        printf("%.12s %-6s %8u %7u %7.0f%%  %-20s %14llu  %s%s\n", key, pm_kind_name(shader->kind),
+        printf("%.12s %-6s %8u %7u %7.0f%%  %-20s %14llu  ", key, pm_kind_name(shader->kind),
                shader->environment.subgroup_size, coverage.points,
                coverage.points ? 100.0 * coverage.covered / coverage.points : 100.0, calls,
-               (unsigned long long)shader->entry_lanes,
-               shader->published ? "published" : "needs samples",
-               shader->flags & PM_PROFILE_OCCLUDED ? ", occluded pixels too" : "");
+               (unsigned long long)shader->entry_lanes);
+        print_state(shader);
+        if (shader->kind == PM_KIND_ZERO)
+            print_likeliest(shader);
+        else if (shader->kind == PM_KIND_TIMING)
+            print_timing(shader);
         if (options->points || options->shader)
             print_points(shader);
         points += coverage.points;
@@ -109,9 +175,33 @@ static cJSON *ratio_json(const struct pm_ratio *ratio)
     return json;
 }
 
+static cJSON *point_json(const struct pm_shader_estimates *shader, uint32_t index)
+{
+    const struct pm_point_estimate *point = &shader->points[index];
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddNumberToObject(entry, "point", index);
+    cJSON_AddNumberToObject(entry, "calls", point->calls);
+    cJSON_AddNumberToObject(entry, "sessions", point->sessions);
+    for (unsigned i = 0; i < pm_measure_count(shader->kind); i++)
+        cJSON_AddItemToObject(entry, measures[shader->kind][i].name,
+                              ratio_json(&point->measures[i]));
+    return entry;
+}
+
+static void add_environment(cJSON *json, const struct pm_shader_estimates *shader)
+{
+    const struct pm_environment *environment = &shader->environment;
+    cJSON_AddNumberToObject(json, "subgroup_size", environment->subgroup_size);
+    if (shader->kind != PM_KIND_TIMING)
+        return;
+    cJSON_AddNumberToObject(json, "vendor_id", environment->vendor_id);
+    cJSON_AddNumberToObject(json, "device_id", environment->device_id);
+    cJSON_AddNumberToObject(json, "driver_id", environment->driver_id);
+    cJSON_AddNumberToObject(json, "driver_version", environment->driver_version);
+}
+
 static cJSON *shader_json(const struct pm_shader_estimates *shader)
 {
-    static const char *const names[PM_MEASURES] = {"frequency", "uniform", "subgroups"};
     char key[PM_SHADER_KEY_TEXT];
     struct pm_coverage coverage;
     if (!pm_estimates_coverage(shader, &coverage))
@@ -120,25 +210,17 @@ static cJSON *shader_json(const struct pm_shader_estimates *shader)
     pm_shader_key_format(&shader->key, key);
     cJSON_AddStringToObject(json, "key", key);
     cJSON_AddStringToObject(json, "kind", pm_kind_name(shader->kind));
-    cJSON_AddNumberToObject(json, "subgroup_size", shader->environment.subgroup_size);
+    add_environment(json, shader);
     cJSON_AddBoolToObject(json, "published", shader->published);
     cJSON_AddBoolToObject(json, "occluded", (shader->flags & PM_PROFILE_OCCLUDED) != 0);
+    if (shader->kind == PM_KIND_ZERO)
+        cJSON_AddBoolToObject(json, "no_quads", (shader->flags & PM_PROFILE_NO_QUADS) != 0);
     cJSON_AddNumberToObject(json, "space", shader->space);
     cJSON_AddNumberToObject(json, "covered", coverage.covered);
     cJSON_AddNumberToObject(json, "entry_lanes", (double)shader->entry_lanes);
     cJSON *points = cJSON_AddArrayToObject(json, "points");
-    for (uint32_t i = 0; shader->points && i < shader->space; i++) {
-        const struct pm_point_estimate *point = &shader->points[i];
-        cJSON *entry = cJSON_CreateObject();
-        cJSON_AddNumberToObject(entry, "point", i);
-        cJSON_AddNumberToObject(entry, "calls", point->calls);
-        cJSON_AddNumberToObject(entry, "sessions", point->sessions);
-        bool block = shader->kind == PM_KIND_BLOCK;
-        for (size_t measure = 0; measure < (block ? PM_MEASURES : 1); measure++)
-            cJSON_AddItemToObject(entry, block ? names[measure] : "zero",
-                                  ratio_json(&point->measures[measure]));
-        cJSON_AddItemToArray(points, entry);
-    }
+    for (uint32_t i = 0; shader->points && i < shader->space; i++)
+        cJSON_AddItemToArray(points, point_json(shader, i));
     return json;
 }
 

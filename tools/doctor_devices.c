@@ -70,6 +70,14 @@ static void say_device(struct pm_doctor *doctor, VkPhysicalDevice device)
     pm_doctor_say(doctor, ballots ? PM_FINDING_OK : PM_FINDING_BAD, name,
                   "subgroups of %u lanes, ballots %s", can.properties11.subgroupSize,
                   ballots ? "there" : "missing: nothing can be counted");
+    const VkSubgroupFeatureFlags operations = can.properties11.subgroupSupportedOperations;
+    const bool votes = operations & VK_SUBGROUP_FEATURE_VOTE_BIT;
+    const bool quads = operations & VK_SUBGROUP_FEATURE_QUAD_BIT;
+    pm_doctor_say(doctor, votes ? PM_FINDING_OK : PM_FINDING_NOTE, name, "subgroup votes %s",
+                  votes ? "there" : "missing: how often values are zero is not counted");
+    pm_doctor_say(doctor, quads ? PM_FINDING_OK : PM_FINDING_NOTE, name, "quad operations %s",
+                  quads ? "there"
+                        : "missing: values that derivatives may depend on are not specialized");
     pm_doctor_say(doctor, can.address.bufferDeviceAddress ? PM_FINDING_OK : PM_FINDING_BAD, name,
                   "buffer device addresses %s",
                   can.address.bufferDeviceAddress ? "there"

@@ -133,7 +133,9 @@ bool pm_estimates_coverage(const struct pm_shader_estimates *shader, struct pm_c
         return false;
     for (uint32_t i = 0; i < shader->space; i++) {
         calls[i] = shader->points[i].calls;
-        coverage->covered += shader->points[i].measures[0].clusters > 0;
+        /* How often a candidate is written is known before whether it is zero then. */
+        const unsigned runs = shader->kind == PM_KIND_ZERO ? PM_MEASURE_WRITES : 0;
+        coverage->covered += shader->points[i].measures[runs].clusters > 0;
     }
     qsort(calls, shader->space, sizeof(*calls), compare_calls);
     coverage->calls_least = calls[0];

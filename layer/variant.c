@@ -254,7 +254,6 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
         log_made(variant);
         atomic_store(&batch->variant, variant);
         atomic_store(&batch->making, PM_MADE);
-        atomic_store(&pipeline->fresh, index + 1);
         return;
     }
     pm_variant_give_back(pipelines);
@@ -324,8 +323,11 @@ static void run_compile(struct pm_job *job)
                 batch = PREPARE;
         }
     }
-    if (wanted && batch != PREPARE)
+    if (wanted && batch != PREPARE) {
         make_batch(pipeline, atomic_load(&pipeline->record), batch);
+        if (atomic_load(&pipeline->batches[batch].variant))
+            atomic_store(&pipeline->fresh, batch + 1);
+    }
     free(compile);
     pm_pipeline_release(pipeline);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { KINDS = PM_KIND_TIMING + 1, POINTS_MOST = 4096 };
 
@@ -240,6 +241,48 @@ static void what_lacks_samples_comes_first(void **state)
     }
 }
 
+static void wait_for_variant(uint64_t since)
+{
+    for (int i = 0; i < 3000; i++) {
+        if (pm_calls_of(h.driver, since, "vkCreateComputePipelines") > 0) {
+            usleep(20000); /* until it is stored */
+            return;
+        }
+        usleep(10000);
+    }
+    fail_msg("no variant was made");
+}
+
+/* Variants are made when a call first wants them, and such a call goes to one that was wanted
+ * before: so that a shader of more batches than a session has calls for is measured all the same.
+ */
+static void no_batch_costs_a_call(void **state)
+{
+    (void)state;
+    enum { CALLS = 6 };
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PIECEMEAL_SAMPLER_BATCH", "1", 1);
+    pm_harness_open(&h, NULL);
+    for (int i = 0; i < CALLS; i++) {
+        const uint64_t position = h.driver->position();
+        assert_int_equal(dispatch(1), i > 0);
+        wait_for_variant(position);
+    }
+    pm_harness_close(&h);
+    const struct found *found = take_spool();
+    assert_true(found->space[PM_KIND_BLOCK] + found->space[PM_KIND_ZERO] > CALLS);
+    uint32_t calls = 0;
+    for (int kind = PM_KIND_BLOCK; kind <= PM_KIND_ZERO; kind++) {
+        for (uint32_t i = 0; i < found->space[kind]; i++) {
+            assert_true(found->calls[kind][i] <= 1);
+            calls += found->calls[kind][i];
+        }
+    }
+    assert_int_equal(calls, CALLS - 1);
+}
+
 /* limits.variants holds for all kinds together, and what does not fit is not sampled. */
 static void limits_hold_for_all(void **state)
 {
@@ -275,9 +318,13 @@ static void counters_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PM_LAYERED_TEST(every_batch_comes_as_often),     PM_LAYERED_TEST(only_what_is_asked_for),
-        PM_LAYERED_TEST(without_votes_only_blocks),      PM_LAYERED_TEST(without_quads_it_is_said),
-        PM_LAYERED_TEST(what_lacks_samples_comes_first), PM_LAYERED_TEST(limits_hold_for_all),
+        PM_LAYERED_TEST(every_batch_comes_as_often),
+        PM_LAYERED_TEST(only_what_is_asked_for),
+        PM_LAYERED_TEST(without_votes_only_blocks),
+        PM_LAYERED_TEST(without_quads_it_is_said),
+        PM_LAYERED_TEST(what_lacks_samples_comes_first),
+        PM_LAYERED_TEST(no_batch_costs_a_call),
+        PM_LAYERED_TEST(limits_hold_for_all),
         PM_LAYERED_TEST(counters_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

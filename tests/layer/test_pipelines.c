@@ -269,6 +269,7 @@ static void a_session_makes_no_more_than_its_limit(void **state)
 static void a_refused_variant_leaves_the_game_alone(void **state)
 {
     (void)state;
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
     open_with(NULL, "true");
     assert_true(h.driver->inject("vkCreateGraphicsPipelines:2"));
     struct graphics_options options = {0};

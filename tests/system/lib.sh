@@ -155,13 +155,15 @@ new_messages() {
 }
 
 # What the layer left in the spool since with_layer, in $scratch/counts (spool_counts.c). Fails unless calls were
-# sampled, and unless there is the line that the client expects, if it does (client_expects).
+# sampled, for blocks and for zeros, and unless there is the line that the client expects, if it does (client_expects).
 expect_sampled() {
     [ -d "$XDG_DATA_HOME/piecemeal/spool" ] || fail "nothing was sampled: $(tail -n 3 "$PIECEMEAL_LOG_FILE" 2>&1)"
     "$PM_BUILD/tests/system/spool_counts" "$XDG_DATA_HOME/piecemeal/spool" >"$scratch/counts" ||
         fail "the spool cannot be read"
     awk '$6 > 0 && $8 > 0 { sampled++ } END { exit sampled == 0 }' "$scratch/counts" ||
         fail "no call was sampled: $(cat "$scratch/counts")"
+    awk '$10 > 0 { zeros++ } END { exit zeros == 0 }' "$scratch/counts" ||
+        fail "no value was looked at: $(cat "$scratch/counts")"
     [ -z "${client_expects-}" ] || grep -q -- "$client_expects" "$scratch/counts" ||
         fail "no shader counted '$client_expects': $(cat "$scratch/counts")"
     if grep -aE ' (warning|error): ' "$PIECEMEAL_LOG_FILE" >&2; then

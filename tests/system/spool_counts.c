@@ -1,7 +1,8 @@
 /*
- * What the sessions in a spool folder counted, merged: a line a shader with its number of points,
- * how many of them were measured, the most sampled calls of one of them, and the lanes that
- * entered. The system tests see by it that a run was really sampled.
+ * What the sessions in a spool folder counted, merged: a line a shader with its number of points
+ * (of all kinds), how many of them were measured, the most sampled calls of one of them and the
+ * lanes that entered then (each summed over the kinds, which share the calls), and how many zero
+ * candidates were written. The system tests see by it that a run was really sampled.
  *
  * usage: spool_counts FOLDER
  */
@@ -14,18 +15,45 @@ static bool add(void *merge, const struct pm_profile *checkpoint, struct pm_erro
     return pm_profile_merge_add(merge, checkpoint, error);
 }
 
-static void print(const struct pm_shader_profile *shader)
+struct line {
+    uint32_t space, calls, zeros;
+    size_t points;
+    uint64_t lanes;
+};
+
+static void add_to_line(struct line *line, const struct pm_shader_profile *shader)
 {
     uint32_t calls = 0;
     uint64_t lanes = 0;
     for (size_t i = 0; i < shader->point_count; i++) {
-        if (shader->points[i].calls >= calls) {
-            calls = shader->points[i].calls;
-            lanes = shader->points[i].entry_lanes;
+        const struct pm_point_counts *point = &shader->points[i];
+        if (point->calls >= calls) {
+            calls = point->calls;
+            lanes = point->entry_lanes;
         }
+        line->zeros += shader->kind == PM_KIND_ZERO && point->counts[PM_ZERO_WRITES] > 0;
     }
-    printf("space %" PRIu32 " points %zu calls %" PRIu32 " lanes %" PRIu64 "\n", shader->space,
-           shader->point_count, calls, lanes);
+    line->space += shader->space;
+    line->points += shader->point_count;
+    line->calls += calls;
+    line->lanes += lanes;
+}
+
+/* The profiles are sorted by key, environment and kind. */
+static void print(const struct pm_shader_profile *shaders, size_t count)
+{
+    struct line line = {0};
+    for (size_t i = 0; i < count; i++) {
+        add_to_line(&line, &shaders[i]);
+        if (i + 1 < count && pm_shader_key_equal(&shaders[i].key, &shaders[i + 1].key) &&
+            shaders[i].environment.subgroup_size == shaders[i + 1].environment.subgroup_size &&
+            shaders[i].kind != shaders[i + 1].kind)
+            continue;
+        printf("space %" PRIu32 " points %zu calls %" PRIu32 " lanes %" PRIu64 " zeros %" PRIu32
+               "\n",
+               line.space, line.points, line.calls, line.lanes, line.zeros);
+        line = (struct line){0};
+    }
 }
 
 int main(int argc, char **argv)
@@ -46,8 +74,7 @@ int main(int argc, char **argv)
     }
     if (good) {
         const struct pm_shader_profile *shaders = pm_profile_merge_shaders(merge, &shader_count);
-        for (size_t i = 0; shaders && i < shader_count; i++)
-            print(&shaders[i]);
+        print(shaders, shader_count);
     } else {
         fprintf(stderr, "spool_counts: %s\n", error.message);
     }

@@ -10,6 +10,12 @@ client_prepare() {
 
 client_run() {
     run_quietly "$scratch/log" vkcube --c 61
-    run_quietly "$scratch/log" gfxrecon-replay --screenshots 1,20,40,60 --screenshot-dir "$1" "$scratch/cube.gfxr"
-    [ "$(find "$1" -name '*.bmp' | wc -l)" = 4 ] || fail "the replay took no pictures"
+    # What is recorded once is sampled for one kind of profile all along.
+    local kind
+    for kind in block zero; do
+        mkdir "$1/$kind"
+        PIECEMEAL_SAMPLER_KINDS=$kind run_quietly "$scratch/log" gfxrecon-replay --screenshots 1,20,40,60 \
+            --screenshot-dir "$1/$kind" "$scratch/cube.gfxr"
+        [ "$(find "$1/$kind" -name '*.bmp' | wc -l)" = 4 ] || fail "the replay took no pictures"
+    done
 }

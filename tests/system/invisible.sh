@@ -6,7 +6,7 @@
 #
 # A client defines client_run FOLDER, which runs the program once and leaves in the folder what it drew (hashes,
 # pictures, results); may define client_prepare; and may set client_needs (the programs it needs) and
-# client_validated=no (the validation layer is left out).
+# client_validated=no (the validation layer is left out) and client_near=yes (it leaves PNG pictures besides: see below).
 client=$1 client_driver=$2 client_argument=${3-}
 set -- "$(IFS=-; echo "$*")"
 . "$(dirname "$0")/lib.sh"
@@ -29,8 +29,18 @@ diff -rq "$scratch/without" "$scratch/again" || fail "$client differs from run t
 with_layer
 sample_everything
 client_run "$scratch/with"
-diff -rq "$scratch/without" "$scratch/with" || fail "$client draws something else with us"
 expect_sampled
+if ! diff -rq "$scratch/without" "$scratch/with"; then
+    # What is looked at for zeros has one use more, and a driver may round otherwise what is used once (HAZARDS 3; seen
+    # on lavapipe 22): by a unit, in few pixels. Counting blocks looks at no value and changes no bit.
+    [ "${client_near-}" = yes ] && "$(dirname "$0")/near.py" "$scratch/without" "$scratch/with" ||
+        fail "$client draws something else with us"
+    mkdir "$scratch/with-blocks"
+    export PIECEMEAL_SAMPLER_KINDS=block
+    client_run "$scratch/with-blocks"
+    unset PIECEMEAL_SAMPLER_KINDS
+    diff -rq "$scratch/without" "$scratch/with-blocks" || fail "$client draws something else while blocks are counted"
+fi
 [ "${client_validated-yes}" = yes ] || exit 0
 
 for order in below above; do

@@ -16,6 +16,7 @@ struct marking {
 };
 
 static void need_block(struct marking *m, uint32_t index);
+static void need_construct(struct marking *m, uint32_t c);
 
 static void need_value(struct marking *m, struct pm_ir_def *def)
 {
@@ -41,6 +42,10 @@ static void need_branch(struct marking *m, struct pm_zero_part *part)
     bool asks = end->opcode == SpvOpBranchConditional || end->opcode == SpvOpSwitch;
     if (asks && part->folded == PM_NO_BLOCK)
         need_value(m, end->operands[0].def);
+    /* Where it leaves a construct around its own, its own must not be skipped. */
+    uint32_t c = m->w->structure->innermost[part->block];
+    if (c != PM_NO_CONSTRUCT && m->w->structure->constructs[c].header == part->block)
+        need_construct(m, c);
 }
 
 /* Whether a block is in a construct; of a loop, or in its other one, which shares no block with it.

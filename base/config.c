@@ -31,6 +31,7 @@ void pm_config_init(struct pm_config *config)
                    .pipeline_cache_mib = 64,
                    .variants = 256},
         .log = {.level = PM_LOG_WARNING},
+        .ab = {.frames = 32},
         .debug = {.checkpoint_heartbeats = 64},
     };
 }

@@ -52,6 +52,10 @@ struct pm_config {
         char *file; /* NULL: stderr of `piecemeal run` (descriptor in PIECEMEAL_LOG_FD), else nowhere */
     } log;
     struct {
+        uint32_t frames; /* heartbeats of a block */
+        char *file;      /* NULL: nothing is compared; `piecemeal run --ab` sets it */
+    } ab;
+    struct {
         bool synchronous, trust_variants;
         uint32_t checkpoint_heartbeats; /* 64 */
     } debug;

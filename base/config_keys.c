@@ -48,6 +48,8 @@ const struct pm_config_entry pm_config_entries[] = {
     {"limits.variants", PM_CONFIG_COUNT, AT(limits.variants), 0, 1u << 20, NULL},
     {"log.level", PM_CONFIG_CHOICE, AT(log.level), 0, 0, level_names},
     {"log.file", PM_CONFIG_STRING, AT(log.file), 0, 0, NULL},
+    {"ab.frames", PM_CONFIG_COUNT, AT(ab.frames), 4, 1u << 20, NULL},
+    {"ab.file", PM_CONFIG_STRING, AT(ab.file), 0, 0, NULL},
     {"debug.synchronous", PM_CONFIG_BOOLEAN, AT(debug.synchronous), 0, 0, NULL},
     {"debug.trust_variants", PM_CONFIG_BOOLEAN, AT(debug.trust_variants), 0, 0, NULL},
     {"debug.checkpoint_heartbeats", PM_CONFIG_COUNT, AT(debug.checkpoint_heartbeats), 1, 1u << 20,

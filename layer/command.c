@@ -1,5 +1,6 @@
 #include "layer/command.h"
 
+#include "layer/ab.h"
 #include "layer/hooks.h"
 #include <stdlib.h>
 
@@ -9,10 +10,12 @@ static void drop_recording(struct pm_command *command)
 {
     struct pm_sampling *sampling = command->device->sampling;
     command->countdown = PM_NEVER;
+    command->trying = false;
     if (command->chosen) {
         command->chosen = false;
         pm_sampling_end(sampling);
     }
+    pm_timing_drop(command);
     if (command->use_count == 0)
         return;
     for (uint32_t i = 0; i < command->use_count; i++)
@@ -59,6 +62,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateCommandPool(VkDevice handle,
     if (pool == NULL)
         return result;
     pool->handle = *out;
+    pool->family = info->queueFamilyIndex;
     pool->is_protected = (info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT) != 0;
     if (pool->is_protected)
         atomic_store_explicit(&device->sampling->careful, true, memory_order_relaxed);
@@ -112,6 +116,7 @@ static void add_command(struct pm_device *device, struct pm_command_pool *pool,
     if (command == NULL)
         return;
     command->countdown = PM_NEVER;
+    command->timings = PM_TIMING_NONE;
     command->device = device;
     command->handle = handle;
     command->pool = pool;
@@ -162,6 +167,15 @@ VKAPI_ATTR void VKAPI_CALL pm_FreeCommandBuffers(VkDevice handle, VkCommandPool 
     }
 }
 
+/* Whether a recording that begins may be timed. One that is repeated as it is cannot alternate. */
+static bool takes_part(const struct pm_command *command, bool may_repeat)
+{
+    const struct pm_device *device = command->device;
+    return device->trials != NULL && pm_sampling_is_trying(device->sampling) &&
+           !command->secondary && !may_repeat && !command->pool->is_protected &&
+           pm_timing_is_possible(device->timing, command->pool->family);
+}
+
 static void begin_recording(struct pm_command *command, const VkCommandBufferBeginInfo *info)
 {
     struct pm_sampling *sampling = command->device->sampling;
@@ -179,12 +193,20 @@ static void begin_recording(struct pm_command *command, const VkCommandBufferBeg
         command->bound[i] = VK_NULL_HANDLE;
         command->pipeline[i] = NULL;
     }
-    if (!pm_sampling_begin(sampling, may_repeat))
+    command->pass = (struct pm_pass){.measurement = PM_TIMING_NONE};
+    command->once = (info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) != 0;
+    const bool sampled = pm_sampling_begin(sampling, may_repeat);
+    const bool awaited =
+        takes_part(command, may_repeat) && (sampled || pm_sampling_follow(sampling));
+    if (!sampled && !awaited)
         return;
     if (command->random.state[0] == 0 && command->random.state[1] == 0)
         pm_random_init(&command->random, pm_sampling_seed(sampling));
     command->chosen = true;
-    command->countdown = pm_geometric(&command->random, sampling->probability);
+    /* One thing at a time: what is sampled takes longer. */
+    command->trying = awaited && (!sampled || (pm_random_next(&command->random) & 1) != 0);
+    command->countdown =
+        command->trying ? PM_NEVER : pm_geometric(&command->random, sampling->probability);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
@@ -197,6 +219,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
     if (command == NULL)
         return result;
     drop_recording(command);
+    pm_ab_recording(device->ab);
     if (result == VK_SUCCESS)
         begin_recording(command, info);
     return result;
@@ -210,6 +233,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_EndCommandBuffer(VkCommandBuffer handle)
         struct pm_command *command = pm_command_of(sampling, handle);
         if (command != NULL && command->chosen) {
             command->chosen = false;
+            command->trying = false;
             command->countdown = PM_NEVER;
             pm_sampling_end(sampling);
         }

@@ -9,6 +9,7 @@
 
 #include "layer/registry.h"
 #include "layer/sampling.h"
+#include "layer/timing.h"
 #include "layer/variant.h"
 
 /* A variant that a recording names: it holds a reference. */
@@ -27,8 +28,19 @@ enum pm_obstacle {
 
 enum { PM_GRAPHICS, PM_COMPUTE, PM_BIND_POINTS };
 
+/* A render pass instance in a recording that takes part in trials (trial.h). */
+struct pm_pass {
+    bool open;
+    bool worth;           /* something was bound in it that is awaited */
+    bool spoilt;          /* its time says nothing */
+    bool bound;           /* the variant that is tried is bound just now */
+    uint32_t place;       /* in the frame */
+    uint32_t measurement; /* PM_TIMING_NONE: it is not timed */
+    struct pm_timed timed;
+};
+
 struct pm_command {
-    uint64_t countdown; /* calls until the sampled one; PM_NEVER: not chosen, or not recording */
+    uint64_t countdown; /* calls until one that is not just passed on; PM_NEVER: none will be */
     struct pm_device *device;
     VkCommandBuffer handle;
     struct pm_command_pool *pool;
@@ -37,12 +49,16 @@ struct pm_command {
     bool secondary;
     bool chosen; /* and recording */
     bool begun;  /* at least once */
+    bool once;   /* the recording is for one submission */
+    bool trying; /* chosen, to take part in trials; nothing is sampled in it then */
     uint8_t obstacles;
     uint32_t active_queries;          /* that are an obstacle */
     VkPipeline bound[PM_BIND_POINTS]; /* what is: the game's pipeline, or the variant that is used
                                          in its place; VK_NULL_HANDLE: unknown */
     VkPipeline game[PM_BIND_POINTS];  /* what the game bound */
     struct pm_pipeline *pipeline[PM_BIND_POINTS]; /* NULL: no variants */
+    struct pm_pass pass;
+    uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;
     uint32_t use_count, use_capacity;
     _Atomic uint32_t submits; /* since it began last */
@@ -50,6 +66,7 @@ struct pm_command {
 
 struct pm_command_pool {
     VkCommandPool handle;
+    uint32_t family;
     bool is_protected;
     struct pm_command *first;
 };
@@ -69,22 +86,21 @@ static inline struct pm_command *pm_command_due(const struct pm_lookup *commands
     return command;
 }
 
-/* What a sampled call changes and puts back. */
+/* What a sampled or timed call changes and puts back. */
 struct pm_sampled {
     struct pm_device *device;
-    VkPipeline original; /* VK_NULL_HANDLE: nothing was changed */
+    VkPipeline original;  /* VK_NULL_HANDLE: nothing was changed */
+    uint32_t measurement; /* PM_TIMING_NONE: it is not timed */
+    struct pm_timed timed;
 };
 
 /* Draws the next countdown and, when all is well, binds a variant for the call that follows. point:
  * PM_GRAPHICS or PM_COMPUTE. */
 struct pm_sampled pm_command_sample(struct pm_command *command, int point);
 
-static inline void pm_command_sampled(const struct pm_sampled *sampled, VkCommandBuffer handle,
-                                      VkPipelineBindPoint point)
-{
-    if (sampled->original != VK_NULL_HANDLE)
-        sampled->device->dispatch.CmdBindPipeline(handle, point, sampled->original);
-}
+/* After that call. */
+void pm_command_sampled(const struct pm_sampled *sampled, VkCommandBuffer handle,
+                        VkPipelineBindPoint point);
 
 /* Frees every record and pool, dropping their references. */
 void pm_commands_destroy(struct pm_sampling *sampling);

@@ -1,7 +1,9 @@
 /* What is bound and active in a chosen recording, and the sampled call itself. */
+#include "layer/ab.h"
 #include "layer/command.h"
 #include "layer/hooks.h"
 #include "layer/optimize.h"
+#include "layer/trial.h"
 
 #include <stdlib.h>
 
@@ -56,11 +58,16 @@ static __attribute__((noinline)) void bind_watched(struct pm_device *device, VkC
     if (index < PM_BIND_POINTS) {
         struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
         const VkPipeline best = best_of(device, command, known);
-        effective = best != VK_NULL_HANDLE ? best : pipeline;
+        if (best != VK_NULL_HANDLE) {
+            effective = best;
+            pm_ab_bound(device->ab);
+        }
         if (command != NULL) {
             command->bound[index] = effective;
             command->game[index] = pipeline;
             command->pipeline[index] = known;
+            if (command->trying)
+                effective = pm_trial_bind(command, index);
         }
     }
     device->dispatch.CmdBindPipeline(handle, point, effective);
@@ -71,6 +78,8 @@ static __attribute__((noinline)) void bind_best(struct pm_device *device, VkComm
 {
     struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
     const VkPipeline best = known != NULL ? pm_optimize_best(known) : VK_NULL_HANDLE;
+    if (best != VK_NULL_HANDLE)
+        pm_ab_bound(device->ab);
     device->dispatch.CmdBindPipeline(handle, point, best != VK_NULL_HANDLE ? best : pipeline);
 }
 
@@ -179,31 +188,52 @@ static bool add_use(struct pm_command *command, struct pm_variant *variant, uint
     return true;
 }
 
-struct pm_sampled pm_command_sample(struct pm_command *command, int point)
+static void sample(struct pm_command *command, int point, struct pm_sampled *sampled)
 {
     struct pm_device *device = command->device;
-    struct pm_sampled sampled = {device, VK_NULL_HANDLE};
-    command->countdown = pm_geometric(&command->random, device->sampling->probability);
     if (command->obstacles != 0 || command->active_queries != 0 ||
         command->pipeline[point] == NULL ||
         atomic_load_explicit(&device->lost, memory_order_relaxed))
-        return sampled;
+        return;
     struct pm_variant *variant = pm_pipeline_sample(command->pipeline[point]);
     if (variant == NULL)
-        return sampled;
+        return;
     /* Once it is in the list another thread cannot take it away, but the list may hold the only
      * reference. */
     VkPipeline handle = variant->built.handle;
     if (!add_use(command, variant, 1)) {
         pm_variant_release(variant);
-        return sampled;
+        return;
     }
     device->dispatch.CmdBindPipeline(command->handle,
                                      point == PM_GRAPHICS ? VK_PIPELINE_BIND_POINT_GRAPHICS
                                                           : VK_PIPELINE_BIND_POINT_COMPUTE,
                                      handle);
-    sampled.original = command->bound[point];
+    sampled->original = command->bound[point];
+}
+
+struct pm_sampled pm_command_sample(struct pm_command *command, int point)
+{
+    struct pm_device *device = command->device;
+    struct pm_sampled sampled = {.device = device, .measurement = PM_TIMING_NONE};
+    if (command->trying) {
+        pm_trial_call(command, point, &sampled);
+    } else {
+        command->countdown = pm_geometric(&command->random, device->sampling->probability);
+        sample(command, point, &sampled);
+    }
     return sampled;
+}
+
+void pm_command_sampled(const struct pm_sampled *sampled, VkCommandBuffer handle,
+                        VkPipelineBindPoint point)
+{
+    const struct pm_device *device = sampled->device;
+    if (sampled->measurement != PM_TIMING_NONE)
+        pm_timing_end(pm_command_of(device->sampling, handle), sampled->measurement,
+                      &sampled->timed);
+    if (sampled->original != VK_NULL_HANDLE)
+        device->dispatch.CmdBindPipeline(handle, point, sampled->original);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_t count,
@@ -218,7 +248,9 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_
     struct pm_command *primary = pm_command_of(sampling, handle);
     if (primary == NULL)
         return;
-    /* What was bound is undefined from here on. */
+    /* What was bound is undefined from here on, and what ran is not known. */
+    primary->pass.spoilt = true;
+    primary->pass.bound = false;
     for (int i = 0; i < PM_BIND_POINTS; i++)
         primary->pipeline[i] = NULL;
     /* The primary counts and holds what its secondaries name, so that a submission looks at
@@ -247,6 +279,7 @@ static void query_begins(struct pm_device *device, VkCommandBuffer handle, VkQue
     if (command == NULL || !changes_query(device->sampling, pool))
         return;
     put_back(command);
+    pm_trial_interrupt(command);
     command->active_queries++;
 }
 

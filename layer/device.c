@@ -1,5 +1,6 @@
 #include "layer/device.h"
 
+#include "layer/ab.h"
 #include "layer/compiler.h"
 #include "layer/counters.h"
 #include "layer/entry.h"
@@ -11,6 +12,7 @@
 #include "layer/readback.h"
 #include "layer/registry.h"
 #include "layer/sampling.h"
+#include "layer/trial.h"
 #include "layer/unload.h"
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +111,19 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
     return found;
 }
 
+/* What proves specialized variants; without it none is bound but those that the database proves. */
+static void start_trials(struct pm_device *device)
+{
+    device->ab = pm_ab_create(device);
+    if (device->optimizer == NULL || !pm_trials_are_wanted(device->instance))
+        return;
+    device->timing = pm_timing_create(device);
+    device->trials = pm_trials_create(device);
+    if (device->trials == NULL)
+        pm_log_info(device->instance->log,
+                    "specialized shaders cannot be tried: the device cannot time them");
+}
+
 /* Everything that sampling needs; false: something could not be had, and nothing is left. */
 static bool start_sampling(struct pm_device *device)
 {
@@ -124,6 +139,7 @@ static bool start_sampling(struct pm_device *device)
     if (device->sampling != NULL && device->readback != NULL && device->counters != NULL &&
         device->objects != NULL && device->pipelines != NULL && device->compiler != NULL) {
         device->optimizer = pm_optimizer_create(device);
+        start_trials(device);
         return true;
     }
     device->abilities.sample = false;
@@ -144,6 +160,12 @@ static void stop_sampling(struct pm_device *device)
     pm_optimizer_destroy(device->optimizer);
     device->optimizer = NULL;
     pm_pipelines_destroy(device->pipelines);
+    pm_trials_destroy(device->trials);
+    pm_timing_destroy(device->timing);
+    pm_ab_destroy(device->ab);
+    device->trials = NULL;
+    device->timing = NULL;
+    device->ab = NULL;
     pm_objects_destroy(device->objects);
     pm_counters_destroy(device->counters);
     pm_readback_destroy(device->readback);

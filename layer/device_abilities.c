@@ -2,6 +2,7 @@
 
 #include "deep_copy.h"
 #include "layer/generate/create_info.h"
+#include "layer/trial.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,9 @@ static const struct feature scalar_layout =
 static const struct feature uniform_layout =
     FEATURE(VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_EXTENSION_NAME, UNIFORM_BUFFER_STANDARD_LAYOUT,
             VkPhysicalDeviceUniformBufferStandardLayoutFeatures, uniformBufferStandardLayout);
+static const struct feature host_query_reset =
+    FEATURE(VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME, HOST_QUERY_RESET,
+            VkPhysicalDeviceHostQueryResetFeatures, hostQueryReset);
 
 static void *find_in_chain(const VkDeviceCreateInfo *info, VkStructureType type)
 {
@@ -223,6 +227,8 @@ VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_ins
     ask(&request, &buffer_address);
     ask(&request, &capture_replay);
     ask(&request, &timeline);
+    if (pm_trials_are_wanted(instance))
+        ask(&request, &host_query_reset);
     const VkPhysicalDeviceFeatures *core = core_features(request.info);
     if (core != NULL && core->shaderInt64)
         ask(&request, &int64_atomics);
@@ -304,6 +310,7 @@ void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo
     abilities->timeline_semaphore = is_on(info, &timeline);
     /* A game that uses it itself replays addresses of its own, which ours must not take. */
     abilities->capture_replay = is_on(info, &capture_replay) && !is_on(asked, &capture_replay);
+    abilities->host_query_reset = is_on(info, &host_query_reset);
     abilities->memory_model_device_scope = is_on(info, &memory_model_scope);
     abilities->int64_atomics = core != NULL && core->shaderInt64 && is_on(info, &int64_atomics);
     if (core == NULL || !core->fragmentStoresAndAtomics)

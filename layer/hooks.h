@@ -27,6 +27,16 @@
     X(ResetCommandBuffer)                                                                          \
     X(CmdBindPipeline)                                                                             \
     X(CmdBindPipelineShaderGroupNV)                                                                \
+    X(CmdBeginRenderPass)                                                                          \
+    X(CmdBeginRenderPass2)                                                                         \
+    X(CmdBeginRenderPass2KHR)                                                                      \
+    X(CmdBeginRendering)                                                                           \
+    X(CmdBeginRenderingKHR)                                                                        \
+    X(CmdEndRenderPass)                                                                            \
+    X(CmdEndRenderPass2)                                                                           \
+    X(CmdEndRenderPass2KHR)                                                                        \
+    X(CmdEndRendering)                                                                             \
+    X(CmdEndRenderingKHR)                                                                          \
     X(CmdExecuteCommands)                                                                          \
     X(CmdBeginQuery)                                                                               \
     X(CmdEndQuery)                                                                                 \

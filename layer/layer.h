@@ -7,8 +7,8 @@
  * passed on.
  *
  * Locking: `struct pm_device` says for each part which lock guards it. Locks are taken in the
- * order: device objects, pipeline, compile queue, readback, counters, window, registry. No lock is
- * ever taken on a draw.
+ * order: device objects, pipeline, compile queue, trials, timing, readback, counters, window,
+ * registry. No lock is ever taken on a draw.
  */
 #pragma once
 
@@ -39,6 +39,9 @@ struct pm_pipelines; /* pipeline.h: pipelines by handle */
 struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
 struct pm_optimizer; /* optimize.h: specialized variants */
 struct pm_journal;   /* profile/journal.h */
+struct pm_timing;    /* timing.h: timestamps */
+struct pm_trials;    /* trial.h: specialized variants that are tried */
+struct pm_ab;        /* ab.h: original and specialized in turn */
 
 struct pm_instance {
     VkInstance handle;
@@ -72,6 +75,7 @@ struct pm_device_abilities {
     bool memory_model_device_scope;
     bool timeline_semaphore;
     bool capture_replay; /* of buffer device addresses; on for us, and the game does not use it */
+    bool host_query_reset;
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
     bool subgroup_vote, subgroup_quad; /* in the stages that have the above; quad operations are
                                           for fragment and compute on every device that has them */
@@ -101,6 +105,9 @@ struct pm_device {
     struct pm_sampling *sampling;
     struct pm_optimizer *optimizer; /* NULL: nothing is to be optimized */
     _Atomic bool optimizes;         /* binds look for proven variants (optimize.h) */
+    struct pm_timing *timing;       /* NULL: nothing can be timed, or is to be */
+    struct pm_trials *trials;       /* likewise */
+    struct pm_ab *ab;               /* NULL: nothing is compared */
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };
 

@@ -1,8 +1,10 @@
 #include "layer/optimize.h"
 
+#include "layer/ab.h"
 #include "layer/compiler.h"
 #include "layer/instance.h"
 #include "layer/pipeline_cache.h"
+#include "layer/trial.h"
 #include <stdlib.h>
 
 /* A pipeline that waits for its variant. */
@@ -90,8 +92,12 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
         pm_log_info(device->instance->log, "a pipeline is not specialized: %s", error.message);
         return;
     }
+    const bool proven =
+        shader->timing == PM_TIMING_FASTER || device->instance->config.debug.trust_variants;
+    if (!proven)
+        optimized->trial = pm_trials_add(device->trials, optimized, pipeline->compute != NULL);
     atomic_store(&pipeline->optimized, optimized);
-    if (shader->timing == PM_TIMING_FASTER || device->instance->config.debug.trust_variants)
+    if (proven)
         pm_optimize_verdict(optimized, true);
 }
 
@@ -99,6 +105,7 @@ void pm_optimized_destroy(struct pm_optimized *optimized)
 {
     if (!optimized)
         return;
+    pm_trial_forget(optimized->trial);
     pm_built_destroy(optimized->pipeline->device, &optimized->built);
     free(optimized);
 }
@@ -134,7 +141,9 @@ void pm_optimize_verdict(struct pm_optimized *optimized, bool faster)
 
 void pm_optimize_bound(struct pm_pipeline *pipeline)
 {
-    pm_journal_used(atomic_load(&pipeline->optimized)->shader->entry);
+    const struct pm_specialized_shader *shader = atomic_load(&pipeline->optimized)->shader;
+    pm_journal_used(shader->entry);
+    pm_ab_shader(pipeline->device->ab, &shader->record->key);
     atomic_store_explicit(&pipeline->best_bound, true, memory_order_relaxed);
 }
 

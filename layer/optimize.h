@@ -34,6 +34,7 @@ struct pm_optimized {
     struct pm_built built;
     const struct pm_specialized_shader *shader;
     _Atomic uint32_t state; /* enum pm_optimized_state */
+    struct pm_trial *trial; /* trial.h; NULL: it is not tried */
 };
 
 /* Whether this session may use specialized variants: optimize.zero, and the database has a

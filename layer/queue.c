@@ -79,6 +79,8 @@ static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
         return;
     if (sign > 0)
         atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
+    if (sign > 0 && command->timings != PM_TIMING_NONE)
+        pm_timing_submit(command);
     if (command->use_count > 0)
         pm_readback_submit(queue, command->uses, command->use_count, sign);
 }

@@ -408,6 +408,15 @@ void pm_readback_follow(struct pm_queue *queue, bool idle)
     pthread_mutex_unlock(&readback->lock);
 }
 
+void pm_readback_wake(struct pm_readback *readback)
+{
+    pthread_mutex_lock(&readback->lock);
+    if (!readback->stopped && !pm_process_is_exiting() && getpid() == readback->device->process &&
+        pm_writer_start(readback))
+        pthread_cond_signal(&readback->work);
+    pthread_mutex_unlock(&readback->lock);
+}
+
 /* Waits for the copies under way; under the lock. */
 static void drain(struct pm_readback *readback)
 {

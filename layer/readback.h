@@ -35,5 +35,8 @@ void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint3
  * which is a checkpoint too unless there was one a moment ago. */
 void pm_readback_follow(struct pm_queue *queue, bool idle);
 
+/* Timings were submitted: the writer polls them too. */
+void pm_readback_wake(struct pm_readback *readback);
+
 /* Frees what the readback made for the queue; the device is idle. */
 void pm_readback_release(struct pm_queue *queue);

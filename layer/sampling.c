@@ -1,8 +1,10 @@
 #include "layer/sampling.h"
 
+#include "layer/ab.h"
 #include "layer/command.h"
 #include "layer/queue.h"
 #include "layer/registry.h"
+#include "layer/trial.h"
 #include <stdlib.h>
 #include <time.h>
 
@@ -78,6 +80,14 @@ static void arm(struct pm_sampling *sampling, bool armed)
         pm_registry_arm(sampling->device, armed);
 }
 
+/* Takes the hooks away unless something still needs them. Under the lock. */
+static void disarm(struct pm_sampling *sampling)
+{
+    if (atomic_load(&sampling->recording) == 0 && !atomic_load(&sampling->open) &&
+        !pm_sampling_is_trying(sampling))
+        arm(sampling, false);
+}
+
 /* Under the lock. */
 static void raise_checkpoint(struct pm_sampling *sampling)
 {
@@ -90,7 +100,8 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling)
 {
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
         return;
-    atomic_fetch_add_explicit(&sampling->heartbeats, 1, memory_order_relaxed);
+    const uint64_t heartbeat =
+        atomic_fetch_add_explicit(&sampling->heartbeats, 1, memory_order_relaxed) + 1;
     pthread_mutex_lock(&sampling->lock);
     bool was_open = sampling->window.open;
     switch (pm_window_heartbeat(&sampling->window)) {
@@ -104,8 +115,7 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling)
     case PM_WINDOW_CLOSED:
         atomic_store(&sampling->open, false);
         pm_cpu_watch_window(&sampling->watch, false);
-        if (atomic_load(&sampling->recording) == 0)
-            arm(sampling, false);
+        disarm(sampling);
         raise_checkpoint(sampling);
         pm_log_debug(sampling->device->instance->log, "the profiling window closes");
         break;
@@ -115,6 +125,8 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling)
     if (was_open && ++sampling->since_checkpoint >= sampling->checkpoint_heartbeats)
         raise_checkpoint(sampling);
     pthread_mutex_unlock(&sampling->lock);
+    pm_ab_heartbeat(sampling->device->ab, heartbeat);
+    pm_trials_heartbeat(sampling->device->trials, heartbeat);
 }
 
 void pm_sampling_tick(struct pm_sampling *sampling)
@@ -152,13 +164,37 @@ bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat)
     return true;
 }
 
+bool pm_sampling_follow(struct pm_sampling *sampling)
+{
+    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
+        atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed))
+        return false;
+    /* As in pm_sampling_begin: whoever disarms looks at `recording` after changing `trials`. */
+    atomic_fetch_add(&sampling->recording, 1);
+    if (pm_sampling_is_trying(sampling))
+        return true;
+    pm_sampling_end(sampling);
+    return false;
+}
+
+void pm_sampling_try(struct pm_sampling *sampling, int change)
+{
+    pthread_mutex_lock(&sampling->lock);
+    atomic_fetch_add(&sampling->trials, (uint32_t)change);
+    if (change > 0)
+        arm(sampling, true);
+    else
+        disarm(sampling);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
 void pm_sampling_end(struct pm_sampling *sampling)
 {
-    if (atomic_fetch_sub(&sampling->recording, 1) != 1 || atomic_load(&sampling->open))
+    if (atomic_fetch_sub(&sampling->recording, 1) != 1 || atomic_load(&sampling->open) ||
+        pm_sampling_is_trying(sampling))
         return;
     pthread_mutex_lock(&sampling->lock);
-    if (atomic_load(&sampling->recording) == 0 && !atomic_load(&sampling->open))
-        arm(sampling, false);
+    disarm(sampling);
     pthread_mutex_unlock(&sampling->lock);
 }
 

@@ -38,7 +38,8 @@ struct pm_sampling {
                                       command buffers: every recording is watched for them */
     _Atomic bool presents;         /* there was a swapchain: presents are the heartbeats */
     _Atomic uint32_t recording;    /* chosen command buffers being recorded */
-    _Atomic uint32_t tracked;      /* recordings that reference variants */
+    _Atomic uint32_t tracked;      /* recordings that reference variants, or are timed */
+    _Atomic uint32_t trials;       /* that are awaited (trial.h); changed under the lock */
     _Atomic uint64_t checkpoint;   /* raised whenever counters should be copied out */
     _Atomic int64_t checkpoint_at; /* CLOCK_MONOTONIC, nanoseconds: when it was raised last */
     _Atomic int64_t begins;        /* outside windows: begins until one is chosen */
@@ -67,6 +68,17 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling);
  * may_repeat: it may be submitted more than once from this
  * recording, as far as anyone knows. */
 bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
+
+/* The same for a recording that is to be timed. */
+bool pm_sampling_follow(struct pm_sampling *sampling);
+
+/* One more trial is awaited, or one fewer (change -1). While any is, the hooks stay armed. */
+void pm_sampling_try(struct pm_sampling *sampling, int change);
+
+static inline bool pm_sampling_is_trying(const struct pm_sampling *sampling)
+{
+    return atomic_load_explicit(&sampling->trials, memory_order_relaxed) != 0;
+}
 
 /* The recording of a chosen command buffer ended, one way or another. */
 void pm_sampling_end(struct pm_sampling *sampling);

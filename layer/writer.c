@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "layer/counters.h"
 #include "layer/thread.h"
+#include "layer/trial.h"
 #include <stdlib.h>
 #include <time.h>
 
@@ -230,6 +231,16 @@ static void finish_batch(struct pm_readback *readback, struct batch *batch)
     pm_profile_merge_destroy(batch->merge);
 }
 
+/* What trials made of the timings that are there, to be written with the counters. */
+static void take_timings(struct pm_readback *readback, struct batch *batch)
+{
+    struct pm_device *device = readback->device;
+    if (!pm_timing_is_waiting(device->timing))
+        return;
+    pm_timing_poll(device->timing, pm_trials_take, device->trials);
+    pm_trials_report(device->trials, &batch->merge);
+}
+
 static void *run_writer(void *user)
 {
     struct pm_readback *readback = user;
@@ -237,24 +248,24 @@ static void *run_writer(void *user)
     long interval = POLL_SHORTEST;
     pthread_mutex_lock(&readback->lock);
     while (!readback->stopping || readback->first != NULL) {
-        if (readback->first == NULL) {
+        if (readback->first == NULL && !pm_timing_is_waiting(readback->device->timing)) {
             pthread_cond_wait(&readback->work, &readback->lock);
             interval = POLL_SHORTEST;
             continue;
         }
         struct batch batch = {0};
-        if (!take_finished(readback, &batch)) {
-            pthread_mutex_unlock(&readback->lock);
+        const bool any = take_finished(readback, &batch);
+        pthread_mutex_unlock(&readback->lock);
+        take_timings(readback, &batch);
+        finish_batch(readback, &batch);
+        if (!any) {
             nanosleep(&(struct timespec){0, interval}, NULL);
             interval = interval * 3 / 2 < POLL_LONGEST ? interval * 3 / 2 : POLL_LONGEST;
-            pthread_mutex_lock(&readback->lock);
-            continue;
+        } else {
+            interval = POLL_SHORTEST;
         }
-        interval = POLL_SHORTEST;
-        pthread_mutex_unlock(&readback->lock);
-        finish_batch(readback, &batch);
         pthread_mutex_lock(&readback->lock);
-        if (readback->first == NULL)
+        if (any && readback->first == NULL)
             pthread_cond_broadcast(&readback->done);
     }
     pthread_mutex_unlock(&readback->lock);

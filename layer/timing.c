@@ -1,0 +1,276 @@
+#include "layer/timing.h"
+
+#include "layer/command.h"
+#include "layer/object.h"
+#include "layer/queue.h"
+#include "layer/readback.h"
+#include <stdlib.h>
+
+enum { WORDS = 4, MEASUREMENTS = 64 * WORDS }; /* under way at a time */
+
+struct measurement {
+    uint32_t next;         /* of the recording; PM_TIMING_NONE: the last */
+    uint32_t next_waiting; /* likewise */
+    uint64_t mask;         /* of the queue family's valid bits */
+    struct pm_timed timed;
+    bool ended;
+    bool submitted; /* once: later submissions are not read */
+    bool recorded;  /* the recording that names it has not been dropped */
+    bool waiting;
+};
+
+struct pm_timing {
+    struct pm_device *device;
+    PFN_vkResetQueryPool reset;
+    VkQueryPool pool;
+    double period;     /* nanoseconds a tick */
+    uint32_t *bits;    /* valid, by queue family; owned */
+    uint32_t families; /* entries of bits */
+    _Atomic uint64_t used[WORDS];
+    pthread_mutex_t lock; /* below, and submitted, recorded and waiting of every measurement */
+    struct measurement measurements[MEASUREMENTS];
+    uint32_t first_waiting;
+    _Atomic uint32_t waiting;
+};
+
+static bool find_families(struct pm_timing *timing)
+{
+    struct pm_device *device = timing->device;
+    const struct pm_instance_dispatch *dispatch = &device->instance->dispatch;
+    dispatch->GetPhysicalDeviceQueueFamilyProperties(device->physical, &timing->families, NULL);
+    VkQueueFamilyProperties *found = calloc(timing->families + 1, sizeof *found);
+    timing->bits = calloc(timing->families + 1, sizeof *timing->bits);
+    bool any = false;
+    if (found != NULL && timing->bits != NULL) {
+        dispatch->GetPhysicalDeviceQueueFamilyProperties(device->physical, &timing->families,
+                                                         found);
+        for (uint32_t i = 0; i < timing->families; i++) {
+            timing->bits[i] = found[i].timestampValidBits;
+            any |= timing->bits[i] > 0;
+        }
+    }
+    free(found);
+    return any;
+}
+
+static bool make_pool(struct pm_timing *timing)
+{
+    struct pm_device *device = timing->device;
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = 2 * MEASUREMENTS,
+    };
+    if (device->dispatch.CreateQueryPool(device->handle, &info, NULL, &timing->pool) != VK_SUCCESS)
+        return false;
+    pm_name_object(device, VK_OBJECT_TYPE_QUERY_POOL, PM_KEY(timing->pool), "trial timestamps");
+    timing->reset(device->handle, timing->pool, 0, 2 * MEASUREMENTS);
+    return true;
+}
+
+struct pm_timing *pm_timing_create(struct pm_device *device)
+{
+    struct pm_timing *timing =
+        device->abilities.host_query_reset ? calloc(1, sizeof *timing) : NULL;
+    if (timing == NULL)
+        return NULL;
+    timing->device = device;
+    timing->reset = device->dispatch.ResetQueryPool != NULL ? device->dispatch.ResetQueryPool
+                                                            : device->dispatch.ResetQueryPoolEXT;
+    timing->period = (double)device->properties.limits.timestampPeriod;
+    timing->first_waiting = PM_TIMING_NONE;
+    pthread_mutex_init(&timing->lock, NULL);
+    if (timing->reset != NULL && timing->period > 0 && find_families(timing) && make_pool(timing))
+        return timing;
+    pm_timing_destroy(timing);
+    return NULL;
+}
+
+void pm_timing_destroy(struct pm_timing *timing)
+{
+    if (timing == NULL)
+        return;
+    if (timing->pool != VK_NULL_HANDLE)
+        timing->device->dispatch.DestroyQueryPool(timing->device->handle, timing->pool, NULL);
+    pthread_mutex_destroy(&timing->lock);
+    free(timing->bits);
+    free(timing);
+}
+
+bool pm_timing_is_possible(const struct pm_timing *timing, uint32_t family)
+{
+    return timing != NULL && family < timing->families && timing->bits[family] > 0;
+}
+
+/* ---- in a recording ---- */
+
+/* Without a lock: draws are recorded on many threads. */
+static uint32_t reserve(struct pm_timing *timing)
+{
+    for (uint32_t i = 0; i < WORDS; i++) {
+        uint64_t used = atomic_load(&timing->used[i]);
+        while (used != UINT64_MAX) {
+            const uint32_t bit = (uint32_t)__builtin_ctzll(~used);
+            if (atomic_compare_exchange_weak(&timing->used[i], &used, used | UINT64_C(1) << bit))
+                return 64 * i + bit;
+        }
+    }
+    return PM_TIMING_NONE;
+}
+
+/* The GPU is done with it. */
+static void release(struct pm_timing *timing, uint32_t index)
+{
+    if (!atomic_load(&timing->device->lost))
+        timing->reset(timing->device->handle, timing->pool, 2 * index, 2);
+    atomic_fetch_and(&timing->used[index / 64], ~(UINT64_C(1) << index % 64));
+}
+
+static void write_timestamp(const struct pm_command *command, uint32_t query)
+{
+    const struct pm_device *device = command->device;
+    device->dispatch.CmdWriteTimestamp(command->handle, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                                       device->timing->pool, query);
+}
+
+uint32_t pm_timing_begin(struct pm_command *command)
+{
+    struct pm_timing *timing = command->device->timing;
+    const uint32_t index = reserve(timing);
+    if (index == PM_TIMING_NONE)
+        return index;
+    if (command->timings == PM_TIMING_NONE)
+        atomic_fetch_add(&command->device->sampling->tracked, 1);
+    const uint32_t bits = timing->bits[command->pool->family];
+    timing->measurements[index] = (struct measurement){
+        .next = command->timings,
+        .mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX,
+        .recorded = true,
+    };
+    command->timings = index;
+    if (!command->once)
+        command->device->dispatch.CmdResetQueryPool(command->handle, timing->pool, 2 * index, 2);
+    write_timestamp(command, 2 * index);
+    return index;
+}
+
+void pm_timing_end(struct pm_command *command, uint32_t index, const struct pm_timed *timed)
+{
+    struct measurement *measurement = &command->device->timing->measurements[index];
+    write_timestamp(command, 2 * index + 1);
+    measurement->timed = *timed;
+    measurement->ended = true;
+}
+
+void pm_timing_submit(struct pm_command *command)
+{
+    struct pm_timing *timing = command->device->timing;
+    bool any = false;
+    pthread_mutex_lock(&timing->lock);
+    for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next) {
+        struct measurement *measurement = &timing->measurements[i];
+        if (measurement->submitted || !measurement->ended || measurement->timed.trial == NULL)
+            continue;
+        measurement->submitted = measurement->waiting = any = true;
+        measurement->next_waiting = timing->first_waiting;
+        timing->first_waiting = i;
+        atomic_fetch_add(&timing->waiting, 1);
+    }
+    pthread_mutex_unlock(&timing->lock);
+    if (any)
+        pm_readback_wake(command->device->readback);
+}
+
+void pm_timing_drop(struct pm_command *command)
+{
+    if (command->timings == PM_TIMING_NONE)
+        return;
+    struct pm_timing *timing = command->device->timing;
+    pthread_mutex_lock(&timing->lock);
+    for (uint32_t i = command->timings, next; i != PM_TIMING_NONE; i = next) {
+        struct measurement *measurement = &timing->measurements[i];
+        next = measurement->next;
+        measurement->recorded = false;
+        if (!measurement->waiting)
+            release(timing, i);
+    }
+    pthread_mutex_unlock(&timing->lock);
+    command->timings = PM_TIMING_NONE;
+    atomic_fetch_sub(&command->device->sampling->tracked, 1);
+}
+
+/* ---- results ---- */
+
+bool pm_timing_is_waiting(const struct pm_timing *timing)
+{
+    return timing != NULL && atomic_load(&timing->waiting) > 0;
+}
+
+/* VK_NOT_READY: later. *nanoseconds is only set by VK_SUCCESS. */
+static VkResult get(struct pm_timing *timing, uint32_t index, double *nanoseconds)
+{
+    struct pm_device *device = timing->device;
+    uint64_t ticks[2];
+    VkResult result = device->dispatch.GetQueryPoolResults(device->handle, timing->pool, 2 * index,
+                                                           2, sizeof ticks, ticks, sizeof *ticks,
+                                                           VK_QUERY_RESULT_64_BIT);
+    if (result == VK_SUCCESS) {
+        const uint64_t taken = (ticks[1] - ticks[0]) & timing->measurements[index].mask;
+        *nanoseconds = (double)(taken > 0 ? taken : 1) * timing->period;
+    } else if (result == VK_ERROR_DEVICE_LOST) {
+        pm_device_was_lost(device);
+    }
+    return result;
+}
+
+/* What is waiting, taken off the list; the first of them. */
+static uint32_t detach(struct pm_timing *timing)
+{
+    pthread_mutex_lock(&timing->lock);
+    const uint32_t first = timing->first_waiting;
+    timing->first_waiting = PM_TIMING_NONE;
+    pthread_mutex_unlock(&timing->lock);
+    return first;
+}
+
+static bool is_recorded(struct pm_timing *timing, const struct measurement *measurement)
+{
+    pthread_mutex_lock(&timing->lock);
+    const bool recorded = measurement->recorded;
+    pthread_mutex_unlock(&timing->lock);
+    return recorded;
+}
+
+/* again: its result has still to come. */
+static void settle(struct pm_timing *timing, uint32_t index, bool again)
+{
+    struct measurement *measurement = &timing->measurements[index];
+    pthread_mutex_lock(&timing->lock);
+    if (again) {
+        measurement->next_waiting = timing->first_waiting;
+        timing->first_waiting = index;
+    } else {
+        measurement->waiting = false;
+        atomic_fetch_sub(&timing->waiting, 1);
+        if (!measurement->recorded)
+            release(timing, index);
+    }
+    pthread_mutex_unlock(&timing->lock);
+}
+
+/* The driver is asked without the lock: lavapipe answers only once it is idle (seen in its source),
+ * and the game's submits must not wait for that. */
+void pm_timing_poll(struct pm_timing *timing, pm_timing_taker take, void *user)
+{
+    for (uint32_t i = detach(timing), next; i != PM_TIMING_NONE; i = next) {
+        const struct measurement *measurement = &timing->measurements[i];
+        next = measurement->next_waiting;
+        const bool recorded = is_recorded(timing, measurement);
+        double nanoseconds;
+        const VkResult result = get(timing, i, &nanoseconds);
+        if (result == VK_SUCCESS)
+            take(user, &measurement->timed, nanoseconds);
+        /* Of a recording that was dropped before it was asked for nothing more will come. */
+        settle(timing, i, result == VK_NOT_READY && recorded);
+    }
+}

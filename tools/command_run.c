@@ -1,5 +1,6 @@
 #include "aggregator_client/client.h"
 #include "base/file.h"
+#include "tools/ab.h"
 #include "tools/launch.h"
 #include "tools/local.h"
 #include "tools/tool.h"
@@ -17,7 +18,11 @@ static const char help[] =
     "executable)\n"
     "  --config FILE      the config to use\n"
     "  --set KEY=VALUE    one key of the config, as in sampler.batch=all; may be given often\n"
-    "  --local            everything on this machine: profile, curate, use; no server\n\n"
+    "  --local            everything on this machine: profile, curate, use; no server\n"
+    "  --ab               use the game's own shaders and the specialized ones in turn, and say "
+    "how much faster\n"
+    "                     its frames are with the latter\n"
+    "  --ab-frames N      frames that either is used at a time (32)\n\n"
     "Pulls the game's PGO database, runs the program with the layer, uploads what was sampled "
     "(with consent, where the\n"
     "config names an aggregator). Ends with the program's own exit status, 128 + N when signal N "
@@ -25,7 +30,8 @@ static const char help[] =
 
 struct options {
     const char *game, *config;
-    bool local;
+    bool local, ab;
+    char ab_file[PATH_MAX]; /* what the layer writes for --ab */
     char **program;
 };
 
@@ -37,8 +43,18 @@ static bool set_variable(const char *key, const char *value, struct pm_error *er
     return true;
 }
 
-/* --set is checked here, so that a typo is told before the game starts, and travels through the
- * environment. */
+/* Checked here, so that a typo is told before the game starts; it travels through the environment.
+ * what: the option. */
+static bool set_key_value(const char *key, const char *value, const char *what,
+                          struct pm_error *error)
+{
+    struct pm_config probe;
+    pm_config_init(&probe);
+    bool ok = pm_config_set(&probe, key, value, what, error) && set_variable(key, value, error);
+    pm_config_finish(&probe);
+    return ok;
+}
+
 static bool set_key(const char *text, struct pm_error *error)
 {
     const char *equals = strchr(text, '=');
@@ -50,19 +66,15 @@ static bool set_key(const char *text, struct pm_error *error)
         return pm_fail(error, PM_ERROR_INPUT, "--set: the key is too long");
     memcpy(key, text, size);
     key[size] = 0;
-    struct pm_config probe;
-    pm_config_init(&probe);
-    bool ok = pm_config_set(&probe, key, equals + 1, "--set", error) &&
-              set_variable(key, equals + 1, error);
-    pm_config_finish(&probe);
-    return ok;
+    return set_key_value(key, equals + 1, "--set", error);
 }
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    enum { GAME = 256, CONFIG, SET, LOCAL };
+    enum { GAME = 256, CONFIG, SET, LOCAL, AB, AB_FRAMES };
     static const struct option known[] = {{"game", 1, 0, GAME}, {"config", 1, 0, CONFIG},
                                           {"set", 1, 0, SET},   {"local", 0, 0, LOCAL},
+                                          {"ab", 0, 0, AB},     {"ab-frames", 1, 0, AB_FRAMES},
                                           {"help", 0, 0, 'h'},  {0}};
     struct pm_error error = {0};
     int option;
@@ -81,6 +93,13 @@ static int parse(int argc, char **argv, struct options *options)
         case LOCAL:
             options->local = true;
             break;
+        case AB:
+            options->ab = true;
+            break;
+        case AB_FRAMES:
+            if (!set_key_value("ab.frames", optarg, "--ab-frames", &error))
+                return pm_tool_usage("run", "%s", error.message);
+            break;
         case 'h':
             fputs(help, stdout);
             return PM_EXIT_OK;
@@ -94,7 +113,20 @@ static int parse(int argc, char **argv, struct options *options)
     return -1;
 }
 
-static bool prepare_environment(const struct options *options, struct pm_error *error)
+/* A file of ours for what the layer measures. */
+static bool prepare_ab(struct options *options, struct pm_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    snprintf(options->ab_file, sizeof(options->ab_file), "%s/piecemeal-ab-XXXXXX",
+             folder && folder[0] == '/' ? folder : "/tmp");
+    int file = mkstemp(options->ab_file);
+    if (file < 0)
+        return pm_fail_errno(error, errno, "%s", options->ab_file);
+    close(file);
+    return set_variable("ab.file", options->ab_file, error);
+}
+
+static bool prepare_environment(struct options *options, struct pm_error *error)
 {
     if (options->config) {
         char *path = realpath(options->config, NULL);
@@ -114,7 +146,8 @@ static bool prepare_environment(const struct options *options, struct pm_error *
         setenv("PIECEMEAL_LOG_FD", descriptor, 1);
     else
         unsetenv("PIECEMEAL_LOG_FD");
-    return (!options->local || pm_local_enter(error)) && pm_launch_environment(error);
+    return (!options->local || pm_local_enter(error)) &&
+           (!options->ab || prepare_ab(options, error)) && pm_launch_environment(error);
 }
 
 static bool granted(const struct pm_config *config, struct pm_error *error)
@@ -176,6 +209,20 @@ static void upload(const struct pm_sync_info *info)
                 report.sessions_uploaded, report.shaders_uploaded);
 }
 
+/* What --ab found out. */
+static void compare(const struct options *options)
+{
+    struct pm_error error = {0};
+    struct pm_ab_report report;
+    if (!pm_ab_read(options->ab_file, &report, &error)) {
+        warn(&error);
+    } else {
+        pm_ab_print(&report, "piecemeal run: ", stderr);
+        pm_ab_report_finish(&report);
+    }
+    unlink(options->ab_file);
+}
+
 int pm_command_run(int argc, char **argv)
 {
     struct options options = {0};
@@ -212,6 +259,8 @@ int pm_command_run(int argc, char **argv)
         info.deadline_seconds = 30;
         upload(&info);
     }
+    if (options.ab)
+        compare(&options);
     pm_log_destroy(log);
     pm_config_finish(&config);
     return status;

@@ -1,0 +1,42 @@
+/*
+ * What `piecemeal run --ab` found out: reads the lines that the layer wrote (layer/ab.h) and
+ * compares the frame times of paired blocks (base/paired.h).
+ *
+ * Thread safety: no state; any thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/paired.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum pm_ab_outcome {
+    PM_AB_MEASURED,
+    PM_AB_NOT_LOADED,    /* no device was made with the layer: nothing was written */
+    PM_AB_NOTHING,       /* no specialized shader came into use */
+    PM_AB_RECORDED_ONCE, /* there were some, but the program records its command buffers once */
+    PM_AB_TOO_SHORT,     /* fewer than two pairs of blocks */
+};
+
+struct pm_ab_report {
+    enum pm_ab_outcome outcome;
+    struct pm_paired time;      /* optimized over original */
+    double original, optimized; /* nanoseconds a frame, mean */
+    uint32_t pairs;             /* of blocks that were compared */
+    uint64_t frames;            /* in them */
+    uint64_t heartbeats;        /* of the whole program, where it ended by itself */
+    uint64_t recordings;        /* command buffers begun in it */
+    char **shaders;             /* keys in text; owned */
+    uint32_t shader_count;
+    uint32_t block, dropped;
+    char device[64];
+};
+
+/* false: the file cannot be read. Lines that are damaged are left out. */
+bool pm_ab_read(const char *path, struct pm_ab_report *report, struct pm_error *error);
+void pm_ab_report_finish(struct pm_ab_report *report);
+
+/* A few lines for people, each after `prefix`. */
+void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *out);

@@ -52,22 +52,22 @@ static void count_writes(struct pass *p, uint32_t first, uint32_t end, struct pm
 }
 
 /* Candidates of one place follow one another: a value's prefixes come behind it, and the OpPhi of a
- * block stand together. */
+ * block stand together. From the last to the first, since each place moves what stands behind it in
+ * its block. */
 static void rewrite(struct pass *p)
 {
     const struct pm_instrument_info *info = p->instrument.info;
     pm_instrument_entry(&p->instrument, NULL);
-    for (uint32_t first = 0, end; first < info->point_count; first = end) {
-        struct pm_ir_instr *at = place_of(p, first);
-        end = first + 1;
+    for (uint32_t end = info->point_count, first; end > 0 && !p->instrument.module->failed;
+         end = first) {
+        first = end - 1;
         if (candidate_of(p, first)->quad && !info->subgroup_quad)
             continue;
-        while (end < info->point_count && place_of(p, end) == at &&
-               candidate_of(p, end)->quad == candidate_of(p, first)->quad)
-            end++;
+        struct pm_ir_instr *at = place_of(p, first);
+        while (first > 0 && place_of(p, first - 1) == at &&
+               candidate_of(p, first - 1)->quad == candidate_of(p, first)->quad)
+            first--;
         count_writes(p, first, end, at);
-        if (p->instrument.module->failed)
-            return;
     }
     pm_block_mend_sampled_images(p->instrument.function);
 }

@@ -36,14 +36,6 @@ static bool has_form(const struct pm_ir_instr *instr, uint16_t opcode, const str
     return true;
 }
 
-static bool is_decorated(const struct pm_ir_def *def)
-{
-    for (const struct pm_ir_operand *use = def->first_use; use; use = use->next_use)
-        if (pm_ir_opcode_find(use->user->opcode)->flags & PM_IR_OP_ANNOTATION)
-            return true;
-    return false;
-}
-
 /* Types that may not be declared twice, not even with other decorations (SPIR-V specification 2.8).
  */
 static bool is_unique_type(uint16_t opcode)
@@ -57,7 +49,7 @@ struct pm_ir_def *pm_ir_global(struct pm_ir_module *module, uint16_t opcode, str
 {
     for (struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
         if (has_form(i, opcode, type, args, arg_count) && i->result &&
-            (is_unique_type(opcode) || !is_decorated(i->result)))
+            (is_unique_type(opcode) || !i->result->decorated))
             return i->result;
     return pm_ir_global_new(module, opcode, type, args, arg_count);
 }
@@ -105,7 +97,7 @@ struct pm_ir_def *pm_ir_constant_int64(struct pm_ir_module *module, struct pm_ir
     for (struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
         if (i->opcode == SpvOpConstant && i->type.def == type && i->operand_count == 1 &&
             i->operands[0].words && memcmp(i->operands[0].words, words, sizeof(words)) == 0 &&
-            !is_decorated(i->result))
+            !i->result->decorated)
             return i->result;
     struct pm_ir_def *constant =
         pm_ir_global_new(module, SpvOpConstant, type, PM_IR_ARGS(pm_ir_word(0)));

@@ -88,8 +88,17 @@ struct pm_ir_instr *pm_ir_type_of(const struct pm_ir_instr *instr)
     return instr->type.def ? instr->type.def->instr : NULL;
 }
 
+static bool is_annotation(uint16_t opcode)
+{
+    return (opcode >= SpvOpDecorate && opcode <= SpvOpGroupMemberDecorate) ||
+           opcode == SpvOpDecorateId || opcode == SpvOpDecorateString ||
+           opcode == SpvOpMemberDecorateString;
+}
+
 static void use_link(struct pm_ir_operand *operand, struct pm_ir_def *def)
 {
+    if (operand->user && is_annotation(operand->user->opcode))
+        def->decorated = true;
     operand->def = def;
     operand->word_count = 1;
     operand->prev_use = NULL;

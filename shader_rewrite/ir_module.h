@@ -35,6 +35,7 @@ struct pm_ir_def {
     uint32_t id;
     struct pm_ir_instr *instr; /* never NULL in a module that was parsed, until it is removed */
     struct pm_ir_operand *first_use; /* through next_use; in no particular order */
+    bool decorated;                  /* a decoration names it, or has named it */
 };
 
 /* One operand: an id (def set) or a literal (def NULL). Result and result type are not operands. */

@@ -9,6 +9,8 @@
 #include "shader_rewrite/zero_transform.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The paper's constants (3.3.1, 3.3.2, Figure 2). */
@@ -194,12 +196,15 @@ static bool transform(struct pass *p, struct pm_zero_work *w, uint32_t chosen,
     struct pm_zero_region region;
     struct pm_zero_transformed made;
     if (!analyze(w, &p->points.candidates[chosen], &region))
-        return pm_fail(error, PM_ERROR_STATE, "candidate %u cannot be analyzed again", chosen);
+        return w->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory")
+                         : pm_fail(error, PM_ERROR_STATE, "candidate %u: %s", chosen,
+                                   region.reason ? region.reason : "no region");
     if (!p->check_ready)
         pm_zero_check_init(&p->check, p->module, p->stage);
     p->check_ready = true;
     if (!pm_zero_transform(w, &region, &p->check, &made))
-        return pm_fail(error, PM_ERROR_STATE, "candidate %u: the module failed", chosen);
+        return w->broken ? pm_fail(error, PM_ERROR_STATE, "candidate %u: S lacks a value", chosen)
+                         : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (!split_weights(p, w, &region, &made, p->zero[chosen], error))
         return false;
     pm_analysis_preserve(p->function, 0);
@@ -257,43 +262,71 @@ static bool filter(struct pass *p, struct pm_error *error)
 
 /* ---- the report ---- */
 
-static void report_estimate(struct pm_buffer *out, const struct pm_zero_estimate *e)
+struct report {
+    struct pm_buffer text;
+    bool ok;
+};
+
+static void say(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct report *r, const char *format, ...)
 {
-    pm_buffer_printf(out,
-                     ",\"T_R\":%.6g,\"T_S\":%.6g,\"T_check\":%.6g,\"saved\":%.6g,\"su\":%.6g,"
-                     "\"su_threshold\":%.6g,\"MemKilled\":%.6g,\"blocks_S\":%u",
-                     e->t_r, e->t_s, e->t_check, e->saved, e->su, e->threshold, e->memory_killed,
-                     e->blocks);
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    r->ok = r->ok && length >= 0 && length < (int)sizeof(line) &&
+            pm_buffer_append(&r->text, line, (size_t)length);
 }
 
+/* JSON has no infinities; a profile's numbers may have made some. */
+static void say_number(struct report *r, const char *name, double number)
+{
+    if (isfinite(number))
+        say(r, ",\"%s\":%.6g", name, number);
+    else
+        say(r, ",\"%s\":null", name);
+}
+
+static void say_candidate(struct report *r, const struct pass *p, uint32_t i)
+{
+    const struct pm_zero_candidate *c = &p->points.candidates[i];
+    const struct verdict *v = &p->verdicts[i];
+    const struct pm_zero_estimate *e = &v->estimate;
+    say(r, "%s{\"id\":%u,\"values\":[", i ? "," : "", i);
+    for (uint32_t k = 0; k < c->value_count; k++)
+        say(r, "%s%u", k ? "," : "", c->values[k]);
+    say(r, "],\"components\":%u,\"block\":%u", c->components, c->block);
+    say_number(r, "P(zero)", p->zero[i]);
+    if (v->estimated) {
+        say_number(r, "T_R", e->t_r);
+        say_number(r, "T_S", e->t_s);
+        say_number(r, "T_check", e->t_check);
+        say_number(r, "saved", e->saved);
+        say_number(r, "su", e->su);
+        say_number(r, "su_threshold", e->threshold);
+        say_number(r, "MemKilled", e->memory_killed);
+        say_number(r, "blocks_S", e->blocks);
+    }
+    if (v->follows != PM_ZERO_FOLLOWS_NONE)
+        say(r, ",\"follows\":%u", v->follows);
+    say(r, ",\"taken\":%u,\"reason\":\"%s\"}", v->round,
+        v->reason ? v->reason : "there were transforms enough");
+}
+
+/* NULL: out of memory. */
 static char *write_report(const struct pass *p)
 {
-    struct pm_buffer out;
-    pm_buffer_init(&out, REPORT_CAP);
-    pm_buffer_printf(&out, "{\"transforms\":%u,\"candidates\":[", p->transforms);
-    for (uint32_t i = 0; i < p->points.count; i++) {
-        const struct pm_zero_candidate *c = &p->points.candidates[i];
-        const struct verdict *v = &p->verdicts[i];
-        pm_buffer_printf(&out, "%s{\"id\":%u,\"values\":[", i ? "," : "", i);
-        for (uint32_t k = 0; k < c->value_count; k++)
-            pm_buffer_printf(&out, "%s%u", k ? "," : "", c->values[k]);
-        pm_buffer_printf(&out, "],\"components\":%u,\"block\":%u", c->components, c->block);
-        if (isnan(p->zero[i]))
-            pm_buffer_append_string(&out, ",\"P(zero)\":null");
-        else
-            pm_buffer_printf(&out, ",\"P(zero)\":%.6g", p->zero[i]);
-        if (v->estimated)
-            report_estimate(&out, &v->estimate);
-        if (v->follows != PM_ZERO_FOLLOWS_NONE)
-            pm_buffer_printf(&out, ",\"follows\":%u", v->follows);
-        pm_buffer_printf(&out, ",\"taken\":%u,\"reason\":\"%s\"}", v->round,
-                         v->reason ? v->reason : "there were transforms enough");
-    }
-    bool ok = pm_buffer_append_string(&out, "]}");
-    char *text = ok ? (char *)out.data : NULL;
-    if (!ok)
-        pm_buffer_finish(&out);
-    return text;
+    struct report r = {.ok = true};
+    pm_buffer_init(&r.text, REPORT_CAP);
+    say(&r, "{\"transforms\":%u,\"candidates\":[", p->transforms);
+    for (uint32_t i = 0; i < p->points.count; i++)
+        say_candidate(&r, p, i);
+    say(&r, "]}");
+    if (!r.ok)
+        pm_buffer_finish(&r.text);
+    return (char *)r.text.data;
 }
 
 /* ---- the pass ---- */

@@ -133,10 +133,12 @@ static void set_operand(struct cloning *c, struct pm_ir_operand *to,
     const struct pm_ir_block *block = pm_ir_block_of(from->def);
     struct pm_ir_def *def =
         block ? label_in_copy(c, block) : pm_zero_in_copy(c->w, c->region, from->def);
-    if (def)
+    if (def) {
         pm_ir_operand_set(to, def);
-    else
-        c->module->failed = true;
+        return;
+    }
+    c->w->broken |= !c->module->failed;
+    c->module->failed = true;
 }
 
 /* Whether S goes from one part to another. */

@@ -245,11 +245,15 @@ static void expose(struct exposing *e, struct pm_ir_def *def)
     e->work[e->count++] = def;
 }
 
+/* The values among an instruction's operands; not what a pointer points to. */
 static void expose_operands(struct exposing *e, const struct pm_ir_instr *instr)
 {
-    for (uint32_t o = 0; o < instr->operand_count; o++)
-        if (instr->operands[o].def)
+    for (uint32_t o = 0; o < instr->operand_count; o++) {
+        const struct pm_ir_instr *from = pm_ir_operand_instr(instr, o);
+        const struct pm_ir_instr *type = from ? pm_ir_type_of(from) : NULL;
+        if (type && type->opcode != SpvOpTypePointer)
             expose(e, instr->operands[o].def);
+    }
 }
 
 /* The variable that a pointer is into; NULL: memory that is not the shader's own. */

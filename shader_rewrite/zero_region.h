@@ -48,6 +48,7 @@ struct pm_zero_work {
     const double *weights; /* by block: subgroups over entry subgroups */
     bool subgroup_quad;
     bool failed; /* out of memory */
+    bool broken; /* a value was not there that must be: a bug of ours */
 
     uint32_t epoch;
     struct pm_zero_state *states; /* by id */

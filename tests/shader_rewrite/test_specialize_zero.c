@@ -1,0 +1,558 @@
+/* What specialize_zero takes and leaves, and what its modules look like; that they compute the same
+ * is tested on drivers (test_specialize_zero_values). */
+#include "base/random.h"
+#include "shader_rewrite/corpus_files.h"
+#include "shader_rewrite/costs.h"
+#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/zero.h"
+#include "spirv_text.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmocka_includes.h"
+
+/* ---- shaders in assembly ---- */
+
+/* A compute shader around a body: %at is the invocation's index, %v0 to %v3 are floats that were
+ * read for it, and results go to %out[0 to 3]. */
+static const char frame[] =
+    "OpCapability Shader\n%s"
+    "%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
+    "OpMemoryModel Logical GLSL450\n"
+    "OpEntryPoint GLCompute %%main \"main\" %%id\n"
+    "OpExecutionMode %%main LocalSize 64 1 1\n%s"
+    "OpDecorate %%id BuiltIn LocalInvocationIndex\n"
+    "OpDecorate %%array ArrayStride 4\nOpDecorate %%block Block\n"
+    "OpMemberDecorate %%block 0 Offset 0\n"
+    "OpDecorate %%in DescriptorSet 0\nOpDecorate %%in Binding 0\n"
+    "OpDecorate %%out DescriptorSet 0\nOpDecorate %%out Binding 1\n%s"
+    "%%void = OpTypeVoid\n%%bool = OpTypeBool\n%%uint = OpTypeInt 32 0\n"
+    "%%float = OpTypeFloat 32\n%%v2 = OpTypeVector %%float 2\n"
+    "%%u0 = OpConstant %%uint 0\n%%u1 = OpConstant %%uint 1\n%%u2 = OpConstant %%uint 2\n"
+    "%%u3 = OpConstant %%uint 3\n%%u264 = OpConstant %%uint 264\n"
+    "%%f0 = OpConstant %%float 0\n%%f1 = OpConstant %%float 1\n%%f7 = OpConstant %%float 7\n"
+    "%%array = OpTypeRuntimeArray %%float\n%%block = OpTypeStruct %%array\n"
+    "%%buffer = OpTypePointer StorageBuffer %%block\n"
+    "%%element = OpTypePointer StorageBuffer %%float\n"
+    "%%id_p = OpTypePointer Input %%uint\n%%id = OpVariable %%id_p Input\n"
+    "%%in = OpVariable %%buffer StorageBuffer\n%%out = OpVariable %%buffer StorageBuffer\n"
+    "%%function = OpTypeFunction %%void\n"
+    "%%main = OpFunction %%void None %%function\n%%entry = OpLabel\n"
+    "%%at = OpLoad %%uint %%id\n"
+    "%%p0 = OpAccessChain %%element %%in %%u0 %%at\n%%v0 = OpLoad %%float %%p0\n"
+    "%%p1 = OpAccessChain %%element %%in %%u0 %%u1\n%%v1 = OpLoad %%float %%p1\n"
+    "%s"
+    "%%o0 = OpAccessChain %%element %%out %%u0 %%at\nOpStore %%o0 %%result\n"
+    "OpReturn\nOpFunctionEnd\n";
+
+/* A candidate %w, something expensive that is only used times %w, and a sum: Figure 1. */
+static const char figure_1[] = "%work1 = OpExtInst %float %glsl Sin %v1\n"
+                               "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+                               "%r2 = OpFMul %float %work1 %w\n"
+                               "%work2 = OpExtInst %float %glsl Exp2 %v1\n"
+                               "%r3 = OpFMul %float %r2 %work2\n"
+                               "%result = OpFAdd %float %r3 %f7\n";
+
+struct subject {
+    struct pm_words words;
+    struct pm_zero_points points;
+    double *zero;
+};
+
+static void subject_init(struct subject *s, const struct pm_words *words)
+{
+    struct pm_error error = {0};
+    s->words = *words;
+    if (!pm_points_zero(words->data, words->count, &s->points, &error))
+        fail_msg("%s", error.message);
+    s->zero = calloc(s->points.count + 1u, sizeof(double));
+    assert_non_null(s->zero);
+}
+
+static void subject_finish(struct subject *s)
+{
+    free(s->zero);
+    pm_zero_points_finish(&s->points);
+    pm_words_finish(&s->words);
+}
+
+static struct subject assemble(const char *capabilities, const char *modes, const char *decorations,
+                               const char *body)
+{
+    char text[8192];
+    assert_true(snprintf(text, sizeof(text), frame, capabilities, modes, decorations, body) <
+                (int)sizeof(text));
+    struct pm_words words = pm_test_assemble(text, 3);
+    struct subject s;
+    subject_init(&s, &words);
+    return s;
+}
+
+static struct pm_specialize_zero_info info_of(const struct subject *s,
+                                              struct pm_zero_profile *profile)
+{
+    *profile = (struct pm_zero_profile){.zero = s->zero, .candidate_count = s->points.count};
+    return (struct pm_specialize_zero_info){
+        .profile = profile, .subgroup_quad = true, .target = {.vulkan_minor = 1}};
+}
+
+static struct pm_specialized specialize(const struct subject *s,
+                                        const struct pm_specialize_zero_info *info)
+{
+    struct pm_specialized out;
+    struct pm_error error = {0};
+    if (!pm_specialize_zero(s->words.data, s->words.count, info, &out, &error))
+        fail_msg("%s", error.message);
+    assert_non_null(out.report);
+    assert_int_equal(out.transforms > 0, out.words.count > 0);
+    return out;
+}
+
+/* The candidate that is the result of the only instruction of this opcode, whole; for OpExtInst
+ * (glsl not 0) of this one. */
+static uint32_t candidate_of(const struct subject *s, uint16_t opcode, uint32_t glsl)
+{
+    struct pm_error error = {0};
+    struct pm_ir_module *module = pm_ir_parse(s->words.data, s->words.count, &error);
+    uint32_t found = UINT32_MAX;
+    for (uint32_t i = 0; i < s->points.count; i++) {
+        const struct pm_zero_candidate *c = &s->points.candidates[i];
+        const struct pm_ir_instr *instr = pm_ir_find(module, c->values[0]);
+        if (found == UINT32_MAX && c->value_count == 1 && instr->opcode == opcode &&
+            (!glsl || pm_ir_operand_word(&instr->operands[1]) == glsl))
+            found = i;
+    }
+    pm_ir_module_destroy(module);
+    assert_int_not_equal(found, UINT32_MAX);
+    return found;
+}
+
+enum { GLSL_FMAX = 40 };
+
+/* What the report says of a candidate; the caller deletes *root. */
+static const cJSON *report_of(const struct pm_specialized *out, uint32_t candidate, cJSON **root)
+{
+    *root = cJSON_Parse(out->report);
+    assert_non_null(*root);
+    const cJSON *c = cJSON_GetArrayItem(cJSON_GetObjectItem(*root, "candidates"), (int)candidate);
+    assert_non_null(c);
+    assert_int_equal(cJSON_GetObjectItem(c, "id")->valuedouble, candidate);
+    return c;
+}
+
+static double number(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItem(object, name);
+    if (!cJSON_IsNumber(item))
+        fail_msg("the report has no number \"%s\"", name);
+    return item->valuedouble;
+}
+
+static void assert_reason(const struct pm_specialized *out, uint32_t candidate, const char *part)
+{
+    cJSON *root;
+    const cJSON *c = report_of(out, candidate, &root);
+    const char *reason = cJSON_GetObjectItem(c, "reason")->valuestring;
+    if (!strstr(reason, part))
+        fail_msg("candidate %u: '%s', wanted '%s'", candidate, reason, part);
+    cJSON_Delete(root);
+}
+
+/* Figure 1's shader with this much done to it, specialized for %w; how many transforms. */
+static uint32_t try_figure_1(const char *capabilities, const char *modes, const char *decorations,
+                             const char *body, enum pm_float_zero float_zero)
+{
+    struct subject s = assemble(capabilities, modes, decorations, body);
+    s.zero[candidate_of(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    info.float_zero = float_zero;
+    info.take_all = true;
+    struct pm_specialized out = specialize(&s, &info);
+    uint32_t transforms = out.transforms;
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+    return transforms;
+}
+
+/* ---- the paper's Figure 1 ---- */
+
+static void test_figure_1(void **state)
+{
+    (void)state;
+    struct subject s = assemble("", "", "", figure_1);
+    uint32_t w = candidate_of(&s, SpvOpExtInst, GLSL_FMAX);
+    s.zero[w] = 0.9;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_costs costs = *pm_costs_of(0);
+    costs.cycles[PM_COST_TRANSCENDENTAL] = 40;
+    info.costs = &costs;
+    struct pm_specialized out = specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    /* The expensive work was computed before the candidate; it is in R alone now, and S has nothing
+     * but a constant for what leaves it. */
+    assert_int_equal(pm_test_count(&out.words, " Sin "), 1);
+    assert_int_equal(pm_test_count(&out.words, " Exp2 "), 1);
+    assert_int_equal(pm_test_count(&out.words, "OpFMul "), 2);
+    assert_int_equal(pm_test_count(&out.words, "OpPhi "), 1);
+    assert_int_equal(pm_test_count(&out.words, "OpGroupNonUniformAll "), 1);
+    assert_int_equal(pm_test_count(&out.words, "OpGroupNonUniformQuadSwap "), 0);
+    cJSON *root;
+    const cJSON *c = report_of(&out, w, &root);
+    /* Equations 5 and 6: two transcendental functions, their load, two products, a sum; the check. */
+    double check = costs.cycles[PM_COST_CHECK];
+    assert_true(fabs(number(c, "T_R") - (2 * 40 + costs.cycles[PM_COST_LOAD] + 3)) < 1e-3);
+    assert_true(number(c, "T_S") == 0);
+    assert_int_equal(number(c, "MemKilled"), 1);
+    assert_true(fabs(number(c, "T_check") - check) < 1e-6);
+    double t_azp = 0.9 * number(c, "T_S") + 0.1 * number(c, "T_R") + number(c, "T_check");
+    assert_true(fabs(number(c, "saved") - (number(c, "T_R") - t_azp)) < 1e-3);
+    double su = (number(c, "T_R") - number(c, "T_S") - number(c, "T_check")) / number(c, "T_R");
+    assert_true(fabs(number(c, "su") - su) < 1e-4);
+    double bar = 1 - exp(-number(c, "blocks_S") / (50 + 10 * number(c, "MemKilled")));
+    assert_true(fabs(number(c, "su_threshold") - bar) < 1e-4);
+    assert_int_equal(number(c, "taken"), 1);
+    cJSON_Delete(root);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
+/* ---- what is taken ---- */
+
+static void test_filter(void **state)
+{
+    (void)state;
+    struct subject s = assemble("", "", "", figure_1);
+    uint32_t w = candidate_of(&s, SpvOpExtInst, GLSL_FMAX), r2 = candidate_of(&s, SpvOpFMul, 0);
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    s.zero[w] = 0.31;
+    s.zero[r2] = (double)NAN;
+    struct pm_specialized out = specialize(&s, &info);
+    assert_int_equal(out.transforms, 0);
+    assert_reason(&out, w, "too rarely");
+    assert_reason(&out, r2, "not known");
+    pm_specialized_finish(&out);
+    /* A product follows from its factor where that is zero as often. */
+    s.zero[w] = s.zero[r2] = 0.5;
+    out = specialize(&s, &info);
+    assert_reason(&out, r2, "follows");
+    pm_specialized_finish(&out);
+    s.zero[r2] = 0.6;
+    info.take_all = true;
+    info.most_transforms = 1;
+    out = specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    pm_specialized_finish(&out);
+    /* The threshold can be lowered. */
+    info.take_all = false;
+    info.threshold = 0.1;
+    s.zero[w] = 0.31;
+    s.zero[r2] = 0;
+    out = specialize(&s, &info);
+    assert_reason(&out, w, "too few cycles");
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
+/* A dear region that loses little is left (equation 6), one that saves few cycles too. */
+static void test_heuristic(void **state)
+{
+    (void)state;
+    struct subject s = assemble("", "", "", figure_1);
+    uint32_t w = candidate_of(&s, SpvOpExtInst, GLSL_FMAX);
+    s.zero[w] = 1;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_specialized out = specialize(&s, &info);
+    assert_int_equal(out.transforms, 0);
+    assert_reason(&out, w, "too few cycles");
+    pm_specialized_finish(&out);
+    info.least_saving = 5;
+    out = specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    pm_specialized_finish(&out);
+    /* What the profile says of the block counts: a tenth of the subgroups get there. */
+    double blocks[1] = {0.1};
+    profile.blocks = blocks;
+    profile.block_count = 1;
+    out = specialize(&s, &info);
+    assert_reason(&out, w, "too few cycles");
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
+/* ---- permission (HAZARDS 7) ---- */
+
+static void test_permission(void **state)
+{
+    (void)state;
+    static const char controls[] = "OpCapability SignedZeroInfNanPreserve\n"
+                                   "OpExtension \"SPV_KHR_float_controls\"\n";
+    static const char preserve[] = "OpExecutionMode %main SignedZeroInfNanPreserve 32\n";
+    static const char half[] = "OpExecutionMode %main SignedZeroInfNanPreserve 16\n";
+    static const char precise[] = "OpDecorate %r2 NoContraction\nOpDecorate %r3 NoContraction\n";
+    assert_int_equal(try_figure_1("", "", "", figure_1, PM_FLOAT_ZERO_SHADER), 1);
+    assert_int_equal(try_figure_1("", "", "", figure_1, PM_FLOAT_ZERO_NEVER), 0);
+    assert_int_equal(try_figure_1(controls, preserve, "", figure_1, PM_FLOAT_ZERO_SHADER), 0);
+    assert_int_equal(try_figure_1(controls, preserve, "", figure_1, PM_FLOAT_ZERO_ALLOW), 1);
+    assert_int_equal(try_figure_1(controls, half, "", figure_1, PM_FLOAT_ZERO_SHADER), 1);
+    assert_int_equal(try_figure_1("", "", precise, figure_1, PM_FLOAT_ZERO_SHADER), 0);
+    assert_int_equal(try_figure_1("", "", precise, figure_1, PM_FLOAT_ZERO_ALLOW), 0);
+}
+
+/* A factor that is finite in any case needs none, where the sign of the zero tells nothing. */
+static void test_finite(void **state)
+{
+    (void)state;
+    static const char body[] = "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+                               "%bits = OpBitcast %uint %v1\n"
+                               "%factor = OpConvertUToF %float %bits\n"
+                               "%r2 = OpFMul %float %factor %w\n"
+                               "%result = OpFAdd %float %r2 %f7\n";
+    assert_int_equal(try_figure_1("", "", "", body, PM_FLOAT_ZERO_NEVER), 1);
+}
+
+/* The bits of a zero may be those of -0. */
+static void test_bits_are_seen(void **state)
+{
+    (void)state;
+    static const char cast[] = "%work1 = OpExtInst %float %glsl Sin %v1\n"
+                               "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+                               "%r2 = OpFMul %float %work1 %w\n"
+                               "%bits = OpBitcast %uint %r2\n"
+                               "%result = OpConvertUToF %float %bits\n";
+    static const char pack[] = "%work1 = OpExtInst %float %glsl Sin %v1\n"
+                               "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+                               "%r2 = OpFMul %float %work1 %w\n"
+                               "%pair = OpCompositeConstruct %v2 %r2 %r2\n"
+                               "%bits = OpExtInst %uint %glsl PackHalf2x16 %pair\n"
+                               "%result = OpConvertUToF %float %bits\n";
+    assert_int_equal(try_figure_1("", "", "", cast, PM_FLOAT_ZERO_ALLOW), 0);
+    assert_int_equal(try_figure_1("", "", "", pack, PM_FLOAT_ZERO_ALLOW), 0);
+}
+
+/* ---- regions ---- */
+
+/* HAZARDS 1: a subgroup-uniform branch is not workgroup-uniform. */
+static void test_barrier(void **state)
+{
+    (void)state;
+    static const char behind[] = "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+                                 "OpControlBarrier %u2 %u2 %u264\n"
+                                 "%work = OpExtInst %float %glsl Sin %v1\n"
+                                 "%r2 = OpFMul %float %work %w\n"
+                                 "%result = OpFAdd %float %r2 %f7\n";
+    static const char between[] = "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+                                  "%work = OpExtInst %float %glsl Sin %v1\n"
+                                  "%r2 = OpFMul %float %work %w\n"
+                                  "OpControlBarrier %u2 %u2 %u264\n"
+                                  "%r3 = OpFMul %float %r2 %v1\n"
+                                  "%result = OpFAdd %float %r3 %f7\n";
+    assert_int_equal(try_figure_1("", "", "", behind, PM_FLOAT_ZERO_SHADER), 0);
+    assert_int_equal(try_figure_1("", "", "", between, PM_FLOAT_ZERO_SHADER), 1);
+}
+
+/* Memory that is written in between stays in order. */
+static void test_memory_order(void **state)
+{
+    (void)state;
+    static const char body[] = "%p2 = OpAccessChain %element %out %u0 %u2\n"
+                               "%old = OpLoad %float %p2\n"
+                               "OpStore %p2 %f7\n"
+                               "%new = OpLoad %float %p2\n"
+                               "%w = OpExtInst %float %glsl FMax %new %f0\n"
+                               "%work = OpExtInst %float %glsl Sin %old\n"
+                               "%r2 = OpFMul %float %work %w\n"
+                               "%result = OpFAdd %float %r2 %f7\n";
+    struct subject s = assemble("", "", "", body);
+    s.zero[candidate_of(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    info.take_all = true;
+    struct pm_specialized out = specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    char *text = pm_test_disassemble(&out.words);
+    const char *store = strstr(text, "OpStore"), *vote = strstr(text, "OpGroupNonUniformAll");
+    assert_true(store && vote && store < vote);
+    assert_int_equal(pm_test_count(&out.words, "OpLoad %float"), 4);
+    free(text);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
+/* Images, samplers and pointers made in the region and used behind it. */
+static void test_opaque_values(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\n"
+        "OpMemoryModel Logical GLSL450\n"
+        "OpEntryPoint Fragment %main \"main\" %where %color\n"
+        "OpExecutionMode %main OriginUpperLeft\n"
+        "OpDecorate %where Location 0\nOpDecorate %color Location 0\n"
+        "OpDecorate %image DescriptorSet 0\nOpDecorate %image Binding 0\n"
+        "OpDecorate %sampler DescriptorSet 0\nOpDecorate %sampler Binding 1\n"
+        "%void = OpTypeVoid\n%float = OpTypeFloat 32\n%v2 = OpTypeVector %float 2\n"
+        "%v4 = OpTypeVector %float 4\n%uint = OpTypeInt 32 0\n%u1 = OpConstant %uint 1\n"
+        "%f0 = OpConstant %float 0\n"
+        "%image_t = OpTypeImage %float 2D 0 0 0 1 Unknown\n%sampler_t = OpTypeSampler\n"
+        "%both_t = OpTypeSampledImage %image_t\n"
+        "%image_p = OpTypePointer UniformConstant %image_t\n"
+        "%sampler_p = OpTypePointer UniformConstant %sampler_t\n"
+        "%in_p = OpTypePointer Input %v4\n%out_p = OpTypePointer Output %v4\n"
+        "%one_p = OpTypePointer Output %float\n"
+        "%image = OpVariable %image_p UniformConstant\n"
+        "%sampler = OpVariable %sampler_p UniformConstant\n"
+        "%where = OpVariable %in_p Input\n%color = OpVariable %out_p Output\n"
+        "%function = OpTypeFunction %void\n"
+        "%main = OpFunction %void None %function\n%entry = OpLabel\n"
+        "%i = OpLoad %image_t %image\n%s = OpLoad %sampler_t %sampler\n"
+        "%both = OpSampledImage %both_t %i %s\n"
+        "%at = OpLoad %v4 %where\n%xy = OpVectorShuffle %v2 %at %at 0 1\n"
+        "%z = OpCompositeExtract %float %at 2\n"
+        "%w = OpExtInst %float %glsl FMax %z %f0\n"
+        "%first = OpImageSampleImplicitLod %v4 %both %xy\n"
+        "%lit = OpVectorTimesScalar %v4 %first %w\n"
+        "%yx = OpVectorShuffle %v2 %lit %at 0 5\n"
+        "%second = OpImageSampleImplicitLod %v4 %both %yx\n"
+        "%sum = OpFAdd %v4 %lit %second\n"
+        "OpStore %color %sum\n"
+        "%one = OpAccessChain %one_p %color %u1\n"
+        "%old = OpLoad %float %one\n%more = OpFMul %float %old %w\n"
+        "OpStore %one %more\nOpReturn\nOpFunctionEnd\n";
+    struct pm_words words = pm_test_assemble(text, 3);
+    struct subject s;
+    subject_init(&s, &words);
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    info.take_all = true;
+    s.zero[candidate_of(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct pm_specialized out = specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    /* Implicit-LOD reads in the region: its check asks the quad. */
+    assert_int_equal(pm_test_count(&out.words, "OpGroupNonUniformQuadSwap "), 2);
+    pm_specialized_finish(&out);
+    /* Without quad operations no such transform. */
+    info.subgroup_quad = false;
+    out = specialize(&s, &info);
+    assert_int_equal(out.transforms, 0);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
+/* ---- all shaders ---- */
+
+static void check_file(const struct corpus_file *file, struct pm_random *random,
+                       uint32_t *transforms)
+{
+    struct subject s;
+    struct pm_words words = {malloc(file->count * sizeof(uint32_t)), file->count};
+    assert_non_null(words.data);
+    memcpy(words.data, file->words, file->count * sizeof(uint32_t));
+    subject_init(&s, &words);
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    info.take_all = true;
+    info.target =
+        (struct pm_target){.vulkan_minor = file->vulkan_minor, .spirv_1_4 = file->spirv_1_4};
+    int barriers = pm_test_count(&s.words, "OpControlBarrier ");
+    for (uint32_t way = 0; way < 6; way++) {
+        for (uint32_t i = 0; i < s.points.count; i++)
+            s.zero[i] = way == 0 ? 1 : pm_random_unit(random);
+        info.float_zero = way & 1 ? PM_FLOAT_ZERO_SHADER : PM_FLOAT_ZERO_ALLOW;
+        info.subgroup_quad = way != 3;
+        info.most_transforms = way < 3 ? 20 : 3;
+        struct pm_specialized out;
+        struct pm_error error = {0};
+        if (!pm_specialize_zero(s.words.data, s.words.count, &info, &out, &error))
+            fail_msg("%s: way %u: %s", file->name, way, error.message);
+        *transforms += out.transforms;
+        if (out.transforms)
+            assert_int_equal(pm_test_count(&out.words, "OpControlBarrier "), barriers);
+        pm_specialized_finish(&out);
+    }
+    subject_finish(&s);
+}
+
+/* Whatever the profile says, what comes out is valid (the pass validates it itself) and has no
+ * barrier twice. */
+static void test_corpus(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    corpus_load(&corpus);
+    struct pm_random random;
+    pm_random_init(&random, 7);
+    uint32_t transforms = 0, files = 0;
+    for (size_t i = 0; i < corpus.count; i++) {
+        struct pm_error error = {0};
+        struct pm_zero_points points;
+        if (!pm_points_zero(corpus.files[i].words, corpus.files[i].count, &points, &error))
+            continue; /* a stage that is none of ours, or several entry points */
+        pm_zero_points_finish(&points);
+        files++;
+        check_file(&corpus.files[i], &random, &transforms);
+    }
+    corpus_finish(&corpus);
+    assert_true(files > 20 && transforms > 500);
+}
+
+/* ---- bad input ---- */
+
+static void test_bad_input(void **state)
+{
+    (void)state;
+    struct subject s = assemble("", "", "", figure_1);
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_specialized out;
+    struct pm_error error = {0};
+    profile.candidate_count++;
+    assert_false(pm_specialize_zero(s.words.data, s.words.count, &info, &out, &error));
+    assert_int_equal(error.code, PM_ERROR_INPUT);
+    profile.candidate_count--;
+    static const uint32_t words[] = {1, 2, 3};
+    assert_false(pm_specialize_zero(words, 3, &info, &out, &error));
+    assert_int_equal(error.code, PM_ERROR_INPUT);
+    /* Any numbers are taken. */
+    static const double odd[] = {-1, 1e300, -1e300, 2, 0.5};
+    double numbers[2][64];
+    assert_true(s.points.count < 64);
+    profile.writes = numbers[0];
+    profile.blocks = numbers[1];
+    profile.block_count = 64;
+    info.take_all = true;
+    for (unsigned way = 0; way < 20; way++) {
+        for (unsigned i = 0; i < 64; i++) {
+            numbers[0][i] = way % 3 ? odd[(i + way) % 5] : (double)INFINITY;
+            numbers[1][i] = way % 2 ? odd[(i * 3 + way) % 5] : (double)NAN;
+        }
+        for (uint32_t i = 0; i < s.points.count; i++)
+            s.zero[i] = way % 7 == 6 ? (double)INFINITY : odd[(i + 2 * way) % 5];
+        out = specialize(&s, &info);
+        cJSON *root = cJSON_Parse(out.report);
+        assert_non_null(root);
+        cJSON_Delete(root);
+        pm_specialized_finish(&out);
+    }
+    subject_finish(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_figure_1),      cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_heuristic),     cmocka_unit_test(test_permission),
+        cmocka_unit_test(test_finite),        cmocka_unit_test(test_bits_are_seen),
+        cmocka_unit_test(test_barrier),       cmocka_unit_test(test_memory_order),
+        cmocka_unit_test(test_opaque_values), cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_bad_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

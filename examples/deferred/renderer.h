@@ -17,7 +17,9 @@ enum {
     PM_LIGHT_GROUPS = 40,
     PM_QUAD_SIDE = 4,          /* pixels; tile.vert */
     PM_SHADOW_SIDE = 1024,     /* texels */
-    PM_SPOT_SHADOW_SIDE = 256, /* of a spot's tile of the atlas */
+    PM_SPOT_SHADOW_SIDE = 256, /* of a spot's tile of the atlas, which has a tile for each */
+    PM_SPOT_TILES_X = 4,
+    PM_SPOT_TILES_Y = PM_MAX_SPOTS / PM_SPOT_TILES_X,
 };
 
 /* As frame.glsl has it. */

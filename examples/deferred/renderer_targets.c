@@ -23,8 +23,9 @@ static bool create_images(struct pm_renderer *r, struct pm_error *error)
            create_image(r, &r->depth, VK_FORMAT_D32_SFLOAT, w, h, depth, error) &&
            create_image(r, &r->shadow, VK_FORMAT_D32_SFLOAT, PM_SHADOW_SIDE, PM_SHADOW_SIDE, depth,
                         error) &&
-           create_image(r, &r->spot_shadows, VK_FORMAT_D32_SFLOAT, 4 * PM_SPOT_SHADOW_SIDE,
-                        2 * PM_SPOT_SHADOW_SIDE, depth, error) &&
+           create_image(r, &r->spot_shadows, VK_FORMAT_D32_SFLOAT,
+                        PM_SPOT_TILES_X * PM_SPOT_SHADOW_SIDE,
+                        PM_SPOT_TILES_Y * PM_SPOT_SHADOW_SIDE, depth, error) &&
            create_image(r, &r->hdr, half, w, h, color, error) &&
            create_image(r, &r->bloom_a, half, half_w, half_h, VK_IMAGE_USAGE_STORAGE_BIT, error) &&
            create_image(r, &r->bloom_b, half, half_w, half_h, VK_IMAGE_USAGE_STORAGE_BIT, error);

@@ -1,7 +1,7 @@
 #include "examples/deferred/renderer.h"
 #include <string.h>
 
-enum { TILES_X = 4, TILES_Y = 2, TILE = PM_SPOT_SHADOW_SIDE };
+enum { TILES_X = PM_SPOT_TILES_X, TILES_Y = PM_SPOT_TILES_Y, TILE = PM_SPOT_SHADOW_SIDE };
 
 static pm_mat4 spot_matrix(const struct pm_spot *spot)
 {

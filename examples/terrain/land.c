@@ -164,7 +164,7 @@ float pm_land_height(const struct pm_land *land, float x, float z)
                   pm_mix(row[SIDE], row[SIDE + 1], cu - (float)i), cv - (float)j);
 }
 
-/* Half of them lie along the camera's way, where they are seen from near. */
+/* Along the camera's way, where they are seen from near. */
 static void place_decals(struct pm_land *land, struct pm_random *random)
 {
     for (int i = 0; i < PM_LAND_DECALS; i++) {

@@ -73,6 +73,24 @@ static struct pm_ir_def *with_neighbour(const struct pm_zero_check *c, struct pm
     return both(c, b, zero, other);
 }
 
+static struct pm_ir_def *vote(const struct pm_zero_check *c, struct pm_ir_builder *b,
+                              struct pm_ir_def *zero)
+{
+    return pm_ir_build(b, SpvOpGroupNonUniformAll, c->boolean,
+                       PM_IR_ARGS(pm_ir_id(c->subgroup_scope), pm_ir_id(zero)));
+}
+
+/* Helpers vote on some drivers; they may not veto. But where it is not zero for a helper, what it
+ * computed as if it were might be anything: a loop without an end, an index out of bounds. */
+static struct pm_ir_def *with_helpers(const struct pm_zero_check *c, struct pm_ir_builder *b,
+                                      struct pm_ir_def *zero)
+{
+    struct pm_ir_def *helper = pm_helper_lanes_build(&c->helpers, b);
+    struct pm_ir_def *passes =
+        pm_ir_build(b, SpvOpLogicalOr, c->boolean, PM_IR_ARGS(pm_ir_id(zero), pm_ir_id(helper)));
+    return both(c, b, vote(c, b, passes), zero);
+}
+
 struct pm_ir_def *pm_zero_check_build(const struct pm_zero_check *c, struct pm_ir_builder *b,
                                       const struct pm_zero_candidate *candidate,
                                       struct pm_ir_def *const *values)
@@ -92,11 +110,5 @@ struct pm_ir_def *pm_zero_check_build(const struct pm_zero_check *c, struct pm_i
         zero = with_neighbour(c, b, zero, ACROSS);
         zero = with_neighbour(c, b, zero, DOWN);
     }
-    /* Helpers vote on some drivers; they may not veto. */
-    if (c->fragment)
-        zero = pm_ir_build(
-            b, SpvOpLogicalOr, c->boolean,
-            PM_IR_ARGS(pm_ir_id(zero), pm_ir_id(pm_helper_lanes_build(&c->helpers, b))));
-    return pm_ir_build(b, SpvOpGroupNonUniformAll, c->boolean,
-                       PM_IR_ARGS(pm_ir_id(c->subgroup_scope), pm_ir_id(zero)));
+    return c->fragment ? with_helpers(c, b, zero) : vote(c, b, zero);
 }

@@ -1,11 +1,13 @@
 /*
- * The check of a candidate (zero.h): true on all active lanes of a subgroup when the candidate is
- * zero in each of them that counts, else false on all. instrument_zero counts what it says, and
+ * The check of a candidate (zero.h): true on all active lanes of a subgroup that count when the
+ * candidate is zero in each of them, else false on all. instrument_zero counts what it says, and
  * specialize_zero branches on it (AZP 3.2, "vote.all"; HAZARDS 2).
  *
- * A lane counts unless it is a helper. With `quad` what its quad's other lanes have, helpers or
- * not, counts as its own; lanes of the quad that are not active there are asked too, and what they
- * have is undefined.
+ * A lane counts unless it is a helper. On a helper it is true if the others' is and the candidate is
+ * zero there too: whoever takes the branch has the zero that it supposes, and a helper that has not
+ * goes on as ever, so that its loops end and its indices are in bounds. With `quad` what its quad's
+ * other lanes have, helpers or not, counts as its own; lanes of the quad that are not active there
+ * are asked too, and what they have is undefined.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* Random shaders write the same bits as they are, canonical, and instrumented in every way, on
- * every driver; each step is valid, and none crashes or hangs.
+/* Random shaders write the same bits as they are, canonical, instrumented, and specialized by
+ * adversarial profiles, on every driver; each step is valid, and none crashes or hangs.
  *
  *   test_shader_rewrite_differential [FIRST [COUNT]]     these seeds only
  *
@@ -11,7 +11,9 @@
 #include "spirv_text.h"
 #include "temporary.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +26,12 @@ enum { SEEDS = 20, SECONDS_A_SEED = 100, MOST_POINTS = 12 };
 
 static struct differential differential;
 static uint64_t first_seed = 1, seed_count = SEEDS, seed_running;
+static const char *running_name; /* what runs, should it hang */
+static struct pm_words running;
 static const struct pm_target target = {.vulkan_minor = 3};
 
 static struct {
-    uint64_t shaders, variants, contracted;
+    uint64_t shaders, variants, contracted, combinations, transforms;
 } seen;
 
 /* One shader under test, its outputs, and what was wrong. */
@@ -85,6 +89,8 @@ static bool check_variant(struct trial *t, const char *name, const struct pm_wor
     char text[128];
     size_t first = 0;
     seen.variants++;
+    running = *variant;
+    running_name = name;
     if (!pm_validate(variant->data, variant->count, &target, &error)) {
         keep_variant(t, variant);
         return wrong(t, name, error.message);
@@ -197,6 +203,128 @@ static bool check_zeros(struct trial *t)
     return ok;
 }
 
+/* ---- specialize_zero ---- */
+
+enum profile { PROFILE_ZERO, PROFILE_ONE, PROFILE_RANDOM, PROFILE_ABSURD };
+
+/* A profile, and what is done with it. */
+struct way {
+    const char *name;
+    enum profile profile;
+    enum pm_float_zero float_zero;
+    bool take_all, no_quad, weights;
+    uint32_t most_transforms;
+};
+static const struct way ways[] = {
+    {"never zero", PROFILE_ZERO, PM_FLOAT_ZERO_SHADER, .take_all = true},
+    {"always zero, all", PROFILE_ONE, PM_FLOAT_ZERO_SHADER, .take_all = true},
+    {"at random, all", PROFILE_RANDOM, PM_FLOAT_ZERO_SHADER, .take_all = true},
+    {"at random, many", PROFILE_RANDOM, PM_FLOAT_ZERO_SHADER, .take_all = true,
+     .most_transforms = 12, .weights = true},
+    {"always zero, never permitted", PROFILE_ONE, PM_FLOAT_ZERO_NEVER, .take_all = true},
+    {"at random, allowed, no quads", PROFILE_RANDOM, PM_FLOAT_ZERO_ALLOW, .take_all = true,
+     .no_quad = true},
+    {"always zero", PROFILE_ONE, PM_FLOAT_ZERO_SHADER, .weights = true},
+    {"at random", PROFILE_RANDOM, PM_FLOAT_ZERO_SHADER, .weights = true},
+    {"absurd", PROFILE_ABSURD, PM_FLOAT_ZERO_SHADER, .weights = true},
+};
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+
+static double number(struct pm_random *random, enum profile profile)
+{
+    static const double absurd[] = {NAN, INFINITY, -INFINITY, -1, 2, 1e300, -0.0, 1};
+    switch (profile) {
+    case PROFILE_ZERO:
+        return 0;
+    case PROFILE_ONE:
+        return 1;
+    case PROFILE_ABSURD:
+        return absurd[pm_random_below(random, sizeof(absurd) / sizeof(absurd[0]))];
+    default:
+        return pm_random_below(random, 3) ? pm_random_unit(random) : pm_random_below(random, 2);
+    }
+}
+
+static double *numbers(struct pm_random *random, enum profile profile, uint32_t count)
+{
+    double *list = calloc(count + 1, sizeof(*list));
+    assert_non_null(list);
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = number(random, profile);
+    return list;
+}
+
+static bool specialize(struct trial *t, const struct way *way, uint32_t zeros, uint32_t blocks,
+                       struct pm_specialized *out)
+{
+    struct pm_random random;
+    struct pm_error error = {0};
+    pm_random_init(&random, t->seed * WAYS + (uint64_t)(way - ways));
+    double *zero = numbers(&random, way->profile, zeros);
+    double *writes = numbers(&random, way->profile, zeros);
+    double *weights = numbers(&random, way->profile, blocks);
+    const struct pm_zero_profile profile = {.zero = zero,
+                                            .writes = way->weights ? writes : NULL,
+                                            .candidate_count = zeros,
+                                            .blocks = way->weights ? weights : NULL,
+                                            .block_count = blocks};
+    const struct pm_specialize_zero_info info = {
+        .profile = &profile,
+        .float_zero = t->options.specials ? PM_FLOAT_ZERO_NEVER : way->float_zero,
+        .subgroup_quad = differential.gpu.quad && !way->no_quad,
+        .target = target,
+        .most_transforms = way->most_transforms,
+        .take_all = way->take_all};
+    bool ok = pm_specialize_zero(t->canonical.data, t->canonical.count, &info, out, &error);
+    free(zero);
+    free(writes);
+    free(weights);
+    return ok || wrong(t, way->name, error.message);
+}
+
+/* Whether the module is one of the first count. */
+static bool is_known(const struct pm_specialized *made, uint32_t count,
+                     const struct pm_words *module)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (made[i].words.count == module->count &&
+            memcmp(made[i].words.data, module->data, module->count * sizeof(uint32_t)) == 0)
+            return true;
+    return false;
+}
+
+static bool check_way(struct trial *t, const struct pm_specialized *made, uint32_t w)
+{
+    const struct pm_specialized *out = &made[w];
+    seen.combinations++;
+    seen.transforms += out->transforms;
+    if ((out->transforms == 0) != (out->words.count == 0))
+        return wrong(t, ways[w].name, "transforms and words do not agree");
+    if (ways[w].profile == PROFILE_ZERO && out->transforms)
+        return wrong(t, ways[w].name, "transformed");
+    if (!out->transforms || is_known(made, w, &out->words))
+        return true;
+    return check_variant(t, ways[w].name, &out->words, NULL);
+}
+
+static bool check_specialized(struct trial *t)
+{
+    struct pm_error error = {0};
+    struct pm_zero_points zeros;
+    struct pm_block_points blocks;
+    struct pm_specialized made[WAYS] = {0};
+    bool ok = true;
+    assert_true(pm_points_zero(t->canonical.data, t->canonical.count, &zeros, &error));
+    assert_true(pm_points_blocks(t->canonical.data, t->canonical.count, &blocks, &error));
+    for (uint32_t w = 0; w < WAYS && ok; w++)
+        ok = specialize(t, &ways[w], zeros.count, blocks.count, &made[w]) && check_way(t, made, w);
+    for (uint32_t w = 0; w < WAYS; w++)
+        pm_specialized_finish(&made[w]);
+    pm_zero_points_finish(&zeros);
+    pm_block_points_finish(&blocks);
+    return ok;
+}
+
 /* ---- one shader ---- */
 
 static struct random_shader_options options_of(uint64_t seed)
@@ -219,9 +347,11 @@ static bool run_trial(struct trial *t)
     if (!pm_validate(t->original.data, t->original.count, &target, &error))
         return wrong(t, "original", error.message);
     differential_inputs(&differential, t->seed, t->options.specials);
+    running = t->original;
+    running_name = "original";
     differential_run(&differential, &t->original, t->options.stage, NULL, &t->expected);
     seen.shaders++;
-    return check_canonical(t) && check_blocks(t) && check_zeros(t);
+    return check_canonical(t) && check_blocks(t) && check_zeros(t) && check_specialized(t);
 }
 
 static void finish_trial(struct trial *t)
@@ -268,12 +398,18 @@ static void report(struct trial *t)
     fail_msg("%s", text);
 }
 
+/* Says what hangs and leaves it in the current folder. */
 static void on_alarm(int signal)
 {
     (void)signal;
-    char text[64];
-    int size = snprintf(text, sizeof(text), "seed %" PRIu64 " hangs\n", seed_running);
-    _exit(write(STDERR_FILENO, text, (size_t)size) < 0 ? 3 : 4);
+    static const char path[] = "hangs.spv";
+    char text[128];
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    ssize_t written = write(file, running.data, running.count * sizeof(uint32_t));
+    int size = snprintf(text, sizeof(text), "seed %" PRIu64 " hangs (%s), see %s\n", seed_running,
+                        running_name, path);
+    written += write(STDERR_FILENO, text, (size_t)size);
+    _exit(written < 0 ? 3 : 4);
 }
 
 static void test_random_shaders(void **state)
@@ -290,9 +426,10 @@ static void test_random_shaders(void **state)
     }
     alarm(0);
     seed_running = 0;
-    printf("%" PRIu64 " shaders, %" PRIu64 " variants; %" PRIu64
+    printf("%" PRIu64 " shaders; with profiles %" PRIu64 " combinations, %" PRIu64
+           " transforms; %" PRIu64 " variants run, %" PRIu64
            " differ by the driver's contraction only\n",
-           seen.shaders, seen.variants, seen.contracted);
+           seen.shaders, seen.combinations, seen.transforms, seen.variants, seen.contracted);
 }
 
 /* ---- */

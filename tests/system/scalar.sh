@@ -23,9 +23,9 @@ for module in "$program".shaders/*.scalar.spv; do
 done
 [ "$modules" -gt 2 ] || fail "no scalarized modules in $program.shaders"
 
-run_quietly "$scratch/log" "$program" --frames 2 --size $size --hash "$scratch/vectors" --png "$scratch/vectors.png"
+run_quietly "$scratch/log" "$program" --frames 2 --size "$size" --hash "$scratch/vectors" --png "$scratch/vectors.png"
 VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation run_quietly "$scratch/validation" \
-    "$program" --scalar --quiet --frames 2 --size $size --hash "$scratch/scalars" --png "$scratch/scalars.png"
+    "$program" --scalar --quiet --frames 2 --size "$size" --hash "$scratch/scalars" --png "$scratch/scalars.png"
 [ ! -s "$scratch/validation" ] || fail "validation: $(cat "$scratch/validation")"
 if [ "$scalar_driver" != swiftshader ]; then
     same_file "$scratch/vectors" "$scratch/scalars" "scalarized"

@@ -9,9 +9,9 @@ driver "$scene_driver"
 program=$PM_BUILD/examples/$scene_program
 frames=3
 for number in 0 1 2; do
-    run_quietly "$scratch/log" "$program" --scene $number --frames $frames --size $size --hash "$scratch/first"
+    run_quietly "$scratch/log" "$program" --scene $number --frames $frames --size "$size" --hash "$scratch/first"
     printf '%*s' $frames | VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation run_quietly "$scratch/steps" \
-        "$program" --scene $number --step --size $size --hash "$scratch/second" --quiet --record-once \
+        "$program" --scene $number --step --size "$size" --hash "$scratch/second" --quiet --record-once \
         --passes "$scratch/passes" --png "$scratch/last.png"
     same_file "$scratch/first" "$scratch/second" "scene $number"
     [ "$(sort -u "$scratch/first" | wc -l)" = $frames ] || fail "scene $number does not move"

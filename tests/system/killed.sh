@@ -6,7 +6,7 @@
 driver "$1"
 with_layer
 sample_everything
-export PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS=1
+export PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS=1 PIECEMEAL_SAMPLER_KINDS=block
 width=160 height=90 draws=40
 
 "$PM_BUILD/examples/piecemeal-deferred" --frames 1000000 --size ${width}x$height --time "$scratch/times" --quiet \

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "differential.h"
 #include "gpu/gpu.h"
+#include "shader_rewrite/ir_module.h"
 #include "shader_rewrite/zero.h"
 
 #include <setjmp.h>
@@ -276,11 +277,112 @@ static void test_never(void **state)
         check(shaders[i].name, shaders[i].stage, PM_FLOAT_ZERO_NEVER, WILD);
 }
 
+/* HAZARDS 7: with permission, in the groups whose %w is zero in every lane (of either sign),
+ * 0 * x is +0 whatever x is; everything else is as it was, bit by bit. */
+static void fill_difference(uint32_t *words)
+{
+    static const uint32_t factors[] = {0x7f800000, 0xff800000, 0x7fc00000, 0x3f800000,
+                                       0xbf800000, 0x80000000, 0,          0x7f7fffff};
+    for (uint32_t i = 0; i < GROUPS * LANES; i++) {
+        uint32_t group = i / LANES;
+        uint32_t none = group & 1 ? 0x80000000 : 0; /* of max(-0, 0) either zero may come */
+        words[i * VALUES] = group % 3 == 2 ? 0x40000000 : none;
+        words[i * VALUES + 1] = factors[i % 8];
+    }
+}
+
+static uint32_t *run_difference(const struct pm_words *module)
+{
+    struct pm_words precise = differential_precise(module);
+    struct pm_gpu_buffer in, out;
+    pm_gpu_buffer_create(&gpu, WORDS * sizeof(uint32_t), &in);
+    pm_gpu_buffer_create(&gpu, WORDS * sizeof(uint32_t), &out);
+    fill_difference(in.data);
+    const struct pm_gpu_shader shader = {
+        .words = precise.data, .count = precise.count, .buffers = {&in, &out}};
+    pm_gpu_dispatch(&gpu, &shader, GROUPS, 1, 1);
+    uint32_t *result = malloc(WORDS * sizeof(uint32_t));
+    assert_non_null(result);
+    memcpy(result, out.data, WORDS * sizeof(uint32_t));
+    pm_gpu_buffer_destroy(&gpu, &in);
+    pm_gpu_buffer_destroy(&gpu, &out);
+    pm_words_finish(&precise);
+    return result;
+}
+
+/* What the four results are in a group of zeroes: 0, 3, x and 2. */
+static void assert_difference(const uint32_t *original, const uint32_t *specialized)
+{
+    uint32_t input[WORDS], permitted = 0;
+    fill_difference(input);
+    for (uint32_t i = 0; i < GROUPS * LANES; i++) {
+        const uint32_t *got = &specialized[i * VALUES], *was = &original[i * VALUES];
+        uint32_t x = input[i * VALUES + 1];
+        const uint32_t zero[] = {0, 0x40400000, x, 0x40000000};
+        bool zeroes = i / LANES % 3 != 2;
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t want = zeroes ? zero[k] : was[k];
+            if (got[k] != want && !(is_nan(got[k]) && is_nan(want)))
+                fail_msg("invocation %u, result %u: 0x%08x, wanted 0x%08x", i, k, got[k], want);
+            bool sign = (got[k] | was[k]) == 0x80000000;
+            bool differs = got[k] != was[k] && !(is_nan(got[k]) && is_nan(was[k]));
+            if (differs && !is_nan(was[k]) && !sign)
+                fail_msg("invocation %u, result %u: 0x%08x, was 0x%08x", i, k, got[k], was[k]);
+            permitted += differs;
+        }
+    }
+    assert_true(permitted > 0);
+}
+
+/* The candidate that is the shader's one instruction of GLSL.std.450. */
+static uint32_t candidate_w(const struct shader *s)
+{
+    struct pm_error error = {0};
+    struct pm_zero_points points;
+    struct pm_ir_module *module = pm_ir_parse(s->canonical.data, s->canonical.count, &error);
+    assert_true(pm_points_zero(s->canonical.data, s->canonical.count, &points, &error));
+    uint32_t found = points.count;
+    for (uint32_t c = 0; c < points.count && found == points.count; c++)
+        if (pm_ir_find(module, points.candidates[c].values[0])->opcode == SpvOpExtInst)
+            found = c;
+    assert_true(found < points.count);
+    pm_zero_points_finish(&points);
+    pm_ir_module_destroy(module);
+    return found;
+}
+
+static void test_difference(void **state)
+{
+    (void)state;
+    struct shader s;
+    load(&s, "difference.comp", PM_STAGE_COMPUTE);
+    double *zero = calloc(s.candidates, sizeof(*zero));
+    assert_non_null(zero);
+    zero[candidate_w(&s)] = 1;
+    const struct pm_zero_profile known = {.zero = zero, .candidate_count = s.candidates};
+    const struct pm_specialize_zero_info info = {
+        .profile = &known, .target = vulkan_1_3, .take_all = true};
+    struct pm_specialized specialized;
+    struct pm_error error = {0};
+    if (!pm_specialize_zero(s.canonical.data, s.canonical.count, &info, &specialized, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(specialized.transforms, 1);
+    uint32_t *original = run_difference(&s.original);
+    uint32_t *result = run_difference(&specialized.words);
+    assert_difference(original, result);
+    free(result);
+    free(original);
+    pm_specialized_finish(&specialized);
+    free(zero);
+    finish(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_permitted),
         cmocka_unit_test(test_never),
+        cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

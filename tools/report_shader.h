@@ -27,6 +27,7 @@ struct pm_report_block {
 struct pm_report_line {
     const char *text;
     uint32_t block; /* PM_NO_BLOCK: declarations, braces */
+    size_t place;   /* word of the last instruction that went into it; 0: none */
 };
 
 struct pm_report_shader {
@@ -56,7 +57,7 @@ bool pm_report_shader_build(const struct pm_report_source *source,
                             const struct pm_shader_estimates *estimates, struct pm_arena *arena,
                             struct pm_report_shader *shader, struct pm_error *error);
 
-/* report_source.c: GLSL by SPIRV-Cross of a module whose blocks it marks with line directives.
+/* report_source.c: GLSL by SPIRV-Cross of a module whose instructions it marks with line directives.
  * words: canonical, names kept where there are any; blocks in the points' order. */
 bool pm_report_source_lines(const uint32_t *words, size_t count,
                             const struct pm_block_points *points, struct pm_arena *arena,

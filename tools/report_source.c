@@ -1,7 +1,8 @@
 /*
  * SPIRV-Cross says nothing of where a line of its output comes from, but it passes line directives
- * on: the module gets an OpLine at the head of every block, whose line number is the block's, and
- * the #line directives in the output say which block the lines after them belong to.
+ * on: every instruction of a function gets an OpLine whose line number is its place in the module,
+ * and the #line directives in the output say which instructions the line after them was made of. An
+ * expression that SPIRV-Cross folds into a later statement belongs to that statement's line.
  */
 #include "tools/report_shader.h"
 #include <spirv_cross/spirv_cross_c.h>
@@ -20,6 +21,9 @@ enum {
     OP_CAPABILITY = 17,
     OP_VARIABLE = 59,
     OP_PHI = 245,
+    OP_FUNCTION_END = 56,
+    OP_LOOP_MERGE = 246,
+    OP_SELECTION_MERGE = 247,
     OP_LABEL = 248,
     OP_NO_LINE = 317,
     OP_EXECUTION_MODE_ID = 331,
@@ -41,48 +45,66 @@ static bool is_preamble(uint32_t opcode)
     }
 }
 
-static uint32_t block_of(const struct pm_block_points *points, uint32_t label)
+/* What may stand between two instructions that belong together: OpPhi and OpVariable come first in
+ * a block, and nothing comes between a merge instruction and the branch behind it. */
+static bool may_mark(uint32_t opcode, uint32_t before)
 {
-    for (uint32_t i = 0; i < points->count; i++)
-        if (points->points[i].label == label)
-            return i;
-    return PM_NO_BLOCK;
+    return opcode != OP_PHI && opcode != OP_VARIABLE && opcode != OP_LABEL && opcode != OP_LINE &&
+           opcode != OP_NO_LINE && opcode != OP_FUNCTION_END && before != OP_SELECTION_MERGE &&
+           before != OP_LOOP_MERGE;
 }
 
 /* words with the marks; room for them was allocated. The input is a validated module. */
-static size_t mark_blocks(const uint32_t *words, size_t count, const struct pm_block_points *points,
-                          uint32_t *out)
+static size_t mark_instructions(const uint32_t *words, size_t count, uint32_t *out)
 {
     size_t used = HEADER_WORDS;
-    uint32_t file = words[3], pending = PM_NO_BLOCK;
-    bool named = false;
+    uint32_t file = words[3], before = 0;
+    bool named = false, in_block = false;
     memcpy(out, words, HEADER_WORDS * sizeof(*out));
     out[3] = file + 1;
     for (size_t at = HEADER_WORDS; at < count;) {
-        uint32_t size = words[at] >> 16, opcode = words[at] & 0xffff;
+        const uint32_t size = words[at] >> 16, opcode = words[at] & 0xffff;
         if (!named && !is_preamble(opcode)) {
             out[used++] = 3u << 16 | OP_STRING;
             out[used++] = file;
             out[used++] = 'b';
             named = true;
         }
-        if (pending != PM_NO_BLOCK && opcode != OP_PHI && opcode != OP_VARIABLE &&
-            opcode != OP_LINE) {
+        in_block = (in_block || before == OP_LABEL) && opcode != OP_FUNCTION_END;
+        if (in_block && may_mark(opcode, before)) {
             out[used++] = 4u << 16 | OP_LINE;
             out[used++] = file;
-            out[used++] = pending;
+            out[used++] = (uint32_t)at;
             out[used++] = 0;
-            pending = PM_NO_BLOCK;
         }
-        if (opcode == OP_LABEL)
-            pending = block_of(points, words[at + 1]);
         if (opcode != OP_LINE && opcode != OP_NO_LINE) {
             memcpy(&out[used], &words[at], size * sizeof(*out));
             used += size;
+            before = opcode;
         }
         at += size;
     }
     return used;
+}
+
+/* What a place in the module belongs to: its block, by the label before it. */
+static uint32_t *find_blocks(const uint32_t *words, size_t count,
+                             const struct pm_block_points *points, struct pm_arena *arena)
+{
+    uint32_t *blocks = pm_arena_alloc(arena, count * sizeof(*blocks));
+    uint32_t *by_label = pm_arena_alloc(arena, words[3] * sizeof(*by_label));
+    if (!blocks || !by_label)
+        return NULL;
+    memset(by_label, 0xff, words[3] * sizeof(*by_label)); /* PM_NO_BLOCK */
+    for (uint32_t i = 0; i < points->count; i++)
+        by_label[points->points[i].label] = i;
+    uint32_t block = PM_NO_BLOCK;
+    for (size_t at = HEADER_WORDS; at < count; at += words[at] >> 16) {
+        if ((words[at] & 0xffff) == OP_LABEL)
+            block = by_label[words[at + 1]];
+        blocks[at] = block;
+    }
+    return blocks;
 }
 
 static bool cross_failed(spvc_context context, struct pm_error *error)
@@ -118,39 +140,61 @@ static bool only_braces(const char *text)
     return text[strspn(text, " \t{};")] == 0 || !strcmp(text + strspn(text, " \t"), "else");
 }
 
-static bool split_lines(const char *glsl, uint32_t blocks, struct pm_arena *arena,
-                        struct pm_report_line **lines, size_t *line_count)
+struct splitting {
+    const uint32_t *blocks; /* by place */
+    size_t word_count;
+    struct pm_report_line *lines;
+    size_t count;
+    uint32_t block;
+    size_t place; /* of the last mark; 0: none since the function began */
+};
+
+static void take_mark(struct splitting *s, const char *text)
 {
-    size_t most = 1, used = 0;
+    const unsigned long place = strtoul(text, NULL, 10);
+    if (place >= s->word_count)
+        return;
+    s->block = s->blocks[place];
+    s->place = place;
+}
+
+static void take_line(struct splitting *s, const char *text)
+{
+    /* An else without a block of its own holds only what an edge copies into a phi. */
+    if (!strcmp(text + strspn(text, " "), "else"))
+        s->block = PM_NO_BLOCK;
+    const bool owned = !only_braces(text);
+    s->lines[s->count++] = (struct pm_report_line){
+        .text = text,
+        .block = owned ? s->block : PM_NO_BLOCK,
+        .place = owned && s->block != PM_NO_BLOCK ? s->place : 0,
+    };
+    if (text[0] == '}') { /* the function ends */
+        s->block = PM_NO_BLOCK;
+        s->place = 0;
+    }
+}
+
+static bool split_lines(const char *glsl, struct splitting *s, struct pm_arena *arena)
+{
+    size_t most = 1;
     for (const char *at = glsl; *at; at++)
         most += *at == '\n';
-    *lines = pm_arena_zalloc(arena, most, sizeof(**lines));
-    uint32_t block = PM_NO_BLOCK;
-    for (const char *at = glsl; *lines && *at;) {
-        size_t size = strcspn(at, "\n");
+    s->lines = pm_arena_zalloc(arena, most, sizeof(*s->lines));
+    while (s->lines && *glsl) {
+        const size_t size = strcspn(glsl, "\n");
         char *text = pm_arena_zalloc(arena, size + 1, 1);
         if (!text)
             return false;
-        memcpy(text, at, size);
-        at += size + (at[size] == '\n');
-        unsigned long number;
-        if (!strncmp(text, "#line ", 6)) {
-            number = strtoul(text + 6, NULL, 10);
-            block = number < blocks ? (uint32_t)number : PM_NO_BLOCK;
-            continue;
-        }
-        if (!strncmp(text, "#extension GL_GOOGLE_cpp_style_line_directive", 45))
-            continue; /* ours: the marks asked for it */
-        /* An else without a block of its own holds only what an edge copies into a phi. */
-        if (!strcmp(text + strspn(text, " "), "else"))
-            block = PM_NO_BLOCK;
-        (*lines)[used].text = text;
-        (*lines)[used++].block = only_braces(text) ? PM_NO_BLOCK : block;
-        if (text[0] == '}')
-            block = PM_NO_BLOCK; /* the function ends */
+        memcpy(text, glsl, size);
+        glsl += size + (glsl[size] == '\n');
+        if (!strncmp(text, "#line ", 6))
+            take_mark(s, text + 6);
+        /* The extension is ours: the marks asked for it. */
+        else if (strncmp(text, "#extension GL_GOOGLE_cpp_style_line_directive", 45) != 0)
+            take_line(s, text);
     }
-    *line_count = used;
-    return *lines != NULL;
+    return s->lines != NULL;
 }
 
 bool pm_report_source_lines(const uint32_t *words, size_t count,
@@ -158,18 +202,21 @@ bool pm_report_source_lines(const uint32_t *words, size_t count,
                             struct pm_report_line **lines, size_t *line_count,
                             struct pm_error *error)
 {
-    uint32_t *marked =
-        pm_arena_zalloc(arena, count + 3 + 4u * (size_t)points->count, sizeof(*marked));
-    if (!marked)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    size_t marked_count = mark_blocks(words, count, points, marked);
+    struct splitting splitting = {.word_count = count, .block = PM_NO_BLOCK};
+    /* A mark is four words, an instruction at least one. */
+    uint32_t *marked = malloc((count * 5 + 3) * sizeof(*marked));
+    splitting.blocks = find_blocks(words, count, points, arena);
     spvc_context context = NULL;
-    if (spvc_context_create(&context) != SPVC_SUCCESS)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    bool ok = (marked && splitting.blocks && spvc_context_create(&context) == SPVC_SUCCESS) ||
+              pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     const char *glsl = NULL;
-    bool ok = compile_glsl(context, marked, marked_count, &glsl, error);
-    if (ok && !split_lines(glsl, points->count, arena, lines, line_count))
+    ok = ok && compile_glsl(context, marked, mark_instructions(words, count, marked), &glsl, error);
+    if (ok && !split_lines(glsl, &splitting, arena))
         ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    spvc_context_destroy(context);
+    if (context)
+        spvc_context_destroy(context);
+    free(marked);
+    *lines = splitting.lines;
+    *line_count = splitting.count;
     return ok;
 }

@@ -102,7 +102,7 @@ static bool make_targets(struct pm_module_run *run, struct pm_error *error)
             .format = format_of(scalars[i], 4),
             .width = SIDE,
             .height = SIDE,
-            .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+            .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT,
         };
         if (!pm_gpu_image_init(&run->targets[i], run->gpu, &info, error))
             return false;

@@ -18,7 +18,9 @@ static const char help[] =
     "  --top N          how many shaders get their graph and GLSL (25)\n\n"
     "One self-contained page: coverage over time, the hottest shaders, and for each its "
     "control-flow graph and its GLSL\n"
-    "with every block coloured and numbered by its frequency.\n";
+    "with every block coloured and numbered by its frequency, how often its values are zero, and "
+    "what the shader\n"
+    "becomes when it is specialized for them.\n";
 
 struct options {
     struct pm_estimates_source source;
@@ -59,10 +61,12 @@ static bool read_history(const struct pm_estimates *estimates, struct history *h
 }
 
 /* A shader that is not in this machine's store still has its estimates. */
-static bool build_shader(struct pm_shader_store *store, const struct pm_shader_estimates *estimates,
-                         struct pm_arena *arena, struct pm_report_shader *shader,
-                         struct pm_error *error)
+static bool build_shader(struct pm_shader_store *store, const struct pm_database *database,
+                         const struct pm_shader_estimates *estimates, struct pm_arena *arena,
+                         struct pm_report_shader *shader, struct pm_error *error)
 {
+    const struct pm_shader_estimates *zeros =
+        pm_database_find(database, &estimates->key, &estimates->environment, PM_KIND_ZERO);
     struct pm_stored_shader stored;
     struct pm_error why = {0};
     if (pm_shader_store_read(store, &estimates->key, arena, &stored, &why)) {
@@ -76,7 +80,7 @@ static bool build_shader(struct pm_shader_store *store, const struct pm_shader_e
             .spec_values = stored.spec_values,
             .spec_value_count = stored.spec_value_count,
         };
-        if (pm_report_shader_build(&source, estimates, arena, shader, &why))
+        if (pm_report_shader_build(&source, estimates, zeros, arena, shader, &why))
             return true;
     }
     *shader = (struct pm_report_shader){.estimates = estimates,
@@ -104,8 +108,8 @@ static bool build_shaders(const struct options *options, const struct pm_estimat
     size_t count = 0;
     for (size_t i = 0; ok && i < database->shader_count; i++)
         if (database->shaders[i].kind == PM_KIND_BLOCK)
-            ok = build_shader(store, &database->shaders[i], estimates->arena, &shaders[count++],
-                              error);
+            ok = build_shader(store, database, &database->shaders[i], estimates->arena,
+                              &shaders[count++], error);
     pm_shader_store_close(store);
     if (!ok)
         return false;

@@ -64,12 +64,27 @@ static bool write_table(const struct pm_report *report, struct pm_buffer *out)
     return ok && pm_buffer_append_string(out, "</table></div>");
 }
 
+/* The likeliest zero of the line; the pointer rests on it for all of them. */
+static bool write_zeros(const struct pm_report_shader *shader, const struct pm_report_line *line,
+                        struct pm_buffer *out)
+{
+    if (line->zero_count == 0)
+        return pm_buffer_append_string(out, "<td class=n>");
+    const struct pm_report_zero *zeros = &shader->zeros[line->first_zero];
+    bool ok = pm_buffer_append_string(out, "<td class=n title='");
+    for (uint32_t i = 0; ok && i < line->zero_count; i++)
+        ok = pm_buffer_printf(out, "%s%s: %.3f (%.3f to %.3f), %u calls", i ? "&#10;" : "",
+                              zeros[i].name, zeros[i].zero.ratio, zeros[i].zero.ratio_low,
+                              zeros[i].zero.ratio_high, zeros[i].calls);
+    return ok && pm_buffer_printf(out, "'>%.3g", zeros[0].zero.ratio);
+}
+
 static bool write_line(const struct pm_report_shader *shader, const struct pm_report_line *line,
                        bool repeats, struct pm_buffer *out)
 {
     bool ok;
     if (line->block == PM_NO_BLOCK) {
-        ok = pm_buffer_append_string(out, "<tr><td class=n><td class=n><td class=t>");
+        ok = pm_buffer_append_string(out, "<tr><td class=n><td class=n>");
     } else {
         const struct pm_report_block *block = &shader->blocks[line->block];
         char colour[48], number[16] = "", value[32] = "";
@@ -81,25 +96,51 @@ static bool write_line(const struct pm_report_shader *shader, const struct pm_re
             else
                 snprintf(value, sizeof(value), "?");
         }
-        ok = pm_buffer_printf(
-            out, "<tr class=on style='background:%s'><td class=n>%s<td class=n>%s<td class=t>",
-            colour, number, value);
+        ok =
+            pm_buffer_printf(out, "<tr class=on style='background:%s'><td class=n>%s<td class=n>%s",
+                             colour, number, value);
     }
-    return ok && pm_html_escape(out, line->text) && pm_buffer_append_string(out, "</tr>");
+    return ok && write_zeros(shader, line, out) && pm_buffer_append_string(out, "<td class=t>") &&
+           pm_html_escape(out, line->text) && pm_buffer_append_string(out, "</tr>");
+}
+
+static bool write_note(struct pm_buffer *out, const char *what, const char *why)
+{
+    return pm_buffer_append_string(out, "<p class=note>") && pm_html_escape(out, what) &&
+           pm_html_escape(out, why) && pm_buffer_append_string(out, "</p>");
 }
 
 static bool write_source(const struct pm_report_shader *shader, struct pm_buffer *out)
 {
     if (shader->why_no_lines)
-        return pm_buffer_append_string(out, "<p class=note>No GLSL: ") &&
-               pm_html_escape(out, shader->why_no_lines) && pm_buffer_append_string(out, "</p>");
+        return write_note(out, "No GLSL: ", shader->why_no_lines);
     bool ok = pm_buffer_append_string(
         out, "<div class=scroll><table class=glsl><tr><td class=n>block<td class=n>runs"
-             "<td></tr>");
+             "<td class=n>zero<td></tr>");
     for (size_t i = 0; ok && i < shader->line_count; i++)
         ok = write_line(shader, &shader->lines[i],
                         i > 0 && shader->lines[i - 1].block == shader->lines[i].block, out);
     return ok && pm_buffer_append_string(out, "</table></div>");
+}
+
+/* What the shader becomes; nothing where it has no zero profile. */
+static bool write_specialized(const struct pm_report_shader *shader, struct pm_buffer *out)
+{
+    const struct pm_report_specialized *after = &shader->specialized;
+    if (after->why)
+        return write_note(out, "No specialized version: ", after->why);
+    if (!shader->zero_estimates || shader->why_no_lines)
+        return true;
+    if (!after->lines)
+        return write_note(out, "Nothing here is worth specializing for zeros.", "");
+    bool ok = pm_buffer_printf(out,
+                               "<details><summary>After specializing for zeros: %u value%s "
+                               "tested</summary><div class=scroll><table class=glsl>",
+                               after->transforms, after->transforms == 1 ? "" : "s");
+    for (size_t i = 0; ok && i < after->line_count; i++)
+        ok = pm_buffer_append_string(out, "<tr><td class=t>") &&
+             pm_html_escape(out, after->lines[i].text) && pm_buffer_append_string(out, "</tr>");
+    return ok && pm_buffer_append_string(out, "</table></div></details>");
 }
 
 static bool write_shader(const struct pm_report_shader *shader, struct pm_buffer *out)
@@ -119,7 +160,7 @@ static bool write_shader(const struct pm_report_shader *shader, struct pm_buffer
     if (ok && shader->block_count)
         ok = pm_buffer_append_string(out, "<div class=scroll>") && pm_report_graph(shader, out) &&
              pm_buffer_append_string(out, "</div>");
-    return ok && write_source(shader, out);
+    return ok && write_source(shader, out) && write_specialized(shader, out);
 }
 
 static bool write_legend(struct pm_buffer *out)
@@ -137,26 +178,27 @@ static bool write_legend(struct pm_buffer *out)
            pm_buffer_printf(
                out,
                "<span style='background:%s'>no sample</span> Thick frames: in a loop. Numbers are "
-               "ratios of sums; rest the pointer on a block for its interval.</p>",
+               "ratios of sums; rest the pointer on a block for its interval. Zero: the share of a "
+               "subgroup's writes in which a value written in the line is zero in every lane; rest "
+               "the pointer on it for all the line's values.</p>",
                colour);
 }
 
 bool pm_report_page(const struct pm_report *report, struct pm_buffer *out)
 {
-    bool ok =
-        pm_buffer_append_string(
-            out, "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
-                 "content='width=device-width'><title>") &&
-        pm_html_escape(out, report->game) && pm_buffer_append_string(out, " – Piecemeal</title>") &&
-        pm_buffer_append_string(out, "<style>") && pm_buffer_append_string(out, style) &&
-        pm_buffer_append_string(out, "</style>") && pm_buffer_append_string(out, "<h1>") &&
-        pm_html_escape(out, report->game) &&
-        pm_buffer_append_string(out, "</h1><p class=note>From <code>") &&
-        pm_html_escape(out, report->origin) &&
-        pm_buffer_append_string(out,
-                                "</code>, basic-block profiles.</p><h2>Coverage over time</h2>") &&
-        pm_report_chart(report->coverage, report->coverage_count, out) &&
-        write_table(report, out) && write_legend(out);
+    bool ok = pm_buffer_append_string(
+                  out, "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
+                       "content='width=device-width'><title>") &&
+              pm_html_escape(out, report->game) &&
+              pm_buffer_append_string(out, " – Piecemeal</title>") &&
+              pm_buffer_append_string(out, "<style>") && pm_buffer_append_string(out, style) &&
+              pm_buffer_append_string(out, "</style>") && pm_buffer_append_string(out, "<h1>") &&
+              pm_html_escape(out, report->game) &&
+              pm_buffer_append_string(out, "</h1><p class=note>From <code>") &&
+              pm_html_escape(out, report->origin) &&
+              pm_buffer_append_string(out, "</code>.</p><h2>Coverage over time</h2>") &&
+              pm_report_chart(report->coverage, report->coverage_count, out) &&
+              write_table(report, out) && write_legend(out);
     for (size_t i = 0; ok && i < report->shown; i++)
         ok = write_shader(&report->shaders[i], out);
     return ok && pm_buffer_append_string(out, "</html>\n");

@@ -80,12 +80,11 @@ static void fill_estimates(const struct pm_block_points *points, struct pm_repor
     shader->heat = instructions * (double)shader->estimates->entry_lanes;
 }
 
-/* The canonical module with the original's names, for people; the canonical one where that is not
- * to be had. */
-static bool fill_lines(const struct pm_report_source *source, struct pm_arena *arena,
-                       struct pm_report_shader *shader, struct pm_error *error)
+/* The canonical module with the original's names, for people; false: it is not to be had. */
+static bool name_module(const struct pm_report_source *source, uint32_t block_count,
+                        struct pm_words *named, struct pm_block_points *points)
 {
-    struct pm_canonicalize_info info = {
+    const struct pm_canonicalize_info info = {
         .words = source->original,
         .word_count = source->original_count,
         .stage = source->stage,
@@ -95,31 +94,42 @@ static bool fill_lines(const struct pm_report_source *source, struct pm_arena *a
         .target = {.vulkan_minor = 3},
         .keep_names = true,
     };
+    if (source->original && pm_canonicalize(&info, named, NULL) &&
+        pm_points_blocks(named->data, named->count, points, NULL) && points->count == block_count)
+        return true;
+    pm_block_points_finish(points);
+    pm_words_finish(named);
+    return false;
+}
+
+static bool fill_lines(const struct pm_report_source *source, struct pm_arena *arena,
+                       struct pm_report_shader *shader, struct pm_error *error)
+{
     struct pm_words named = {0};
     struct pm_block_points points = {0};
-    bool ok = source->original && pm_canonicalize(&info, &named, NULL) &&
-              pm_points_blocks(named.data, named.count, &points, NULL) &&
-              points.count == shader->block_count;
-    if (ok) {
-        ok = pm_report_source_lines(named.data, named.count, &points, arena, &shader->lines,
-                                    &shader->line_count, error);
-    } else {
-        pm_block_points_finish(&points);
-        ok = pm_points_blocks(source->canonical, source->canonical_count, &points, error) &&
-             pm_report_source_lines(source->canonical, source->canonical_count, &points, arena,
-                                    &shader->lines, &shader->line_count, error);
-    }
+    struct pm_words words = {(uint32_t *)source->canonical, source->canonical_count};
+    bool ok = true;
+    if (name_module(source, shader->block_count, &named, &points))
+        words = named;
+    else
+        ok = pm_points_blocks(words.data, words.count, &points, error);
+    ok = ok &&
+         pm_report_source_lines(words.data, words.count, &points, arena, &shader->lines,
+                                &shader->line_count, error) &&
+         pm_report_zero_build(&words, arena, shader, error);
     pm_block_points_finish(&points);
     pm_words_finish(&named);
     return ok;
 }
 
 bool pm_report_shader_build(const struct pm_report_source *source,
-                            const struct pm_shader_estimates *estimates, struct pm_arena *arena,
+                            const struct pm_shader_estimates *estimates,
+                            const struct pm_shader_estimates *zeros, struct pm_arena *arena,
                             struct pm_report_shader *shader, struct pm_error *error)
 {
     struct pm_block_points points = {0};
-    *shader = (struct pm_report_shader){.estimates = estimates, .stage = source->stage};
+    *shader = (struct pm_report_shader){
+        .estimates = estimates, .zero_estimates = zeros, .stage = source->stage};
     if (!pm_points_blocks(source->canonical, source->canonical_count, &points, error))
         return false;
     shader->block_count = points.count;

@@ -28,17 +28,40 @@ struct pm_report_line {
     const char *text;
     uint32_t block; /* PM_NO_BLOCK: declarations, braces */
     size_t place;   /* word of the last instruction that went into it; 0: none */
+    uint32_t first_zero,
+        zero_count; /* of the shader's zeros: those that are written in this line */
+};
+
+/* A zero candidate that was sampled. */
+struct pm_report_zero {
+    uint32_t candidate; /* its number */
+    uint32_t line;      /* of the shader's lines */
+    char name[32];      /* the value: "%17", "%17.xyz", "%17 %18 %19" */
+    struct pm_ratio zero, writes;
+    uint32_t calls;
+};
+
+/* What specialize_zero makes of the shader with these estimates. */
+struct pm_report_specialized {
+    uint32_t transforms;
+    struct pm_report_line *lines; /* of its GLSL; NULL: not transformed, or no GLSL */
+    size_t line_count;
+    const char *why; /* NULL, or why there is none */
 };
 
 struct pm_report_shader {
     const struct pm_shader_estimates *estimates;
+    const struct pm_shader_estimates *zero_estimates; /* NULL: no zero profile */
     enum pm_stage stage;
     struct pm_report_block *blocks; /* numbered as the points are */
     uint32_t block_count;
     struct pm_report_line *lines;
     size_t line_count;
-    const char *why_no_lines; /* NULL where there are lines */
-    double heat;              /* instructions executed in sampled calls: what the page sorts by */
+    const char *why_no_lines;     /* NULL where there are lines */
+    struct pm_report_zero *zeros; /* by line, the likeliest first */
+    uint32_t zero_count;
+    struct pm_report_specialized specialized;
+    double heat; /* instructions executed in sampled calls: what the page sorts by */
 };
 
 /* What a shader was made from: the local shader store's record of it. */
@@ -53,12 +76,19 @@ struct pm_report_source {
     size_t spec_value_count;
 };
 
+/* zeros: the shader's zero profile; NULL: none. */
 bool pm_report_shader_build(const struct pm_report_source *source,
-                            const struct pm_shader_estimates *estimates, struct pm_arena *arena,
+                            const struct pm_shader_estimates *estimates,
+                            const struct pm_shader_estimates *zeros, struct pm_arena *arena,
                             struct pm_report_shader *shader, struct pm_error *error);
 
-/* report_source.c: GLSL by SPIRV-Cross of a module whose instructions it marks with line directives.
- * words: canonical, names kept where there are any; blocks in the points' order. */
+/* report_zero.c: shader->zeros and shader->specialized, once its lines are there. words: the module
+ * that the lines are of. */
+bool pm_report_zero_build(const struct pm_words *words, struct pm_arena *arena,
+                          struct pm_report_shader *shader, struct pm_error *error);
+
+/* report_source.c: GLSL by SPIRV-Cross of a module whose instructions it marks with line
+ * directives. words: canonical, names kept where there are any; blocks in the points' order. */
 bool pm_report_source_lines(const uint32_t *words, size_t count,
                             const struct pm_block_points *points, struct pm_arena *arena,
                             struct pm_report_line **lines, size_t *line_count,

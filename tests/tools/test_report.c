@@ -70,7 +70,7 @@ static int set_up(void **state)
         .entry_point = "main",
         .stage = PM_STAGE_FRAGMENT,
     };
-    assert_true(pm_report_shader_build(&source, &fixture->estimates, fixture->arena,
+    assert_true(pm_report_shader_build(&source, &fixture->estimates, NULL, fixture->arena,
                                        &fixture->shader, &error));
     *state = fixture;
     return 0;

@@ -1,0 +1,62 @@
+#!/bin/bash
+# With every specialized shader in use that a profile of its own leads to, a program draws the same as without us, bit by
+# bit, and the validation layer has nothing to say that it did not say without us.
+#
+# usage: same_specialized.sh CLIENT DRIVER [ARGUMENT]     CLIENT is a file of clients/, as in invisible.sh
+client=$1 client_driver=$2 client_argument=${3-}
+set -- "$(IFS=-; echo "$*")"
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/clients/$client.sh"
+
+# shellcheck disable=SC2086  # one word a program
+need ${client_needs-}
+driver "$client_driver"
+without_layer
+if [ "$(type -t client_prepare)" = function ]; then
+    client_prepare
+fi
+mkdir "$scratch/without" "$scratch/profiled" "$scratch/with"
+client_run "$scratch/without"
+
+# Session one profiles; what it spooled becomes a database.
+with_layer
+sample_everything
+export PIECEMEAL_SAMPLER_BATCH=128 PIECEMEAL_LIMITS_VARIANTS=4096
+export PIECEMEAL_SPOOL=$XDG_DATA_HOME/piecemeal/local/spool PIECEMEAL_DATABASES=$XDG_DATA_HOME/piecemeal/local/databases
+client_run "$scratch/profiled"
+diff -rq "$scratch/without" "$scratch/profiled" || fail "$client draws something else while it is profiled"
+env -u VK_INSTANCE_LAYERS "$PM_BUILD/tools/piecemeal" run --local -- true >"$scratch/local.log" 2>&1 ||
+    fail "the profile is not taken in: $(cat "$scratch/local.log")"
+
+# Session two runs what they lead to: everything that is built, and with trust=all whatever may be transformed.
+export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=0
+for which in trusted all; do
+    export PIECEMEAL_DEBUG_VARIANTS=$which
+    rm -f "$PIECEMEAL_LOG_FILE"
+    rm -rf "$scratch/with"
+    mkdir "$scratch/with"
+    client_run "$scratch/with"
+    diff -rq "$scratch/without" "$scratch/with" || fail "$client draws something else specialized ($which)"
+    used=$(grep -ac ', specialized, ' "$PIECEMEAL_LOG_FILE") || true
+    echo "$which: $used lines of specialized variants"
+    if grep -aE ' (warning|error): ' "$PIECEMEAL_LOG_FILE" >&2; then
+        fail "the layer complained"
+    fi
+done
+[ "$used" -gt 0 ] || [ -n "${client_never_specialized-}" ] || fail "nothing was specialized"
+[ "${client_validated-yes}" = yes ] || exit 0
+
+mkdir "$scratch/validated-without" "$scratch/validated-with"
+layers=$VK_INSTANCE_LAYERS
+unset VK_INSTANCE_LAYERS
+validation_order=below
+with_validation "$scratch/messages-without"
+client_run "$scratch/validated-without"
+export VK_INSTANCE_LAYERS=$layers
+with_validation "$scratch/messages-with"
+client_run "$scratch/validated-with"
+new_messages "$scratch/messages-without" "$scratch/messages-with" >"$scratch/new-messages"
+if [ -s "$scratch/new-messages" ]; then
+    head -n 20 "$scratch/new-messages" >&2
+    fail "the validation layer says what it did not say without us"
+fi

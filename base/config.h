@@ -18,6 +18,12 @@ enum pm_kind_bit {
     PM_KIND_BIT_TIMING = 4,
     PM_KIND_BITS_ALL = 7,
 };
+/* What is built of a shader that has a zero profile (debug.specialize). */
+enum pm_specialize {
+    PM_SPECIALIZE_PROFILE,   /* what the profile makes worth while */
+    PM_SPECIALIZE_ALL,       /* whatever may be transformed: for tests */
+    PM_SPECIALIZE_CANONICAL, /* the canonical module itself: for benchmarks */
+};
 enum pm_float_zero { PM_FLOAT_ZERO_SHADER, PM_FLOAT_ZERO_NEVER, PM_FLOAT_ZERO_ALLOW };
 
 #define PM_BATCH_ALL UINT32_MAX
@@ -57,6 +63,7 @@ struct pm_config {
     } ab;
     struct {
         bool synchronous, trust_variants;
+        enum pm_specialize specialize;
         uint32_t checkpoint_heartbeats; /* 64 */
     } debug;
 };

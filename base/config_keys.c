@@ -11,6 +11,10 @@ static const char *const float_zero_names[] = {[PM_FLOAT_ZERO_SHADER] = "shader"
                                                [PM_FLOAT_ZERO_NEVER] = "never",
                                                [PM_FLOAT_ZERO_ALLOW] = "allow",
                                                NULL};
+static const char *const specialize_names[] = {[PM_SPECIALIZE_PROFILE] = "profile",
+                                               [PM_SPECIALIZE_ALL] = "all",
+                                               [PM_SPECIALIZE_CANONICAL] = "canonical",
+                                               NULL};
 static const char *const level_names[] = {[PM_LOG_ERROR] = "error",
                                           [PM_LOG_WARNING] = "warning",
                                           [PM_LOG_INFO] = "info",
@@ -19,6 +23,7 @@ static const char *const level_names[] = {[PM_LOG_ERROR] = "error",
 const char *const pm_config_kind_names[] = {"block", "zero", "timing", NULL};
 
 _Static_assert(sizeof(enum pm_float_zero) == sizeof(uint32_t), "choices are stored as 32 bits");
+_Static_assert(sizeof(enum pm_specialize) == sizeof(uint32_t), "choices are stored as 32 bits");
 _Static_assert(sizeof(enum pm_log_level) == sizeof(uint32_t), "choices are stored as 32 bits");
 
 #define AT(field) offsetof(struct pm_config, field)
@@ -52,6 +57,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"ab.file", PM_CONFIG_STRING, AT(ab.file), 0, 0, NULL},
     {"debug.synchronous", PM_CONFIG_BOOLEAN, AT(debug.synchronous), 0, 0, NULL},
     {"debug.trust_variants", PM_CONFIG_BOOLEAN, AT(debug.trust_variants), 0, 0, NULL},
+    {"debug.specialize", PM_CONFIG_CHOICE, AT(debug.specialize), 0, 0, specialize_names},
     {"debug.checkpoint_heartbeats", PM_CONFIG_COUNT, AT(debug.checkpoint_heartbeats), 1, 1u << 20,
      NULL},
     {NULL, PM_CONFIG_STRING, 0, 0, 0, NULL},

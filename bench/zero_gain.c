@@ -119,8 +119,9 @@ static void fill(struct pm_side *side, const struct gain *gain, int run)
         add(&words, "--local");
         add_set(&words, "sampler.window_probability=0");
         add_set(&words, "debug.synchronous=true");
+        add_set(&words, "debug.trust_variants=true");
         if (run == CANONICAL)
-            add_set(&words, "debug.optimize=canonical");
+            add_set(&words, "debug.specialize=canonical");
         for (size_t i = 0; run == SPECIALIZED && i < options->sets.count; i++)
             add_set(&words, options->sets.items[i]);
         add_scene(&words, options);

@@ -2,7 +2,7 @@
 
 #include "layer/pipeline_private.h"
 #include "shader_rewrite/costs.h"
-#include <math.h>
+#include "shader_rewrite/zero_profile.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,27 +75,6 @@ static const struct pm_shader_estimates *published(const struct pm_specialized_s
     return found && found->published && found->points ? found : NULL;
 }
 
-static double *ratios(const struct pm_shader_estimates *estimates, uint32_t measure)
-{
-    double *values = malloc((estimates->space ? estimates->space : 1) * sizeof *values);
-    for (uint32_t i = 0; values && i < estimates->space; i++) {
-        const struct pm_ratio *ratio = &estimates->points[i].measures[measure];
-        values[i] = ratio->clusters > 0 ? ratio->ratio : NAN;
-    }
-    return values;
-}
-
-/* Weights have no "not known": what never ran weighs nothing. */
-static double *weights(const struct pm_shader_estimates *estimates, uint32_t measure)
-{
-    double *values = ratios(estimates, measure);
-    for (uint32_t i = 0; values && i < estimates->space; i++) {
-        if (isnan(values[i]))
-            values[i] = 0;
-    }
-    return values;
-}
-
 static enum pm_timing_verdict timing(const struct pm_specialized_shaders *shaders,
                                      const struct pm_specialized_shader *shader)
 {
@@ -111,6 +90,18 @@ static enum pm_timing_verdict timing(const struct pm_specialized_shaders *shader
 
 /* ---- making ---- */
 
+/* The canonical module itself, for benchmarks. */
+static bool keep_canonical(const struct pm_shader_record *record, struct pm_specialized *module,
+                           struct pm_error *error)
+{
+    const size_t bytes = record->canonical.count * sizeof(uint32_t);
+    *module = (struct pm_specialized){.words = {malloc(bytes), record->canonical.count}};
+    if (!module->words.data)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory for a shader");
+    memcpy(module->words.data, record->canonical.data, bytes);
+    return true;
+}
+
 static bool specialize(const struct pm_specialized_shaders *shaders,
                        const struct pm_shader_record *record,
                        const struct pm_shader_estimates *estimates, struct pm_specialized *module,
@@ -119,30 +110,23 @@ static bool specialize(const struct pm_specialized_shaders *shaders,
     const struct pm_device *device = shaders->device;
     const struct pm_shader_estimates *blocks =
         published(shaders, &record->key, &record->environment, PM_KIND_BLOCK);
-    double *zero = ratios(estimates, PM_MEASURE_ZERO);
-    double *writes = weights(estimates, PM_MEASURE_WRITES);
-    double *frequencies = blocks ? weights(blocks, PM_MEASURE_SUBGROUPS) : NULL;
-    const struct pm_zero_profile profile = {
-        .zero = zero,
-        .writes = writes,
-        .candidate_count = estimates->space,
-        .blocks = frequencies,
-        .block_count = frequencies ? blocks->space : 0,
-    };
+    const enum pm_specialize which = device->instance->config.debug.specialize;
+    struct pm_zero_profile profile;
+    if (which == PM_SPECIALIZE_CANONICAL)
+        return keep_canonical(record, module, error);
+    if (!pm_zero_profile_init(&profile, estimates, blocks))
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory for a zero profile");
     const struct pm_specialize_zero_info info = {
         .profile = &profile,
         .costs = pm_costs_of(device->properties.vendorID),
         .float_zero = device->instance->config.optimize.float_zero,
         .subgroup_quad = device->abilities.subgroup_quad,
         .target = device->abilities.target,
+        .take_all = which == PM_SPECIALIZE_ALL,
     };
-    const bool made = zero && writes
-                          ? pm_specialize_zero(record->canonical.data, record->canonical.count,
-                                               &info, module, error)
-                          : pm_fail(error, PM_ERROR_MEMORY, "no memory for a zero profile");
-    free(zero);
-    free(writes);
-    free(frequencies);
+    const bool made =
+        pm_specialize_zero(record->canonical.data, record->canonical.count, &info, module, error);
+    pm_zero_profile_finish(&profile);
     return made;
 }
 

@@ -3,7 +3,7 @@
 #include "shader_rewrite/shader_rewrite.h"
 #include "shader_rewrite/zero.h"
 #include "tools/tool.h"
-#include "tools/zero_profile.h"
+#include "tools/zero_profile_file.h"
 #include <cjson/cJSON.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -475,7 +475,7 @@ static bool instrument_zero(struct options *options, const struct pm_words *in,
 
 /* The profile, by the module's key and its numbers of points. */
 static bool load_profile(const struct options *options, const struct pm_words *in,
-                         struct pm_zero_profile_file *file, struct pm_error *error)
+                         struct pm_zero_profile *profile, struct pm_error *error)
 {
     struct pm_shader_key key = pm_shader_key_compute(pm_canonicalize_recipe(), in->data, in->count);
     struct pm_zero_points candidates = {0};
@@ -485,7 +485,7 @@ static bool load_profile(const struct options *options, const struct pm_words *i
     bool ok = pm_points_zero(in->data, in->count, &candidates, error) &&
               pm_points_blocks(in->data, in->count, &blocks, error) &&
               pm_zero_profile_load(options->profile, options->game, &key, candidates.count,
-                                   blocks.count, file, error);
+                                   blocks.count, profile, error);
     pm_zero_points_finish(&candidates);
     pm_block_points_finish(&blocks);
     return ok;
@@ -494,15 +494,15 @@ static bool load_profile(const struct options *options, const struct pm_words *i
 static bool specialize_zero(struct options *options, const struct pm_words *in,
                             struct pm_error *error)
 {
-    struct pm_zero_profile_file file;
-    if (!load_profile(options, in, &file, error))
+    struct pm_zero_profile profile;
+    if (!load_profile(options, in, &profile, error))
         return false;
     struct pm_specialized out;
-    options->specialize.profile = &file.profile;
+    options->specialize.profile = &profile;
     options->specialize.subgroup_quad = options->instrument.subgroup_quad;
     options->specialize.target = options->target;
     bool ok = pm_specialize_zero(in->data, in->count, &options->specialize, &out, error);
-    pm_zero_profile_finish(&file);
+    pm_zero_profile_finish(&profile);
     if (!ok)
         return false;
     if (options->json)

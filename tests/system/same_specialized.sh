@@ -28,10 +28,10 @@ diff -rq "$scratch/without" "$scratch/profiled" || fail "$client draws something
 env -u VK_INSTANCE_LAYERS "$PM_BUILD/tools/piecemeal" run --local -- true >"$scratch/local.log" 2>&1 ||
     fail "the profile is not taken in: $(cat "$scratch/local.log")"
 
-# Session two runs what they lead to: everything that is built, and with trust=all whatever may be transformed.
-export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=0
-for which in trusted all; do
-    export PIECEMEAL_DEBUG_VARIANTS=$which
+# Session two runs what it leads to, untried: what is worth while, and then whatever may be transformed.
+export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=0 PIECEMEAL_DEBUG_TRUST_VARIANTS=1
+for which in profile all; do
+    export PIECEMEAL_DEBUG_SPECIALIZE=$which
     rm -f "$PIECEMEAL_LOG_FILE"
     rm -rf "$scratch/with"
     mkdir "$scratch/with"

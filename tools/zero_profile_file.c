@@ -1,4 +1,4 @@
-#include "tools/zero_profile.h"
+#include "tools/zero_profile_file.h"
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/json_text.h"
@@ -18,9 +18,9 @@ static double *unknown(uint32_t count)
     return values;
 }
 
-/* One of the lists; *values stays NULL where there is none. */
+/* One of the lists; *out stays NULL where there is none. */
 static bool read_list(const char *path, const cJSON *root, const char *name, uint32_t count,
-                      double **values, struct pm_error *error)
+                      const double **out, struct pm_error *error)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, name), *item;
     if (!list)
@@ -28,14 +28,15 @@ static bool read_list(const char *path, const cJSON *root, const char *name, uin
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != (int)count)
         return pm_fail(error, PM_ERROR_INPUT, "%s: \"%s\" is not a list of %u numbers", path, name,
                        count);
-    *values = unknown(count);
-    if (!*values)
+    double *values = unknown(count);
+    *out = values;
+    if (!values)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     uint32_t i = 0;
     cJSON_ArrayForEach(item, list)
     {
         if (cJSON_IsNumber(item))
-            (*values)[i] = item->valuedouble;
+            values[i] = item->valuedouble;
         else if (!cJSON_IsNull(item))
             return pm_fail(error, PM_ERROR_INPUT, "%s: \"%s\"[%u] is neither a number nor null",
                            path, name, i);
@@ -45,7 +46,7 @@ static bool read_list(const char *path, const cJSON *root, const char *name, uin
 }
 
 static bool read_json(const char *path, const struct pm_buffer *text, uint32_t candidates,
-                      uint32_t blocks, struct pm_zero_profile_file *file, struct pm_error *error)
+                      uint32_t blocks, struct pm_zero_profile *profile, struct pm_error *error)
 {
     struct pm_json_text json = {path, (const char *)text->data, text->size};
     if (!pm_json_check(&json, error))
@@ -53,12 +54,14 @@ static bool read_json(const char *path, const struct pm_buffer *text, uint32_t c
     cJSON *root = cJSON_ParseWithLength(json.text, json.size);
     if (!root)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    bool ok = read_list(path, root, "zero", candidates, &file->zero, error) &&
-              read_list(path, root, "writes", candidates, &file->writes, error) &&
-              read_list(path, root, "blocks", blocks, &file->blocks, error);
-    if (ok && !file->zero)
+    bool ok = read_list(path, root, "zero", candidates, &profile->zero, error) &&
+              read_list(path, root, "writes", candidates, &profile->writes, error) &&
+              read_list(path, root, "blocks", blocks, &profile->blocks, error);
+    if (ok && !profile->zero)
         ok = pm_fail(error, PM_ERROR_INPUT, "%s: there is no \"zero\" in it", path);
     cJSON_Delete(root);
+    profile->candidate_count = candidates;
+    profile->block_count = profile->blocks ? blocks : 0;
     return ok;
 }
 
@@ -76,19 +79,9 @@ static const struct pm_shader_estimates *find(const struct pm_database *database
     return best;
 }
 
-/* The ratio of sums of a measure, what a cost model needs; of points that were sampled. */
-static double *ratios(const struct pm_shader_estimates *shader, uint32_t count, unsigned measure)
-{
-    double *values = unknown(count);
-    for (uint32_t i = 0; values && i < count && i < shader->space; i++)
-        if (shader->points[i].measures[measure].clusters)
-            values[i] = shader->points[i].measures[measure].ratio;
-    return values;
-}
-
 static bool read_database(const char *path, bool sqlite, const char *game,
                           const struct pm_shader_key *key, uint32_t candidates, uint32_t blocks,
-                          struct pm_zero_profile_file *file, struct pm_error *error)
+                          struct pm_zero_profile *profile, struct pm_error *error)
 {
     struct pm_estimates_source source = {.game = game};
     if (sqlite)
@@ -106,24 +99,18 @@ static bool read_database(const char *path, bool sqlite, const char *game,
         pm_shader_key_format(key, text);
         ok = pm_fail(error, PM_ERROR_STATE, "%s has no zero profile of shader %s", path, text);
     }
-    if (ok) {
-        file->zero = ratios(zero, candidates, PM_MEASURE_ZERO);
-        file->writes = ratios(zero, candidates, PM_MEASURE_WRITES);
-        if (block && block->space == blocks)
-            file->blocks = ratios(block, blocks, PM_MEASURE_SUBGROUPS);
-        if (!file->zero || !file->writes)
-            ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    }
+    if (ok && !pm_zero_profile_init(profile, zero, block && block->space == blocks ? block : NULL))
+        ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     pm_estimates_finish(&estimates);
     return ok;
 }
 
 bool pm_zero_profile_load(const char *path, const char *game, const struct pm_shader_key *key,
-                          uint32_t candidates, uint32_t blocks, struct pm_zero_profile_file *file,
+                          uint32_t candidates, uint32_t blocks, struct pm_zero_profile *profile,
                           struct pm_error *error)
 {
     static const char magic[] = "SQLite format 3";
-    *file = (struct pm_zero_profile_file){0};
+    *profile = (struct pm_zero_profile){0};
     struct pm_buffer text;
     pm_buffer_init(&text, FILE_CAP);
     bool ok = pm_file_read(path, &text, error);
@@ -131,24 +118,12 @@ bool pm_zero_profile_load(const char *path, const char *game, const struct pm_sh
         size_t start = text.size ? strspn((const char *)text.data, " \t\r\n") : 0;
         bool sqlite = text.size >= sizeof(magic) && !memcmp(text.data, magic, sizeof(magic));
         if (start < text.size && text.data[start] == '{')
-            ok = read_json(path, &text, candidates, blocks, file, error);
+            ok = read_json(path, &text, candidates, blocks, profile, error);
         else
-            ok = read_database(path, sqlite, game, key, candidates, blocks, file, error);
+            ok = read_database(path, sqlite, game, key, candidates, blocks, profile, error);
     }
     pm_buffer_finish(&text);
-    if (!ok) {
-        pm_zero_profile_finish(file);
-        return false;
-    }
-    file->profile = (struct pm_zero_profile){file->zero, file->writes, candidates, file->blocks,
-                                             file->blocks ? blocks : 0};
-    return true;
-}
-
-void pm_zero_profile_finish(struct pm_zero_profile_file *file)
-{
-    free(file->zero);
-    free(file->writes);
-    free(file->blocks);
-    *file = (struct pm_zero_profile_file){0};
+    if (!ok)
+        pm_zero_profile_finish(profile);
+    return ok;
 }

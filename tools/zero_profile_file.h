@@ -8,16 +8,12 @@
  */
 #pragma once
 
-#include "shader_rewrite/zero.h"
-
-struct pm_zero_profile_file {
-    struct pm_zero_profile profile; /* points into the rest */
-    double *zero, *writes, *blocks;
-};
+#include "profile/shader_key.h"
+#include "shader_rewrite/zero_profile.h"
 
 /* key: of the shader, to find it in a database. candidates, blocks: how many it has. game: as in
- * pm_estimates_load. On failure there is nothing to finish. */
+ * pm_estimates_load. The profile is finished with pm_zero_profile_finish; on failure there is
+ * nothing to finish. */
 bool pm_zero_profile_load(const char *path, const char *game, const struct pm_shader_key *key,
-                          uint32_t candidates, uint32_t blocks, struct pm_zero_profile_file *file,
+                          uint32_t candidates, uint32_t blocks, struct pm_zero_profile *profile,
                           struct pm_error *error);
-void pm_zero_profile_finish(struct pm_zero_profile_file *file);

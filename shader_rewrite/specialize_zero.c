@@ -146,8 +146,9 @@ static bool analyze(struct pm_zero_work *w, const struct pm_zero_candidate *cand
     if (!pm_zero_region_find(w, candidate, region))
         return false;
     pm_zero_propagate(w, region);
-    pm_zero_find_dead(w, region);
-    if (!pm_zero_region_refine(w, region)) {
+    if (region->changes)
+        pm_zero_find_dead(w, region);
+    if (!region->changes || !pm_zero_region_refine(w, region)) {
         region->reason = "it would change nothing";
         return false;
     }

@@ -121,6 +121,29 @@ static bool is_reached(const struct propagating *p, uint32_t index)
     return false;
 }
 
+static bool is_known(const struct pm_zero_value *value)
+{
+    for (uint32_t i = 0; i < value->components; i++)
+        if (value->c[i].kind != PM_ZERO_UNKNOWN)
+            return true;
+    return value->same != NULL;
+}
+
+/* Whether an operand is the candidate or became known: what depends on constants alone was folded
+ * when the module was made canonical. */
+static bool may_fold(const struct propagating *p, const struct pm_ir_instr *instr)
+{
+    for (uint32_t o = 0; o < instr->operand_count; o++) {
+        const struct pm_ir_def *def = instr->operands[o].def;
+        if (!def)
+            continue;
+        const struct pm_zero_state *state = pm_zero_state_of(p->w, p->region, def);
+        if (state ? state->known : pm_zero_is_candidate(p->region, def))
+            return true;
+    }
+    return false;
+}
+
 static void sweep_part(struct propagating *p, struct pm_zero_part *part)
 {
     for (uint32_t i = 0; i < part->count; i++) {
@@ -129,14 +152,26 @@ static void sweep_part(struct propagating *p, struct pm_zero_part *part)
             instr->result ? pm_zero_state_of(p->w, p->region, instr->result) : NULL;
         if (!state)
             continue;
-        struct pm_zero_value value =
-            instr->opcode == SpvOpPhi ? fold_phi(p, instr, part) : pm_zero_fold(&p->lookup, instr);
-        p->changed |= !values_equal(&value, &state->value);
+        struct pm_zero_value value;
+        if (instr->opcode == SpvOpPhi)
+            value = fold_phi(p, instr, part);
+        else if (may_fold(p, instr))
+            value = pm_zero_fold(&p->lookup, instr);
+        else if (state->known)
+            value = pm_zero_value_all(pm_ir_type_of(instr), PM_ZERO_UNKNOWN);
+        else
+            continue;
+        if (values_equal(&value, &state->value))
+            continue;
+        p->changed = true;
         state->value = value;
+        state->known = is_known(&value);
+        p->region->changes |= state->known;
     }
     uint32_t folded = part->whole ? fold_branch(p, part) : PM_NO_BLOCK;
     p->changed |= folded != part->folded;
     part->folded = folded;
+    p->region->changes |= folded != PM_NO_BLOCK;
 }
 
 static void reset(struct pm_zero_work *w, struct pm_zero_region *region, enum pm_zero_kind kind)
@@ -147,10 +182,24 @@ static void reset(struct pm_zero_work *w, struct pm_zero_region *region, enum pm
         part->folded = PM_NO_BLOCK;
         for (uint32_t k = 0; k < part->count; k++) {
             const struct pm_ir_instr *instr = part->instrs[k];
-            if (instr->result)
-                w->states[instr->result->id].value = pm_zero_value_all(pm_ir_type_of(instr), kind);
+            if (!instr->result)
+                continue;
+            struct pm_zero_state *state = &w->states[instr->result->id];
+            state->value = pm_zero_value_all(pm_ir_type_of(instr), kind);
+            state->known = kind != PM_ZERO_UNKNOWN;
         }
     }
+}
+
+/* Without one, a single sweep in reverse post order is all. */
+static bool has_loops(const struct pm_zero_work *w, const struct pm_zero_region *region)
+{
+    for (uint32_t i = 0; i < region->count; i++) {
+        const struct pm_ir_instr *merge = pm_ir_merge(w->cfg->blocks[region->parts[i].block]);
+        if (merge && merge->opcode == SpvOpLoopMerge)
+            return true;
+    }
+    return false;
 }
 
 void pm_zero_propagate(struct pm_zero_work *w, struct pm_zero_region *region)
@@ -158,6 +207,7 @@ void pm_zero_propagate(struct pm_zero_work *w, struct pm_zero_region *region)
     struct propagating p = {.w = w, .region = region};
     p.lookup = (struct pm_zero_lookup){&w->permission, look_up, &p};
     reset(w, region, PM_ZERO_UNSET);
+    bool loops = has_loops(w, region);
     for (int sweeps = 0; sweeps < MOST_SWEEPS; sweeps++) {
         p.changed = false;
         for (uint32_t i = 0; i < region->count; i++) {
@@ -168,7 +218,7 @@ void pm_zero_propagate(struct pm_zero_work *w, struct pm_zero_region *region)
             if (reached)
                 sweep_part(&p, part);
         }
-        if (!p.changed)
+        if (!p.changed || !loops)
             return;
     }
     /* It did not settle: nothing is known. */

@@ -154,10 +154,11 @@ static struct pm_zero_part *add_part(struct finding *f, uint32_t block)
     return part;
 }
 
-static bool is_end(const struct pm_ir_instr *instr)
+/* Where a block's instructions end: its merge instruction or its terminator. */
+static const struct pm_ir_instr *end_of(const struct pm_ir_block *block)
 {
-    return instr->opcode == SpvOpSelectionMerge || instr->opcode == SpvOpLoopMerge ||
-           pm_ir_opcode_is_terminator(instr->opcode);
+    const struct pm_ir_instr *merge = pm_ir_merge(block);
+    return merge ? merge : pm_ir_terminator(block);
 }
 
 /* Gives the part the block's instructions from `first` on that do not stay; false: something in
@@ -165,7 +166,8 @@ static bool is_end(const struct pm_ir_instr *instr)
 static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir_instr *first)
 {
     uint32_t index = (uint32_t)(part - f->region->parts);
-    for (struct pm_ir_instr *i = first; i && !is_end(i); i = i->next) {
+    const struct pm_ir_instr *end = end_of(f->w->cfg->blocks[part->block]);
+    for (struct pm_ir_instr *i = first; i && i != end; i = i->next) {
         if (stays(f, i))
             continue;
         if (access_of(f, i).stops)
@@ -195,7 +197,8 @@ static void take_end(struct finding *f, struct pm_zero_part *part)
 static bool block_may_be_in(const struct finding *f, uint32_t index)
 {
     const struct pm_ir_block *block = f->w->cfg->blocks[index];
-    for (const struct pm_ir_instr *i = block->body.first; i && !is_end(i); i = i->next)
+    const struct pm_ir_instr *end = end_of(block);
+    for (const struct pm_ir_instr *i = block->body.first; i && i != end; i = i->next)
         if (access_of(f, i).stops)
             return false;
     switch (pm_ir_terminator(block)->opcode) {
@@ -386,7 +389,7 @@ bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate 
 
 /* ---- what is known ---- */
 
-static bool is_candidate(const struct pm_zero_region *region, const struct pm_ir_def *def)
+bool pm_zero_is_candidate(const struct pm_zero_region *region, const struct pm_ir_def *def)
 {
     for (uint32_t i = 0; i < region->candidate->value_count; i++)
         if (region->values[i] == def)
@@ -401,7 +404,7 @@ struct pm_zero_value pm_zero_value_in(const struct pm_zero_work *w,
     const struct pm_zero_state *state = pm_zero_state_of(w, region, def);
     if (state)
         return state->value;
-    if (!is_candidate(region, def))
+    if (!pm_zero_is_candidate(region, def))
         return pm_zero_value_global(def);
     const struct pm_zero_candidate *c = region->candidate;
     const struct pm_ir_instr *type = pm_ir_type_of(def->instr);
@@ -415,7 +418,7 @@ struct pm_zero_value pm_zero_value_in(const struct pm_zero_work *w,
 bool pm_zero_is_written(const struct pm_zero_work *w, const struct pm_zero_region *region,
                         const struct pm_ir_def *def)
 {
-    if (!pm_zero_state_of(w, region, def) && !is_candidate(region, def))
+    if (!pm_zero_state_of(w, region, def) && !pm_zero_is_candidate(region, def))
         return false;
     struct pm_zero_value value = pm_zero_value_in(w, region, def);
     bool plus = true;

@@ -27,6 +27,7 @@
 struct pm_zero_state {
     uint32_t epoch; /* of the region whose value it is */
     uint32_t part;
+    bool known;  /* zero_propagate.c: something of it is */
     bool needed; /* zero_dead.c: S computes it */
     bool leaves; /* zero_transform.c: it is used behind the region */
     struct pm_zero_value value;
@@ -89,6 +90,7 @@ struct pm_zero_region {
         *parts; /* in reverse post order; parts[0] is the rest of the check's block */
     uint32_t count;
     bool quad;          /* its check must ask the quad */
+    bool changes;       /* zero_propagate.c found something */
     const char *reason; /* why there is none */
 };
 
@@ -132,6 +134,9 @@ static inline struct pm_zero_state *pm_zero_state_of(const struct pm_zero_work *
     struct pm_zero_state *state = &work->states[def->id];
     return state->epoch == region->epoch ? state : NULL;
 }
+
+/* Whether a value is one of the candidate's. */
+bool pm_zero_is_candidate(const struct pm_zero_region *region, const struct pm_ir_def *def);
 
 /* What is known of any value, seen from S. */
 struct pm_zero_value pm_zero_value_in(const struct pm_zero_work *work,

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "shader_rewrite/zero.h"
 #include "tools/report_page.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 struct fixture {
     struct pm_arena *arena;
     struct pm_words original, canonical;
-    struct pm_shader_estimates estimates;
+    struct pm_shader_estimates estimates, zeros;
     struct pm_report_shader shader;
 };
 
@@ -42,6 +43,27 @@ static void make_estimates(struct fixture *fixture, uint32_t space)
         .kind = PM_KIND_BLOCK, .space = space, .points = points, .entry_lanes = 1000};
 }
 
+/* Every candidate is as often zero as its number says: i of them in the number of candidates. */
+static void make_zeros(struct fixture *fixture)
+{
+    struct pm_zero_points candidates;
+    struct pm_error error = {0};
+    assert_true(
+        pm_points_zero(fixture->canonical.data, fixture->canonical.count, &candidates, &error));
+    struct pm_point_estimate *points =
+        pm_arena_zalloc(fixture->arena, candidates.count, sizeof(*points));
+    assert_non_null(points);
+    for (uint32_t i = 0; i < candidates.count; i++) {
+        points[i].calls = 7;
+        points[i].measures[PM_MEASURE_ZERO] =
+            (struct pm_ratio){.ratio = (double)i / candidates.count, .clusters = 3};
+        points[i].measures[PM_MEASURE_WRITES] = (struct pm_ratio){.ratio = 1, .clusters = 3};
+    }
+    fixture->zeros = (struct pm_shader_estimates){
+        .kind = PM_KIND_ZERO, .space = candidates.count, .points = points, .entry_lanes = 1000};
+    pm_zero_points_finish(&candidates);
+}
+
 static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
@@ -62,6 +84,7 @@ static int set_up(void **state)
         pm_points_blocks(fixture->canonical.data, fixture->canonical.count, &points, &error));
     make_estimates(fixture, points.count);
     pm_block_points_finish(&points);
+    make_zeros(fixture);
     struct pm_report_source source = {
         .canonical = fixture->canonical.data,
         .canonical_count = fixture->canonical.count,
@@ -70,8 +93,8 @@ static int set_up(void **state)
         .entry_point = "main",
         .stage = PM_STAGE_FRAGMENT,
     };
-    assert_true(pm_report_shader_build(&source, &fixture->estimates, NULL, fixture->arena,
-                                       &fixture->shader, &error));
+    assert_true(pm_report_shader_build(&source, &fixture->estimates, &fixture->zeros,
+                                       fixture->arena, &fixture->shader, &error));
     *state = fixture;
     return 0;
 }
@@ -135,6 +158,33 @@ static void test_author_recognizes_the_glsl(void **state)
         assert_null(strstr(shader->lines[i].text, "#line"));
 }
 
+static void test_zeros_stand_beside_their_lines(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct pm_report_shader *shader = &fixture->shader;
+    uint32_t seen = 0;
+    assert_int_equal(shader->zero_count, fixture->zeros.space);
+    for (size_t i = 0; i < shader->line_count; i++) {
+        const struct pm_report_line *line = &shader->lines[i];
+        if (line->zero_count > 0)
+            assert_int_equal(line->first_zero, seen);
+        for (uint32_t j = 0; j < line->zero_count; j++, seen++) {
+            const struct pm_report_zero *zero = &shader->zeros[seen];
+            assert_int_equal(zero->line, i);
+            assert_int_equal(zero->calls, 7);
+            assert_true(zero->name[0] == '%');
+            /* the likeliest first */
+            assert_true(j == 0 || zero->zero.ratio <= zero[-1].zero.ratio);
+        }
+    }
+    assert_int_equal(seen, shader->zero_count);
+    /* The square root's argument and result, and the products of the loop's body. */
+    assert_true(line_with(shader, "sqrt(")->zero_count > 0);
+    assert_true(line_with(shader, "tint.xyz *")->zero_count > 0);
+    assert_int_equal(line_with(shader, "uniform Material")->zero_count, 0);
+    assert_null(shader->specialized.why);
+}
+
 static size_t occurrences(const char *text, const char *part)
 {
     size_t count = 0;
@@ -165,6 +215,10 @@ static void test_page_has_every_block(void **state)
     assert_true(pm_report_page(&report, &out));
     const char *page = (const char *)out.data;
     assert_int_equal(occurrences(page, "<title>block "), fixture->shader.block_count);
+    assert_true(occurrences(page, "<td class=n title=") >= 2);
+    assert_int_equal(occurrences(page, "After specializing for zeros") +
+                         occurrences(page, "Nothing here is worth specializing"),
+                     1);
     assert_non_null(strstr(page, "a &#60;game&#62;"));
     assert_null(strstr(page, "a <game>"));
     assert_null(strstr(page, "<script"));
@@ -197,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_flow_is_the_shaders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_author_recognizes_the_glsl, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_zeros_stand_beside_their_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_page_has_every_block, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_page_over_its_cap_fails, set_up, tear_down),
     };

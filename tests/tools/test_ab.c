@@ -1,0 +1,230 @@
+/* What `piecemeal run --ab` says of what the layer wrote. */
+#include "tests/cmocka_includes.h"
+#include "tests/temporary.h"
+#include "tools/ab.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[96], path[160];
+static FILE *lines;
+
+static int open_lines(void **state)
+{
+    (void)state;
+    temporary_make(folder, sizeof(folder));
+    snprintf(path, sizeof(path), "%s/ab", folder);
+    lines = fopen(path, "w");
+    return lines ? 0 : 1;
+}
+
+static int remove_lines(void **state)
+{
+    (void)state;
+    temporary_remove(folder);
+    return 0;
+}
+
+static void device(int process)
+{
+    fprintf(lines, "{\"process\":%d,\"device\":\"a device\",\"block\":32,\"dropped\":8}\n",
+            process);
+}
+
+static void shader(int process, const char *key)
+{
+    fprintf(lines, "{\"process\":%d,\"shader\":\"%s\"}\n", process, key);
+}
+
+static void block(int process, unsigned pair, bool optimized, double milliseconds,
+                  unsigned recordings, unsigned shaders)
+{
+    fprintf(lines,
+            "{\"process\":%d,\"pair\":%u,\"optimized\":%s,\"frames\":24,\"nanoseconds\":%.0f,"
+            "\"recordings\":%u,\"binds\":%u,\"shaders\":%u}\n",
+            process, pair, optimized ? "true" : "false", 24e6 * milliseconds, recordings,
+            optimized ? recordings : 0, shaders);
+}
+
+/* Either order within a pair. */
+static void pair(int process, unsigned number, double original, double optimized)
+{
+    const bool first = number % 2 != 0;
+    block(process, number, first, first ? optimized : original, 24, 1);
+    block(process, number, !first, first ? original : optimized, 24, 1);
+}
+
+static void end(int process, unsigned heartbeats, unsigned recordings)
+{
+    fprintf(lines, "{\"process\":%d,\"heartbeats\":%u,\"recordings\":%u}\n", process, heartbeats,
+            recordings);
+}
+
+static struct pm_ab_report read_report(void)
+{
+    struct pm_ab_report report;
+    struct pm_error error = {0};
+    fclose(lines);
+    if (!pm_ab_read(path, &report, &error))
+        fail_msg("%s", error.message);
+    return report;
+}
+
+/* What is printed of it, all of which must have the prefix. The caller frees. */
+static char *print(struct pm_ab_report *report)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    pm_ab_print(report, "run: ", out);
+    fclose(out);
+    assert_true(size > 0 && text[size - 1] == '\n');
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+        assert_true(strncmp(line, "run: ", 5) == 0);
+    pm_ab_report_finish(report);
+    return text;
+}
+
+static void assert_says(struct pm_ab_report *report, const char *expected)
+{
+    char *text = print(report);
+    if (!strstr(text, expected))
+        fail_msg("said: %s\nwithout: %s", text, expected);
+    free(text);
+}
+
+static void a_gain(void **state)
+{
+    (void)state;
+    device(7);
+    shader(7, "0123456789abcdef");
+    /* Frames get slower in the course of it, both sides alike. */
+    for (unsigned i = 0; i < 20; i++)
+        pair(7, i, 10 + i, (10 + i) * (0.8 + 0.01 * (i % 3)));
+    end(7, 1400, 1400);
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_MEASURED);
+    assert_int_equal(report.pairs, 20);
+    assert_int_equal(report.frames, 20 * 48);
+    assert_true(fabs(report.time.ratio - 0.81) < 0.002);
+    assert_true(report.time.low > 0.80 && report.time.high < 0.82);
+    assert_true(report.time.low < report.time.ratio && report.time.ratio < report.time.high);
+    char *text = print(&report);
+    assert_non_null(strstr(text, "run: 1 specialized shader in use: 0123456789ab\n"));
+    assert_non_null(strstr(text, "run: +23."));
+    assert_non_null(strstr(text, "960 frames on a device, in 20 pairs of blocks of 32"));
+    free(text);
+}
+
+/* Pairs from before all shaders were in use, of other processes, and halves do not count. */
+static void only_whole_pairs(void **state)
+{
+    (void)state;
+    device(7);
+    device(8);
+    block(7, 0, false, 10, 24, 0);
+    block(7, 0, true, 10, 24, 0);
+    shader(7, "a");
+    block(8, 0, false, 10, 24, 1);
+    for (unsigned i = 1; i < 4; i++) {
+        pair(7, i, 10, 9);
+        block(8, i, true, 500, 24, 1);
+    }
+    fprintf(lines, "{\"process\":7,\"pair\":4,\"optim\n\nnonsense\n{}\n");
+    block(7, 4, true, 1, 24, 1);
+    block(7, 5, false, 1, 24, 1);
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_MEASURED);
+    assert_int_equal(report.pairs, 3);
+    assert_true(fabs(report.time.ratio - 0.9) < 1e-9);
+    assert_true(fabs(report.original - 10e6) < 1 && fabs(report.optimized - 9e6) < 1);
+    pm_ab_report_finish(&report);
+}
+
+static void without_the_layer(void **state)
+{
+    (void)state;
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_NOT_LOADED);
+    assert_says(&report, "the layer was in no device of the program");
+}
+
+static void nothing_specialized(void **state)
+{
+    (void)state;
+    device(7);
+    for (unsigned i = 0; i < 4; i++) {
+        block(7, i, false, 10, 24, 0);
+        block(7, i, true, 10, 24, 0);
+    }
+    end(7, 256, 256);
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_NOTHING);
+    assert_says(&report, "no specialized shader came into use on a device");
+}
+
+static void recorded_once(void **state)
+{
+    (void)state;
+    device(7);
+    shader(7, "a");
+    for (unsigned i = 0; i < 4; i++) {
+        block(7, i, false, 10, 0, 1);
+        block(7, i, true, 10, 0, 1);
+    }
+    end(7, 256, 3);
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_RECORDED_ONCE);
+    assert_says(&report, "records its command buffers once");
+}
+
+/* Before anything was proven: its one recording could not be tried either. */
+static void recorded_once_and_untried(void **state)
+{
+    (void)state;
+    device(7);
+    end(7, 256, 3);
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_RECORDED_ONCE);
+    assert_says(&report, "records its command buffers once");
+}
+
+static void too_short(void **state)
+{
+    (void)state;
+    device(7);
+    shader(7, "a");
+    pair(7, 0, 10, 9);
+    end(7, 70, 70);
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_TOO_SHORT);
+    assert_says(&report, "ended before two pairs");
+}
+
+static void no_file(void **state)
+{
+    (void)state;
+    struct pm_ab_report report;
+    struct pm_error error = {0};
+    fclose(lines);
+    assert_false(pm_ab_read("/nonexistent/ab", &report, &error));
+    assert_int_not_equal(error.code, PM_OK);
+}
+
+#define AB_TEST(name) cmocka_unit_test_setup_teardown(name, open_lines, remove_lines)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AB_TEST(a_gain),
+        AB_TEST(only_whole_pairs),
+        AB_TEST(without_the_layer),
+        AB_TEST(nothing_specialized),
+        AB_TEST(recorded_once),
+        AB_TEST(recorded_once_and_untried),
+        AB_TEST(too_short),
+        AB_TEST(no_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

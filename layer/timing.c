@@ -5,6 +5,7 @@
 #include "layer/queue.h"
 #include "layer/readback.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { WORDS = 4, MEASUREMENTS = 64 * WORDS }; /* under way at a time */
 
@@ -30,6 +31,7 @@ struct pm_timing {
     pthread_mutex_t lock; /* below, and submitted, recorded and waiting of every measurement */
     struct measurement measurements[MEASUREMENTS];
     uint32_t first_waiting;
+    bool reading; /* the driver is asked for queries, none of which may be reset meanwhile */
     _Atomic uint32_t waiting;
 };
 
@@ -162,6 +164,16 @@ void pm_timing_end(struct pm_command *command, uint32_t index, const struct pm_t
     measurement->ended = true;
 }
 
+/* Under the lock. */
+static void wait_for(struct pm_timing *timing, uint32_t index)
+{
+    struct measurement *measurement = &timing->measurements[index];
+    measurement->waiting = true;
+    measurement->next_waiting = timing->first_waiting;
+    timing->first_waiting = index;
+    atomic_fetch_add(&timing->waiting, 1);
+}
+
 void pm_timing_submit(struct pm_command *command)
 {
     struct pm_timing *timing = command->device->timing;
@@ -171,10 +183,8 @@ void pm_timing_submit(struct pm_command *command)
         struct measurement *measurement = &timing->measurements[i];
         if (measurement->submitted || !measurement->ended || measurement->timed.trial == NULL)
             continue;
-        measurement->submitted = measurement->waiting = any = true;
-        measurement->next_waiting = timing->first_waiting;
-        timing->first_waiting = i;
-        atomic_fetch_add(&timing->waiting, 1);
+        measurement->submitted = any = true;
+        wait_for(timing, i);
     }
     pthread_mutex_unlock(&timing->lock);
     if (any)
@@ -191,8 +201,12 @@ void pm_timing_drop(struct pm_command *command)
         struct measurement *measurement = &timing->measurements[i];
         next = measurement->next;
         measurement->recorded = false;
-        if (!measurement->waiting)
+        if (!measurement->waiting && timing->reading) {
+            measurement->timed.trial = NULL; /* taken already, or never submitted */
+            wait_for(timing, i);
+        } else if (!measurement->waiting) {
             release(timing, i);
+        }
     }
     pthread_mutex_unlock(&timing->lock);
     command->timings = PM_TIMING_NONE;
@@ -206,71 +220,92 @@ bool pm_timing_is_waiting(const struct pm_timing *timing)
     return timing != NULL && atomic_load(&timing->waiting) > 0;
 }
 
-/* VK_NOT_READY: later. *nanoseconds is only set by VK_SUCCESS. */
-static VkResult get(struct pm_timing *timing, uint32_t index, double *nanoseconds)
-{
-    struct pm_device *device = timing->device;
-    uint64_t ticks[2];
-    VkResult result = device->dispatch.GetQueryPoolResults(device->handle, timing->pool, 2 * index,
-                                                           2, sizeof ticks, ticks, sizeof *ticks,
-                                                           VK_QUERY_RESULT_64_BIT);
-    if (result == VK_SUCCESS) {
-        const uint64_t taken = (ticks[1] - ticks[0]) & timing->measurements[index].mask;
-        *nanoseconds = (double)(taken > 0 ? taken : 1) * timing->period;
-    } else if (result == VK_ERROR_DEVICE_LOST) {
-        pm_device_was_lost(device);
-    }
-    return result;
-}
+/* What was read of the queries of measurements first to last, which are the pool's own. */
+struct reading {
+    uint32_t first, last;
+    bool recorded[MEASUREMENTS];          /* when it was asked for */
+    uint64_t queries[MEASUREMENTS][2][2]; /* value, and whether it is there */
+};
 
-/* What is waiting, taken off the list; the first of them. */
-static uint32_t detach(struct pm_timing *timing)
+/* Takes what is waiting off the list. Returns the first of them. */
+static uint32_t detach(struct pm_timing *timing, struct reading *reading)
 {
     pthread_mutex_lock(&timing->lock);
     const uint32_t first = timing->first_waiting;
     timing->first_waiting = PM_TIMING_NONE;
+    timing->reading = first != PM_TIMING_NONE;
+    reading->first = MEASUREMENTS;
+    reading->last = 0;
+    for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting) {
+        reading->recorded[i] = timing->measurements[i].recorded;
+        reading->first = i < reading->first ? i : reading->first;
+        reading->last = i > reading->last ? i : reading->last;
+    }
     pthread_mutex_unlock(&timing->lock);
     return first;
 }
 
-static bool is_recorded(struct pm_timing *timing, const struct measurement *measurement)
+/* In one call: lavapipe answers none before it is idle (seen). */
+static void read_queries(struct pm_timing *timing, struct reading *reading)
 {
-    pthread_mutex_lock(&timing->lock);
-    const bool recorded = measurement->recorded;
-    pthread_mutex_unlock(&timing->lock);
-    return recorded;
+    struct pm_device *device = timing->device;
+    const uint32_t count = reading->last - reading->first + 1;
+    void *out = reading->queries[reading->first];
+    memset(out, 0, count * sizeof *reading->queries);
+    const VkResult result = device->dispatch.GetQueryPoolResults(
+        device->handle, timing->pool, 2 * reading->first, 2 * count,
+        count * sizeof *reading->queries, out, sizeof **reading->queries,
+        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+    if (result == VK_ERROR_DEVICE_LOST)
+        pm_device_was_lost(device);
 }
 
-/* again: its result has still to come. */
-static void settle(struct pm_timing *timing, uint32_t index, bool again)
+static bool is_there(const struct reading *reading, uint32_t index)
+{
+    return reading->queries[index][0][1] != 0 && reading->queries[index][1][1] != 0;
+}
+
+static double nanoseconds_of(const struct pm_timing *timing, const struct reading *reading,
+                             uint32_t index)
+{
+    const uint64_t taken = (reading->queries[index][1][0] - reading->queries[index][0][0]) &
+                           timing->measurements[index].mask;
+    return (double)(taken > 0 ? taken : 1) * timing->period;
+}
+
+/* Under the lock. Of a recording that was dropped before it was asked for nothing more will come.
+ */
+static void settle(struct pm_timing *timing, const struct reading *reading, uint32_t index)
 {
     struct measurement *measurement = &timing->measurements[index];
-    pthread_mutex_lock(&timing->lock);
-    if (again) {
+    if (!is_there(reading, index) && reading->recorded[index]) {
         measurement->next_waiting = timing->first_waiting;
         timing->first_waiting = index;
-    } else {
-        measurement->waiting = false;
-        atomic_fetch_sub(&timing->waiting, 1);
-        if (!measurement->recorded)
-            release(timing, index);
+        return;
     }
-    pthread_mutex_unlock(&timing->lock);
+    measurement->waiting = false;
+    atomic_fetch_sub(&timing->waiting, 1);
+    if (!measurement->recorded)
+        release(timing, index);
 }
 
-/* The driver is asked without the lock: lavapipe answers only once it is idle (seen in its source),
- * and the game's submits must not wait for that. */
+/* The driver is asked without the lock: the game's submits must not wait for it. */
 void pm_timing_poll(struct pm_timing *timing, pm_timing_taker take, void *user)
 {
-    for (uint32_t i = detach(timing), next; i != PM_TIMING_NONE; i = next) {
-        const struct measurement *measurement = &timing->measurements[i];
-        next = measurement->next_waiting;
-        const bool recorded = is_recorded(timing, measurement);
-        double nanoseconds;
-        const VkResult result = get(timing, i, &nanoseconds);
-        if (result == VK_SUCCESS)
-            take(user, &measurement->timed, nanoseconds);
-        /* Of a recording that was dropped before it was asked for nothing more will come. */
-        settle(timing, i, result == VK_NOT_READY && recorded);
+    struct reading reading;
+    const uint32_t first = detach(timing, &reading);
+    if (first == PM_TIMING_NONE)
+        return;
+    read_queries(timing, &reading);
+    for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting) {
+        if (is_there(&reading, i) && timing->measurements[i].timed.trial != NULL)
+            take(user, &timing->measurements[i].timed, nanoseconds_of(timing, &reading, i));
     }
+    pthread_mutex_lock(&timing->lock);
+    timing->reading = false;
+    for (uint32_t i = first, next; i != PM_TIMING_NONE; i = next) {
+        next = timing->measurements[i].next_waiting;
+        settle(timing, &reading, i);
+    }
+    pthread_mutex_unlock(&timing->lock);
 }

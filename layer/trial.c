@@ -48,11 +48,11 @@ struct pm_trial {
     struct pm_shader_key key;
     struct pm_environment environment;
     uint64_t seed;
-    bool passes;        /* whole render pass instances are timed */
-    _Atomic bool awake; /* changed under the lock */
-    _Atomic bool over;  /* likewise */
-    bool reported;      /* under the lock */
-    uint32_t sleep;     /* heartbeats; under the lock */
+    bool passes;           /* whole render pass instances are timed */
+    _Atomic bool awake;    /* changed under the lock */
+    _Atomic bool over;     /* likewise */
+    bool judged, reported; /* under the lock */
+    uint32_t sleep;        /* heartbeats; under the lock */
     _Atomic uint64_t
         used_at;            /* heartbeat of the latest timed use, or of waking or falling asleep */
     _Atomic uint64_t frame; /* heartbeat + 1 of the latest use */
@@ -91,12 +91,23 @@ struct pm_trials *pm_trials_create(struct pm_device *device)
     return trials;
 }
 
+static void log_unfinished(const struct pm_trial *trial)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&trial->key, key);
+    pm_log_debug(trial->owner->device->instance->log,
+                 "the trial of a specialized shader %.12s was not over after %" PRIu32 " pairs",
+                 key, trial->count);
+}
+
 void pm_trials_destroy(struct pm_trials *trials)
 {
     if (trials == NULL)
         return;
     for (struct pm_trial *trial = trials->first, *next; trial != NULL; trial = next) {
         next = trial->next;
+        if (!trial->judged)
+            log_unfinished(trial);
         free(trial);
     }
     pthread_mutex_destroy(&trials->lock);
@@ -281,7 +292,7 @@ static void finish(struct pm_trial *trial, bool faster, const struct pm_paired *
                 key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->count,
                 trial->passes ? " of render passes" : "", faster ? "faster: used" : "dropped");
     atomic_store(&trial->over, true);
-    trials->unreported = true;
+    trial->judged = trials->unreported = true;
     set_awake(trial, false);
     if (trial->candidate != NULL)
         pm_optimize_verdict(trial->candidate, faster);

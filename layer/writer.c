@@ -269,6 +269,11 @@ static void *run_writer(void *user)
             pthread_cond_broadcast(&readback->done);
     }
     pthread_mutex_unlock(&readback->lock);
+    /* The device is idle: what was timed is there. */
+    struct batch last = {0};
+    if (!readback->given_up && !atomic_load(&readback->device->lost))
+        take_timings(readback, &last);
+    finish_batch(readback, &last);
     return NULL;
 }
 

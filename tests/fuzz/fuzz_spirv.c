@@ -2,8 +2,8 @@
  * Arbitrary words as SPIR-V. Nothing may crash, leak or hang, and:
  * - what is read is emitted word for word; what spirv-val accepts is read;
  * - the analyses agree with themselves when computed again;
- * - what spirv-val accepts stays valid when its blocks or its zeros are counted (or is refused as
- *   unsupported); the points of both are found.
+ * - what spirv-val accepts stays valid when its blocks or its zeros are counted, and when it is
+ *   specialized by any profile (or is refused as unsupported); the points of both are found.
  * The mutator works on words and knows where ids are likely, so that modules stay nearly valid.
  */
 #include "shader_rewrite/analysis.h"
@@ -49,14 +49,20 @@ typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
                                 const struct pm_instrument_info *info, struct pm_instrumented *out,
                                 struct pm_error *error);
 
+static uint32_t mix_of(const struct pm_words *words)
+{
+    uint32_t mix = 0;
+    for (size_t i = 0; i < words->count; i++)
+        mix = (mix ^ words->data[i]) * 0x9e3779b1u;
+    return mix;
+}
+
 /* Options and the subset of points follow from the words, so that an input means one run. */
 static void check_pass(instrument_pass pass, uint32_t space, const struct pm_words *words,
                        const struct pm_target *target, bool valid)
 {
     struct pm_error error = {0};
-    uint32_t mix = 0, chosen[MAX_POINTS], chosen_count = 0;
-    for (size_t i = 0; i < words->count; i++)
-        mix = (mix ^ words->data[i]) * 0x9e3779b1u;
+    uint32_t mix = mix_of(words), chosen[MAX_POINTS], chosen_count = 0;
     for (uint32_t i = 0; i < space && chosen_count < MAX_POINTS; i++)
         if ((mix >> (i % 13 + 8) & 3) != 0)
             chosen[chosen_count++] = i;
@@ -78,6 +84,54 @@ static void check_pass(instrument_pass pass, uint32_t space, const struct pm_wor
         pm_instrumented_finish(&out);
 }
 
+/* Mostly probabilities; else any bits. NULL when out of memory. */
+static double *numbers(uint32_t mix, uint32_t count)
+{
+    double *list = calloc(count + 1, sizeof(*list));
+    for (uint32_t i = 0; list && i < count; i++) {
+        uint64_t bits = (mix + i) * 0x9e3779b97f4a7c15u;
+        bits ^= bits >> 29;
+        if (bits & 7)
+            list[i] = bits & 8 ? 1 : (double)(bits >> 32) / 0x1p32;
+        else
+            memcpy(&list[i], &bits, sizeof(bits));
+    }
+    return list;
+}
+
+/* By a profile that follows from the words. */
+static void check_specialize(const struct pm_words *words, uint32_t zero_count,
+                             uint32_t block_count, const struct pm_target *target, bool valid)
+{
+    struct pm_error error = {0};
+    const uint32_t mix = mix_of(words);
+    double *zero = numbers(mix, zero_count), *writes = numbers(mix + 1, zero_count);
+    double *blocks = numbers(mix + 2, block_count);
+    const struct pm_zero_profile profile = {.zero = zero,
+                                            .writes = mix & 1 ? writes : NULL,
+                                            .candidate_count = zero_count,
+                                            .blocks = mix & 2 ? blocks : NULL,
+                                            .block_count = block_count};
+    const struct pm_specialize_zero_info info = {
+        .profile = &profile,
+        .float_zero = (enum pm_float_zero)((mix >> 2) % 3),
+        .subgroup_quad = mix & 16,
+        .target = *target,
+        .most_transforms = mix & 32 ? 8 : 0,
+        .take_all = mix & 192,
+    };
+    struct pm_specialized out;
+    bool made = zero && writes && blocks &&
+                pm_specialize_zero(words->data, words->count, &info, &out, &error);
+    if (valid && error.code != PM_ERROR_UNSUPPORTED && error.code != PM_ERROR_LIMIT)
+        require(made, "specialize a valid module", &error);
+    if (made)
+        pm_specialized_finish(&out);
+    free(zero);
+    free(writes);
+    free(blocks);
+}
+
 static void check_instrument(uint32_t *data, size_t count, const struct pm_target *target,
                              bool valid)
 {
@@ -93,6 +147,7 @@ static void check_instrument(uint32_t *data, size_t count, const struct pm_targe
     for (uint32_t i = 0; i < zeros.count; i++)
         require(zeros.candidates[i].block < blocks.count, "the block of a value", &error);
     check_pass(pm_instrument_zero, zeros.count, &words, target, valid);
+    check_specialize(&words, zeros.count, blocks.count, target, valid);
     pm_zero_points_finish(&zeros);
     pm_block_points_finish(&blocks);
 }

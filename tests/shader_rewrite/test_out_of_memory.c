@@ -119,6 +119,35 @@ static bool instrument_zero(const struct corpus_file *file, struct pm_error *err
     return instrument(file, pm_instrument_zero, error);
 }
 
+static bool specialize_zero(const struct corpus_file *file, struct pm_error *error)
+{
+    enum { MOST = 1024 };
+    static double zero[MOST]; /* by candidate; how many there are is found out undisturbed */
+    bool was_armed = armed;
+    armed = false;
+    struct pm_zero_points points;
+    struct pm_error none = {0};
+    assert_true(pm_points_zero(file->words, file->count, &points, &none));
+    assert_true(points.count < MOST);
+    for (uint32_t i = 0; i < points.count; i++)
+        zero[i] = 1 - (double)i / MOST;
+    const struct pm_zero_profile profile = {.zero = zero, .candidate_count = points.count};
+    pm_zero_points_finish(&points);
+    const struct pm_specialize_zero_info info = {
+        .profile = &profile,
+        .subgroup_quad = true,
+        .target = {.vulkan_minor = file->vulkan_minor},
+        .take_all = true,
+    };
+    armed = was_armed;
+    struct pm_specialized out;
+    bool ok = pm_specialize_zero(file->words, file->count, &info, &out, error);
+    if (!ok)
+        assert_null(out.words.data);
+    pm_specialized_finish(&out);
+    return ok;
+}
+
 static void fail_each(attempt try)
 {
     struct corpus corpus;
@@ -176,12 +205,18 @@ static void test_instrument_zero(void **state)
     fail_each(instrument_zero);
 }
 
+static void test_specialize_zero(void **state)
+{
+    (void)state;
+    fail_each(specialize_zero);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_points),
         cmocka_unit_test(test_instrument),      cmocka_unit_test(test_points_zero),
-        cmocka_unit_test(test_instrument_zero),
+        cmocka_unit_test(test_instrument_zero), cmocka_unit_test(test_specialize_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

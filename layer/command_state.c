@@ -327,9 +327,13 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginTransformFeedbackEXT(VkCommandBuffer handl
                                                            const VkDeviceSize *offsets)
 {
     struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command = followed(device, handle);
-    if (command != NULL)
+    struct pm_command *command = watched(device, handle);
+    if (command != NULL) {
+        /* While it is active nothing can be bound, so not when a query begins either. */
+        put_back(command);
+        pm_trial_interrupt(command);
         command->obstacles |= PM_OBSTACLE_TRANSFORM_FEEDBACK;
+    }
     device->dispatch.CmdBeginTransformFeedbackEXT(handle, first, count, buffers, offsets);
 }
 
@@ -339,9 +343,28 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdEndTransformFeedbackEXT(VkCommandBuffer handle,
 {
     struct pm_device *device = pm_device_of(handle);
     device->dispatch.CmdEndTransformFeedbackEXT(handle, first, count, buffers, offsets);
-    struct pm_command *command = followed(device, handle);
+    struct pm_command *command = watched(device, handle);
     if (command != NULL)
         command->obstacles &= (uint8_t)~PM_OBSTACLE_TRANSFORM_FEEDBACK;
+}
+
+/* What is bound must be the pipeline that the info names. */
+VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteGeneratedCommandsNV(VkCommandBuffer handle,
+                                                            VkBool32 preprocessed,
+                                                            const VkGeneratedCommandsInfoNV *info)
+{
+    struct pm_device *device = pm_device_of(handle);
+    struct pm_pipeline *known = pm_pipeline_find(device, info->pipeline);
+    const int index = point_index(info->pipelineBindPoint);
+    if (known != NULL && index < PM_BIND_POINTS && atomic_load(&known->optimized) != NULL) {
+        struct pm_command *command = watched(device, handle);
+        if (command != NULL) {
+            pm_trial_interrupt(command);
+            command->bound[index] = info->pipeline;
+        }
+        device->dispatch.CmdBindPipeline(handle, info->pipelineBindPoint, info->pipeline);
+    }
+    device->dispatch.CmdExecuteGeneratedCommandsNV(handle, preprocessed, info);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateQueryPool(VkDevice handle,

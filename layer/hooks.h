@@ -44,6 +44,7 @@
     X(CmdEndQueryIndexedEXT)                                                                       \
     X(CmdBeginTransformFeedbackEXT)                                                                \
     X(CmdEndTransformFeedbackEXT)                                                                  \
+    X(CmdExecuteGeneratedCommandsNV)                                                               \
     X(CreateQueryPool)                                                                             \
     X(DestroyQueryPool)                                                                            \
     X(QueueSubmit)                                                                                 \

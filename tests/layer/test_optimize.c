@@ -399,6 +399,80 @@ static void protected_command_buffers(void **state)
     pm_harness_close(&h);
 }
 
+/* A query may begin while it is active, and then nothing can be bound. */
+static void transform_feedback(void **state)
+{
+    (void)state;
+    const char *const extensions[] = {"VK_EXT_transform_feedback", NULL};
+    const struct pm_harness_options options = {.device_extensions = extensions};
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
+    VkQueryPool queries;
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline graphics = optimized_graphics(&h);
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &queries));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_begin_pass(&h, buffer);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    h.vk.CmdBeginTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
+    h.vk.CmdBeginQuery(buffer, queries, 0, 0);
+    h.vk.CmdEndQuery(buffer, queries, 0);
+    h.vk.CmdEndTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    assert_calls(position, buffer,
+                 "vkCmdBindPipeline vkCmdBindPipeline vkCmdBeginTransformFeedbackEXT "
+                 "vkCmdBeginQuery vkCmdEndQuery vkCmdEndTransformFeedbackEXT vkCmdBindPipeline ");
+    assert_ptr_equal(bound(position, 1), graphics);
+    assert_true(bound(position, 0) != graphics);
+    assert_true(bound(position, 2) != graphics);
+    h.vk.CmdEndRenderPass(buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyQueryPool(h.device, queries, NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
+/* They name the game's pipeline. */
+static void device_generated_commands(void **state)
+{
+    (void)state;
+    const char *const extensions[] = {"VK_NV_device_generated_commands", NULL};
+    const struct pm_harness_options options = {.device_extensions = extensions};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline graphics = optimized_graphics(&h);
+    VkGeneratedCommandsInfoNV info = {.sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_INFO_NV,
+                                      .pipelineBindPoint = GRAPHICS,
+                                      .pipeline = graphics};
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_begin_pass(&h, buffer);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    h.vk.CmdExecuteGeneratedCommandsNV(buffer, VK_FALSE, &info);
+    assert_true(bound(position, 0) != graphics);
+    assert_ptr_equal(bound(position, 1), graphics);
+    /* One without a variant is left alone. */
+    info.pipeline = h.graphics;
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, h.graphics);
+    h.vk.CmdExecuteGeneratedCommandsNV(buffer, VK_FALSE, &info);
+    assert_calls(position, buffer,
+                 "vkCmdBindPipeline vkCmdBindPipeline vkCmdExecuteGeneratedCommandsNV "
+                 "vkCmdBindPipeline vkCmdExecuteGeneratedCommandsNV ");
+    h.vk.CmdEndRenderPass(buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
 static void several_devices(void **state)
 {
     (void)state;
@@ -620,6 +694,8 @@ int main(void)
         PM_LAYERED_TEST(refusals_leave_the_pipeline_as_it_is),
         PM_LAYERED_TEST(queries_that_would_see_it),
         PM_LAYERED_TEST(protected_command_buffers),
+        PM_LAYERED_TEST(transform_feedback),
+        PM_LAYERED_TEST(device_generated_commands),
         PM_LAYERED_TEST(several_devices),
         PM_LAYERED_TEST(the_cache_is_kept),
         PM_LAYERED_TEST(a_crash_holds_it_back),

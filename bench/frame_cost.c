@@ -75,27 +75,6 @@ static void mark_first_uses(const char *log, uint64_t frames, bool *apart)
         fclose(file);
 }
 
-static bool draw(struct pm_side *sides, uint64_t frames, double *times[RUNS],
-                 struct pm_error *error)
-{
-    struct pm_random random;
-    pm_random_init(&random, 1);
-    if (!pm_lockstep_start(sides, RUNS, error))
-        return false;
-    bool ok = true;
-    for (uint64_t i = 0; ok && i < frames; i++) {
-        double round[RUNS];
-        ok = pm_lockstep_round(sides, RUNS, &random, round, error);
-        for (size_t side = 0; ok && side < RUNS; side++)
-            times[side][i] = round[side];
-    }
-    struct pm_error stopping = {0};
-    const bool stopped = pm_lockstep_stop(sides, RUNS, &stopping);
-    if (ok && !stopped)
-        *error = stopping;
-    return ok && stopped;
-}
-
 static int report(const struct options *options, double *times[RUNS], bool *apart)
 {
     const uint64_t count = options->frames - options->skip;
@@ -147,7 +126,7 @@ static int measure(const struct options *options, struct pm_error *error)
         sides[i].environment = folder.environment;
     }
     int status = -1;
-    if (ok && draw(sides, options->frames, times, error)) {
+    if (ok && pm_lockstep_draw(sides, RUNS, options->frames, times, error)) {
         mark_first_uses(log, options->frames, apart);
         status = report(options, times, apart);
     }

@@ -102,6 +102,27 @@ bool pm_lockstep_stop(struct pm_side *sides, size_t count, struct pm_error *erro
     return ok;
 }
 
+bool pm_lockstep_draw(struct pm_side *sides, size_t count, size_t rounds,
+                      double *const *milliseconds, struct pm_error *error)
+{
+    struct pm_random random;
+    struct pm_error stopping = {0};
+    pm_random_init(&random, 1);
+    if (!pm_lockstep_start(sides, count, error))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < rounds; i++) {
+        double round[PM_SIDES];
+        ok = pm_lockstep_round(sides, count, &random, round, error);
+        for (size_t side = 0; ok && side < count; side++)
+            milliseconds[side][i] = round[side];
+    }
+    const bool stopped = pm_lockstep_stop(sides, count, &stopping);
+    if (ok && !stopped)
+        *error = stopping;
+    return ok && stopped;
+}
+
 struct pm_paired pm_paired_ratio(const double *numerator, const double *denominator,
                                  const bool *skip, size_t rounds, size_t block)
 {

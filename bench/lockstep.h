@@ -37,6 +37,10 @@ bool pm_lockstep_round(struct pm_side *sides, size_t count, struct pm_random *ra
 /* Ends their input and waits for them. false: one did not end with 0. */
 bool pm_lockstep_stop(struct pm_side *sides, size_t count, struct pm_error *error);
 
+/* All of it: starts them, draws so many rounds and stops them. milliseconds[side][round]. */
+bool pm_lockstep_draw(struct pm_side *sides, size_t count, size_t rounds,
+                      double *const *milliseconds, struct pm_error *error);
+
 /* ---- what is said of the ratios ---- */
 
 /* Sums of `block` successive rounds make one pair; rounds with skip set are left out. Out of

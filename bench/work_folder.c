@@ -23,6 +23,12 @@ bool pm_work_folder_create(struct pm_work_folder *folder, struct pm_error *error
     return true;
 }
 
+void pm_work_folder_enter(const struct pm_work_folder *folder)
+{
+    for (size_t i = 0; folder->environment[i]; i++)
+        putenv((char *)folder->environment[i]);
+}
+
 static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
 {
     (void)about;

@@ -16,5 +16,8 @@ struct pm_work_folder {
 };
 
 bool pm_work_folder_create(struct pm_work_folder *folder, struct pm_error *error);
+/* Makes it this process's, until another one is entered; the struct stays where it is until then.
+ */
+void pm_work_folder_enter(const struct pm_work_folder *folder);
 /* Removes it with all that is in it. */
 void pm_work_folder_remove(struct pm_work_folder *folder);

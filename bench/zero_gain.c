@@ -15,32 +15,18 @@
  * intervals over blocks of frames. Ends with 1 when an interval lies wholly above 1.01.
  */
 #include "bench/lockstep.h"
+#include "bench/session.h"
 #include "bench/work_folder.h"
-#include "tools/launch.h"
-#include "tools/tool.h"
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MOST = 100000, PASSES_MOST = 16, LISTS_MOST = 16, NAME_MOST = 32 };
+enum { PASSES_MOST = 16, NAME_MOST = 32 };
 enum { ORIGINAL, CANONICAL, SPECIALIZED, RUNS };
 
-struct list {
-    const char *items[LISTS_MOST];
-    size_t count;
-};
-
-struct options {
-    const char *piecemeal;
-    uint64_t frames, skip, block, train_frames;
-    struct list train, sets;
-    char **scene;
-    int scene_count;
-};
-
 struct gain {
-    const struct options *options;
+    const struct pm_session_options *options;
+    const struct pm_session_list *train;
     struct pm_work_folder folder;
     char passes_file[RUNS][96];
     char names[PASSES_MOST + 1][NAME_MOST]; /* of the passes; the last: the whole frame */
@@ -48,91 +34,19 @@ struct gain {
     double *times[RUNS][PASSES_MOST + 1]; /* milliseconds by frame */
 };
 
-/* ---- the session that profiles ---- */
-
-struct words {
-    const char *items[PM_SIDE_WORDS];
-    size_t count;
-};
-
-static void add(struct words *words, const char *word)
-{
-    if (words->count + 1 < PM_SIDE_WORDS)
-        words->items[words->count++] = word;
-    words->items[words->count] = NULL;
-}
-
-static void add_set(struct words *words, const char *set)
-{
-    add(words, "--set");
-    add(words, set);
-}
-
-static void add_scene(struct words *words, const struct options *options)
-{
-    add(words, "--");
-    for (int i = 0; i < options->scene_count; i++)
-        add(words, options->scene[i]);
-    add(words, "--quiet");
-}
-
-/* extra: arguments, separated by spaces. */
-static bool train(const struct gain *gain, const char *extra, struct pm_error *error)
-{
-    const struct options *options = gain->options;
-    struct words words = {0};
-    char frames[24], *copy = strdup(extra), *place = NULL;
-    int status;
-    if (!copy)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    snprintf(frames, sizeof(frames), "%llu", (unsigned long long)options->train_frames);
-    add(&words, options->piecemeal);
-    add(&words, "run");
-    add(&words, "--local");
-    add_set(&words, "sampler.window_probability=1");
-    add_set(&words, "sampler.api_probability=1");
-    add_set(&words, "sampler.batch=128");
-    add_set(&words, "sampler.kinds=block,zero");
-    add_set(&words, "limits.variants=4096");
-    add_set(&words, "debug.synchronous=true");
-    add_set(&words, "optimize.zero=false");
-    add_scene(&words, options);
-    add(&words, "--frames");
-    add(&words, frames);
-    for (char *word = strtok_r(copy, " ", &place); word; word = strtok_r(NULL, " ", &place))
-        add(&words, word);
-    const bool ran = pm_launch_wait((char *const *)words.items, &status, error);
-    free(copy);
-    return ran && (status == 0 || pm_fail(error, PM_ERROR_STATE, "%s ended with %d while profiled",
-                                          options->scene[0], status));
-}
-
 /* ---- the three runs ---- */
 
 static void fill(struct pm_side *side, const struct gain *gain, int run)
 {
-    const struct options *options = gain->options;
-    struct words words = {0};
-    if (run != ORIGINAL) {
-        add(&words, options->piecemeal);
-        add(&words, "run");
-        add(&words, "--local");
-        add_set(&words, "sampler.window_probability=0");
-        add_set(&words, "debug.synchronous=true");
-        add_set(&words, "debug.trust_variants=true");
-        if (run == CANONICAL)
-            add_set(&words, "debug.specialize=canonical");
-        for (size_t i = 0; run == SPECIALIZED && i < options->sets.count; i++)
-            add_set(&words, options->sets.items[i]);
-        add_scene(&words, options);
-    } else {
-        for (int i = 0; i < options->scene_count; i++)
-            add(&words, options->scene[i]);
-        add(&words, "--quiet");
-    }
-    add(&words, "--step");
-    add(&words, "--passes");
-    add(&words, gain->passes_file[run]);
+    static const struct pm_session_list canonical = {{"debug.specialize=canonical"}, 1};
+    const struct pm_session_options *options = gain->options;
+    struct pm_words words = {0};
+    if (run == ORIGINAL)
+        pm_session_original(options, &words);
+    else
+        pm_session_optimized(options, run == CANONICAL ? &canonical : &options->sets, &words);
+    pm_words_add(&words, "--passes");
+    pm_words_add(&words, gain->passes_file[run]);
     memcpy(side->words, words.items, sizeof(words.items));
     side->environment = gain->folder.environment;
 }
@@ -151,24 +65,12 @@ static bool allocate(struct gain *gain)
 static bool draw(struct gain *gain, struct pm_error *error)
 {
     struct pm_side sides[RUNS] = {0};
-    struct pm_random random;
-    struct pm_error stopping = {0};
-    pm_random_init(&random, 1);
-    for (int run = 0; run < RUNS; run++)
+    double *frames[RUNS];
+    for (int run = 0; run < RUNS; run++) {
         fill(&sides[run], gain, run);
-    if (!pm_lockstep_start(sides, RUNS, error))
-        return false;
-    bool ok = true;
-    for (uint64_t i = 0; ok && i < gain->options->frames; i++) {
-        double round[RUNS];
-        ok = pm_lockstep_round(sides, RUNS, &random, round, error);
-        for (int run = 0; ok && run < RUNS; run++)
-            gain->times[run][PASSES_MOST][i] = round[run];
+        frames[run] = gain->times[run][PASSES_MOST];
     }
-    const bool stopped = pm_lockstep_stop(sides, RUNS, &stopping);
-    if (ok && !stopped)
-        *error = stopping;
-    return ok && stopped;
+    return pm_lockstep_draw(sides, RUNS, gain->options->frames, frames, error);
 }
 
 /* The file's first line names the passes; a line a frame follows. */
@@ -202,7 +104,7 @@ static double mean(const double *times, uint64_t count)
 /* Whether the pass is slower. */
 static bool print_row(const struct gain *gain, const char *name, size_t pass)
 {
-    const struct options *options = gain->options;
+    const struct pm_session_options *options = gain->options;
     const uint64_t count = options->frames - options->skip;
     const double *times[RUNS];
     for (int run = 0; run < RUNS; run++)
@@ -219,11 +121,10 @@ static bool print_row(const struct gain *gain, const char *name, size_t pass)
 
 static int measure(struct gain *gain, struct pm_error *error)
 {
-    const struct options *options = gain->options;
+    const struct pm_session_options *options = gain->options;
     if (!pm_work_folder_create(&gain->folder, error))
         return -1;
-    for (size_t i = 0; gain->folder.environment[i]; i++)
-        putenv((char *)gain->folder.environment[i]);
+    pm_work_folder_enter(&gain->folder);
     for (int run = 0; run < RUNS; run++)
         snprintf(gain->passes_file[run], sizeof(gain->passes_file[run]), "%s/passes.%d",
                  gain->folder.path, run);
@@ -231,8 +132,9 @@ static int measure(struct gain *gain, struct pm_error *error)
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         return -1;
     }
-    for (size_t i = 0; i < options->train.count || i == 0; i++)
-        if (!train(gain, options->train.count > 0 ? options->train.items[i] : "", error))
+    for (size_t i = 0; i < gain->train->count || i == 0; i++)
+        if (!pm_session_train(options, true, gain->train->count > 0 ? gain->train->items[i] : "",
+                              error))
             return -1;
     if (!draw(gain, error))
         return -1;
@@ -247,60 +149,20 @@ static int measure(struct gain *gain, struct pm_error *error)
     return print_row(gain, "frame", PASSES_MOST) || slower;
 }
 
-static bool append(struct list *list, const char *item)
-{
-    if (list->count < LISTS_MOST)
-        list->items[list->count++] = item;
-    return list->items[list->count - 1] == item;
-}
-
-/* -1: usage error, printed. */
-static int parse(struct options *options, int argc, char **argv)
-{
-    enum { PIECEMEAL = 256, FRAMES, SKIP, BLOCK, TRAIN_FRAMES, TRAIN, SET };
-    static const struct option known[] = {
-        {"piecemeal", 1, 0, PIECEMEAL},
-        {"frames", 1, 0, FRAMES},
-        {"skip", 1, 0, SKIP},
-        {"block", 1, 0, BLOCK},
-        {"train", 1, 0, TRAIN},
-        {"train-frames", 1, 0, TRAIN_FRAMES},
-        {"set", 1, 0, SET},
-        {0},
-    };
-    bool good = true;
-    for (int option; good && (option = getopt_long(argc, argv, "+", known, NULL)) != -1;) {
-        uint64_t *number = option == FRAMES         ? &options->frames
-                           : option == SKIP         ? &options->skip
-                           : option == BLOCK        ? &options->block
-                           : option == TRAIN_FRAMES ? &options->train_frames
-                                                    : NULL;
-        if (option == PIECEMEAL)
-            options->piecemeal = optarg;
-        else if (number)
-            good = pm_tool_number(optarg, FRAMES_MOST, number) && *number > 0;
-        else if (option == TRAIN)
-            good = append(&options->train, optarg);
-        else
-            good = option == SET && append(&options->sets, optarg);
-    }
-    options->scene = argv + optind;
-    options->scene_count = argc - optind;
-    if (good && options->piecemeal && options->scene_count > 0 && options->frames > options->skip)
-        return 0;
-    fprintf(stderr, "usage: zero_gain --piecemeal PIECEMEAL [--frames N] [--skip N] [--block N] "
-                    "[--train-frames N]\n"
-                    "                 [--train ARGUMENTS]... [--set KEY=VALUE]... -- SCENE...\n");
-    return -1;
-}
-
 int main(int argc, char **argv)
 {
-    struct options options = {.frames = 300, .skip = 100, .block = 10, .train_frames = 40};
-    struct gain gain = {.options = &options};
+    struct pm_session_options options = {
+        .frames = 300, .skip = 100, .block = 10, .train_frames = 40};
+    struct pm_session_list train = {0};
+    struct gain gain = {.options = &options, .train = &train};
     struct pm_error error = {0};
-    if (parse(&options, argc, argv) != 0)
+    if (!pm_session_parse(&options, &train, argc, argv)) {
+        fprintf(stderr, "usage: zero_gain --piecemeal PIECEMEAL [--frames N] [--skip N] "
+                        "[--block N] [--train-frames N]\n"
+                        "                 [--train ARGUMENTS]... [--set KEY=VALUE]... -- "
+                        "SCENE...\n");
         return 2;
+    }
     const int status = measure(&gain, &error);
     if (status < 0)
         fprintf(stderr, "zero_gain: %s\n", error.message);

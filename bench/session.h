@@ -1,0 +1,56 @@
+/*
+ * A scene of examples/ under `piecemeal run`, as the benchmarks of zero-value specialization use
+ * it: sessions that profile it, the command lines of the runs that are measured, and the options
+ * that say how.
+ *
+ * Thread safety: one thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "bench/lockstep.h"
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PM_SESSION_FRAMES_MOST = 100000, PM_SESSION_LIST_MOST = 16 };
+
+struct pm_session_list {
+    const char *items[PM_SESSION_LIST_MOST];
+    size_t count;
+};
+
+struct pm_session_options {
+    const char *piecemeal;
+    uint64_t frames, skip, block, train_frames;
+    struct pm_session_list sets; /* "KEY=VALUE" */
+    char **scene;
+    int scene_count;
+};
+
+/* --piecemeal, --frames, --skip, --block, --train-frames, --set, and where train is given, --train;
+ * the scene and its arguments behind them. What the options hold before are the defaults. false:
+ * there is one that it does not know, or not enough. */
+bool pm_session_parse(struct pm_session_options *options, struct pm_session_list *train, int argc,
+                      char **argv);
+
+/* A session in which everything is sampled and nothing optimized; with `local` it is taken in at
+ * once, otherwise it stays in the spool. arguments: the scene's further ones, separated by
+ * spaces. */
+bool pm_session_train(const struct pm_session_options *options, bool local, const char *arguments,
+                      struct pm_error *error);
+
+/* The words of a command line; NULL is behind the last. What is more than PM_SIDE_WORDS is left
+ * out. */
+struct pm_words {
+    const char *items[PM_SIDE_WORDS];
+    size_t count;
+};
+
+void pm_words_add(struct pm_words *words, const char *word);
+
+/* A run of the scene in step without the layer. The scene's further arguments may be added. */
+void pm_session_original(const struct pm_session_options *options, struct pm_words *words);
+
+/* The same with what the local profiles lead to, trusted at once; it samples nothing itself. */
+void pm_session_optimized(const struct pm_session_options *options,
+                          const struct pm_session_list *sets, struct pm_words *words);

@@ -73,7 +73,7 @@ static uint32_t measure(uint32_t n, uint32_t b, uint64_t seed, bool anew)
     while (missing > 0) {
         if (sampler == NULL || anew) {
             pm_shader_sampler_destroy(sampler);
-            sampler = pm_shader_sampler_create(&(struct pm_sampler_space){n, NULL}, 1, b,
+            sampler = pm_shader_sampler_create(&(struct pm_sampler_space){n, b, NULL}, 1,
                                                seed * 0x9e3779b97f4a7c15u + samples);
             if (sampler == NULL)
                 return 0;
@@ -154,10 +154,10 @@ static uint32_t windows_until_covered(const struct shape *shape, uint32_t b, uin
     while (missing.candidates > 0) {
         const struct missing before = missing; /* what the session knows */
         const struct pm_sampler_space spaces[KINDS] = {
-            [BLOCKS] = {shape->blocks, steered ? before.bits[BLOCKS] : NULL},
-            [CANDIDATES] = {shape->candidates, steered ? before.bits[CANDIDATES] : NULL}};
+            [BLOCKS] = {shape->blocks, b, steered ? before.bits[BLOCKS] : NULL},
+            [CANDIDATES] = {shape->candidates, b, steered ? before.bits[CANDIDATES] : NULL}};
         struct pm_shader_sampler *sampler =
-            pm_shader_sampler_create(spaces, KINDS, b, pm_random_next(&random));
+            pm_shader_sampler_create(spaces, KINDS, pm_random_next(&random));
         if (!sampler)
             return 0;
         struct variants variants = {.count = 0};

@@ -109,7 +109,7 @@ static bool replay(const struct shader *shader, const struct options *options, u
     struct pm_random random;
     uint32_t batch_size = options->batch > shader->space ? shader->space : (uint32_t)options->batch;
     struct pm_shader_sampler *sampler = pm_shader_sampler_create(
-        &(struct pm_sampler_space){shader->space, NULL}, 1, batch_size, seed);
+        &(struct pm_sampler_space){shader->space, batch_size, NULL}, 1, seed);
     if (!sampler)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     pm_random_init(&random, seed ^ 0x9e3779b97f4a7c15u);

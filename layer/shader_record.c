@@ -9,7 +9,8 @@ enum {
     HEADER_WORDS = 5,
     ENTRY_POINT_NAME_WORD = 3, /* OpEntryPoint: execution model, id, name */
     RAW_CHAINS = 256,
-    MOST_SLOTS = 32, /* of counters; more spread no further on the GPUs there are */
+    MOST_SLOTS = 32,  /* of counters; more spread no further on the GPUs there are */
+    MOST_ZEROS = 128, /* candidates that one variant counts where the batch is "all" */
 };
 
 /* One of the two modules of a batch. */
@@ -136,6 +137,14 @@ static bool find_deficit(const struct pm_device *device, const struct pm_shader_
     return *deficit;
 }
 
+/* "all" is not more of a shader than a driver compiles in good time: code is added for each zero
+ * candidate, of which there may be thousands. */
+static uint32_t batch_size(const struct pm_device *device, const struct pm_record_points *points)
+{
+    const uint32_t batch = device->instance->config.sampler.batch;
+    return batch == PM_BATCH_ALL && points->kind == PM_KIND_ZERO ? MOST_ZEROS : batch;
+}
+
 /* The session's split of the points of all kinds, steered by what the database still lacks. */
 static bool split_points(const struct pm_device *device, struct pm_shader_record *record,
                          uint64_t seed)
@@ -145,12 +154,12 @@ static bool split_points(const struct pm_device *device, struct pm_shader_record
     bool any = false, found = true;
     for (size_t i = 0; found && i < PM_RECORD_KINDS; i++) {
         found = find_deficit(device, record, &record->points[i], &deficits[i]);
-        spaces[i] = (struct pm_sampler_space){record->points[i].space, deficits[i]};
+        spaces[i] = (struct pm_sampler_space){record->points[i].space,
+                                              batch_size(device, &record->points[i]), deficits[i]};
         any = any || spaces[i].count > 0;
     }
     if (found && any)
-        record->sampler = pm_shader_sampler_create(spaces, PM_RECORD_KINDS,
-                                                   device->instance->config.sampler.batch, seed);
+        record->sampler = pm_shader_sampler_create(spaces, PM_RECORD_KINDS, seed);
     for (size_t i = 0; i < PM_RECORD_KINDS; i++)
         free(deficits[i]);
     return found && (!any || record->sampler);

@@ -60,14 +60,15 @@ struct pm_shader_sampler;
 /* The points of one kind. A shader has several such spaces, and a batch belongs to one. */
 struct pm_sampler_space {
     uint32_t count;         /* points 0 … count-1; may be 0 */
+    uint32_t batch;         /* points of a batch, at most; UINT32_MAX: one batch of all */
     const uint8_t *deficit; /* a bitmap of count bits (least significant first) of the points that still need samples;
                                NULL: all do */
 };
 
-/* Splits each space at random into ceil(count / batch) batches, fixed for the session. batch UINT32_MAX: one batch a
- * space. Copies all it keeps. NULL: out of memory, or no point at all. */
+/* Splits each space at random into ceil(count / batch) batches, fixed for the session. Copies all it keeps. NULL: out
+ * of memory, or no point at all. */
 struct pm_shader_sampler *pm_shader_sampler_create(const struct pm_sampler_space *spaces, uint32_t space_count,
-                                                   uint32_t batch, uint64_t seed);
+                                                   uint64_t seed);
 void pm_shader_sampler_destroy(struct pm_shader_sampler *sampler);
 
 /* Of all spaces; those of space 0 come first, and so on. */

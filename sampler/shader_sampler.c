@@ -101,16 +101,13 @@ static void split(struct pm_shader_sampler *sampler, uint32_t point, uint32_t co
 }
 
 struct pm_shader_sampler *pm_shader_sampler_create(const struct pm_sampler_space *spaces,
-                                                   uint32_t space_count, uint32_t batch,
-                                                   uint64_t seed)
+                                                   uint32_t space_count, uint64_t seed)
 {
     uint64_t points = 0;
     for (uint32_t i = 0; i < space_count; i++)
         points += spaces[i].count;
     if (points == 0 || points >= UINT32_MAX)
         return NULL;
-    if (batch == 0)
-        batch = 1;
     struct pm_shader_sampler *sampler = calloc(1, sizeof(*sampler));
     if (!sampler)
         return NULL;
@@ -118,6 +115,7 @@ struct pm_shader_sampler *pm_shader_sampler_create(const struct pm_sampler_space
     if (!sampler->space_ends)
         goto error;
     for (uint32_t i = 0; i < space_count; i++) {
+        const uint32_t batch = spaces[i].batch ? spaces[i].batch : 1;
         sampler->batch_count += spaces[i].count ? (spaces[i].count - 1) / batch + 1 : 0;
         sampler->space_ends[i] = sampler->batch_count;
     }

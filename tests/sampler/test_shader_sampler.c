@@ -14,8 +14,8 @@
 static struct pm_shader_sampler *make(uint32_t count, uint32_t batch, const uint8_t *deficit,
                                       uint64_t seed)
 {
-    const struct pm_sampler_space space = {count, deficit};
-    return pm_shader_sampler_create(&space, 1, batch, seed);
+    const struct pm_sampler_space space = {count, batch, deficit};
+    return pm_shader_sampler_create(&space, 1, seed);
 }
 
 static void batches_are_a_partition(void **state)
@@ -183,8 +183,9 @@ static void spaces_do_not_mix(void **state)
     (void)state;
     static const uint32_t batches[] = {1, 8, 100, UINT32_MAX};
     for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
-        const struct pm_sampler_space spaces[] = {{19, NULL}, {0, NULL}, {276, NULL}};
-        struct pm_shader_sampler *sampler = pm_shader_sampler_create(spaces, 3, batches[i], i);
+        const struct pm_sampler_space spaces[] = {
+            {19, batches[i], NULL}, {0, batches[i], NULL}, {276, 2 * (batches[i] / 2), NULL}};
+        struct pm_shader_sampler *sampler = pm_shader_sampler_create(spaces, 3, i);
         assert_non_null(sampler);
         uint8_t seen[3][276] = {{0}};
         uint32_t counts[3] = {0}, last = 0;
@@ -192,6 +193,7 @@ static void spaces_do_not_mix(void **state)
             uint32_t size, space = pm_shader_sampler_space(sampler, k);
             const uint32_t *points = pm_shader_sampler_batch(sampler, k, &size);
             assert_true(space >= last && space < 3 && spaces[space].count > 0);
+            assert_true(size <= (spaces[space].batch ? spaces[space].batch : 1));
             last = space;
             for (uint32_t l = 0; l < size; l++) {
                 assert_true(points[l] < spaces[space].count);
@@ -204,16 +206,16 @@ static void spaces_do_not_mix(void **state)
             assert_int_equal(counts[k], spaces[k].count);
         pm_shader_sampler_destroy(sampler);
     }
-    const struct pm_sampler_space none[] = {{0, NULL}, {0, NULL}};
-    assert_null(pm_shader_sampler_create(none, 2, 8, 1));
+    const struct pm_sampler_space none[] = {{0, 8, NULL}, {0, 8, NULL}};
+    assert_null(pm_shader_sampler_create(none, 2, 1));
 }
 
 /* Every batch of every space comes as often. */
 static void spaces_share_a_cycle(void **state)
 {
     (void)state;
-    const struct pm_sampler_space spaces[] = {{20, NULL}, {170, NULL}};
-    struct pm_shader_sampler *sampler = pm_shader_sampler_create(spaces, 2, 8, 11);
+    const struct pm_sampler_space spaces[] = {{20, 8, NULL}, {170, 8, NULL}};
+    struct pm_shader_sampler *sampler = pm_shader_sampler_create(spaces, 2, 11);
     uint32_t batches = pm_shader_sampler_batch_count(sampler), of_first = 0;
     assert_int_equal(batches, 3 + 22);
     for (uint32_t cycle = 0; cycle < 40; cycle++) {
@@ -234,16 +236,16 @@ static void deficit_steers_between_spaces(void **state)
     (void)state;
     enum { CALLS = 100000 };
     uint8_t nothing[3] = {0}, one[3] = {0x10};
-    const struct pm_sampler_space known[] = {{20, nothing}, {80, NULL}};
-    struct pm_shader_sampler *sampler = pm_shader_sampler_create(known, 2, 8, 3);
+    const struct pm_sampler_space known[] = {{20, 8, nothing}, {80, 8, NULL}};
+    struct pm_shader_sampler *sampler = pm_shader_sampler_create(known, 2, 3);
     uint64_t split[2] = {0};
     for (int i = 0; i < CALLS; i++)
         split[pm_shader_sampler_space(sampler, pm_shader_sampler_next(sampler))]++;
     assert_true(chi_square_accepts(split, (double[]){0.1 * 3 / 13, 0.9 + 0.1 * 10 / 13}, 2));
     pm_shader_sampler_destroy(sampler);
     /* One block and all candidates lack samples: 11 of 13 batches share nine calls in ten. */
-    const struct pm_sampler_space both[] = {{20, one}, {80, NULL}};
-    sampler = pm_shader_sampler_create(both, 2, 8, 3);
+    const struct pm_sampler_space both[] = {{20, 8, one}, {80, 8, NULL}};
+    sampler = pm_shader_sampler_create(both, 2, 3);
     memset(split, 0, sizeof(split));
     for (int i = 0; i < CALLS; i++)
         split[pm_shader_sampler_space(sampler, pm_shader_sampler_next(sampler))]++;
@@ -251,8 +253,8 @@ static void deficit_steers_between_spaces(void **state)
     assert_true(chi_square_accepts(split, (double[]){first, 1 - first}, 2));
     pm_shader_sampler_destroy(sampler);
     /* Nothing lacks anything: all take turns. */
-    const struct pm_sampler_space done[] = {{20, nothing}, {20, nothing}};
-    sampler = pm_shader_sampler_create(done, 2, 8, 3);
+    const struct pm_sampler_space done[] = {{20, 8, nothing}, {20, 8, nothing}};
+    sampler = pm_shader_sampler_create(done, 2, 3);
     uint8_t seen[6] = {0};
     for (int i = 0; i < 6; i++)
         seen[pm_shader_sampler_next(sampler)]++;

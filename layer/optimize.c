@@ -18,7 +18,8 @@ struct pm_optimizer {
     struct pm_journal *journal; /* the instance's */
     struct pm_specialized_shaders *shaders;
     struct pm_pipeline_cache *cache;
-    struct pm_job job; /* takes one waiting pipeline after another */
+    struct pm_job job;     /* takes one waiting pipeline after another */
+    _Atomic uint32_t live; /* variants, and those being made */
     pthread_mutex_t lock;
     /* guarded by lock: */
     struct waiting *first, *last;
@@ -74,6 +75,23 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
     return NULL;
 }
 
+/* Takes one of limits.variants. Instrumented variants are counted by themselves: a window must not
+ * leave nothing for these, nor the other way round. */
+static bool reserve(struct pm_optimizer *optimizer)
+{
+    if (atomic_fetch_add(&optimizer->live, 1) < optimizer->device->instance->config.limits.variants)
+        return true;
+    atomic_fetch_sub(&optimizer->live, 1);
+    pm_log_debug(optimizer->device->instance->log,
+                 "a pipeline is not specialized: limits.variants is reached");
+    return false;
+}
+
+static void give_back(struct pm_optimizer *optimizer)
+{
+    atomic_fetch_sub(&optimizer->live, 1);
+}
+
 /* Makes the pipeline's variant. Called once for a pipeline. */
 static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
 {
@@ -83,12 +101,12 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
         return;
     const struct pm_specialized_shader *shader =
         pm_specialized_shaders_get(optimizer->shaders, &request);
-    if (!shader || !pm_variant_reserve(device->pipelines))
+    if (!shader || !reserve(optimizer))
         return;
     struct pm_error error = {0};
     struct pm_optimized *optimized = build(optimizer, pipeline, shader, &error);
     if (!optimized) {
-        pm_variant_give_back(device->pipelines);
+        give_back(optimizer);
         pm_log_info(device->instance->log, "a pipeline is not specialized: %s", error.message);
         return;
     }
@@ -105,8 +123,12 @@ void pm_optimized_destroy(struct pm_optimized *optimized)
 {
     if (!optimized)
         return;
+    struct pm_device *device = optimized->pipeline->device;
     pm_trial_forget(optimized->trial);
-    pm_built_destroy(optimized->pipeline->device, &optimized->built);
+    pm_built_destroy(device, &optimized->built);
+    /* The last pipelines go after the optimizer. */
+    if (device->optimizer)
+        give_back(device->optimizer);
     free(optimized);
 }
 
@@ -115,10 +137,7 @@ void pm_optimized_destroy(struct pm_optimized *optimized)
 struct pm_optimized *pm_optimize_candidate(struct pm_pipeline *pipeline)
 {
     struct pm_optimized *optimized = atomic_load(&pipeline->optimized);
-    if (!optimized || atomic_load(&optimized->state) != PM_OPTIMIZED_BUILT)
-        return NULL;
-    pm_journal_used(optimized->shader->entry);
-    return optimized;
+    return optimized && atomic_load(&optimized->state) == PM_OPTIMIZED_BUILT ? optimized : NULL;
 }
 
 void pm_optimize_verdict(struct pm_optimized *optimized, bool faster)

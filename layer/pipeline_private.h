@@ -110,10 +110,5 @@ VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines);
 bool pm_pipeline_shader_request(const struct pm_pipeline *pipeline,
                                 struct pm_shader_request *request);
 
-/* variant.c: takes one of limits.variants; given back only when the variant was not made, so that a
- * session never compiles more (HAZARDS 17). */
-bool pm_variant_reserve(struct pm_pipelines *pipelines);
-void pm_variant_give_back(struct pm_pipelines *pipelines);
-
 /* variant.c: builds every variant of a new pipeline now (debug.synchronous). */
 void pm_pipeline_build_all(struct pm_pipeline *pipeline);

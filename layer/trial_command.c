@@ -33,6 +33,7 @@ static void time_call(struct pm_command *command, const struct pm_optimized *can
     sampled->measurement = pm_timing_begin(command);
     if (sampled->measurement == PM_TIMING_NONE || !sampled->timed.variant)
         return;
+    pm_journal_used(candidate->shader->entry);
     command->device->dispatch.CmdBindPipeline(command->handle, VK_PIPELINE_BIND_POINT_COMPUTE,
                                               candidate->built.handle);
     sampled->original = command->bound[PM_COMPUTE];
@@ -64,7 +65,10 @@ static VkPipeline choose(struct pm_command *command, const struct pm_optimized *
         return otherwise;
     }
     pass->bound = pass->timed.trial == candidate->trial && pass->timed.variant;
-    return pass->bound ? candidate->built.handle : otherwise;
+    if (!pass->bound)
+        return otherwise;
+    pm_journal_used(candidate->shader->entry);
+    return candidate->built.handle;
 }
 
 VkPipeline pm_trial_bind(struct pm_command *command, int point)

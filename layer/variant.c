@@ -42,7 +42,9 @@ static void stop_making(struct pm_pipelines *pipelines, const char *reason)
                     reason);
 }
 
-bool pm_variant_reserve(struct pm_pipelines *pipelines)
+/* Takes one of limits.variants; given back only when the variant was not made, so that a session
+ * never compiles more (HAZARDS 17). */
+static bool reserve(struct pm_pipelines *pipelines)
 {
     const uint32_t most = pipelines->device->instance->config.limits.variants;
     uint32_t made = atomic_load(&pipelines->variants);
@@ -54,7 +56,7 @@ bool pm_variant_reserve(struct pm_pipelines *pipelines)
     return false;
 }
 
-void pm_variant_give_back(struct pm_pipelines *pipelines)
+static void give_back(struct pm_pipelines *pipelines)
 {
     atomic_fetch_sub(&pipelines->variants, 1);
 }
@@ -243,7 +245,7 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
 {
     struct pm_pipelines *pipelines = pipeline->device->pipelines;
     struct pm_pipeline_batch *batch = &pipeline->batches[index];
-    if (atomic_load(&pipelines->full) || !pm_variant_reserve(pipelines)) {
+    if (atomic_load(&pipelines->full) || !reserve(pipelines)) {
         atomic_store(&batch->making, PM_FAILED);
         return;
     }
@@ -256,7 +258,7 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
         atomic_store(&batch->making, PM_MADE);
         return;
     }
-    pm_variant_give_back(pipelines);
+    give_back(pipelines);
     if (error.code == PM_ERROR_STATE) {
         /* The counters are not ready yet: a later sample asks again. */
         atomic_store(&batch->making, PM_UNMADE);

@@ -338,6 +338,40 @@ static void refusals_leave_the_pipeline_as_it_is(void **state)
     pm_harness_close(&h);
 }
 
+/* As many as live at a time, however many are instrumented. */
+static void they_have_their_own_limit(void **state)
+{
+    (void)state;
+    optimized_learn();
+    optimized_enable(true);
+    setenv("PIECEMEAL_LIMITS_VARIANTS", "1", 1);
+    pm_layered_sample_all("1");
+    pm_harness_open(&h, NULL);
+    const VkPipeline first = optimized_compute(&h), second = optimized_compute(&h);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, first);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, second);
+    assert_true(bound(position, 0) != first);
+    assert_ptr_equal(bound(position, 1), second);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
+    h.vk.DestroyPipeline(h.device, first, NULL);
+    const VkPipeline third = optimized_compute(&h);
+    buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    const uint64_t later = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, third);
+    assert_true(bound(later, 0) != third);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
+    h.vk.DestroyPipeline(h.device, second, NULL);
+    h.vk.DestroyPipeline(h.device, third, NULL);
+    pm_harness_close(&h);
+    unsetenv("PIECEMEAL_LIMITS_VARIANTS");
+}
+
 /* ---- HAZARDS 11 ---- */
 
 static void queries_that_would_see_it(void **state)
@@ -562,6 +596,33 @@ static void the_cache_is_kept(void **state)
 
 /* ---- safe mode (HAZARDS 22) ---- */
 
+/* What was never bound has proven nothing. */
+static void one_that_waits_for_its_trial_is_not_used(void **state)
+{
+    (void)state;
+    char command[300], count[16] = "";
+    optimized_learn();
+    optimized_enable(false);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = optimized_compute(&h);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+    snprintf(command, sizeof command,
+             "cat %s/piecemeal/journal/game/*.session | grep -c -e new -e used", pm_layered_home());
+    FILE *lines = popen(command, "r");
+    assert_non_null(lines);
+    assert_non_null(fgets(count, sizeof count, lines));
+    pclose(lines);
+    assert_string_equal(count, "1\n");
+    unsetenv("PIECEMEAL_SAMPLER_KINDS");
+}
+
 static bool replaced_in_a_session(void)
 {
     pm_harness_open(&h, NULL);
@@ -692,12 +753,14 @@ int main(void)
         PM_LAYERED_TEST(a_timing_profile_decides),
         PM_LAYERED_TEST(without_a_profile_nothing_happens),
         PM_LAYERED_TEST(refusals_leave_the_pipeline_as_it_is),
+        PM_LAYERED_TEST(they_have_their_own_limit),
         PM_LAYERED_TEST(queries_that_would_see_it),
         PM_LAYERED_TEST(protected_command_buffers),
         PM_LAYERED_TEST(transform_feedback),
         PM_LAYERED_TEST(device_generated_commands),
         PM_LAYERED_TEST(several_devices),
         PM_LAYERED_TEST(the_cache_is_kept),
+        PM_LAYERED_TEST(one_that_waits_for_its_trial_is_not_used),
         PM_LAYERED_TEST(a_crash_holds_it_back),
         PM_LAYERED_TEST(a_hang_that_is_killed_holds_it_back),
         PM_LAYERED_TEST(a_second_bad_end_holds_back_everything),

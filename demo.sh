@@ -24,7 +24,8 @@ if [ -e build/release/CMakeCache.txt ]; then
 else
     cmake --preset release -DBUILD_TESTING=OFF >/dev/null
 fi
-cmake --build --preset release -j "$(nproc)" --target piecemeal piecemeal-sync VkLayer_piecemeal piecemeal-deferred
+cmake --build --preset release -j "$(nproc)" --target piecemeal piecemeal-sync VkLayer_piecemeal \
+    piecemeal-deferred piecemeal-terrain
 build=$root/build/release
 piecemeal=$build/tools/piecemeal
 
@@ -85,7 +86,7 @@ games=()
 
 # play GAME WHAT [--set KEY=VALUE]... -- PROGRAM...: one session under the layer, uploaded at its end. Far more is
 # sampled than in a player's game, so that minutes are enough: a window is always open, and half of all calls count 8
-# blocks each.
+# blocks each, and in the scene 64 blocks or values that may be zero.
 play() {
     local game=$1 what=$2 log
     shift 2
@@ -94,7 +95,7 @@ play() {
     say "$what"
     if ! timeout 120 "$piecemeal" run --game "$game" --set aggregator.url="http://127.0.0.1:$port" \
         --set sampler.window_probability=1 --set sampler.api_probability=0.5 --set sampler.batch=8 \
-        "$@" >"$log" 2>&1; then
+        --set sampler.kinds=block "$@" >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         say "  … it failed (the log is $log)"
         failed=$((failed + 1))
@@ -109,7 +110,8 @@ ffmpeg_filter() {
 
 for session in 1 2; do
     for place in 0 1 2; do
-        play piecemeal-deferred "a deferred renderer, place $place, session $session" -- \
+        play piecemeal-deferred "a deferred renderer, place $place, session $session" \
+            --set sampler.kinds=block,zero --set sampler.batch=64 -- \
             "$scene" --scene $place --seed $session --size 320x180 --frames 40 --png "$demo/scene-$place.png"
     done
 done
@@ -135,6 +137,24 @@ GALLIUM_DRIVER=zink MESA_LOADER_DRIVER_OVERRIDE=zink LIBGL_ALWAYS_SOFTWARE=true 
     -b bump:duration=3 -b "conditionals:fragment-steps=3:duration=3" -b "loop:fragment-steps=5:duration=3" \
     -b terrain:duration=4
 
+# ---- what a profile gains ----
+
+# On a driver that skips what no lane wants, as GPUs do, and with no server: a session profiles the terrain, and the next
+# one draws it with the game's own shaders and with those the profile led to, in turn.
+gain=$demo/logs/gain
+terrain() {
+    VK_DRIVER_FILES=$root/build/drivers/lavapipe-25/icd.json "$piecemeal" run --local "$@"
+}
+say "terrain, on this machine only: a session that profiles"
+terrain --set sampler.window_probability=1 --set sampler.api_probability=1 --set sampler.batch=128 \
+    --set limits.variants=4096 --set debug.synchronous=true \
+    -- "$build/examples/piecemeal-terrain" --size 160x90 --frames 10 --quiet >"$demo/logs/terrain" 2>&1 ||
+    { tail -n 5 "$demo/logs/terrain" >&2; failed=$((failed + 1)); }
+say "terrain: its own shaders and specialized ones in turn"
+terrain --ab --ab-frames 16 --set sampler.window_probability=0 --set debug.synchronous=true \
+    -- "$build/examples/piecemeal-terrain" --size 160x90 --frames 500 --quiet >"$gain" 2>&1 ||
+    { tail -n 5 "$gain" >&2; failed=$((failed + 1)); }
+
 # ---- what the aggregator knows now ----
 
 sleep 2
@@ -149,6 +169,10 @@ for game in "${games[@]}"; do
         >"$demo/logs/report-$game" 2>&1 || { cat "$demo/logs/report-$game" >&2; failed=$((failed + 1)); }
 done
 mv "$demo/report-piecemeal-deferred.html" "$demo/report.html"
+
+echo
+echo "== piecemeal-terrain, original against specialized shaders"
+sed -n 's/^piecemeal run: //p' "$gain"
 
 echo
 say "done"

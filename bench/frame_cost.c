@@ -89,12 +89,12 @@ static int report(const struct options *options, double *times[RUNS], bool *apar
         for (size_t side = 0; side < RUNS; side++)
             into[side] += times[side][i];
     }
-    const struct pm_paired noise =
-        pm_paired_ratio(again + options->skip, none + options->skip, skip, count, options->block);
+    const struct pm_paired noise = pm_paired_ratio(again + options->skip, none + options->skip,
+                                                   skip, count, options->block, 0);
     for (uint64_t i = 0; i < options->frames; i++)
         none[i] = (none[i] + again[i]) / 2;
     const struct pm_paired cost =
-        pm_paired_ratio(layer, none + options->skip, skip, count, options->block);
+        pm_paired_ratio(layer, none + options->skip, skip, count, options->block, 0);
     const double rest = (double)(count - firsts);
     printf("%llu frames, %.2f ms a frame without the layer, %.2f with it, in %zu blocks of %llu\n",
            (unsigned long long)(count - firsts), (sums[NONE] + sums[NONE_AGAIN]) / 2 / rest,

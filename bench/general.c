@@ -193,8 +193,9 @@ static bool measure_scene(struct general *general, int scene, struct pm_error *e
         log_path(general, profile, scene, path);
         if (!count_transforms(path, cell, error))
             return false;
-        cell->speed = pm_paired_ratio(original, times, NULL, count, options->block);
-        cell->own = pm_paired_ratio(own, times, NULL, count, options->block);
+        cell->speed =
+            pm_paired_ratio(original, times, NULL, count, options->block, PM_LOCKSTEP_TRIM);
+        cell->own = pm_paired_ratio(own, times, NULL, count, options->block, PM_LOCKSTEP_TRIM);
     }
     return true;
 }

@@ -124,7 +124,7 @@ bool pm_lockstep_draw(struct pm_side *sides, size_t count, size_t rounds,
 }
 
 struct pm_paired pm_paired_ratio(const double *numerator, const double *denominator,
-                                 const bool *skip, size_t rounds, size_t block)
+                                 const bool *skip, size_t rounds, size_t block, double trim)
 {
     double *log_ratios = calloc(rounds / block + 1, sizeof(*log_ratios));
     double above = 0, below = 0;
@@ -140,7 +140,7 @@ struct pm_paired pm_paired_ratio(const double *numerator, const double *denomina
         in_block = 0;
         above = below = 0;
     }
-    const struct pm_paired paired = pm_paired_interval(log_ratios, blocks, 0);
+    const struct pm_paired paired = pm_paired_interval(log_ratios, blocks, trim);
     free(log_ratios);
     return paired;
 }

@@ -43,7 +43,10 @@ bool pm_lockstep_draw(struct pm_side *sides, size_t count, size_t rounds,
 
 /* ---- what is said of the ratios ---- */
 
-/* Sums of `block` successive rounds make one pair; rounds with skip set are left out. Out of
- * memory: of nothing. */
+/* The trim of benchmarks that compare shaders: in a few blocks something else ran. */
+#define PM_LOCKSTEP_TRIM 0.1
+
+/* Sums of `block` successive rounds make one pair; rounds with skip set are left out. trim: as in
+ * pm_paired_interval. Out of memory: of nothing. */
 struct pm_paired pm_paired_ratio(const double *numerator, const double *denominator,
-                                 const bool *skip, size_t rounds, size_t block);
+                                 const bool *skip, size_t rounds, size_t block, double trim);

@@ -12,7 +12,8 @@
  * passes, each of which is dominated by one shader.
  *
  * Prints a row a pass and one for the whole frame: milliseconds, and the two ratios with their 95 %
- * intervals over blocks of frames. Ends with 1 when an interval lies wholly above 1.01.
+ * intervals over blocks of frames, the lowest and the highest tenth of the blocks left out. Ends
+ * with 1 when an interval lies wholly above 1.01.
  */
 #include "bench/lockstep.h"
 #include "bench/session.h"
@@ -109,10 +110,10 @@ static bool print_row(const struct gain *gain, const char *name, size_t pass)
     const double *times[RUNS];
     for (int run = 0; run < RUNS; run++)
         times[run] = gain->times[run][pass] + options->skip;
-    const struct pm_paired canonical =
-        pm_paired_ratio(times[CANONICAL], times[ORIGINAL], NULL, count, options->block);
-    const struct pm_paired specialized =
-        pm_paired_ratio(times[SPECIALIZED], times[ORIGINAL], NULL, count, options->block);
+    const struct pm_paired canonical = pm_paired_ratio(times[CANONICAL], times[ORIGINAL], NULL,
+                                                       count, options->block, PM_LOCKSTEP_TRIM);
+    const struct pm_paired specialized = pm_paired_ratio(times[SPECIALIZED], times[ORIGINAL], NULL,
+                                                         count, options->block, PM_LOCKSTEP_TRIM);
     printf("| %s | %.3f | %.4f (%.4f to %.4f) | %.4f (%.4f to %.4f) | %+.1f %% |\n", name,
            mean(times[ORIGINAL], count), canonical.ratio, canonical.low, canonical.high,
            specialized.ratio, specialized.low, specialized.high, (1 / specialized.ratio - 1) * 100);

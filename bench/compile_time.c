@@ -6,8 +6,8 @@
  *
  * For each shader with a zero profile that specialize_zero transforms: the time of our passes, and
  * that of the driver for the game's own module and for the specialized one, each made and used for
- * the first time on a bare device (module_run.h), in an order drawn anew each time, the median over
- * the repetitions. A driver's own cache must be off: MESA_SHADER_CACHE_DISABLE=true,
+ * the first time on a bare device (module_run.h), the one and the other first in turn, the median
+ * over the repetitions. A driver's own cache must be off: MESA_SHADER_CACHE_DISABLE=true,
  * __GL_SHADER_DISK_CACHE=0.
  *
  * Prints a row a shader and the geometric means of two ratios: (specialize_zero + driver) / driver,
@@ -16,6 +16,7 @@
  */
 #include "bench/module_run.h"
 #include "profile/shader_store.h"
+#include "shader_rewrite/costs.h"
 #include "shader_rewrite/zero_profile.h"
 #include "tools/estimates.h"
 #include "tools/tool.h"
@@ -69,6 +70,7 @@ static bool specialize(const struct bench *bench, const struct pm_stored_shader 
 {
     const struct pm_specialize_zero_info info = {
         .profile = profile,
+        .costs = pm_costs_of(bench->gpu.properties.vendorID),
         .threshold = bench->options->threshold,
         .most_transforms = (uint32_t)bench->options->transforms,
         .subgroup_quad = true,

@@ -2,9 +2,8 @@
 #include <errno.h>
 #include <sys/random.h>
 
-static uint64_t splitmix64(uint64_t *state)
+uint64_t pm_random_mix(uint64_t z)
 {
-    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
@@ -18,7 +17,7 @@ static uint64_t rotate_left(uint64_t value, int bits)
 void pm_random_init(struct pm_random *random, uint64_t seed)
 {
     for (int i = 0; i < 4; i++)
-        random->state[i] = splitmix64(&seed);
+        random->state[i] = pm_random_mix(seed += 0x9E3779B97F4A7C15u);
 }
 
 uint64_t pm_random_next(struct pm_random *random)

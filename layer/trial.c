@@ -2,6 +2,7 @@
 #include "layer/trial.h"
 
 #include "base/paired.h"
+#include "base/random.h"
 #include "layer/optimize.h"
 #include <inttypes.h>
 #include <math.h>
@@ -200,14 +201,6 @@ bool pm_trial_is_awake(const struct pm_trial *trial)
 
 /* ---- the next use ---- */
 
-/* splitmix64's finalizer. */
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 bool pm_trial_next(struct pm_trial *trial, struct pm_timed *timed)
 {
     const uint64_t heartbeat = heartbeat_of(trial->owner);
@@ -217,7 +210,7 @@ bool pm_trial_next(struct pm_trial *trial, struct pm_timed *timed)
     if (track >= TRACKS || atomic_load(&trial->over))
         return false;
     const uint32_t use = atomic_fetch_add(&trial->tracks[track].next, 1);
-    const uint64_t order = mix(trial->seed + ((uint64_t)track << 32 | use / 2));
+    const uint64_t order = pm_random_mix(trial->seed + ((uint64_t)track << 32 | use / 2));
     *timed = (struct pm_timed){trial, track, use / 2, ((order ^ use) & 1) != 0};
     atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
     atomic_store_explicit(&trial->owner->used_at, heartbeat, memory_order_relaxed);

@@ -1,5 +1,7 @@
 /* Makes variants, and picks one for a sampled call; see variant.h. */
 #include "layer/variant.h"
+
+#include "base/random.h"
 #include "layer/compiler.h"
 #include "layer/counters.h"
 #include "layer/pipeline_private.h"
@@ -371,10 +373,8 @@ static bool take_occluded(struct pm_pipelines *pipelines)
 {
     if (pipelines->device->instance->config.sampler.api_probability >= 1)
         return true;
-    uint64_t z = atomic_fetch_add(&pipelines->thinning, UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return ((z ^ (z >> 31)) % OCCLUDED_SHARE) == 0;
+    const uint64_t at = atomic_fetch_add(&pipelines->thinning, UINT64_C(0x9e3779b97f4a7c15));
+    return pm_random_mix(at) % OCCLUDED_SHARE == 0;
 }
 
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)

@@ -1,5 +1,6 @@
 #include "sampler/sampler.h"
 
+#include "base/random.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,10 @@ struct pm_shader_sampler {
     struct cycle all, deficit; /* deficit.count 0: no batch, or every batch, holds deficit points */
 };
 
-/* Random numbers by position, so that calls from any thread need no lock (splitmix64's output
- * function). */
+/* By position, so that calls from any thread need no lock. */
 static uint64_t mix(uint64_t seed, uint64_t position)
 {
-    uint64_t z = seed + (position + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return pm_random_mix(seed + (position + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Each pass starts at a random place: a program that calls a shader as often a frame as there are

@@ -182,8 +182,11 @@ static bool make(struct pm_specialized_shaders *shaders, const struct pm_shader_
     shader->environment.subgroup_size = record->environment.subgroup_size;
     if (!may_use(shaders, shader))
         return false;
-    char what[64];
-    snprintf(what, sizeof what, "is specialized: %u transforms", shader->module.transforms);
+    char key[PM_SHADER_KEY_TEXT], what[96];
+    pm_shader_key_format(&shader->key, key);
+    snprintf(what, sizeof what, "is specialized: %u transforms, %s, as %.12s",
+             shader->module.transforms, record->stage == PM_STAGE_COMPUTE ? "compute" : "fragment",
+             key);
     log_of(shaders, PM_LOG_INFO, record, what);
     return true;
 }

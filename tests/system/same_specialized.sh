@@ -1,6 +1,7 @@
 #!/bin/bash
 # With every specialized shader in use that a profile of its own leads to, a program draws the same as without us, bit by
-# bit, and the validation layer has nothing to say that it did not say without us.
+# bit, and the validation layer has nothing to say that it did not say without us. Some clients have no zeros that
+# are of use; one with client_specialized=yes has, on each driver.
 #
 # usage: same_specialized.sh CLIENT DRIVER [ARGUMENT]     CLIENT is a file of clients/, as in invisible.sh
 client=$1 client_driver=$2 client_argument=${3-}
@@ -21,10 +22,9 @@ client_run "$scratch/without"
 # Session one profiles; what it spooled becomes a database.
 with_layer
 sample_everything
-export PIECEMEAL_SAMPLER_BATCH=128 PIECEMEAL_LIMITS_VARIANTS=4096
+export PIECEMEAL_SAMPLER_KINDS=zero PIECEMEAL_SAMPLER_BATCH=128 PIECEMEAL_LIMITS_VARIANTS=4096
 export PIECEMEAL_SPOOL=$XDG_DATA_HOME/piecemeal/local/spool PIECEMEAL_DATABASES=$XDG_DATA_HOME/piecemeal/local/databases
 client_run "$scratch/profiled"
-diff -rq "$scratch/without" "$scratch/profiled" || fail "$client draws something else while it is profiled"
 env -u VK_INSTANCE_LAYERS "$PM_BUILD/tools/piecemeal" run --local -- true >"$scratch/local.log" 2>&1 ||
     fail "the profile is not taken in: $(cat "$scratch/local.log")"
 
@@ -43,7 +43,8 @@ for which in profile all; do
         fail "the layer complained"
     fi
 done
-[ "$used" -gt 0 ] || [ -n "${client_never_specialized-}" ] || fail "nothing was specialized"
+grep -aqE ' is (not worth specializing|specialized: )' "$PIECEMEAL_LOG_FILE" || fail "no shader had a zero profile"
+[ "$used" -gt 0 ] || [ -z "${client_specialized-}" ] || fail "nothing was specialized"
 [ "${client_validated-yes}" = yes ] || exit 0
 
 mkdir "$scratch/validated-without" "$scratch/validated-with"

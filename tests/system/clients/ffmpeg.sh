@@ -1,5 +1,8 @@
 # ffmpeg's Vulkan filters, each frame by its MD5. An argument names one filter.
 client_needs=ffmpeg
+case $client_argument in
+scale | libplacebo) client_specialized=yes ;;
+esac
 
 filter() {
     local source=testsrc2=size=640x360:rate=25:duration=0.4

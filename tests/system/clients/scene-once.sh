@@ -1,6 +1,7 @@
 # The deferred scene with its commands recorded once.
 client_expects="calls 240 lanes $((160 * 90 * 6))"
 client_near=yes
+client_specialized=yes
 
 client_run() {
     run_quietly "$scratch/log" "$PM_BUILD/examples/piecemeal-deferred" --quiet --record-once --frames 6 \

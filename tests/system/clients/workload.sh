@@ -2,6 +2,7 @@
 frames=2
 # Their full-size compute passes run once a frame, in groups of 8x8.
 client_expects="calls $frames lanes $((64 * 40 * frames))"
+client_specialized=yes
 
 client_run() {
     local form

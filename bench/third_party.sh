@@ -1,0 +1,172 @@
+#!/bin/bash
+# third_party.sh [BUILD [PROGRAM…]]: shaders that nobody wrote for us: a fixed list of programs, each in two sessions with
+# the loop of one machine (piecemeal run --local). The first profiles zeros; in the second the layer tries each
+# specialized shader against the original, in pairs. Prints a Markdown table of every shader that was specialized,
+# whatever it shows, and how many were not. The interval is the trial's own, wider than 95 % the fewer its pairs.
+#
+# BUILD is the build tree (build/release). The driver is the caller's: VK_DRIVER_FILES. PROGRAMs limit the list (their
+# names are the table's). A session is over after so many frames (FRAMES_PROFILED, FRAMES_TRIED) and at the latest after
+# so many seconds (SECONDS_PROFILED, SECONDS_TRIED); glmark2's scenes take half of these. KEEP=FOLDER keeps the sessions'
+# logs and databases. Needs ffmpeg, mpv, glmark2, Xvfb, vulkaninfo and jq.
+set -euo pipefail
+
+source_folder=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${1:-$source_folder/build/release}" && pwd)
+shift || true
+piecemeal=$build/tools/piecemeal
+profiled=${FRAMES_PROFILED:-25} tried=${FRAMES_TRIED:-1500}
+seconds_profiled=${SECONDS_PROFILED:-60} seconds_tried=${SECONDS_TRIED:-30}
+scratch=${KEEP:-$(mktemp -d)}
+mkdir -p "$scratch"
+scratch=$(cd "$scratch" && pwd)
+server=
+finish() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    [ -n "${KEEP-}" ] || rm -rf "$scratch"
+}
+trap finish EXIT
+
+for program in ffmpeg mpv glmark2 Xvfb vulkaninfo jq; do
+    command -v "$program" >/dev/null || {
+        echo "third_party: $program is not installed" >&2
+        exit 1
+    }
+done
+for variable in $(compgen -e PIECEMEAL_) $(compgen -e VK_INSTANCE_LAYERS) WAYLAND_DISPLAY; do
+    unset "$variable"
+done
+# What is named in the first session is what the second one meets: no shader comes from a driver's disk cache.
+export MESA_SHADER_CACHE_DISABLE=true
+
+mkfifo "$scratch/display"
+Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset 3<>"$scratch/display" >"$scratch/xvfb.log" 2>&1 &
+server=$!
+read -r -t 30 number <>"$scratch/display"
+rm "$scratch/display"
+export DISPLAY=:$number
+device=$(vulkaninfo --summary 2>/dev/null | awk -F ' *= *' '/deviceName/ && !found { print $2; found = 1 }')
+
+size=640x360
+clip=$scratch/clip.mkv
+ffmpeg -nostdin -v error -f lavfi -i "testsrc2=size=320x180:rate=25:duration=4,format=yuv420p" -c:v ffv1 -y "$clip"
+
+# ---- the programs: `command` is what to run, for `frames` frames ----
+
+play() {
+    command=(mpv --no-config --gpu-api=vulkan --gpu-context=x11vk --vulkan-device="$device" --no-audio --untimed
+        --loop-file=inf --frames="$frames" --no-osc --no-osd-bar --osd-level=0 --geometry="$size+0+0" --hwdec=no --really-quiet
+        --profile=gpu-hq --scale=ewa_lanczossharp --cscale=ewa_lanczossoft "$@" "$clip")
+}
+
+filter() {
+    command=(ffmpeg -nostdin -v error -init_hw_device vulkan=vk:0 -filter_hw_device vk -filter_complex "$1"
+        -frames:v "$frames" -f null -)
+}
+
+scenes() {
+    local scene
+    command=(env GALLIUM_DRIVER=zink MESA_LOADER_DRIVER_OVERRIDE=zink LIBGL_ALWAYS_SOFTWARE=true glmark2 -s 480x270)
+    for scene in "$@"; do
+        command+=(-b "$scene:duration=$(awk -v s="$seconds" -v n=$# 'BEGIN { print s / 2 / n }')")
+    done
+}
+
+source=testsrc2=size=$size:rate=25
+small=testsrc2=size=320x180:rate=25
+upload=format=yuv420p,hwupload
+download=hwdownload,format=yuv420p
+programs=(mpv-gpu-next mpv-gpu ffmpeg-libplacebo ffmpeg-gblur ffmpeg-chromaber ffmpeg-scale ffmpeg-overlay ffmpeg-blend
+    glmark2-zink)
+set_command() {
+    case $1 in
+    mpv-gpu-next) play --vo=gpu-next ;;
+    mpv-gpu) play --vo=gpu ;;
+    ffmpeg-libplacebo)
+        filter "$small,$upload,libplacebo=w=640:h=360:upscaler=ewa_lanczos:deband=true,$download" ;;
+    ffmpeg-gblur) filter "$source,$upload,gblur_vulkan=sigma=3,$download" ;;
+    ffmpeg-chromaber) filter "$source,$upload,chromaber_vulkan=dist_x=2:dist_y=-2,$download" ;;
+    ffmpeg-scale) filter "$source,$upload,scale_vulkan=w=960:h=540,$download" ;;
+    ffmpeg-overlay)
+        filter "$source,${upload}[a];mandelbrot=size=160x90:rate=25,${upload}[b];[a][b]overlay_vulkan=x=40:y=30,$download" ;;
+    ffmpeg-blend)
+        filter "$source,${upload}[a];smptebars=size=$size:rate=25,${upload}[b];[a][b]blend_vulkan=all_mode=normal:all_opacity=0.4,$download" ;;
+    glmark2-zink)
+        scenes shading:shading=phong bump:bump-render=height refract shadow jellyfish terrain \
+            effect2d:kernel='1,1,1;1,1,1;1,1,1' desktop:effect=blur:blur-radius=5 ;;
+    *)
+        echo "third_party: no program $1" >&2
+        exit 2
+        ;;
+    esac
+}
+
+# session NAME FRAMES SECONDS SETTING…: the program, its log in $folder/NAME.log
+session() {
+    local name=$1 frames=$2 seconds=$3 sets=(--set log.level=debug --set log.file="$folder/$1.log") setting status=0 command
+    shift 3
+    for setting in "$@"; do
+        sets+=(--set "$setting")
+    done
+    set_command "$program"
+    : >"$folder/$name.log"
+    "$piecemeal" run --local --game "$program" "${sets[@]}" -- timeout -s INT -k 30 "$seconds" "${command[@]}" \
+        >"$folder/$name.output" 2>&1 || status=$?
+    # timeout says 124: the time was over.
+    case $status in
+    0 | 124) ;;
+    *) echo "third_party: $program ended with $status: $(tail -n 3 "$folder/$name.output")" >&2 ;;
+    esac
+}
+
+# ---- the table ----
+
+# rows PROGRAM: one for each shader that was specialized
+rows() {
+    local key stage transforms as candidates result
+    while read -r key transforms stage as; do
+        candidates=$(jq -r --arg key "$key" \
+            '[.shaders[] | select(.kind == "zero" and (.key | startswith($key)))][0].space // "?"' "$folder/db.json")
+        # A shader that several pipelines use has a trial for each.
+        result=$(sed -nE "s/.*tried a specialized shader $as: ([0-9.]+) % of the time \(([0-9.]+) to ([0-9.]+), ([0-9]+) pairs( of render passes)?\), (.*)/\1 \2 \3 \4 \6/p" \
+            "$folder/tried.log" | awk '
+                { printf "%s%.3f [%.3f, %.3f]", (NR > 1 ? "; " : ""), $1 / 100, $2 / 100, $3 / 100
+                  pairs = pairs (NR > 1 ? "; " : "") $4
+                  verdict = verdict (NR > 1 ? "; " : "") ($5 == "faster:" ? "used" : $2 > 101 ? "dropped: slower" : "dropped: not faster") }
+                END { if (NR) printf " | %s | %s", pairs, verdict; else printf "– | 0 | not decided" }')
+        echo "| $1 | $key | $stage | $candidates | $transforms | $result |"
+    done < <(sed -nE 's/.*shader ([0-9a-f]+) is specialized: ([0-9]+) transforms, ([a-z]+), as ([0-9a-f]+)$/\1 \2 \3 \4/p' \
+        "$folder/tried.log" | sort -u)
+}
+
+# PATTERN: how many shaders a line that ends so was said of
+shaders_that() {
+    sed -nE "s/.*shader ([0-9a-f]+) $1.*/\1/p" "$folder/tried.log" | sort -u | wc -l
+}
+
+echo "| program | shader | stage | candidates | transforms | time, variant over original | pairs | verdict |"
+echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
+[ $# -gt 0 ] || set -- "${programs[@]}"
+summary=
+for program in "$@"; do
+    folder=$scratch/$program
+    rm -rf "$folder"
+    mkdir -p "$folder/runtime"
+    chmod 0700 "$folder/runtime"
+    export XDG_DATA_HOME=$folder/data XDG_CACHE_HOME=$folder/cache XDG_CONFIG_HOME=$folder/config
+    export XDG_RUNTIME_DIR=$folder/runtime
+    session profiled "$profiled" "$seconds_profiled" sampler.kinds=zero sampler.window_probability=1 \
+        sampler.api_probability=0.5 sampler.batch=128 debug.synchronous=true limits.variants=4096
+    session tried "$tried" "$seconds_tried" sampler.kinds=timing sampler.window_probability=0
+    "$piecemeal" db show --json --storage "$XDG_DATA_HOME/piecemeal/local/aggregator.sqlite" --game "$program" \
+        >"$folder/db.json" || echo '{"shaders": []}' >"$folder/db.json"
+    rows "$program"
+    read -r shaders published whole timed < <(jq -r '[.shaders[] | select(.kind == "zero")] as $zero
+        | [($zero | length), ([$zero[] | select(.published)] | length), ([$zero[] | select(.space == .covered)] | length),
+           ([.shaders[] | select(.kind == "timing")] | length)] | @tsv' "$folder/db.json")
+    summary+="| $program | $shaders | $whole | $published | $(shaders_that 'is specialized:') |"
+    summary+=" $(shaders_that 'is not worth specializing') | $timed |"$'\n'
+done
+echo
+echo "| program | shaders profiled | of them every candidate sampled | published | specialized | not worth specializing | timing profiles |"
+echo "| --- | --- | --- | --- | --- | --- | --- |"
+printf '%s' "$summary"

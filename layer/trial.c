@@ -321,7 +321,7 @@ static bool report(const struct pm_trial *trial, struct pm_profile_merge *merge,
                    struct pm_error *error)
 {
     const struct pm_point_counts point = {
-        .calls = 2 * trial->summed,
+        .calls = trial->count,
         .entry_lanes = trial->summed,
         .entry_subgroups = trial->summed,
         .counts = {[PM_TIMING_ORIGINAL] = (uint64_t)llround(trial->sums[0]),

@@ -30,7 +30,8 @@ enum {
 
 struct pm_point_counts {
     uint32_t point; /* index in the shader's space */
-    uint32_t calls; /* sampled draws or dispatches that these counts come from; timing: timed pairs */
+    uint32_t calls; /* sampled draws or dispatches that these counts come from; timing: timed pairs, also those whose
+                       times are left out of the counts */
     uint64_t entry_lanes, entry_subgroups; /* the normalization counters of the batch that measured it; timing: timed
                                               pairs, both */
     uint64_t counts[PM_COUNTS];

@@ -329,6 +329,33 @@ static uint64_t digest(const struct zeros_run *run)
     return sum;
 }
 
+static bool same_results(const struct zeros_run *a, const struct zeros_run *b)
+{
+    return a->visits == b->visits && digest(a) == digest(b) && a->texel_bytes == b->texel_bytes &&
+           (a->texel_bytes == 0 || memcmp(a->texels, b->texels, a->texel_bytes) == 0);
+}
+
+/* One run in about sixty of the plain shader with small types writes other values on lavapipe 25,
+ * without us (seen): only a difference that shows each time is one. */
+static void check_way(const struct zeros_test *test, const uint32_t *candidates,
+                      const struct way *way)
+{
+    enum { TRIES = 3 };
+    bool same = false;
+    for (int i = 0; i < TRIES && !same; i++) {
+        struct zeros_run plain, counted;
+        zeros_run_plain(test, &plain);
+        run_counted(test, candidates, way, &counted);
+        same = same_results(&counted, &plain);
+        if (!same)
+            print_message("%s on %s: a counted and a plain run differ\n", test->shader.name,
+                          test->gpu->name);
+        zeros_run_finish(&counted);
+        zeros_run_finish(&plain);
+    }
+    assert_true(same);
+}
+
 void zeros_check(const struct zeros_test *test)
 {
     const struct way ways[] = {
@@ -340,19 +367,8 @@ void zeros_check(const struct zeros_test *test)
     assert_non_null(candidates);
     for (uint32_t e = 0; e < test->expected_count; e++)
         candidates[e] = find_candidate(&test->shader, &test->expected[e]);
-    struct zeros_run plain, counted;
-    zeros_run_plain(test, &plain);
-    for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
-        if (ways[w].wide && !test->gpu->int64_atomics)
-            continue;
-        run_counted(test, candidates, &ways[w], &counted);
-        assert_int_equal(counted.visits, plain.visits);
-        assert_true(digest(&counted) == digest(&plain));
-        assert_int_equal(counted.texel_bytes, plain.texel_bytes);
-        if (plain.texel_bytes)
-            assert_memory_equal(counted.texels, plain.texels, plain.texel_bytes);
-        zeros_run_finish(&counted);
-    }
-    zeros_run_finish(&plain);
+    for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++)
+        if (!ways[w].wide || test->gpu->int64_atomics)
+            check_way(test, candidates, &ways[w]);
     free(candidates);
 }

@@ -112,7 +112,10 @@ static void test_widths(void **state)
                               .expected_count = sizeof(expected) / sizeof(expected[0]),
                               .call = dispatch,
                               .input = input,
-                              .input_words = WORDS};
+                              .input_words = WORDS,
+                              /* lavapipe 25: the plain shader against itself in one of sixty
+                               * runs, and in some processes each time (seen). */
+                              .values_vary = !gpu.swiftshader && !gpu.lavapipe_22};
     zeros_load("widths.comp", PM_STAGE_COMPUTE, &test.shader);
     zeros_check(&test);
     zeros_finish(&test.shader);

@@ -75,7 +75,8 @@ static void test_flow(void **state)
                               .expected_count = sizeof(expected) / sizeof(expected[0]),
                               .call = dispatch,
                               .input = input,
-                              .input_words = WORDS};
+                              .input_words = WORDS,
+                              .visit_bytes = {ZEROS_SCALAR_BYTES, ZEROS_VECTOR_BYTES}};
     zeros_load("flow.comp", PM_STAGE_COMPUTE, &test.shader);
     struct zeros_run plain;
     zeros_run_plain(&test, &plain);
@@ -113,9 +114,7 @@ static void test_widths(void **state)
                               .call = dispatch,
                               .input = input,
                               .input_words = WORDS,
-                              /* Both lavapipes: in about one process of four each time, and
-                               * once the plain shader against itself (seen). */
-                              .values_vary = true};
+                              .visit_bytes = {16, 32} /* widths.comp */};
     zeros_load("widths.comp", PM_STAGE_COMPUTE, &test.shader);
     zeros_check(&test);
     zeros_finish(&test.shader);

@@ -61,7 +61,7 @@ struct zeros_expected {
     bool quad; /* as of the candidate */
 };
 
-enum { ZEROS_VISITS = 32768 };
+enum { ZEROS_VISITS = 32768, ZEROS_SCALAR_BYTES = 64, ZEROS_VECTOR_BYTES = 112 /* log.glsl */ };
 
 /* What one run wrote down and drew. */
 struct zeros_run {
@@ -87,8 +87,7 @@ struct zeros_test {
                          uint32_t who);
     const uint32_t *input;
     size_t input_words;
-    bool values_vary; /* the driver computes other values from run to run, without us: only the
-                         counts are compared */
+    uint32_t visit_bytes[2]; /* of a visit in buffers 2 and 3 */
 };
 
 /* Each way of counting; and without counting the same log and texels. */

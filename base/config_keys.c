@@ -1,4 +1,5 @@
 #include "base/config_keys.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 #include <errno.h>
 #include <float.h>
@@ -83,28 +84,6 @@ bool pm_config_has_section(const char *section)
     return false;
 }
 
-/* The Levenshtein distance of a and b; SIZE_MAX when b is too long to be meant. */
-static size_t distance(const char *a, const char *b, size_t b_length)
-{
-    enum { LONGEST = 63 };
-    size_t a_length = strlen(a), row[LONGEST + 1];
-    if (a_length > 2 * LONGEST || b_length > LONGEST)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            size_t least = row[j - 1] < row[j] ? row[j - 1] + 1 : row[j] + 1;
-            row[j] = change < least ? change : least;
-        }
-    }
-    return row[b_length];
-}
-
 const char *pm_config_nearest(const char *name, bool section, char *out, size_t size)
 {
     const char *last = strrchr(name, '.');
@@ -112,7 +91,7 @@ const char *pm_config_nearest(const char *name, bool section, char *out, size_t 
     for (const struct pm_config_entry *entry = pm_config_entries; entry->key; entry++) {
         const char *dot = strchr(entry->key, '.');
         size_t length = section ? (size_t)(dot - entry->key) : strlen(entry->key);
-        size_t d = distance(name, entry->key, length);
+        size_t d = pm_nearest_distance(name, entry->key, length);
         /* The right key in the wrong section is nearer than any other. */
         if (!section && last && strcmp(last, dot) == 0)
             d = 0;
@@ -121,8 +100,7 @@ const char *pm_config_nearest(const char *name, bool section, char *out, size_t 
             snprintf(out, size, "%.*s", (int)length, entry->key);
         }
     }
-    size_t near = strlen(name) / 3 > 2 ? strlen(name) / 3 : 2;
-    return best <= near ? out : NULL;
+    return best <= pm_nearest_most(name) ? out : NULL;
 }
 
 static void *field(struct pm_config *config, const struct pm_config_entry *entry)

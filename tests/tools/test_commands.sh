@@ -100,7 +100,11 @@ expect 0 'bad.json:1:' "$piecemeal" run --config "$work/bad.json" -- true
 expect 1 'bad.json:1:' "$piecemeal" sync --config "$work/bad.json"
 expect 0 'uploaded 0' "$piecemeal" sync
 expect 2 'storage' "$piecemeal" serve
-expect 2 'not a port' "$piecemeal" serve --storage "$work/a.sqlite" --port 70000
+expect 2 "--port '70000': must be a whole number from 0 to 65535" "$piecemeal" serve --storage "$work/a.sqlite" --port 70000
+expect 2 'go together' "$piecemeal" serve --storage "$work/a.sqlite" --key "$work/key.pem"
+printf '{"storage": "x",\n "port": "80"}' >"$work/bad.json"
+expect 1 'bad.json:2:10: port: must be a whole' "$piecemeal" serve --config "$work/bad.json"
+expect 1 'nowhere.json: ' "$piecemeal" serve --config "$work/nowhere.json"
 
 # An aggregator that is asked to stop ends with 0.
 "$piecemeal" serve --storage "$work/a.sqlite" --port 0 >"$work/serve" 2>"$work/serve.err" &

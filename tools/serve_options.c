@@ -1,0 +1,151 @@
+#include "tools/serve_options.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct pm_serve_options, field)
+#define SIZE(field) sizeof(((struct pm_serve_options *)NULL)->field)
+#define TEXT(name, field, argument, help)                                                          \
+    {                                                                                              \
+        name, PM_SERVE_TEXT, AT(field), SIZE(field), 0, 0, 1, argument, help                       \
+    }
+#define FLAG(name, field, help)                                                                    \
+    {                                                                                              \
+        name, PM_SERVE_FLAG, AT(field), SIZE(field), 0, 0, 1, NULL, help                           \
+    }
+#define WHOLE(name, field, minimum, maximum, unit, argument, help)                                 \
+    {                                                                                              \
+        name, PM_SERVE_WHOLE, AT(field), SIZE(field), minimum, maximum, unit, argument, help       \
+    }
+#define REAL(name, field, minimum, maximum, argument, help)                                        \
+    {                                                                                              \
+        name, PM_SERVE_REAL, AT(field), SIZE(field), minimum, maximum, 1, argument, help           \
+    }
+
+const struct pm_serve_option pm_serve_option_table[] = {
+    TEXT("storage", storage, "FILE", "the SQLite file; made when missing"),
+    TEXT("address", service.address, "A", "what to listen on (127.0.0.1)"),
+    WHOLE("port", service.port, 0, 65535, 1, "N", "0 takes any free one (8370)"),
+    TEXT("token-file", service.token_file, "FILE",
+         "one bearer token a line; without it none is asked"),
+    TEXT("certificate", service.certificate_file, "FILE", "PEM; with --key: serve HTTPS"),
+    TEXT("key", service.key_file, "FILE", "PEM"),
+    WHOLE("curate-seconds", service.curate_seconds, 1, 86400, 1, "N",
+          "how often databases are curated (10)"),
+    REAL("half-width", aggregator.half_width_absolute, 1e-9, 1e6, "X",
+         "publish when every interval is within ±X (0.05) …"),
+    REAL("half-width-relative", aggregator.half_width_relative, 1e-9, 1e6, "X",
+         "… or ±X of the estimate (0.10)"),
+    FLAG("dev", aggregator.publish_all, "publish every covered shader, whatever its intervals"),
+    WHOLE("connections", service.connections, 1, 65536, 1, "N", "at a time (512)"),
+    WHOLE("queue", service.queue, 1, 1 << 20, 1, "N",
+          "uploads waiting for a commit, beyond which 429 is the answer (1024)"),
+    WHOLE("memory-mib", service.memory_bytes, 1, 1 << 20, 1 << 20, "N",
+          "for uploads being received or waiting (256)"),
+    WHOLE("request-seconds", service.request_seconds, 1, 3600, 1, "N",
+          "after which a request that is not there in full is cut off (60)"),
+    {"log-level", PM_SERVE_LEVEL, AT(level), SIZE(level), 0, 0, 1, "L",
+     "error, warning, info, debug (info)"},
+    {NULL, PM_SERVE_TEXT, 0, 0, 0, 0, 0, NULL, NULL},
+};
+
+bool pm_serve_options_init(struct pm_serve_options *options, struct pm_error *error)
+{
+    *options = (struct pm_serve_options){.service.port = 8370, .level = PM_LOG_INFO};
+    options->strings = pm_arena_create(0);
+    return options->strings || pm_fail(error, PM_ERROR_MEMORY, "out of memory for the options");
+}
+
+void pm_serve_options_finish(struct pm_serve_options *options)
+{
+    pm_arena_destroy(options->strings);
+    options->strings = NULL;
+}
+
+static bool set_text(struct pm_serve_options *options, const char **to, const char *text,
+                     struct pm_error *error)
+{
+    if (!*text)
+        return pm_fail(error, PM_ERROR_INPUT, "must not be empty");
+    for (const char *c = text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7F)
+            return pm_fail(error, PM_ERROR_INPUT, "must not contain a control character");
+    }
+    const char *copy = pm_arena_strdup(options->strings, text);
+    if (!copy)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    *to = copy;
+    return true;
+}
+
+static bool set_whole(const struct pm_serve_option *option, void *to, const char *text,
+                      struct pm_error *error)
+{
+    errno = 0;
+    const uint64_t value = strtoull(text, NULL, 10);
+    if (!*text || strspn(text, "0123456789") != strlen(text) || errno ||
+        (double)value < option->minimum || (double)value > option->maximum)
+        return pm_fail(error, PM_ERROR_INPUT, "must be a whole number from %.0f to %.0f",
+                       option->minimum, option->maximum);
+    const uint64_t scaled = value * option->unit;
+    if (option->size == sizeof(uint16_t))
+        *(uint16_t *)to = (uint16_t)scaled;
+    else if (option->size == sizeof(uint32_t))
+        *(uint32_t *)to = (uint32_t)scaled;
+    else
+        *(uint64_t *)to = scaled;
+    return true;
+}
+
+static bool set_real(const struct pm_serve_option *option, double *to, const char *text,
+                     struct pm_error *error)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (!*text || *end || !isfinite(value) || value < option->minimum || value > option->maximum)
+        return pm_fail(error, PM_ERROR_INPUT, "must be a number from %g to %g", option->minimum,
+                       option->maximum);
+    *to = value;
+    return true;
+}
+
+bool pm_serve_option_set(struct pm_serve_options *options, const struct pm_serve_option *option,
+                         const char *text, struct pm_error *error)
+{
+    void *to = (char *)options + option->offset;
+    switch (option->type) {
+    case PM_SERVE_TEXT:
+        return set_text(options, to, text, error);
+    case PM_SERVE_FLAG:
+        *(bool *)to = true;
+        return true;
+    case PM_SERVE_WHOLE:
+        return set_whole(option, to, text, error);
+    case PM_SERVE_REAL:
+        return set_real(option, to, text, error);
+    case PM_SERVE_LEVEL:
+        return pm_log_level_parse(text, to) ||
+               pm_fail(error, PM_ERROR_INPUT, "must be error, warning, info or debug");
+    }
+    return pm_fail(error, PM_ERROR_INPUT, "cannot be set");
+}
+
+bool pm_serve_options_agree(const struct pm_serve_options *options, struct pm_error *error)
+{
+    if (!options->storage)
+        return pm_fail(error, PM_ERROR_INPUT, "--storage is needed");
+    if (!options->service.certificate_file != !options->service.key_file)
+        return pm_fail(error, PM_ERROR_INPUT, "--certificate and --key go together");
+    return true;
+}
+
+void pm_serve_options_help(FILE *out)
+{
+    for (const struct pm_serve_option *option = pm_serve_option_table; option->name; option++) {
+        char left[64];
+        snprintf(left, sizeof(left), "--%s %s", option->name,
+                 option->argument ? option->argument : "");
+        fprintf(out, "  %-26s %s\n", left, option->help);
+    }
+}

@@ -11,6 +11,8 @@
 struct curation {
     struct pm_aggregator *aggregator;
     bool everything;
+    pm_curate_observe observe; /* NULL: nobody watches */
+    void *user;
     struct pm_arena *arena;
     struct pm_curated *out;
     struct pm_shader_estimates
@@ -168,6 +170,18 @@ static bool trim(struct curation *curation, struct pm_error *error)
     return true;
 }
 
+static bool show(const struct curation *curation, const struct judged *judged,
+                 const struct pm_shader_estimates *shader, struct pm_error *error)
+{
+    struct pm_shader_estimates whole = *shader;
+    if (!curation->observe)
+        return true;
+    whole.points = judged->points;
+    whole.deficit = judged->lacking > 0 ? judged->deficit : NULL;
+    const struct pm_judged shown = {&whole, judged->statistics, judged->covered, judged->lacking};
+    return curation->observe(curation->user, &shown, error);
+}
+
 /* Takes the points and the deficit from *judged where it keeps them. */
 static bool append(struct curation *curation, struct judged *judged, uint32_t flags,
                    struct pm_error *error)
@@ -193,6 +207,8 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
         .published = judged->lacking == 0,
         .entry_lanes = clamp_wide(&judged->statistics->entry_lanes),
     };
+    if (!show(curation, judged, shader, error))
+        return false;
     if (shader->published || curation->everything) {
         shader->points = judged->points;
         judged->points = NULL;
@@ -309,13 +325,33 @@ static bool visit_game(void *user, const char *game, uint64_t uploads, struct pm
     return true;
 }
 
+static void curation_finish(struct curation *curation)
+{
+    pm_statistics_finish(&curation->plain);
+    pm_statistics_finish(&curation->all);
+    for (size_t i = 0; i < curation->out->database.shader_count; i++)
+        forget(&curation->shaders[i]);
+    free(curation->shaders);
+}
+
 bool pm_curate_read(struct pm_aggregator *aggregator, const char *game, bool everything,
                     struct pm_arena *arena, struct pm_curated *out, struct pm_error *error)
 {
+    return pm_curate_read_observed(aggregator, game, everything, NULL, NULL, arena, out, error);
+}
+
+bool pm_curate_read_observed(struct pm_aggregator *aggregator, const char *game, bool everything,
+                             pm_curate_observe observe, void *user, struct pm_arena *arena,
+                             struct pm_curated *out, struct pm_error *error)
+{
     struct pm_storage *storage = aggregator->storage;
     struct wanted_game wanted = {.name = game};
-    struct curation curation = {
-        .aggregator = aggregator, .everything = everything, .arena = arena, .out = out};
+    struct curation curation = {.aggregator = aggregator,
+                                .everything = everything,
+                                .observe = observe,
+                                .user = user,
+                                .arena = arena,
+                                .out = out};
     memset(out, 0, sizeof(*out));
     if (!storage->operations->list_games(storage, visit_game, &wanted, error))
         return false;
@@ -329,10 +365,23 @@ bool pm_curate_read(struct pm_aggregator *aggregator, const char *game, bool eve
 
     const bool done = storage->operations->read_game(storage, game, visit_blob, &curation, error) &&
                       close_shader(&curation, error) && settle(&curation, error);
-    pm_statistics_finish(&curation.plain);
-    pm_statistics_finish(&curation.all);
-    for (size_t i = 0; i < out->database.shader_count; i++)
-        forget(&curation.shaders[i]);
-    free(curation.shaders);
+    curation_finish(&curation);
+    return done;
+}
+
+bool pm_curate_read_shader(struct pm_aggregator *aggregator, const char *game,
+                           const struct pm_shader_key *key, pm_curate_observe observe, void *user,
+                           struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    struct pm_curated curated = {0};
+    struct curation curation = {
+        .aggregator = aggregator, .observe = observe, .user = user, .out = &curated};
+    pm_statistics_init(&curation.plain);
+    pm_statistics_init(&curation.all);
+    const bool done =
+        storage->operations->read_shader(storage, game, key, visit_blob, &curation, error) &&
+        close_shader(&curation, error);
+    curation_finish(&curation);
     return done;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "aggregator/aggregator.h"
+#include "aggregator/statistics.h"
 
 struct pm_curated {
     struct pm_database database;
@@ -15,8 +16,40 @@ struct pm_curated {
     uint64_t left_out;               /* shaders for which the database has no room */
 };
 
+/* What curation tells of the game as a whole. */
+struct pm_curate_result {
+    uint64_t curated_at; /* seconds since the epoch */
+    uint64_t uploads, points, points_covered;
+};
+
 /* Reads all of the game and fills *out, whose memory is the arena's. everything: estimates also for
  * shaders that are not published, however much it is; else no more than fits a database.
  * PM_ERROR_STATE: the game is not known. */
 bool pm_curate_read(struct pm_aggregator *aggregator, const char *game, bool everything,
                     struct pm_arena *arena, struct pm_curated *out, struct pm_error *error);
+
+/* One (key, environment, kind), judged. What it points to lives until the observer returns. */
+struct pm_judged {
+    const struct pm_shader_estimates *shader; /* its points are never NULL, published or not */
+    const struct pm_statistics *statistics;   /* what they were estimated from */
+    uint32_t covered, lacking;                /* points */
+};
+/* false, with *error filled, stops the reading. */
+typedef bool (*pm_curate_observe)(void *user, const struct pm_judged *judged,
+                                  struct pm_error *error);
+
+/* As pm_curate_read, and shows each shader to the observer, in order, before what is not published
+ * is forgotten. */
+bool pm_curate_read_observed(struct pm_aggregator *aggregator, const char *game, bool everything,
+                             pm_curate_observe observe, void *user, struct pm_arena *arena,
+                             struct pm_curated *out, struct pm_error *error);
+
+/* Shows all that there is of one key, in order; nothing of a key or game that is not known. */
+bool pm_curate_read_shader(struct pm_aggregator *aggregator, const char *game,
+                           const struct pm_shader_key *key, pm_curate_observe observe, void *user,
+                           struct pm_error *error);
+
+/* pm_aggregator_curate with an observer. */
+bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
+                       pm_curate_observe observe, void *user, struct pm_curate_result *result,
+                       struct pm_error *error);

@@ -101,6 +101,14 @@ static bool store(struct pm_aggregator *aggregator, const struct pm_curated *cur
 bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
                           struct pm_error *error)
 {
+    struct pm_curate_result result;
+    return pm_curate_publish(aggregator, game, NULL, NULL, &result, error);
+}
+
+bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
+                       pm_curate_observe observe, void *user, struct pm_curate_result *result,
+                       struct pm_error *error)
+{
     struct pm_curated curated;
     struct pm_buffer body;
     char etag[PM_ETAG_TEXT];
@@ -110,9 +118,12 @@ bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
     pm_buffer_init(&body, DATABASE_CAP);
     const bool done =
-        pm_curate_read(aggregator, game, false, arena, &curated, error) &&
+        pm_curate_read_observed(aggregator, game, false, observe, user, arena, &curated, error) &&
         make_publication(aggregator, &curated.database, &body, etag, &changed, error) &&
         store(aggregator, &curated, changed ? etag : NULL, &body, error);
+    if (done)
+        *result = (struct pm_curate_result){curated.database.curated_at, curated.uploads,
+                                            curated.points, curated.points_covered};
     if (done && curated.left_out > 0)
         pm_log_warning(aggregator->log,
                        "the database of \"%s\" is full: %llu shaders that run least are left out",

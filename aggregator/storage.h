@@ -84,6 +84,13 @@ struct pm_storage_operations {
      * that is not known. */
     bool (*read_game)(struct pm_storage *storage, const char *game, pm_storage_visit_blob visit,
                       void *user, struct pm_error *error);
+    /* Those of one key, in the same order; costs by how much there is of the key, not of the game.
+     */
+    bool (*read_shader)(struct pm_storage *storage, const char *game,
+                        const struct pm_shader_key *key, pm_storage_visit_blob visit, void *user,
+                        struct pm_error *error);
+    /* Bytes that the storage takes. */
+    bool (*read_bytes)(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error);
     /* Sorted by name. */
     bool (*list_games)(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
                        struct pm_error *error);

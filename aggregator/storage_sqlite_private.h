@@ -54,6 +54,10 @@ void pm_sqlite_pack_environment(const struct pm_environment *environment,
 bool pm_sqlite_unpack_environment(const void *data, int size, struct pm_environment *environment);
 
 /* The read functions (storage_sqlite_read.c). */
+bool pm_sqlite_read_shader(struct pm_storage *storage, const char *game,
+                           const struct pm_shader_key *key, pm_storage_visit_blob visit, void *user,
+                           struct pm_error *error);
+bool pm_sqlite_read_bytes(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error);
 bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, pm_storage_visit_blob visit,
                          void *user, struct pm_error *error);
 bool pm_sqlite_list_games(struct pm_storage *storage, pm_storage_visit_game visit, void *user,

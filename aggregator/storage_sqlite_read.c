@@ -1,7 +1,11 @@
 /* The read functions of the SQLite storage. */
 #include "aggregator/storage_sqlite_private.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static sqlite3 *take_reader(struct pm_sqlite *sqlite, struct pm_error *error)
 {
@@ -24,8 +28,10 @@ static void give_reader(struct pm_sqlite *sqlite, sqlite3 *db)
     sqlite3_close(db);
 }
 
-/* Runs one SELECT, whose only parameter is the game if it is not NULL; false from row stops it. */
+/* Runs one SELECT, whose parameters are the game and the key, where they are not NULL; false from
+ * row stops it. */
 static bool select_rows(struct pm_sqlite *sqlite, const char *sql, const char *game,
+                        const struct pm_shader_key *key,
                         bool (*row)(void *user, sqlite3_stmt *statement, struct pm_error *error),
                         void *user, struct pm_error *error)
 {
@@ -37,6 +43,8 @@ static bool select_rows(struct pm_sqlite *sqlite, const char *sql, const char *g
     int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK && game)
         code = sqlite3_bind_text(statement, 1, game, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK && key)
+        code = sqlite3_bind_blob(statement, 2, key->bytes, PM_SHADER_KEY_BYTES, SQLITE_STATIC);
     while (done && !ended && code == SQLITE_OK) {
         switch (sqlite3_step(statement)) {
         case SQLITE_ROW:
@@ -96,7 +104,19 @@ bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, pm_storag
     return select_rows(all.sqlite,
                        "SELECT key, environment, kind, flags, day, scene, d FROM statistics"
                        " WHERE game = ?1 ORDER BY key, environment, kind, flags, day, scene",
-                       game, blob_row, &all, error);
+                       game, NULL, blob_row, &all, error);
+}
+
+bool pm_sqlite_read_shader(struct pm_storage *storage, const char *game,
+                           const struct pm_shader_key *key, pm_storage_visit_blob visit, void *user,
+                           struct pm_error *error)
+{
+    struct blob_visit all = {(struct pm_sqlite *)storage, game, visit, user};
+    return select_rows(
+        all.sqlite,
+        "SELECT key, environment, kind, flags, day, scene, d FROM statistics"
+        " WHERE game = ?1 AND key = ?2 ORDER BY environment, kind, flags, day, scene",
+        game, key, blob_row, &all, error);
 }
 
 /* ---- games ---- */
@@ -119,7 +139,7 @@ bool pm_sqlite_list_games(struct pm_storage *storage, pm_storage_visit_game visi
 {
     struct game_visit all = {visit, user};
     return select_rows((struct pm_sqlite *)storage, "SELECT name, uploads FROM games ORDER BY name",
-                       NULL, game_row, &all, error);
+                       NULL, NULL, game_row, &all, error);
 }
 
 /* ---- databases ---- */
@@ -156,7 +176,7 @@ bool pm_sqlite_get_database(struct pm_storage *storage, const char *game,
     if (!select_rows(sqlite,
                      body ? "SELECT etag, body FROM databases WHERE game = ?1"
                           : "SELECT etag FROM databases WHERE game = ?1",
-                     game, database_row, &row, error))
+                     game, NULL, database_row, &row, error))
         return false;
     if (!row.found)
         return pm_fail(error, PM_ERROR_STATE, "there is no database of the game \"%s\" yet", game);
@@ -188,5 +208,26 @@ bool pm_sqlite_read_coverage(struct pm_storage *storage, const char *game,
     return select_rows((struct pm_sqlite *)storage,
                        "SELECT time, uploads, points_covered, points FROM coverage WHERE game = ?1"
                        " ORDER BY time, rowid",
-                       game, coverage_row, &all, error);
+                       game, NULL, coverage_row, &all, error);
+}
+
+/* ---- size ---- */
+
+bool pm_sqlite_read_bytes(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error)
+{
+    static const char *const suffixes[] = {"", "-wal"};
+    const struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    *bytes = 0;
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        struct stat status;
+        char path[PATH_MAX];
+        const int length = snprintf(path, sizeof(path), "%s%s", sqlite->path, suffixes[i]);
+        if (length < 0 || (size_t)length >= sizeof(path))
+            return pm_fail(error, PM_ERROR_INPUT, "%s: the path is too long", sqlite->path);
+        if (stat(path, &status) == 0)
+            *bytes += (uint64_t)status.st_size;
+        else if (errno != ENOENT)
+            return pm_fail_errno(error, errno, "%s: cannot be looked at", path);
+    }
+    return true;
 }

@@ -22,6 +22,7 @@
  * expectation above makes of the samples that a client without any of this would give to
  * candidates. Ends with 0 when steering never costs more than 3 %.
  */
+#include "aggregator/expectation.h"
 #include "sampler/sampler.h"
 #include "tools/tool.h"
 #include <getopt.h>
@@ -34,34 +35,6 @@
 enum { POINTS_MOST = 1024, SHAPES_MOST = 32, VARIANTS_MOST = 256, WINDOW_FRAMES = 1024 };
 
 static const double api_probability = 0.01;
-
-static double log_choose(double n, double k)
-{
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
-}
-
-/* Expected samples of b distinct points of n, with replacement between samples, until none is
- * missing. */
-static double expected(uint32_t n, uint32_t b)
-{
-    static double left[POINTS_MOST + 1]; /* by the number of points missing */
-    left[0] = 0;
-    for (uint32_t missing = 1; missing <= n; missing++) {
-        double sum = 1, none = 0;
-        for (uint32_t fresh = 0; fresh <= b && fresh <= missing; fresh++) {
-            if (b - fresh > n - missing)
-                continue;
-            double p = exp(log_choose(missing, fresh) + log_choose(n - missing, b - fresh) -
-                           log_choose(n, b));
-            if (fresh == 0)
-                none = p;
-            else
-                sum += p * left[missing - fresh];
-        }
-        left[missing] = sum / (1 - none);
-    }
-    return left[n];
-}
 
 /* Samples until covered. anew: every sample is the first of a session; else one session goes on. 0:
  * out of memory. */
@@ -179,7 +152,7 @@ static bool print_windows(const struct shape *shape, uint32_t b, uint32_t sessio
     const double batches = batches_of(shape->blocks, b) + batches_of(shape->candidates, b);
     const double samples = (double)WINDOW_FRAMES * shape->calls * api_probability *
                            batches_of(shape->candidates, b) / batches;
-    const double expectation = expected(shape->candidates, size);
+    const double expectation = pm_expected_samples(shape->candidates, size);
     double plain = 0, steered = 0;
     for (uint64_t trial = 1; trial <= trials; trial++) {
         plain += windows_until_covered(shape, b, session, false, trial);
@@ -227,7 +200,7 @@ static bool compare_samples(uint64_t trials)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         for (size_t j = 0; j < sizeof(batches) / sizeof(batches[0]); j++) {
             uint32_t n = sizes[i], b = batches[j], most = 0;
-            double anew = 0, split = 0, expectation = expected(n, b);
+            double anew = 0, split = 0, expectation = pm_expected_samples(n, b);
             for (uint64_t trial = 1; trial <= trials; trial++) {
                 uint32_t one = measure(n, b, trial, false);
                 anew += measure(n, b, trial, true);

@@ -1,0 +1,187 @@
+#include "aggregator/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Arrays grow to twice what is kept, and are then cut to what is worth most. */
+struct summarizing {
+    struct pm_summary *summary;
+    size_t shaders_allocated, candidates_allocated;
+};
+
+/* ---- lists that keep the best ---- */
+
+static int compare_shaders(const void *a, const void *b)
+{
+    const struct pm_summary_shader *left = a, *right = b;
+    if (left->entry_lanes != right->entry_lanes)
+        return left->entry_lanes > right->entry_lanes ? -1 : 1;
+    const int keys = memcmp(left->key.bytes, right->key.bytes, PM_SHADER_KEY_BYTES);
+    if (keys != 0)
+        return keys;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    return memcmp(&left->environment, &right->environment, sizeof(left->environment));
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct pm_summary_candidate *left = a, *right = b;
+    if (left->hits != right->hits)
+        return left->hits > right->hits ? -1 : 1;
+    const int keys = memcmp(left->key.bytes, right->key.bytes, PM_SHADER_KEY_BYTES);
+    if (keys != 0)
+        return keys;
+    if (left->point != right->point)
+        return left->point < right->point ? -1 : 1;
+    return memcmp(&left->environment, &right->environment, sizeof(left->environment));
+}
+
+/* Room for one more; a list of twice what is kept is cut first. */
+static bool make_room(void **list, size_t *count, size_t *allocated, size_t size, size_t kept,
+                      int (*compare)(const void *, const void *), struct pm_error *error)
+{
+    if (*count < *allocated)
+        return true;
+    if (*count >= 2 * kept) {
+        qsort(*list, *count, size, compare);
+        *count = kept;
+        return true;
+    }
+    const size_t more = *allocated ? 2 * *allocated : 64;
+    void *grown = realloc(*list, (more < 2 * kept ? more : 2 * kept) * size);
+    if (!grown)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");
+    *list = grown;
+    *allocated = more < 2 * kept ? more : 2 * kept;
+    return true;
+}
+
+/* Sorts, cuts, and gives back what was allocated too much. */
+static void settle(void **list, size_t *count, size_t size, size_t kept,
+                   int (*compare)(const void *, const void *))
+{
+    if (*count == 0)
+        return;
+    qsort(*list, *count, size, compare);
+    if (*count > kept)
+        *count = kept;
+    void *smaller = realloc(*list, *count * size);
+    if (smaller)
+        *list = smaller;
+}
+
+/* ---- a shader ---- */
+
+static bool add_candidate(struct summarizing *all, const struct pm_shader_estimates *shader,
+                          uint32_t point, double subgroups, struct pm_error *error)
+{
+    struct pm_summary *summary = all->summary;
+    const struct pm_point_estimate *estimate = &shader->points[point];
+    const struct pm_ratio *zero = &estimate->measures[PM_MEASURE_ZERO],
+                          *writes = &estimate->measures[PM_MEASURE_WRITES];
+    if (zero->clusters == 0)
+        return true;
+    summary->candidates_known++;
+    const double hits = zero->ratio * writes->ratio * subgroups;
+    if (!(hits > 0))
+        return true;
+    if (!make_room((void **)&summary->candidates, &summary->candidate_count,
+                   &all->candidates_allocated, sizeof(*summary->candidates), PM_SUMMARY_CANDIDATES,
+                   compare_candidates, error))
+        return false;
+    summary->candidates[summary->candidate_count++] =
+        (struct pm_summary_candidate){.key = shader->key,
+                                      .environment = shader->environment,
+                                      .point = point,
+                                      .clusters = zero->clusters,
+                                      .probability = zero->ratio,
+                                      .low = zero->ratio_low,
+                                      .high = zero->ratio_high,
+                                      .writes = writes->ratio,
+                                      .hits = hits};
+    return true;
+}
+
+static bool observe(void *user, const struct pm_judged *judged, struct pm_error *error)
+{
+    struct summarizing *all = user;
+    struct pm_summary *summary = all->summary;
+    const struct pm_shader_estimates *shader = judged->shader;
+    struct pm_summary_shader one = {.key = shader->key,
+                                    .environment = shader->environment,
+                                    .kind = shader->kind,
+                                    .flags = shader->flags,
+                                    .space = shader->space,
+                                    .covered = judged->covered,
+                                    .lacking = judged->lacking,
+                                    .published = shader->published,
+                                    .entry_lanes = shader->entry_lanes};
+    const double size = shader->environment.subgroup_size ? shader->environment.subgroup_size : 1;
+    const double subgroups = (double)shader->entry_lanes / size;
+    for (uint32_t i = 0; i < shader->space; i++) {
+        one.measured += shader->points[i].sessions > 0;
+        one.calls += shader->points[i].calls;
+        if (shader->kind == PM_KIND_ZERO && !add_candidate(all, shader, i, subgroups, error))
+            return false;
+    }
+    if (!make_room((void **)&summary->shaders, &summary->shader_count, &all->shaders_allocated,
+                   sizeof(*summary->shaders), PM_SUMMARY_SHADERS, compare_shaders, error))
+        return false;
+    summary->shaders[summary->shader_count++] = one;
+    summary->shaders_known++;
+    summary->shaders_published += one.published;
+    summary->measured += one.measured;
+    summary->calls += one.calls;
+    summary->entry_lanes += one.entry_lanes;
+    if (shader->kind == PM_KIND_ZERO)
+        summary->subgroups += subgroups;
+    return true;
+}
+
+/* ---- a game ---- */
+
+bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game, struct pm_summary **out,
+                       struct pm_error *error)
+{
+    struct summarizing all = {.summary = calloc(1, sizeof(*all.summary))};
+    struct pm_summary *summary = all.summary;
+    if (!summary || !(summary->game = strdup(game))) {
+        free(summary);
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");
+    }
+    atomic_init(&summary->references, 1);
+    if (!pm_curate_publish(aggregator, game, observe, &all, &summary->whole, error)) {
+        pm_summary_drop(summary);
+        return false;
+    }
+    settle((void **)&summary->shaders, &summary->shader_count, sizeof(*summary->shaders),
+           PM_SUMMARY_SHADERS, compare_shaders);
+    settle((void **)&summary->candidates, &summary->candidate_count, sizeof(*summary->candidates),
+           PM_SUMMARY_CANDIDATES, compare_candidates);
+    *out = summary;
+    return true;
+}
+
+struct pm_summary *pm_summary_take(struct pm_summary *summary)
+{
+    atomic_fetch_add(&summary->references, 1);
+    return summary;
+}
+
+void pm_summary_drop(struct pm_summary *summary)
+{
+    if (!summary || atomic_fetch_sub(&summary->references, 1) != 1)
+        return;
+    free(summary->game);
+    free(summary->shaders);
+    free(summary->candidates);
+    free(summary);
+}
+
+size_t pm_summary_bytes(const struct pm_summary *summary)
+{
+    return sizeof(*summary) + strlen(summary->game) + 1 +
+           summary->shader_count * sizeof(*summary->shaders) +
+           summary->candidate_count * sizeof(*summary->candidates);
+}

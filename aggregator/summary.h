@@ -1,0 +1,74 @@
+/*
+ * What the dashboard and its API show of a game, computed once per curation from the same reading,
+ * so that no request has to estimate a game's points again. A summary never changes; it is counted
+ * by references.
+ *
+ * It holds the shaders that run most and the zero candidates worth most, and says how many there
+ * are in all. Points with their intervals are read when they are asked for
+ * (pm_curate_read_shader).
+ *
+ * Thread safety: a summary may be read by any thread, and references taken and dropped by any.
+ */
+#pragma once
+
+#include "aggregator/curate.h"
+#include <stdatomic.h>
+
+#define PM_SUMMARY_SHADERS 100000u
+#define PM_SUMMARY_CANDIDATES 10000u
+
+/* One (key, environment, kind). */
+struct pm_summary_shader {
+    struct pm_shader_key key;
+    struct pm_environment environment;
+    enum pm_kind kind;
+    uint32_t flags, space;
+    uint32_t covered;  /* points that are covered (pm_aggregator_is_covered) */
+    uint32_t measured; /* points that some session had in a batch */
+    uint32_t lacking;  /* points that still need samples */
+    bool published;
+    uint64_t entry_lanes; /* as pm_shader_estimates */
+    uint64_t calls; /* sampled calls, summed over points: one of a batch of b counts b times */
+};
+
+/* A zero candidate, and how much it may be worth to specialize for it. */
+struct pm_summary_candidate {
+    struct pm_shader_key key;
+    struct pm_environment environment;
+    uint32_t point;
+    uint32_t clusters;             /* sessions behind the probability */
+    double probability, low, high; /* P(zero), ratio of sums, with its 95 % interval */
+    double writes;                 /* per subgroup that enters the shader */
+    /* probability · writes · the shader's sampled subgroups: how often, in all that was sampled,
+     * the fast path would have been taken. What one time saves is not known here: that takes the
+     * shader's code, which never leaves the players' machines (zero_estimate.h does it there). */
+    double hits;
+};
+
+struct pm_summary {
+    atomic_uint references;
+    char *game;
+    struct pm_curate_result whole;
+    uint64_t measured; /* points that some session had in a batch */
+    uint64_t calls;    /* over all points of all shaders */
+    uint64_t entry_lanes;
+    double subgroups; /* that entered shaders with zero candidates: what hits are a share of */
+    struct pm_summary_shader *shaders; /* those that run most first */
+    size_t shader_count;               /* at most PM_SUMMARY_SHADERS */
+    uint64_t shaders_known, shaders_published;
+    struct pm_summary_candidate *candidates; /* most hits first, none without */
+    size_t candidate_count;                  /* at most PM_SUMMARY_CANDIDATES */
+    uint64_t candidates_known;               /* written in some session */
+};
+
+/* Curates and publishes the game (pm_aggregator_curate) and summarizes what was seen on the way.
+ * *summary gets one reference, the caller's. */
+bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game,
+                       struct pm_summary **summary, struct pm_error *error);
+
+struct pm_summary *pm_summary_take(struct pm_summary *summary);
+/* NULL is allowed. */
+void pm_summary_drop(struct pm_summary *summary);
+
+/* What it takes, in bytes. */
+size_t pm_summary_bytes(const struct pm_summary *summary);

@@ -1,0 +1,251 @@
+/*
+ * How many uploads a second does the aggregator take, and what do they cost it?
+ *
+ *   ingest [--seconds N] [--connections N] [--shaders N] [--points N] [--games N]
+ *          [--stored-points N] [--rate N] [--tls] [--reconnect] [--seed N] [--folder F]
+ *
+ * Starts a service in a process of its own, on a fresh storage with FULL synchronous commits, with
+ * tokens, rate limits and curation on, and loads it over loopback, by default as a game like the
+ * paper's Watch would: 2,000 shaders of 125 points, uploads of 150 shaders and 8 points, 512
+ * connections that are kept. --stored-points fills the storage first, with as many games as it
+ * takes, and uploads then are of any of them. Prints what came of it, after checking that the
+ * storage counts exactly the uploads that were acknowledged. The folder (default: the working
+ * folder) takes the storage, which is removed at the end.
+ */
+#include "bench/ingest_load.h"
+#include "bench/ingest_server.h"
+#include "tools/tool.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TOKENS = 1000, TOKEN_BYTES = 33, BODIES = 4096 };
+
+#define TOKEN_FILE "tokens"
+
+struct options {
+    uint64_t seconds, connections, shaders, points, games, stored, rate, seed;
+    bool tls, reconnect;
+    const char *folder;
+};
+
+struct tokens {
+    char texts[TOKENS][TOKEN_BYTES];
+    const char *pointers[TOKENS];
+};
+
+static bool write_tokens(struct tokens *tokens, const char *path, uint64_t seed,
+                         struct pm_error *error)
+{
+    FILE *file = fopen(path, "w");
+    struct pm_random random;
+    if (!file)
+        return pm_fail(error, PM_ERROR_IO, "%s: cannot be written", path);
+    pm_random_init(&random, seed);
+    for (int i = 0; i < TOKENS; i++) {
+        snprintf(tokens->texts[i], TOKEN_BYTES, "%016llx%016llx",
+                 (unsigned long long)pm_random_next(&random),
+                 (unsigned long long)pm_random_next(&random));
+        tokens->pointers[i] = tokens->texts[i];
+        fprintf(file, "%s\n", tokens->texts[i]);
+    }
+    fclose(file);
+    return true;
+}
+
+struct uploads {
+    uint64_t count;
+};
+
+static bool add_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
+{
+    struct uploads *all = user;
+    (void)game;
+    (void)error;
+    all->count += uploads;
+    return true;
+}
+
+/* What the storage counts, over all games. */
+static bool count_uploads(const char *path, uint64_t *count, struct pm_error *error)
+{
+    struct uploads all = {0};
+    struct pm_aggregator *aggregator =
+        pm_aggregator_open(path, &(struct pm_aggregator_info){0}, error);
+    if (!aggregator)
+        return false;
+    struct pm_storage *storage = pm_aggregator_storage(aggregator);
+    const bool done = storage->operations->list_games(storage, add_game, &all, error);
+    pm_aggregator_destroy(aggregator);
+    *count = all.count;
+    return done;
+}
+
+static void print(const struct options *options, const struct bodies *bodies,
+                  const struct load_result *load, const struct server_usage *before,
+                  const struct server_usage *after)
+{
+    const double cpu = after->cpu - before->cpu;
+    uint64_t least = UINT64_MAX, refused = 0;
+    for (uint32_t i = 0; i < load->second_count; i++)
+        least = load->per_second[i] < least ? load->per_second[i] : least;
+    for (unsigned i = 0; i < sizeof(load->statuses) / sizeof(*load->statuses); i++)
+        refused += i != 204 ? load->statuses[i] : 0;
+    printf("%s, %s, %llu connections, bodies of %.0f bytes, %llu games of %llu shaders of %llu "
+           "points, %llu points stored before\n",
+           options->tls ? "TLS" : "plain", options->reconnect ? "one upload each" : "kept",
+           (unsigned long long)options->connections, bodies->mean_size,
+           (unsigned long long)options->games, (unsigned long long)options->shaders,
+           (unsigned long long)options->points, (unsigned long long)options->stored);
+    printf("  stored        %llu in %.1f s: %.0f a second (the least in one second %llu)\n",
+           (unsigned long long)load->stored, load->seconds, (double)load->stored / load->seconds,
+           (unsigned long long)least);
+    printf("  server        %.1f CPU-seconds: %.0f uploads per CPU-second (the generator: %.1f)\n",
+           cpu, (double)load->stored / cpu, load->cpu);
+    printf("  acknowledged  p50 %.1f ms, p99 %.1f ms, most %.1f ms\n", load->p50, load->p99,
+           load->most);
+    printf("  memory        %.0f MiB before, %.0f MiB after\n", (double)before->resident / 0x1p20,
+           (double)after->resident / 0x1p20);
+    printf("  written       %.1f kB to the disk an upload\n",
+           load->stored > 0
+               ? (double)(after->written - before->written) / 1e3 / (double)load->stored
+               : 0);
+    printf("  not stored    %llu answers, %llu without one\n", (unsigned long long)refused,
+           (unsigned long long)load->broken);
+    for (unsigned i = 0; i < sizeof(load->statuses) / sizeof(*load->statuses); i++) {
+        if (i != 204 && load->statuses[i] > 0)
+            printf("                %llu of status %u\n", (unsigned long long)load->statuses[i], i);
+    }
+    fflush(stdout);
+}
+
+static bool measure(const struct options *options, const struct server *server,
+                    const struct load_info *info, uint64_t *stored, struct pm_error *error)
+{
+    struct server_usage before = {0}, after = {0};
+    struct load_result result;
+    bool done = server_usage(server, &before, error) && load_run(info, &result, error) &&
+                server_usage(server, &after, error);
+    if (!done)
+        return false;
+    print(options, info->bodies, &result, &before, &after);
+    /* Cut off while it was stored: it may count or not. */
+    if (result.broken > 0)
+        printf("  connections without an answer: the sums are not compared\n");
+    *stored = result.broken > 0 ? UINT64_MAX : result.stored;
+    load_result_finish(&result);
+    return true;
+}
+
+/* In the folder that the process is in. */
+static bool run(const struct options *options, struct pm_error *error)
+{
+    static struct tokens tokens;
+    const struct bodies_info bodies_info = {.count = BODIES,
+                                            .games = (uint32_t)options->games,
+                                            .shaders = (uint32_t)options->shaders,
+                                            .points = (uint32_t)options->points,
+                                            .upload_shaders = 150,
+                                            .upload_points = 8,
+                                            .seed = options->seed};
+    struct bodies bodies;
+    struct server server = {.control = -1};
+    uint64_t stored = 0, counted = 0;
+    if (!write_tokens(&tokens, TOKEN_FILE, options->seed, error))
+        return false;
+    const struct server_info server_info = {
+        .bodies = &bodies_info,
+        .stored_points = options->stored,
+        .service = {.token_file = TOKEN_FILE, .connections = (uint32_t)options->connections + 16},
+        .tls = options->tls};
+    if (!server_start(&server, &server_info, error))
+        return false;
+    bool done = bodies_create(&bodies, &bodies_info, error);
+    const struct load_info load = {.port = server.port,
+                                   .connections = (uint32_t)options->connections,
+                                   .reconnect = options->reconnect,
+                                   .ca_file = options->tls ? SERVER_CERTIFICATE : NULL,
+                                   .tokens = tokens.pointers,
+                                   .token_count = TOKENS,
+                                   .bodies = &bodies,
+                                   .seconds = (double)options->seconds,
+                                   .rate = options->rate,
+                                   .seed = options->seed + 1};
+    done = done && measure(options, &server, &load, &stored, error);
+    bodies_finish(&bodies);
+    if (!server_stop(&server) && done)
+        done = pm_fail(error, PM_ERROR_STATE, "the server failed");
+    done = done && count_uploads(SERVER_STORAGE, &counted, error);
+    const uint64_t filled = options->stored > 0 ? SERVER_FILLED_UPLOADS * options->games : 0;
+    if (done && stored != UINT64_MAX && counted - filled != stored)
+        done = pm_fail(error, PM_ERROR_STATE, "%llu uploads are counted, %llu were acknowledged",
+                       (unsigned long long)(counted - filled), (unsigned long long)stored);
+    return done;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+    static const struct option known[] = {
+        {"seconds", 1, 0, 0},     {"connections", 1, 0, 1}, {"shaders", 1, 0, 2},
+        {"points", 1, 0, 3},      {"games", 1, 0, 4},       {"stored-points", 1, 0, 5},
+        {"rate", 1, 0, 6},        {"seed", 1, 0, 7},        {"tls", 0, 0, 't'},
+        {"reconnect", 0, 0, 'r'}, {"folder", 1, 0, 'f'},    {0}};
+    uint64_t *const numbers[] = {&options->seconds, &options->connections, &options->shaders,
+                                 &options->points,  &options->games,       &options->stored,
+                                 &options->rate,    &options->seed};
+    for (int got; (got = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (got == 't')
+            options->tls = true;
+        else if (got == 'r')
+            options->reconnect = true;
+        else if (got == 'f')
+            options->folder = optarg;
+        else if (got == '?' || !pm_tool_number(optarg, 1000000000, numbers[got]))
+            return PM_EXIT_USAGE;
+    }
+    const bool fits = options->seconds > 0 && options->connections > 0 && options->games > 0 &&
+                      options->shaders >= 150 && options->points >= 8;
+    if (!fits || optind < argc)
+        fprintf(stderr, "ingest: usage: see bench/ingest.c\n");
+    return fits && optind == argc ? -1 : PM_EXIT_USAGE;
+}
+
+static void remove_files(void)
+{
+    static const char *const names[] = {SERVER_STORAGE, SERVER_STORAGE "-wal",
+                                        SERVER_STORAGE "-shm", TOKEN_FILE, SERVER_CERTIFICATE};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        unlink(names[i]);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.seconds = 60,
+                              .connections = 512,
+                              .shaders = 2000,
+                              .points = 125,
+                              .games = 1,
+                              .seed = 1,
+                              .folder = "."};
+    struct pm_error error = {0};
+    const int status = parse(argc, argv, &options);
+    if (status >= 0)
+        return status;
+    const uint64_t game_points = options.shaders * options.points;
+    if (options.stored > 0)
+        options.games = (options.stored + game_points - 1) / game_points;
+    char folder[] = "ingest-XXXXXX";
+    if (chdir(options.folder) != 0 || !mkdtemp(folder) || chdir(folder) != 0) {
+        fprintf(stderr, "ingest: %s: no folder can be made there\n", options.folder);
+        return PM_EXIT_FAILED;
+    }
+    const bool done = run(&options, &error);
+    remove_files();
+    if (chdir("..") == 0)
+        rmdir(folder);
+    if (!done)
+        fprintf(stderr, "ingest: %s\n", error.message);
+    return done ? PM_EXIT_OK : PM_EXIT_FAILED;
+}

@@ -14,6 +14,7 @@
  * which is what each session pays, and the same with canonicalization, which a machine pays once.
  * Ends with 1 when the latter is above AZP's 1.57.
  */
+#include "base/clock.h"
 #include "bench/module_run.h"
 #include "profile/shader_store.h"
 #include "shader_rewrite/costs.h"
@@ -25,7 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { REPETITIONS_MOST = 99, CANONICALIZE = 0, SPECIALIZE, ORIGINAL, SPECIALIZED, TIMES };
 
@@ -44,13 +44,6 @@ struct bench {
     double logs[2]; /* sums of the logarithms of the two ratios */
     unsigned touched, left_out;
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -95,14 +88,14 @@ static bool time_passes(const struct bench *bench, const struct pm_stored_shader
     };
     struct pm_words words;
     struct pm_specialized made;
-    const double start = now();
+    const double start = pm_now_ms();
     if (!pm_canonicalize(&info, &words, error))
         return false;
-    const double between = now();
+    const double between = pm_now_ms();
     pm_words_finish(&words);
     if (!specialize(bench, shader, profile, &made, error))
         return false;
-    *specializing = now() - between;
+    *specializing = pm_now_ms() - between;
     *canonicalizing = between - start;
     pm_specialized_finish(&made);
     return true;

@@ -1,9 +1,9 @@
 #include "bench/module_run.h"
 
+#include "base/clock.h"
 #include "bench/module_interface.h"
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { SIDE = 16 /* pixels */, PUSH_BYTES = 128, INPUTS_MOST = 16 };
 
@@ -308,13 +308,6 @@ static bool make_pipeline(const struct pm_module_run *run, const struct pm_modul
 
 /* ---- its use ---- */
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
-
 static bool use(const struct pm_module_run *run, VkPipeline pipeline, struct pm_error *error)
 {
     const VkCommandBuffer commands = run->commands;
@@ -351,12 +344,12 @@ bool pm_module_run_compile(struct pm_module_run *run, const struct pm_module *mo
 {
     VkShaderModule made = VK_NULL_HANDLE;
     VkPipeline pipeline = VK_NULL_HANDLE;
-    const double start = now();
+    const double start = pm_now_ms();
     bool ok = make_module(run, module->words, module->word_count, &made, error) &&
               make_pipeline(run, module, made, &pipeline, error) && use(run, pipeline, error);
-    const double first = now();
+    const double first = pm_now_ms();
     ok = ok && use(run, pipeline, error);
-    const double again = now();
+    const double again = pm_now_ms();
     vkDestroyPipeline(run->gpu->device, pipeline, NULL);
     vkDestroyShaderModule(run->gpu->device, made, NULL);
     *milliseconds = (first - start) - (again - first);

@@ -1,5 +1,6 @@
 #include "layer/ab.h"
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "layer/optimize.h"
 #include "layer/trial.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_SHADERS = 1024, LONGEST_LINE = 512 };
@@ -31,13 +31,6 @@ struct pm_ab {
     _Atomic uint32_t recordings, binds; /* of the block */
     _Atomic uint64_t all_recordings;
 };
-
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
 
 /* A line in one write, so that processes that share the file do not cut each other's. A line that
  * cannot be written is missed by the reader. */
@@ -145,7 +138,7 @@ void pm_ab_heartbeat(struct pm_ab *ab, uint64_t heartbeat)
 {
     if (ab == NULL)
         return;
-    const int64_t time = now();
+    const int64_t time = pm_now();
     pthread_mutex_lock(&ab->lock);
     ab->heartbeats++;
     if (pm_trials_are_busy(ab->device->trials, heartbeat)) {

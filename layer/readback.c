@@ -1,5 +1,6 @@
 #include "layer/readback_private.h"
 
+#include "base/clock.h"
 #include "layer/command.h"
 #include "layer/counters.h"
 #include "layer/object.h"
@@ -7,23 +8,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#define SECOND INT64_C(1000000000) /* nanoseconds */
 #define IDLE_AGAIN                                                                                 \
-    INT64_C(250000000) /* nanoseconds between checkpoints that only an idle queue asks for */
-#define SETTLED SECOND /* a submission this old is through */
-#define STOP_SECONDS 5 /* a GPU that has not finished by then is given up */
+    INT64_C(250000000)    /* nanoseconds between checkpoints that only an idle queue asks for */
+#define SETTLED PM_SECOND /* a submission this old is through */
+#define STOP_SECONDS 5    /* a GPU that has not finished by then is given up */
 #define STOP_ROUNDS 8
 #define SMALLEST_COPY UINT64_C(65536) /* bytes */
-
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
-}
 
 struct pm_readback *pm_readback_create(struct pm_device *device)
 {
@@ -52,7 +44,7 @@ bool pm_readback_used_elsewhere(const struct pm_queue *queue, const struct pm_va
     if ((variant->copied_on & ~queue->bit) != 0)
         return true;
     uint32_t others = variant->dirty_on & ~queue->bit;
-    const int64_t settled = others != 0 ? now() - SETTLED : 0;
+    const int64_t settled = others != 0 ? pm_now() - SETTLED : 0;
     for (; others != 0; others &= others - 1) {
         if (queue->device->sampling->queue_list[__builtin_ctz(others)]->used_at > settled)
             return true;
@@ -78,7 +70,7 @@ bool pm_readback_mark(struct pm_queue *queue, struct pm_variant *variant)
 void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint32_t count, int sign)
 {
     struct pm_readback *readback = queue->device->readback;
-    const int64_t time = now();
+    const int64_t time = pm_now();
     pthread_mutex_lock(&readback->lock);
     queue->used_at = time;
     for (uint32_t i = 0; i < count && !readback->stopped; i++) {
@@ -397,7 +389,7 @@ void pm_readback_follow(struct pm_queue *queue, bool idle)
         return;
     pm_sampling_tick(device->sampling);
     uint64_t latest = atomic_load(&device->sampling->checkpoint);
-    int64_t time = now();
+    int64_t time = pm_now();
     pthread_mutex_lock(&readback->lock);
     bool due = queue->checkpoint != latest || (idle && time - queue->copied_at >= IDLE_AGAIN);
     /* In a forked child there is no writer, and the device is the parent's. */

@@ -1,21 +1,12 @@
 #include "layer/sampling.h"
 
+#include "base/clock.h"
 #include "layer/ab.h"
 #include "layer/command.h"
 #include "layer/queue.h"
 #include "layer/registry.h"
 #include "layer/trial.h"
 #include <stdlib.h>
-#include <time.h>
-
-#define SECOND INT64_C(1000000000)
-
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
-}
 
 /* Outside windows: how many begins of buffers that may repeat until one of them is chosen. Under
  * the lock. */
@@ -33,7 +24,7 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device)
     const struct pm_config *config = &device->instance->config;
     uint64_t seed = config->sampler.seed;
     if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
-        seed = (uint64_t)now();
+        seed = (uint64_t)pm_now();
     sampling->device = device;
     sampling->probability = config->sampler.api_probability;
     sampling->checkpoint_heartbeats =
@@ -50,7 +41,7 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device)
     pm_cpu_watch_init(&sampling->watch, device);
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->armed, sampling->window.open);
-    atomic_init(&sampling->checkpoint_at, now());
+    atomic_init(&sampling->checkpoint_at, pm_now());
     pm_lookup_init(&sampling->commands);
     pm_lookup_init(&sampling->pools);
     pm_lookup_init(&sampling->queries);
@@ -92,7 +83,7 @@ static void disarm(struct pm_sampling *sampling)
 static void raise_checkpoint(struct pm_sampling *sampling)
 {
     sampling->since_checkpoint = 0;
-    atomic_store(&sampling->checkpoint_at, now());
+    atomic_store(&sampling->checkpoint_at, pm_now());
     atomic_fetch_add(&sampling->checkpoint, 1);
 }
 
@@ -131,10 +122,10 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling)
 
 void pm_sampling_tick(struct pm_sampling *sampling)
 {
-    if (now() - atomic_load_explicit(&sampling->checkpoint_at, memory_order_relaxed) < SECOND)
+    if (pm_now() - atomic_load_explicit(&sampling->checkpoint_at, memory_order_relaxed) < PM_SECOND)
         return;
     pthread_mutex_lock(&sampling->lock);
-    if (now() - atomic_load(&sampling->checkpoint_at) >= SECOND)
+    if (pm_now() - atomic_load(&sampling->checkpoint_at) >= PM_SECOND)
         raise_checkpoint(sampling);
     pthread_mutex_unlock(&sampling->lock);
 }

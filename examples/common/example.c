@@ -1,9 +1,9 @@
 #include "examples/common/example.h"
+#include "base/clock.h"
 #include "examples/common/picture.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct frame {
     VkCommandBuffer commands;
@@ -28,13 +28,6 @@ struct program {
     uint32_t pass_count;
     struct outputs out;
 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 /* ---- frames ---- */
 
@@ -246,7 +239,7 @@ static bool write_passes(const struct program *p, const struct frame *frame, str
 /* A complete frame, in order. */
 static bool take_picture(struct program *p, const struct frame *frame, struct pm_error *error)
 {
-    const double now = now_ms();
+    const double now = pm_now_ms();
     if (p->out.time)
         fprintf(p->out.time, "%.3f\n", now - p->out.last);
     p->out.last = now;
@@ -286,10 +279,10 @@ static bool draw_steps(struct program *p, uint32_t *drawn, struct pm_error *erro
     for (uint32_t i = 0; i < p->options->frames && getchar() != EOF; i++) {
         const uint32_t index = i % PM_FRAMES_IN_FLIGHT;
         p->example->update(p->renderer, index, (float)i / 60.0f);
-        const double start = now_ms();
+        const double start = pm_now_ms();
         if (!submit_frame(p, index, error) || !wait_frame(p, &p->frames[index], error))
             return false;
-        const double end = now_ms();
+        const double end = pm_now_ms();
         *drawn = i + 1;
         if (!take_picture(p, &p->frames[index], error))
             return false;
@@ -301,7 +294,7 @@ static bool draw_steps(struct program *p, uint32_t *drawn, struct pm_error *erro
 static bool draw(struct program *p, struct pm_error *error)
 {
     const struct pm_example_options *o = p->options;
-    const double start = p->out.last = now_ms();
+    const double start = p->out.last = pm_now_ms();
     uint32_t drawn = 0;
     if (!(o->step ? draw_steps : draw_all)(p, &drawn, error))
         return false;
@@ -309,7 +302,7 @@ static bool draw(struct program *p, struct pm_error *error)
         printf("%s, seed %llu, on %s: %u frames of %ux%u, %.1f ms a frame\n",
                p->example->scenes[o->scene].name, (unsigned long long)o->seed,
                p->gpu.properties.deviceName, o->frames, o->width, o->height,
-               (now_ms() - start) / o->frames);
+               (pm_now_ms() - start) / o->frames);
     if (!o->png || !drawn)
         return true;
     const struct frame *last = &p->frames[(drawn - 1) % PM_FRAMES_IN_FLIGHT];

@@ -1,0 +1,25 @@
+/*
+ * The monotonic clock, which no one sets.
+ *
+ * Thread safety: no state; any thread.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <time.h>
+
+#define PM_SECOND INT64_C(1000000000) /* nanoseconds */
+
+/* Nanoseconds since some moment before the process began. */
+static inline int64_t pm_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * PM_SECOND + time.tv_nsec;
+}
+
+/* The same in milliseconds. */
+static inline double pm_now_ms(void)
+{
+    return (double)pm_now() * 1e-6;
+}

@@ -241,36 +241,37 @@ static void log_made(const struct pm_variant *variant)
                  variant->kind == PM_KIND_ZERO ? "zero candidates" : "blocks");
 }
 
-/* Makes a batch's variant and publishes it. Called by one thread at a time for a batch. */
-static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *record,
-                       uint32_t index)
+/* Makes a batch's variant and publishes it. Called by one thread at a time for a batch. NULL: there
+ * is none. */
+static const struct pm_variant *make_batch(struct pm_pipeline *pipeline,
+                                           struct pm_shader_record *record, uint32_t index)
 {
     struct pm_pipelines *pipelines = pipeline->device->pipelines;
     struct pm_pipeline_batch *batch = &pipeline->batches[index];
     if (atomic_load(&pipelines->full) || !reserve(pipelines)) {
         atomic_store(&batch->making, PM_FAILED);
-        return;
+        return NULL;
     }
     bool first = true;
     struct pm_error error = {0};
     struct pm_variant *variant = make(pipeline, record, index, &first, &error);
     if (variant) {
-        log_made(variant);
         atomic_store(&batch->variant, variant);
         atomic_store(&batch->making, PM_MADE);
-        return;
+        return variant;
     }
     give_back(pipelines);
     if (error.code == PM_ERROR_STATE) {
         /* The counters are not ready yet: a later sample asks again. */
         atomic_store(&batch->making, PM_UNMADE);
-        return;
+        return NULL;
     }
     atomic_store(&batch->making, PM_FAILED);
     if (error.code == PM_ERROR_LIMIT)
         stop_making(pipelines, error.message);
     else if (first)
         pm_log_info(pipeline->device->instance->log, "a shader gets no variant: %s", error.message);
+    return NULL;
 }
 
 void pm_pipeline_build_all(struct pm_pipeline *pipeline)
@@ -283,7 +284,9 @@ void pm_pipeline_build_all(struct pm_pipeline *pipeline)
     struct pm_shader_record *record = atomic_load(&pipeline->record);
     for (uint32_t i = 0; i < record->batch_count; i++) {
         atomic_store(&pipeline->batches[i].making, PM_QUEUED);
-        make_batch(pipeline, record, i);
+        const struct pm_variant *variant = make_batch(pipeline, record, i);
+        if (variant)
+            log_made(variant);
     }
 }
 
@@ -328,9 +331,12 @@ static void run_compile(struct pm_job *job)
         }
     }
     if (wanted && batch != PREPARE) {
-        make_batch(pipeline, atomic_load(&pipeline->record), batch);
-        if (atomic_load(&pipeline->batches[batch].variant))
+        const struct pm_variant *variant =
+            make_batch(pipeline, atomic_load(&pipeline->record), batch);
+        if (variant) {
             atomic_store(&pipeline->fresh, batch + 1);
+            log_made(variant); /* who reads it may count on the next call */
+        }
     }
     free(compile);
     pm_pipeline_release(pipeline);

@@ -112,6 +112,19 @@ const char *pm_layered_home(void)
     return home;
 }
 
+uint32_t pm_layered_logged(const char *text)
+{
+    char path[200], line[1024];
+    snprintf(path, sizeof(path), "%s/log", pm_layered_home());
+    FILE *file = fopen(path, "r");
+    uint32_t count = 0;
+    while (file && fgets(line, sizeof(line), file))
+        count += strstr(line, text) != NULL;
+    if (file)
+        fclose(file);
+    return count;
+}
+
 char *pm_calls_on(const struct pm_null_api *driver, uint64_t since, const void *handle)
 {
     char *text = NULL;

@@ -33,6 +33,9 @@ void pm_layered_sample_all(const char *probability);
 /* The test's home, for looking into its spool and log (log.file is HOME/log). */
 const char *pm_layered_home(void);
 
+/* How many lines of the log have the text; 0 while there is no log. */
+uint32_t pm_layered_logged(const char *text);
+
 /* ---- what reached the driver ---- */
 
 /* The calls since a position whose first argument is the handle, as one line: "vkCmdDraw

@@ -366,19 +366,6 @@ static void loads_again_and_again(void **state)
     assert_int_equal(all_calls(), 5);
 }
 
-static uint32_t lines_logged(const char *text)
-{
-    char path[160], line[1024];
-    snprintf(path, sizeof path, "%s/log", pm_layered_home());
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    uint32_t count = 0;
-    while (fgets(line, sizeof line, file))
-        count += strstr(line, text) != NULL;
-    fclose(file);
-    return count;
-}
-
 /* Another session that still runs has filled the spool: that is said once, not every second of a
  * long evening, and what is recorded once there is room again is kept. */
 static void a_full_spool(void **state)
@@ -403,16 +390,16 @@ static void a_full_spool(void **state)
         dispatch(&h, h.queue, buffer);
         PM_CHECK(h.vk.QueueWaitIdle(h.queue));
         pause_for(60);
-        since += lines_logged("the spool is full") > 0;
+        since += pm_layered_logged("the spool is full") > 0;
     }
-    assert_int_equal(lines_logged("the spool is full"), 1);
+    assert_int_equal(pm_layered_logged("the spool is full"), 1);
     unlink(path);
     close(other);
     dispatch(&h, h.queue, buffer);
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
     pm_harness_close(&h);
     assert_true(spooled_calls(&sessions, &live) >= 1);
-    assert_int_equal(lines_logged("the spool is full"), 1);
+    assert_int_equal(pm_layered_logged("the spool is full"), 1);
 }
 
 int main(void)

@@ -55,14 +55,7 @@ static bool becomes_sampled(VkPipeline pipeline, VkPipelineBindPoint point)
 
 static void assert_logged(const char *text)
 {
-    char path[200], line[1024];
-    snprintf(path, sizeof path, "%s/log", pm_layered_home());
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    uint32_t count = 0;
-    while (fgets(line, sizeof line, file))
-        count += strstr(line, text) != NULL;
-    fclose(file);
+    const uint32_t count = pm_layered_logged(text);
     if (count != 1)
         fail_msg("\"%s\" is %u times in the log", text, count);
 }

@@ -32,7 +32,7 @@ void pm_config_init(struct pm_config *config)
                    .variants = 256},
         .log = {.level = PM_LOG_WARNING},
         .ab = {.frames = 32},
-        .debug = {.checkpoint_heartbeats = 64},
+        .debug = {.checkpoint_heartbeats = 64, .settle_seconds = 600},
     };
 }
 

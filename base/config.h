@@ -65,6 +65,7 @@ struct pm_config {
         bool synchronous, trust_variants;
         enum pm_specialize specialize;
         uint32_t checkpoint_heartbeats; /* 64 */
+        uint32_t settle_seconds;        /* profile/journal.h; 600 */
     } debug;
 };
 

@@ -61,6 +61,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"debug.specialize", PM_CONFIG_CHOICE, AT(debug.specialize), 0, 0, specialize_names},
     {"debug.checkpoint_heartbeats", PM_CONFIG_COUNT, AT(debug.checkpoint_heartbeats), 1, 1u << 20,
      NULL},
+    {"debug.settle_seconds", PM_CONFIG_COUNT, AT(debug.settle_seconds), 0, 1u << 20, NULL},
     {NULL, PM_CONFIG_STRING, 0, 0, 0, NULL},
 };
 #undef AT

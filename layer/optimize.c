@@ -6,6 +6,7 @@
 #include "layer/pipeline_cache.h"
 #include "layer/trial.h"
 #include <stdlib.h>
+#include <time.h>
 
 /* A pipeline that waits for its variant. */
 struct waiting {
@@ -175,6 +176,16 @@ void pm_optimize_pause(struct pm_device *device, bool paused)
     optimizer->paused = paused;
     set_optimizes(optimizer);
     pthread_mutex_unlock(&optimizer->lock);
+}
+
+void pm_optimize_heartbeat(struct pm_device *device)
+{
+    struct timespec now;
+    if (!device->optimizer)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    pm_journal_heartbeat(device->optimizer->journal, now.tv_sec,
+                         device->instance->config.debug.settle_seconds);
 }
 
 void pm_optimize_lost(struct pm_device *device)

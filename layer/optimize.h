@@ -59,6 +59,9 @@ struct pm_optimized *pm_optimize_candidate(struct pm_pipeline *pipeline);
 /* The trial's outcome; the first one counts. faster: vkCmdBindPipeline binds it from now on. */
 void pm_optimize_verdict(struct pm_optimized *optimized, bool faster);
 
+/* A heartbeat, for safe mode. */
+void pm_optimize_heartbeat(struct pm_device *device);
+
 /* The device was lost. */
 void pm_optimize_lost(struct pm_device *device);
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "layer/ab.h"
 #include "layer/command.h"
+#include "layer/optimize.h"
 #include "layer/queue.h"
 #include "layer/registry.h"
 #include "layer/trial.h"
@@ -118,6 +119,7 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling)
     pthread_mutex_unlock(&sampling->lock);
     pm_ab_heartbeat(sampling->device->ab, heartbeat);
     pm_trials_heartbeat(sampling->device->trials, heartbeat);
+    pm_optimize_heartbeat(sampling->device);
 }
 
 void pm_sampling_tick(struct pm_sampling *sampling)

@@ -2,8 +2,7 @@
 
 #include "base/file.h"
 #include "base/random.h"
-#include "profile/journal_history.h"
-#include <dirent.h>
+#include "profile/journal_folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,23 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SUFFIX ".session"
-#define HISTORY "history"
-
-enum {
-    /* A history or a session's file of PM_JOURNAL_MOST variants is below. */
-    MOST_BYTES = 2 << 20,
-    MOST_SESSIONS = 256, /* judged at once; the rest at the next start */
-    LOCK_TRIES = 100,
-    LOCK_PAUSE = 10000000, /* nanoseconds */
-};
-
 struct pm_journal_entry {
     struct pm_shader_key key;
+    struct pm_journal *journal;
     _Atomic bool used;
     bool told; /* that it was used; under the journal's lock */
     struct pm_journal_entry *next;
@@ -39,186 +27,18 @@ struct pm_journal {
     pid_t process;
     struct pm_history history; /* read-only */
     int fd;                    /* of the session's file, locked */
+    _Atomic bool stirred; /* a variant was written down or first used since the last heartbeat */
+    _Atomic bool settled; /* and so ended, though devices live; changed under the lock */
     pthread_mutex_t lock;
     /* guarded by lock: */
     struct pm_journal_entry *entries;
     size_t entry_count;
     uint32_t devices;
-    bool ended, lost;
-    time_t synced; /* CLOCK_MONOTONIC, seconds; 0: never */
+    bool ended; /* the file says so */
+    bool lost;
+    int64_t quiet_since; /* CLOCK_MONOTONIC, seconds */
+    time_t synced;       /* likewise; 0: never */
 };
-
-/* ---- the game's folder ---- */
-
-static char *journals_folder(const char *folder)
-{
-    return folder ? strdup(folder) : pm_place_path(PM_PLACE_DATA, "journal");
-}
-
-static char *join(const char *folder, const char *name)
-{
-    char *path = NULL;
-    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
-}
-
-/* Takes the folder's lock. It is held for milliseconds, but a game must not wait for ever for
- * whoever has it. -1: not to be had. */
-static int lock_folder(const char *folder)
-{
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-            return fd;
-        nanosleep(&(struct timespec){0, LOCK_PAUSE}, NULL);
-    }
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-/* By name too: a child that was forked meanwhile has the same open file. */
-static void unlock_folder(int fd)
-{
-    flock(fd, LOCK_UN);
-    close(fd);
-}
-
-/* ---- judging ---- */
-
-struct session_file {
-    char *path;
-    struct timespec modified;
-};
-
-static int by_age(const void *a, const void *b)
-{
-    const struct timespec *x = &((const struct session_file *)a)->modified;
-    const struct timespec *y = &((const struct session_file *)b)->modified;
-    if (x->tv_sec != y->tv_sec)
-        return x->tv_sec < y->tv_sec ? -1 : 1;
-    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
-}
-
-static bool is_live(const char *path)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return errno != ENOENT;
-    const bool live = flock(fd, LOCK_SH | LOCK_NB) != 0;
-    close(fd);
-    return live;
-}
-
-/* The ended sessions, oldest first. The paths are the caller's. */
-static size_t list_ended(const char *folder, struct session_file *list)
-{
-    size_t count = 0;
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry;
-         directory && count < MOST_SESSIONS && (entry = readdir(directory));) {
-        const size_t length = strlen(entry->d_name), tail = sizeof SUFFIX - 1;
-        struct stat status;
-        if (length <= tail || strcmp(entry->d_name + length - tail, SUFFIX) != 0 ||
-            fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-            !S_ISREG(status.st_mode))
-            continue;
-        char *path = join(folder, entry->d_name);
-        if (path && !is_live(path))
-            list[count++] = (struct session_file){path, status.st_mtim};
-        else
-            free(path);
-    }
-    if (directory)
-        closedir(directory);
-    qsort(list, count, sizeof *list, by_age);
-    return count;
-}
-
-static bool judge_file(struct pm_history *history, const char *path, struct pm_journal_state *state)
-{
-    struct pm_buffer text;
-    struct pm_session_record session = {0};
-    struct pm_error error = {0};
-    bool bad = false;
-    pm_buffer_init(&text, MOST_BYTES);
-    if (!pm_file_read(path, &text, &error) ||
-        !pm_session_record_parse(&session, text.data ? (const char *)text.data : "", text.size,
-                                 &error)) {
-        pm_fail_prefix(&error, "%s", path);
-        state->damaged = error;
-    }
-    const bool judged = pm_history_judge(history, &session, &bad);
-    state->judged_bad += bad;
-    pm_session_record_finish(&session);
-    pm_buffer_finish(&text);
-    return judged;
-}
-
-/* What the folder says; what is damaged is left out. */
-static bool load_history(const char *folder, struct pm_history *history,
-                         struct pm_journal_state *state, struct pm_error *error)
-{
-    *history = (struct pm_history){0};
-    char *path = join(folder, HISTORY);
-    if (!path)
-        return pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
-    struct pm_buffer text;
-    struct pm_error damage = {0};
-    pm_buffer_init(&text, MOST_BYTES);
-    if (access(path, F_OK) == 0 &&
-        (!pm_file_read(path, &text, &damage) ||
-         !pm_history_parse(history, text.data ? (const char *)text.data : "", text.size,
-                           &damage))) {
-        pm_fail_prefix(&damage, "%s", path);
-        state->damaged = damage;
-    }
-    pm_buffer_finish(&text);
-    free(path);
-    return true;
-}
-
-static bool save_history(const char *folder, const struct pm_history *history,
-                         struct pm_error *error)
-{
-    struct pm_buffer text;
-    pm_buffer_init(&text, MOST_BYTES);
-    char *path = join(folder, HISTORY);
-    const bool saved = (path && pm_history_format(history, &text))
-                           ? pm_file_write(path, text.data, text.size, error)
-                           : pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
-    free(path);
-    pm_buffer_finish(&text);
-    return saved;
-}
-
-/* Judges the ended sessions; with `keep` the history is written and they go. A session whose
- * history could not be written stays, and is judged again. */
-static bool judge(const char *folder, bool keep, struct pm_history *history,
-                  struct pm_journal_state *state, struct pm_error *error)
-{
-    if (!load_history(folder, history, state, error))
-        return false;
-    struct session_file *ended = calloc(MOST_SESSIONS, sizeof *ended);
-    if (!ended)
-        return pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
-    const size_t count = list_ended(folder, ended);
-    bool ok = true;
-    for (size_t i = 0; ok && i < count; i++)
-        ok = judge_file(history, ended[i].path, state) ||
-             pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
-    if (ok && keep && (count > 0 || state->damaged.code != PM_OK))
-        ok = save_history(folder, history, error);
-    for (size_t i = 0; i < count; i++) {
-        if (ok && keep)
-            unlink(ended[i].path);
-        free(ended[i].path);
-    }
-    free(ended);
-    pm_history_count(history, state);
-    return ok;
-}
-
-/* ---- this session ---- */
 
 /* Under the lock, but for the first line. */
 static bool append(struct pm_journal *journal, const char *line, struct pm_error *error)
@@ -251,7 +71,7 @@ static bool make_file(struct pm_journal *journal, const char *folder, struct pm_
     uint64_t random = 0;
     char *path = NULL;
     pm_random_system(&random, sizeof random);
-    if (asprintf(&path, "%s/%ld-%016" PRIx64 SUFFIX, folder, (long)getpid(), random) < 0)
+    if (asprintf(&path, "%s/%ld-%016" PRIx64 PM_JOURNAL_SUFFIX, folder, (long)getpid(), random) < 0)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
     journal->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool made = journal->fd >= 0 && flock(journal->fd, LOCK_EX | LOCK_NB) == 0;
@@ -278,26 +98,17 @@ static void destroy(struct pm_journal *journal)
     free(journal);
 }
 
-static char *game_folder(const char *folder, const char *game)
-{
-    char *place = journals_folder(folder), *safe = pm_file_safe_name(game);
-    char *path = place && safe ? join(place, safe) : NULL;
-    free(place);
-    free(safe);
-    return path;
-}
-
 static bool open_in(struct pm_journal *journal, const char *folder, struct pm_journal_state *state,
                     struct pm_error *error)
 {
     if (!pm_make_folder(folder, error))
         return false;
-    const int locked = lock_folder(folder);
+    const int locked = pm_journal_lock(folder);
     if (locked < 0)
         return pm_fail(error, PM_ERROR_STATE, "%s: another process holds the journal", folder);
-    const bool opened =
-        judge(folder, true, &journal->history, state, error) && make_file(journal, folder, error);
-    unlock_folder(locked);
+    const bool opened = pm_journal_judge(folder, true, &journal->history, state, error) &&
+                        make_file(journal, folder, error);
+    pm_journal_unlock(locked);
     return opened;
 }
 
@@ -308,7 +119,7 @@ struct pm_journal *pm_journal_open(const char *folder, const char *game,
     state = state ? state : &unwanted;
     *state = (struct pm_journal_state){0};
     struct pm_journal *journal = calloc(1, sizeof *journal);
-    char *path = game_folder(folder, game);
+    char *path = pm_journal_game_folder(folder, game);
     if (journal) {
         journal->process = getpid();
         journal->fd = -1;
@@ -337,6 +148,15 @@ bool pm_journal_holds(const struct pm_journal *journal, const struct pm_shader_k
     return pm_history_holds(&journal->history, key);
 }
 
+/* Something new begins: what was said of the end no longer holds. Under the lock. */
+static void go_on(struct pm_journal *journal)
+{
+    if (journal->ended)
+        append(journal, PM_JOURNAL_AGAIN "\n", NULL);
+    journal->ended = false;
+    atomic_store(&journal->settled, false);
+}
+
 static struct pm_journal_entry *find_entry(const struct pm_journal *journal,
                                            const struct pm_shader_key *key)
 {
@@ -359,12 +179,16 @@ static struct pm_journal_entry *add_entry(struct pm_journal *journal,
         pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
         return NULL;
     }
+    atomic_store(&journal->stirred, true);
+    if (atomic_load(&journal->settled))
+        go_on(journal);
     if (!append_key(journal, PM_JOURNAL_NEW, key, error)) {
         free(entry);
         return NULL;
     }
     sync_sometimes(journal);
     entry->key = *key;
+    entry->journal = journal;
     entry->next = journal->entries;
     journal->entries = entry;
     journal->entry_count++;
@@ -386,10 +210,24 @@ struct pm_journal_entry *pm_journal_write(struct pm_journal *journal,
     return entry;
 }
 
+static void first_use(struct pm_journal_entry *entry)
+{
+    struct pm_journal *journal = entry->journal;
+    atomic_store(&entry->used, true);
+    /* Whoever settles looks at `stirred` after setting `settled`: one of the two sees the other. */
+    atomic_store(&journal->stirred, true);
+    if (!atomic_load(&journal->settled) || !is_ours(journal))
+        return;
+    pthread_mutex_lock(&journal->lock);
+    if (atomic_load(&journal->settled))
+        go_on(journal);
+    pthread_mutex_unlock(&journal->lock);
+}
+
 void pm_journal_used(struct pm_journal_entry *entry)
 {
     if (!atomic_load_explicit(&entry->used, memory_order_relaxed))
-        atomic_store_explicit(&entry->used, true, memory_order_relaxed);
+        first_use(entry);
 }
 
 /* What cannot be written leaves the session looking as if it had not ended properly, which costs
@@ -420,15 +258,37 @@ static void end(struct pm_journal *journal)
     journal->ended = ok && append(journal, PM_JOURNAL_END "\n", NULL);
 }
 
+/* Under the lock. */
+static void settle(struct pm_journal *journal)
+{
+    end(journal);
+    atomic_store(&journal->settled, journal->ended);
+    if (atomic_load(&journal->stirred))
+        go_on(journal);
+}
+
+void pm_journal_heartbeat(struct pm_journal *journal, int64_t now, uint32_t seconds)
+{
+    if (atomic_load_explicit(&journal->settled, memory_order_relaxed) || !is_ours(journal))
+        return;
+    /* Who holds it may be syncing; the next heartbeat will do. */
+    if (pthread_mutex_trylock(&journal->lock) != 0)
+        return;
+    if (atomic_exchange(&journal->stirred, false))
+        journal->quiet_since = now;
+    else if (journal->entry_count > 0 && !journal->lost && !journal->ended &&
+             now - journal->quiet_since >= (int64_t)seconds)
+        settle(journal);
+    pthread_mutex_unlock(&journal->lock);
+}
+
 void pm_journal_begin(struct pm_journal *journal)
 {
     if (!is_ours(journal))
         return;
     pthread_mutex_lock(&journal->lock);
     journal->devices++;
-    if (journal->ended)
-        append(journal, PM_JOURNAL_AGAIN "\n", NULL);
-    journal->ended = false;
+    go_on(journal);
     pthread_mutex_unlock(&journal->lock);
 }
 
@@ -465,35 +325,4 @@ void pm_journal_abandon(struct pm_journal *journal)
     if (journal->fd >= 0)
         close(journal->fd);
     journal->fd = -1;
-}
-
-/* ---- for people ---- */
-
-bool pm_journal_each(const char *folder,
-                     void (*visit)(const char *path, const char *game,
-                                   const struct pm_journal_state *state, void *user),
-                     void *user, struct pm_error *error)
-{
-    char *place = journals_folder(folder);
-    if (!place)
-        return pm_fail(error, PM_ERROR_MEMORY, "no memory or no place for the journal");
-    DIR *directory = opendir(place);
-    bool ok = directory || errno == ENOENT ||
-              pm_fail_errno(error, errno, "%s: cannot open the journals", place);
-    for (struct dirent *entry; directory && ok && (entry = readdir(directory));) {
-        char *path = entry->d_name[0] == '.' ? NULL : join(place, entry->d_name);
-        struct pm_journal_state state = {0};
-        struct pm_history history = {0};
-        if (path) {
-            ok = judge(path, false, &history, &state, error);
-            if (ok)
-                visit(path, entry->d_name, &state, user);
-        }
-        pm_history_finish(&history);
-        free(path);
-    }
-    if (directory)
-        closedir(directory);
-    free(place);
-    return ok;
 }

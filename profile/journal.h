@@ -16,6 +16,11 @@
  *    PM_JOURNAL_WAIT properly ended sessions (safe mode), and those it used count as new
  * afterwards. Sessions that wrote down no variant say nothing about variants when they end badly.
  *
+ * A session that went on for long after its last new variant has settled: whatever ends it then is
+ * hardly a variant's doing, and many a game is always ended by being killed. A lost device is a bad
+ * end also then. That a settled session goes on with something new is written but not synced: only
+ * a machine that is switched off within seconds of it takes the session for properly ended.
+ *
  * Variants are named by the key of the specialized module (struct pm_shader_key): a new PGO
  * database makes new ones.
  *
@@ -68,11 +73,17 @@ bool pm_journal_holds(const struct pm_journal *journal, const struct pm_shader_k
 struct pm_journal_entry *pm_journal_write(struct pm_journal *journal,
                                           const struct pm_shader_key *key, struct pm_error *error);
 
-/* The variant is about to be bound. Cheap: nothing is written. */
+/* The variant is about to be bound. Cheap: nothing is written but a few bytes when it is the
+ * variant's first use in a session that has settled. */
 void pm_journal_used(struct pm_journal_entry *entry);
 
 /* The device was lost. */
 void pm_journal_lost(struct pm_journal *journal);
+
+/* Frames go through, at `now` (CLOCK_MONOTONIC, seconds). When that has been so for so many seconds
+ * without a variant being written down or used for the first time, the session has settled: it
+ * counts as properly ended from here on, until that happens again. Never blocks. */
+void pm_journal_heartbeat(struct pm_journal *journal, int64_t now, uint32_t seconds);
 
 /* A device that may use variants begins, or ends; with the last one the session has ended properly,
  * for as long as no other begins. */

@@ -127,7 +127,7 @@ static void reads_every_kind_of_value(void **state)
         " \"log\": {\"level\": \"debug\", \"file\": \"/l\"},\n"
         " \"debug\": {\"synchronous\": true, \"trust_variants\": true, "
         "\"specialize\": \"canonical\", \"checkpoint_heartbeats\": "
-        "5}}\n";
+        "5, \"settle_seconds\": 6}}\n";
     struct pm_config config;
     struct pm_error error = {0};
     pm_config_init(&config);
@@ -157,6 +157,7 @@ static void reads_every_kind_of_value(void **state)
     assert_int_equal(config.debug.specialize, PM_SPECIALIZE_CANONICAL);
     assert_int_equal(config.limits.pipeline_cache_mib, 64);
     assert_int_equal(config.debug.checkpoint_heartbeats, 5);
+    assert_int_equal(config.debug.settle_seconds, 6);
     pm_config_finish(&config);
 }
 
@@ -255,7 +256,7 @@ static void variables_and_keys(void **state)
     size_t count = 0;
     while (pm_config_key(count))
         count++;
-    assert_int_equal(count, 30);
+    assert_int_equal(count, 31);
     assert_string_equal(pm_config_key(0), "game.name");
     assert_null(pm_config_key(count + 7));
 }

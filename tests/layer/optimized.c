@@ -259,3 +259,50 @@ VkPipeline optimized_graphics(struct pm_harness *h)
     h->vk.DestroyShaderModule(h->device, parts.fragment, NULL);
     return pipeline;
 }
+
+VkPipeline optimized_effective(struct pm_harness *harness, VkPipeline pipeline,
+                               VkPipelineBindPoint point)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(harness, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = harness->driver->position();
+    pm_harness_begin(harness, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(harness, buffer);
+    if (point == VK_PIPELINE_BIND_POINT_GRAPHICS)
+        pm_harness_begin_pass(harness, buffer);
+    harness->vk.CmdBindPipeline(buffer, point, pipeline);
+    if (point == VK_PIPELINE_BIND_POINT_GRAPHICS) {
+        harness->vk.CmdDraw(buffer, 3, 1, 0, 0);
+        harness->vk.CmdEndRenderPass(buffer);
+    } else {
+        harness->vk.CmdDispatch(buffer, 1, 1, 1);
+    }
+    PM_CHECK(harness->vk.EndCommandBuffer(buffer));
+    assert_int_equal(pm_calls_of(harness->driver, position, "vkCmdBindPipeline"), 1);
+    pm_harness_submit(harness, harness->queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(harness->vk.QueueWaitIdle(harness->queue));
+    harness->vk.FreeCommandBuffers(harness->device, harness->pool, 1, &buffer);
+    return (VkPipeline)(uintptr_t)pm_call(harness->driver, position, "vkCmdBindPipeline", 0)
+        .arguments[2];
+}
+
+/* ---- the log ---- */
+
+uint32_t optimized_logged(const char *text)
+{
+    char path[200], line[1024];
+    snprintf(path, sizeof path, "%s/log", pm_layered_home());
+    FILE *file = fopen(path, "r");
+    uint32_t count = 0;
+    while (file && fgets(line, sizeof line, file))
+        count += strstr(line, text) != NULL;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+void optimized_assert_logged(const char *text, uint32_t times)
+{
+    const uint32_t count = optimized_logged(text);
+    if (count != times)
+        fail_msg("\"%s\" is %u times in the log, not %u", text, count, times);
+}

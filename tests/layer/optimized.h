@@ -27,3 +27,11 @@ size_t optimized_journal(struct pm_shader_key *keys, size_t most);
 /* Pipelines of the shaders. */
 VkPipeline optimized_compute(struct pm_harness *harness);
 VkPipeline optimized_graphics(struct pm_harness *harness);
+
+/* What reaches the driver when the game binds a pipeline and uses it once. */
+VkPipeline optimized_effective(struct pm_harness *harness, VkPipeline pipeline,
+                               VkPipelineBindPoint point);
+
+/* How many lines of the layer's log have a text. */
+uint32_t optimized_logged(const char *text);
+void optimized_assert_logged(const char *text, uint32_t times);

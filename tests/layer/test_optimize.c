@@ -3,12 +3,10 @@
 
 #include "tests/layer/pipelines.h"
 #include "tests/patience.h"
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define COMPUTE VK_PIPELINE_BIND_POINT_COMPUTE
@@ -29,54 +27,9 @@ static VkPipeline bound(uint64_t since, uint32_t n)
     return (VkPipeline)(uintptr_t)pm_call(h.driver, since, "vkCmdBindPipeline", n).arguments[2];
 }
 
-/* What reaches the driver when the game binds a pipeline and uses it. */
-static VkPipeline effective(struct pm_harness *harness, VkPipeline pipeline,
-                            VkPipelineBindPoint point)
-{
-    VkCommandBuffer buffer = pm_harness_allocate(harness, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    const uint64_t position = harness->driver->position();
-    pm_harness_begin(harness, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    pm_harness_bind_set(harness, buffer);
-    if (point == GRAPHICS)
-        pm_harness_begin_pass(harness, buffer);
-    harness->vk.CmdBindPipeline(buffer, point, pipeline);
-    if (point == GRAPHICS) {
-        harness->vk.CmdDraw(buffer, 3, 1, 0, 0);
-        harness->vk.CmdEndRenderPass(buffer);
-    } else {
-        harness->vk.CmdDispatch(buffer, 1, 1, 1);
-    }
-    PM_CHECK(harness->vk.EndCommandBuffer(buffer));
-    assert_int_equal(pm_calls_of(harness->driver, position, "vkCmdBindPipeline"), 1);
-    pm_harness_submit(harness, harness->queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(harness->vk.QueueWaitIdle(harness->queue));
-    harness->vk.FreeCommandBuffers(harness->device, harness->pool, 1, &buffer);
-    return bound(position, 0);
-}
-
 static bool is_replaced(VkPipeline pipeline, VkPipelineBindPoint point)
 {
-    return effective(&h, pipeline, point) != pipeline;
-}
-
-static uint32_t logged(const char *text)
-{
-    char path[200], line[1024];
-    snprintf(path, sizeof path, "%s/log", pm_layered_home());
-    FILE *file = fopen(path, "r");
-    uint32_t count = 0;
-    while (file && fgets(line, sizeof line, file))
-        count += strstr(line, text) != NULL;
-    if (file)
-        fclose(file);
-    return count;
-}
-
-static void assert_logged(const char *text, uint32_t times)
-{
-    const uint32_t count = logged(text);
-    if (count != times)
-        fail_msg("\"%s\" is %u times in the log, not %u", text, count, times);
+    return optimized_effective(&h, pipeline, point) != pipeline;
 }
 
 static void open_trusting(void)
@@ -93,8 +46,8 @@ static void a_proven_variant_is_bound(void **state)
     const VkPipeline compute = optimized_compute(&h), graphics = optimized_graphics(&h);
     assert_true(is_replaced(compute, COMPUTE));
     assert_true(is_replaced(graphics, GRAPHICS));
-    const VkPipeline best = effective(&h, compute, COMPUTE);
-    assert_ptr_equal(best, effective(&h, compute, COMPUTE));
+    const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
+    assert_ptr_equal(best, optimized_effective(&h, compute, COMPUTE));
     /* A handle that the layer does not know is passed on. */
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     pm_harness_begin(&h, buffer, 0);
@@ -128,7 +81,7 @@ static void it_lives_as_long_as_the_pipeline(void **state)
     (void)state;
     open_trusting();
     const VkPipeline compute = optimized_compute(&h);
-    const VkPipeline best = effective(&h, compute, COMPUTE);
+    const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
     const uint64_t live = h.driver->live(VK_OBJECT_TYPE_PIPELINE);
     const uint64_t position = h.driver->position();
     h.vk.DestroyPipeline(h.device, compute, NULL);
@@ -150,12 +103,12 @@ static void two_pipelines_share_a_module(void **state)
     struct pm_shader_key keys[4];
     open_trusting();
     const VkPipeline first = optimized_compute(&h), second = optimized_compute(&h);
-    const VkPipeline best = effective(&h, first, COMPUTE);
+    const VkPipeline best = optimized_effective(&h, first, COMPUTE);
     assert_true(best != first);
     assert_true(is_replaced(second, COMPUTE));
-    assert_true(effective(&h, second, COMPUTE) != best);
+    assert_true(optimized_effective(&h, second, COMPUTE) != best);
     assert_int_equal(optimized_journal(keys, 4), 1);
-    assert_logged("is specialized: ", 1);
+    optimized_assert_logged("is specialized: ", 1);
     h.vk.DestroyPipeline(h.device, first, NULL);
     assert_true(is_replaced(second, COMPUTE));
     h.vk.DestroyPipeline(h.device, second, NULL);
@@ -321,7 +274,8 @@ static void refusals_leave_the_pipeline_as_it_is(void **state)
         assert_true(h.driver->inject(faults[i]));
         const VkPipeline compute = optimized_compute(&h);
         assert_false(is_replaced(compute, COMPUTE));
-        assert_logged("a pipeline is not specialized: the driver refused", (uint32_t)i + 1);
+        optimized_assert_logged("a pipeline is not specialized: the driver refused",
+                                (uint32_t)i + 1);
         /* The next one is built. */
         const VkPipeline next = optimized_compute(&h);
         assert_true(is_replaced(next, COMPUTE));
@@ -379,7 +333,7 @@ static void queries_that_would_see_it(void **state)
     (void)state;
     open_trusting();
     const VkPipeline compute = optimized_compute(&h);
-    const VkPipeline best = effective(&h, compute, COMPUTE);
+    const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
     const VkQueryPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
         .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
@@ -417,7 +371,7 @@ static void protected_command_buffers(void **state)
     const VkPipeline compute = optimized_compute(&h);
     const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .flags = VK_COMMAND_POOL_CREATE_PROTECTED_BIT};
-    const VkPipeline best = effective(&h, compute, COMPUTE);
+    const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
     VkCommandPool plain = h.pool;
     PM_CHECK(h.vk.CreateCommandPool(h.device, &info, NULL, &h.pool));
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
@@ -428,7 +382,7 @@ static void protected_command_buffers(void **state)
     PM_CHECK(h.vk.EndCommandBuffer(buffer));
     h.vk.DestroyCommandPool(h.device, h.pool, NULL);
     h.pool = plain;
-    assert_ptr_equal(effective(&h, compute, COMPUTE), best);
+    assert_ptr_equal(optimized_effective(&h, compute, COMPUTE), best);
     h.vk.DestroyPipeline(h.device, compute, NULL);
     pm_harness_close(&h);
 }
@@ -514,12 +468,12 @@ static void several_devices(void **state)
     open_trusting();
     pm_harness_open(&second, NULL);
     const VkPipeline ones = optimized_compute(&h), others = optimized_compute(&second);
-    const VkPipeline best = effective(&h, ones, COMPUTE);
+    const VkPipeline best = optimized_effective(&h, ones, COMPUTE);
     assert_true(best != ones);
-    assert_true(effective(&second, others, COMPUTE) != others);
+    assert_true(optimized_effective(&second, others, COMPUTE) != others);
     second.vk.DestroyPipeline(second.device, others, NULL);
     pm_harness_close(&second);
-    assert_ptr_equal(effective(&h, ones, COMPUTE), best);
+    assert_ptr_equal(optimized_effective(&h, ones, COMPUTE), best);
     h.vk.DestroyPipeline(h.device, ones, NULL);
     pm_harness_close(&h);
 }
@@ -587,7 +541,7 @@ static void the_cache_is_kept(void **state)
         if (cached_session() != 0)
             fail_msg("byte %ld was not missed", (long)at);
     }
-    assert_true(logged(".cache is not used: it is damaged") > 0);
+    assert_true(optimized_logged(".cache is not used: it is damaged") > 0);
     assert_int_equal(cached_session(), sizeof(VkPipelineCacheHeaderVersionOne));
     /* Kept nothing, it begins with nothing. */
     setenv("PIECEMEAL_LIMITS_PIPELINE_CACHE_MIB", "0", 1);
@@ -623,123 +577,6 @@ static void one_that_waits_for_its_trial_is_not_used(void **state)
     unsetenv("PIECEMEAL_SAMPLER_KINDS");
 }
 
-static bool replaced_in_a_session(void)
-{
-    pm_harness_open(&h, NULL);
-    const VkPipeline compute = optimized_compute(&h);
-    const bool replaced = is_replaced(compute, COMPUTE);
-    h.vk.DestroyPipeline(h.device, compute, NULL);
-    pm_harness_close(&h);
-    return replaced;
-}
-
-static void crash(void)
-{
-    signal(SIGSEGV, SIG_DFL);
-    raise(SIGSEGV);
-}
-
-static void hang(void)
-{
-    for (;;)
-        pause();
-}
-
-static void leave(void)
-{
-    exit(0);
-}
-
-/* A game in a process of its own, which ends as told while a variant is in use. */
-static void session_that_ends(void (*end)(void))
-{
-    int ready[2];
-    char replaced = 0;
-    assert_int_equal(pipe(ready), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        pm_harness_open(&h, NULL);
-        const VkPipeline compute = optimized_compute(&h);
-        replaced = is_replaced(compute, COMPUTE);
-        if (write(ready[1], &replaced, 1) != 1)
-            _exit(1);
-        end();
-        _exit(1);
-    }
-    close(ready[1]);
-    assert_int_equal(read(ready[0], &replaced, 1), 1);
-    assert_int_equal(replaced, 1);
-    close(ready[0]);
-    if (end == hang)
-        kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-}
-
-static void a_crash_holds_it_back(void **state)
-{
-    (void)state;
-    optimized_learn();
-    optimized_enable(true);
-    session_that_ends(crash);
-    assert_false(replaced_in_a_session());
-    assert_logged("the last session did not end properly", 1);
-    assert_false(replaced_in_a_session());
-    assert_logged("the last session did not end properly", 1);
-}
-
-static void a_hang_that_is_killed_holds_it_back(void **state)
-{
-    (void)state;
-    optimized_learn();
-    optimized_enable(true);
-    session_that_ends(hang);
-    assert_false(replaced_in_a_session());
-}
-
-static void a_second_bad_end_holds_back_everything(void **state)
-{
-    (void)state;
-    optimized_learn();
-    optimized_enable(true);
-    assert_true(replaced_in_a_session());
-    session_that_ends(crash);
-    assert_true(replaced_in_a_session()); /* it was proven; this session ends well */
-    session_that_ends(crash);
-    session_that_ends(crash);
-    assert_false(replaced_in_a_session());
-    assert_logged("all are held back", 1);
-}
-
-static void a_game_that_just_exits_has_ended_properly(void **state)
-{
-    (void)state;
-    optimized_learn();
-    optimized_enable(true);
-    session_that_ends(leave);
-    assert_true(replaced_in_a_session());
-    assert_logged("did not end properly", 0);
-}
-
-static void a_lost_device_holds_it_back(void **state)
-{
-    (void)state;
-    open_trusting();
-    const VkPipeline compute = optimized_compute(&h);
-    assert_true(is_replaced(compute, COMPUTE));
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    assert_true(h.driver->inject("vkQueueSubmit:1"));
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &buffer};
-    assert_int_equal(h.vk.QueueSubmit(h.queue, 1, &info, VK_NULL_HANDLE), VK_ERROR_DEVICE_LOST);
-    h.vk.DestroyPipeline(h.device, compute, NULL);
-    pm_harness_close(&h);
-    optimized_enable(true);
-    assert_false(replaced_in_a_session());
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -761,11 +598,6 @@ int main(void)
         PM_LAYERED_TEST(several_devices),
         PM_LAYERED_TEST(the_cache_is_kept),
         PM_LAYERED_TEST(one_that_waits_for_its_trial_is_not_used),
-        PM_LAYERED_TEST(a_crash_holds_it_back),
-        PM_LAYERED_TEST(a_hang_that_is_killed_holds_it_back),
-        PM_LAYERED_TEST(a_second_bad_end_holds_back_everything),
-        PM_LAYERED_TEST(a_game_that_just_exits_has_ended_properly),
-        PM_LAYERED_TEST(a_lost_device_holds_it_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,8 +76,8 @@ static void good_session(const char *names)
     pm_journal_close(journal);
 }
 
-/* A session of a child process, which is killed in the middle of it. */
-static void killed_session(const char *names)
+/* A child process that does something and is killed then. */
+static void killed_after(void (*act)(const char *names), const char *names)
 {
     int ready[2];
     char byte;
@@ -85,7 +85,7 @@ static void killed_session(const char *names)
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        use(begin(), names);
+        act(names);
         if (write(ready[1], "", 1) == 1)
             pause();
         _exit(1);
@@ -95,6 +95,16 @@ static void killed_session(const char *names)
     close(ready[0]);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
+}
+
+static void begin_and_use(const char *names)
+{
+    use(begin(), names);
+}
+
+static void killed_session(const char *names)
+{
+    killed_after(begin_and_use, names);
 }
 
 /* What a session that begins now holds back, of a to d. */
@@ -216,31 +226,22 @@ static void a_lost_device_is_a_bad_end(void **unused)
     assert_held("a");
 }
 
+static void two_more_devices(const char *names)
+{
+    struct pm_journal *journal = begin();
+    use(journal, "a");
+    pm_journal_end(journal);
+    pm_journal_begin(journal);
+    pm_journal_begin(journal);
+    use(journal, names);
+    pm_journal_end(journal);
+}
+
 /* One device after another, and two at once: the session ends with the last. */
 static void devices_come_and_go(void **unused)
 {
     (void)unused;
-    int ready[2];
-    char byte;
-    assert_int_equal(pipe(ready), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        struct pm_journal *journal = begin();
-        use(journal, "a");
-        pm_journal_end(journal);
-        pm_journal_begin(journal);
-        pm_journal_begin(journal);
-        use(journal, "b");
-        pm_journal_end(journal);
-        if (write(ready[1], "", 1) == 1)
-            pause();
-        _exit(1);
-    }
-    close(ready[1]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    killed_after(two_more_devices, "b");
     assert_held("ab");
 
     struct pm_journal *journal = begin();
@@ -450,6 +451,115 @@ static void many_variants(void **unused)
     assert_int_equal(state.proven, PM_JOURNAL_MOST - 1);
 }
 
+enum { SETTLED = 600 };
+
+/* Frames for so many seconds, one a second, from a time on. */
+static void play(struct pm_journal *journal, int64_t from, int64_t seconds)
+{
+    for (int64_t now = from; now <= from + seconds; now++)
+        pm_journal_heartbeat(journal, now, SETTLED);
+}
+
+static void use_and_play(const char *names, int64_t seconds)
+{
+    struct pm_journal *journal = begin();
+    use(journal, names);
+    play(journal, 1000, seconds);
+}
+
+static void play_until_settled(const char *names)
+{
+    use_and_play(names, SETTLED);
+}
+
+static void play_too_short(const char *names)
+{
+    use_and_play(names, SETTLED - 1);
+}
+
+/* It hangs: no frame goes through any more. */
+static void play_without_frames(const char *names)
+{
+    use_and_play(names, 0);
+}
+
+/* The last of them comes when the others have settled. */
+static void play_on_with_another(const char *names)
+{
+    struct pm_journal *journal = begin();
+    use(journal, "a");
+    play(journal, 1000, SETTLED);
+    use(journal, names);
+    play(journal, 1000 + SETTLED, SETTLED - 1);
+}
+
+/* One that was made early is first bound when all has settled. */
+static void bind_late(const char *names)
+{
+    struct pm_journal *journal = begin();
+    const struct pm_shader_key late = key((uint8_t)*names);
+    struct pm_journal_entry *entry = pm_journal_write(journal, &late, NULL);
+    use(journal, "a");
+    play(journal, 1000, SETTLED);
+    pm_journal_used(entry);
+}
+
+static void lose_after_settling(const char *names)
+{
+    struct pm_journal *journal = begin();
+    use(journal, names);
+    play(journal, 1000, SETTLED);
+    pm_journal_lost(journal);
+    play(journal, 1000 + SETTLED, 2 * SETTLED);
+}
+
+static void a_settled_session_may_be_killed(void **unused)
+{
+    const struct {
+        void (*play)(const char *names);
+        const char *held;
+    } cases[] = {
+        {play_until_settled, ""},     {play_too_short, "b"}, {play_without_frames, "b"},
+        {play_on_with_another, "ab"}, {bind_late, "ab"},     {lose_after_settling, "b"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tear_down(unused);
+        set_up(unused);
+        killed_after(cases[i].play, "b");
+        assert_held(cases[i].held);
+        assert_int_equal(state.judged_bad, *cases[i].held != '\0');
+        assert_int_equal(state.proven, *cases[i].held == '\0');
+    }
+}
+
+/* Always killed, and never in safe mode. */
+static void settled_sessions_in_a_row(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 4; i++) {
+        killed_after(play_until_settled, "ab");
+        assert_held("");
+    }
+    assert_int_equal(state.bad_in_a_row, 0);
+    assert_int_equal(state.proven, 2);
+}
+
+/* Settled, something new, and settled again; and then it ends by itself. */
+static void settling_twice(void **unused)
+{
+    (void)unused;
+    struct pm_journal *journal = begin();
+    use(journal, "a");
+    play(journal, 1000, 2 * SETTLED);
+    use(journal, "b");
+    play(journal, 5000, 2 * SETTLED);
+    use(journal, "c");
+    pm_journal_end(journal);
+    pm_journal_close(journal);
+    assert_held("");
+    assert_int_equal(state.proven, 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -470,6 +580,9 @@ int main(void)
         TEST(no_place),
         TEST(listing_changes_nothing),
         TEST(many_variants),
+        TEST(a_settled_session_may_be_killed),
+        TEST(settled_sessions_in_a_row),
+        TEST(settling_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,228 @@
+#include "profile/journal_folder.h"
+
+#include "base/file.h"
+#include "profile/journal_history.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HISTORY "history"
+
+enum {
+    /* A history or a session's file of PM_JOURNAL_MOST variants is below. */
+    MOST_BYTES = 2 << 20,
+    MOST_SESSIONS = 256, /* judged at once; the rest at the next start */
+    LOCK_TRIES = 100,
+    LOCK_PAUSE = 10000000, /* nanoseconds */
+};
+
+static char *journals_folder(const char *folder)
+{
+    return folder ? strdup(folder) : pm_place_path(PM_PLACE_DATA, "journal");
+}
+
+static char *join(const char *folder, const char *name)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+char *pm_journal_game_folder(const char *folder, const char *game)
+{
+    char *place = journals_folder(folder), *safe = pm_file_safe_name(game);
+    char *path = place && safe ? join(place, safe) : NULL;
+    free(place);
+    free(safe);
+    return path;
+}
+
+int pm_journal_lock(const char *folder)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        nanosleep(&(struct timespec){0, LOCK_PAUSE}, NULL);
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* By name too: a child that was forked meanwhile has the same open file. */
+void pm_journal_unlock(int fd)
+{
+    flock(fd, LOCK_UN);
+    close(fd);
+}
+
+/* ---- judging ---- */
+
+struct session_file {
+    char *path;
+    struct timespec modified;
+};
+
+static int by_age(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct session_file *)a)->modified;
+    const struct timespec *y = &((const struct session_file *)b)->modified;
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+static bool is_live(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return errno != ENOENT;
+    const bool live = flock(fd, LOCK_SH | LOCK_NB) != 0;
+    close(fd);
+    return live;
+}
+
+/* The ended sessions, oldest first. The paths are the caller's. */
+static size_t list_ended(const char *folder, struct session_file *list)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry;
+         directory && count < MOST_SESSIONS && (entry = readdir(directory));) {
+        const size_t length = strlen(entry->d_name), tail = sizeof PM_JOURNAL_SUFFIX - 1;
+        struct stat status;
+        if (length <= tail || strcmp(entry->d_name + length - tail, PM_JOURNAL_SUFFIX) != 0 ||
+            fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(status.st_mode))
+            continue;
+        char *path = join(folder, entry->d_name);
+        if (path && !is_live(path))
+            list[count++] = (struct session_file){path, status.st_mtim};
+        else
+            free(path);
+    }
+    if (directory)
+        closedir(directory);
+    qsort(list, count, sizeof *list, by_age);
+    return count;
+}
+
+static bool judge_file(struct pm_history *history, const char *path, struct pm_journal_state *state)
+{
+    struct pm_buffer text;
+    struct pm_session_record session = {0};
+    struct pm_error error = {0};
+    bool bad = false;
+    pm_buffer_init(&text, MOST_BYTES);
+    if (!pm_file_read(path, &text, &error) ||
+        !pm_session_record_parse(&session, text.data ? (const char *)text.data : "", text.size,
+                                 &error)) {
+        pm_fail_prefix(&error, "%s", path);
+        state->damaged = error;
+    }
+    const bool judged = pm_history_judge(history, &session, &bad);
+    state->judged_bad += bad;
+    pm_session_record_finish(&session);
+    pm_buffer_finish(&text);
+    return judged;
+}
+
+/* What the folder says; what is damaged is left out. */
+static bool load_history(const char *folder, struct pm_history *history,
+                         struct pm_journal_state *state, struct pm_error *error)
+{
+    *history = (struct pm_history){0};
+    char *path = join(folder, HISTORY);
+    if (!path)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
+    struct pm_buffer text;
+    struct pm_error damage = {0};
+    pm_buffer_init(&text, MOST_BYTES);
+    if (access(path, F_OK) == 0 &&
+        (!pm_file_read(path, &text, &damage) ||
+         !pm_history_parse(history, text.data ? (const char *)text.data : "", text.size,
+                           &damage))) {
+        pm_fail_prefix(&damage, "%s", path);
+        state->damaged = damage;
+    }
+    pm_buffer_finish(&text);
+    free(path);
+    return true;
+}
+
+static bool save_history(const char *folder, const struct pm_history *history,
+                         struct pm_error *error)
+{
+    struct pm_buffer text;
+    pm_buffer_init(&text, MOST_BYTES);
+    char *path = join(folder, HISTORY);
+    const bool saved = (path && pm_history_format(history, &text))
+                           ? pm_file_write(path, text.data, text.size, error)
+                           : pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
+    free(path);
+    pm_buffer_finish(&text);
+    return saved;
+}
+
+bool pm_journal_judge(const char *folder, bool keep, struct pm_history *history,
+                      struct pm_journal_state *state, struct pm_error *error)
+{
+    if (!load_history(folder, history, state, error))
+        return false;
+    struct session_file *ended = calloc(MOST_SESSIONS, sizeof *ended);
+    if (!ended)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
+    const size_t count = list_ended(folder, ended);
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = judge_file(history, ended[i].path, state) ||
+             pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
+    if (ok && keep && (count > 0 || state->damaged.code != PM_OK))
+        ok = save_history(folder, history, error);
+    for (size_t i = 0; i < count; i++) {
+        if (ok && keep)
+            unlink(ended[i].path);
+        free(ended[i].path);
+    }
+    free(ended);
+    pm_history_count(history, state);
+    return ok;
+}
+
+/* ---- for people ---- */
+
+bool pm_journal_each(const char *folder,
+                     void (*visit)(const char *path, const char *game,
+                                   const struct pm_journal_state *state, void *user),
+                     void *user, struct pm_error *error)
+{
+    char *place = journals_folder(folder);
+    if (!place)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory or no place for the journal");
+    DIR *directory = opendir(place);
+    bool ok = directory || errno == ENOENT ||
+              pm_fail_errno(error, errno, "%s: cannot open the journals", place);
+    for (struct dirent *entry; directory && ok && (entry = readdir(directory));) {
+        char *path = entry->d_name[0] == '.' ? NULL : join(place, entry->d_name);
+        struct pm_journal_state state = {0};
+        struct pm_history history = {0};
+        if (path) {
+            ok = pm_journal_judge(path, false, &history, &state, error);
+            if (ok)
+                visit(path, entry->d_name, &state, user);
+        }
+        pm_history_finish(&history);
+        free(path);
+    }
+    if (directory)
+        closedir(directory);
+    free(place);
+    return ok;
+}

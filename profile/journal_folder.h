@@ -1,0 +1,26 @@
+/*
+ * The folder of a game's journal (journal.h): its lock, and what the ended sessions in it say.
+ *
+ * Thread safety: any thread; processes exclude each other by the lock.
+ */
+#pragma once
+
+#include "profile/journal_history.h"
+
+/* The ending of a session's file. */
+#define PM_JOURNAL_SUFFIX ".session"
+
+/* Where the game's journal is; the caller's to free. folder NULL: the default. NULL: no memory, or
+ * no place. */
+char *pm_journal_game_folder(const char *folder, const char *game);
+
+/* Takes the folder's lock. It is held for milliseconds, but a game must not wait for ever for
+ * whoever has it. -1: not to be had. */
+int pm_journal_lock(const char *folder);
+void pm_journal_unlock(int lock);
+
+/* Judges the ended sessions; with `keep` the history is written and they go. A session whose
+ * history could not be written stays, and is judged again. What is damaged is left out and told in
+ * *state. */
+bool pm_journal_judge(const char *folder, bool keep, struct pm_history *history,
+                      struct pm_journal_state *state, struct pm_error *error);

@@ -29,6 +29,7 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     aggregator->sessions_for_never = info->sessions_for_never;
     if (aggregator->sessions_for_never == 0)
         aggregator->sessions_for_never = info->publish_all ? 1 : SESSIONS_FOR_NEVER;
+    aggregator->scenes = info->scenes;
     aggregator->database_bytes = PM_DATABASE_BYTES;
     if (info->database_bytes > DATABASE_HEAD_BYTES && info->database_bytes < PM_DATABASE_BYTES)
         aggregator->database_bytes = info->database_bytes;
@@ -59,8 +60,18 @@ bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,
                             char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                             struct pm_error *error)
 {
+    const struct pm_publication publication = {.game = game, .scene = ""};
+    return pm_aggregator_publication(aggregator, &publication, etag, body, error);
+}
+
+bool pm_aggregator_publication(struct pm_aggregator *aggregator,
+                               const struct pm_publication *publication,
+                               char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+                               struct pm_error *error)
+{
     struct pm_storage *storage = aggregator->storage;
-    return storage->operations->get_database(storage, game, etag, body, error);
+    return storage->operations->get_database(storage, publication->game, publication->scene,
+                                             publication->previous, etag, body, error);
 }
 
 struct pm_storage *pm_aggregator_storage(struct pm_aggregator *aggregator)

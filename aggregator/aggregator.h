@@ -23,6 +23,8 @@ struct pm_aggregator_info {
     uint32_t sessions_for_never; /* entries after which a point that never ran is covered; 0: 20; 1
                                     under publish_all */
     uint32_t pairs_for_timing;   /* timed pairs after which a timing is covered; 0: 8 */
+    uint32_t scenes;             /* most scenes of a game that get a database of their own, those
+                                    with the most statistics first; 0: none */
     size_t database_bytes;       /* most bytes of a database before compression; 0, and at most:
                                     PM_DATABASE_BYTES */
 };
@@ -56,9 +58,10 @@ bool pm_aggregator_ingest(struct pm_aggregator *aggregator,
                           struct pm_ingest_outcome *outcomes, struct pm_error *error);
 
 /* Computes the game's database from its statistics and publishes it, atomically; the ETag changes
- * when anything but the time of curation did. What does not fit database_bytes is left out,
- * timings last and of the others those with the fewest invocations first. Adds a sample to the
- * game's coverage history.
+ * when anything but the time of curation did, and what was published before stays as the previous
+ * one. Then the same of its scenes, each from the profiles of that scene alone. What does not fit
+ * database_bytes is left out, timings last and of the others those with the fewest invocations
+ * first. Adds a sample to the game's coverage history.
  * PM_ERROR_STATE: the game is not known. */
 bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
                           struct pm_error *error);
@@ -69,12 +72,42 @@ bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,
                             char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                             struct pm_error *error);
 
-/* The full estimates, published or not: what `db show` prints. Points are never NULL here; memory
- * is the arena's. A shader that has profiles with and without flags shows those without, once they
- * cover it, else all together. PM_ERROR_STATE: the game is not known. */
-bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game,
+/* The same of any publication. PM_ERROR_STATE also: it never had a previous one. */
+struct pm_publication {
+    const char *game;
+    const char *scene; /* "": the database of all scenes */
+    bool previous;     /* the one before the current */
+};
+bool pm_aggregator_publication(struct pm_aggregator *aggregator,
+                               const struct pm_publication *publication,
+                               char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+                               struct pm_error *error);
+
+/* The full estimates, published or not: what `db show` prints; of one scene where scene is not
+ * NULL. Points are never NULL here; memory is the arena's. A shader that has profiles with and
+ * without flags shows those without, once they cover it, else all together. PM_ERROR_STATE: the
+ * game is not known. */
+bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game, const char *scene,
                              struct pm_arena *arena, struct pm_database *database,
                              struct pm_error *error);
+
+/* Adds what another storage has of the game, in one durable transaction: afterwards every sum is
+ * exactly what it would be had all its uploads come here. Nothing is added twice: PM_ERROR_STATE
+ * when some of it is in the sums here already, and what a game was dropped from and then filled
+ * again counts as another (struct pm_storage_operations, add_origin). PM_ERROR_STATE: `from` does
+ * not know the game; PM_ERROR_INPUT: it is damaged, or disagrees about a shader's space. Upload ids
+ * stay behind: they do not say which game they are of. */
+struct pm_imported {
+    uint64_t uploads, blobs;
+};
+bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_storage *from,
+                          const char *game, struct pm_imported *imported, struct pm_error *error);
+
+/* Forgets a game with all that was published of it, or, when key is not NULL, one of its shaders,
+ * and then curates. *blobs: the statistics that went, one a shader, environment, kind, day and
+ * scene. PM_ERROR_STATE: there was nothing to forget. */
+bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
+                        const struct pm_shader_key *key, uint64_t *blobs, struct pm_error *error);
 
 /* A point's part of the coverage rule. It ran (a candidate: was written) in some upload, or its
  * shader was entered in enough sessions; a timing has enough pairs. */

@@ -11,6 +11,7 @@ struct pm_aggregator {
     bool publish_all;
     double half_width_absolute, half_width_relative;
     uint32_t sessions_for_never, pairs_for_timing;
+    uint32_t scenes;
     size_t database_bytes;       /* for the shaders of a database: some are kept for its head */
     pthread_mutex_t write_mutex; /* held from begin to commit or rollback of the storage */
 };

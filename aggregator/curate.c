@@ -334,22 +334,16 @@ static void curation_finish(struct curation *curation)
     free(curation->shaders);
 }
 
-bool pm_curate_read(struct pm_aggregator *aggregator, const char *game, bool everything,
+bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_request *request,
                     struct pm_arena *arena, struct pm_curated *out, struct pm_error *error)
 {
-    return pm_curate_read_observed(aggregator, game, everything, NULL, NULL, arena, out, error);
-}
-
-bool pm_curate_read_observed(struct pm_aggregator *aggregator, const char *game, bool everything,
-                             pm_curate_observe observe, void *user, struct pm_arena *arena,
-                             struct pm_curated *out, struct pm_error *error)
-{
     struct pm_storage *storage = aggregator->storage;
+    const char *game = request->game;
     struct wanted_game wanted = {.name = game};
     struct curation curation = {.aggregator = aggregator,
-                                .everything = everything,
-                                .observe = observe,
-                                .user = user,
+                                .everything = request->everything,
+                                .observe = request->observe,
+                                .user = request->user,
                                 .arena = arena,
                                 .out = out};
     memset(out, 0, sizeof(*out));
@@ -363,7 +357,8 @@ bool pm_curate_read_observed(struct pm_aggregator *aggregator, const char *game,
     pm_statistics_init(&curation.plain);
     pm_statistics_init(&curation.all);
 
-    const bool done = storage->operations->read_game(storage, game, visit_blob, &curation, error) &&
+    const bool done = storage->operations->read_game(storage, request->game, request->scene,
+                                                     visit_blob, &curation, error) &&
                       close_shader(&curation, error) && settle(&curation, error);
     curation_finish(&curation);
     return done;

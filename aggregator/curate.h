@@ -22,12 +22,6 @@ struct pm_curate_result {
     uint64_t uploads, points, points_covered;
 };
 
-/* Reads all of the game and fills *out, whose memory is the arena's. everything: estimates also for
- * shaders that are not published, however much it is; else no more than fits a database.
- * PM_ERROR_STATE: the game is not known. */
-bool pm_curate_read(struct pm_aggregator *aggregator, const char *game, bool everything,
-                    struct pm_arena *arena, struct pm_curated *out, struct pm_error *error);
-
 /* One (key, environment, kind), judged. What it points to lives until the observer returns. */
 struct pm_judged {
     const struct pm_shader_estimates *shader; /* its points are never NULL, published or not */
@@ -38,18 +32,28 @@ struct pm_judged {
 typedef bool (*pm_curate_observe)(void *user, const struct pm_judged *judged,
                                   struct pm_error *error);
 
-/* As pm_curate_read, and shows each shader to the observer, in order, before what is not published
- * is forgotten. */
-bool pm_curate_read_observed(struct pm_aggregator *aggregator, const char *game, bool everything,
-                             pm_curate_observe observe, void *user, struct pm_arena *arena,
-                             struct pm_curated *out, struct pm_error *error);
+struct pm_curate_request {
+    const char *game;
+    const char *scene; /* only this one; NULL: all */
+    bool everything; /* estimates also for shaders that are not published, however much it is; else
+                        no more than fits a database */
+    pm_curate_observe observe; /* sees each shader, in order, before what is not published is
+                                  forgotten; may be NULL */
+    void *user;
+};
+
+/* Reads what is asked for and fills *out, whose memory is the arena's. PM_ERROR_STATE: the game is
+ * not known. */
+bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_request *request,
+                    struct pm_arena *arena, struct pm_curated *out, struct pm_error *error);
 
 /* Shows all that there is of one key, in order; nothing of a key or game that is not known. */
 bool pm_curate_read_shader(struct pm_aggregator *aggregator, const char *game,
                            const struct pm_shader_key *key, pm_curate_observe observe, void *user,
                            struct pm_error *error);
 
-/* pm_aggregator_curate with an observer. */
+/* pm_aggregator_curate with an observer; it and *result are told of the game as a whole, not of
+ * its scenes. */
 bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
                        pm_curate_observe observe, void *user, struct pm_curate_result *result,
                        struct pm_error *error);

@@ -4,6 +4,7 @@
 
 #include <blake2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -37,15 +38,17 @@ static bool make_body(const struct pm_database *database, struct pm_buffer *body
 }
 
 /* When the published database was curated; false when there is none that can be read. */
-static bool published_at(struct pm_aggregator *aggregator, const char *game,
+static bool published_at(struct pm_aggregator *aggregator, const char *game, const char *scene,
                          char etag[static PM_ETAG_TEXT], uint64_t *curated_at)
 {
     struct pm_database database;
     struct pm_buffer body, encoded;
+    const struct pm_publication publication = {.game = game, .scene = scene};
     struct pm_arena *arena = pm_arena_create(DATABASE_CAP);
     pm_buffer_init(&body, DATABASE_CAP);
     pm_buffer_init(&encoded, DATABASE_CAP);
-    const bool done = arena && pm_aggregator_database(aggregator, game, etag, &body, NULL) &&
+    const bool done = arena &&
+                      pm_aggregator_publication(aggregator, &publication, etag, &body, NULL) &&
                       pm_decompress(body.data, body.size, &encoded, NULL) &&
                       pm_database_decode(encoded.data, encoded.size, arena, &database, NULL);
     if (done)
@@ -58,14 +61,14 @@ static bool published_at(struct pm_aggregator *aggregator, const char *game,
 
 /* *changed: false when the published database says the same, but for the time; it then stays, and
  * so does its ETag, which is what clients ask by. */
-static bool make_publication(struct pm_aggregator *aggregator, struct pm_database *database,
-                             struct pm_buffer *body, char etag[static PM_ETAG_TEXT], bool *changed,
-                             struct pm_error *error)
+static bool make_publication(struct pm_aggregator *aggregator, const char *scene,
+                             struct pm_database *database, struct pm_buffer *body,
+                             char etag[static PM_ETAG_TEXT], bool *changed, struct pm_error *error)
 {
     char old_etag[PM_ETAG_TEXT];
     const uint64_t now = database->curated_at;
     *changed = true;
-    if (published_at(aggregator, database->game, old_etag, &database->curated_at)) {
+    if (published_at(aggregator, database->game, scene, old_etag, &database->curated_at)) {
         if (!make_body(database, body, etag, error))
             return false;
         *changed = strcmp(etag, old_etag) != 0;
@@ -76,19 +79,21 @@ static bool make_publication(struct pm_aggregator *aggregator, struct pm_databas
     return make_body(database, body, etag, error);
 }
 
-static bool store(struct pm_aggregator *aggregator, const struct pm_curated *curated,
-                  const char *etag, const struct pm_buffer *body, struct pm_error *error)
+/* etag NULL: the database stays as it is. */
+static bool store(struct pm_aggregator *aggregator, const char *scene,
+                  const struct pm_curated *curated, const char *etag, const struct pm_buffer *body,
+                  struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
     const char *game = curated->database.game;
     pthread_mutex_lock(&aggregator->write_mutex);
     bool done = storage->operations->begin(storage, error);
     if (done) {
-        done =
-            (!etag || storage->operations->put_database(storage, game, etag, body->data, body->size,
-                                                        error)) &&
-            storage->operations->add_coverage(storage, game, (int64_t)time(NULL), curated->uploads,
-                                              curated->points_covered, curated->points, error);
+        done = (!etag || storage->operations->put_database(storage, game, scene, etag, body->data,
+                                                           body->size, error)) &&
+               (*scene || storage->operations->add_coverage(
+                              storage, game, (int64_t)time(NULL), curated->uploads,
+                              curated->points_covered, curated->points, error));
         if (done)
             done = storage->operations->commit(storage, error);
         else
@@ -98,17 +103,11 @@ static bool store(struct pm_aggregator *aggregator, const struct pm_curated *cur
     return done;
 }
 
-bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
-                          struct pm_error *error)
+/* result: NULL where nobody asks. */
+static bool publish(struct pm_aggregator *aggregator, const struct pm_curate_request *request,
+                    struct pm_curate_result *result, struct pm_error *error)
 {
-    struct pm_curate_result result;
-    return pm_curate_publish(aggregator, game, NULL, NULL, &result, error);
-}
-
-bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
-                       pm_curate_observe observe, void *user, struct pm_curate_result *result,
-                       struct pm_error *error)
-{
+    const char *game = request->game, *scene = request->scene ? request->scene : "";
     struct pm_curated curated;
     struct pm_buffer body;
     char etag[PM_ETAG_TEXT];
@@ -118,31 +117,77 @@ bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
     pm_buffer_init(&body, DATABASE_CAP);
     const bool done =
-        pm_curate_read_observed(aggregator, game, false, observe, user, arena, &curated, error) &&
-        make_publication(aggregator, &curated.database, &body, etag, &changed, error) &&
-        store(aggregator, &curated, changed ? etag : NULL, &body, error);
-    if (done)
+        pm_curate_read(aggregator, request, arena, &curated, error) &&
+        make_publication(aggregator, scene, &curated.database, &body, etag, &changed, error) &&
+        (!changed && *scene
+             ? true
+             : store(aggregator, scene, &curated, changed ? etag : NULL, &body, error));
+    if (done && result)
         *result = (struct pm_curate_result){curated.database.curated_at, curated.uploads,
                                             curated.points, curated.points_covered};
     if (done && curated.left_out > 0)
         pm_log_warning(aggregator->log,
-                       "the database of \"%s\" is full: %llu shaders that run least are left out",
-                       game, (unsigned long long)curated.left_out);
+                       "the database of \"%s\"%s%s is full: %llu shaders that run least are left"
+                       " out",
+                       game, *scene ? ", scene " : "", scene, (unsigned long long)curated.left_out);
     if (done)
-        pm_log_debug(aggregator->log, "curated \"%s\": %llu of %llu points covered, %zu bytes",
-                     game, (unsigned long long)curated.points_covered,
-                     (unsigned long long)curated.points, body.size);
+        pm_log_debug(aggregator->log, "curated \"%s\"%s%s: %llu of %llu points covered, %zu bytes",
+                     game, *scene ? ", scene " : "", scene,
+                     (unsigned long long)curated.points_covered, (unsigned long long)curated.points,
+                     body.size);
     pm_buffer_finish(&body);
     pm_arena_destroy(arena);
     return done;
 }
 
-bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game,
+struct scenes {
+    char **names;
+    uint32_t count; /* room for the aggregator's `scenes` */
+};
+
+static bool visit_scene(void *user, const char *scene, struct pm_error *error)
+{
+    struct scenes *scenes = user;
+    scenes->names[scenes->count] = strdup(scene);
+    return scenes->names[scenes->count++] ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory for a list of scenes");
+}
+
+bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
+                       pm_curate_observe observe, void *user, struct pm_curate_result *result,
+                       struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    struct pm_curate_request request = {.game = game, .observe = observe, .user = user};
+    struct scenes scenes = {.names = calloc((size_t)aggregator->scenes + 1, sizeof(char *))};
+    bool done = scenes.names || pm_fail(error, PM_ERROR_MEMORY, "out of memory for a curation");
+    done = done && publish(aggregator, &request, result, error) &&
+           (aggregator->scenes == 0 ||
+            storage->operations->list_scenes(storage, game, aggregator->scenes, visit_scene,
+                                             &scenes, error));
+    request.observe = NULL;
+    for (uint32_t i = 0; i < scenes.count; i++) {
+        request.scene = scenes.names[i];
+        done = done && publish(aggregator, &request, NULL, error);
+        free(scenes.names[i]);
+    }
+    free(scenes.names);
+    return done;
+}
+
+bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
+                          struct pm_error *error)
+{
+    return pm_curate_publish(aggregator, game, NULL, NULL, NULL, error);
+}
+
+bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game, const char *scene,
                              struct pm_arena *arena, struct pm_database *database,
                              struct pm_error *error)
 {
+    const struct pm_curate_request request = {.game = game, .scene = scene, .everything = true};
     struct pm_curated curated;
-    if (!pm_curate_read(aggregator, game, true, arena, &curated, error))
+    if (!pm_curate_read(aggregator, &request, arena, &curated, error))
         return false;
     *database = curated.database;
     return true;
@@ -152,7 +197,6 @@ bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game,
 
 struct histogram_visit {
     const struct pm_shader_estimates *shader;
-    const char *scene;
     uint32_t point;
     unsigned measure;
     uint64_t *bins;
@@ -165,8 +209,7 @@ static bool visit_histogram(void *user, const struct pm_storage_key *key, const 
     const struct pm_shader_estimates *shader = visit->shader;
     if (!pm_shader_key_equal(&shader->key, &key->key) || shader->kind != key->kind ||
         memcmp(&shader->environment, &key->environment, sizeof(key->environment)) != 0 ||
-        (shader->flags | key->flags) != shader->flags ||
-        (visit->scene && strcmp(visit->scene, key->scene) != 0))
+        (shader->flags | key->flags) != shader->flags)
         return true;
     struct pm_statistics statistics;
     pm_statistics_init(&statistics);
@@ -185,9 +228,9 @@ bool pm_aggregator_histogram(struct pm_aggregator *aggregator, const char *game,
                              struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
-    struct histogram_visit visit = {shader, scene, point, measure, bins};
+    struct histogram_visit visit = {shader, point, measure, bins};
     memset(bins, 0, PM_HISTOGRAM_BINS * sizeof(*bins));
     if (measure >= PM_MEASURES)
         return pm_fail(error, PM_ERROR_INPUT, "measure %u is not known", measure);
-    return storage->operations->read_game(storage, game, visit_histogram, &visit, error);
+    return storage->operations->read_game(storage, game, scene, visit_histogram, &visit, error);
 }

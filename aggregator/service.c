@@ -223,7 +223,7 @@ void pm_service_destroy(struct pm_service *service)
     }
     if (service->curator_runs)
         pthread_join(service->curator, NULL);
-    pm_get_finish(service);
+    pm_database_finish(service);
     pthread_cond_destroy(&service->queue_changed);
     pthread_cond_destroy(&service->stop_changed);
     pthread_cond_destroy(&service->answered);

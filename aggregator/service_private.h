@@ -41,7 +41,7 @@ struct pm_peer {
 };
 
 struct pm_cached_database {
-    char *game;
+    char *name;
     char etag[PM_ETAG_TEXT];
     struct MHD_Response *response;
     uint64_t used; /* when, in uses */
@@ -116,7 +116,17 @@ void pm_http_completed(void *service, struct MHD_Connection *connection, void **
 
 enum MHD_Result pm_get_answer(struct pm_service *service, struct MHD_Connection *connection,
                               const char *url);
-void pm_get_finish(struct pm_service *service);
+
+/* ---- service_database.c ---- */
+
+/* path: what follows /v1/games/, unescaped: GAME/database or GAME/database/previous, the name may
+ * itself have slashes; ?scene=NAME names one scene's. false: it is none of these, and nothing was
+ * queued. */
+bool pm_database_answer(struct pm_service *service, struct MHD_Connection *connection,
+                        const char *path, enum MHD_Result *result);
+void pm_database_finish(struct pm_service *service);
+
+/* ---- service_get.c: what the answers share ---- */
 
 /* Queues {"error": message} with this status. retry_seconds: for Retry-After; 0: none. */
 enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,

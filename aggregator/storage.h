@@ -41,6 +41,9 @@ typedef bool (*pm_storage_visit_blob)(void *user, const struct pm_storage_key *k
                                       const void *blob, size_t size, struct pm_error *error);
 typedef bool (*pm_storage_visit_game)(void *user, const char *game, uint64_t uploads,
                                       struct pm_error *error);
+typedef bool (*pm_storage_visit_scene)(void *user, const char *scene, struct pm_error *error);
+typedef bool (*pm_storage_visit_origin)(void *user, const void *origin, size_t size,
+                                        struct pm_error *error);
 typedef bool (*pm_storage_visit_coverage)(void *user, int64_t time, uint64_t uploads,
                                           uint64_t points_covered, uint64_t points);
 
@@ -69,8 +72,19 @@ struct pm_storage_operations {
                       enum pm_kind kind, uint32_t space, struct pm_error *error);
     bool (*add_blob)(struct pm_storage *storage, const struct pm_storage_key *key, const void *blob,
                      size_t size, struct pm_error *error);
-    bool (*put_database)(struct pm_storage *storage, const char *game, const char *etag,
-                         const void *body, size_t size, struct pm_error *error);
+    /* The game's current database becomes its previous one. scene: "" for that of all scenes.
+     * Nothing happens when the game is not known: it may have been dropped since it was read. */
+    bool (*put_database)(struct pm_storage *storage, const char *game, const char *scene,
+                         const char *etag, const void *body, size_t size, struct pm_error *error);
+    /* Forgets all of a game, or with a key all of one shader of it, but for what was published
+     * then; upload ids stay, so that no retry counts again. What is deleted is overwritten. *blobs:
+     * how many went. */
+    bool (*drop)(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
+                 uint64_t *blobs, struct pm_error *error);
+    /* Origins say where a game's sums come from, so that none is added twice: a game gets a random
+     * one when it becomes known, and takes on those of what it imports. Known ones are kept. */
+    bool (*add_origin)(struct pm_storage *storage, const char *game, const void *origin,
+                       size_t size, struct pm_error *error);
     /* One sample of a game's coverage over time (the report's and the dashboard's curve). time:
      * seconds since the epoch. */
     bool (*add_coverage)(struct pm_storage *storage, const char *game, int64_t time,
@@ -79,11 +93,11 @@ struct pm_storage_operations {
 
     /* ---- read functions ---- */
 
-    /* Every blob of a game, as of one moment, sorted by key, environment, kind, flags, day, scene:
-     * all days and scenes of one (key, environment, kind, flags) are adjacent. Nothing for a game
-     * that is not known. */
-    bool (*read_game)(struct pm_storage *storage, const char *game, pm_storage_visit_blob visit,
-                      void *user, struct pm_error *error);
+    /* Every blob of a game, or of one of its scenes where scene is not NULL, as of one moment,
+     * sorted by key, environment, kind, flags, day, scene: all days and scenes of one (key,
+     * environment, kind, flags) are adjacent. Nothing for a game that is not known. */
+    bool (*read_game)(struct pm_storage *storage, const char *game, const char *scene,
+                      pm_storage_visit_blob visit, void *user, struct pm_error *error);
     /* Those of one key, in the same order; costs by how much there is of the key, not of the game.
      */
     bool (*read_shader)(struct pm_storage *storage, const char *game,
@@ -91,12 +105,18 @@ struct pm_storage_operations {
                         struct pm_error *error);
     /* Bytes that the storage takes. */
     bool (*read_bytes)(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error);
+    /* The scenes of a game but for "", those with the most blobs first, at most so many. */
+    bool (*list_scenes)(struct pm_storage *storage, const char *game, uint32_t most,
+                        pm_storage_visit_scene visit, void *user, struct pm_error *error);
+    bool (*read_origins)(struct pm_storage *storage, const char *game,
+                         pm_storage_visit_origin visit, void *user, struct pm_error *error);
     /* Sorted by name. */
     bool (*list_games)(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
                        struct pm_error *error);
-    /* PM_ERROR_STATE when there is none. Appends to *body; body NULL: only the ETag. */
-    bool (*get_database)(struct pm_storage *storage, const char *game,
-                         char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+    /* PM_ERROR_STATE when there is none. scene: "" for that of all scenes; previous: the one before
+     * the current. Appends to *body; body NULL: only the ETag. */
+    bool (*get_database)(struct pm_storage *storage, const char *game, const char *scene,
+                         bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                          struct pm_error *error);
     /* In order of time. */
     bool (*read_coverage)(struct pm_storage *storage, const char *game,

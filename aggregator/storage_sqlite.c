@@ -19,8 +19,13 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_PUT_SPACE] = "INSERT INTO spaces VALUES (?1, ?2, ?3, ?4)",
     [PM_SQLITE_ADD_BLOB] = "INSERT INTO statistics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
                            " ON CONFLICT DO UPDATE SET d = merge(d, excluded.d)",
-    [PM_SQLITE_PUT_DATABASE] = "INSERT OR REPLACE INTO databases VALUES (?1, ?2, ?3)",
+    [PM_SQLITE_PUT_DATABASE] =
+        "INSERT INTO databases (game, scene, etag, body) SELECT ?1, ?2, ?3, ?4"
+        " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)"
+        " ON CONFLICT DO UPDATE SET previous_etag = etag, previous_body = body,"
+        " etag = excluded.etag, body = excluded.body",
     [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage VALUES (?1, ?2, ?3, ?4, ?5)",
+    [PM_SQLITE_ADD_ORIGIN] = "INSERT OR IGNORE INTO origins VALUES (?1, ?2)",
 };
 
 /* ---- statements ---- */
@@ -214,15 +219,26 @@ static bool add_blob(struct pm_storage *storage, const struct pm_storage_key *ke
                NULL, error);
 }
 
-static bool put_database(struct pm_storage *storage, const char *game, const char *etag,
-                         const void *body, size_t size, struct pm_error *error)
+static bool put_database(struct pm_storage *storage, const char *game, const char *scene,
+                         const char *etag, const void *body, size_t size, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_PUT_DATABASE, error);
     return s && run(sqlite, s,
-                    BOUND(bind_text(s, 1, game), bind_text(s, 2, etag),
-                          sqlite3_bind_blob64(s, 3, body, size, SQLITE_STATIC)),
+                    BOUND(bind_text(s, 1, game), bind_text(s, 2, scene), bind_text(s, 3, etag),
+                          sqlite3_bind_blob64(s, 4, body, size, SQLITE_STATIC)),
                     NULL, error);
+}
+
+static bool add_origin(struct pm_storage *storage, const char *game, const void *origin,
+                       size_t size, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_ORIGIN, error);
+    return s &&
+           run(sqlite, s,
+               BOUND(bind_text(s, 1, game), sqlite3_bind_blob64(s, 2, origin, size, SQLITE_STATIC)),
+               NULL, error);
 }
 
 static bool add_coverage(struct pm_storage *storage, const char *game, int64_t time,
@@ -264,7 +280,11 @@ static const struct pm_storage_operations operations = {
     .put_space = put_space,
     .add_blob = add_blob,
     .put_database = put_database,
+    .drop = pm_sqlite_drop,
+    .add_origin = add_origin,
     .add_coverage = add_coverage,
+    .list_scenes = pm_sqlite_list_scenes,
+    .read_origins = pm_sqlite_read_origins,
     .read_game = pm_sqlite_read_game,
     .read_shader = pm_sqlite_read_shader,
     .read_bytes = pm_sqlite_read_bytes,

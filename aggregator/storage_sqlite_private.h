@@ -23,6 +23,7 @@ enum pm_sqlite_statement {
     PM_SQLITE_ADD_BLOB,
     PM_SQLITE_PUT_DATABASE,
     PM_SQLITE_ADD_COVERAGE,
+    PM_SQLITE_ADD_ORIGIN,
     PM_SQLITE_STATEMENTS
 };
 
@@ -53,17 +54,25 @@ void pm_sqlite_pack_environment(const struct pm_environment *environment,
                                 uint8_t out[static PM_SQLITE_ENVIRONMENT_BYTES]);
 bool pm_sqlite_unpack_environment(const void *data, int size, struct pm_environment *environment);
 
+/* Deletes (storage_sqlite_drop.c). */
+bool pm_sqlite_drop(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
+                    uint64_t *blobs, struct pm_error *error);
+
 /* The read functions (storage_sqlite_read.c). */
 bool pm_sqlite_read_shader(struct pm_storage *storage, const char *game,
                            const struct pm_shader_key *key, pm_storage_visit_blob visit, void *user,
                            struct pm_error *error);
 bool pm_sqlite_read_bytes(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error);
-bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, pm_storage_visit_blob visit,
-                         void *user, struct pm_error *error);
+bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, const char *scene,
+                         pm_storage_visit_blob visit, void *user, struct pm_error *error);
+bool pm_sqlite_list_scenes(struct pm_storage *storage, const char *game, uint32_t most,
+                           pm_storage_visit_scene visit, void *user, struct pm_error *error);
+bool pm_sqlite_read_origins(struct pm_storage *storage, const char *game,
+                            pm_storage_visit_origin visit, void *user, struct pm_error *error);
 bool pm_sqlite_list_games(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
                           struct pm_error *error);
-bool pm_sqlite_get_database(struct pm_storage *storage, const char *game,
-                            char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+bool pm_sqlite_get_database(struct pm_storage *storage, const char *game, const char *scene,
+                            bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                             struct pm_error *error);
 bool pm_sqlite_read_coverage(struct pm_storage *storage, const char *game,
                              pm_storage_visit_coverage visit, void *user, struct pm_error *error);

@@ -28,10 +28,32 @@ static void give_reader(struct pm_sqlite *sqlite, sqlite3 *db)
     sqlite3_close(db);
 }
 
-/* Runs one SELECT, whose parameters are the game and the key, where they are not NULL; false from
- * row stops it. */
-static bool select_rows(struct pm_sqlite *sqlite, const char *sql, const char *game,
-                        const struct pm_shader_key *key,
+/* The parameters of a SELECT; NULL where it has none. ?1, ?2 and ?3. */
+struct parameters {
+    const char *game;
+    const struct pm_shader_key *key;
+    const char *scene;
+    uint32_t most; /* ?4 */
+};
+
+static int bind(sqlite3_stmt *statement, const struct parameters *parameters)
+{
+    int code = SQLITE_OK;
+    if (parameters->game)
+        code = sqlite3_bind_text(statement, 1, parameters->game, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK && parameters->key)
+        code = sqlite3_bind_blob(statement, 2, parameters->key->bytes, PM_SHADER_KEY_BYTES,
+                                 SQLITE_STATIC);
+    if (code == SQLITE_OK && parameters->scene)
+        code = sqlite3_bind_text(statement, 3, parameters->scene, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK && parameters->most > 0)
+        code = sqlite3_bind_int64(statement, 4, parameters->most);
+    return code;
+}
+
+/* Runs one SELECT; false from row stops it. */
+static bool select_rows(struct pm_sqlite *sqlite, const char *sql,
+                        const struct parameters *parameters,
                         bool (*row)(void *user, sqlite3_stmt *statement, struct pm_error *error),
                         void *user, struct pm_error *error)
 {
@@ -41,10 +63,8 @@ static bool select_rows(struct pm_sqlite *sqlite, const char *sql, const char *g
     sqlite3_stmt *statement = NULL;
     bool done = true, ended = false;
     int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK && game)
-        code = sqlite3_bind_text(statement, 1, game, -1, SQLITE_STATIC);
-    if (code == SQLITE_OK && key)
-        code = sqlite3_bind_blob(statement, 2, key->bytes, PM_SHADER_KEY_BYTES, SQLITE_STATIC);
+    if (code == SQLITE_OK)
+        code = bind(statement, parameters);
     while (done && !ended && code == SQLITE_OK) {
         switch (sqlite3_step(statement)) {
         case SQLITE_ROW:
@@ -97,14 +117,17 @@ static bool blob_row(void *user, sqlite3_stmt *statement, struct pm_error *error
     return true;
 }
 
-bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, pm_storage_visit_blob visit,
-                         void *user, struct pm_error *error)
+#define BLOBS_OF                                                                                   \
+    "SELECT key, environment, kind, flags, day, scene, d FROM statistics WHERE game = ?1"
+#define BLOBS_SORTED " ORDER BY key, environment, kind, flags, day, scene"
+
+bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, const char *scene,
+                         pm_storage_visit_blob visit, void *user, struct pm_error *error)
 {
     struct blob_visit all = {(struct pm_sqlite *)storage, game, visit, user};
     return select_rows(all.sqlite,
-                       "SELECT key, environment, kind, flags, day, scene, d FROM statistics"
-                       " WHERE game = ?1 ORDER BY key, environment, kind, flags, day, scene",
-                       game, NULL, blob_row, &all, error);
+                       scene ? BLOBS_OF " AND scene = ?3" BLOBS_SORTED : BLOBS_OF BLOBS_SORTED,
+                       &(struct parameters){.game = game, .scene = scene}, blob_row, &all, error);
 }
 
 bool pm_sqlite_read_shader(struct pm_storage *storage, const char *game,
@@ -112,11 +135,54 @@ bool pm_sqlite_read_shader(struct pm_storage *storage, const char *game,
                            struct pm_error *error)
 {
     struct blob_visit all = {(struct pm_sqlite *)storage, game, visit, user};
-    return select_rows(
-        all.sqlite,
-        "SELECT key, environment, kind, flags, day, scene, d FROM statistics"
-        " WHERE game = ?1 AND key = ?2 ORDER BY environment, kind, flags, day, scene",
-        game, key, blob_row, &all, error);
+    return select_rows(all.sqlite, BLOBS_OF " AND key = ?2" BLOBS_SORTED,
+                       &(struct parameters){.game = game, .key = key}, blob_row, &all, error);
+}
+
+/* ---- scenes and origins ---- */
+
+struct scene_visit {
+    pm_storage_visit_scene visit;
+    void *user;
+};
+
+static bool scene_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    const struct scene_visit *visit = user;
+    const char *scene = (const char *)sqlite3_column_text(statement, 0);
+    return visit->visit(visit->user, scene ? scene : "", error);
+}
+
+bool pm_sqlite_list_scenes(struct pm_storage *storage, const char *game, uint32_t most,
+                           pm_storage_visit_scene visit, void *user, struct pm_error *error)
+{
+    struct scene_visit all = {visit, user};
+    return select_rows((struct pm_sqlite *)storage,
+                       "SELECT scene FROM statistics WHERE game = ?1 AND scene <> '' GROUP BY scene"
+                       " ORDER BY count(*) DESC, scene LIMIT ?4",
+                       &(struct parameters){.game = game, .most = most}, scene_row, &all, error);
+}
+
+struct origin_visit {
+    pm_storage_visit_origin visit;
+    void *user;
+};
+
+static bool origin_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    const struct origin_visit *visit = user;
+    const void *origin = sqlite3_column_blob(statement, 0);
+    return visit->visit(visit->user, origin ? origin : "",
+                        (size_t)sqlite3_column_bytes(statement, 0), error);
+}
+
+bool pm_sqlite_read_origins(struct pm_storage *storage, const char *game,
+                            pm_storage_visit_origin visit, void *user, struct pm_error *error)
+{
+    struct origin_visit all = {visit, user};
+    return select_rows((struct pm_sqlite *)storage,
+                       "SELECT origin FROM origins WHERE game = ?1 ORDER BY origin",
+                       &(struct parameters){.game = game}, origin_row, &all, error);
 }
 
 /* ---- games ---- */
@@ -139,7 +205,7 @@ bool pm_sqlite_list_games(struct pm_storage *storage, pm_storage_visit_game visi
 {
     struct game_visit all = {visit, user};
     return select_rows((struct pm_sqlite *)storage, "SELECT name, uploads FROM games ORDER BY name",
-                       NULL, NULL, game_row, &all, error);
+                       &(struct parameters){0}, game_row, &all, error);
 }
 
 /* ---- databases ---- */
@@ -154,6 +220,8 @@ static bool database_row(void *user, sqlite3_stmt *statement, struct pm_error *e
 {
     struct database_row *row = user;
     const char *etag = (const char *)sqlite3_column_text(statement, 0);
+    if (!etag && sqlite3_column_type(statement, 0) == SQLITE_NULL)
+        return true; /* there was no previous one */
     if (!etag || strlen(etag) >= PM_ETAG_TEXT)
         return pm_fail(error, PM_ERROR_INPUT, "a published database has a damaged ETag");
     memcpy(row->etag, etag, strlen(etag) + 1);
@@ -167,19 +235,29 @@ static bool database_row(void *user, sqlite3_stmt *statement, struct pm_error *e
     return true;
 }
 
-bool pm_sqlite_get_database(struct pm_storage *storage, const char *game,
-                            char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+#define FROM_DATABASES " FROM databases WHERE game = ?1 AND scene = ?3"
+
+bool pm_sqlite_get_database(struct pm_storage *storage, const char *game, const char *scene,
+                            bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                             struct pm_error *error)
 {
+    static const char *const queries[2][2] = {
+        {"SELECT etag" FROM_DATABASES, "SELECT etag, body" FROM_DATABASES},
+        {"SELECT previous_etag" FROM_DATABASES,
+         "SELECT previous_etag, previous_body" FROM_DATABASES},
+    };
     struct database_row row = {.etag = etag, .body = body};
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    if (!select_rows(sqlite,
-                     body ? "SELECT etag, body FROM databases WHERE game = ?1"
-                          : "SELECT etag FROM databases WHERE game = ?1",
-                     game, NULL, database_row, &row, error))
+    if (!select_rows(sqlite, queries[previous][body != NULL],
+                     &(struct parameters){.game = game, .scene = scene}, database_row, &row, error))
         return false;
+    if (!row.found && *scene)
+        return pm_fail(error, PM_ERROR_STATE,
+                       "there is no%s database of the scene \"%s\" of the game \"%s\"",
+                       previous ? " previous" : "", scene, game);
     if (!row.found)
-        return pm_fail(error, PM_ERROR_STATE, "there is no database of the game \"%s\" yet", game);
+        return pm_fail(error, PM_ERROR_STATE, "there is no%s database of the game \"%s\" yet",
+                       previous ? " previous" : "", game);
     return true;
 }
 
@@ -208,7 +286,7 @@ bool pm_sqlite_read_coverage(struct pm_storage *storage, const char *game,
     return select_rows((struct pm_sqlite *)storage,
                        "SELECT time, uploads, points_covered, points FROM coverage WHERE game = ?1"
                        " ORDER BY time, rowid",
-                       game, NULL, coverage_row, &all, error);
+                       &(struct parameters){.game = game}, coverage_row, &all, error);
 }
 
 /* ---- size ---- */

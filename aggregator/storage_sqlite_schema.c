@@ -7,13 +7,16 @@
 
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define BUSY_MILLISECONDS 10000
 
 #define TEXT_OF(x) #x
 #define NUMBER(x) TEXT_OF(x)
 
-static const char schema[] =
+/* Each step leads from the schema before it to the next; an empty file takes them all. A step that
+ * was released is never edited. */
+static const char *const steps[SCHEMA_VERSION] = {
+    /* 1 */
     "CREATE TABLE games (name TEXT PRIMARY KEY, uploads INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE upload_ids (id BLOB PRIMARY KEY, day INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE spaces (game TEXT, key BLOB, kind INTEGER, space INTEGER NOT NULL,"
@@ -25,9 +28,20 @@ static const char schema[] =
     "CREATE TABLE coverage (game TEXT NOT NULL, time INTEGER NOT NULL, uploads INTEGER NOT NULL,"
     " points_covered INTEGER NOT NULL, points INTEGER NOT NULL);"
     "CREATE INDEX coverage_by_game ON coverage (game, time);"
-    "PRAGMA application_id = " NUMBER(APPLICATION_ID) ";"
-                                                      "PRAGMA user_version = " NUMBER(
-                                                          SCHEMA_VERSION) ";";
+    "PRAGMA application_id = " NUMBER(APPLICATION_ID) ";",
+    /* 2: databases of scenes, and the previous of each; origins. ETags come before bodies, so that
+     * reading one does not read the other. */
+    "ALTER TABLE databases RENAME TO databases_1;"
+    "CREATE TABLE databases (game TEXT NOT NULL, scene TEXT NOT NULL, etag TEXT NOT NULL,"
+    " previous_etag TEXT, body BLOB NOT NULL, previous_body BLOB, PRIMARY KEY (game, scene));"
+    "INSERT INTO databases (game, scene, etag, body) SELECT game, '', etag, body FROM databases_1;"
+    "DROP TABLE databases_1;"
+    "CREATE TABLE origins (game TEXT NOT NULL, origin BLOB NOT NULL, PRIMARY KEY (game, origin))"
+    " WITHOUT ROWID;"
+    "INSERT INTO origins SELECT name, randomblob(16) FROM games;"
+    "CREATE TRIGGER game_origin AFTER INSERT ON games"
+    " BEGIN INSERT INTO origins VALUES (new.name, randomblob(16)); END;",
+};
 
 static bool is_full(int saved_errno)
 {
@@ -118,7 +132,18 @@ static bool execute(const char *path, sqlite3 *db, const char *sql, struct pm_er
            pm_sqlite_fail(path, db, "cannot prepare the database", error);
 }
 
-/* Under the write lock, so that two processes do not both find it empty. */
+static bool upgrade(const char *path, sqlite3 *db, int64_t version, struct pm_error *error)
+{
+    if (version == SCHEMA_VERSION)
+        return true;
+    for (; version < SCHEMA_VERSION; version++) {
+        if (!execute(path, db, steps[version], error))
+            return false;
+    }
+    return execute(path, db, "PRAGMA user_version = " NUMBER(SCHEMA_VERSION), error);
+}
+
+/* Under the write lock, so that two processes do not both create or upgrade it. */
 static bool create_or_check(const char *path, sqlite3 *db, struct pm_error *error)
 {
     int64_t application, version, tables;
@@ -127,17 +152,17 @@ static bool create_or_check(const char *path, sqlite3 *db, struct pm_error *erro
         !read_number(path, db, "SELECT count(*) FROM sqlite_schema", &tables, error))
         return false;
     if (application == 0 && version == 0 && tables == 0)
-        return execute(path, db, schema, error);
+        return upgrade(path, db, 0, error);
     if (application != APPLICATION_ID)
         return pm_fail(error, PM_ERROR_INPUT, "%s: this is a database of another program", path);
     if (version > SCHEMA_VERSION)
         return pm_fail(error, PM_ERROR_UNSUPPORTED,
                        "%s: written by a newer Piecemeal (schema %d; this one knows up to %d)",
                        path, (int)version, SCHEMA_VERSION);
-    if (version != SCHEMA_VERSION)
+    if (version < 1)
         return pm_fail(error, PM_ERROR_INPUT, "%s: has schema %d, which never was", path,
                        (int)version);
-    return true;
+    return upgrade(path, db, version, error);
 }
 
 bool pm_sqlite_prepare_schema(const char *path, sqlite3 *db, struct pm_error *error)

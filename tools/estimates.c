@@ -42,8 +42,8 @@ static char *only_game(struct pm_storage *storage, const char *path, struct pm_e
     return games.only;
 }
 
-static bool load_storage(const char *path, const char *game, struct pm_estimates *estimates,
-                         struct pm_error *error)
+static bool load_storage(const char *path, const struct pm_estimates_source *source,
+                         struct pm_estimates *estimates, struct pm_error *error)
 {
     if (access(path, R_OK) != 0)
         return pm_fail(error, PM_ERROR_STATE, "%s: there is no aggregator database", path);
@@ -51,6 +51,7 @@ static bool load_storage(const char *path, const char *game, struct pm_estimates
     estimates->aggregator = pm_aggregator_open(path, &info, error);
     if (!estimates->aggregator)
         return false;
+    const char *game = source->game;
     char *only = game ? NULL : only_game(pm_aggregator_storage(estimates->aggregator), path, error);
     if (!game && !only)
         return false;
@@ -58,7 +59,7 @@ static bool load_storage(const char *path, const char *game, struct pm_estimates
     free(only);
     if (!name)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    return pm_aggregator_estimates(estimates->aggregator, name, estimates->arena,
+    return pm_aggregator_estimates(estimates->aggregator, name, source->scene, estimates->arena,
                                    &estimates->database, error);
 }
 
@@ -102,8 +103,8 @@ bool pm_estimates_load(const struct pm_estimates_source *source, struct pm_estim
     }
     bool ok = (path && (estimates->origin = pm_arena_strdup(estimates->arena, path))) ||
               pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    ok = ok && (body ? load_body(path, estimates, error)
-                     : load_storage(path, source->game, estimates, error));
+    ok = ok &&
+         (body ? load_body(path, estimates, error) : load_storage(path, source, estimates, error));
     free(found);
     if (!ok)
         pm_estimates_finish(estimates);

@@ -13,6 +13,7 @@
 struct pm_estimates_source {
     const char *storage;  /* an aggregator's SQLite file; NULL: the local one where there is one */
     const char *database; /* a pulled body (zstd); comes before storage */
+    const char *scene;    /* of a storage: only this one; NULL: all */
     const char *game;     /* NULL: the only one there is */
 };
 

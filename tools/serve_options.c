@@ -37,6 +37,8 @@ const struct pm_serve_option pm_serve_option_table[] = {
          "publish when every interval is within ±X (0.05) …"),
     REAL("half-width-relative", aggregator.half_width_relative, 1e-9, 1e6, "X",
          "… or ±X of the estimate (0.10)"),
+    WHOLE("scenes", aggregator.scenes, 0, 1024, 1, "N",
+          "scenes of a game that get a database of their own, the largest first (16)"),
     FLAG("dev", aggregator.publish_all, "publish every covered shader, whatever its intervals"),
     WHOLE("connections", service.connections, 1, 65536, 1, "N", "at a time (512)"),
     WHOLE("queue", service.queue, 1, 1 << 20, 1, "N",
@@ -52,7 +54,8 @@ const struct pm_serve_option pm_serve_option_table[] = {
 
 bool pm_serve_options_init(struct pm_serve_options *options, struct pm_error *error)
 {
-    *options = (struct pm_serve_options){.service.port = 8370, .level = PM_LOG_INFO};
+    *options = (struct pm_serve_options){
+        .service.port = 8370, .aggregator.scenes = 16, .level = PM_LOG_INFO};
     options->strings = pm_arena_create(0);
     return options->strings || pm_fail(error, PM_ERROR_MEMORY, "out of memory for the options");
 }

@@ -83,7 +83,7 @@ static struct pm_database estimates(struct place *place)
 {
     struct pm_database database;
     struct pm_error error;
-    if (!pm_aggregator_estimates(place->aggregator, "game", place->arena, &database, &error))
+    if (!pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, &error))
         fail_msg("%s", error.message);
     return database;
 }
@@ -226,7 +226,7 @@ static void test_grouping_does_not_matter(void **state)
     assert_true(pm_aggregator_ingest(grouped, profiles, PROFILES, outcomes, &error));
     const struct pm_database one = estimates(place);
     struct pm_database other;
-    assert_true(pm_aggregator_estimates(grouped, "game", place->arena, &other, &error));
+    assert_true(pm_aggregator_estimates(grouped, "game", NULL, place->arena, &other, &error));
     assert_int_equal(one.shader_count, 6);
     assert_int_equal(other.shader_count, 6);
     for (size_t i = 0; i < one.shader_count; i++) {
@@ -295,7 +295,7 @@ static void test_unknown_game(void **state)
     assert_false(pm_aggregator_curate(place->aggregator, "game", &error));
     assert_int_equal(error.code, PM_ERROR_STATE);
     assert_false(
-        pm_aggregator_estimates(place->aggregator, "game", place->arena, &database, &error));
+        pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, &error));
     assert_int_equal(error.code, PM_ERROR_STATE);
     assert_false(pm_aggregator_database(place->aggregator, "game", etag, NULL, &error));
     assert_int_equal(error.code, PM_ERROR_STATE);

@@ -31,7 +31,7 @@ struct place {
 static void start(struct place *place)
 {
     struct pm_error error;
-    const struct pm_aggregator_info info = {.publish_all = true};
+    const struct pm_aggregator_info info = {.publish_all = true, .scenes = 2};
     place->aggregator = pm_aggregator_open(place->path, &info, &error);
     if (!place->aggregator)
         fail_msg("%s", error.message);
@@ -101,7 +101,7 @@ static uint32_t sessions_of_first(struct place *place)
 {
     struct pm_database database;
     struct pm_error error;
-    if (!pm_aggregator_estimates(place->aggregator, "game", place->arena, &database, &error))
+    if (!pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, &error))
         return 0;
     return database.shaders[0].points[0].sessions;
 }
@@ -358,6 +358,54 @@ static void test_database_and_etag(void **state)
     assert_true(reply.size > first.size);
     reply_finish(&reply);
     reply_finish(&first);
+}
+
+/* A scene has a database of its own, and every database the one before it. */
+static void test_previous_and_scenes(void **state)
+{
+    struct place *place = *state;
+    start(place);
+    struct pm_profile *profile = small_profile(place, 1);
+    profile->scene = "the \"cave\" & sky";
+    assert_int_equal(http_upload(place->port, NULL, profile), 204);
+    struct reply first = get_database(place, "game", NULL);
+    assert_int_equal(first.status, 200);
+    const struct request scene = {.path =
+                                      "/v1/games/game/database?scene=the%20%22cave%22%20%26%20sky"};
+    struct reply reply = send_request(place, scene);
+    for (uint64_t until = 0; reply.status == 404 && patience(&until);) {
+        reply_finish(&reply);
+        reply = send_request(place, scene);
+    }
+    assert_int_equal(reply.status, 200);
+    reply_finish(&reply);
+    assert_error(send_request(place, (struct request){.path = "/v1/games/game/database?scene=sky"}),
+                 404, "sky");
+    const struct request previous = {.path = "/v1/games/game/database/previous"};
+    assert_error(send_request(place, previous), 404, "previous");
+
+    assert_int_equal(http_upload(place->port, NULL, small_profile(place, 2)), 204);
+    reply = get_database(place, "game", first.etag);
+    for (uint64_t until = 0; reply.status == 304 && patience(&until);) {
+        reply_finish(&reply);
+        reply = get_database(place, "game", first.etag);
+    }
+    assert_int_equal(reply.status, 200);
+    reply_finish(&reply);
+    reply = send_request(place, previous);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(reply.etag, first.etag);
+    assert_int_equal(reply.size, first.size);
+    assert_memory_equal(reply.body, first.body, first.size);
+    reply_finish(&reply);
+    reply_finish(&first);
+    /* A game may be called like a part of a path. */
+    profile = small_profile(place, 1);
+    profile->game = "game/database";
+    assert_int_equal(http_upload(place->port, NULL, profile), 204);
+    reply = get_database(place, "game%2Fdatabase", NULL);
+    assert_int_equal(reply.status, 200);
+    reply_finish(&reply);
 }
 
 static void test_games_and_names(void **state)
@@ -618,6 +666,7 @@ int main(void)
         TEST(test_too_large),
         TEST(test_tokens),
         TEST(test_database_and_etag),
+        TEST(test_previous_and_scenes),
         TEST(test_games_and_names),
         TEST(test_other_requests),
         TEST(test_half_sent),

@@ -216,7 +216,7 @@ static void test_kill(void **state)
     const struct pm_aggregator_info info = {.publish_all = true};
     struct pm_aggregator *aggregator = pm_aggregator_open(path, &info, &error);
     assert_non_null(aggregator);
-    assert_true(pm_aggregator_estimates(aggregator, "game", arena, &database, &error));
+    assert_true(pm_aggregator_estimates(aggregator, "game", NULL, arena, &database, &error));
     assert_int_equal(database.shader_count, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(database.shaders[i].entry_lanes, tally.sum);

@@ -2,6 +2,7 @@
 
 #include "aggregator/statistics.h"
 #include "aggregator/support.h"
+#include "base/file.h"
 #include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -102,7 +103,7 @@ static void assert_blobs(struct pm_storage *storage, const char *game, const cha
     struct pm_buffer all;
     struct pm_error error;
     pm_buffer_init(&all, 1 << 20);
-    if (!storage->operations->read_game(storage, game, append_blob, &all, &error))
+    if (!storage->operations->read_game(storage, game, NULL, append_blob, &all, &error))
         fail_msg("%s", error.message);
     assert_string_equal(all.data ? (const char *)all.data : "", expected);
     pm_buffer_finish(&all);
@@ -144,7 +145,7 @@ static void test_environments_are_kept_and_sorted(void **state)
     add_blob(storage, key, "1");
     struct pm_buffer all;
     pm_buffer_init(&all, 1000);
-    assert_true(storage->operations->read_game(storage, "game", append_blob, &all, &error));
+    assert_true(storage->operations->read_game(storage, "game", NULL, append_blob, &all, &error));
     char expected[100];
     snprintf(expected, sizeof(expected), "%02x/1//0=1 %02x/1//0=2 ", key.key.bytes[0],
              key.key.bytes[0]);
@@ -230,18 +231,41 @@ static void test_databases(void **state)
     struct pm_buffer body;
     struct pm_error error;
     pm_buffer_init(&body, 1000);
-    assert_false(storage->operations->get_database(storage, "game", etag, &body, &error));
+    assert_false(
+        storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
     assert_int_equal(error.code, PM_ERROR_STATE);
     assert_non_null(strstr(error.message, "game"));
-    assert_true(storage->operations->put_database(storage, "game", "one", "abc\0d", 5, &error));
-    assert_true(storage->operations->put_database(storage, "game", "two", "x\0yz", 4, &error));
+    /* Of a game that is not known, as one that was just dropped: nothing. */
+    assert_true(storage->operations->put_database(storage, "game", "", "one", "a", 1, &error));
+    assert_false(
+        storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
+
+    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
+    assert_true(storage->operations->put_database(storage, "game", "", "one", "abc\0d", 5, &error));
+    assert_false(storage->operations->get_database(storage, "game", "", true, etag, &body, &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_true(storage->operations->put_database(storage, "game", "", "two", "x\0yz", 4, &error));
+    assert_true(storage->operations->put_database(storage, "game", "cave", "c", "!", 1, &error));
     reopen(place);
     storage = place->storage;
-    assert_true(storage->operations->get_database(storage, "game", etag, &body, &error));
+    assert_true(storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
     assert_string_equal(etag, "two");
     assert_int_equal(body.size, 4);
     assert_memory_equal(body.data, "x\0yz", 4);
-    assert_true(storage->operations->get_database(storage, "game", etag, NULL, &error));
+    assert_true(storage->operations->get_database(storage, "game", "", false, etag, NULL, &error));
+    body.size = 0;
+    assert_true(storage->operations->get_database(storage, "game", "", true, etag, &body, &error));
+    assert_string_equal(etag, "one");
+    assert_int_equal(body.size, 5);
+    assert_memory_equal(body.data, "abc\0d", 5);
+    body.size = 0;
+    assert_true(
+        storage->operations->get_database(storage, "game", "cave", false, etag, &body, &error));
+    assert_string_equal(etag, "c");
+    assert_int_equal(body.size, 1);
+    assert_false(
+        storage->operations->get_database(storage, "game", "cave", true, etag, NULL, &error));
+    assert_non_null(strstr(error.message, "cave"));
     pm_buffer_finish(&body);
 }
 
@@ -251,6 +275,97 @@ static bool append_coverage(void *user, int64_t time, uint64_t uploads, uint64_t
     return pm_buffer_printf(user, "%lld:%llu:%llu/%llu ", (long long)time,
                             (unsigned long long)uploads, (unsigned long long)covered,
                             (unsigned long long)points);
+}
+
+static bool append_origin(void *user, const void *origin, size_t size, struct pm_error *error)
+{
+    (void)error;
+    return pm_buffer_append(user, origin, size);
+}
+
+static bool append_scene(void *user, const char *scene, struct pm_error *error)
+{
+    (void)error;
+    return pm_buffer_printf(user, "%s ", scene);
+}
+
+static void test_scenes(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_buffer all;
+    struct pm_error error;
+    pm_buffer_init(&all, 1000);
+    add_blob(storage, blob_key(1, 1, ""), "1");
+    add_blob(storage, blob_key(1, 1, "cave"), "2");
+    add_blob(storage, blob_key(1, 1, "sky"), "3");
+    add_blob(storage, blob_key(2, 1, "sky"), "4");
+    assert_true(storage->operations->list_scenes(storage, "game", 9, append_scene, &all, &error));
+    assert_string_equal(all.data, "sky cave ");
+    all.size = 0;
+    assert_true(storage->operations->list_scenes(storage, "game", 1, append_scene, &all, &error));
+    assert_string_equal(all.data, "sky ");
+    all.size = 0;
+    assert_true(storage->operations->list_scenes(storage, "other", 1, append_scene, &all, &error));
+    assert_int_equal(all.size, 0);
+    pm_buffer_finish(&all);
+}
+
+static void test_drop(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    const struct pm_shader_key first = blob_key(1, 1, "").key;
+    struct pm_buffer all, origins;
+    struct pm_error error;
+    uint64_t blobs;
+    char etag[PM_ETAG_TEXT];
+    pm_buffer_init(&all, 1000);
+    pm_buffer_init(&origins, 1000);
+    assert_true(storage->operations->add_uploads(storage, "game", 2, &error));
+    assert_true(storage->operations->add_uploads(storage, "other", 1, &error));
+    assert_true(storage->operations->put_space(storage, "game", &first, PM_KIND_BLOCK, 5, &error));
+    assert_true(storage->operations->put_database(storage, "game", "", "one", "a", 1, &error));
+    assert_true(storage->operations->add_coverage(storage, "game", 1, 1, 1, 1, &error));
+    assert_true(
+        storage->operations->read_origins(storage, "game", append_origin, &origins, &error));
+    add_blob(storage, blob_key(1, 1, ""), "1");
+    add_blob(storage, blob_key(1, 2, "cave"), "1");
+    add_blob(storage, blob_key(2, 1, ""), "SECRET");
+
+    assert_true(storage->operations->drop(storage, "game", &first, &blobs, &error));
+    assert_int_equal(blobs, 2);
+    assert_true(storage->operations->read_game(storage, "game", NULL, append_blob, &all, &error));
+    assert_non_null(strstr((char *)all.data, "SECRET"));
+    assert_true(storage->operations->drop(storage, "game", &first, &blobs, &error));
+    assert_int_equal(blobs, 0);
+
+    assert_true(storage->operations->drop(storage, "game", NULL, &blobs, &error));
+    assert_int_equal(blobs, 1);
+    all.size = 0;
+    assert_true(storage->operations->read_game(storage, "game", NULL, append_blob, &all, &error));
+    assert_true(storage->operations->read_coverage(storage, "game", append_coverage, &all, &error));
+    assert_true(storage->operations->read_origins(storage, "game", append_origin, &all, &error));
+    assert_int_equal(all.size, 0);
+    assert_true(storage->operations->list_games(storage, append_game, &all, &error));
+    assert_string_equal(all.data, "other=1 ");
+    assert_false(storage->operations->get_database(storage, "game", "", false, etag, NULL, &error));
+
+    /* When it comes back it is another. */
+    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
+    all.size = 0;
+    assert_true(storage->operations->read_origins(storage, "game", append_origin, &all, &error));
+    assert_int_equal(all.size, origins.size);
+    assert_memory_not_equal(all.data, origins.data, origins.size);
+
+    /* Nothing of it is left in the file. */
+    reopen(place);
+    all.size = 0;
+    all.cap = 1 << 22;
+    assert_true(pm_file_read(place->path, &all, &error));
+    assert_null(memmem(all.data, all.size, "SECRET", 6));
+    pm_buffer_finish(&all);
+    pm_buffer_finish(&origins);
 }
 
 static void test_coverage(void **state)
@@ -322,9 +437,74 @@ static void test_refuses_other_files(void **state)
     assert_not_opened(path, PM_ERROR_INPUT, "another program");
     unlink(path);
     execute(path,
-            "PRAGMA application_id = 1347248487; PRAGMA user_version = 2; CREATE TABLE games (x)");
-    assert_not_opened(path, PM_ERROR_UNSUPPORTED, "newer Piecemeal (schema 2");
+            "PRAGMA application_id = 1347248487; PRAGMA user_version = 99; CREATE TABLE games (x)");
+    assert_not_opened(path, PM_ERROR_UNSUPPORTED, "newer Piecemeal (schema 99");
     free(inside);
+    free(path);
+}
+
+/* A file as the first release made it: its data stays, and what came later is there. */
+static void test_old_schema(void **state)
+{
+    struct place *place = *state;
+    char *path = join(place->folder, "old");
+    char etag[PM_ETAG_TEXT];
+    struct pm_buffer all;
+    struct pm_error error;
+    uint32_t space;
+    execute(path,
+            "CREATE TABLE games (name TEXT PRIMARY KEY, uploads INTEGER NOT NULL) WITHOUT ROWID;"
+            "CREATE TABLE upload_ids (id BLOB PRIMARY KEY, day INTEGER NOT NULL) WITHOUT ROWID;"
+            "CREATE TABLE spaces (game TEXT, key BLOB, kind INTEGER, space INTEGER NOT NULL,"
+            " PRIMARY KEY (game, key, kind)) WITHOUT ROWID;"
+            "CREATE TABLE statistics (game TEXT NOT NULL, key BLOB NOT NULL,"
+            " environment BLOB NOT NULL, kind INTEGER NOT NULL, flags INTEGER NOT NULL,"
+            " day INTEGER NOT NULL, scene TEXT NOT NULL, d BLOB NOT NULL,"
+            " PRIMARY KEY (game, key, environment, kind, flags, day, scene));"
+            "CREATE TABLE databases (game TEXT PRIMARY KEY, etag TEXT NOT NULL,"
+            " body BLOB NOT NULL);"
+            "CREATE TABLE coverage (game TEXT NOT NULL, time INTEGER NOT NULL,"
+            " uploads INTEGER NOT NULL, points_covered INTEGER NOT NULL, points INTEGER NOT NULL);"
+            "CREATE INDEX coverage_by_game ON coverage (game, time);"
+            "PRAGMA application_id = 1347248487; PRAGMA user_version = 1;"
+            "INSERT INTO games VALUES ('game', 7);"
+            "INSERT INTO upload_ids VALUES (x'000102030405060708090a0b0c0d0e0f', 3);"
+            "INSERT INTO spaces VALUES ('game', zeroblob(24), 1, 9);"
+            "INSERT INTO statistics VALUES ('game', zeroblob(24),"
+            " x'0000000800000000000000000000000000000000', 1, 0, 3, 'cave', x'3132');"
+            "INSERT INTO databases VALUES ('game', 'one', x'616263');"
+            "INSERT INTO coverage VALUES ('game', 20, 3, 7, 9)");
+    for (int i = 0; i < 2; i++) { /* the second time there is nothing left to do */
+        struct pm_storage *storage = pm_storage_sqlite_open(path, add_numbers, &error);
+        if (!storage)
+            fail_msg("%s", error.message);
+        pm_buffer_init(&all, 1000);
+        assert_true(storage->operations->list_games(storage, append_game, &all, &error));
+        assert_true(
+            storage->operations->read_game(storage, "game", "cave", append_blob, &all, &error));
+        assert_true(
+            storage->operations->read_coverage(storage, "game", append_coverage, &all, &error));
+        assert_true(
+            storage->operations->get_database(storage, "game", "", false, etag, &all, &error));
+        assert_non_null(strstr((char *)all.data, "game=7 "));
+        assert_non_null(strstr((char *)all.data, "12"));
+        assert_non_null(strstr((char *)all.data, "20:3:7/9 abc"));
+        assert_string_equal(etag, "one");
+        const struct pm_shader_key none = {0};
+        const uint8_t id[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+        bool fresh = true;
+        assert_true(
+            storage->operations->find_space(storage, "game", &none, PM_KIND_BLOCK, &space, &error));
+        assert_int_equal(space, 9);
+        assert_true(storage->operations->add_upload_id(storage, id, 4, &fresh, &error));
+        assert_false(fresh);
+        all.size = 0;
+        assert_true(
+            storage->operations->read_origins(storage, "game", append_origin, &all, &error));
+        assert_int_equal(all.size, 16);
+        pm_buffer_finish(&all);
+        storage->operations->destroy(storage);
+    }
     free(path);
 }
 
@@ -352,7 +532,7 @@ static void test_damaged_file(void **state)
     if (storage) {
         struct pm_buffer all;
         pm_buffer_init(&all, 1 << 20);
-        failed = !storage->operations->read_game(storage, "game", append_blob, &all, &error);
+        failed = !storage->operations->read_game(storage, "game", NULL, append_blob, &all, &error);
         pm_buffer_finish(&all);
         storage->operations->destroy(storage);
     }
@@ -428,9 +608,12 @@ int main(void)
         TEST(test_transactions),
         TEST(test_games),
         TEST(test_databases),
+        TEST(test_scenes),
+        TEST(test_drop),
         TEST(test_coverage),
         TEST(test_merge_failure_is_told),
         TEST(test_refuses_other_files),
+        TEST(test_old_schema),
         TEST(test_damaged_file),
         TEST(test_two_processes),
         TEST(test_full_disk),

@@ -1,0 +1,167 @@
+/* Taking in what another storage knows, and forgetting. */
+#include "aggregator/aggregator_private.h"
+
+#include <string.h>
+
+/* ---- import ---- */
+
+struct import {
+    struct pm_aggregator *aggregator;
+    const char *game;
+    struct pm_imported *imported;
+    bool found; /* the other storage knows the game */
+    struct pm_shader_key key;
+    enum pm_kind kind; /* of the last blob; 0: there was none */
+};
+
+static bool visit_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
+{
+    struct import *import = user;
+    struct pm_storage *storage = import->aggregator->storage;
+    if (strcmp(game, import->game) != 0)
+        return true;
+    import->found = true;
+    import->imported->uploads = uploads;
+    return storage->operations->add_uploads(storage, game, uploads, error);
+}
+
+/* Is this origin among those that the visited game has? */
+struct wanted_origin {
+    const void *origin;
+    size_t size;
+    bool found;
+};
+
+static bool compare_origin(void *user, const void *origin, size_t size, struct pm_error *error)
+{
+    struct wanted_origin *wanted = user;
+    (void)error;
+    if (size == wanted->size && memcmp(origin, wanted->origin, size) == 0)
+        wanted->found = true;
+    return true;
+}
+
+static bool visit_origin(void *user, const void *origin, size_t size, struct pm_error *error)
+{
+    struct import *import = user;
+    struct pm_storage *storage = import->aggregator->storage;
+    struct wanted_origin wanted = {origin, size, false};
+    if (!storage->operations->read_origins(storage, import->game, compare_origin, &wanted, error))
+        return false;
+    if (wanted.found)
+        return pm_fail(error, PM_ERROR_STATE,
+                       "profiles of \"%s\" that come from there are counted here already",
+                       import->game);
+    return storage->operations->add_origin(storage, import->game, origin, size, error);
+}
+
+/* Both sides must mean the same points. */
+static bool agree_on_space(struct import *import, const struct pm_storage_key *key, uint32_t space,
+                           struct pm_error *error)
+{
+    struct pm_storage *storage = import->aggregator->storage;
+    uint32_t known;
+    if (import->kind == key->kind && pm_shader_key_equal(&import->key, &key->key))
+        return true; /* blobs of one shader follow each other, and merging compares them */
+    import->kind = key->kind;
+    import->key = key->key;
+    if (!storage->operations->find_space(storage, import->game, &key->key, key->kind, &known,
+                                         error))
+        return false;
+    if (known == 0)
+        return storage->operations->put_space(storage, import->game, &key->key, key->kind, space,
+                                              error);
+    return known == space ||
+           pm_fail(error, PM_ERROR_INPUT, "it has %u points there and %u here", space, known);
+}
+
+static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
+                       struct pm_error *error)
+{
+    struct import *import = user;
+    struct pm_storage *storage = import->aggregator->storage;
+    struct pm_statistics statistics;
+    char text[PM_SHADER_KEY_TEXT];
+    pm_statistics_init(&statistics);
+    bool done = pm_statistics_decode(blob, size, &statistics, error);
+    if (done && statistics.kind != key->kind)
+        done = pm_fail(error, PM_ERROR_INPUT, "its statistics are of another kind");
+    done = done && agree_on_space(import, key, statistics.space, error) &&
+           storage->operations->add_blob(storage, key, blob, size, error);
+    pm_statistics_finish(&statistics);
+    import->imported->blobs++;
+    if (done)
+        return true;
+    pm_shader_key_format(&key->key, text);
+    return pm_fail_prefix(error, "shader %s, day %u", text, key->day);
+}
+
+bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_storage *from,
+                          const char *game, struct pm_imported *imported, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    struct import import = {.aggregator = aggregator, .game = game, .imported = imported};
+    *imported = (struct pm_imported){0};
+    pthread_mutex_lock(&aggregator->write_mutex);
+    bool done = storage->operations->begin(storage, error);
+    if (done) {
+        done = from->operations->read_origins(from, game, visit_origin, &import, error) &&
+               from->operations->list_games(from, visit_game, &import, error);
+        if (done && !import.found)
+            done = pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known there", game);
+        done = done && from->operations->read_game(from, game, NULL, visit_blob, &import, error);
+        if (done)
+            done = storage->operations->commit(storage, error);
+        else
+            storage->operations->rollback(storage);
+    }
+    pthread_mutex_unlock(&aggregator->write_mutex);
+    return done;
+}
+
+/* ---- forgetting ---- */
+
+static bool find_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
+{
+    struct import *import = user;
+    (void)uploads;
+    (void)error;
+    import->found = import->found || strcmp(game, import->game) == 0;
+    return true;
+}
+
+static bool drop(struct pm_aggregator *aggregator, const char *game,
+                 const struct pm_shader_key *key, uint64_t *blobs, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    char text[PM_SHADER_KEY_TEXT];
+    struct import known = {.game = game};
+    if (!storage->operations->list_games(storage, find_game, &known, error))
+        return false;
+    if (!known.found)
+        return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
+    if (!storage->operations->drop(storage, game, key, blobs, error))
+        return false;
+    if (!key || *blobs > 0)
+        return true;
+    pm_shader_key_format(key, text);
+    return pm_fail(error, PM_ERROR_STATE, "nothing is known of shader %s of \"%s\"", text, game);
+}
+
+bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
+                        const struct pm_shader_key *key, uint64_t *blobs, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    *blobs = 0;
+    pthread_mutex_lock(&aggregator->write_mutex);
+    bool done = storage->operations->begin(storage, error);
+    if (done) {
+        done = drop(aggregator, game, key, blobs, error);
+        if (done)
+            done = storage->operations->commit(storage, error);
+        else
+            storage->operations->rollback(storage);
+    }
+    pthread_mutex_unlock(&aggregator->write_mutex);
+    return done && (!key || pm_aggregator_curate(aggregator, game, error));
+}

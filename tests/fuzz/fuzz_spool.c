@@ -3,19 +3,11 @@
 #include "aggregator_client/spool.h"
 #include "aggregator_client/spool_format.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/seeds.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define HEADER "PMSPOOL\n\x01\x00\x00\x00\x00\x00\x00\x00"
-/* A profile of one shader with two points, as it is encoded. */
-#define PROFILE                                                                                    \
-    "\x08\x01\x12\x10"                                                                             \
-    "0123456789abcdef"                                                                             \
-    "\x1a\x01g\x32\x3d\x0a\x18"                                                                    \
-    "0123456789abcdef01234567"                                                                     \
-    "\x12\x02\x08\x08\x18\x01\x28\x04\x32\x01\x01\x3a\x02\x00\x02\x42\x02\x01\x01\x4a\x02\x20\x20" \
-    "\x52\x02"                                                                                     \
-    "\x04\x04\x5a\x06\x20\x20\x04\x10\x00\x02"
 
 const struct pm_fuzz_input pm_fuzz_inputs[] = {
     PM_FUZZ_TEXT(HEADER),
@@ -27,8 +19,8 @@ const struct pm_fuzz_input pm_fuzz_inputs[] = {
                         "12345"),
     PM_FUZZ_TEXT(HEADER "\x00\x00\x00\x00"
                         "checksum"),
-    PM_FUZZ_TEXT("\x56" PROFILE "\x56" PROFILE),
-    PM_FUZZ_TEXT("\x56" PROFILE "\x04\x08\x02\x12\x00"),
+    PM_FUZZ_TEXT("\x56" PM_FUZZ_PROFILE "\x56" PM_FUZZ_PROFILE),
+    PM_FUZZ_TEXT("\x56" PM_FUZZ_PROFILE "\x04\x08\x02\x12\x00"),
     {NULL, 0},
 };
 

@@ -1,20 +1,12 @@
 /* Any bytes as an upload or as a pulled database: compressed as they stand, and uncompressed, since
  * a fuzzer does not find its way through zstd's entropy coding. */
 #include "fuzz/fuzz.h"
+#include "fuzz/seeds.h"
 #include "profile/database.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* As in fuzz_spool.c. */
-#define PROFILE                                                                                    \
-    "\x08\x01\x12\x10"                                                                             \
-    "0123456789abcdef"                                                                             \
-    "\x1a\x01g\x32\x3d\x0a\x18"                                                                    \
-    "0123456789abcdef01234567"                                                                     \
-    "\x12\x02\x08\x08\x18\x01\x28\x04\x32\x01\x01\x3a\x02\x00\x02\x42\x02\x01\x01\x4a\x02\x20\x20" \
-    "\x52\x02"                                                                                     \
-    "\x04\x04\x5a\x06\x20\x20\x04\x10\x00\x02"
 /* A database of one shader that is not published, with a deficit. */
 #define DATABASE                                                                                   \
     "\x08\x01\x12\x01g\x18\x05\x22\x27\x0a\x18"                                                    \
@@ -22,10 +14,10 @@
     "\x12\x02\x08\x08\x18\x01\x28\x04\x3a\x01\x03\x40\x07"
 
 const struct pm_fuzz_input pm_fuzz_inputs[] = {
-    PM_FUZZ_TEXT(PROFILE),
+    PM_FUZZ_TEXT(PM_FUZZ_PROFILE),
     PM_FUZZ_TEXT(DATABASE),
     /* Frames of one raw block without a checksum, which a fuzzer can change and keep valid. */
-    PM_FUZZ_TEXT("\x28\xb5\x2f\xfd\x20\x56\xb1\x02\x00" PROFILE),
+    PM_FUZZ_TEXT("\x28\xb5\x2f\xfd\x20\x56\xb1\x02\x00" PM_FUZZ_PROFILE),
     PM_FUZZ_TEXT("\x28\xb5\x2f\xfd\x20\x30\x81\x01\x00" DATABASE),
     PM_FUZZ_TEXT("\x28\xb5\x2f\xfd\x24\x05\x29\x00\x00"
                  "hello"

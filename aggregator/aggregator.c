@@ -2,12 +2,14 @@
 
 #include "aggregator/estimate.h"
 #include <stdlib.h>
+#include <time.h>
 
 #define HALF_WIDTH_ABSOLUTE 0.05
 #define HALF_WIDTH_RELATIVE 0.10
 #define SESSIONS_FOR_NEVER 20
 #define PAIRS_FOR_TIMING 8
 #define DATABASE_HEAD_BYTES 1024 /* version, name and time */
+#define SECONDS_A_DAY 86400
 
 struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info,
                                            struct pm_error *error)
@@ -19,7 +21,20 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
         return NULL;
     }
     pthread_mutex_init(&aggregator->write_mutex, NULL);
+    pthread_mutex_init(&aggregator->waiting.mutex, NULL);
     aggregator->storage = info->storage;
+    aggregator->half_life_days = info->half_life_days;
+    aggregator->retention_days = info->retention_days;
+    aggregator->min_tokens = info->min_tokens;
+    aggregator->clock = info->clock;
+    aggregator->clock_user = info->clock_user;
+    aggregator->sources = pm_sources_create(info->epoch_file, info->token_clusters, info->log);
+    aggregator->claims = pm_claims_create();
+    if (!aggregator->sources || !aggregator->claims) {
+        pm_aggregator_destroy(aggregator);
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for an aggregator");
+        return NULL;
+    }
     aggregator->log = info->log;
     aggregator->publish_all = info->publish_all;
     aggregator->half_width_absolute =
@@ -49,11 +64,28 @@ struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggre
 
 void pm_aggregator_destroy(struct pm_aggregator *aggregator)
 {
+    struct pm_error error = {0};
     if (!aggregator)
         return;
+    if (aggregator->claims && !pm_quarantine_write(aggregator, &error))
+        pm_log_warning(aggregator->log, "cannot write the quarantine: %s", error.message);
+    pm_sources_destroy(aggregator->sources);
+    pm_claims_destroy(aggregator->claims);
+    pm_quarantine_finish(&aggregator->waiting);
     aggregator->storage->operations->destroy(aggregator->storage);
     pthread_mutex_destroy(&aggregator->write_mutex);
     free(aggregator);
+}
+
+int64_t pm_aggregator_now(const struct pm_aggregator *aggregator)
+{
+    return aggregator->clock ? aggregator->clock(aggregator->clock_user) : (int64_t)time(NULL);
+}
+
+uint32_t pm_aggregator_today(const struct pm_aggregator *aggregator)
+{
+    const int64_t now = pm_aggregator_now(aggregator);
+    return now < 0 ? 0 : (uint32_t)(now / SECONDS_A_DAY);
 }
 
 bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,

@@ -14,6 +14,12 @@
 
 struct pm_aggregator;
 
+/* What services and tools go by unless told otherwise. */
+#define PM_HALF_LIFE_DAYS 14
+#define PM_RETENTION_DAYS 60
+#define PM_TOKEN_CLUSTERS 4
+#define PM_MIN_TOKENS 5
+
 struct pm_aggregator_info {
     struct pm_storage *storage;  /* becomes the aggregator's, also when creating it fails */
     struct pm_log *log;          /* stays the caller's; may be NULL */
@@ -27,6 +33,22 @@ struct pm_aggregator_info {
                                     with the most statistics first; 0: none */
     size_t database_bytes;       /* most bytes of a database before compression; 0, and at most:
                                     PM_DATABASE_BYTES */
+    uint32_t half_life_days;     /* after which a cluster weighs half (ageing.h); 0: never */
+    uint32_t retention_days;     /* what is older is neither shown nor kept; 0: kept for ever */
+    uint32_t token_clusters; /* clusters of one token, game and epoch that count; 0: all (sources.h)
+                              */
+    uint32_t min_tokens;     /* distinct tokens of one epoch before a shader is published; 0 and 1:
+                                whoever sent it, also without a token */
+    const char *epoch_file;  /* where the epoch's key survives restarts (sources.h); NULL: nowhere */
+    int64_t (*clock)(void *user); /* seconds since the epoch; NULL: the system's */
+    void *clock_user;
+};
+
+/* Whom a profile is from, as far as the aggregator may know: a digest of the token, which it keeps
+ * no longer than the call. */
+#define PM_SOURCE_BYTES 16
+struct pm_ingest_source {
+    uint8_t digest[PM_SOURCE_BYTES];
 };
 
 struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info,
@@ -47,6 +69,7 @@ enum pm_ingest_result {
 
 struct pm_ingest_outcome {
     enum pm_ingest_result result;
+    bool uncounted; /* stored or duplicate: its token had counted often enough in this epoch */
     struct pm_error reason; /* why it was refused; the message names shader, point and field */
 };
 
@@ -57,11 +80,33 @@ bool pm_aggregator_ingest(struct pm_aggregator *aggregator,
                           const struct pm_profile *const *profiles, size_t count,
                           struct pm_ingest_outcome *outcomes, struct pm_error *error);
 
+/* The same with the sources of the profiles: sources[i], and sources, may be NULL, for one without a
+ * token, to whom no cap applies. A profile that cannot be goes to the quarantine. */
+bool pm_aggregator_ingest_from(struct pm_aggregator *aggregator,
+                               const struct pm_profile *const *profiles,
+                               const struct pm_ingest_source *const *sources, size_t count,
+                               struct pm_ingest_outcome *outcomes, struct pm_error *error);
+
+/* Puts an upload into quarantine that was refused before it became a profile. game: "" when it
+ * could not be read. body: as it came. It is written with the next upkeep, and lost without one; of
+ * many at once only the latest are kept. */
+void pm_aggregator_quarantine_add(struct pm_aggregator *aggregator, const char *game,
+                                  const char *reason, const void *body, size_t body_size);
+
+/* Shows the quarantine, the newest entry first; game NULL: of all games. */
+bool pm_aggregator_quarantine(struct pm_aggregator *aggregator, const char *game,
+                              pm_visit_quarantined visit, void *user, struct pm_error *error);
+
+/* What has to be done now and then: writes the quarantine, begins a new epoch, deletes what is past
+ * retention, in small transactions and for about a second at most. *expired: it deleted statistics,
+ * so that every database is to be curated anew. */
+bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struct pm_error *error);
+
 /* Computes the game's database from its statistics and publishes it, atomically; the ETag changes
  * when anything but the time of curation did, and what was published before stays as the previous
  * one. Then the same of its scenes, each from the profiles of that scene alone. What does not fit
- * database_bytes is left out, timings last and of the others those with the fewest invocations
- * first. Adds a sample to the game's coverage history.
+ * database_bytes is left out, the shaders that fewest sessions entered first. Adds a sample to the
+ * game's coverage history.
  * PM_ERROR_STATE: the game is not known. */
 bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
                           struct pm_error *error);

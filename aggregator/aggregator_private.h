@@ -2,8 +2,26 @@
 #pragma once
 
 #include "aggregator/aggregator.h"
+#include "aggregator/claims.h"
+#include "aggregator/sources.h"
 #include "aggregator/statistics.h"
 #include <pthread.h>
+
+/* Quarantined uploads that wait to be written (quarantine.c). */
+#define PM_WAITING 64
+
+struct pm_waiting_entry {
+    int64_t time;
+    char *game, *reason;
+    void *body;
+    size_t body_size;
+};
+
+struct pm_waiting {
+    pthread_mutex_t mutex;
+    struct pm_waiting_entry entries[PM_WAITING]; /* the oldest first */
+    size_t count;
+};
 
 struct pm_aggregator {
     struct pm_storage *storage;
@@ -13,5 +31,33 @@ struct pm_aggregator {
     uint32_t sessions_for_never, pairs_for_timing;
     uint32_t scenes;
     size_t database_bytes;       /* for the shaders of a database: some are kept for its head */
-    pthread_mutex_t write_mutex; /* held from begin to commit or rollback of the storage */
+    uint32_t half_life_days, retention_days, min_tokens;
+    int64_t (*clock)(void *user);
+    void *clock_user;
+    struct pm_waiting waiting;
+    pthread_mutex_t write_mutex; /* held from begin to commit or rollback of the storage; of what
+                                    follows too */
+    struct pm_sources *sources;
+    struct pm_claims *claims;
+    uint32_t epoch;       /* of `claims` */
+    int64_t claims_since; /* seconds: when `claims` last began to remember */
+    uint32_t pruned_on;   /* the day on which nothing was left to prune */
 };
+
+int64_t pm_aggregator_now(const struct pm_aggregator *aggregator);
+/* Days since the epoch, UTC. */
+uint32_t pm_aggregator_today(const struct pm_aggregator *aggregator);
+
+/* ---- upkeep.c ---- */
+
+/* Makes the day the running epoch, under the write mutex. */
+bool pm_aggregator_begin_epoch(struct pm_aggregator *aggregator, uint32_t day,
+                               struct pm_error *error);
+
+/* ---- quarantine.c ---- */
+
+void pm_quarantine_add_profile(struct pm_aggregator *aggregator, const struct pm_profile *profile,
+                               const char *reason);
+/* Writes what waits, under the write mutex. */
+bool pm_quarantine_write(struct pm_aggregator *aggregator, struct pm_error *error);
+void pm_quarantine_finish(struct pm_waiting *waiting);

@@ -7,6 +7,12 @@
 #include <string.h>
 #include <time.h>
 
+/* What was counted within the retention, as it was and as it is weighed. */
+struct gathered {
+    struct pm_statistics exact;
+    struct pm_aged aged;
+};
+
 /* One (key, environment, kind) while its blobs come in. */
 struct curation {
     struct pm_aggregator *aggregator;
@@ -16,13 +22,17 @@ struct curation {
     struct pm_arena *arena;
     struct pm_curated *out;
     struct pm_shader_estimates
-        *shaders; /* grows; malloc'ed, and so are their points and deficits */
+        *shaders;       /* grows; malloc'ed, and so are their points and deficits */
+    uint64_t *sessions; /* beside each: clusters that entered it, as far as a point can tell */
     size_t allocated;
     size_t bytes; /* of their encodings, at most */
     bool open;    /* the fields below are of a shader */
     struct pm_storage_key key;
-    struct pm_statistics plain, all; /* without flags; with any */
+    struct gathered plain, all;      /* without flags; with any */
     uint32_t flags;                  /* of all */
+    uint32_t first_day;              /* of the retention */
+    struct pm_storage_claim *claims; /* without marks, sorted by key and kind */
+    size_t claim_count, claims_allocated;
 };
 
 /* ---- rules ---- */
@@ -71,6 +81,30 @@ static bool is_well_known(const struct pm_aggregator *aggregator, enum pm_kind k
     return true;
 }
 
+static int compare_claims(const void *a, const void *b)
+{
+    const struct pm_storage_claim *left = a, *right = b;
+    const int order = memcmp(left->key.bytes, right->key.bytes, PM_SHADER_KEY_BYTES);
+    if (order != 0)
+        return order;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    return left->space < right->space ? -1 : left->space > right->space;
+}
+
+/* Did enough distinct tokens send profiles of the shader, within the retention? */
+static bool is_vouched(const struct curation *curation, uint32_t space)
+{
+    const uint32_t wanted = curation->aggregator->min_tokens;
+    const struct pm_storage_claim name = {
+        .key = curation->key.key, .kind = curation->key.kind, .space = space};
+    if (wanted <= 1)
+        return true;
+    const struct pm_storage_claim *claim =
+        bsearch(&name, curation->claims, curation->claim_count, sizeof(name), compare_claims);
+    return claim && claim->tokens >= wanted && claim->day >= curation->first_day;
+}
+
 /* ---- one shader ---- */
 
 struct judged {
@@ -82,25 +116,24 @@ struct judged {
 
 /* Estimates every point of the space. The arrays are malloc'ed, and the caller's also after a
  * failure. */
-static bool judge(const struct pm_aggregator *aggregator, const struct pm_statistics *statistics,
+static bool judge(const struct pm_aggregator *aggregator, const struct gathered *gathered,
                   struct judged *out, struct pm_error *error)
 {
-    const struct pm_point_statistics none = {0};
-    out->statistics = statistics;
-    out->points = calloc(statistics->space, sizeof(*out->points));
-    out->deficit = calloc(((size_t)statistics->space + 7) / 8, 1);
+    const struct pm_aged *aged = &gathered->aged;
+    const struct pm_aged_point none = {0};
+    out->statistics = &gathered->exact;
+    out->points = calloc(aged->space, sizeof(*out->points));
+    out->deficit = calloc(((size_t)aged->space + 7) / 8, 1);
     if (!out->points || !out->deficit)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", statistics->space);
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", aged->space);
     size_t at = 0;
-    for (uint32_t i = 0; i < statistics->space; i++) {
-        const bool known = at < statistics->count && statistics->points[at].point == i;
-        const struct pm_point_statistics *counts = known ? &statistics->points[at++] : &none;
-        pm_estimate_point(statistics, counts, &out->points[i]);
-        const bool covered =
-            pm_aggregator_is_covered(aggregator, statistics->kind, &out->points[i]);
+    for (uint32_t i = 0; i < aged->space; i++) {
+        const bool known = at < aged->count && aged->points[at].point == i;
+        pm_estimate_aged_point(aged, known ? &aged->points[at++] : &none, &out->points[i]);
+        const bool covered = pm_aggregator_is_covered(aggregator, aged->kind, &out->points[i]);
         out->covered += covered;
-        if (!covered || (!aggregator->publish_all &&
-                         !is_well_known(aggregator, statistics->kind, &out->points[i]))) {
+        if (!covered ||
+            (!aggregator->publish_all && !is_well_known(aggregator, aged->kind, &out->points[i]))) {
             out->deficit[i / 8] = (uint8_t)(out->deficit[i / 8] | 1u << (i % 8));
             out->lacking++;
         }
@@ -127,16 +160,21 @@ static void forget(struct pm_shader_estimates *shader)
     *shader = (struct pm_shader_estimates){0};
 }
 
-/* What is worth more to a game first: what was timed, since it is small, then what runs most. */
+struct worth {
+    uint64_t sessions, entry_lanes;
+    size_t index;
+};
+
+/* What most sessions entered first: how many they were is counted here, and no client can raise it
+ * beyond its cap. How much ran is only what each of them says. */
 static int compare_worth(const void *a, const void *b)
 {
-    const struct pm_shader_estimates *left = *(struct pm_shader_estimates *const *)a;
-    const struct pm_shader_estimates *right = *(struct pm_shader_estimates *const *)b;
-    if ((left->kind == PM_KIND_TIMING) != (right->kind == PM_KIND_TIMING))
-        return left->kind == PM_KIND_TIMING ? -1 : 1;
+    const struct worth *left = a, *right = b;
+    if (left->sessions != right->sessions)
+        return left->sessions > right->sessions ? -1 : 1;
     if (left->entry_lanes != right->entry_lanes)
         return left->entry_lanes > right->entry_lanes ? -1 : 1;
-    return left < right ? -1 : left > right;
+    return left->index < right->index ? -1 : left->index > right->index;
 }
 
 /* Keeps what fits the database, and the order of it. */
@@ -144,26 +182,29 @@ static bool trim(struct curation *curation, struct pm_error *error)
 {
     struct pm_database *database = &curation->out->database;
     struct pm_shader_estimates *shaders = curation->shaders;
-    struct pm_shader_estimates **order = calloc(database->shader_count + 1, sizeof(*order));
+    struct worth *order = calloc(database->shader_count + 1, sizeof(*order));
     if (!order)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders",
                        database->shader_count);
     for (size_t i = 0; i < database->shader_count; i++)
-        order[i] = &shaders[i];
+        order[i] = (struct worth){curation->sessions[i], shaders[i].entry_lanes, i};
     qsort(order, database->shader_count, sizeof(*order), compare_worth);
     curation->bytes = 0;
     for (size_t i = 0; i < database->shader_count; i++) {
-        const size_t bytes = pm_shader_estimates_bytes(order[i]);
+        struct pm_shader_estimates *shader = &shaders[order[i].index];
+        const size_t bytes = pm_shader_estimates_bytes(shader);
         if (curation->bytes + bytes <= curation->aggregator->database_bytes)
             curation->bytes += bytes;
         else
-            forget(order[i]);
+            forget(shader);
     }
     free(order);
     size_t kept = 0;
     for (size_t i = 0; i < database->shader_count; i++) {
-        if (shaders[i].space > 0)
-            shaders[kept++] = shaders[i];
+        if (shaders[i].space == 0)
+            continue;
+        curation->sessions[kept] = curation->sessions[i];
+        shaders[kept++] = shaders[i];
     }
     curation->out->left_out += database->shader_count - kept;
     database->shader_count = kept;
@@ -182,21 +223,43 @@ static bool show(const struct curation *curation, const struct judged *judged,
     return curation->observe(curation->user, &shown, error);
 }
 
+/* Room for one more shader. */
+static bool make_room(struct curation *curation, struct pm_error *error)
+{
+    if (curation->out->database.shader_count < curation->allocated)
+        return true;
+    const size_t allocated = curation->allocated ? curation->allocated * 2 : 64;
+    struct pm_shader_estimates *shaders = realloc(curation->shaders, allocated * sizeof(*shaders));
+    if (shaders)
+        curation->shaders = shaders;
+    uint64_t *sessions = realloc(curation->sessions, allocated * sizeof(*sessions));
+    if (sessions)
+        curation->sessions = sessions;
+    if (!shaders || !sessions)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", allocated);
+    curation->allocated = allocated;
+    return true;
+}
+
+static uint64_t most_sessions(const struct judged *judged)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < judged->statistics->space; i++) {
+        if (judged->points[i].sessions > most)
+            most = judged->points[i].sessions;
+    }
+    return most;
+}
+
 /* Takes the points and the deficit from *judged where it keeps them. */
 static bool append(struct curation *curation, struct judged *judged, uint32_t flags,
                    struct pm_error *error)
 {
     struct pm_database *database = &curation->out->database;
-    if (database->shader_count == curation->allocated) {
-        const size_t allocated = curation->allocated ? curation->allocated * 2 : 64;
-        struct pm_shader_estimates *shaders =
-            realloc(curation->shaders, allocated * sizeof(*shaders));
-        if (!shaders)
-            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", allocated);
-        curation->shaders = shaders;
-        curation->allocated = allocated;
-    }
     const uint32_t space = judged->statistics->space;
+    const bool vouched = is_vouched(curation, space);
+    if (!make_room(curation, error))
+        return false;
     struct pm_shader_estimates *shader = &curation->shaders[database->shader_count];
     *shader = (struct pm_shader_estimates){
         .key = curation->key.key,
@@ -204,11 +267,15 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
         .kind = curation->key.kind,
         .flags = flags,
         .space = space,
-        .published = judged->lacking == 0,
+        .published = judged->lacking == 0 && vouched,
         .entry_lanes = clamp_wide(&judged->statistics->entry_lanes),
     };
     if (!show(curation, judged, shader, error))
         return false;
+    /* What too few sent is nobody's business, not even that it is there. */
+    if (!vouched && !curation->everything)
+        return true;
+    curation->sessions[database->shader_count] = most_sessions(judged);
     if (shader->published || curation->everything) {
         shader->points = judged->points;
         judged->points = NULL;
@@ -226,6 +293,14 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
            trim(curation, error);
 }
 
+static void forget_gathered(struct curation *curation)
+{
+    pm_statistics_finish(&curation->plain.exact);
+    pm_statistics_finish(&curation->all.exact);
+    pm_aged_finish(&curation->plain.aged);
+    pm_aged_finish(&curation->all.aged);
+}
+
 /* Ends the shader whose blobs came in: its profiles without flags where they cover it, else also
  * those that counted occluded pixels (HAZARDS 4) or could not count some candidates (HAZARDS 2). */
 static bool close_shader(struct curation *curation, struct pm_error *error)
@@ -236,9 +311,9 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
     struct judged judged = {0};
     uint32_t flags = 0;
     bool done = true, chosen = false;
-    if (curation->plain.space != 0) {
+    if (curation->plain.exact.space != 0) {
         done = judge(curation->aggregator, &curation->plain, &judged, error);
-        chosen = done && (curation->flags == 0 || judged.covered == curation->plain.space);
+        chosen = done && (curation->flags == 0 || judged.covered == curation->plain.exact.space);
     }
     if (done && !chosen) {
         judged_finish(&judged);
@@ -247,18 +322,27 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
     }
     done = done && append(curation, &judged, flags, error);
     judged_finish(&judged);
-    pm_statistics_finish(&curation->plain);
-    pm_statistics_finish(&curation->all);
+    forget_gathered(curation);
     return done;
 }
 
 /* ---- a game ---- */
+
+static bool gather(const struct curation *curation, struct gathered *gathered,
+                   const struct pm_statistics *statistics, uint32_t day, struct pm_error *error)
+{
+    return pm_statistics_merge(&gathered->exact, statistics, error) &&
+           pm_aged_add(&gathered->aged, statistics, day, curation->aggregator->half_life_days,
+                       error);
+}
 
 static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
                        struct pm_error *error)
 {
     struct curation *curation = user;
     char text[PM_SHADER_KEY_TEXT];
+    if (key->day < curation->first_day)
+        return true;
     if (curation->open &&
         (!pm_shader_key_equal(&curation->key.key, &key->key) ||
          memcmp(&curation->key.environment, &key->environment, sizeof(key->environment)) != 0 ||
@@ -274,8 +358,8 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
     pm_statistics_init(&statistics);
     const bool done =
         pm_statistics_decode(blob, size, &statistics, error) &&
-        pm_statistics_merge(&curation->all, &statistics, error) &&
-        (key->flags != 0 || pm_statistics_merge(&curation->plain, &statistics, error));
+        gather(curation, &curation->all, &statistics, key->day, error) &&
+        (key->flags != 0 || gather(curation, &curation->plain, &statistics, key->day, error));
     pm_statistics_finish(&statistics);
     curation->flags |= key->flags;
     if (done)
@@ -325,13 +409,41 @@ static bool visit_game(void *user, const char *game, uint64_t uploads, struct pm
     return true;
 }
 
+static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
+{
+    struct curation *curation = user;
+    if (curation->claim_count == curation->claims_allocated) {
+        const size_t allocated = curation->claims_allocated ? curation->claims_allocated * 2 : 256;
+        struct pm_storage_claim *claims = realloc(curation->claims, allocated * sizeof(*claims));
+        if (!claims)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu claims", allocated);
+        curation->claims = claims;
+        curation->claims_allocated = allocated;
+    }
+    curation->claims[curation->claim_count] = *claim;
+    curation->claims[curation->claim_count++].marks = NULL;
+    return true;
+}
+
+/* What curation goes by beside the blobs. */
+static bool begin_curation(struct curation *curation, const char *game, struct pm_error *error)
+{
+    const struct pm_aggregator *aggregator = curation->aggregator;
+    struct pm_storage *storage = aggregator->storage;
+    curation->first_day =
+        pm_ageing_first_day(pm_aggregator_today(aggregator), aggregator->retention_days);
+    return aggregator->min_tokens <= 1 ||
+           storage->operations->read_claims(storage, game, visit_claim, curation, error);
+}
+
 static void curation_finish(struct curation *curation)
 {
-    pm_statistics_finish(&curation->plain);
-    pm_statistics_finish(&curation->all);
+    free(curation->claims);
+    forget_gathered(curation);
     for (size_t i = 0; i < curation->out->database.shader_count; i++)
         forget(&curation->shaders[i]);
     free(curation->shaders);
+    free(curation->sessions);
 }
 
 bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_request *request,
@@ -353,11 +465,9 @@ bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_req
         return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
     out->uploads = wanted.uploads;
     out->database.game = pm_arena_strdup(arena, game);
-    out->database.curated_at = (uint64_t)time(NULL);
-    pm_statistics_init(&curation.plain);
-    pm_statistics_init(&curation.all);
-
-    const bool done = storage->operations->read_game(storage, request->game, request->scene,
+    out->database.curated_at = (uint64_t)pm_aggregator_now(aggregator);
+    const bool done = begin_curation(&curation, game, error) &&
+                      storage->operations->read_game(storage, request->game, request->scene,
                                                      visit_blob, &curation, error) &&
                       close_shader(&curation, error) && settle(&curation, error);
     curation_finish(&curation);
@@ -372,9 +482,8 @@ bool pm_curate_read_shader(struct pm_aggregator *aggregator, const char *game,
     struct pm_curated curated = {0};
     struct curation curation = {
         .aggregator = aggregator, .observe = observe, .user = user, .out = &curated};
-    pm_statistics_init(&curation.plain);
-    pm_statistics_init(&curation.all);
     const bool done =
+        begin_curation(&curation, game, error) &&
         storage->operations->read_shader(storage, game, key, visit_blob, &curation, error) &&
         close_shader(&curation, error);
     curation_finish(&curation);

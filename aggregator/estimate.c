@@ -32,34 +32,42 @@ static void interval(double clusters, double estimate, double variance, bool bou
     *high = fmax(*high, estimate);
 }
 
-struct pm_ratio pm_estimate_ratio(const struct pm_measure_sums *sums, bool bounded)
+struct pm_ratio pm_estimate_aged(const struct pm_aged_sums *sums, bool bounded)
 {
     struct pm_ratio out = {.mean_high = 1, .ratio_high = 1};
     if (sums->n == 0)
         return out;
     /* long double: the differences of large sums below keep half of its 64 bits. */
     const long double n = (long double)sums->n;
-    const long double x = pm_wide_value(&sums->x), y = pm_wide_value(&sums->y);
-    const long double xx = pm_wide_value(&sums->xx), xy = pm_wide_value(&sums->xy);
-    const long double yy = pm_wide_value(&sums->yy);
-    const long double mean = ldexpl(pm_wide_value(&sums->r), -PM_STATISTICS_RATIO_BITS) / n;
-    const long double squares = ldexpl(pm_wide_value(&sums->rr), -2 * PM_STATISTICS_RATIO_BITS);
-    const long double ratio = y / x;
+    const long double equal = fminl(fmaxl(sums->w / sums->ww * sums->w, 1), n);
+    const long double effective = fminl(fmaxl(sums->x / sums->wwxx * sums->x, 1), n);
+    const long double mean = sums->r / sums->w, ratio = sums->y / sums->x;
 
+    /* Both times the clusters that `interval` divides them by. */
     long double mean_variance = 0, ratio_variance = 0;
-    const long double effective = fminl(fmaxl(x / xx * x, 1), n);
-    if (sums->n > 1) {
-        mean_variance = fmaxl((squares - n * mean * mean) / (n - 1), 0);
-        const long double residual = fmaxl(yy - 2 * ratio * xy + ratio * ratio * xx, 0);
-        ratio_variance = effective * n / (n - 1) * (residual / x / x);
+    if (equal > 1) {
+        const long double spread =
+            fmaxl(sums->wwrr - 2 * mean * sums->wwr + mean * mean * sums->ww, 0);
+        const long double residual =
+            fmaxl(sums->wwyy - 2 * ratio * sums->wwxy + ratio * ratio * sums->wwxx, 0);
+        mean_variance = equal * equal / (equal - 1) * (spread / sums->w / sums->w);
+        ratio_variance = effective * equal / (equal - 1) * (residual / sums->x / sums->x);
     }
     out.clusters = sums->n > UINT32_MAX ? UINT32_MAX : (uint32_t)sums->n;
     out.mean = (double)mean;
     out.ratio = (double)ratio;
-    interval((double)n, out.mean, (double)mean_variance, bounded, &out.mean_low, &out.mean_high);
+    interval((double)equal, out.mean, (double)mean_variance, bounded, &out.mean_low,
+             &out.mean_high);
     interval((double)effective, out.ratio, (double)ratio_variance, bounded, &out.ratio_low,
              &out.ratio_high);
     return out;
+}
+
+struct pm_ratio pm_estimate_ratio(const struct pm_measure_sums *sums, bool bounded)
+{
+    struct pm_aged_sums aged;
+    pm_aged_of(sums, &aged);
+    return pm_estimate_aged(&aged, bounded);
 }
 
 bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
@@ -80,6 +88,26 @@ static uint32_t clamp(uint64_t value)
     return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
+/* A block that runs at most once per invocation may still be entered by several parts of one
+ * subgroup, one after the other: then the share of subgroups is above 1, and no share. */
+static bool is_bounded(enum pm_kind kind, unsigned measure, bool once,
+                       const struct pm_aged_sums *sums)
+{
+    return (once || pm_estimate_is_share(kind, measure)) && !sums->above_one;
+}
+
+void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
+                            struct pm_point_estimate *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->calls = clamp(point->calls);
+    out->sessions = clamp(point->sessions);
+    const bool once = pm_aged_is_at_most_once(aged, point->point);
+    for (unsigned i = 0; i < pm_measure_count(aged->kind); i++)
+        out->measures[i] = pm_estimate_aged(&point->measures[i],
+                                            is_bounded(aged->kind, i, once, &point->measures[i]));
+}
+
 void pm_estimate_point(const struct pm_statistics *statistics,
                        const struct pm_point_statistics *point, struct pm_point_estimate *out)
 {
@@ -88,13 +116,8 @@ void pm_estimate_point(const struct pm_statistics *statistics,
     out->sessions = clamp(point->sessions);
     const bool once = pm_statistics_is_at_most_once(statistics, point->point);
     for (unsigned i = 0; i < pm_measure_count(statistics->kind); i++) {
-        const struct pm_measure_sums *sums = &point->measures[i];
-        /* A block that runs at most once per invocation may still be entered by several parts of
-         * one subgroup, one after the other: then the share of subgroups is above 1, and no share.
-         */
-        bool bounded = once || pm_estimate_is_share(statistics->kind, i);
-        for (unsigned bin = PM_HISTOGRAM_ONE + 1; bin < PM_HISTOGRAM_BINS; bin++)
-            bounded = bounded && sums->histogram[bin] == 0;
-        out->measures[i] = pm_estimate_ratio(sums, bounded);
+        struct pm_aged_sums sums;
+        pm_aged_of(&point->measures[i], &sums);
+        out->measures[i] = pm_estimate_aged(&sums, is_bounded(statistics->kind, i, once, &sums));
     }
 }

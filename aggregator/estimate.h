@@ -9,6 +9,13 @@
  * m = (Σx)²/Σx² (a three-pixel draw beside a full screen is hardly a second cluster). Quantiles are
  * Student's, with m - 1 degrees of freedom.
  *
+ * Clusters of several days are weighted by their age (ageing.h), w = 2^(-age / half-life). The mean
+ * of ratios is then r̄ = Σwr / Σw, its effective number of clusters Kish's k = (Σw)² / Σw², its
+ * variance k/(k-1) Σw²(r - r̄)² / (Σw)²; the ratio of sums R = Σwy / Σwx, m = (Σwx)² / Σw²x², its
+ * variance k/(k-1) Σw²(y - Rx)² / (Σwx)². With equal weights these are the formulas above. The
+ * squared weights take the variance as each day has it (they need not be alike); what the intervals
+ * speak of is the population as the weights see it.
+ *
  * What was never seen is the danger: twenty equal samples have no variance, and still one session
  * in ten may be different. So some clusters are imagined beside the m seen:
  * - bounded ratios (r cannot be above 1): t²/2 at 0 and t²/2 at 1. For samples of zeros and ones
@@ -25,12 +32,13 @@
  */
 #pragma once
 
-#include "aggregator/statistics.h"
+#include "aggregator/ageing.h"
 #include "base/paired.h"
 #include "profile/database.h"
 
 /* Both means with their intervals. Without clusters: 0, with [0, 1]. All finite. */
 struct pm_ratio pm_estimate_ratio(const struct pm_measure_sums *sums, bool bounded);
+struct pm_ratio pm_estimate_aged(const struct pm_aged_sums *sums, bool bounded);
 
 /* The interval's half is at most absolute, or at most relative times the estimate. */
 bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
@@ -43,3 +51,5 @@ bool pm_estimate_is_share(enum pm_kind kind, unsigned measure);
  * a share or every upload said that the point runs at most once. */
 void pm_estimate_point(const struct pm_statistics *statistics,
                        const struct pm_point_statistics *point, struct pm_point_estimate *out);
+void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
+                            struct pm_point_estimate *out);

@@ -8,14 +8,12 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Bytes of statistics held in memory before they go to the storage, inside the same transaction. */
 #define GROUP_BYTES ((size_t)64 << 20)
 /* Points that one profile's shaders may have in all: a space costs an uploader nothing, but
  * everyone else memory. */
 #define PROFILE_SPACE ((uint64_t)1 << 22)
-#define SECONDS_A_DAY 86400
 
 struct group_entry {
     struct pm_storage_key key; /* its strings are the profiles' */
@@ -184,19 +182,47 @@ static bool check_profile(const struct pm_profile *profile, struct pm_error *err
     return check_repeats(profile, error);
 }
 
-/* false: the storage failed. *agrees false: the profile is to be refused, for *reason. */
-static bool check_spaces(struct pm_aggregator *aggregator, const struct pm_profile *profile,
-                         bool *agrees, struct pm_error *reason, struct pm_error *error)
+/* Every blob of the shader is of a space that was a lie: also those that are still in memory. */
+static bool replace_space(struct group *group, const char *game,
+                          const struct pm_shader_profile *shader, uint32_t known,
+                          struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = group->aggregator->storage;
+    char text[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&shader->key, text);
+    pm_log_warning(group->aggregator->log,
+                   "\"%s\", shader %s: %" PRIu32
+                   " points, as many clients say, and not the %" PRIu32
+                   " known before: its profiles are deleted",
+                   game, text, shader->space, known);
+    return group_flush(group, error) &&
+           storage->operations->replace_space(storage, game, &shader->key, shader->kind,
+                                              shader->space, error);
+}
+
+/* false: the storage failed. *agrees false: the profile is to be refused, for *reason. All shaders
+ * are looked at all the same, since each that disagrees is a claim. */
+static bool check_spaces(struct group *group, const struct pm_profile *profile,
+                         const struct pm_ingest_source *source, bool *agrees,
+                         struct pm_error *reason, struct pm_error *error)
+{
+    struct pm_storage *storage = group->aggregator->storage;
     *agrees = true;
-    for (size_t i = 0; *agrees && i < profile->shader_count; i++) {
+    for (size_t i = 0; i < profile->shader_count; i++) {
         const struct pm_shader_profile *shader = &profile->shaders[i];
         uint32_t known;
+        bool wins = false;
         if (!storage->operations->find_space(storage, profile->game, &shader->key, shader->kind,
                                              &known, error))
             return false;
-        if (known != 0 && known != shader->space) {
+        if (known == 0 || known == shader->space)
+            continue;
+        if (source && !pm_claims_note(group->aggregator, profile->game, shader, source, group->day,
+                                      known, &wins, error))
+            return false;
+        if (wins && !replace_space(group, profile->game, shader, known, error))
+            return false;
+        if (!wins && *agrees) {
             pm_fail(reason, PM_ERROR_INPUT,
                     "space: %" PRIu32 " does not agree with the %" PRIu32 " known before",
                     shader->space, known);
@@ -206,18 +232,21 @@ static bool check_spaces(struct pm_aggregator *aggregator, const struct pm_profi
     return true;
 }
 
-static bool put_spaces(struct pm_aggregator *aggregator, const struct pm_profile *profile,
-                       struct pm_error *error)
+static bool put_spaces(struct group *group, const struct pm_profile *profile,
+                       const struct pm_ingest_source *source, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = group->aggregator->storage;
     for (size_t i = 0; i < profile->shader_count; i++) {
         const struct pm_shader_profile *shader = &profile->shaders[i];
         uint32_t known;
+        bool wins;
         /* Asked again: one key may occur in a profile with several environments. */
         if (!storage->operations->find_space(storage, profile->game, &shader->key, shader->kind,
                                              &known, error) ||
             (known == 0 && !storage->operations->put_space(storage, profile->game, &shader->key,
-                                                           shader->kind, shader->space, error)))
+                                                           shader->kind, shader->space, error)) ||
+            (source && !pm_claims_note(group->aggregator, profile->game, shader, source, group->day,
+                                       shader->space, &wins, error)))
             return false;
     }
     return true;
@@ -230,10 +259,11 @@ static size_t held(const struct group_entry *entry)
     return statistics->count * sizeof(*statistics->points) + statistics->space / 8;
 }
 
-static bool keep(struct group *group, const struct pm_profile *profile, struct pm_error *error)
+static bool keep(struct group *group, const struct pm_profile *profile,
+                 const struct pm_ingest_source *source, struct pm_error *error)
 {
     struct pm_storage *storage = group->aggregator->storage;
-    if (!put_spaces(group->aggregator, profile, error) ||
+    if (!put_spaces(group, profile, source, error) ||
         !storage->operations->add_uploads(storage, profile->game, 1, error))
         return false;
     for (size_t i = 0; i < profile->shader_count; i++) {
@@ -260,7 +290,8 @@ static bool keep(struct group *group, const struct pm_profile *profile, struct p
 
 /* false: the group fails as a whole. */
 static bool take(struct group *group, const struct pm_profile *profile,
-                 struct pm_ingest_outcome *outcome, struct pm_error *error)
+                 const struct pm_ingest_source *source, struct pm_ingest_outcome *outcome,
+                 struct pm_error *error)
 {
     struct pm_storage *storage = group->aggregator->storage;
     bool agrees, fresh;
@@ -271,34 +302,67 @@ static bool take(struct group *group, const struct pm_profile *profile,
             *error = outcome->reason;
         return is_refusal(&outcome->reason);
     }
-    if (!check_spaces(group->aggregator, profile, &agrees, &outcome->reason, error))
+    if (!check_spaces(group, profile, source, &agrees, &outcome->reason, error))
         return false;
     if (!agrees)
         return true;
     if (!storage->operations->add_upload_id(storage, profile->upload_id, group->day, &fresh, error))
         return false;
     outcome->result = fresh ? PM_INGEST_STORED : PM_INGEST_DUPLICATE;
-    return !fresh || keep(group, profile, error);
+    if (!fresh)
+        return true;
+    outcome->uncounted =
+        source && !pm_sources_count(group->aggregator->sources, source, profile->game);
+    return outcome->uncounted || keep(group, profile, source, error);
+}
+
+static bool take_all(struct group *group, const struct pm_profile *const *profiles,
+                     const struct pm_ingest_source *const *sources, size_t count,
+                     struct pm_ingest_outcome *outcomes, struct pm_error *error)
+{
+    struct pm_aggregator *aggregator = group->aggregator;
+    struct pm_storage *storage = aggregator->storage;
+    if (!pm_aggregator_begin_epoch(aggregator, group->day, error) ||
+        !storage->operations->begin(storage, error))
+        return false;
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++)
+        done = take(group, profiles[i], sources ? sources[i] : NULL, &outcomes[i], error);
+    done = done && group_flush(group, error);
+    if (done)
+        done = storage->operations->commit(storage, error);
+    else
+        storage->operations->rollback(storage);
+    if (done) {
+        pm_sources_keep(aggregator->sources);
+    } else {
+        pm_sources_undo(aggregator->sources);
+        pm_claims_forget(aggregator->claims);
+    }
+    return done;
+}
+
+bool pm_aggregator_ingest_from(struct pm_aggregator *aggregator,
+                               const struct pm_profile *const *profiles,
+                               const struct pm_ingest_source *const *sources, size_t count,
+                               struct pm_ingest_outcome *outcomes, struct pm_error *error)
+{
+    struct group group = {.aggregator = aggregator};
+    pthread_mutex_lock(&aggregator->write_mutex);
+    group.day = pm_aggregator_today(aggregator);
+    const bool done = take_all(&group, profiles, sources, count, outcomes, error);
+    pthread_mutex_unlock(&aggregator->write_mutex);
+    group_finish(&group);
+    for (size_t i = 0; done && i < count; i++) {
+        if (outcomes[i].result == PM_INGEST_REFUSED)
+            pm_quarantine_add_profile(aggregator, profiles[i], outcomes[i].reason.message);
+    }
+    return done;
 }
 
 bool pm_aggregator_ingest(struct pm_aggregator *aggregator,
                           const struct pm_profile *const *profiles, size_t count,
                           struct pm_ingest_outcome *outcomes, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
-    struct group group = {.aggregator = aggregator, .day = (uint32_t)(time(NULL) / SECONDS_A_DAY)};
-    pthread_mutex_lock(&aggregator->write_mutex);
-    bool done = storage->operations->begin(storage, error);
-    if (done) {
-        for (size_t i = 0; done && i < count; i++)
-            done = take(&group, profiles[i], &outcomes[i], error);
-        done = done && group_flush(&group, error);
-        if (done)
-            done = storage->operations->commit(storage, error);
-        else
-            storage->operations->rollback(storage);
-    }
-    pthread_mutex_unlock(&aggregator->write_mutex);
-    group_finish(&group);
-    return done;
+    return pm_aggregator_ingest_from(aggregator, profiles, NULL, count, outcomes, error);
 }

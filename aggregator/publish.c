@@ -92,7 +92,7 @@ static bool store(struct pm_aggregator *aggregator, const char *scene,
         done = (!etag || storage->operations->put_database(storage, game, scene, etag, body->data,
                                                            body->size, error)) &&
                (*scene || storage->operations->add_coverage(
-                              storage, game, (int64_t)time(NULL), curated->uploads,
+                              storage, game, pm_aggregator_now(aggregator), curated->uploads,
                               curated->points_covered, curated->points, error));
         if (done)
             done = storage->operations->commit(storage, error);

@@ -54,7 +54,12 @@ static void curate_all(struct pm_service *service, struct games *all)
 {
     struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
     struct pm_error error;
+    bool expired;
     all->at = 0;
+    if (!pm_aggregator_upkeep(service->aggregator, &expired, &error))
+        pm_log_error(service->log, "upkeep of the storage: %s", error.message);
+    for (size_t i = 0; expired && i < all->count; i++)
+        all->games[i].curated = UINT64_MAX;
     if (!storage->operations->list_games(storage, visit_game, all, &error)) {
         pm_log_error(service->log, "cannot list the games: %s", error.message);
         return;

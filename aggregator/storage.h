@@ -44,6 +44,32 @@ typedef bool (*pm_storage_visit_game)(void *user, const char *game, uint64_t upl
 typedef bool (*pm_storage_visit_scene)(void *user, const char *scene, struct pm_error *error);
 typedef bool (*pm_storage_visit_origin)(void *user, const void *origin, size_t size,
                                         struct pm_error *error);
+
+/* One number of points that uploads said a shader has, and how many tokens said so (sources.h). */
+struct pm_storage_claim {
+    struct pm_shader_key key;
+    enum pm_kind kind;
+    uint32_t space;
+    uint32_t tokens; /* most distinct tokens of one epoch */
+    uint32_t day;    /* the last epoch that had so many */
+    uint32_t marks_day; /* the epoch of the marks */
+    const void *marks;  /* of the tokens of that epoch; lives until the visitor returns */
+    size_t marks_size;  /* bytes */
+};
+typedef bool (*pm_storage_visit_claim)(void *user, const struct pm_storage_claim *claim,
+                                       struct pm_error *error);
+
+/* An upload that cannot be. Nothing in it is about who sent it. */
+struct pm_quarantined {
+    int64_t time;       /* seconds since the epoch, to the hour */
+    const char *game;   /* "" when it could not be read */
+    const char *reason; /* names the shader, point and field */
+    const void *body;   /* the upload, zstd-compressed; NULL when it was too large to keep */
+    size_t body_size;   /* bytes */
+};
+typedef bool (*pm_visit_quarantined)(void *user, const struct pm_quarantined *entry,
+                                     struct pm_error *error);
+
 typedef bool (*pm_storage_visit_coverage)(void *user, int64_t time, uint64_t uploads,
                                           uint64_t points_covered, uint64_t points);
 
@@ -70,6 +96,28 @@ struct pm_storage_operations {
                        struct pm_error *error);
     bool (*put_space)(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
                       enum pm_kind kind, uint32_t space, struct pm_error *error);
+    /* Every blob of a (key, kind) is deleted, and its number of points is this from now on: the one
+     * known before was a lie. */
+    bool (*replace_space)(struct pm_storage *storage, const char *game,
+                          const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
+                          struct pm_error *error);
+    /* What was put of a (key, kind), see put_claim; sees this transaction. */
+    bool (*find_claims)(struct pm_storage *storage, const char *game,
+                        const struct pm_shader_key *key, enum pm_kind kind,
+                        pm_storage_visit_claim visit, void *user, struct pm_error *error);
+    /* Puts the claim in the place of the one with the same key, kind and space, and deletes that of
+     * the space `instead` (0: of none). */
+    bool (*put_claim)(struct pm_storage *storage, const char *game,
+                      const struct pm_storage_claim *claim, uint32_t instead,
+                      struct pm_error *error);
+    /* Keeps no more than `most` entries and `most_bytes` of bodies: the oldest go. */
+    bool (*add_quarantined)(struct pm_storage *storage, const struct pm_quarantined *entry,
+                            uint32_t most, uint64_t most_bytes, struct pm_error *error);
+    /* Deletes what is of days before `first`: blobs, upload ids, claims that nobody made since,
+     * quarantine; at most `rows` of them. Marks of days before `today` are blanked. *deleted: how
+     * many rows it was; 0: nothing is left to do. */
+    bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t today, uint32_t rows,
+                  uint64_t *deleted, struct pm_error *error);
     bool (*add_blob)(struct pm_storage *storage, const struct pm_storage_key *key, const void *blob,
                      size_t size, struct pm_error *error);
     /* The game's current database becomes its previous one. scene: "" for that of all scenes.
@@ -118,6 +166,12 @@ struct pm_storage_operations {
     bool (*get_database)(struct pm_storage *storage, const char *game, const char *scene,
                          bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                          struct pm_error *error);
+    /* Sorted by key, kind, space. */
+    bool (*read_claims)(struct pm_storage *storage, const char *game, pm_storage_visit_claim visit,
+                        void *user, struct pm_error *error);
+    /* The newest first; game NULL: of all games. */
+    bool (*read_quarantine)(struct pm_storage *storage, const char *game,
+                            pm_visit_quarantined visit, void *user, struct pm_error *error);
     /* In order of time. */
     bool (*read_coverage)(struct pm_storage *storage, const char *game,
                           pm_storage_visit_coverage visit, void *user, struct pm_error *error);

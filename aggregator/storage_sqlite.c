@@ -261,6 +261,8 @@ static void destroy(struct pm_storage *storage)
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     for (size_t i = 0; i < PM_SQLITE_STATEMENTS; i++)
         sqlite3_finalize(sqlite->statements[i]);
+    for (size_t i = 0; i < PM_SQLITE_UPKEEP_STATEMENTS; i++)
+        sqlite3_finalize(sqlite->upkeep[i]);
     while (sqlite->reader_count > 0)
         sqlite3_close(sqlite->readers[--sqlite->reader_count]);
     sqlite3_close(sqlite->writer);
@@ -291,6 +293,13 @@ static const struct pm_storage_operations operations = {
     .list_games = pm_sqlite_list_games,
     .get_database = pm_sqlite_get_database,
     .read_coverage = pm_sqlite_read_coverage,
+    .find_claims = pm_sqlite_find_claims,
+    .put_claim = pm_sqlite_put_claim,
+    .replace_space = pm_sqlite_replace_space,
+    .read_claims = pm_sqlite_read_claims,
+    .add_quarantined = pm_sqlite_add_quarantined,
+    .read_quarantine = pm_sqlite_read_quarantine,
+    .prune = pm_sqlite_prune,
 };
 
 struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge merge,

@@ -6,11 +6,11 @@
 static const char *const of_shader[] = {
     "DELETE FROM statistics WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
     "DELETE FROM spaces WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
+    "DELETE FROM claims WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
 };
 static const char *const of_game[] = {
-    "DELETE FROM databases WHERE game = ?1",
-    "DELETE FROM coverage WHERE game = ?1",
-    "DELETE FROM origins WHERE game = ?1",
+    "DELETE FROM databases WHERE game = ?1",  "DELETE FROM coverage WHERE game = ?1",
+    "DELETE FROM quarantine WHERE game = ?1", "DELETE FROM origins WHERE game = ?1",
     "DELETE FROM games WHERE name = ?1",
 };
 

@@ -27,12 +27,32 @@ enum pm_sqlite_statement {
     PM_SQLITE_STATEMENTS
 };
 
+/* Those of storage_sqlite_upkeep.c. */
+enum pm_sqlite_upkeep {
+    PM_SQLITE_FIND_CLAIMS,
+    PM_SQLITE_PUT_CLAIM,
+    PM_SQLITE_DROP_CLAIM,
+    PM_SQLITE_FORGET_BLOBS,
+    PM_SQLITE_REPLACE_SPACE,
+    PM_SQLITE_ADD_QUARANTINED,
+    PM_SQLITE_QUARANTINE_SIZE,
+    PM_SQLITE_DROP_QUARANTINED,
+    PM_SQLITE_PRUNE_BLOBS,
+    PM_SQLITE_PRUNE_IDS,
+    PM_SQLITE_PRUNE_SPACES,
+    PM_SQLITE_PRUNE_CLAIMS,
+    PM_SQLITE_PRUNE_QUARANTINE,
+    PM_SQLITE_BLANK_MARKS,
+    PM_SQLITE_UPKEEP_STATEMENTS
+};
+
 struct pm_sqlite {
     struct pm_storage storage; /* first */
     char *path;
     pm_storage_merge merge;
     sqlite3 *writer;
     sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
+    sqlite3_stmt *upkeep[PM_SQLITE_UPKEEP_STATEMENTS]; /* too */
     struct pm_error merge_error; /* why the merge function failed; code PM_OK: it did not */
     bool full;                   /* a write of this transaction found no space */
     pthread_mutex_t readers_mutex;
@@ -76,3 +96,29 @@ bool pm_sqlite_get_database(struct pm_storage *storage, const char *game, const 
                             struct pm_error *error);
 bool pm_sqlite_read_coverage(struct pm_storage *storage, const char *game,
                              pm_storage_visit_coverage visit, void *user, struct pm_error *error);
+bool pm_sqlite_read_claims(struct pm_storage *storage, const char *game,
+                           pm_storage_visit_claim visit, void *user, struct pm_error *error);
+bool pm_sqlite_read_quarantine(struct pm_storage *storage, const char *game,
+                               pm_visit_quarantined visit, void *user, struct pm_error *error);
+
+/* Claims, quarantine and retention (storage_sqlite_upkeep.c). */
+struct pm_sqlite_claim_visit {
+    struct pm_sqlite *sqlite;
+    pm_storage_visit_claim visit;
+    void *user;
+};
+/* A row of key, kind, space, tokens, day, marks_day, marks. user: struct pm_sqlite_claim_visit. */
+bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *error);
+bool pm_sqlite_find_claims(struct pm_storage *storage, const char *game,
+                           const struct pm_shader_key *key, enum pm_kind kind,
+                           pm_storage_visit_claim visit, void *user, struct pm_error *error);
+bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
+                         const struct pm_storage_claim *claim, uint32_t instead,
+                         struct pm_error *error);
+bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
+                             const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
+                             struct pm_error *error);
+bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quarantined *entry,
+                               uint32_t most, uint64_t most_bytes, struct pm_error *error);
+bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t today, uint32_t rows,
+                     uint64_t *deleted, struct pm_error *error);

@@ -309,3 +309,47 @@ bool pm_sqlite_read_bytes(struct pm_storage *storage, uint64_t *bytes, struct pm
     }
     return true;
 }
+
+/* ---- claims and quarantine ---- */
+
+bool pm_sqlite_read_claims(struct pm_storage *storage, const char *game,
+                           pm_storage_visit_claim visit, void *user, struct pm_error *error)
+{
+    struct pm_sqlite_claim_visit all = {(struct pm_sqlite *)storage, visit, user};
+    return select_rows(all.sqlite,
+                       "SELECT key, kind, space, tokens, day, marks_day, NULL FROM claims"
+                       " WHERE game = ?1 ORDER BY key, kind, space",
+                       &(struct parameters){.game = game}, pm_sqlite_claim_row, &all, error);
+}
+
+struct quarantine_visit {
+    pm_visit_quarantined visit;
+    void *user;
+};
+
+static bool quarantine_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    const struct quarantine_visit *visit = user;
+    const char *game = (const char *)sqlite3_column_text(statement, 1);
+    const char *reason = (const char *)sqlite3_column_text(statement, 2);
+    const struct pm_quarantined entry = {
+        .time = sqlite3_column_int64(statement, 0),
+        .game = game ? game : "",
+        .reason = reason ? reason : "",
+        .body = sqlite3_column_blob(statement, 3),
+        .body_size = (size_t)sqlite3_column_bytes(statement, 3),
+    };
+    return visit->visit(visit->user, &entry, error);
+}
+
+#define QUARANTINED "SELECT time, game, reason, body FROM quarantine"
+
+bool pm_sqlite_read_quarantine(struct pm_storage *storage, const char *game,
+                               pm_visit_quarantined visit, void *user, struct pm_error *error)
+{
+    struct quarantine_visit all = {visit, user};
+    return select_rows((struct pm_sqlite *)storage,
+                       game ? QUARANTINED " WHERE game = ?1 ORDER BY id DESC"
+                            : QUARANTINED " ORDER BY id DESC",
+                       &(struct parameters){.game = game}, quarantine_row, &all, error);
+}

@@ -40,7 +40,16 @@ static const char *const steps[SCHEMA_VERSION] = {
     " WITHOUT ROWID;"
     "INSERT INTO origins SELECT name, randomblob(16) FROM games;"
     "CREATE TRIGGER game_origin AFTER INSERT ON games"
-    " BEGIN INSERT INTO origins VALUES (new.name, randomblob(16)); END;",
+    " BEGIN INSERT INTO origins VALUES (new.name, randomblob(16)); END;"
+    /* also: what retention deletes by; who said how many points a shader has; quarantine. */
+    "CREATE INDEX statistics_by_day ON statistics (day);"
+    "CREATE INDEX upload_ids_by_day ON upload_ids (day);"
+    "CREATE TABLE claims (game TEXT NOT NULL, key BLOB NOT NULL, kind INTEGER NOT NULL,"
+    " space INTEGER NOT NULL, tokens INTEGER NOT NULL, day INTEGER NOT NULL,"
+    " marks_day INTEGER NOT NULL, marks BLOB, PRIMARY KEY (game, key, kind, space)) WITHOUT ROWID;"
+    "CREATE INDEX claims_by_day ON claims (marks_day);"
+    "CREATE TABLE quarantine (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, game TEXT NOT NULL,"
+    " reason TEXT NOT NULL, body_size INTEGER NOT NULL, body BLOB);",
 };
 
 static bool is_full(int saved_errno)

@@ -68,11 +68,17 @@ static bool agree_on_space(struct import *import, const struct pm_storage_key *k
     if (!storage->operations->find_space(storage, import->game, &key->key, key->kind, &known,
                                          error))
         return false;
-    if (known == 0)
-        return storage->operations->put_space(storage, import->game, &key->key, key->kind, space,
-                                              error);
-    return known == space ||
-           pm_fail(error, PM_ERROR_INPUT, "it has %u points there and %u here", space, known);
+    if (known != 0 && known != space)
+        return pm_fail(error, PM_ERROR_INPUT, "it has %u points there and %u here", space, known);
+    /* Whoever imports vouches for it: no number of tokens has to. */
+    const struct pm_storage_claim claim = {.key = key->key,
+                                           .kind = key->kind,
+                                           .space = space,
+                                           .tokens = INT32_MAX,
+                                           .day = pm_aggregator_today(import->aggregator)};
+    return (known != 0 || storage->operations->put_space(storage, import->game, &key->key,
+                                                         key->kind, space, error)) &&
+           storage->operations->put_claim(storage, import->game, &claim, 0, error);
 }
 
 static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,

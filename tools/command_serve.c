@@ -67,6 +67,8 @@ static int read_options(int argc, char **argv, struct pm_serve_options *options)
         return status;
     if (!pm_serve_options_agree(options, &error))
         return pm_tool_usage("serve", "%s", error.message);
+    if (!pm_serve_options_settle(options, &error))
+        return pm_tool_failed("serve", &error);
     return -1;
 }
 

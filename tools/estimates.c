@@ -47,7 +47,9 @@ static bool load_storage(const char *path, const struct pm_estimates_source *sou
 {
     if (access(path, R_OK) != 0)
         return pm_fail(error, PM_ERROR_STATE, "%s: there is no aggregator database", path);
-    struct pm_aggregator_info info = {.publish_all = true};
+    struct pm_aggregator_info info = {.publish_all = true,
+                                      .half_life_days = PM_HALF_LIFE_DAYS,
+                                      .retention_days = PM_RETENTION_DAYS};
     estimates->aggregator = pm_aggregator_open(path, &info, error);
     if (!estimates->aggregator)
         return false;

@@ -120,7 +120,10 @@ bool pm_local_take_in(struct pm_log *log, struct pm_local_report *report, struct
     struct taking taking = {.log = log, .report = report};
     *report = (struct pm_local_report){0};
     char *path = pm_tool_local_storage();
-    struct pm_aggregator_info info = {.log = log, .publish_all = true};
+    struct pm_aggregator_info info = {.log = log,
+                                      .publish_all = true,
+                                      .half_life_days = PM_HALF_LIFE_DAYS,
+                                      .retention_days = PM_RETENTION_DAYS};
     if (path)
         taking.aggregator = pm_aggregator_open(path, &info, error);
     else

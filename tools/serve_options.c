@@ -39,6 +39,15 @@ const struct pm_serve_option pm_serve_option_table[] = {
          "… or ±X of the estimate (0.10)"),
     WHOLE("scenes", aggregator.scenes, 0, 1024, 1, "N",
           "scenes of a game that get a database of their own, the largest first (16)"),
+    WHOLE("half-life-days", aggregator.half_life_days, 0, 36500, 1, "N",
+          "after which an upload weighs half in every estimate; 0: never (14)"),
+    WHOLE("retention-days", aggregator.retention_days, 0, 36500, 1, "N",
+          "after which uploads are forgotten; 0: never (60)"),
+    WHOLE("token-clusters", aggregator.token_clusters, 0, 1 << 20, 1, "N",
+          "uploads of one token, game and day that count; 0: all (4; all with --dev)"),
+    WHOLE("min-tokens", aggregator.min_tokens, 1, 1000, 1, "N",
+          "tokens of one day that must speak of a shader before it is published (5; 1 with --dev, "
+          "and without --token-file)"),
     FLAG("dev", aggregator.publish_all, "publish every covered shader, whatever its intervals"),
     WHOLE("connections", service.connections, 1, 65536, 1, "N", "at a time (512)"),
     WHOLE("queue", service.queue, 1, 1 << 20, 1, "N",
@@ -52,10 +61,19 @@ const struct pm_serve_option pm_serve_option_table[] = {
     {NULL, PM_SERVE_TEXT, 0, 0, 0, 0, 0, NULL, NULL},
 };
 
+#define NOT_GIVEN UINT32_MAX /* pm_serve_options_settle decides */
+
 bool pm_serve_options_init(struct pm_serve_options *options, struct pm_error *error)
 {
     *options = (struct pm_serve_options){
-        .service.port = 8370, .aggregator.scenes = 16, .level = PM_LOG_INFO};
+        .service.port = 8370,
+        .aggregator = {.scenes = 16,
+                       .half_life_days = PM_HALF_LIFE_DAYS,
+                       .retention_days = PM_RETENTION_DAYS,
+                       .token_clusters = NOT_GIVEN,
+                       .min_tokens = NOT_GIVEN},
+        .level = PM_LOG_INFO,
+    };
     options->strings = pm_arena_create(0);
     return options->strings || pm_fail(error, PM_ERROR_MEMORY, "out of memory for the options");
 }
@@ -140,7 +158,25 @@ bool pm_serve_options_agree(const struct pm_serve_options *options, struct pm_er
         return pm_fail(error, PM_ERROR_INPUT, "--storage is needed");
     if (!options->service.certificate_file != !options->service.key_file)
         return pm_fail(error, PM_ERROR_INPUT, "--certificate and --key go together");
+    if (!options->service.token_file && options->aggregator.min_tokens != NOT_GIVEN &&
+        options->aggregator.min_tokens > 1)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "--min-tokens needs --token-file: without tokens nobody can be told apart");
     return true;
+}
+
+bool pm_serve_options_settle(struct pm_serve_options *options, struct pm_error *error)
+{
+    struct pm_aggregator_info *info = &options->aggregator;
+    const bool many = options->service.token_file && !info->publish_all;
+    if (info->min_tokens == NOT_GIVEN)
+        info->min_tokens = many ? PM_MIN_TOKENS : 1;
+    if (info->token_clusters == NOT_GIVEN)
+        info->token_clusters = many ? PM_TOKEN_CLUSTERS : 0;
+    if (!options->service.token_file)
+        return true;
+    info->epoch_file = pm_arena_printf(options->strings, "%s-epoch", options->storage);
+    return info->epoch_file || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
 void pm_serve_options_help(FILE *out)

@@ -61,5 +61,8 @@ bool pm_serve_options_load(struct pm_serve_options *options, const char *path,
 /* What no single option can tell: is one missing, do two contradict each other? */
 bool pm_serve_options_agree(const struct pm_serve_options *options, struct pm_error *error);
 
+/* Fills in what was not given and follows from the rest; after pm_serve_options_agree. */
+bool pm_serve_options_settle(struct pm_serve_options *options, struct pm_error *error);
+
 /* The rows of --help, one line an option. */
 void pm_serve_options_help(FILE *out);

@@ -1,0 +1,210 @@
+#include "aggregator/claims.h"
+
+#include "aggregator/ageing.h"
+#include "aggregator/aggregator_private.h"
+#include "base/random.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define REMEMBERED (1u << 18) /* 2 MiB */
+
+/* Claims with as many marks as are counted. A small cache: an entry that another one displaces is
+ * found again in the storage. */
+struct pm_claims {
+    uint64_t secret[2];
+    uint64_t full[REMEMBERED];
+};
+
+struct pm_claims *pm_claims_create(void)
+{
+    struct pm_claims *claims = calloc(1, sizeof(*claims));
+    if (claims && !pm_random_system(claims->secret, sizeof(claims->secret))) {
+        free(claims);
+        return NULL;
+    }
+    return claims;
+}
+
+void pm_claims_destroy(struct pm_claims *claims)
+{
+    free(claims);
+}
+
+void pm_claims_forget(struct pm_claims *claims)
+{
+    memset(claims->full, 0, sizeof(claims->full));
+}
+
+/* A number for the claim that nobody outside can predict, since uploaders choose keys and names. */
+static uint64_t number_of(const struct pm_claims *claims, const char *game,
+                          const struct pm_shader_profile *shader)
+{
+    uint64_t words[PM_SHADER_KEY_BYTES / sizeof(uint64_t)];
+    uint64_t number = claims->secret[0];
+    memcpy(words, shader->key.bytes, sizeof(words));
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        number = pm_random_mix(number ^ words[i]) + claims->secret[1];
+    number = pm_random_mix(number ^ ((uint64_t)shader->kind << 32 | shader->space));
+    for (const char *c = game; *c; c++)
+        number = pm_random_mix((number ^ (uint8_t)*c) + claims->secret[1]);
+    return number | 1;
+}
+
+struct found {
+    struct pm_storage_claim all[PM_CLAIMS_OF_SHADER];
+    size_t count;
+    uint8_t *marks; /* of each, one after the other */
+    size_t room;    /* bytes for the marks of one */
+};
+
+static uint8_t *marks_of(const struct found *found, const struct pm_storage_claim *claim)
+{
+    return found->marks + (size_t)(claim - found->all) * found->room;
+}
+
+static bool visit(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
+{
+    struct found *found = user;
+    (void)error;
+    if (found->count == PM_CLAIMS_OF_SHADER)
+        return true;
+    struct pm_storage_claim *copy = &found->all[found->count++];
+    *copy = *claim;
+    copy->marks = marks_of(found, copy);
+    if (copy->marks_size > found->room)
+        copy->marks_size = found->room;
+    if (copy->marks_size > 0)
+        memcpy(marks_of(found, copy), claim->marks, copy->marks_size);
+    return true;
+}
+
+/* Did the token make a claim in this epoch? */
+static bool is_marked(const struct found *found, const uint8_t mark[static PM_MARK_BYTES],
+                      uint32_t today)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const struct pm_storage_claim *claim = &found->all[i];
+        for (size_t j = 0; claim->marks_day == today && j < claim->marks_size; j += PM_MARK_BYTES) {
+            if (memcmp(marks_of(found, claim) + j, mark, PM_MARK_BYTES) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool stands(const struct pm_aggregator *aggregator, const struct pm_storage_claim *claim,
+                   uint32_t today)
+{
+    return claim->tokens >= aggregator->min_tokens &&
+           claim->day >= pm_ageing_first_day(today, aggregator->retention_days);
+}
+
+/* Does the claim that is known stand? One that nobody made does not. */
+static bool known_stands(const struct pm_aggregator *aggregator, const struct found *found,
+                         uint32_t known, uint32_t today)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->all[i].space == known && stands(aggregator, &found->all[i], today))
+            return true;
+    }
+    return false;
+}
+
+/* The claim of this space, a new one if need be: then *instead is the space of the one whose place
+ * it takes, or 0. NULL: there is no place. */
+static struct pm_storage_claim *place(const struct pm_aggregator *aggregator, struct found *found,
+                                      const struct pm_shader_profile *shader, uint32_t today,
+                                      uint32_t *instead)
+{
+    struct pm_storage_claim *claim = NULL;
+    *instead = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->all[i].space == shader->space)
+            return &found->all[i];
+    }
+    if (found->count < PM_CLAIMS_OF_SHADER)
+        claim = &found->all[found->count++];
+    for (size_t i = 0; !claim && i < found->count; i++) {
+        if (found->all[i].marks_day != today && !stands(aggregator, &found->all[i], today)) {
+            claim = &found->all[i];
+            *instead = claim->space;
+        }
+    }
+    if (claim)
+        *claim = (struct pm_storage_claim){.key = shader->key,
+                                           .kind = shader->kind,
+                                           .space = shader->space,
+                                           .marks_day = today,
+                                           .marks = marks_of(found, claim)};
+    return claim;
+}
+
+/* false: there are as many marks as are counted. */
+static bool add_mark(const struct pm_aggregator *aggregator, struct found *found,
+                     struct pm_storage_claim *claim, const uint8_t mark[static PM_MARK_BYTES],
+                     uint32_t today)
+{
+    if (claim->marks_day != today)
+        claim->marks_size = 0;
+    if (claim->marks_size + PM_MARK_BYTES > found->room)
+        return false;
+    memcpy(marks_of(found, claim) + claim->marks_size, mark, PM_MARK_BYTES);
+    claim->marks_size += PM_MARK_BYTES;
+    claim->marks_day = today;
+    const uint32_t tokens = (uint32_t)(claim->marks_size / PM_MARK_BYTES);
+    if (tokens >= claim->tokens ||
+        claim->day < pm_ageing_first_day(today, aggregator->retention_days)) {
+        claim->tokens = tokens;
+        claim->day = today;
+    }
+    return true;
+}
+
+/* Adds the source to the shader's claims, as they are in the storage. *claim: the one it makes;
+ * NULL: it is not counted. */
+static bool note(struct pm_aggregator *aggregator, const char *game,
+                 const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
+                 uint32_t today, struct found *found, struct pm_storage_claim **claim,
+                 struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    uint8_t mark[PM_MARK_BYTES];
+    uint32_t instead;
+    if (!storage->operations->find_claims(storage, game, &shader->key, shader->kind, visit, found,
+                                          error))
+        return false;
+    pm_sources_mark(aggregator->sources, source, game, &shader->key, shader->kind, mark);
+    const bool marked = is_marked(found, mark, today);
+    *claim = place(aggregator, found, shader, today, &instead);
+    if (!*claim || marked || !add_mark(aggregator, found, *claim, mark, today))
+        return true;
+    return storage->operations->put_claim(storage, game, *claim, instead, error);
+}
+
+bool pm_claims_note(struct pm_aggregator *aggregator, const char *game,
+                    const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
+                    uint32_t today, uint32_t known, bool *wins, struct pm_error *error)
+{
+    const uint64_t number = number_of(aggregator->claims, game, shader);
+    uint64_t *remembered = &aggregator->claims->full[(number >> 32) % REMEMBERED];
+    const bool agrees = known == 0 || known == shader->space;
+    *wins = false;
+    if (aggregator->min_tokens <= 1 || (agrees && *remembered == number))
+        return true;
+
+    struct found found = {.room = (size_t)aggregator->min_tokens * PM_MARK_BYTES};
+    struct pm_storage_claim *claim = NULL;
+    found.marks = malloc(PM_CLAIMS_OF_SHADER * found.room);
+    if (!found.marks)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u tokens",
+                       aggregator->min_tokens);
+    const bool done = note(aggregator, game, shader, source, today, &found, &claim, error);
+    if (done && claim) {
+        *wins = !agrees && stands(aggregator, claim, today) &&
+                !known_stands(aggregator, &found, known, today);
+        if (claim->marks_day == today && claim->marks_size == found.room)
+            *remembered = number;
+    }
+    free(found.marks);
+    return done;
+}

@@ -1,0 +1,55 @@
+/*
+ * Who may count how often, without keeping who (paper, section 3.4: a service that many clients
+ * feed must not be owned by one of them).
+ *
+ * A source is a digest of a bearer token. Nothing is ever kept of it but marks: its keyed BLAKE2b,
+ * with the name of what it marks. The key is random, lasts one epoch (a UTC day), and is then
+ * overwritten; it never goes to the storage. So marks of one game or shader cannot be told to
+ * belong to the same token as marks of another, nor those of one day to those of the next, by
+ * whoever gets at the storage, and not by us either once the day has ended.
+ *
+ * - Of one token, game and epoch only so many clusters count: an upload beyond them is acknowledged,
+ *   and adds nothing. A token may spread over PM_SOURCES_GAMES times as many clusters in all.
+ * - Distinct tokens of a shader are counted by marks in the storage (claims.h), within an epoch:
+ *   across epochs the same token cannot be told from another.
+ *
+ * Restarts: key and counts are in memory, and in a file beside the storage (0600) that is written
+ * at the beginning of an epoch, with every upkeep that finds new counts, and at the end. A process
+ * that is killed loses the counts since the last upkeep, seconds, so that a token may count that
+ * much oftener. Without the file, a restart begins a new epoch: tokens then count anew, and as
+ * others than before. Memory is bounded; where it ends, what is new does not count.
+ *
+ * Thread safety: one thread at a time (the aggregator's write mutex).
+ */
+#pragma once
+
+#include "aggregator/aggregator.h"
+
+#define PM_MARK_BYTES 8
+#define PM_SOURCES_GAMES 64
+
+struct pm_sources;
+
+/* file: where the epoch survives restarts; NULL: nowhere. clusters: of one token, game and epoch;
+ * 0: all. NULL: out of memory. */
+struct pm_sources *pm_sources_create(const char *file, uint32_t clusters, struct pm_log *log);
+/* Writes the file. NULL is allowed. */
+void pm_sources_destroy(struct pm_sources *sources);
+
+/* Begins the epoch of this day, if it is not the one that runs. false: the system gives no random
+ * key; nothing can be marked then. */
+bool pm_sources_begin(struct pm_sources *sources, uint32_t day, struct pm_error *error);
+/* Writes the file if there is something new; a failure is logged, once. */
+void pm_sources_save(struct pm_sources *sources);
+
+/* May one more cluster of the source count? If so it has been counted, unless pm_sources_undo takes
+ * back all since the last pm_sources_keep. */
+bool pm_sources_count(struct pm_sources *sources, const struct pm_ingest_source *source,
+                      const char *game);
+void pm_sources_keep(struct pm_sources *sources);
+void pm_sources_undo(struct pm_sources *sources);
+
+/* What a claim keeps of a source. */
+void pm_sources_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,
+                     const char *game, const struct pm_shader_key *key, enum pm_kind kind,
+                     uint8_t mark[static PM_MARK_BYTES]);

@@ -1,0 +1,71 @@
+/* What has to be done now and then. */
+#include "aggregator/ageing.h"
+#include "aggregator/aggregator_private.h"
+
+#include <time.h>
+
+#define ROWS 500 /* of one transaction, so that uploads wait no longer than for another one */
+#define SECONDS 1.0
+#define REMEMBER_SECONDS 300 /* after which another process's changes to claims are seen */
+
+static double monotonic(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool pm_aggregator_begin_epoch(struct pm_aggregator *aggregator, uint32_t day,
+                               struct pm_error *error)
+{
+    if (aggregator->epoch != day)
+        pm_claims_forget(aggregator->claims);
+    aggregator->epoch = day;
+    return pm_sources_begin(aggregator->sources, day, error);
+}
+
+static bool prune_once(struct pm_storage *storage, uint32_t first, uint32_t today,
+                       uint64_t *deleted, struct pm_error *error)
+{
+    if (!storage->operations->begin(storage, error))
+        return false;
+    if (storage->operations->prune(storage, first, today, ROWS, deleted, error))
+        return storage->operations->commit(storage, error);
+    storage->operations->rollback(storage);
+    return false;
+}
+
+/* Deletes until nothing is left or the time is over; uploads come in between. */
+static bool prune(struct pm_aggregator *aggregator, bool *expired, struct pm_error *error)
+{
+    const uint32_t today = pm_aggregator_today(aggregator);
+    const uint32_t first = pm_ageing_first_day(today, aggregator->retention_days);
+    const double end = monotonic() + SECONDS;
+    bool done = true;
+    while (done && aggregator->pruned_on != today && monotonic() < end) {
+        uint64_t deleted = 0;
+        pthread_mutex_lock(&aggregator->write_mutex);
+        done = prune_once(aggregator->storage, first, today, &deleted, error);
+        if (done && deleted == 0)
+            aggregator->pruned_on = today;
+        *expired = *expired || (done && deleted > 0);
+        pthread_mutex_unlock(&aggregator->write_mutex);
+    }
+    return done;
+}
+
+bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struct pm_error *error)
+{
+    const int64_t now = pm_aggregator_now(aggregator);
+    *expired = false;
+    pthread_mutex_lock(&aggregator->write_mutex);
+    if (now - aggregator->claims_since >= REMEMBER_SECONDS || now < aggregator->claims_since) {
+        pm_claims_forget(aggregator->claims);
+        aggregator->claims_since = now;
+    }
+    bool done = pm_aggregator_begin_epoch(aggregator, pm_aggregator_today(aggregator), error) &&
+                pm_quarantine_write(aggregator, error);
+    pm_sources_save(aggregator->sources);
+    pthread_mutex_unlock(&aggregator->write_mutex);
+    return done && prune(aggregator, expired, error);
+}

@@ -1,9 +1,9 @@
 #include "base/file.h"
 #include "profile/shader_store.h"
 #include "tools/estimates.h"
+#include "tools/options.h"
 #include "tools/report_page.h"
 #include "tools/tool.h"
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,60 +143,28 @@ static bool write_report(const struct options *options, const struct pm_estimate
     return ok;
 }
 
-static int parse(int argc, char **argv, struct options *options)
-{
-    enum { GAME = 256, STORAGE, DATABASE, STORE, TOP };
-    static const struct option known[] = {{"game", 1, 0, GAME},
-                                          {"storage", 1, 0, STORAGE},
-                                          {"database", 1, 0, DATABASE},
-                                          {"store", 1, 0, STORE},
-                                          {"top", 1, 0, TOP},
-                                          {"help", 0, 0, 'h'},
-                                          {0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "ho:", known, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            options->out = optarg;
-            break;
-        case GAME:
-            options->source.game = optarg;
-            break;
-        case STORAGE:
-            options->source.storage = optarg;
-            break;
-        case DATABASE:
-            options->source.database = optarg;
-            break;
-        case STORE:
-            options->store = optarg;
-            break;
-        case TOP:
-            if (!pm_tool_number(optarg, 100000, &options->top))
-                return pm_tool_usage("report", "--top: '%s' is not a number", optarg);
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return PM_EXIT_OK;
-        default:
-            return pm_tool_usage("report", "see above");
-        }
-    }
-    if (optind < argc)
-        return pm_tool_usage("report", "what is '%s'?", argv[optind]);
-    if (!options->out)
-        return pm_tool_usage("report", "-o is needed");
-    return -1;
-}
-
 int pm_command_report(int argc, char **argv)
 {
     struct options options = {.top = 25};
     struct pm_error error = {0};
     struct pm_estimates estimates;
-    int status = parse(argc, argv, &options);
+    const struct pm_option known[] = {
+        {.letter = 'o', .text = &options.out},
+        PM_OPTION_TEXT("game", &options.source.game),
+        PM_OPTION_TEXT("storage", &options.source.storage),
+        PM_OPTION_TEXT("database", &options.source.database),
+        PM_OPTION_TEXT("store", &options.store),
+        PM_OPTION_NUMBER("top", &options.top, 100000),
+    };
+    int operands;
+    const int status = pm_tool_options("report", help, known, sizeof(known) / sizeof(known[0]),
+                                       argc, argv, &operands);
     if (status >= 0)
         return status;
+    if (operands < argc)
+        return pm_tool_usage("report", "what is '%s'?", argv[operands]);
+    if (!options.out)
+        return pm_tool_usage("report", "-o is needed");
     if (!pm_estimates_load(&options.source, &estimates, &error))
         return pm_tool_failed("report", &error);
     bool ok = write_report(&options, &estimates, &error);

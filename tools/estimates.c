@@ -23,8 +23,7 @@ static bool note_game(void *user, const char *game, uint64_t uploads, struct pm_
            pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
-/* The one game of the storage, when none was named. */
-static char *only_game(struct pm_storage *storage, const char *path, struct pm_error *error)
+char *pm_tool_only_game(struct pm_storage *storage, const char *path, struct pm_error *error)
 {
     struct games games = {0};
     pm_buffer_init(&games.names, 65536);
@@ -42,19 +41,34 @@ static char *only_game(struct pm_storage *storage, const char *path, struct pm_e
     return games.only;
 }
 
+struct pm_aggregator *pm_tool_open_storage(const char *path, const struct pm_aggregator_info *info,
+                                           struct pm_error *error)
+{
+    char *local = path ? NULL : pm_tool_local_storage();
+    const char *name = path ? path : local;
+    struct pm_aggregator *aggregator = NULL;
+    if (!name)
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    else if (access(name, R_OK) != 0)
+        pm_fail(error, PM_ERROR_STATE, "%s: there is no aggregator database", name);
+    else
+        aggregator = pm_aggregator_open(name, info, error);
+    free(local);
+    return aggregator;
+}
+
 static bool load_storage(const char *path, const struct pm_estimates_source *source,
                          struct pm_estimates *estimates, struct pm_error *error)
 {
-    if (access(path, R_OK) != 0)
-        return pm_fail(error, PM_ERROR_STATE, "%s: there is no aggregator database", path);
-    struct pm_aggregator_info info = {.publish_all = true,
-                                      .half_life_days = PM_HALF_LIFE_DAYS,
-                                      .retention_days = PM_RETENTION_DAYS};
-    estimates->aggregator = pm_aggregator_open(path, &info, error);
+    const struct pm_aggregator_info info = {.publish_all = true,
+                                            .half_life_days = PM_HALF_LIFE_DAYS,
+                                            .retention_days = PM_RETENTION_DAYS};
+    estimates->aggregator = pm_tool_open_storage(path, &info, error);
     if (!estimates->aggregator)
         return false;
     const char *game = source->game;
-    char *only = game ? NULL : only_game(pm_aggregator_storage(estimates->aggregator), path, error);
+    char *only =
+        game ? NULL : pm_tool_only_game(pm_aggregator_storage(estimates->aggregator), path, error);
     if (!game && !only)
         return false;
     const char *name = pm_arena_strdup(estimates->arena, game ? game : only);
@@ -81,6 +95,9 @@ static bool load_body(const char *path, struct pm_estimates *estimates, struct p
 bool pm_estimates_load(const struct pm_estimates_source *source, struct pm_estimates *estimates,
                        struct pm_error *error)
 {
+    if (source->scene && source->database)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "a database that was pulled does not tell scenes apart");
     *estimates = (struct pm_estimates){.arena = pm_arena_create((size_t)2 << 30)};
     if (!estimates->arena)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
@@ -159,4 +176,22 @@ const char *pm_kind_name(enum pm_kind kind)
         return "timing";
     }
     return "unknown";
+}
+
+static const struct {
+    const char *title, *name;
+} measures[][PM_MEASURES] = {
+    [PM_KIND_BLOCK] = {{"FREQ", "frequency"}, {"UNIFORM", "uniform"}, {"SUBGROUPS", "subgroups"}},
+    [PM_KIND_ZERO] = {{"P(zero)", "zero"}, {"WRITES", "writes"}},
+    [PM_KIND_TIMING] = {{"TIME", "time"}},
+};
+
+const char *pm_measure_title(enum pm_kind kind, unsigned measure)
+{
+    return measure < pm_measure_count(kind) ? measures[kind][measure].title : "?";
+}
+
+const char *pm_measure_name(enum pm_kind kind, unsigned measure)
+{
+    return measure < pm_measure_count(kind) ? measures[kind][measure].name : "unknown";
 }

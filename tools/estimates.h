@@ -36,5 +36,17 @@ struct pm_coverage {
 };
 bool pm_estimates_coverage(const struct pm_shader_estimates *shader, struct pm_coverage *coverage);
 
+/* The aggregator on an existing SQLite file; path NULL: the local one. */
+struct pm_aggregator *pm_tool_open_storage(const char *path, const struct pm_aggregator_info *info,
+                                           struct pm_error *error);
+
+/* The one game that the storage knows, malloc'ed; PM_ERROR_STATE when it knows none, PM_ERROR_INPUT
+ * when it knows several. path: how errors call it. */
+char *pm_tool_only_game(struct pm_storage *storage, const char *path, struct pm_error *error);
+
+/* A measure of a kind: for a table's head, and as JSON and CSV call it. */
+const char *pm_measure_title(enum pm_kind kind, unsigned measure);
+const char *pm_measure_name(enum pm_kind kind, unsigned measure);
+
 /* "block", "zero", "timing". */
 const char *pm_kind_name(enum pm_kind kind);

@@ -10,7 +10,7 @@ static const struct command {
     {"run", pm_command_run, "run a program with the layer; pull before, upload after"},
     {"sync", pm_command_sync, "upload what is spooled, pull PGO databases"},
     {"serve", pm_command_serve, "run an aggregator"},
-    {"db", pm_command_db, "show what is known of a game's shaders"},
+    {"db", pm_command_db, "show, curate, export, import and drop what is known of games"},
     {"report", pm_command_report, "write a page with the shaders and their profiles"},
     {"consent", pm_command_consent, "grant, revoke or show the consent to upload"},
     {"doctor", pm_command_doctor,

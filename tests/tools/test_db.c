@@ -1,4 +1,5 @@
-/* What `piecemeal db show` says of zero and timing profiles: the command is run as a user would. */
+/* `piecemeal db`, run as a user would: what `show` says of zero and timing profiles, and the parts
+ * that change a storage or write files. */
 #include "aggregator/aggregator.h"
 #include "base/random.h"
 #include "cmocka_includes.h"
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 static char folder[64], storage[128];
 
@@ -146,11 +148,98 @@ static void json_has_every_measure(void **state)
     cJSON_Delete(root);
 }
 
+/* Runs `piecemeal db WORDS` in the folder; its output and errors, malloc'ed. */
+static char *db(int status, const char *words)
+{
+    char command[768];
+    const size_t most = 1 << 16;
+    char *text = calloc(1, most);
+    snprintf(command, sizeof(command), "{ cd %s && " PIECEMEAL " db %s; } 2>&1", folder, words);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    fread(text, 1, most - 1, pipe);
+    const int got = pclose(pipe);
+    if (!WIFEXITED(got) || WEXITSTATUS(got) != status)
+        fail_msg("%s: %d, wanted %d: %s", words, got, status, text);
+    return text;
+}
+
+static void db_says(int status, const char *words, const char *what)
+{
+    char *text = db(status, words);
+    says(text, what);
+    free(text);
+}
+
+static void exports_and_imports(void **state)
+{
+    (void)state;
+    char *before = db(0, "show --storage a.sqlite --json");
+    db_says(0, "export --storage a.sqlite --format piecemeal -o a.pm", "");
+    db_says(2, "export --storage a.sqlite --format piecemeal -o a.pm", "is there already");
+    db_says(2, "export --storage a.sqlite --format piecemeal --scene x -o b.pm", "whole game");
+    db_says(2, "export --storage a.sqlite --format paper", "is not json");
+    db_says(0, "import a.pm --storage b.sqlite", "a game: 1 uploads");
+    char *after = db(0, "show --storage b.sqlite --json");
+    /* All but the time. */
+    assert_string_equal(strstr(before, "\"shaders\""), strstr(after, "\"shaders\""));
+    db_says(1, "import a.pm --storage b.sqlite", "counted here already");
+    db_says(1, "import a.sqlite --storage b.sqlite", "counted here already");
+    db_says(1, "import nothing --storage b.sqlite", "no aggregator database");
+    db_says(1, "import a.pm --game other --storage b.sqlite", "not known there");
+    free(before);
+    free(after);
+}
+
+static void exports_a_file_whole(void **state)
+{
+    (void)state;
+    db_says(0, "export --storage a.sqlite --format csv -o a.csv", "");
+    char *text = db(0, "export --storage a.sqlite --format csv | cmp - a.csv && ls");
+    says(text, "a.csv");
+    assert_null(strstr(text, "partial"));
+    free(text);
+    db_says(1, "export --storage a.sqlite --format csv --game other -o b.csv; s=$?; ls; exit $s",
+            "not known");
+    text = db(0, "--help; ls");
+    assert_null(strstr(text, "b.csv"));
+    free(text);
+    db_says(1, "export --storage a.sqlite --format csv >/dev/full", "cannot be written");
+    db_says(1, "export --storage a.sqlite --format csv -o /dev/full", "cannot be written");
+    db_says(1, "export --storage a.sqlite --format csv -o no/such/folder", "No such file");
+}
+
+static void curates_and_drops(void **state)
+{
+    (void)state;
+    char key[PM_SHADER_KEY_TEXT], words[256];
+    const struct pm_shader_key timing = key_of(2);
+    pm_shader_key_format(&timing, key);
+    db_says(0, "curate --storage a.sqlite --dev", "a game: ");
+    db_says(1, "curate --storage a.sqlite --game other", "not known");
+    db_says(2, "drop --storage a.sqlite --game 'a game'", "--yes");
+    db_says(2, "drop --storage a.sqlite --yes", "--game");
+    db_says(2, "drop --storage a.sqlite --yes --game 'a game' --shader 12", "not a shader's key");
+    snprintf(words, sizeof(words), "drop --storage a.sqlite --yes --game 'a game' --shader %s",
+             key);
+    db_says(0, words, "dropped 1 statistics");
+    db_says(1, words, "nothing is known of shader");
+    char *text = db(0, "show --storage a.sqlite");
+    assert_null(strstr(text, "timing"));
+    free(text);
+    db_says(1, "drop --storage a.sqlite --yes --game other", "not known");
+    db_says(0, "drop --storage a.sqlite --yes --game 'a game'", "dropped 1 statistics");
+    db_says(1, "show --storage a.sqlite", "no game");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(text_names_the_likeliest_zeros, set_up, tear_down),
         cmocka_unit_test_setup_teardown(json_has_every_measure, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(exports_and_imports, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(exports_a_file_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(curates_and_drops, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,63 @@
+/*
+ * A PGO database in the formats of other tools. Each exporter writes to an open file, whose write
+ * errors the caller looks for when it closes it (ferror); false, with *error filled, is what else
+ * went wrong.
+ *
+ * JSON and CSV have every kind and measure. The others know only counts of blocks: a block's count
+ * is its frequency (ratio of sums) times the shader's entry lanes, to the nearest integer: how
+ * often it ran in the sampled calls, had each of them measured all of the shader. Counts of
+ * different shaders of one game therefore compare, as far as sampling is uniform. Blocks without a
+ * sample have no count.
+ *
+ * A game's name may hold any character; where a format has no way to write one, the name has the
+ * %XX of its bytes (RFC 3986), also for %.
+ *
+ * Thread safety: no state.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "profile/database.h"
+#include <stdio.h>
+
+struct pm_export {
+    const struct pm_database *database;
+    const char *shader; /* only those whose key's text starts so; NULL: all */
+};
+
+typedef bool (*pm_exporter)(const struct pm_export *export, FILE *out, struct pm_error *error);
+
+/* One object; "shaders" has what `db show --json` has. */
+bool pm_export_json(const struct pm_export *export, FILE *out, struct pm_error *error);
+
+/* RFC 4180: a head, and one row per point and measure. Fields are empty where there is no sample.
+ */
+bool pm_export_csv(const struct pm_export *export, FILE *out, struct pm_error *error);
+
+/* Collapsed stacks as flame graph tools read them: "game;shader KEY subgroup 32;block 3 COUNT". */
+bool pm_export_collapsed(const struct pm_export *export, FILE *out, struct pm_error *error);
+
+/* LLVM's text profile format (llvm-profdata merge, show). A function is a shader, named
+ * KEY.block; its counters are its blocks' counts, its hash is the first 6 bytes of the key, the
+ * subgroup size and the flags, without bit 60, which LLVM takes for that of a context-sensitive
+ * profile. A shader some of whose blocks have no sample is left out, since LLVM would take them for
+ * never run; a comment says how many. */
+bool pm_export_llvm(const struct pm_export *export, FILE *out, struct pm_error *error);
+
+/* pprof's profile.proto, gzip-compressed. A function is a shader, a line number is a block; the
+ * game is the caller of all. */
+bool pm_export_pprof(const struct pm_export *export, FILE *out, struct pm_error *error);
+
+/* ---- what the exporters share (export.c) ---- */
+
+/* prefix NULL: true. */
+bool pm_export_selected(const struct pm_shader_estimates *shader, const char *prefix);
+
+/* Is it a shader with block counts, and selected? */
+bool pm_export_has_blocks(const struct pm_export *export, const struct pm_shader_estimates *shader);
+
+/* false: no sample. At most INT64_MAX, which all readers can hold. */
+bool pm_export_count(const struct pm_shader_estimates *shader, uint32_t block, uint64_t *count);
+
+/* Writes text, with %XX for control characters, % and what is in special. */
+void pm_export_escaped(const char *text, const char *special, FILE *out);

@@ -1,0 +1,38 @@
+/*
+ * The options of a command, in one table.
+ *
+ * Thread safety: one thread, as main.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where an option goes: exactly one of text, flag and number is not NULL. */
+struct pm_option {
+    const char *name; /* without the dashes; NULL: only the letter */
+    char letter;      /* 0: none */
+    const char **text;
+    bool *flag; /* takes no argument */
+    uint64_t *number;
+    uint64_t most; /* of a number */
+};
+
+#define PM_OPTION_TEXT(word, to)                                                                   \
+    {                                                                                              \
+        .name = (word), .text = (to)                                                               \
+    }
+#define PM_OPTION_FLAG(word, to)                                                                   \
+    {                                                                                              \
+        .name = (word), .flag = (to)                                                               \
+    }
+#define PM_OPTION_NUMBER(word, to, largest)                                                        \
+    {                                                                                              \
+        .name = (word), .number = (to), .most = (largest)                                          \
+    }
+
+/* Reads the options, wherever they stand; --help and -h print help. -1: go on, the operands are
+ * argv[*operands] and after; else the exit status. command: how errors call it. Texts point into
+ * argv. */
+int pm_tool_options(const char *command, const char *help, const struct pm_option *options,
+                    int count, int argc, char **argv, int *operands);

@@ -9,10 +9,16 @@
 #include "tools/serve_options.h"
 #include "tools/tool.h"
 
-/* What `piecemeal serve --config CONFIG` goes by when it publishes, for the parts that publish too.
- * config NULL: the defaults; dev: as --dev says. The options' log, to standard error, is made; with
- * pm_db_settings_finish it ends, also after a failure. */
-bool pm_db_settings(struct pm_serve_options *options, const char *config, bool dev,
+/* Which storage, and by which rules it publishes, for the parts that publish. */
+struct pm_db_where {
+    const char *storage; /* NULL: that of the config, else the local one */
+    const char *config;  /* the file of `piecemeal serve --config`; NULL: none */
+    bool dev;
+};
+
+/* The options have a log to standard error; pm_db_settings_finish ends them, also after a failure.
+ */
+bool pm_db_settings(struct pm_serve_options *options, const struct pm_db_where *where,
                     struct pm_error *error);
 void pm_db_settings_finish(struct pm_serve_options *options);
 

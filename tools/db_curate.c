@@ -10,17 +10,30 @@ static const char help[] =
     "--local`)\n"
     "  --game NAME      only this game\n"
     "  --config FILE    the one of `piecemeal serve`: what it says of publishing holds here too\n"
-    "  --dev            publish every covered shader, whatever its intervals\n\n"
+    "  --dev            publish every covered shader, whatever its intervals and however few sent "
+    "it\n\n"
+    "Without --config, shaders of a named storage need 5 tokens; the local storage is curated as "
+    "with --dev.\n"
     "`piecemeal serve` and `piecemeal run --local` do this by themselves.\n";
 
-bool pm_db_settings(struct pm_serve_options *options, const char *config, bool dev,
+bool pm_db_settings(struct pm_serve_options *options, const struct pm_db_where *where,
                     struct pm_error *error)
 {
     if (!pm_serve_options_init(options, error) ||
-        (config && !pm_serve_options_load(options, config, error)))
+        (where->config && !pm_serve_options_load(options, where->config, error)))
         return false;
+    if (where->storage)
+        options->storage = where->storage;
+    /* The local storage is this machine's alone; and of any other without a word on who may see
+     * what, nothing is published that the strictest server would hold back. */
+    options->aggregator.publish_all =
+        options->aggregator.publish_all || where->dev || !options->storage;
+    if (!pm_serve_options_settle(options, error))
+        return false;
+    if (!where->config && !options->aggregator.publish_all)
+        options->aggregator.min_tokens = PM_MIN_TOKENS;
+    options->aggregator.epoch_file = NULL; /* the server's own; nothing is taken in here */
     options->aggregator.log = pm_log_create(NULL, STDERR_FILENO, PM_LOG_WARNING, error);
-    options->aggregator.publish_all = options->aggregator.publish_all || dev;
     return options->aggregator.log != NULL;
 }
 
@@ -60,13 +73,13 @@ static bool curate_all(const struct pm_serve_options *options, const char *game,
 
 int pm_db_curate(int argc, char **argv)
 {
-    const char *storage = NULL, *game = NULL, *config = NULL;
-    bool dev = false;
+    struct pm_db_where where = {0};
+    const char *game = NULL;
     const struct pm_option known[] = {
-        PM_OPTION_TEXT("storage", &storage),
+        PM_OPTION_TEXT("storage", &where.storage),
         PM_OPTION_TEXT("game", &game),
-        PM_OPTION_TEXT("config", &config),
-        PM_OPTION_FLAG("dev", &dev),
+        PM_OPTION_TEXT("config", &where.config),
+        PM_OPTION_FLAG("dev", &where.dev),
     };
     struct pm_serve_options options;
     struct pm_error error = {0};
@@ -77,10 +90,8 @@ int pm_db_curate(int argc, char **argv)
         return status;
     if (operands < argc)
         return pm_tool_usage("db curate", "what is '%s'?", argv[operands]);
-    bool done = pm_db_settings(&options, config, dev, &error);
-    if (done && storage)
-        options.storage = storage;
-    done = done && curate_all(&options, game, &error);
+    const bool done =
+        pm_db_settings(&options, &where, &error) && curate_all(&options, game, &error);
     pm_db_settings_finish(&options);
     return done ? PM_EXIT_OK : pm_tool_failed("db curate", &error);
 }

@@ -30,12 +30,13 @@ static bool drop(const struct pm_serve_options *settings, const char *game,
 
 int pm_db_drop(int argc, char **argv)
 {
-    const char *storage = NULL, *game = NULL, *shader = NULL, *config = NULL;
-    bool yes = false, dev = false;
+    struct pm_db_where where = {0};
+    const char *game = NULL, *shader = NULL;
+    bool yes = false;
     const struct pm_option known[] = {
-        PM_OPTION_TEXT("storage", &storage), PM_OPTION_TEXT("game", &game),
-        PM_OPTION_TEXT("shader", &shader),   PM_OPTION_TEXT("config", &config),
-        PM_OPTION_FLAG("dev", &dev),         PM_OPTION_FLAG("yes", &yes),
+        PM_OPTION_TEXT("storage", &where.storage), PM_OPTION_TEXT("game", &game),
+        PM_OPTION_TEXT("shader", &shader),         PM_OPTION_TEXT("config", &where.config),
+        PM_OPTION_FLAG("dev", &where.dev),         PM_OPTION_FLAG("yes", &yes),
     };
     struct pm_serve_options settings;
     struct pm_error error = {0};
@@ -53,10 +54,8 @@ int pm_db_drop(int argc, char **argv)
         return pm_tool_usage("db drop", "--shader: '%s' is not a shader's key", shader);
     if (!yes)
         return pm_tool_usage("db drop", "nothing was dropped: it takes --yes");
-    bool done = pm_db_settings(&settings, config, dev, &error);
-    if (done && storage)
-        settings.storage = storage;
-    done = done && drop(&settings, game, shader ? &key : NULL, &error);
+    const bool done = pm_db_settings(&settings, &where, &error) &&
+                      drop(&settings, game, shader ? &key : NULL, &error);
     pm_db_settings_finish(&settings);
     return done ? PM_EXIT_OK : pm_tool_failed("db drop", &error);
 }

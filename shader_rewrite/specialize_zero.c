@@ -3,9 +3,9 @@
 #include "base/buffer.h"
 #include "shader_rewrite/block_open.h"
 #include "shader_rewrite/points_blocks.h"
-#include "shader_rewrite/zero_estimate.h"
 #include "shader_rewrite/zero_filter.h"
 #include "shader_rewrite/zero_loops.h"
+#include "shader_rewrite/zero_opportunity.h"
 #include "shader_rewrite/zero_transform.h"
 
 #include <math.h>
@@ -23,9 +23,8 @@ enum { REPORT_CAP = 64 << 20 }; /* bytes */
 struct verdict {
     const char *reason; /* NULL: not yet */
     uint32_t follows;
-    uint32_t round; /* 1…: in which it was taken; 0: it was not */
-    bool estimated;
-    struct pm_zero_estimate estimate; /* the last */
+    uint32_t round;                         /* 1…: in which it was taken; 0: it was not */
+    struct pm_zero_opportunity opportunity; /* the last */
 };
 
 struct pass {
@@ -34,7 +33,8 @@ struct pass {
     enum pm_stage stage;
     const struct pm_specialize_zero_info *info;
     const struct pm_costs *costs;
-    double threshold, least_saving;
+    double threshold;
+    struct pm_zero_bars bars;
     uint32_t most_transforms;
     struct pm_zero_points points;
     const double *zero; /* points.count of them */
@@ -139,53 +139,23 @@ static bool begin_round(struct pass *p, struct pm_zero_work *w, struct pm_arena 
     return true;
 }
 
-/* The analyses of AZP 3.3.2, in its order. false: it cannot be specialized, region->reason. */
-static bool analyze(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
-                    struct pm_zero_region *region)
-{
-    if (!pm_zero_region_find(w, candidate, region))
-        return false;
-    pm_zero_propagate(w, region);
-    if (region->changes)
-        pm_zero_find_dead(w, region);
-    if (!region->changes || !pm_zero_region_refine(w, region)) {
-        region->reason = "it would change nothing";
-        return false;
-    }
-    return pm_zero_can_transform(w, region);
-}
-
-static const char *judge(const struct pass *p, const struct pm_zero_estimate *e)
-{
-    if (p->info->take_all)
-        return NULL;
-    if (!(e->saved > p->least_saving))
-        return "it saves too few cycles";
-    if (!(e->su > e->threshold))
-        return "it saves too little for its blocks";
-    return NULL;
-}
-
 /* Estimates every candidate that is left; returns the best that may be taken, or the count. */
 static uint32_t choose(struct pass *p, struct pm_zero_work *w)
 {
     uint32_t best = p->points.count;
     for (uint32_t i = 0; i < p->points.count && !w->failed; i++) {
         struct verdict *v = &p->verdicts[i];
-        struct pm_zero_region region;
         if (v->follows != PM_ZERO_FOLLOWS_NONE || v->round || isnan(p->zero[i]) ||
             p->zero[i] < p->threshold)
             continue;
-        v->estimated = analyze(w, &p->points.candidates[i], &region);
-        v->reason = region.reason;
-        if (!v->estimated)
-            continue;
-        v->estimate = pm_zero_estimate_region(w, &region, p->zero[i]);
-        v->reason = judge(p, &v->estimate);
+        v->opportunity = pm_zero_opportunity_find(w, &p->points.candidates[i], p->zero[i], &p->bars,
+                                                  &p->info->beyond);
+        v->reason = v->opportunity.reason;
         if (v->reason)
             continue;
         v->reason = "others were better, until there were enough";
-        if (best == p->points.count || v->estimate.saved > p->verdicts[best].estimate.saved)
+        if (best == p->points.count ||
+            v->opportunity.estimate.saved > p->verdicts[best].opportunity.estimate.saved)
             best = i;
     }
     return best;
@@ -196,7 +166,8 @@ static bool transform(struct pass *p, struct pm_zero_work *w, uint32_t chosen,
 {
     struct pm_zero_region region;
     struct pm_zero_transformed made;
-    if (!analyze(w, &p->points.candidates[chosen], &region))
+    if (!pm_zero_opportunity_region(w, &p->points.candidates[chosen],
+                                    &p->verdicts[chosen].opportunity, &region))
         return w->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory")
                          : pm_fail(error, PM_ERROR_STATE, "candidate %u: %s", chosen,
                                    region.reason ? region.reason : "no region");
@@ -294,13 +265,13 @@ static void say_candidate(struct report *r, const struct pass *p, uint32_t i)
 {
     const struct pm_zero_candidate *c = &p->points.candidates[i];
     const struct verdict *v = &p->verdicts[i];
-    const struct pm_zero_estimate *e = &v->estimate;
+    const struct pm_zero_estimate *e = &v->opportunity.estimate;
     say(r, "%s{\"id\":%u,\"values\":[", i ? "," : "", i);
     for (uint32_t k = 0; k < c->value_count; k++)
         say(r, "%s%u", k ? "," : "", c->values[k]);
     say(r, "],\"components\":%u,\"block\":%u", c->components, c->block);
     say_number(r, "P(zero)", p->zero[i]);
-    if (v->estimated) {
+    if (v->opportunity.estimated) {
         say_number(r, "T_R", e->t_r);
         say_number(r, "T_S", e->t_s);
         say_number(r, "T_check", e->t_check);
@@ -309,6 +280,8 @@ static void say_candidate(struct report *r, const struct pass *p, uint32_t i)
         say_number(r, "su_threshold", e->threshold);
         say_number(r, "MemKilled", e->memory_killed);
         say_number(r, "blocks_S", e->blocks);
+        if (v->opportunity.extent.start != PM_NO_BLOCK || v->opportunity.extent.end != PM_NO_BLOCK)
+            say(r, ",\"fitted\":true");
     }
     if (v->follows != PM_ZERO_FOLLOWS_NONE)
         say(r, ",\"follows\":%u", v->follows);
@@ -372,7 +345,7 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
         .info = info,
         .costs = info->costs ? info->costs : pm_costs_of(0),
         .threshold = info->threshold > 0 ? info->threshold : paper_threshold,
-        .least_saving = info->least_saving > 0 ? info->least_saving : paper_least_saving,
+        .bars = {info->least_saving > 0 ? info->least_saving : paper_least_saving, info->take_all},
         .most_transforms = info->most_transforms ? info->most_transforms : PAPER_TRANSFORMS,
     };
     p.module = pm_ir_parse(words, count, error);

@@ -61,6 +61,11 @@ struct pm_zero_profile {
     uint32_t block_count;
 };
 
+/* What goes beyond AZP; each is off unless set (docs/specialized.md says what was measured). */
+struct pm_zero_beyond {
+    bool fit_regions; /* a region begins and ends where that pays best, not only where S differs */
+};
+
 struct pm_costs; /* costs.h: cycles by class of instruction, by vendor */
 
 struct pm_specialize_zero_info {
@@ -72,6 +77,7 @@ struct pm_specialize_zero_info {
     /* AZP's constants; 0 stands for the paper's: P(zero) 0.32, 25 cycles, 3 transforms. */
     double threshold, least_saving;
     uint32_t most_transforms;
+    struct pm_zero_beyond beyond;
     bool take_all; /* the estimate is made but not obeyed: whatever may be transformed and has
                       P(zero) at the threshold or above is, best first. For tests and oracles. */
 };

@@ -9,6 +9,33 @@
  */
 #include "shader_rewrite/zero_region.h"
 
+bool pm_zero_is_written(const struct pm_zero_work *w, const struct pm_zero_region *region,
+                        const struct pm_ir_def *def)
+{
+    if (!pm_zero_state_of(w, region, def) && !pm_zero_is_candidate(region, def))
+        return false;
+    struct pm_zero_value value = pm_zero_value_in(w, region, def);
+    bool plus = true;
+    for (uint32_t i = 0; i < value.components; i++) {
+        if (value.c[i].kind == PM_ZERO_ANY_SIGN)
+            plus = plus && pm_zero_may_be_plus(&w->permission, def);
+        else if (value.c[i].kind != PM_ZERO_CONSTANT)
+            return false;
+    }
+    return plus && value.components > 0;
+}
+
+bool pm_zero_is_affected(const struct pm_zero_work *w, const struct pm_zero_region *region,
+                         const struct pm_ir_instr *instr)
+{
+    if (!instr->result) {
+        uint32_t part = pm_zero_part_of(w, region, instr->block->index);
+        return part == PM_ZERO_NO_PART || !region->parts[part].reached;
+    }
+    const struct pm_zero_state *state = pm_zero_state_of(w, region, instr->result);
+    return state && !state->needed;
+}
+
 struct marking {
     struct pm_zero_work *w;
     struct pm_zero_region *region;

@@ -8,6 +8,36 @@
 
 #include <string.h>
 
+/* ---- what is known ---- */
+
+bool pm_zero_is_candidate(const struct pm_zero_region *region, const struct pm_ir_def *def)
+{
+    for (uint32_t i = 0; i < region->candidate->value_count; i++)
+        if (region->values[i] == def)
+            return true;
+    return false;
+}
+
+struct pm_zero_value pm_zero_value_in(const struct pm_zero_work *w,
+                                      const struct pm_zero_region *region,
+                                      const struct pm_ir_def *def)
+{
+    const struct pm_zero_state *state = pm_zero_state_of(w, region, def);
+    if (state)
+        return state->value;
+    if (!pm_zero_is_candidate(region, def))
+        return pm_zero_value_global(def);
+    const struct pm_zero_candidate *c = region->candidate;
+    const struct pm_ir_instr *type = pm_ir_type_of(def->instr);
+    struct pm_zero_value value = pm_zero_value_all(type, PM_ZERO_UNKNOWN);
+    uint32_t zeroes = c->value_count > 1 ? value.components : c->components;
+    for (uint32_t i = 0; i < value.components && i < zeroes; i++)
+        value.c[i].kind = c->is_float ? PM_ZERO_ANY_SIGN : PM_ZERO_CONSTANT;
+    return value;
+}
+
+/* ---- propagating ---- */
+
 enum { MOST_SWEEPS = 20 }; /* loops settle in two or three */
 
 struct propagating {

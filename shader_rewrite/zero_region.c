@@ -71,6 +71,11 @@ bool pm_zero_stays(const struct pm_zero_region *region, const struct pm_ir_instr
     return instr->mark == region->epoch + STAYS;
 }
 
+void pm_zero_let_stay(const struct pm_zero_region *region, struct pm_ir_instr *instr)
+{
+    instr->mark = region->epoch + STAYS;
+}
+
 static bool stays(const struct finding *f, const struct pm_ir_instr *instr)
 {
     return pm_zero_stays(f->region, instr);
@@ -90,7 +95,6 @@ static struct pm_zero_access access_of(const struct finding *f, const struct pm_
 static void mark_slice(struct finding *f, struct pm_ir_instr *last)
 {
     struct pm_zero_access kept = {0};
-    uint32_t mark = f->region->epoch + STAYS;
     for (struct pm_ir_instr *i = last; i; i = i->prev) {
         struct pm_zero_access access = access_of(f, i);
         bool memory = access.reads || access.writes;
@@ -99,21 +103,22 @@ static void mark_slice(struct finding *f, struct pm_ir_instr *last)
                 break;
             continue;
         }
-        i->mark = mark;
+        pm_zero_let_stay(f->region, i);
         kept.reads |= access.reads;
         kept.writes |= access.writes;
         for (uint32_t o = 0; o < i->operand_count; o++) {
             struct pm_ir_def *def = i->operands[o].def;
             if (def && def->instr && def->instr->block == f->block)
-                def->instr->mark = mark;
+                pm_zero_let_stay(f->region, def->instr);
         }
         if (i == f->first)
             break;
     }
 }
 
-/* Finds where the candidate is, and what of its block must stay before the check. */
-static bool place_check(struct finding *f)
+/* Finds where the candidate is, and what of the check's block must stay before the check: in the
+ * block `start` nothing need to, as the candidate is complete before it. */
+static bool place_check(struct finding *f, uint32_t start)
 {
     const struct pm_zero_candidate *c = f->region->candidate;
     const struct pm_dominators *d = pm_dominators(f->w->function);
@@ -128,11 +133,13 @@ static bool place_check(struct finding *f)
         else if (!pm_dominates(d, instr->block->index, f->block->index))
             return false;
     }
+    if (start != PM_NO_BLOCK)
+        f->block = f->w->cfg->blocks[start];
     f->first = pm_ir_block_start(f->block);
     struct pm_ir_instr *last = NULL;
     for (uint32_t i = 0; i < c->value_count; i++)
         if (f->region->values[i]->instr->block == f->block)
-            f->region->values[i]->instr->mark = f->region->epoch + STAYS;
+            pm_zero_let_stay(f->region, f->region->values[i]->instr);
     for (struct pm_ir_instr *i = f->first; i; i = i->next)
         if (stays(f, i))
             last = i;
@@ -342,12 +349,12 @@ static uint32_t follow(struct finding *f, struct pm_zero_part *part)
     return to;
 }
 
-static void find_chain(struct finding *f)
+static void find_chain(struct finding *f, uint32_t end)
 {
     struct pm_zero_part *part = add_part(f, f->block->index);
     part->chain = true;
     bool goes_on = fill_part(f, part, f->first);
-    while (goes_on) {
+    while (goes_on && part->block != end) {
         uint32_t next = follow(f, part);
         if (next == PM_NO_BLOCK)
             return;
@@ -358,13 +365,13 @@ static void find_chain(struct finding *f)
 }
 
 bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
-                         struct pm_zero_region *region)
+                         struct pm_zero_extent extent, struct pm_zero_region *region)
 {
     w->epoch += EPOCH_STEP;
     *region = (struct pm_zero_region){
         .candidate = candidate, .epoch = w->epoch, .parts = w->parts, .quad = candidate->quad};
     struct finding f = {.w = w, .region = region};
-    if (!place_check(&f)) {
+    if (!place_check(&f, extent.start)) {
         region->reason = "its values are not available together";
         return false;
     }
@@ -377,7 +384,7 @@ bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate 
         region->reason = "it is in the continue construct of a loop";
         return false;
     }
-    find_chain(&f);
+    find_chain(&f, extent.end);
     if (w->stage != PM_STAGE_FRAGMENT)
         region->quad = false;
     if (region->quad && !w->subgroup_quad) {
@@ -385,188 +392,4 @@ bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate 
         return false;
     }
     return !w->failed;
-}
-
-/* ---- what is known ---- */
-
-bool pm_zero_is_candidate(const struct pm_zero_region *region, const struct pm_ir_def *def)
-{
-    for (uint32_t i = 0; i < region->candidate->value_count; i++)
-        if (region->values[i] == def)
-            return true;
-    return false;
-}
-
-struct pm_zero_value pm_zero_value_in(const struct pm_zero_work *w,
-                                      const struct pm_zero_region *region,
-                                      const struct pm_ir_def *def)
-{
-    const struct pm_zero_state *state = pm_zero_state_of(w, region, def);
-    if (state)
-        return state->value;
-    if (!pm_zero_is_candidate(region, def))
-        return pm_zero_value_global(def);
-    const struct pm_zero_candidate *c = region->candidate;
-    const struct pm_ir_instr *type = pm_ir_type_of(def->instr);
-    struct pm_zero_value value = pm_zero_value_all(type, PM_ZERO_UNKNOWN);
-    uint32_t zeroes = c->value_count > 1 ? value.components : c->components;
-    for (uint32_t i = 0; i < value.components && i < zeroes; i++)
-        value.c[i].kind = c->is_float ? PM_ZERO_ANY_SIGN : PM_ZERO_CONSTANT;
-    return value;
-}
-
-bool pm_zero_is_written(const struct pm_zero_work *w, const struct pm_zero_region *region,
-                        const struct pm_ir_def *def)
-{
-    if (!pm_zero_state_of(w, region, def) && !pm_zero_is_candidate(region, def))
-        return false;
-    struct pm_zero_value value = pm_zero_value_in(w, region, def);
-    bool plus = true;
-    for (uint32_t i = 0; i < value.components; i++) {
-        if (value.c[i].kind == PM_ZERO_ANY_SIGN)
-            plus = plus && pm_zero_may_be_plus(&w->permission, def);
-        else if (value.c[i].kind != PM_ZERO_CONSTANT)
-            return false;
-    }
-    return plus && value.components > 0;
-}
-
-bool pm_zero_is_affected(const struct pm_zero_work *w, const struct pm_zero_region *region,
-                         const struct pm_ir_instr *instr)
-{
-    if (!instr->result) {
-        uint32_t part = pm_zero_part_of(w, region, instr->block->index);
-        return part == PM_ZERO_NO_PART || !region->parts[part].reached;
-    }
-    const struct pm_zero_state *state = pm_zero_state_of(w, region, instr->result);
-    return state && !state->needed;
-}
-
-/* ---- refining ---- */
-
-static struct pm_zero_access plain_access(const struct pm_zero_work *w,
-                                          const struct pm_ir_instr *instr)
-{
-    return pm_zero_access_of(&w->memory, instr);
-}
-
-static void leave(struct pm_ir_instr *instr)
-{
-    instr->mark = 0;
-}
-
-/* Sends to the place before the check what S has unchanged and what needs nothing of the region. */
-static void refine_start(struct pm_zero_work *w, struct pm_zero_region *region)
-{
-    struct pm_zero_part *part = &region->parts[0];
-    struct pm_zero_access kept = {0};
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < part->count; i++) {
-        struct pm_ir_instr *instr = part->instrs[i];
-        struct pm_zero_access access = plain_access(w, instr);
-        bool keep = pm_zero_is_affected(w, region, instr) || pm_zero_conflict(access, kept);
-        for (uint32_t o = 0; !keep && o < instr->operand_count; o++) {
-            const struct pm_ir_def *def = instr->operands[o].def;
-            keep = def && def->instr && pm_zero_in_region(region, def->instr);
-        }
-        if (!keep) {
-            instr->mark = region->epoch + STAYS;
-            continue;
-        }
-        kept.reads |= access.reads;
-        kept.writes |= access.writes;
-        part->instrs[count++] = instr;
-    }
-    part->count = count;
-}
-
-static bool is_used_inside(const struct pm_zero_region *region, const struct pm_ir_instr *instr)
-{
-    for (const struct pm_ir_operand *use = instr->result ? instr->result->first_use : NULL; use;
-         use = use->next_use)
-        if (pm_zero_in_region(region, use->user))
-            return true;
-    return false;
-}
-
-/* Sends behind the region what S has unchanged and the region does not need. */
-static void refine_end(struct pm_zero_work *w, struct pm_zero_region *region)
-{
-    struct pm_zero_part *part = &region->parts[region->count - 1];
-    struct pm_zero_access kept = {0};
-    for (uint32_t i = part->count; i-- > 0;) {
-        struct pm_ir_instr *instr = part->instrs[i];
-        struct pm_zero_access access = plain_access(w, instr);
-        if (instr->opcode != SpvOpPhi && !pm_zero_is_affected(w, region, instr) &&
-            !pm_zero_conflict(access, kept) && !is_used_inside(region, instr)) {
-            leave(instr);
-            continue;
-        }
-        kept.reads |= access.reads;
-        kept.writes |= access.writes;
-    }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < part->count; i++)
-        if (pm_zero_in_region(region, part->instrs[i]))
-            part->instrs[count++] = part->instrs[i];
-    part->count = count;
-}
-
-static bool part_is_affected(const struct pm_zero_work *w, const struct pm_zero_region *region,
-                             const struct pm_zero_part *part)
-{
-    if (!pm_cfg_reachable(w->cfg, part->block))
-        return false;
-    if (!part->reached)
-        return true;
-    if (part->whole && pm_zero_next(w, region, part) != PM_NO_BLOCK)
-        return true;
-    for (uint32_t i = 0; i < part->count; i++)
-        if (pm_zero_is_affected(w, region, part->instrs[i]))
-            return true;
-    return false;
-}
-
-/* Ends the region in an earlier part of its chain. */
-static void cut(struct pm_zero_work *w, struct pm_zero_region *region, uint32_t count)
-{
-    for (uint32_t p = count; p < region->count; p++) {
-        struct pm_zero_part *part = &region->parts[p];
-        for (uint32_t i = 0; i < part->count; i++)
-            leave(part->instrs[i]);
-        w->part_epoch[part->block] = 0;
-        if (part->whole) {
-            const struct pm_ir_block *block = w->cfg->blocks[part->block];
-            leave(pm_ir_terminator(block));
-            if (pm_ir_merge(block))
-                leave(pm_ir_merge(block));
-        }
-    }
-    region->count = count;
-    struct pm_zero_part *last = &region->parts[count - 1];
-    const struct pm_ir_block *block = w->cfg->blocks[last->block];
-    last->whole = false;
-    leave(pm_ir_terminator(block));
-    if (pm_ir_merge(block))
-        leave(pm_ir_merge(block));
-}
-
-bool pm_zero_region_refine(struct pm_zero_work *w, struct pm_zero_region *region)
-{
-    uint32_t last = region->count;
-    while (last > 0 && !part_is_affected(w, region, &region->parts[last - 1]))
-        last--;
-    if (last == 0)
-        return false;
-    /* An affected branch is in the region with the construct it opens. */
-    const struct pm_zero_part *end = &region->parts[last - 1];
-    if (end->chain && end->whole && pm_zero_next(w, region, end) != PM_NO_BLOCK)
-        last++;
-    while (!region->parts[last - 1].chain)
-        last++;
-    if (last < region->count)
-        cut(w, region, last);
-    refine_start(w, region);
-    refine_end(w, region);
-    return true;
 }

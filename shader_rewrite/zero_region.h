@@ -100,12 +100,30 @@ bool pm_zero_work_init(struct pm_zero_work *work, struct pm_ir_module *module,
                        enum pm_float_zero float_zero, struct pm_arena *arena,
                        struct pm_error *error);
 
-/* The largest region of a candidate. false: there is none, region->reason says why. */
+/* From where to where a region goes: blocks of its chain. */
+struct pm_zero_extent {
+    uint32_t start; /* with the check; PM_NO_BLOCK: that in which the candidate is complete */
+    uint32_t end;   /* the last; PM_NO_BLOCK: as far as a region may go */
+};
+#define PM_ZERO_ALL_EXTENT ((struct pm_zero_extent){PM_NO_BLOCK, PM_NO_BLOCK})
+
+/* The region of a candidate with this extent, which is one of its own (zero_refine.c), or its
+ * largest. false: there is none, region->reason says why. */
 bool pm_zero_region_find(struct pm_zero_work *work, const struct pm_zero_candidate *candidate,
-                         struct pm_zero_region *region);
+                         struct pm_zero_extent extent, struct pm_zero_region *region);
 
 /* Cuts it down to what S changes, once that is known; false: nothing is. */
 bool pm_zero_region_refine(struct pm_zero_work *work, struct pm_zero_region *region);
+
+/* Where else the region may begin: blocks of its chain from which on, until the next of them, S
+ * differs; a region that begins in the first of them may lose nothing. Before it is refined, once
+ * what S changes is known. At most `most`, evenly taken from all; returns how many. */
+uint32_t pm_zero_region_starts(struct pm_zero_work *work, const struct pm_zero_region *region,
+                               uint32_t most, uint32_t *starts);
+
+/* Likewise where else it may end, the earliest first. */
+uint32_t pm_zero_region_ends(struct pm_zero_work *work, const struct pm_zero_region *region,
+                             uint32_t most, uint32_t *ends);
 
 /* The part that a block is, or begins; PM_ZERO_NO_PART: none. */
 static inline uint32_t pm_zero_part_of(const struct pm_zero_work *work,
@@ -116,6 +134,7 @@ static inline uint32_t pm_zero_part_of(const struct pm_zero_work *work,
 
 /* Whether an instruction of the check's block was found to stay before the check. */
 bool pm_zero_stays(const struct pm_zero_region *region, const struct pm_ir_instr *instr);
+void pm_zero_let_stay(const struct pm_zero_region *region, struct pm_ir_instr *instr);
 
 /* Whether the region has the instruction. */
 static inline bool pm_zero_in_region(const struct pm_zero_region *region,

@@ -36,6 +36,7 @@ static const char help[] =
     "  --vendor ID         the vendor whose costs count (any)\n"
     "  --transforms N      how many transforms at most (3)\n"
     "  --threshold P       the least P(zero) (0.32)\n"
+    "  --fit-regions       regions begin and end where that pays best\n"
     "  --take-all          specialize whatever can be, gain or not\n"
     "  --json              say what was done as JSON\n";
 
@@ -99,6 +100,7 @@ static int parse(int argc, char **argv, struct options *options)
         VENDOR,
         TRANSFORMS,
         THRESHOLD,
+        FIT_REGIONS,
         TAKE_ALL,
         JSON
     };
@@ -117,6 +119,7 @@ static int parse(int argc, char **argv, struct options *options)
                                           {"vendor", 1, 0, VENDOR},
                                           {"transforms", 1, 0, TRANSFORMS},
                                           {"threshold", 1, 0, THRESHOLD},
+                                          {"fit-regions", 0, 0, FIT_REGIONS},
                                           {"take-all", 0, 0, TAKE_ALL},
                                           {"json", 0, 0, JSON},
                                           {"help", 0, 0, 'h'},
@@ -192,6 +195,9 @@ static int parse(int argc, char **argv, struct options *options)
             if (*rest || !(options->specialize.threshold > 0) || options->specialize.threshold > 1)
                 return pm_tool_usage("shader", "--threshold: '%s' is not above 0 and up to 1",
                                      optarg);
+            break;
+        case FIT_REGIONS:
+            options->specialize.beyond.fit_regions = true;
             break;
         case TAKE_ALL:
             options->specialize.take_all = true;

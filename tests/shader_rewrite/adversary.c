@@ -45,6 +45,12 @@ static double *numbers(struct pm_random *random, enum adversary_profile profile,
     return list;
 }
 
+/* Half of the seeds with each. */
+static struct pm_zero_beyond beyond(uint64_t seed)
+{
+    return (struct pm_zero_beyond){.fit_regions = seed / 2 % 2};
+}
+
 bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
                           const struct pm_words *canonical, bool never, bool quad,
                           const struct pm_target *target, struct pm_specialized *out,
@@ -74,6 +80,7 @@ bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
                                                  .subgroup_quad = quad && !way->no_quad,
                                                  .target = *target,
                                                  .most_transforms = way->most_transforms,
+                                                 .beyond = beyond(seed),
                                                  .take_all = way->take_all};
     bool ok = pm_specialize_zero(canonical->data, canonical->count, &info, out, error);
     free(zero);

@@ -1,8 +1,10 @@
 #include "aggregator/service_private.h"
+#include "aggregator/service_routes.h"
 
 #include "base/file.h"
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,8 @@ static bool init_sync(struct pm_service *service)
     pthread_mutex_init(&service->mutex, NULL);
     pthread_mutex_init(&service->cache_mutex, NULL);
     pthread_mutex_init(&service->large_mutex, NULL);
+    pm_models_init(&service->models);
+    pm_metrics_init(&service->metrics);
     if (pthread_condattr_init(&monotonic) != 0)
         return false;
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -53,7 +57,10 @@ static bool read_pem(const char *path, char **out, struct pm_error *error)
 static bool read_files(struct pm_service *service, const struct pm_service_info *info,
                        struct pm_error *error)
 {
-    if (info->token_file && !pm_tokens_load(service, info->token_file, error))
+    if (info->token_file && !pm_tokens_load(&service->tokens, info->token_file, error))
+        return false;
+    if (info->dashboard_token_file &&
+        !pm_tokens_load(&service->readers, info->dashboard_token_file, error))
         return false;
     if (!info->certificate_file != !info->key_file)
         return pm_fail(error, PM_ERROR_INPUT, "TLS needs both a certificate and its key");
@@ -124,7 +131,8 @@ static bool start_daemon(struct pm_service *service, const struct pm_service_inf
         MHD_OPTION_CONNECTION_LIMIT, info->connections ? info->connections : CONNECTIONS,
         MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_THREAD_POOL_SIZE, threads,
         MHD_OPTION_NOTIFY_COMPLETED, pm_http_completed, service, MHD_OPTION_NOTIFY_CONNECTION,
-        pm_peers_notify, service, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+        pm_peers_notify, service, MHD_OPTION_UNESCAPE_CALLBACK, pm_route_leave_escaped, NULL,
+        MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     if (!service->daemon) {
         close(fd);
         return pm_fail(
@@ -144,6 +152,19 @@ static uint16_t port_of(int fd)
                     NI_NUMERICSERV) != 0)
         return 0;
     return (uint16_t)atoi(port);
+}
+
+/* Can only this machine reach it? */
+static bool is_loopback(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof(address);
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+        return false;
+    if (address.ss_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(&((struct sockaddr_in6 *)&address)->sin6_addr);
+    return address.ss_family == AF_INET &&
+           ntohl(((struct sockaddr_in *)&address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
 struct pm_service *pm_service_create(const struct pm_service_info *info, struct pm_error *error)
@@ -166,6 +187,7 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     if (!read_files(service, info, error) || (fd = listen_on(info, error)) < 0)
         goto error;
     service->port = port_of(fd);
+    service->closed = service->tokens.count > 0 || !is_loopback(fd);
     service->committer_runs =
         pthread_create(&service->committer, NULL, pm_commit_run, service) == 0;
     service->curator_runs = pthread_create(&service->curator, NULL, pm_curate_run, service) == 0;
@@ -224,6 +246,8 @@ void pm_service_destroy(struct pm_service *service)
     if (service->curator_runs)
         pthread_join(service->curator, NULL);
     pm_database_finish(service);
+    pm_models_finish(&service->models);
+    pm_metrics_finish(&service->metrics);
     pthread_cond_destroy(&service->queue_changed);
     pthread_cond_destroy(&service->stop_changed);
     pthread_cond_destroy(&service->answered);
@@ -234,6 +258,7 @@ void pm_service_destroy(struct pm_service *service)
         explicit_bzero(service->key, strlen(service->key));
     free(service->key);
     free(service->certificate);
-    free(service->tokens);
+    free(service->tokens.digests);
+    free(service->readers.digests);
     free(service);
 }

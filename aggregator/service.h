@@ -2,12 +2,17 @@
  * The aggregator's HTTP service: libmicrohttpd with epoll, a request suspended until the commit
  * that holds its upload (DESIGN, Wire and Storage).
  *
- *   POST /v1/uploads                 a piecemeal profile, protobuf in one zstd frame
- *                                    204 it is stored; 200 its upload id was stored before; 400
- * what is wrong with it; 413 too large; 429 with Retry-After: too much waits; 507 the storage is
- * full GET  /v1/games/{game}/database   the PGO database (zstd), with ETag; 304 by If-None-Match;
- * 404 GET  /v1/games                   JSON: the games and their numbers of uploads GET  /healthz
- * 200, or 503 while the last commit failed; needs no token
+ *   POST /v1/uploads   a piecemeal profile, protobuf in one zstd frame
+ *                      204: it is stored; 200: its upload id was stored before; 400 what is wrong
+ *                      with it; 413 too large; 429 with Retry-After: too much waits; 507 the
+ *                      storage is full
+ *   GET /v1/games/{game}/database (and /database/previous)
+ *                      the PGO database (zstd), with ETag; 304 by If-None-Match; 404
+ *   GET /healthz       200, or 503 while the last commit failed; needs no token
+ *   GET /metrics       for Prometheus
+ *   GET /              the dashboard, and under /v1 the JSON that it reads
+ *
+ * docs/openapi.json describes all of them.
  *
  * Besides: 401 without a known token (when any is asked for), 404, 405, 500 with the reason in the
  * log, 503 while stopping. Every answer but 204, 304 and a database is JSON; that of a failure is
@@ -35,6 +40,10 @@ struct pm_service_info {
     const char *address;              /* numeric, IPv4 or IPv6; NULL: 127.0.0.1 */
     uint16_t port;                    /* 0: any free one */
     const char *token_file; /* one bearer token a line, # begins a comment; NULL: none asked */
+    /* The same for who may see the dashboard, the JSON API and the metrics, which tell more than a
+     * database does: also what too few players sent to be published. NULL: where no token is asked
+     * for uploads either, and only this machine reaches the service, all may; else nobody. */
+    const char *dashboard_token_file;
     const char *certificate_file, *key_file; /* PEM; both or neither */
     uint32_t curate_seconds;                 /* background curation period; 0: 10 */
     struct pm_profile_limits limits;         /* all 0: the defaults */

@@ -5,6 +5,7 @@
  */
 #include "aggregator/service_private.h"
 
+#include "base/clock.h"
 #include <stdlib.h>
 #include <time.h>
 
@@ -73,6 +74,7 @@ static void remember(struct pm_service *service, bool failed, const struct pm_er
     if (failed)
         service->commit_error = *error;
     pthread_mutex_unlock(&service->mutex);
+    atomic_fetch_add(&service->metrics.commit_failures, failed);
     if (failed && !again)
         pm_log_error(service->log, "cannot store uploads: %s", error->message);
 }
@@ -96,11 +98,13 @@ static void commit(struct pm_service *service, struct pm_request *const *group, 
     struct pm_ingest_outcome *outcomes = calloc(count, sizeof(*outcomes));
     const struct pm_profile *profiles[GROUP];
     struct pm_error error = {0};
+    const int64_t before = pm_now();
     for (size_t i = 0; i < count; i++)
         profiles[i] = &group[i]->profile;
     const bool done =
         outcomes ? pm_aggregator_ingest(service->aggregator, profiles, count, outcomes, &error)
                  : pm_fail(&error, PM_ERROR_MEMORY, "out of memory for a group");
+    pm_metrics_time(&service->metrics.commits, pm_now() - before);
     if (!done && count > 1 && error.code != PM_ERROR_LIMIT) {
         /* Whatever it was, it may be one upload's doing: the others shall not suffer. */
         for (size_t i = 0; i < count; i++)
@@ -112,6 +116,8 @@ static void commit(struct pm_service *service, struct pm_request *const *group, 
         if (done) {
             group[i]->status = status_of(&outcomes[i]);
             group[i]->error = outcomes[i].reason;
+            if (outcomes[i].result == PM_INGEST_STORED)
+                pm_metrics_count_stored(&service->metrics, profiles[i]);
         } else if (error.code == PM_ERROR_LIMIT) {
             group[i]->status = MHD_HTTP_INSUFFICIENT_STORAGE;
             pm_fail(&group[i]->error, error.code, "the storage is full");

@@ -1,6 +1,7 @@
 /* Curation in the background: games that have new uploads, one after the other. */
 #include "aggregator/service_private.h"
 
+#include "base/clock.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -56,6 +57,7 @@ static void curate_all(struct pm_service *service, struct games *all)
     struct pm_error error;
     bool expired;
     all->at = 0;
+    pm_models_begin(&service->models);
     if (!pm_aggregator_upkeep(service->aggregator, &expired, &error))
         pm_log_error(service->log, "upkeep of the storage: %s", error.message);
     for (size_t i = 0; expired && i < all->count; i++)
@@ -66,13 +68,17 @@ static void curate_all(struct pm_service *service, struct games *all)
     }
     for (size_t i = 0; i < all->count && !is_stopping(service); i++) {
         struct known_game *game = &all->games[i];
-        if (game->uploads == game->curated)
+        if (game->uploads == game->curated && !pm_models_is_wanted(&service->models, game->name))
             continue;
         /* Also after a failure, which a game's damaged statistics would repeat until there are new
          * ones. */
         game->curated = game->uploads;
-        if (!pm_aggregator_curate(service->aggregator, game->name, &error))
+        const int64_t before = pm_now();
+        if (!pm_models_curate(&service->models, service->aggregator, game->name, &error)) {
+            atomic_fetch_add(&service->metrics.curation_failures, 1);
             pm_log_error(service->log, "cannot curate \"%s\": %s", game->name, error.message);
+        }
+        pm_metrics_time(&service->metrics.curations, pm_now() - before);
     }
 }
 
@@ -90,7 +96,7 @@ void *pm_curate_run(void *user)
         until.tv_sec +=
             took * REST > service->curate_seconds ? took * REST : service->curate_seconds;
         pthread_mutex_lock(&service->mutex);
-        while (!service->stopping &&
+        while (!service->stopping && !pm_models_are_wanted(&service->models) &&
                pthread_cond_timedwait(&service->stop_changed, &service->mutex, &until) == 0) {
         }
         stopping = service->stopping;

@@ -1,15 +1,14 @@
 /* Answers with PGO databases, whose bodies all connections share. */
 #include "aggregator/service_private.h"
+#include "aggregator/service_routes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BODY_CAP ((size_t)1 << 30)
-#define NAME_CAP 1024
 
-/* RFC 9110, 13.1.2: a list of entity tags, or *; the weak comparison. */
-static bool matches(const char *condition, const char *etag)
+bool pm_http_matches(const char *condition, const char *etag)
 {
     const size_t length = strlen(etag);
     if (!condition)
@@ -130,7 +129,7 @@ static enum MHD_Result answer(struct pm_service *service, struct MHD_Connection 
     const char *condition =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
     bool done = pm_aggregator_publication(service->aggregator, publication, etag, NULL, &error);
-    if (done && matches(condition, etag)) {
+    if (done && pm_http_matches(condition, etag)) {
         struct MHD_Response *response = make_response(NULL, etag);
         if (!response)
             return MHD_NO;
@@ -148,32 +147,27 @@ static enum MHD_Result answer(struct pm_service *service, struct MHD_Connection 
                                 "the database cannot be read; the log says why", 0);
 }
 
-/* The length of the game's name in the path, when it ends so; 0: it does not. */
-static size_t game_before(const char *path, const char *ending)
+static enum MHD_Result answer_version(struct pm_get *get, bool previous)
 {
-    const size_t length = strlen(path), after = strlen(ending);
-    return length > after && length - after < NAME_CAP && strcmp(path + length - after, ending) == 0
-               ? length - after
-               : 0;
+    bool bad;
+    char *scene = pm_route_parameter(get->connection, "scene", &bad);
+    const struct pm_publication publication = {
+        .game = get->names[0], .scene = scene ? scene : "", .previous = previous};
+    const enum MHD_Result result = bad ? pm_http_answer_error(get->connection, MHD_HTTP_BAD_REQUEST,
+                                                              "scene: has a broken escape", 0)
+                                       : answer(get->service, get->connection, &publication);
+    free(scene);
+    return result;
 }
 
-bool pm_database_answer(struct pm_service *service, struct MHD_Connection *connection,
-                        const char *path, enum MHD_Result *result)
+enum MHD_Result pm_get_database(struct pm_get *get)
 {
-    char game[NAME_CAP];
-    const char *scene = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scene");
-    struct pm_publication publication = {.game = game, .scene = scene ? scene : ""};
-    size_t length = game_before(path, "/database");
-    if (length == 0) {
-        length = game_before(path, "/database/previous");
-        publication.previous = true;
-    }
-    if (length == 0)
-        return false;
-    memcpy(game, path, length);
-    game[length] = 0;
-    *result = answer(service, connection, &publication);
-    return true;
+    return answer_version(get, false);
+}
+
+enum MHD_Result pm_get_previous_database(struct pm_get *get)
+{
+    return answer_version(get, true);
 }
 
 void pm_database_finish(struct pm_service *service)

@@ -1,12 +1,11 @@
-/* Answers in JSON, and which path is whose. */
+/* What the answers share, and whether all is well. */
 #include "aggregator/service_private.h"
+#include "aggregator/service_routes.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GAMES "/v1/games"
 
 /* ---- JSON ---- */
 
@@ -60,10 +59,12 @@ enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned
     return result;
 }
 
-/* ---- health and games ---- */
+/* ---- health ---- */
 
-static enum MHD_Result answer_health(struct pm_service *service, struct MHD_Connection *connection)
+enum MHD_Result pm_get_health(struct pm_get *get)
 {
+    struct pm_service *service = get->service;
+    struct MHD_Connection *connection = get->connection;
     pthread_mutex_lock(&service->mutex);
     const bool failed = service->commit_failed;
     pthread_mutex_unlock(&service->mutex);
@@ -71,48 +72,4 @@ static enum MHD_Result answer_health(struct pm_service *service, struct MHD_Conn
         return pm_http_answer_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                                     "the last uploads could not be stored; the log says why", 0);
     return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"ok\"}");
-}
-
-static bool add_game(void *user, const char *name, uint64_t uploads, struct pm_error *error)
-{
-    cJSON *games = user, *game = cJSON_CreateObject();
-    if (game && cJSON_AddStringToObject(game, "name", name) &&
-        cJSON_AddNumberToObject(game, "uploads", (double)uploads) &&
-        cJSON_AddItemToArray(games, game))
-        return true;
-    cJSON_Delete(game);
-    return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a list of games");
-}
-
-static enum MHD_Result answer_games(struct pm_service *service, struct MHD_Connection *connection)
-{
-    struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
-    struct pm_error error = {0};
-    char *text = NULL;
-    cJSON *object = cJSON_CreateObject(), *games = cJSON_AddArrayToObject(object, "games");
-    if (games && storage->operations->list_games(storage, add_game, games, &error))
-        text = cJSON_PrintUnformatted(object);
-    cJSON_Delete(object);
-    if (!text) {
-        pm_log_error(service->log, "cannot list the games: %s", error.message);
-        return pm_http_answer_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                    "the games cannot be listed; the log says why", 0);
-    }
-    const enum MHD_Result result = pm_http_answer_json(connection, MHD_HTTP_OK, text);
-    cJSON_free(text);
-    return result;
-}
-
-enum MHD_Result pm_get_answer(struct pm_service *service, struct MHD_Connection *connection,
-                              const char *url)
-{
-    enum MHD_Result result;
-    if (strcmp(url, "/healthz") == 0)
-        return answer_health(service, connection);
-    if (strcmp(url, GAMES) == 0)
-        return answer_games(service, connection);
-    if (strncmp(url, GAMES "/", strlen(GAMES "/")) == 0 &&
-        pm_database_answer(service, connection, url + strlen(GAMES "/"), &result))
-        return result;
-    return pm_http_answer_error(connection, MHD_HTTP_NOT_FOUND, "there is nothing at this path", 0);
 }

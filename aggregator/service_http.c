@@ -1,11 +1,12 @@
 /* Requests: who may, what for, and the body of an upload. */
 #include "aggregator/service_private.h"
+#include "aggregator/service_routes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define UPLOADS "/v1/uploads"
 #define RETRY_SECONDS 5
+#define CLOSED "the dashboard is closed: it has no tokens (--dashboard-token-file)"
 #define LARGE_PROFILE ((size_t)1 << 20)
 /* A body that is refused while it comes in is read to its end, so that the peer sees why, but no
  * further than this. */
@@ -55,6 +56,11 @@ static void refuse_busy(struct pm_request *request)
            "too many uploads wait; try again later");
 }
 
+static bool is_upload(const struct pm_request *request)
+{
+    return request->route && request->route->access == PM_ACCESS_UPLOAD;
+}
+
 /* ---- the answer ---- */
 
 static enum MHD_Result answer(struct pm_request *request)
@@ -65,6 +71,8 @@ static enum MHD_Result answer(struct pm_request *request)
                                ? RETRY_SECONDS
                                : 0;
     pm_peers_set_busy(request->service, connection, true);
+    if (is_upload(request))
+        pm_metrics_count_upload(&request->service->metrics, request->status);
     if (request->status == MHD_HTTP_OK)
         return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"counted before\"}");
     if (request->status != MHD_HTTP_NO_CONTENT)
@@ -183,7 +191,7 @@ static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *
 {
     const char *authorization =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-    const bool upload = strcmp(url, UPLOADS) == 0;
+    unsigned status;
     struct pm_request *request = calloc(1, sizeof(*request));
     if (!request)
         return MHD_NO;
@@ -191,8 +199,11 @@ static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *
     request->connection = connection;
     pm_buffer_init(&request->body, 1);
     *slot = request;
-    if (strcmp(url, "/healthz") != 0 && !pm_tokens_allow(service, authorization))
-        refuse(request, MHD_HTTP_UNAUTHORIZED, PM_ERROR_STATE, "a known bearer token is needed");
+    request->route = pm_route_find(url);
+    const bool upload = is_upload(request);
+    if ((status = pm_route_check_access(service, request->route, authorization)) != MHD_HTTP_OK)
+        refuse(request, status, PM_ERROR_STATE,
+               status == MHD_HTTP_UNAUTHORIZED ? "a known bearer token is needed" : CLOSED);
     else if (upload ? strcmp(method, MHD_HTTP_METHOD_POST) != 0 : !is_get(method))
         refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, PM_ERROR_STATE,
                "this path has no such method");
@@ -216,16 +227,17 @@ enum MHD_Result pm_http_handle(void *user, struct MHD_Connection *connection, co
     if (!request)
         return begin(service, connection, url, method, slot);
     if (*size > 0) {
+        atomic_fetch_add(&service->metrics.body_bytes, *size);
         const enum MHD_Result result = take_data(request, data, *size);
         *size = 0;
         return result;
     }
     if (request->state != PM_REQUEST_READING)
         return answer(request);
-    if (strcmp(url, UPLOADS) == 0)
+    if (is_upload(request))
         return take_upload(request);
     pm_peers_set_busy(service, connection, true);
-    return pm_get_answer(service, connection, url);
+    return pm_route_answer(service, connection, request->route, url);
 }
 
 void pm_http_completed(void *user, struct MHD_Connection *connection, void **slot,

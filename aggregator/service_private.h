@@ -2,6 +2,8 @@
 #pragma once
 
 #include "aggregator/service.h"
+#include "aggregator/service_metrics.h"
+#include "aggregator/service_model.h"
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +23,8 @@ enum pm_request_state {
 struct pm_request {
     struct pm_service *service;
     struct MHD_Connection *connection;
-    struct pm_request *next; /* in the queue */
+    const struct pm_route *route; /* NULL: there is nothing at its path */
+    struct pm_request *next;      /* in the queue */
     enum pm_request_state state;
     unsigned status;       /* HTTP */
     struct pm_error error; /* what the body of a failure says */
@@ -40,6 +43,12 @@ struct pm_peer {
     int64_t since; /* seconds, monotonic: when `busy` changed */
 };
 
+/* Bearer tokens, by their digests. */
+struct pm_tokens {
+    uint8_t (*digests)[PM_TOKEN_DIGEST_BYTES];
+    size_t count; /* 0: none are asked for */
+};
+
 struct pm_cached_database {
     char *name;
     char etag[PM_ETAG_TEXT];
@@ -55,8 +64,11 @@ struct pm_service {
     size_t memory_bytes;
     struct MHD_Daemon *daemon;
     uint16_t port;
-    uint8_t (*tokens)[PM_TOKEN_DIGEST_BYTES]; /* NULL: none asked */
-    size_t token_count;
+    struct pm_tokens tokens;  /* who may upload, and pull databases */
+    struct pm_tokens readers; /* who may see the dashboard; these may pull databases too */
+    bool closed;              /* without readers nobody may see the dashboard */
+    struct pm_metrics metrics;
+    struct pm_models models;
     char *certificate, *key; /* PEM; the daemon reads them as long as it lives */
     atomic_size_t held;      /* bytes that requests hold */
 
@@ -83,10 +95,10 @@ int64_t pm_service_now(void); /* seconds, monotonic */
 
 /* ---- service_tokens.c ---- */
 
-bool pm_tokens_load(struct pm_service *service, const char *path, struct pm_error *error);
+bool pm_tokens_load(struct pm_tokens *tokens, const char *path, struct pm_error *error);
 /* authorization: the header's value, or NULL. Takes the same time whichever token is wrong, and
  * however. */
-bool pm_tokens_allow(const struct pm_service *service, const char *authorization);
+bool pm_tokens_allow(const struct pm_tokens *tokens, const char *authorization);
 
 /* ---- service_commit.c ---- */
 
@@ -112,18 +124,8 @@ enum MHD_Result pm_http_handle(void *service, struct MHD_Connection *connection,
 void pm_http_completed(void *service, struct MHD_Connection *connection, void **request,
                        enum MHD_RequestTerminationCode code);
 
-/* ---- service_get.c ---- */
-
-enum MHD_Result pm_get_answer(struct pm_service *service, struct MHD_Connection *connection,
-                              const char *url);
-
 /* ---- service_database.c ---- */
 
-/* path: what follows /v1/games/, unescaped: GAME/database or GAME/database/previous, the name may
- * itself have slashes; ?scene=NAME names one scene's. false: it is none of these, and nothing was
- * queued. */
-bool pm_database_answer(struct pm_service *service, struct MHD_Connection *connection,
-                        const char *path, enum MHD_Result *result);
 void pm_database_finish(struct pm_service *service);
 
 /* ---- service_get.c: what the answers share ---- */
@@ -131,6 +133,9 @@ void pm_database_finish(struct pm_service *service);
 /* Queues {"error": message} with this status. retry_seconds: for Retry-After; 0: none. */
 enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
                                      const char *message, unsigned retry_seconds);
+/* Does If-None-Match name this ETag? condition: the header's value, or NULL (RFC 9110, 13.1.2: a
+ * list of entity tags, or *; the weak comparison). */
+bool pm_http_matches(const char *condition, const char *etag);
 /* Queues a JSON text, which is copied. */
 enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned status,
                                     const char *json);

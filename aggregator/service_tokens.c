@@ -13,20 +13,20 @@
 
 #define FILE_CAP ((size_t)1 << 20)
 
-static bool add_token(struct pm_service *service, const char *token, size_t length)
+static bool add_token(struct pm_tokens *tokens, const char *token, size_t length)
 {
-    uint8_t(*tokens)[PM_TOKEN_DIGEST_BYTES] =
-        realloc(service->tokens, (service->token_count + 1) * sizeof(*tokens));
-    if (!tokens)
+    uint8_t(*digests)[PM_TOKEN_DIGEST_BYTES] =
+        realloc(tokens->digests, (tokens->count + 1) * sizeof(*digests));
+    if (!digests)
         return false;
-    service->tokens = tokens;
-    if (blake2b(tokens[service->token_count], token, NULL, PM_TOKEN_DIGEST_BYTES, length, 0) != 0)
+    tokens->digests = digests;
+    if (blake2b(digests[tokens->count], token, NULL, PM_TOKEN_DIGEST_BYTES, length, 0) != 0)
         return false;
-    service->token_count++;
+    tokens->count++;
     return true;
 }
 
-bool pm_tokens_load(struct pm_service *service, const char *path, struct pm_error *error)
+bool pm_tokens_load(struct pm_tokens *tokens, const char *path, struct pm_error *error)
 {
     struct pm_buffer text;
     pm_buffer_init(&text, FILE_CAP);
@@ -40,32 +40,30 @@ bool pm_tokens_load(struct pm_service *service, const char *path, struct pm_erro
             length--;
         if (length == 0 || line[0] == '#')
             continue;
-        if (!add_token(service, line, length))
+        if (!add_token(tokens, line, length))
             done = pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory for its tokens", path);
     }
     if (text.data)
         explicit_bzero(text.data, text.size);
     pm_buffer_finish(&text);
-    if (done && service->token_count == 0)
-        return pm_fail(error, PM_ERROR_INPUT, "%s: has no token, so nobody could upload", path);
+    if (done && tokens->count == 0)
+        return pm_fail(error, PM_ERROR_INPUT, "%s: has no token, so nobody would be let in", path);
     return done;
 }
 
-bool pm_tokens_allow(const struct pm_service *service, const char *authorization)
+bool pm_tokens_allow(const struct pm_tokens *tokens, const char *authorization)
 {
     static const char scheme[] = "Bearer ";
     uint8_t digest[PM_TOKEN_DIGEST_BYTES], nearest = 0xff;
-    if (!service->tokens)
-        return true;
     if (!authorization || strncasecmp(authorization, scheme, strlen(scheme)) != 0)
         return false;
     const char *token = authorization + strlen(scheme);
     if (blake2b(digest, token, NULL, sizeof(digest), strlen(token), 0) != 0)
         return false;
-    for (size_t i = 0; i < service->token_count; i++) {
+    for (size_t i = 0; i < tokens->count; i++) {
         uint8_t difference = 0;
         for (size_t j = 0; j < sizeof(digest); j++)
-            difference |= (uint8_t)(digest[j] ^ service->tokens[i][j]);
+            difference |= (uint8_t)(digest[j] ^ tokens->digests[i][j]);
         nearest &= (uint8_t)((difference | -difference) >> 8); /* 0 only for equal ones */
     }
     return nearest == 0;

@@ -1,5 +1,7 @@
 #include "aggregator/summary.h"
 
+#include "aggregator/expectation.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +73,72 @@ static void settle(void **list, size_t *count, size_t size, size_t kept,
         *list = smaller;
 }
 
+/* ---- coverage over time ---- */
+
+static void add_sample(struct pm_summary_history *history, const struct pm_summary_sample *sample)
+{
+    if (history->seen++ % history->stride != 0)
+        return;
+    if (history->count == PM_SUMMARY_SAMPLES) {
+        for (size_t i = 0; i < PM_SUMMARY_SAMPLES / 2; i++)
+            history->samples[i] = history->samples[2 * i];
+        history->count = PM_SUMMARY_SAMPLES / 2;
+        history->stride *= 2;
+        if ((history->seen - 1) % history->stride != 0)
+            return;
+    }
+    history->samples[history->count++] = *sample;
+}
+
+static bool visit_coverage(void *user, int64_t time, uint64_t uploads, uint64_t points_covered,
+                           uint64_t points)
+{
+    const struct pm_summary_sample sample = {time, uploads, points_covered, points};
+    add_sample(user, &sample);
+    return true;
+}
+
+/* The samples up to and with the one that this curation added. */
+static bool fill_history(struct pm_aggregator *aggregator, struct pm_summary *summary,
+                         const struct pm_summary *previous, struct pm_error *error)
+{
+    struct pm_storage *storage = pm_aggregator_storage(aggregator);
+    const struct pm_summary_sample now = {(int64_t)summary->whole.curated_at,
+                                          summary->whole.uploads, summary->whole.points_covered,
+                                          summary->whole.points};
+    if (previous) {
+        summary->history = previous->history;
+        add_sample(&summary->history, &now);
+        return true;
+    }
+    summary->history.stride = 1;
+    return storage->operations->read_coverage(storage, summary->game, visit_coverage,
+                                              &summary->history, error);
+}
+
+/* One shader's part: batch points a sample, of which its calls make so many. */
+static void add_expectation(const struct pm_summary_shader *shader, uint32_t batch,
+                            double curve[static PM_SUMMARY_CURVE])
+{
+    const double samples = (double)shader->calls / (batch < shader->space ? batch : shader->space);
+    for (unsigned i = 1; i < PM_SUMMARY_CURVE; i++) {
+        const double root = (double)i / (PM_SUMMARY_CURVE - 1);
+        curve[i] += shader->space * pm_expected_share(shader->space, batch, samples * root * root);
+    }
+}
+
+double pm_summary_expected(const double curve[static PM_SUMMARY_CURVE], double share)
+{
+    const double at = sqrt(share > 0 ? share : 0) * (PM_SUMMARY_CURVE - 1);
+    const unsigned below = at < PM_SUMMARY_CURVE - 2 ? (unsigned)at : PM_SUMMARY_CURVE - 2;
+    /* Between two points the curve is a line over the share, not over its root. */
+    const double scale = (double)(PM_SUMMARY_CURVE - 1) * (PM_SUMMARY_CURVE - 1);
+    const double low = (double)below * below / scale,
+                 high = (double)(below + 1) * (below + 1) / scale;
+    const double part = fmin(fmax((share - low) / (high - low), 0), 1);
+    return curve[below] + part * (curve[below + 1] - curve[below]);
+}
+
 /* ---- a shader ---- */
 
 static bool add_candidate(struct summarizing *all, const struct pm_shader_estimates *shader,
@@ -129,6 +197,8 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
                    sizeof(*summary->shaders), PM_SUMMARY_SHADERS, compare_shaders, error))
         return false;
     summary->shaders[summary->shader_count++] = one;
+    add_expectation(&one, PM_SUMMARY_BATCH, summary->curve.batches);
+    add_expectation(&one, 1, summary->curve.singles);
     summary->shaders_known++;
     summary->shaders_published += one.published;
     summary->measured += one.measured;
@@ -141,7 +211,8 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
 
 /* ---- a game ---- */
 
-bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game, struct pm_summary **out,
+bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game,
+                       const struct pm_summary *previous, struct pm_summary **out,
                        struct pm_error *error)
 {
     struct summarizing all = {.summary = calloc(1, sizeof(*all.summary))};
@@ -151,7 +222,8 @@ bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game, struc
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");
     }
     atomic_init(&summary->references, 1);
-    if (!pm_curate_publish(aggregator, game, observe, &all, &summary->whole, error)) {
+    if (!pm_curate_publish(aggregator, game, observe, &all, &summary->whole, error) ||
+        !fill_history(aggregator, summary, previous, error)) {
         pm_summary_drop(summary);
         return false;
     }

@@ -45,6 +45,31 @@ struct pm_summary_candidate {
     double hits;
 };
 
+/* One sample of the game's coverage over time. */
+struct pm_summary_sample {
+    int64_t time; /* seconds since the epoch */
+    uint64_t uploads, points_covered, points;
+};
+
+/* The history keeps every `stride`th sample, so that it never outgrows this; the summary itself is
+ * the newest one. */
+#define PM_SUMMARY_SAMPLES 1024u
+struct pm_summary_history {
+    struct pm_summary_sample samples[PM_SUMMARY_SAMPLES];
+    size_t count;
+    uint64_t stride, seen;
+};
+
+/* What the coupon collector expects to have a sample by now and before, from the calls that each
+ * shader has had: points at (i / (PM_SUMMARY_CURVE - 1))² of the uploads of now, as if every upload
+ * had brought the same. */
+#define PM_SUMMARY_CURVE 65
+struct pm_summary_curve {
+    double batches[PM_SUMMARY_CURVE]; /* samples of PM_SUMMARY_BATCH points */
+    double singles[PM_SUMMARY_CURVE]; /* of one point, as the paper's clients take them */
+};
+#define PM_SUMMARY_BATCH 8u /* points a sample: sampler.batch, as clients have it by default */
+
 struct pm_summary {
     atomic_uint references;
     char *game;
@@ -59,12 +84,19 @@ struct pm_summary {
     struct pm_summary_candidate *candidates; /* most hits first, none without */
     size_t candidate_count;                  /* at most PM_SUMMARY_CANDIDATES */
     uint64_t candidates_known;               /* written in some session */
+    struct pm_summary_history history;
+    struct pm_summary_curve curve;
 };
 
+/* The curve between its points; share: of the uploads of now, 0 to 1. */
+double pm_summary_expected(const double curve[static PM_SUMMARY_CURVE], double share);
+
 /* Curates and publishes the game (pm_aggregator_curate) and summarizes what was seen on the way.
+ * previous: its summary before, whose history goes on; NULL: the history is read from the storage.
  * *summary gets one reference, the caller's. */
 bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game,
-                       struct pm_summary **summary, struct pm_error *error);
+                       const struct pm_summary *previous, struct pm_summary **summary,
+                       struct pm_error *error);
 
 struct pm_summary *pm_summary_take(struct pm_summary *summary);
 /* NULL is allowed. */

@@ -10,6 +10,29 @@ enum { SHADER_BYTES = 160, VARINT32_BYTES = 5 };
 
 _Static_assert(sizeof(struct pm_ratio) >= PM_RATIO_VALUES * sizeof(double), "the six values lead");
 
+const char *pm_kind_name(enum pm_kind kind)
+{
+    switch (kind) {
+    case PM_KIND_BLOCK:
+        return "block";
+    case PM_KIND_ZERO:
+        return "zero";
+    case PM_KIND_TIMING:
+        return "timing";
+    }
+    return "unknown";
+}
+
+const char *pm_measure_name(enum pm_kind kind, unsigned measure)
+{
+    static const char *const names[][PM_MEASURES] = {
+        [PM_KIND_BLOCK] = {"frequency", "uniform", "subgroups"},
+        [PM_KIND_ZERO] = {"zero", "writes"},
+        [PM_KIND_TIMING] = {"time"},
+    };
+    return measure < pm_measure_count(kind) ? names[kind][measure] : NULL;
+}
+
 unsigned pm_measure_count(enum pm_kind kind)
 {
     switch (kind) {

@@ -34,6 +34,9 @@ enum {
 /* How many measures a kind has, the first of enum PM_MEASURE_*; 0 for a kind that is not known. */
 unsigned pm_measure_count(enum pm_kind kind);
 
+/* "frequency", "uniform", "subgroups"; "zero", "writes"; "time". NULL for one that the kind has not. */
+const char *pm_measure_name(enum pm_kind kind, unsigned measure);
+
 struct pm_point_estimate {
     uint32_t calls;    /* sampled calls behind it; timing: timed pairs */
     uint32_t sessions; /* clusters in which its shader was entered with this point in the batch */

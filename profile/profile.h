@@ -16,6 +16,9 @@
 
 enum pm_kind { PM_KIND_BLOCK = 1, PM_KIND_ZERO = 2, PM_KIND_TIMING = 3 };
 
+/* "block", "zero", "timing"; "unknown" for a kind that is not known. */
+const char *pm_kind_name(enum pm_kind kind);
+
 /* The raw counts of one point, by kind. Unused ones are 0. */
 enum {
     PM_BLOCK_LANES = 0,         /* lanes that entered the block */

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const kind_names[] = {
-    [PM_KIND_BLOCK] = "block", [PM_KIND_ZERO] = "zero", [PM_KIND_TIMING] = "timing"};
-
 /* By kind, in the order of the counts; NULL where a kind has no such count. */
 static const char *const count_names[][PM_COUNTS] = {
     [PM_KIND_BLOCK] = {"lanes", "uniform_lanes", "subgroups"},
@@ -75,7 +72,7 @@ static bool add_shader(cJSON *shaders, const struct pm_shader_profile *profile)
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&profile->key, key);
     if (!cJSON_AddStringToObject(object, "key", key) ||
-        !cJSON_AddStringToObject(object, "kind", kind_names[profile->kind]) ||
+        !cJSON_AddStringToObject(object, "kind", pm_kind_name(profile->kind)) ||
         !add_environment(object, &profile->environment, profile->kind) ||
         !cJSON_AddBoolToObject(object, "occluded", (profile->flags & PM_PROFILE_OCCLUDED) != 0) ||
         !add_u64(object, "space", profile->space))

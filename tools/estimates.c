@@ -165,33 +165,12 @@ bool pm_estimates_coverage(const struct pm_shader_estimates *shader, struct pm_c
     return true;
 }
 
-const char *pm_kind_name(enum pm_kind kind)
-{
-    switch (kind) {
-    case PM_KIND_BLOCK:
-        return "block";
-    case PM_KIND_ZERO:
-        return "zero";
-    case PM_KIND_TIMING:
-        return "timing";
-    }
-    return "unknown";
-}
-
-static const struct {
-    const char *title, *name;
-} measures[][PM_MEASURES] = {
-    [PM_KIND_BLOCK] = {{"FREQ", "frequency"}, {"UNIFORM", "uniform"}, {"SUBGROUPS", "subgroups"}},
-    [PM_KIND_ZERO] = {{"P(zero)", "zero"}, {"WRITES", "writes"}},
-    [PM_KIND_TIMING] = {{"TIME", "time"}},
-};
-
 const char *pm_measure_title(enum pm_kind kind, unsigned measure)
 {
-    return measure < pm_measure_count(kind) ? measures[kind][measure].title : "?";
-}
-
-const char *pm_measure_name(enum pm_kind kind, unsigned measure)
-{
-    return measure < pm_measure_count(kind) ? measures[kind][measure].name : "unknown";
+    static const char *const titles[][PM_MEASURES] = {
+        [PM_KIND_BLOCK] = {"FREQ", "UNIFORM", "SUBGROUPS"},
+        [PM_KIND_ZERO] = {"P(zero)", "WRITES"},
+        [PM_KIND_TIMING] = {"TIME"},
+    };
+    return measure < pm_measure_count(kind) ? titles[kind][measure] : "?";
 }

@@ -44,9 +44,5 @@ struct pm_aggregator *pm_tool_open_storage(const char *path, const struct pm_agg
  * when it knows several. path: how errors call it. */
 char *pm_tool_only_game(struct pm_storage *storage, const char *path, struct pm_error *error);
 
-/* A measure of a kind: for a table's head, and as JSON and CSV call it. */
+/* A measure of a kind, for a table's head. */
 const char *pm_measure_title(enum pm_kind kind, unsigned measure);
-const char *pm_measure_name(enum pm_kind kind, unsigned measure);
-
-/* "block", "zero", "timing". */
-const char *pm_kind_name(enum pm_kind kind);

@@ -29,6 +29,9 @@ const struct pm_serve_option pm_serve_option_table[] = {
     WHOLE("port", service.port, 0, 65535, 1, "N", "0 takes any free one (8370)"),
     TEXT("token-file", service.token_file, "FILE",
          "one bearer token a line; without it none is asked"),
+    TEXT("dashboard-token-file", service.dashboard_token_file, "FILE",
+         "the same for the dashboard and its API; without it only this machine sees them, and only "
+         "where uploads need no token"),
     TEXT("certificate", service.certificate_file, "FILE", "PEM; with --key: serve HTTPS"),
     TEXT("key", service.key_file, "FILE", "PEM"),
     WHOLE("curate-seconds", service.curate_seconds, 1, 86400, 1, "N",

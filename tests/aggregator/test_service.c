@@ -262,19 +262,19 @@ static void test_tokens(void **state)
                 place, (struct request){.body = bytes.data, .size = bytes.size, .token = wrong[i]}),
             401, "token");
     pm_buffer_finish(&bytes);
-    assert_error(send_request(place, (struct request){.path = "/v1/games", .token = "x"}), 401,
-                 "token");
-    assert_error(send_request(place, (struct request){.path = "/v1/games/game/database"}), 401,
-                 "token");
+    const char *const pull = "/v1/games/other/database";
+    assert_error(send_request(place, (struct request){.path = pull, .token = "x"}), 401, "token");
+    assert_error(send_request(place, (struct request){.path = pull}), 401, "token");
     assert_error(
-        send_request(place, (struct request){.path = "/v1/games",
-                                             .header = "Authorization: Basic first-token"}),
+        send_request(place,
+                     (struct request){.path = pull, .header = "Authorization: Basic first-token"}),
         401, "token");
-    struct reply reply =
-        send_request(place, (struct request){.path = "/v1/games", .token = "first-token"});
-    assert_int_equal(reply.status, 200);
-    reply_finish(&reply);
-    reply = send_request(place, (struct request){.path = "/healthz"});
+    assert_error(send_request(place, (struct request){.path = pull, .token = "first-token"}), 404,
+                 "other");
+    /* Players' tokens do not open the dashboard. */
+    assert_error(send_request(place, (struct request){.path = "/v1/games", .token = "first-token"}),
+                 403, "closed");
+    struct reply reply = send_request(place, (struct request){.path = "/healthz"});
     assert_int_equal(reply.status, 200);
     reply_finish(&reply);
     stop(place);
@@ -413,14 +413,14 @@ static void test_games_and_names(void **state)
     struct place *place = *state;
     start(place);
     struct reply reply = send_request(place, (struct request){.path = "/v1/games"});
-    assert_string_equal(reply.body, "{\"games\":[]}");
+    assert_string_equal(reply.body, "{\"games\":[],\"total\":0,\"limit\":50,\"offset\":0}");
     reply_finish(&reply);
     struct pm_profile *profile = small_profile(place, 1);
     profile->game = "a/b \"c\" \xc3\xa4";
     assert_int_equal(http_upload(place->port, NULL, profile), 204);
     reply = send_request(place, (struct request){.path = "/v1/games"});
-    assert_string_equal(reply.body,
-                        "{\"games\":[{\"name\":\"a/b \\\"c\\\" \xc3\xa4\",\"uploads\":1}]}");
+    assert_non_null(strstr((char *)reply.body,
+                           "{\"games\":[{\"name\":\"a/b \\\"c\\\" \xc3\xa4\",\"uploads\":1,"));
     reply_finish(&reply);
     reply = get_database(place, "a%2Fb%20%22c%22%20%C3%A4", NULL);
     assert_int_equal(reply.status, 200);
@@ -431,7 +431,7 @@ static void test_other_requests(void **state)
 {
     struct place *place = *state;
     start(place);
-    assert_error(send_request(place, (struct request){.path = "/"}), 404, "path");
+    assert_error(send_request(place, (struct request){.path = "/nothing"}), 404, "path");
     assert_error(send_request(place, (struct request){.path = "/v1/games/"}), 404, "path");
     assert_error(send_request(place, (struct request){.path = "/v1/games//database"}), 404, "path");
     assert_error(send_request(place, (struct request){.path = "/v1/uploads"}), 405, "method");

@@ -1,0 +1,132 @@
+// Line charts, and the small drawings in tables. Every line has its own dashes besides its colour,
+// and every chart its numbers as a table below.
+
+import { el, svg, compact, time, number } from "./view.js";
+
+const HEIGHT = 260;
+const LEFT = 56, RIGHT = 14, TOP = 14, BOTTOM = 28;
+
+// 1, 2 or 5 times a power of ten, so that about `parts` of them make the span.
+function step(span, parts) {
+  const raw = span / parts;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  return power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
+}
+
+const DAY = 86400;
+const TIMES = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, DAY, 2 * DAY,
+  7 * DAY, 14 * DAY, 28 * DAY, 91 * DAY, 365 * DAY];
+
+function timeLabel(seconds, span) {
+  const text = time(seconds);
+  if (span < 300) return text.slice(11) + ":" + String(new Date(1000 * seconds).getSeconds()).padStart(2, "0");
+  return span < 2 * DAY ? text.slice(11) : text.slice(5, 10);
+}
+
+function axes(x, y, most, first, last) {
+  const parts = [];
+  const rise = step(most, 4);
+  for (let value = 0; value <= most * 1.0001; value += rise) {
+    parts.push(svg("line", { class: "grid", x1: x(first), x2: x(last), y1: y(value), y2: y(value) }),
+      svg("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, compact(value)));
+  }
+  const span = Math.max(last - first, 1);
+  const room = Math.max(2, Math.floor((x(last) - x(first)) / 90));
+  const every = TIMES.find((seconds) => span / seconds <= room) || 365 * DAY;
+  const zone = new Date(1000 * first).getTimezoneOffset() * 60;
+  for (let at = Math.ceil((first - zone) / every) * every + zone; at <= last; at += every)
+    parts.push(svg("text", { x: x(at), y: HEIGHT - 8, "text-anchor": "middle" }, timeLabel(at, span)));
+  return parts;
+}
+
+function path(points, x, y) {
+  let text = "";
+  let down = false;
+  for (const [at, value] of points) {
+    if (value === null) {
+      down = false;
+      continue;
+    }
+    text += (down ? "L" : "M") + x(at).toFixed(1) + " " + y(value).toFixed(1);
+    down = true;
+  }
+  return text;
+}
+
+const CLASSES = ["one", "two", "three"];
+
+function draw(width, series, most, first, last, title) {
+  const x = (at) => LEFT + ((width - LEFT - RIGHT) * (at - first)) / Math.max(last - first, 1);
+  const y = (value) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * value) / most;
+  return svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": title },
+    axes(x, y, most, first, last),
+    // The first line last, so that it lies on top.
+    series.map((one, i) => svg("path", { class: "line " + CLASSES[i], d: path(one.points, x, y) })).reverse());
+}
+
+function numbers(series) {
+  const times = series[0].points.map(([at]) => at);
+  const rows = times.map((at, i) =>
+    el("tr", null, el("td", { class: "text" }, time(at)),
+      series.map((one) => el("td", null, one.points[i][1] === null ? "–" : number(one.points[i][1])))));
+  return el("details", null, el("summary", null, "The numbers"),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The numbers of the chart" },
+      el("table", null,
+        el("thead", null, el("tr", null, el("th", { class: "text", scope: "col" }, "Time"),
+          series.map((one) => el("th", { scope: "col" }, one.name)))),
+        el("tbody", null, rows))));
+}
+
+// series: up to three of {name, points: [[seconds, value or null], …]}, over the same times. Drawn
+// to the width it has, and again when that changes.
+export function lineChart(title, series) {
+  const values = series.flatMap((one) => one.points.map(([, value]) => value || 0));
+  const all = series[0].points.map(([at]) => at);
+  const first = all[0], last = all[all.length - 1];
+  const highest = Math.max(...values, 0);
+  const most = highest > 0 ? Math.ceil(highest / step(highest, 4) - 1e-9) * step(highest, 4) : 1;
+  const place = el("div");
+  let width = 0;
+  const redraw = () => {
+    const now = Math.max(280, Math.round(place.clientWidth || 720));
+    if (now === width) return;
+    width = now;
+    place.replaceChildren(draw(width, series, most, first, last, title));
+  };
+  new ResizeObserver(redraw).observe(place);
+  const legend = el("ul", { class: "legend" }, series.map((one, i) =>
+    el("li", null, svg("svg", { viewBox: "0 0 36 10", "aria-hidden": "true" },
+      svg("line", { class: "line " + CLASSES[i], x1: 1, x2: 35, y1: 5, y2: 5 })), one.name)));
+  return el("figure", null, legend, place, numbers(series));
+}
+
+const edge = (value) => (value === null ? "∞" : number(value));
+function binName(bin, i) {
+  if (bin.low === bin.high) return edge(bin.low);
+  return i === 1 ? "0–" + edge(bin.high) : edge(bin.low) + "–" + edge(bin.high);
+}
+
+// Bars of the bins of one measure: up to 1 in one colour, above in another, since those are wider.
+export function histogram(counts, bins) {
+  const most = Math.max(...counts, 1);
+  const bar = (value, i) => {
+    const height = value > 0 ? Math.max(1.5, (22 * value) / most) : 0;
+    return svg("rect", { x: 5 * i + (i > 11 ? 3 : 0), y: 24 - height, width: 4, height });
+  };
+  const filled = counts.map((value, i) => (value > 0 ? binName(bins[i], i) + ": " + value : null)).filter(Boolean);
+  const text = filled.length > 0 ? "Sessions by value. " + filled.join("; ") : "No sessions";
+  return svg("svg", { class: "mini", width: 124, height: 26, viewBox: "0 0 124 26", role: "img", "aria-label": text },
+    svg("title", null, text),
+    svg("line", { class: "rule", x1: 0, x2: 122, y1: 25, y2: 25 }),
+    counts.slice(0, 12).map(bar),
+    svg("g", { class: "above" }, counts.slice(12).map((value, i) => bar(value, i + 12))));
+}
+
+// An estimate with its interval, over 0 to `most`.
+export function interval(low, value, high, most) {
+  const x = (at) => 2 + (116 * Math.min(Math.max(at, 0), most)) / most;
+  return svg("svg", { class: "mini", width: 120, height: 14, viewBox: "0 0 120 14", "aria-hidden": "true" },
+    svg("line", { class: "rule", x1: 2, x2: 118, y1: 7, y2: 7 }),
+    svg("line", { class: "span", x1: x(low), x2: Math.max(x(high), x(low) + 1), y1: 7, y2: 7 }),
+    svg("line", { class: "mark", x1: x(value), x2: x(value), y1: 1, y2: 13 }));
+}

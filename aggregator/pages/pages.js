@@ -1,0 +1,279 @@
+// The pages. Each is a function of its place in the address that gives a title and the nodes.
+
+import { get } from "./api.js";
+import { histogram, interval, lineChart } from "./chart.js";
+import { pager, table } from "./table.js";
+import { bytes, compact, count, el, fraction, link, number, percent, shortKey, tile, tiles, time } from "./view.js";
+
+const LIMIT = 50;
+
+// The parameters of a list as the address has them, and how a control changes them.
+function listState(place, defaults) {
+  const state = { limit: LIMIT, offset: Number(place.parameters.offset) || 0, order: place.parameters.order || "natural" };
+  for (const [name, value] of Object.entries(defaults)) state[name] = place.parameters[name] || value;
+  return state;
+}
+
+function searchForm(place, label, extra) {
+  const submit = (event) => {
+    event.preventDefault();
+    place.change({ ...Object.fromEntries(new FormData(event.target)), offset: 0 });
+  };
+  const input = el("input", { type: "search", name: "search", id: "search", value: place.parameters.search || "",
+    autocomplete: "off", spellcheck: "false", maxlength: 200, "data-focus": "search" });
+  return el("form", { class: "filter", role: "search", onsubmit: submit }, el("label", null, label, input), extra,
+    el("button", { type: "submit", "data-focus": "do search" }, "Search"));
+}
+
+const crumbs = (...links) => el("p", { class: "crumbs" }, links.flatMap((one, i) => (i > 0 ? [" / ", one] : [one])));
+
+function coverage(covered, all) {
+  return el("span", null, el("meter", { min: 0, max: Math.max(all, 1), value: covered, "aria-hidden": "true" }), fraction(covered, all));
+}
+
+const interval95 = (ratio, low, high) => `${number(ratio)} [${number(low)}, ${number(high)}]`;
+const yesNo = (value) => el("span", { class: value ? "yes" : "no" }, value ? "yes" : "not yet");
+
+// ---- games ----
+
+export async function games(place) {
+  const state = listState(place, { sort: "uploads", search: "" });
+  const answer = await get(["games"], state, place.signal);
+  const known = (cell) => (game) => (game.summarized ? cell(game) : "…");
+  const columns = [
+    { name: "Game", text: true, wrap: true, sort: "name", natural: "ascending", cell: (game) => link(["games", game.name], {}, game.name || "(no name)") },
+    { name: "Uploads", sort: "uploads", natural: "descending", cell: (game) => count(game.uploads) },
+    { name: "Covered", cell: known((game) => coverage(game.points_covered, game.points)) },
+    { name: "Points", cell: known((game) => count(game.points)) },
+    { name: "Shaders", cell: known((game) => count(game.shaders)) },
+    { name: "Published", cell: known((game) => count(game.shaders_published)) },
+    { name: "Curated", cell: known((game) => time(game.curated_at)) },
+  ];
+  return { title: "Games", nodes: [
+    el("h1", { tabindex: -1 }, "Games"),
+    searchForm(place, "Name contains"),
+    table("Games", columns, answer.games, state, place.change, state.search ? "No game has such a name." : "No game has uploaded anything yet."),
+    pager("games", answer, place.change),
+  ] };
+}
+
+// ---- one game ----
+
+const single = "one point a sample";
+
+function coverageCharts(history) {
+  const line = (name, field) => ({ name, points: history.samples.map((sample) => [sample.time, sample[field]]) });
+  return [
+    el("h2", null, "Coverage over time"),
+    lineChart("Points covered over time, beside what the coupon collector expects", [
+      line("covered", "points_covered"),
+      line(`expected to have a sample, ${history.batch} points a sample`, "points_expected"),
+      line(`expected, ${single}`, "points_expected_single"),
+    ]),
+    el("p", { class: "note" }, "The expectation is the coupon collector's: how many points would have a sample by then, had each shader's " +
+      "sampled calls drawn their points at random. A point that never runs is covered only once enough sessions entered its shader."),
+    el("h2", null, "Uploads per second"),
+    lineChart("Uploads per second over time", [line("uploads per second", "uploads_per_second")]),
+  ];
+}
+
+function shaderColumns(name) {
+  return [
+    { name: "Shader", text: true, sort: "key", natural: "ascending", cell: (shader) =>
+      el("span", null, el("span", { class: "key" }, link(["games", name, "shaders", shader.key, shader.profile], {}, shortKey(shader.key), shader.key)),
+        el("span", { class: "sub" }, shader.profile)) },
+    { name: "Share of lanes", sort: "entry_lanes", natural: "descending", cell: (shader) => percent(shader.share) },
+    { name: "Covered", sort: "points_missing", natural: "descending", cell: (shader) => coverage(shader.points_covered, shader.points) },
+    { name: "Points", sort: "points", natural: "descending", cell: (shader) => count(shader.points) },
+    { name: "Lacking", sort: "points_lacking", natural: "descending", cell: (shader) => count(shader.points_lacking) },
+    { name: "Samples", sort: "calls", natural: "descending", cell: (shader) => el("span", null, compact(shader.samples),
+      el("span", { class: "sub" }, `of ${compact(shader.samples_expected)} expected`)) },
+    { name: "Published", text: true, cell: (shader) => yesNo(shader.published) },
+  ];
+}
+
+function kindChoice(place) {
+  const kinds = [["any", "all"], ["block", "blocks"], ["zero", "zeros"], ["timing", "timings"]];
+  const now = place.parameters.kind || "any";
+  return el("label", null, "Profiles", el("select", { name: "kind", "data-focus": "kind", onchange: (event) => place.change({ kind: event.target.value, offset: 0 }) },
+    kinds.map(([value, text]) => el("option", { value, selected: value === now }, text))));
+}
+
+export async function game(place, name) {
+  const state = listState(place, { sort: "entry_lanes", search: "", kind: "any" });
+  const [whole, history, shaders, candidates] = await Promise.all([
+    get(["games", name], {}, place.signal),
+    get(["games", name, "coverage"], {}, place.signal),
+    get(["games", name, "shaders"], state, place.signal),
+    get(["games", name, "candidates"], { limit: 5 }, place.signal),
+  ]);
+  return { title: name, nodes: [
+    crumbs(link([], {}, "Games")),
+    el("h1", { tabindex: -1 }, name || "(no name)"),
+    tiles(
+      tile("of the points covered", fraction(whole.points_covered, whole.points), `${whole.points_covered} of ${whole.points}`),
+      tile("points", count(whole.points)),
+      tile("measured at least once", fraction(whole.points_measured, whole.points)),
+      tile("expected to be, " + single, fraction(whole.points_expected_single, whole.points)),
+      tile("shaders", count(whole.shaders)),
+      tile("of them published", count(whole.shaders_published)),
+      tile("uploads", count(whole.uploads)),
+      tile("a second, last minute", number(whole.uploads_per_second))),
+    el("p", { class: "note" }, `Curated ${time(whole.curated_at)}.`),
+    coverageCharts(history),
+    el("h2", { id: "shaders" }, "Shaders, hottest first"),
+    searchForm(place, "Key begins with", kindChoice(place)),
+    table("Shaders", shaderColumns(name), shaders.shaders, state, place.change, "No shader is like that."),
+    pager("shaders", shaders, place.change),
+    el("h2", null, "Zero candidates worth most"),
+    candidateTable(name, candidates.candidates),
+    el("p", null, link(["games", name, "candidates"], {}, `All ${count(candidates.total)} zero candidates`)),
+  ] };
+}
+
+// ---- zero candidates ----
+
+function candidateTable(name, rows) {
+  const columns = [
+    { name: "Shader", text: true, cell: (one) => el("span", null,
+      el("span", { class: "key" }, link(["games", name, "shaders", one.key, one.profile], { offset: LIMIT * Math.floor(one.point / LIMIT) }, shortKey(one.key), one.key)),
+      el("span", { class: "sub" }, one.profile)) },
+    { name: "Point", cell: (one) => count(one.point) },
+    { name: "Estimated gain", cell: (one) => percent(one.gain) },
+    { name: "P(zero)", cell: (one) => interval95(one.probability, one.probability_low, one.probability_high) },
+    { name: "Writes per subgroup", cell: (one) => number(one.writes) },
+    { name: "Sessions", cell: (one) => count(one.sessions) },
+  ];
+  return table("Zero candidates", columns, rows, {}, () => {}, "No value has been seen to be zero yet.");
+}
+
+export async function candidates(place, name) {
+  const state = listState(place, {});
+  const answer = await get(["games", name, "candidates"], { limit: state.limit, offset: state.offset }, place.signal);
+  const dropped = answer.candidates_known - answer.total;
+  return { title: "Zero candidates of " + name, nodes: [
+    crumbs(link([], {}, "Games"), link(["games", name], {}, name || "(no name)")),
+    el("h1", { tabindex: -1 }, "Zero candidates"),
+    el("p", { class: "note" }, "Estimated gain: how often the fast path would be taken, P(zero) times writes, as a share of all subgroups " +
+      "sampled in this game. What one time saves takes the shader's code, which stays on the players' machines; here every candidate is " +
+      "taken to save the same."),
+    candidateTable(name, answer.candidates),
+    pager("zero candidates", answer, place.change),
+    dropped > 0 ? el("p", { class: "note" }, `${count(dropped)} more were written, but are never zero or not among the first ${count(answer.total)}.`) : null,
+  ] };
+}
+
+// ---- one shader ----
+
+const MEASURES = {
+  frequency: "Runs per invocation", uniform: "Uniform lanes", subgroups: "Runs per subgroup",
+  zero: "P(zero)", writes: "Writes per subgroup", time: "Time, variant over original",
+};
+
+function pointColumns(answer, kind) {
+  const names = answer.points.length > 0 ? answer.points[0].measures.map((measure) => measure.name) : [];
+  const most = names.map((_, m) => Math.max(1, ...answer.points.map((point) => (point.measures[m].sessions > 0 ? point.measures[m].ratio_high : 0))));
+  const cell = (m) => (point) => {
+    const measure = point.measures[m];
+    if (measure.sessions === 0) return el("span", { class: "sub" }, "no sample");
+    return el("span", null, interval95(measure.ratio, measure.ratio_low, measure.ratio_high),
+      el("span", { class: "sub" }, interval(measure.ratio_low, measure.ratio, measure.ratio_high, most[m])),
+      histogram(measure.histogram, answer.bins));
+  };
+  return [
+    { name: "Point", sort: "point", natural: "ascending", cell: (point) => count(point.point) },
+    ...names.map((name, m) => ({ name: MEASURES[name] || name, sort: m === 0 ? "estimate" : undefined, natural: "descending", cell: cell(m) })),
+    { name: "Calls", sort: "calls", natural: "descending", cell: (point) => count(point.calls) },
+    { name: "Sessions", cell: (point) => count(point.sessions) },
+    { name: kind === "timing" ? "Enough pairs" : "Enough samples", text: true, cell: (point) => yesNo(!point.lacking) },
+  ];
+}
+
+function whichChoice(place) {
+  const now = place.parameters.which || "all";
+  return el("form", { class: "filter", onsubmit: (event) => event.preventDefault() },
+    el("label", null, "Points", el("select", { name: "which", "data-focus": "which", onchange: (event) => place.change({ which: event.target.value, offset: 0 }) },
+      [["all", "all"], ["lacking", "those that lack samples"]].map(([value, text]) => el("option", { value, selected: value === now }, text)))));
+}
+
+export async function shader(place, name, key, profile) {
+  const state = listState(place, { sort: "point", which: "all" });
+  const answer = await get(["games", name, "shaders", key, profile], state, place.signal);
+  const one = answer.shader;
+  const caveat = one.flags.occluded ? "Counts pixels that were occluded, too. " : "";
+  return { title: "Shader " + shortKey(key), nodes: [
+    crumbs(link([], {}, "Games"), link(["games", name], {}, name || "(no name)"), link(["games", name, "shaders", key], {}, "all profiles of this shader")),
+    el("h1", { tabindex: -1 }, "Shader ", el("span", { class: "key" }, one.key)),
+    tiles(
+      tile("profile", one.profile),
+      tile("of the points covered", fraction(one.points_covered, one.points), `${one.points_covered} of ${one.points}`),
+      tile("points that lack samples", count(one.points_lacking)),
+      tile("of all lanes sampled", percent(one.share)),
+      tile("samples", compact(one.samples)),
+      tile("expected until covered", compact(one.samples_expected)),
+      tile("published", yesNo(one.published))),
+    caveat ? el("p", { class: "note" }, caveat) : null,
+    el("h2", null, "Points"),
+    whichChoice(place),
+    table("Points", pointColumns(answer, one.kind), answer.points, state, place.change, "No point is like that."),
+    pager("points", answer, place.change),
+    el("p", { class: "note" }, "Each estimate is the ratio of sums with its 95% interval over sessions. The bars count sessions by their own ratio: 0, ten " +
+      "steps to 1, exactly 1, and above 1 in the other colour, in ever wider steps."),
+  ] };
+}
+
+export async function profiles(place, name, key) {
+  const state = listState(place, {});
+  const answer = await get(["games", name, "shaders", key], { limit: state.limit, offset: state.offset }, place.signal);
+  const columns = shaderColumns(name).map((column) => ({ ...column, sort: undefined }));
+  return { title: "Shader " + shortKey(key), nodes: [
+    crumbs(link([], {}, "Games"), link(["games", name], {}, name || "(no name)")),
+    el("h1", { tabindex: -1 }, "Shader ", el("span", { class: "key" }, key)),
+    table("Profiles of the shader", columns, answer.shaders, {}, () => {}, "There is none."),
+    pager("profiles", answer, place.change),
+  ] };
+}
+
+// ---- quarantine ----
+
+export async function quarantine(place) {
+  const state = listState(place, { search: "" });
+  const answer = await get(["quarantine"], { limit: state.limit, offset: state.offset, game: state.search }, place.signal);
+  const columns = [
+    { name: "When", text: true, cell: (entry) => time(entry.time) },
+    { name: "Game", text: true, wrap: true, cell: (entry) => entry.game || "(could not be read)" },
+    { name: "Why", text: true, wrap: true, cell: (entry) => entry.reason },
+    { name: "Kept", cell: (entry) => (entry.body_bytes === null ? "too large" : bytes(entry.body_bytes)) },
+  ];
+  return { title: "Quarantine", nodes: [
+    el("h1", { tabindex: -1 }, "Quarantine"),
+    el("p", { class: "note" }, "Uploads that cannot be, the latest first. None of them counted. Times are to the hour, and nothing says who sent them."),
+    searchForm(place, "Game"),
+    table("Quarantine", columns, answer.entries, {}, () => {}, "No upload is in quarantine."),
+    pager("entries", answer, place.change),
+  ] };
+}
+
+// ---- the service ----
+
+export async function service(place) {
+  const answer = await get(["status"], {}, place.signal);
+  const columns = [
+    { name: "Answered", text: true, cell: ([name]) => name.replace("_", " ") },
+    { name: "Uploads", cell: ([, uploads]) => count(uploads) },
+  ];
+  return { title: "Service", nodes: [
+    el("h1", { tabindex: -1 }, "Service"),
+    tiles(
+      tile("uploads a second, last minute", number(answer.uploads_per_second)),
+      tile("waiting for a commit", count(answer.queue_depth)),
+      tile("connections", count(answer.connections)),
+      tile("storage", bytes(answer.storage_bytes)),
+      tile("memory", bytes(answer.resident_bytes)),
+      tile("CPU seconds", compact(answer.cpu_seconds)),
+      tile("version", answer.version)),
+    el("p", { class: "note" }, `Running since ${time(answer.started_at)}.`),
+    el("h2", null, "Uploads since then"),
+    table("Uploads", columns, Object.entries(answer.uploads), {}, () => {}, ""),
+  ] };
+}

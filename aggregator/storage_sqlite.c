@@ -302,22 +302,29 @@ static const struct pm_storage_operations operations = {
     .prune = pm_sqlite_prune,
 };
 
-struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge merge,
-                                          struct pm_error *error)
+static struct pm_sqlite *create(const char *path, pm_storage_merge merge, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = calloc(1, sizeof(*sqlite));
-    if (!sqlite) {
+    char *copy = strdup(path);
+    if (!sqlite || !copy) {
+        free(sqlite);
+        free(copy);
         pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", path);
         return NULL;
     }
     pthread_mutex_init(&sqlite->readers_mutex, NULL);
     sqlite->storage.operations = &operations;
     sqlite->merge = merge;
-    sqlite->path = strdup(path);
-    if (!sqlite->path) {
-        pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", path);
-        goto error;
-    }
+    sqlite->path = copy;
+    return sqlite;
+}
+
+struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge merge,
+                                          struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = create(path, merge, error);
+    if (!sqlite)
+        return NULL;
     /* SQLite would create it readable for all; its companions get the mode of the database. One
      * that exists is not opened here: closing it would drop every lock that this process has on it
      * (POSIX, fcntl). */
@@ -342,4 +349,17 @@ struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge mer
 error:
     destroy(&sqlite->storage);
     return NULL;
+}
+
+struct pm_storage *pm_storage_sqlite_open_to_read(const char *path, struct pm_error *error)
+{
+    int64_t version;
+    sqlite3 *db = pm_sqlite_connect(path, SQLITE_OPEN_READONLY, error);
+    bool fine = db && pm_sqlite_read_version(path, db, &version, error);
+    sqlite3_close(db);
+    if (fine && version != pm_sqlite_newest_version())
+        fine = pm_fail(error, PM_ERROR_STATE, "%s: is of the older schema %d; serve it once", path,
+                       (int)version);
+    struct pm_sqlite *sqlite = fine ? create(path, NULL, error) : NULL;
+    return sqlite ? &sqlite->storage : NULL;
 }

@@ -69,6 +69,13 @@ sqlite3 *pm_sqlite_connect(const char *path, int flags, struct pm_error *error);
 /* Creates or checks the schema of a fresh connection. */
 bool pm_sqlite_prepare_schema(const char *path, sqlite3 *db, struct pm_error *error);
 
+/* The schema of the file; 0: it is empty. Refuses a file that is not ours or newer. */
+bool pm_sqlite_read_version(const char *path, sqlite3 *db, int64_t *version,
+                            struct pm_error *error);
+
+/* The schema that this program writes. */
+int64_t pm_sqlite_newest_version(void);
+
 /* Big-endian, so that SQLite sorts environments as their fields sort. */
 void pm_sqlite_pack_environment(const struct pm_environment *environment,
                                 uint8_t out[static PM_SQLITE_ENVIRONMENT_BYTES]);

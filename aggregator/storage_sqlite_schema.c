@@ -152,26 +152,37 @@ static bool upgrade(const char *path, sqlite3 *db, int64_t version, struct pm_er
     return execute(path, db, "PRAGMA user_version = " NUMBER(SCHEMA_VERSION), error);
 }
 
+bool pm_sqlite_read_version(const char *path, sqlite3 *db, int64_t *version, struct pm_error *error)
+{
+    int64_t application, tables;
+    if (!read_number(path, db, "PRAGMA application_id", &application, error) ||
+        !read_number(path, db, "PRAGMA user_version", version, error) ||
+        !read_number(path, db, "SELECT count(*) FROM sqlite_schema", &tables, error))
+        return false;
+    if (application == 0 && *version == 0 && tables == 0)
+        return true;
+    if (application != APPLICATION_ID)
+        return pm_fail(error, PM_ERROR_INPUT, "%s: this is a database of another program", path);
+    if (*version > SCHEMA_VERSION)
+        return pm_fail(error, PM_ERROR_UNSUPPORTED,
+                       "%s: written by a newer Piecemeal (schema %d; this one knows up to %d)",
+                       path, (int)*version, SCHEMA_VERSION);
+    if (*version < 1)
+        return pm_fail(error, PM_ERROR_INPUT, "%s: has schema %d, which never was", path,
+                       (int)*version);
+    return true;
+}
+
+int64_t pm_sqlite_newest_version(void)
+{
+    return SCHEMA_VERSION;
+}
+
 /* Under the write lock, so that two processes do not both create or upgrade it. */
 static bool create_or_check(const char *path, sqlite3 *db, struct pm_error *error)
 {
-    int64_t application, version, tables;
-    if (!read_number(path, db, "PRAGMA application_id", &application, error) ||
-        !read_number(path, db, "PRAGMA user_version", &version, error) ||
-        !read_number(path, db, "SELECT count(*) FROM sqlite_schema", &tables, error))
-        return false;
-    if (application == 0 && version == 0 && tables == 0)
-        return upgrade(path, db, 0, error);
-    if (application != APPLICATION_ID)
-        return pm_fail(error, PM_ERROR_INPUT, "%s: this is a database of another program", path);
-    if (version > SCHEMA_VERSION)
-        return pm_fail(error, PM_ERROR_UNSUPPORTED,
-                       "%s: written by a newer Piecemeal (schema %d; this one knows up to %d)",
-                       path, (int)version, SCHEMA_VERSION);
-    if (version < 1)
-        return pm_fail(error, PM_ERROR_INPUT, "%s: has schema %d, which never was", path,
-                       (int)version);
-    return upgrade(path, db, version, error);
+    int64_t version;
+    return pm_sqlite_read_version(path, db, &version, error) && upgrade(path, db, version, error);
 }
 
 bool pm_sqlite_prepare_schema(const char *path, sqlite3 *db, struct pm_error *error)

@@ -193,6 +193,20 @@ static bool sync_parent(const char *path, struct pm_error *error)
     return synced;
 }
 
+bool pm_file_replace(const char *beside, const char *path, struct pm_error *error)
+{
+    int fd = open(beside, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return pm_fail_errno(error, errno, "%s: cannot open", beside);
+    int why = fsync(fd) == 0 ? 0 : errno;
+    close(fd);
+    if (why != 0)
+        return pm_fail_errno(error, why, "%s: cannot sync", beside);
+    if (rename(beside, path) != 0)
+        return pm_fail_errno(error, errno, "%s: cannot replace", path);
+    return sync_parent(path, error);
+}
+
 bool pm_file_write(const char *path, const void *data, size_t size, struct pm_error *error)
 {
     char *beside = NULL;

@@ -26,6 +26,9 @@ bool pm_file_read(const char *path, struct pm_buffer *out, struct pm_error *erro
 /* Writes beside, fsyncs and renames over path: a reader sees the old file or the new one, whole. Mode 0600. */
 bool pm_file_write(const char *path, const void *data, size_t size, struct pm_error *error);
 
+/* Puts a file that stands beside path in its place, durably: fsync, rename, fsync of the folder. */
+bool pm_file_replace(const char *beside, const char *path, struct pm_error *error);
+
 /* Removes what a process that was killed within pm_file_write left in the folder, when it is at least so many seconds
  * old; 0 only where the caller knows that nobody writes there now. */
 void pm_file_remove_leftovers(const char *folder, int seconds);

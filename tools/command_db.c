@@ -12,6 +12,7 @@ static const struct part {
     {"export", pm_db_export, "write profiles in another tool's format, or statistics to import"},
     {"import", pm_db_import, "add another storage's statistics"},
     {"drop", pm_db_drop, "forget a game, or a shader of it"},
+    {"backup", pm_db_backup, "copy the storage while it is in use"},
 };
 
 static void print_help(FILE *out)
@@ -32,5 +33,5 @@ int pm_command_db(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(parts[0]); i++)
         if (!strcmp(argv[1], parts[i].name))
             return parts[i].run(argc - 1, argv + 1);
-    return pm_tool_usage("db", "takes show, curate, export, import or drop");
+    return pm_tool_usage("db", "takes show, curate, export, import, drop or backup");
 }

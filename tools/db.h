@@ -23,6 +23,7 @@ bool pm_db_settings(struct pm_serve_options *options, const struct pm_db_where *
 void pm_db_settings_finish(struct pm_serve_options *options);
 
 int pm_db_show(int argc, char **argv);
+int pm_db_backup(int argc, char **argv);
 int pm_db_curate(int argc, char **argv);
 int pm_db_export(int argc, char **argv);
 int pm_db_import(int argc, char **argv);

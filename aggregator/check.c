@@ -1,0 +1,251 @@
+#include "aggregator/check.h"
+
+#include "aggregator/aggregator_private.h"
+#include "aggregator/storage_sqlite_check.h"
+#include <blake2.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DATABASE_CAP ((size_t)1 << 30) /* of memory, for a published body */
+#define MOST_SCENES 1000
+
+struct check {
+    pm_check_report report;
+    void *user;
+    struct pm_storage *storage;
+    unsigned errors;
+};
+
+struct game {
+    struct check *check;
+    const char *name;
+    uint64_t uploads, blobs, most_sessions;
+    struct pm_storage_key at; /* what the sum is of */
+    struct pm_statistics sum; /* of the days and scenes of one shader, environment and kind */
+    bool any;                 /* the sum has something */
+};
+
+void pm_check_say(pm_check_report report, void *user, enum pm_finding finding, const char *format,
+                  ...)
+{
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    report(user, finding, sentence);
+}
+
+static void fail(struct check *check, const char *what, const struct pm_error *error)
+{
+    check->errors++;
+    pm_check_say(check->report, check->user, PM_FINDING_ERROR, "%s: %s", what, error->message);
+}
+
+/* ---- statistics ---- */
+
+static bool is_same_shader(const struct pm_storage_key *a, const struct pm_storage_key *b)
+{
+    return memcmp(&a->key, &b->key, sizeof(a->key)) == 0 &&
+           memcmp(&a->environment, &b->environment, sizeof(a->environment)) == 0 &&
+           a->kind == b->kind && a->flags == b->flags;
+}
+
+static void finish_shader(struct game *game)
+{
+    for (size_t i = 0; i < game->sum.count; i++) {
+        if (game->sum.points[i].sessions > game->most_sessions)
+            game->most_sessions = game->sum.points[i].sessions;
+    }
+    pm_statistics_finish(&game->sum);
+    pm_statistics_init(&game->sum);
+    game->any = false;
+}
+
+static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
+                       struct pm_error *error)
+{
+    struct game *game = user;
+    struct pm_statistics statistics;
+    struct pm_error why = {0};
+    (void)error;
+    if (game->any && !is_same_shader(&game->at, key))
+        finish_shader(game);
+    pm_statistics_init(&statistics);
+    bool fine = pm_statistics_decode(blob, size, &statistics, &why);
+    if (fine && statistics.kind != key->kind)
+        fine = pm_fail(&why, PM_ERROR_INPUT, "are of kind %d inside", (int)statistics.kind);
+    if (fine)
+        fine = pm_statistics_merge(&game->sum, &statistics, &why);
+    pm_statistics_finish(&statistics);
+    if (!fine) {
+        char text[PM_SHADER_KEY_TEXT], what[256];
+        pm_shader_key_format(&key->key, text);
+        snprintf(what, sizeof(what), "game \"%.100s\": statistics of shader %s, day %" PRIu32,
+                 game->name, text, key->day);
+        fail(game->check, what, &why);
+    }
+    game->at = *key;
+    game->any = true;
+    game->blobs++;
+    return true; /* on to the next: the operator wants to know all */
+}
+
+struct uploads_wanted {
+    const char *name;
+    uint64_t uploads;
+    bool found;
+};
+
+static bool compare_game(void *user, const char *name, uint64_t uploads, struct pm_error *error)
+{
+    struct uploads_wanted *wanted = user;
+    (void)error;
+    if (strcmp(name, wanted->name) == 0) {
+        wanted->uploads = uploads;
+        wanted->found = true;
+    }
+    return true;
+}
+
+/* Asked after the statistics were read, since both only grow meanwhile. */
+static void check_sessions(struct game *game)
+{
+    struct uploads_wanted wanted = {.name = game->name};
+    struct pm_error error = {0};
+    const struct pm_storage_operations *operations = game->check->storage->operations;
+    if (!operations->list_games(game->check->storage, compare_game, &wanted, &error)) {
+        fail(game->check, "games", &error);
+        return;
+    }
+    game->uploads = wanted.uploads;
+    if (!wanted.found || game->most_sessions <= wanted.uploads)
+        return;
+    pm_fail(&error, PM_ERROR_INPUT,
+            "a point was measured in %" PRIu64 " sessions, of %" PRIu64 " uploads",
+            game->most_sessions, wanted.uploads);
+    fail(game->check, game->name, &error);
+}
+
+/* ---- what is published ---- */
+
+static bool body_is_right(const struct pm_buffer *body, const char *etag, const char *game,
+                          struct pm_error *error)
+{
+    uint8_t digest[(PM_ETAG_TEXT - 1) / 2];
+    char text[PM_ETAG_TEXT];
+    struct pm_buffer encoded;
+    struct pm_database database;
+    if (blake2b(digest, body->data, NULL, sizeof(digest), body->size, 0) != 0)
+        return pm_fail(error, PM_ERROR_MEMORY, "cannot digest it");
+    for (size_t i = 0; i < sizeof(digest); i++)
+        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    if (strcmp(text, etag) != 0)
+        return pm_fail(error, PM_ERROR_INPUT, "is not what its ETag says");
+    struct pm_arena *arena = pm_arena_create(DATABASE_CAP);
+    pm_buffer_init(&encoded, DATABASE_CAP);
+    bool done = (arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
+                pm_decompress(body->data, body->size, &encoded, error) &&
+                pm_database_decode(encoded.data, encoded.size, arena, &database, error);
+    if (done && strcmp(database.game, game) != 0)
+        done = pm_fail(error, PM_ERROR_INPUT, "is of the game \"%.100s\"", database.game);
+    pm_buffer_finish(&encoded);
+    pm_arena_destroy(arena);
+    return done;
+}
+
+static void check_publication(struct game *game, const char *scene, bool previous)
+{
+    struct pm_storage *storage = game->check->storage;
+    struct pm_error error = {0};
+    struct pm_buffer body;
+    char etag[PM_ETAG_TEXT];
+    pm_buffer_init(&body, DATABASE_CAP);
+    if (storage->operations->get_database(storage, game->name, scene, previous, etag, &body, &error)
+            ? !body_is_right(&body, etag, game->name, &error)
+            : error.code != PM_ERROR_STATE) {
+        char what[320];
+        snprintf(what, sizeof(what), "game \"%.100s\": %s database of %s%.100s", game->name,
+                 previous ? "previous" : "published", *scene ? "scene " : "all scenes", scene);
+        fail(game->check, what, &error);
+    }
+    pm_buffer_finish(&body);
+}
+
+static bool visit_scene(void *user, const char *scene, struct pm_error *error)
+{
+    struct game *game = user;
+    (void)error;
+    check_publication(game, scene, false);
+    check_publication(game, scene, true);
+    return true;
+}
+
+/* ---- games ---- */
+
+struct names {
+    char **names;
+    size_t count;
+};
+
+static bool add_name(void *user, const char *name, uint64_t uploads, struct pm_error *error)
+{
+    struct names *all = user;
+    char **names = realloc(all->names, (all->count + 1) * sizeof(*names));
+    (void)uploads;
+    if (names)
+        all->names = names;
+    if (!names || !(names[all->count] = strdup(name)))
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    all->count++;
+    return true;
+}
+
+static void check_game(struct check *check, const char *name)
+{
+    struct game game = {.check = check, .name = name};
+    struct pm_error error = {0};
+    const struct pm_storage_operations *operations = check->storage->operations;
+    const unsigned before = check->errors;
+    pm_statistics_init(&game.sum);
+    if (!operations->read_game(check->storage, name, NULL, visit_blob, &game, &error))
+        fail(check, name, &error);
+    finish_shader(&game);
+    check_sessions(&game);
+    visit_scene(&game, "", NULL);
+    if (!operations->list_scenes(check->storage, name, MOST_SCENES, visit_scene, &game, &error))
+        fail(check, name, &error);
+    if (check->errors == before)
+        pm_check_say(check->report, check->user, PM_FINDING_OK,
+                     "game \"%.100s\": %" PRIu64 " uploads, %" PRIu64 " statistics", name,
+                     game.uploads, game.blobs);
+}
+
+void pm_aggregator_check(const char *path, pm_check_report report, void *user)
+{
+    struct check check = {.report = report, .user = user};
+    struct names all = {0};
+    struct pm_error error = {0};
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        pm_check_say(report, user, PM_FINDING_OK, "%s: is not there yet, and would be made", path);
+        return;
+    }
+    if (!pm_storage_sqlite_check(path, report, user))
+        return;
+    check.storage = pm_storage_sqlite_open_to_read(path, &error);
+    if (!check.storage ||
+        !check.storage->operations->list_games(check.storage, add_name, &all, &error))
+        fail(&check, "storage", &error);
+    for (size_t i = 0; i < all.count; i++) {
+        check_game(&check, all.names[i]);
+        free(all.names[i]);
+    }
+    free(all.names);
+    if (check.storage)
+        check.storage->operations->destroy(check.storage);
+}

@@ -89,7 +89,7 @@ static struct addrinfo *resolve(const struct pm_service_info *info, struct pm_er
 }
 
 /* Bound and listening here, since libmicrohttpd would not say why it cannot. */
-static int listen_on(const struct pm_service_info *info, struct pm_error *error)
+int pm_service_listen(const struct pm_service_info *info, struct pm_error *error)
 {
     const int one = 1;
     struct addrinfo *address = resolve(info, error);
@@ -99,8 +99,11 @@ static int listen_on(const struct pm_service_info *info, struct pm_error *error)
                           address->ai_protocol);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
         bind(fd, address->ai_addr, address->ai_addrlen) != 0 || listen(fd, SOMAXCONN) != 0) {
-        pm_fail_errno(error, errno, "cannot listen on %s, port %u",
+        const int why = errno;
+        pm_fail_errno(error, why, "cannot listen on %s, port %u",
                       info->address ? info->address : "127.0.0.1", info->port);
+        if (why == EADDRINUSE && error)
+            error->code = PM_ERROR_STATE;
         freeaddrinfo(address);
         if (fd >= 0)
             close(fd);
@@ -184,7 +187,7 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     service->memory_bytes = info->memory_bytes ? info->memory_bytes : MEMORY_BYTES;
 
     int fd = -1;
-    if (!read_files(service, info, error) || (fd = listen_on(info, error)) < 0)
+    if (!read_files(service, info, error) || (fd = pm_service_listen(info, error)) < 0)
         goto error;
     service->port = port_of(fd);
     service->closed = service->tokens.count > 0 || !is_loopback(fd);

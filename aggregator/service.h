@@ -31,6 +31,7 @@
 #pragma once
 
 #include "aggregator/aggregator.h"
+#include "aggregator/check.h"
 
 struct pm_service;
 
@@ -53,8 +54,8 @@ struct pm_service_info {
     uint32_t request_seconds; /* 0: 60 */
 };
 
-/* PM_ERROR_IO: the address is taken, a file cannot be read; PM_ERROR_INPUT: an address, certificate
- * or token file that cannot be. */
+/* PM_ERROR_STATE: the address is taken; PM_ERROR_IO: a file cannot be read; PM_ERROR_INPUT: an
+ * address, certificate or token file that cannot be. */
 struct pm_service *pm_service_create(const struct pm_service_info *info, struct pm_error *error);
 
 /* The port it listens on. */
@@ -63,3 +64,7 @@ uint16_t pm_service_port(const struct pm_service *service);
 /* Stops accepting, commits and answers what was accepted, curates what is new, frees. NULL is
  * allowed. */
 void pm_service_destroy(struct pm_service *service);
+
+/* Would a service of this information start? The address, certificate and key with their dates, and
+ * tokens; info->aggregator and info->log are not read, and nothing changes. */
+void pm_service_check(const struct pm_service_info *info, pm_check_report report, void *user);

@@ -91,6 +91,9 @@ struct pm_service {
     bool committer_runs, curator_runs;
 };
 
+/* A socket that listens on the address, or -1; PM_ERROR_STATE when it is taken. */
+int pm_service_listen(const struct pm_service_info *info, struct pm_error *error);
+
 int64_t pm_service_now(void); /* seconds, monotonic */
 
 /* ---- service_tokens.c ---- */

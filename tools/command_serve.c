@@ -1,4 +1,5 @@
-#include "tools/serve_options.h"
+#include "tools/notify.h"
+#include "tools/serve_check.h"
 #include "tools/tool.h"
 #include <getopt.h>
 #include <signal.h>
@@ -9,7 +10,9 @@ static void print_help(void)
 {
     fputs("usage: piecemeal serve --storage FILE [OPTION…]\n\n"
           "  --config FILE              a JSON object with any of the options below, as in\n"
-          "                             {\"token_file\": \"FILE\"}; the command line wins\n",
+          "                             {\"token_file\": \"FILE\"}; the command line wins\n"
+          "  --check                    says whether it would run, and whether the storage is "
+          "whole, and changes nothing\n",
           stdout);
     pm_serve_options_help(stdout);
     fputs(
@@ -18,16 +21,23 @@ static void print_help(void)
         stdout);
 }
 
-/* The table as getopt_long wants it: what it returns is CONFIG, HELP or OPTION + the row. */
-enum { HELP = 'h', CONFIG = 256, OPTION };
+/* What getopt_long returns: one of these, or OPTION + the row of the table. */
+enum { HELP = 'h', CONFIG = 256, CHECK, OPTION };
 
-/* One pass over the command line. options NULL: only for --config and --help. -1: go on. */
+/* What is no option of the server, but says where they come from and what to do with them. */
+struct request {
+    const char *config; /* NULL: none */
+    bool check;
+};
+
+/* One pass over the command line. options NULL: only for the request and --help. -1: go on. */
 static int read_command_line(int argc, char **argv, struct pm_serve_options *options,
-                             const char **config)
+                             struct request *request)
 {
     enum { MOST = 128 };
-    struct option known[MOST] = {{"config", 1, 0, CONFIG}, {"help", 0, 0, HELP}};
-    size_t count = 2;
+    struct option known[MOST] = {
+        {"config", 1, 0, CONFIG}, {"check", 0, 0, CHECK}, {"help", 0, 0, HELP}};
+    size_t count = 3;
     for (const struct pm_serve_option *row = pm_serve_option_table; row->name && count + 1 < MOST;
          row++)
         known[count++] = (struct option){row->name, row->argument != NULL, 0,
@@ -40,7 +50,9 @@ static int read_command_line(int argc, char **argv, struct pm_serve_options *opt
             return PM_EXIT_OK;
         }
         if (got == CONFIG)
-            *config = optarg;
+            request->config = optarg;
+        if (got == CHECK)
+            request->check = true;
         if (got < CONFIG)
             return pm_tool_usage("serve", "see above");
         if (got < OPTION || !options)
@@ -53,16 +65,16 @@ static int read_command_line(int argc, char **argv, struct pm_serve_options *opt
 }
 
 /* The file first, so that the command line wins wherever --config stands in it. -1: go on. */
-static int read_options(int argc, char **argv, struct pm_serve_options *options)
+static int read_options(int argc, char **argv, struct pm_serve_options *options,
+                        struct request *request)
 {
     struct pm_error error = {0};
-    const char *config = NULL;
-    int status = read_command_line(argc, argv, NULL, &config);
+    int status = read_command_line(argc, argv, NULL, request);
     if (status >= 0)
         return status;
-    if (config && !pm_serve_options_load(options, config, &error))
+    if (request->config && !pm_serve_options_load(options, request->config, &error))
         return pm_tool_failed("serve", &error);
-    status = read_command_line(argc, argv, options, &config);
+    status = read_command_line(argc, argv, options, request);
     if (status >= 0)
         return status;
     if (!pm_serve_options_agree(options, &error))
@@ -91,8 +103,12 @@ static int serve(struct pm_serve_options *options, const sigset_t *stop)
            options->service.address ? options->service.address : "127.0.0.1",
            (unsigned)pm_service_port(service));
     fflush(stdout);
+    pm_notify("READY=1");
     int caught;
     sigwait(stop, &caught);
+    pm_notify("STOPPING=1");
+    pm_log_info(log, "%s: committing what was accepted, then ending",
+                caught == SIGTERM ? "SIGTERM" : "SIGINT");
     status = PM_EXIT_OK;
 done:
     if (status != PM_EXIT_OK)
@@ -109,8 +125,11 @@ int pm_command_serve(int argc, char **argv)
     struct pm_error error = {0};
     if (!pm_serve_options_init(&options, &error))
         return pm_tool_failed("serve", &error);
-    int status = read_options(argc, argv, &options);
-    if (status < 0) {
+    struct request request = {0};
+    int status = read_options(argc, argv, &options, &request);
+    if (status < 0 && request.check) {
+        status = pm_serve_check(&options);
+    } else if (status < 0) {
         /* Blocked before the service's threads start, so that only sigwait sees them. */
         sigset_t stop;
         sigemptyset(&stop);

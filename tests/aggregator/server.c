@@ -113,6 +113,7 @@ struct load {
     uint16_t port;
     atomic_bool stop;
     atomic_uint answers[STATUSES]; /* by status */
+    atomic_uint begun;
     struct uploader uploaders[LOAD_THREADS];
 };
 
@@ -136,6 +137,7 @@ static void *upload_all(void *user)
     unsigned unanswered = 0;
     while (unanswered < 2 && uploader->count < LOAD_MOST_UPLOADS && !atomic_load(&load->stop)) {
         const size_t i = uploader->count++;
+        atomic_fetch_add(&load->begun, 1);
         uploader->profiles[i] = one_profile(uploader->arena, &uploader->random, &uploader->lanes);
         uploader->statuses[i] = http_upload(load->port, NULL, uploader->profiles[i]);
         unanswered += uploader->statuses[i] == 0;
@@ -180,26 +182,54 @@ void load_stop(struct load *load, bool gone)
         pthread_join(load->uploaders[i].thread, NULL);
 }
 
-void load_check(struct load *load, const struct server *server, struct load_sum *sum)
+unsigned load_answers(const struct load *load, long status)
+{
+    return atomic_load(&load->answers[status]);
+}
+
+unsigned load_begun(const struct load *load)
+{
+    return atomic_load(&load->begun);
+}
+
+static void check_upload(const struct uploader *uploader, size_t i, const struct server *server,
+                         bool copy, struct load_sum *sum)
+{
+    const long before = uploader->statuses[i];
+    const long again = http_upload(server->port, NULL, uploader->profiles[i]);
+    assert_true(before == 204 || before == 0 || before == 503 || before == 507);
+    assert_true(again == 200 || again == 204);
+    /* Who was refused was not counted; who had no answer may have been. */
+    assert_true(before == 0 || before == 204 || again == 204);
+    assert_true(copy || before != 204 || again == 200);
+    sum->confirmed += before == 204 && again == 200;
+    sum->missing += before == 204 && again == 204;
+    sum->kept += before != 204 && again == 200;
+    sum->lost += before != 204 && again == 204;
+}
+
+static void check_all(struct load *load, const struct server *server, bool copy,
+                      struct load_sum *sum)
 {
     for (size_t i = 0; i < LOAD_THREADS; i++) {
         struct uploader *uploader = &load->uploaders[i];
-        for (size_t j = 0; j < uploader->count; j++) {
-            const long before = uploader->statuses[j];
-            const long again = http_upload(server->port, NULL, uploader->profiles[j]);
-            assert_true(before == 204 || before == 0 || before == 503 || before == 507);
-            /* Who was refused was not counted; who had no answer may have been. */
-            assert_true(before == 0 ? again == 200 || again == 204
-                                    : again == (before == 204 ? 200 : 204));
-            sum->confirmed += before == 204;
-            sum->kept += before != 204 && again == 200;
-            sum->lost += again == 204;
-        }
+        for (size_t j = 0; j < uploader->count; j++)
+            check_upload(uploader, j, server, copy, sum);
         sum->lanes += uploader->lanes;
         sum->uploads += (unsigned)uploader->count;
         pm_arena_destroy(uploader->arena);
     }
     free(load);
+}
+
+void load_check(struct load *load, const struct server *server, struct load_sum *sum)
+{
+    check_all(load, server, false, sum);
+}
+
+void load_check_copy(struct load *load, const struct server *server, struct load_sum *sum)
+{
+    check_all(load, server, true, sum);
 }
 
 /* ---- what is stored ---- */

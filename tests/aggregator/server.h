@@ -43,6 +43,7 @@ struct load_sum {
     unsigned kept;      /* were not acknowledged, and had been counted */
     unsigned lost;      /* were not, and had not been */
     unsigned confirmed; /* acknowledged, and counted */
+    unsigned missing;   /* acknowledged, and not counted: in a copy only */
 };
 
 /* Threads that upload to the server, one after the other, until it is gone or load_stop is called.
@@ -55,9 +56,16 @@ void load_wait(struct load *load, long status, unsigned more);
 /* Waits for the threads. gone: the server is, and they notice; else they are told. */
 void load_stop(struct load *load, bool gone);
 
+/* How many uploads have had this status, and how many were begun. */
+unsigned load_answers(const struct load *load, long status);
+unsigned load_begun(const struct load *load);
+
 /* Sends everything once more to a server on the same file and adds to *sum what came of it; what
  * was acknowledged must be known to it. Frees. */
 void load_check(struct load *load, const struct server *server, struct load_sum *sum);
+
+/* The same for a server on a copy that was made under this load, which may know less. */
+void load_check_copy(struct load *load, const struct server *server, struct load_sum *sum);
 
 /* After load_check of every load on the file: what is stored is exactly the sum. No server has the
  * file. */

@@ -606,7 +606,7 @@ static void test_addresses(void **state)
     struct pm_service_info info = place->info;
     info.port = place->port;
     assert_null(pm_service_create(&info, &error));
-    assert_int_equal(error.code, PM_ERROR_IO);
+    assert_int_equal(error.code, PM_ERROR_STATE);
     assert_non_null(strstr(error.message, "listen"));
     info.address = "nonsense";
     assert_null(pm_service_create(&info, &error));

@@ -3,13 +3,14 @@
  * how (the bits below); the rest is sent as it stands, or as a head and a body around which the
  * lengths, the compression and the chunks are made right, since a fuzzer would not find its way
  * through them. Whatever comes, the answers must be HTTP, none may be the service's own failure,
- * and the connection must end in time.
+ * and it must go on answering others.
  */
 #include "aggregator/service.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/seeds.h"
 #include "profile/profile.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,8 +26,10 @@ enum {
     TOKENS = 8,   /* to the service that asks for a token */
     SPLIT = 0xf0, /* sent in pieces of so many bytes (shifted down; 0: at once) */
     HANG_MILLISECONDS = 60000,
+    PATIENCE_MILLISECONDS = 300,
     QUIET_MILLISECONDS = 3,
-    PATH = 256,         /* bytes */
+    PATH = 256, /* bytes */
+    HEALTH_AFTER = 100,
     FRESH_AFTER = 2000, /* inputs: then the services stop, and start on empty storages */
 };
 
@@ -152,18 +155,18 @@ static void send_all(int fd, const uint8_t *data, size_t size, size_t piece)
     }
 }
 
-/* Until the service closes, or has answered and is quiet. The end of what we send comes a while
- * after the rest: libmicrohttpd does not see one that comes with it, or while an upload's
- * connection is suspended, and keeps such a connection until it has been idle for too long. */
-static void receive_all(int fd, struct pm_buffer *out)
+/* Until the service closes, or is quiet. The end of what we send comes a while after the rest:
+ * libmicrohttpd may not see one that comes with it, or while an upload's connection is suspended,
+ * and then keeps the connection until it has been idle for too long. patience: milliseconds to wait
+ * for the first byte after the end. */
+static void receive_all(int fd, int patience, struct pm_buffer *out)
 {
     char part[4096];
     bool ended = false;
     for (;;) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
-        const bool patient = ended && out->size == 0;
-        const int count = poll(&ready, 1, patient ? HANG_MILLISECONDS : QUIET_MILLISECONDS);
-        PM_FUZZ_CHECK(count == 1 || (count == 0 && !patient));
+        const int count = poll(&ready, 1, ended && out->size == 0 ? patience : QUIET_MILLISECONDS);
+        PM_FUZZ_CHECK(count >= 0);
         if (count == 0 && ended)
             return;
         if (count == 0) {
@@ -178,21 +181,39 @@ static void receive_all(int fd, struct pm_buffer *out)
     }
 }
 
-static void converse(const struct place *place, const struct pm_buffer *request, size_t piece)
+/* The status of the first answer; 0 for none. */
+static unsigned converse(const struct place *place, const struct pm_buffer *request, size_t piece,
+                         int patience)
 {
     struct pm_buffer answer;
+    unsigned status = 0;
     const int fd = connect_to(place);
     pm_buffer_init(&answer, (size_t)16 << 20);
     send_all(fd, request->data, request->size, piece);
-    receive_all(fd, &answer);
-    if (answer.size > 0) {
-        unsigned status = 0;
-        /* 500 would be a failure of ours, by this client's doing. */
-        PM_FUZZ_CHECK(sscanf((const char *)answer.data, "HTTP/1.%*1[01] %3u ", &status) == 1);
-        PM_FUZZ_CHECK(status >= 100 && status < 600 && status != 500 && status != 507);
+    receive_all(fd, patience, &answer);
+    if (answer.size > 0 &&
+        (sscanf((const char *)answer.data, "HTTP/1.%*1[01] %3u ", &status) != 1 || status < 100 ||
+         status == 500 || status == 507)) {
+        /* What is no HTTP, or a failure of ours by this client's doing. */
+        fprintf(stderr, "answered: %.300s\n", (const char *)answer.data);
+        __builtin_trap();
     }
     pm_buffer_finish(&answer);
     close(fd);
+    return status;
+}
+
+/* Does it still answer others? */
+static void check_health(const struct place *place)
+{
+    static unsigned inputs;
+    struct pm_buffer request;
+    if (inputs++ % HEALTH_AFTER != 0)
+        return;
+    pm_buffer_init(&request, 256);
+    pm_buffer_append_string(&request, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+    PM_FUZZ_CHECK(converse(place, &request, 0, HANG_MILLISECONDS) == 200);
+    pm_buffer_finish(&request);
 }
 
 static void append_body(struct pm_buffer *request, unsigned how, const uint8_t *body, size_t size)
@@ -238,7 +259,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         pm_buffer_append(&request, data, size);
     }
-    converse(place, &request, (how & SPLIT) >> 4);
+    converse(place, &request, (how & SPLIT) >> 4, PATIENCE_MILLISECONDS);
     pm_buffer_finish(&request);
+    check_health(place);
     return 0;
 }

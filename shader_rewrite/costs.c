@@ -12,6 +12,7 @@ static const struct pm_costs table[] = {
          [PM_COST_ALU] = 1,
          [PM_COST_DIVIDE] = 6,
          [PM_COST_TRANSCENDENTAL] = 4,
+         [PM_COST_ROOT] = 4,
          [PM_COST_DERIVATIVE] = 2,
          [PM_COST_SAMPLE] = 32,
          [PM_COST_FETCH] = 24,
@@ -34,6 +35,7 @@ static const struct pm_costs table[] = {
          [PM_COST_ALU] = 1,
          [PM_COST_DIVIDE] = 8,
          [PM_COST_TRANSCENDENTAL] = 4,
+         [PM_COST_ROOT] = 4,
          [PM_COST_DERIVATIVE] = 2,
          [PM_COST_SAMPLE] = 32,
          [PM_COST_FETCH] = 24,
@@ -47,17 +49,21 @@ static const struct pm_costs table[] = {
          [PM_COST_CHECK] = 4,
          [PM_COST_QUAD] = 4,
      }},
-    /* Mesa's lavapipe: vectors of 8 lanes on a CPU. A filtered read is a few hundred instructions
-     * of software, memory is gathered lane by lane, special functions are polynomials. */
+    /* Mesa's lavapipe: vectors of 8 lanes on a CPU, as bench/instruction_costs measured 22.3 and
+     * 25.0.7 with AVX2. Special functions are polynomials, a filtered read is a few hundred
+     * instructions, memory that is not read in sequence is gathered lane by lane (77; in sequence
+     * 5). What asks other lanes goes through them one by one: a vote is worth some 40 additions, a
+     * quad's two swaps 200, so that checks before a few instructions cost more than they save. */
     {0x10005,
      {
          [PM_COST_MOVE] = 0.1,
          [PM_COST_ALU] = 1,
-         [PM_COST_DIVIDE] = 8,
-         [PM_COST_TRANSCENDENTAL] = 20,
+         [PM_COST_DIVIDE] = 5,
+         [PM_COST_TRANSCENDENTAL] = 16,
+         [PM_COST_ROOT] = 8,
          [PM_COST_DERIVATIVE] = 3,
-         [PM_COST_SAMPLE] = 400,
-         [PM_COST_FETCH] = 120,
+         [PM_COST_SAMPLE] = 300,
+         [PM_COST_FETCH] = 130,
          [PM_COST_INTERPOLATE] = 2,
          [PM_COST_UNIFORM] = 3,
          [PM_COST_LOCAL] = 2,
@@ -65,8 +71,8 @@ static const struct pm_costs table[] = {
          [PM_COST_STORE] = 24,
          [PM_COST_ATOMIC] = 60,
          [PM_COST_BRANCH] = 4,
-         [PM_COST_CHECK] = 8,
-         [PM_COST_QUAD] = 16,
+         [PM_COST_CHECK] = 45,
+         [PM_COST_QUAD] = 200,
      }},
 };
 
@@ -121,14 +127,15 @@ static enum pm_cost_class class_of_glsl(uint32_t glsl)
     case GLSLstd450Log:
     case GLSLstd450Exp2:
     case GLSLstd450Log2:
-    case GLSLstd450Sqrt:
-    case GLSLstd450InverseSqrt:
     case GLSLstd450Determinant:
     case GLSLstd450MatrixInverse:
+        return PM_COST_TRANSCENDENTAL;
+    case GLSLstd450Sqrt:
+    case GLSLstd450InverseSqrt:
     case GLSLstd450Length:
     case GLSLstd450Distance:
     case GLSLstd450Normalize:
-        return PM_COST_TRANSCENDENTAL;
+        return PM_COST_ROOT;
     case GLSLstd450SmoothStep:
         return PM_COST_DIVIDE;
     case GLSLstd450InterpolateAtCentroid:
@@ -269,11 +276,31 @@ static uint32_t times(enum pm_cost_class class, const struct pm_ir_instr *instr)
     }
 }
 
+/* What is made of several classes; 0: the instruction is none such. */
+static double composed(const struct pm_costs *costs, uint32_t glsl, const struct pm_ir_instr *instr)
+{
+    const double *cycles = costs->cycles;
+    switch (glsl) {
+    case GLSLstd450Pow: /* exp2(y * log2(x)) */
+        return scalars(pm_ir_type_of(instr)) *
+               (2 * cycles[PM_COST_TRANSCENDENTAL] + cycles[PM_COST_ALU]);
+    case GLSLstd450Length:
+        return scalars_of_operand(instr, 2) * cycles[PM_COST_ALU] + cycles[PM_COST_ROOT];
+    case GLSLstd450Distance:
+    case GLSLstd450Normalize:
+        return 2 * scalars_of_operand(instr, 2) * cycles[PM_COST_ALU] + cycles[PM_COST_ROOT];
+    default:
+        return 0;
+    }
+}
+
 double pm_costs_instr(const struct pm_costs *costs, const struct pm_zero_permission *permission,
                       const struct pm_ir_instr *instr)
 {
     enum pm_cost_class class = pm_cost_class(permission, instr);
-    return costs->cycles[class] * times(class, instr);
+    double cycles =
+        instr->opcode == SpvOpExtInst ? composed(costs, pm_zero_glsl(permission, instr), instr) : 0;
+    return cycles > 0 ? cycles : costs->cycles[class] * times(class, instr);
 }
 
 bool pm_cost_is_memory(enum pm_cost_class class)

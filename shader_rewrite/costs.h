@@ -19,6 +19,7 @@ enum pm_cost_class {
     PM_COST_ALU,            /* per component; matrix products and dots: per multiplication */
     PM_COST_DIVIDE,         /* per component */
     PM_COST_TRANSCENDENTAL, /* per component */
+    PM_COST_ROOT,           /* square roots; per component, but one for a length */
     PM_COST_DERIVATIVE,     /* per component */
     PM_COST_SAMPLE,         /* filtered image reads */
     PM_COST_FETCH,          /* unfiltered image reads */

@@ -30,6 +30,7 @@ enum pm_float_zero { PM_FLOAT_ZERO_SHADER, PM_FLOAT_ZERO_NEVER, PM_FLOAT_ZERO_AL
 
 struct pm_config {
     char *game_name; /* NULL: find out (DESIGN: identity of a game) */
+    char *game_scene_labels; /* NULL: none; how debug labels begin that name a scene */
     char *game_scene; /* NULL: none; a tag for the uploads of this session */
     struct {
         double window_probability;

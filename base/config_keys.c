@@ -31,6 +31,7 @@ _Static_assert(sizeof(enum pm_log_level) == sizeof(uint32_t), "choices are store
 const struct pm_config_entry pm_config_entries[] = {
     {"game.name", PM_CONFIG_STRING, AT(game_name), 0, 0, NULL},
     {"game.scene", PM_CONFIG_STRING, AT(game_scene), 0, 0, NULL},
+    {"game.scene_labels", PM_CONFIG_STRING, AT(game_scene_labels), 0, 0, NULL},
     {"sampler.window_probability", PM_CONFIG_PROBABILITY, AT(sampler.window_probability), 0, 1,
      NULL},
     {"sampler.window_frames", PM_CONFIG_COUNT, AT(sampler.window_frames), 1, 1u << 24, NULL},

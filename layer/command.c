@@ -189,6 +189,7 @@ static void begin_recording(struct pm_command *command, const VkCommandBufferBeg
         info->pInheritanceInfo->pipelineStatistics != 0)
         command->obstacles |= PM_OBSTACLE_INHERITED_QUERY;
     command->active_queries = 0;
+    command->scene = PM_SCENE_NONE;
     for (int i = 0; i < PM_BIND_POINTS; i++) {
         command->bound[i] = VK_NULL_HANDLE;
         command->pipeline[i] = NULL;

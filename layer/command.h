@@ -61,6 +61,7 @@ struct pm_command {
     uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;
     uint32_t use_count, use_capacity;
+    uint32_t scene;           /* that the last label in it began (scene.h) */
     _Atomic uint32_t submits; /* since it began last */
 };
 

@@ -258,6 +258,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_
      * the GPU still runs. */
     for (uint32_t i = 0; i < count; i++) {
         const struct pm_command *secondary = pm_command_of(sampling, buffers[i]);
+        if (secondary != NULL && secondary->scene != PM_SCENE_NONE)
+            primary->scene = secondary->scene;
         for (uint32_t j = 0; secondary != NULL && j < secondary->use_count; j++) {
             struct pm_use use = secondary->uses[j];
             pm_variant_reference(use.variant);

@@ -2,13 +2,16 @@
  * The one exported symbol, and which of the layer's functions answers to which name.
  *
  * A name is answered with a hook only where the next layer or the driver has a function of that
- * name, so that what the game sees to be there is there. A device that samples nothing gets the
+ * name, so that what the game sees to be there is there; the one exception is our own function for
+ * games (piecemeal.h). A device that samples nothing gets the
  * next layer's own functions.
  */
 #include "layer/entry.h"
 
 #include "layer/hooks.h"
 #include "layer/layer.h"
+#include "layer/piecemeal.h"
+#include "layer/scene.h"
 #include <string.h>
 #include <vulkan/vk_layer.h>
 
@@ -18,6 +21,8 @@
 
 static const struct pm_hook object_hooks[] = {PM_FRAME_HOOKS(ENTRY) PM_OBJECT_HOOKS(ENTRY)
                                                   ENTRY(CmdBindShadersEXT)};
+
+static const struct pm_hook label_hooks[] = {PM_LABEL_HOOKS(ENTRY)};
 
 /* Functions of the instance's level. */
 static const struct pm_hook instance_hooks[] = {ENTRY(GetInstanceProcAddr) ENTRY(
@@ -32,10 +37,12 @@ static PFN_vkVoidFunction find(const struct pm_hook *hooks, size_t count, const 
     return NULL;
 }
 
-static PFN_vkVoidFunction device_hook(const char *name)
+static PFN_vkVoidFunction device_hook(const struct pm_instance *instance, const char *name)
 {
     PFN_vkVoidFunction hook =
         find(object_hooks, sizeof object_hooks / sizeof object_hooks[0], name);
+    if (hook == NULL && instance->config.game_scene_labels != NULL)
+        hook = find(label_hooks, sizeof label_hooks / sizeof label_hooks[0], name);
     return hook != NULL ? hook : find(pm_draw_hooks, pm_draw_hook_count, name);
 }
 
@@ -48,10 +55,12 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice handle, c
         return (PFN_vkVoidFunction)pm_GetDeviceProcAddr;
     if (strcmp(name, "vkDestroyDevice") == 0)
         return (PFN_vkVoidFunction)pm_DestroyDevice;
+    if (device->sampling != NULL && strcmp(name, PIECEMEAL_SET_SCENE_NAME) == 0)
+        return (PFN_vkVoidFunction)pm_SetScenePIECEMEAL;
     PFN_vkVoidFunction next = device->dispatch.GetDeviceProcAddr(handle, name);
     if (next == NULL || device->sampling == NULL)
         return next;
-    PFN_vkVoidFunction hook = device_hook(name);
+    PFN_vkVoidFunction hook = device_hook(device->instance, name);
     return hook != NULL ? hook : next;
 }
 
@@ -71,7 +80,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetInstanceProcAddr(VkInstance handl
     PFN_vkVoidFunction next = instance->dispatch.GetInstanceProcAddr(handle, name);
     if (next == NULL)
         return NULL;
-    hook = device_hook(name);
+    hook = device_hook(instance, name);
     return hook != NULL ? hook : next;
 }
 

@@ -84,9 +84,17 @@
     X(CreateComputePipelines)                                                                      \
     X(DestroyPipeline)
 
+/* Labels, where the configuration says that some begin scenes. */
+#define PM_LABEL_HOOKS(X)                                                                          \
+    X(QueueBeginDebugUtilsLabelEXT)                                                                \
+    X(QueueInsertDebugUtilsLabelEXT)                                                               \
+    X(CmdBeginDebugUtilsLabelEXT)                                                                  \
+    X(CmdInsertDebugUtilsLabelEXT)
+
 #define PM_HOOK_DECLARE(name) __typeof__(*(PFN_vk##name)0) pm_##name;
 PM_FRAME_HOOKS(PM_HOOK_DECLARE)
 PM_OBJECT_HOOKS(PM_HOOK_DECLARE)
+PM_LABEL_HOOKS(PM_HOOK_DECLARE)
 #undef PM_HOOK_DECLARE
 
 /* Newer than the headers that vk.xml is of (VK_EXT_shader_object, 1.3.246). */

@@ -74,15 +74,62 @@ VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue2(VkDevice handle, const VkDeviceQue
 /* One command buffer of a submission that is about to be made, or that failed. */
 static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
 {
-    struct pm_command *command = pm_command_of(queue->device->sampling, handle);
+    struct pm_sampling *sampling = queue->device->sampling;
+    struct pm_command *command = pm_command_of(sampling, handle);
     if (command == NULL)
         return;
+    if (command->scene != PM_SCENE_NONE) {
+        queue->scene = command->scene;
+        atomic_store_explicit(&sampling->scenes.current, command->scene, memory_order_relaxed);
+    }
     if (sign > 0)
         atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
     if (sign > 0 && command->timings != PM_TIMING_NONE)
         pm_timing_submit(command);
     if (command->use_count > 0)
         pm_readback_submit(queue, command->uses, command->use_count, sign);
+}
+
+/* The scene that a label in the command buffer begins; PM_SCENE_NONE: there is none. */
+static uint32_t label_of(const struct pm_queue *queue, VkCommandBuffer handle)
+{
+    const struct pm_command *command = pm_command_of(queue->device->sampling, handle);
+    return command != NULL ? command->scene : (uint32_t)PM_SCENE_NONE;
+}
+
+/* Before a submission whose first label begins this scene: what was counted in another one is
+ * copied first. */
+static void enter_scene(struct pm_queue *queue, uint32_t label)
+{
+    const struct pm_scenes *scenes = &queue->device->sampling->scenes;
+    const uint32_t scene = label != PM_SCENE_NONE
+                               ? label
+                               : atomic_load_explicit(&scenes->current, memory_order_relaxed);
+    if (queue->scene != scene)
+        pm_readback_cut(queue);
+    queue->scene = scene;
+}
+
+static void enter(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos)
+{
+    uint32_t label = PM_SCENE_NONE;
+    const bool labels = queue->device->sampling->scenes.labels != NULL;
+    for (uint32_t i = 0; labels && i < count; i++) {
+        for (uint32_t j = 0; label == PM_SCENE_NONE && j < infos[i].commandBufferCount; j++)
+            label = label_of(queue, infos[i].pCommandBuffers[j]);
+    }
+    enter_scene(queue, label);
+}
+
+static void enter2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *infos)
+{
+    uint32_t label = PM_SCENE_NONE;
+    const bool labels = queue->device->sampling->scenes.labels != NULL;
+    for (uint32_t i = 0; labels && i < count; i++) {
+        for (uint32_t j = 0; label == PM_SCENE_NONE && j < infos[i].commandBufferInfoCount; j++)
+            label = label_of(queue, infos[i].pCommandBufferInfos[j].commandBuffer);
+    }
+    enter_scene(queue, label);
 }
 
 static void submit_all(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos, int sign)
@@ -126,6 +173,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
     if (queue == NULL)
         return device->dispatch.QueueSubmit(handle, count, infos, fence);
     pm_cpu_watch_submit(&device->sampling->watch, handle);
+    enter(queue, count, infos);
     submit_all(queue, count, infos, 1);
     VkResult result = checked(device, device->dispatch.QueueSubmit(handle, count, infos, fence));
     if (result != VK_SUCCESS)
@@ -142,6 +190,7 @@ static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQue
     if (queue == NULL)
         return next(handle, count, infos, fence);
     pm_cpu_watch_submit(&device->sampling->watch, handle);
+    enter2(queue, count, infos);
     submit_all2(queue, count, infos, 1);
     VkResult result = checked(device, next(handle, count, infos, fence));
     if (result != VK_SUCCESS)

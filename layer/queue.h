@@ -18,12 +18,14 @@ struct pm_queue {
     uint32_t family;
     uint32_t index, bit; /* its number, and 1 << that */
     uint64_t submits;    /* the game's; for who holds the VkQueue */
+    uint32_t scene;      /* of its latest submission (scene.h); likewise */
 
     /* all below: under the readback's lock */
     struct pm_variant **dirty;    /* used by submissions since the last copy, each referenced */
     _Atomic uint32_t dirty_count; /* may be read without the lock by who holds the VkQueue */
     uint32_t dirty_capacity;
     uint64_t checkpoint;  /* the one it followed last */
+    int64_t cut_at;       /* CLOCK_MONOTONIC, nanoseconds: when a scene's end was a checkpoint */
     int64_t copied_at;    /* CLOCK_MONOTONIC, nanoseconds */
     int64_t used_at;      /* likewise: when it was last given variants */
     VkSemaphore timeline; /* VK_NULL_HANDLE: not made yet, or the device has none and each copy has

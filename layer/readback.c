@@ -4,6 +4,7 @@
 #include "layer/command.h"
 #include "layer/counters.h"
 #include "layer/object.h"
+#include "layer/scene.h"
 #include "layer/unload.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -11,9 +12,10 @@
 #include <unistd.h>
 
 #define IDLE_AGAIN                                                                                 \
-    INT64_C(250000000)    /* nanoseconds between checkpoints that only an idle queue asks for */
-#define SETTLED PM_SECOND /* a submission this old is through */
-#define STOP_SECONDS 5    /* a GPU that has not finished by then is given up */
+    INT64_C(250000000) /* nanoseconds between checkpoints that only an idle queue asks for */
+#define CUT_AGAIN INT64_C(50000000) /* nanoseconds between checkpoints at the ends of scenes */
+#define SETTLED PM_SECOND           /* a submission this old is through */
+#define STOP_SECONDS 5              /* a GPU that has not finished by then is given up */
 #define STOP_ROUNDS 8
 #define SMALLEST_COPY UINT64_C(65536) /* bytes */
 
@@ -80,6 +82,7 @@ void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint3
             continue;
         }
         variant->calls += uses[i].calls;
+        variant->scene = pm_scene_join(variant->scene, queue->scene);
         if (variant->used_on == 0)
             pm_log_debug(queue->device->instance->log,
                          "heartbeat %" PRIu64 ": first use of a variant",
@@ -267,8 +270,8 @@ static bool list_entries(struct pm_queue *queue, struct pm_copy *copy, uint64_t 
         struct pm_variant *variant = queue->dirty[i];
         /* Its earlier copies on this queue may be under way: they come out in order. */
         bool data = !pm_readback_used_elsewhere(queue, variant);
-        copy->entries[copy->entry_count++] =
-            (struct pm_copy_entry){variant, *bytes, 0, variant->switches, data};
+        copy->entries[copy->entry_count++] = (struct pm_copy_entry){
+            .variant = variant, .offset = *bytes, .switches = variant->switches, .data = data};
         if (data)
             *bytes += variant->block.bytes;
     }
@@ -355,6 +358,8 @@ static void take_entries(struct pm_queue *queue, struct pm_copy *copy)
         if (entry->data) {
             entry->calls = entry->variant->calls;
             entry->variant->calls = 0;
+            entry->scene = entry->variant->scene;
+            entry->variant->scene = PM_SCENE_NONE;
         }
     }
     copy->under_way = true;
@@ -397,6 +402,20 @@ void pm_readback_follow(struct pm_queue *queue, bool idle)
         queue->checkpoint = latest;
         queue->copied_at = time;
     }
+    pthread_mutex_unlock(&readback->lock);
+}
+
+void pm_readback_cut(struct pm_queue *queue)
+{
+    struct pm_device *device = queue->device;
+    struct pm_readback *readback = device->readback;
+    const int64_t time = pm_now();
+    if (queue->dirty_count == 0 || atomic_load_explicit(&device->lost, memory_order_relaxed) ||
+        time - queue->cut_at < CUT_AGAIN)
+        return;
+    pthread_mutex_lock(&readback->lock);
+    if (!readback->stopped && getpid() == device->process && checkpoint(queue))
+        queue->copied_at = queue->cut_at = time;
     pthread_mutex_unlock(&readback->lock);
 }
 

@@ -25,8 +25,8 @@ struct pm_readback *pm_readback_create(struct pm_device *device);
 void pm_readback_stop(struct pm_readback *readback);
 void pm_readback_destroy(struct pm_readback *readback);
 
-/* A recording's variants are about to be submitted to the queue: counts its calls. sign -1 takes it
- * back when the submission failed. */
+/* A recording's variants are about to be submitted to the queue, in its scene: counts its calls.
+ * sign -1 takes it back when the submission failed. */
 struct pm_use;
 void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint32_t count,
                         int sign);
@@ -34,6 +34,10 @@ void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint3
 /* Follows the latest checkpoint if the queue has not; idle: the queue is about to be waited for,
  * which is a checkpoint too unless there was one a moment ago. */
 void pm_readback_follow(struct pm_queue *queue, bool idle);
+
+/* Another scene begins with the next submission to the queue: what was counted is copied, unless a
+ * scene ended a moment ago, so that a game that changes scenes all the time pays little. */
+void pm_readback_cut(struct pm_queue *queue);
 
 /* Timings were submitted: the writer polls them too. */
 void pm_readback_wake(struct pm_readback *readback);

@@ -8,6 +8,7 @@ struct pm_copy_entry {
     struct pm_variant *variant;
     uint64_t offset; /* bytes in the copy's buffer */
     uint64_t calls;
+    uint32_t scene;    /* of what is copied (scene.h) */
     uint32_t switches; /* the variant's, when the copy was submitted */
     bool data; /* false: nothing was copied, other queues were using it; this only marks when ours
                   are done */

@@ -43,6 +43,8 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device)
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->armed, sampling->window.open);
     atomic_init(&sampling->checkpoint_at, pm_now());
+    pm_scenes_init(&sampling->scenes, device->instance->config.game_scene,
+                   device->instance->config.game_scene_labels, device->instance->log);
     pm_lookup_init(&sampling->commands);
     pm_lookup_init(&sampling->pools);
     pm_lookup_init(&sampling->queries);
@@ -57,6 +59,7 @@ void pm_sampling_destroy(struct pm_sampling *sampling)
     pm_commands_destroy(sampling);
     pm_queues_destroy(sampling);
     pm_cpu_watch_finish(&sampling->watch);
+    pm_scenes_finish(&sampling->scenes);
     pm_lookup_finish(&sampling->commands);
     pm_lookup_finish(&sampling->pools);
     pm_lookup_finish(&sampling->queries);

@@ -17,6 +17,7 @@
 #include "layer/cpu_watch.h"
 #include "layer/layer.h"
 #include "layer/lookup.h"
+#include "layer/scene.h"
 
 struct pm_queue;
 
@@ -46,6 +47,8 @@ struct pm_sampling {
 
     PFN_vkVoidFunction bind_shaders; /* the next layer's vkCmdBindShadersEXT; NULL: none */
     struct pm_cpu_watch watch;       /* whether the game is bound by its processor */
+
+    struct pm_scenes scenes;
 
     struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
     struct pm_lookup pools;    /* VkCommandPool to struct pm_command_pool (command.h) */

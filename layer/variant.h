@@ -34,6 +34,7 @@ struct pm_variant {
         calls; /* sampled calls submitted and not yet copied out; readback.h's, under its lock */
     uint32_t dirty_on, copied_on; /* bits of queues; readback.h's, under its lock */
     uint8_t copies[PM_QUEUES];    /* under way, by queue; likewise */
+    uint32_t scene;               /* of the counts that are not copied out yet; likewise */
     uint32_t used_on,
         switches; /* the queue that used it last, and how often that changed; likewise */
 

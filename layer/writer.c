@@ -5,6 +5,7 @@
 #include "aggregator_client/spool.h"
 #include "base/random.h"
 #include "layer/counters.h"
+#include "layer/scene.h"
 #include "layer/thread.h"
 #include "layer/trial.h"
 #include <stdlib.h>
@@ -17,8 +18,8 @@
 
 /* What a batch of finished copies gave. */
 struct batch {
-    struct pm_profile_merge *merge; /* NULL: nothing was counted */
-    struct pm_variant **releases;   /* references to give back once the lock is not held */
+    struct pm_profile_merge *merges[PM_SCENE_NUMBERS]; /* by scene; NULL: nothing was counted */
+    struct pm_variant **releases; /* references to give back once the lock is not held */
     size_t release_count, release_capacity;
 };
 
@@ -87,17 +88,18 @@ static bool add_counts(struct batch *batch, const struct pm_copy *copy,
             .points = points,
             .point_count = variant->point_count,
         };
+        struct pm_profile_merge **merge = &batch->merges[entry->scene];
         const struct pm_profile profile = {.game = "",
                                            .scene = "",
                                            .layer_version = PM_VERSION,
                                            .shaders = &shader,
                                            .shader_count = 1};
-        if (batch->merge == NULL)
-            batch->merge = pm_profile_merge_create();
-        if (batch->merge == NULL)
+        if (*merge == NULL)
+            *merge = pm_profile_merge_create();
+        if (*merge == NULL)
             ok = pm_fail(error, PM_ERROR_MEMORY, "no memory for a profile");
         else if (variant->point_count > 0)
-            ok = pm_profile_merge_add(batch->merge, &profile, error);
+            ok = pm_profile_merge_add(*merge, &profile, error);
     }
     free(totals);
     free(points);
@@ -122,6 +124,7 @@ static void finish_entry(struct pm_readback *readback, struct batch *batch, stru
                            error.message);
     } else if (usable) {
         variant->calls += entry->calls;
+        variant->scene = pm_scene_join(variant->scene, entry->scene);
         /* Nobody else is going to read it, so this queue must. The reference moves back. */
         if ((variant->dirty_on & queue->bit) == 0 && !pm_readback_used_elsewhere(queue, variant) &&
             pm_readback_mark(queue, variant))
@@ -194,15 +197,16 @@ static bool open_spool(struct pm_instance *instance, struct pm_error *error)
     return instance->spool != NULL;
 }
 
-static void write_profile(struct pm_instance *instance, struct batch *batch)
+static void write_profile(struct pm_instance *instance, const char *scene,
+                          struct pm_profile_merge *merge)
 {
     struct pm_error error = {0};
     struct pm_profile profile = {
         .game = instance->game,
-        .scene = instance->config.game_scene != NULL ? instance->config.game_scene : "",
+        .scene = scene,
         .layer_version = PM_VERSION,
     };
-    profile.shaders = pm_profile_merge_shaders(batch->merge, &profile.shader_count);
+    profile.shaders = pm_profile_merge_shaders(merge, &profile.shader_count);
     pthread_mutex_lock(&instance->spool_lock);
     bool was_full = instance->spool_full;
     if (profile.shader_count > 0 && !instance->spool_failed) {
@@ -223,22 +227,27 @@ static void write_profile(struct pm_instance *instance, struct batch *batch)
 
 static void finish_batch(struct pm_readback *readback, struct batch *batch)
 {
-    if (batch->merge != NULL)
-        write_profile(readback->device->instance, batch);
+    const struct pm_device *device = readback->device;
+    for (uint32_t i = 0; i < PM_SCENE_NUMBERS; i++) {
+        if (batch->merges[i] != NULL)
+            write_profile(device->instance, pm_scenes_name(&device->sampling->scenes, i),
+                          batch->merges[i]);
+        pm_profile_merge_destroy(batch->merges[i]);
+    }
     for (size_t i = 0; i < batch->release_count; i++)
         pm_variant_release(batch->releases[i]);
     free(batch->releases);
-    pm_profile_merge_destroy(batch->merge);
 }
 
-/* What trials made of the timings that are there, to be written with the counters. */
+/* What trials made of the timings that are there, to be written with the counters. A trial takes
+ * calls of any scene. */
 static void take_timings(struct pm_readback *readback, struct batch *batch)
 {
     struct pm_device *device = readback->device;
     if (!pm_timing_is_waiting(device->timing))
         return;
     pm_timing_poll(device->timing, pm_trials_take, device->trials);
-    pm_trials_report(device->trials, &batch->merge);
+    pm_trials_report(device->trials, &batch->merges[PM_SCENE_STANDARD]);
 }
 
 static void *run_writer(void *user)

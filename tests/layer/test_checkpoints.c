@@ -1,7 +1,7 @@
 /* From submitted calls to the spool (HAZARDS 13 and 19): every call is in it once, whatever happens
  * to the program. The null driver runs no shader, so its counters stay 0 and the calls are what
  * counts. */
-#include "tests/layer/layered.h"
+#include "tests/layer/spooled.h"
 #include "tests/patience.h"
 
 #include "aggregator_client/spool.h"
@@ -26,70 +26,9 @@ static void open_with(struct pm_harness *harness, const struct pm_harness_option
     pm_harness_open(harness, options);
 }
 
-static void dispatch(struct pm_harness *harness, VkQueue queue, VkCommandBuffer buffer)
-{
-    pm_harness_begin(harness, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, harness->dispatch);
-    harness->vk.CmdDispatch(buffer, 1, 1, 1);
-    PM_CHECK(harness->vk.EndCommandBuffer(buffer));
-    pm_harness_submit(harness, queue, buffer, VK_NULL_HANDLE);
-}
-
 static void pause_for(long milliseconds)
 {
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
-}
-
-/* The calls of point 0 of every shader in the spool. */
-static bool add_calls(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
-{
-    (void)error;
-    for (size_t i = 0; i < checkpoint->shader_count; i++) {
-        for (size_t j = 0; j < checkpoint->shaders[i].point_count; j++) {
-            if (checkpoint->shaders[i].points[j].point == 0)
-                *(uint64_t *)user += checkpoint->shaders[i].points[j].calls;
-        }
-    }
-    return true;
-}
-
-static uint64_t spooled_calls(size_t *sessions, size_t *live)
-{
-    char folder[256];
-    struct pm_spool_session *list = NULL;
-    size_t count = 0;
-    struct pm_error error = {0};
-    uint64_t calls = 0;
-    *live = 0;
-    snprintf(folder, sizeof folder, "%s/piecemeal/spool", pm_layered_home());
-    if (pm_spool_list(folder, &list, &count, &error)) {
-        for (size_t i = 0; i < count; i++) {
-            uint64_t damaged_at;
-            *live += list[i].live;
-            if (!pm_spool_read(list[i].path, add_calls, &calls, &damaged_at, &error))
-                fail_msg("%s", error.message);
-            if (!list[i].live && damaged_at != UINT64_MAX)
-                fail_msg("%s: damaged at %lu", list[i].path, (unsigned long)damaged_at);
-        }
-    }
-    *sessions = count;
-    pm_spool_list_free(list, count);
-    return calls;
-}
-
-static uint64_t all_calls(void)
-{
-    size_t sessions, live;
-    return spooled_calls(&sessions, &live);
-}
-
-/* Until so many calls are on disk, as kill -9 would leave it. */
-static bool wait_for_calls(uint64_t calls)
-{
-    uint64_t until = 0;
-    while (all_calls() < calls && patience(&until))
-        ;
-    return all_calls() >= calls;
 }
 
 static void destroying_the_device_writes_the_rest(void **state)
@@ -98,7 +37,7 @@ static void destroying_the_device_writes_the_rest(void **state)
     open_with(&h, NULL);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (int i = 0; i < 10; i++)
-        dispatch(&h, h.queue, buffer);
+        spooled_dispatch(&h, h.queue, buffer);
     pm_harness_close(&h);
     assert_int_equal(all_calls(), 10);
 }
@@ -108,7 +47,7 @@ static void an_idle_queue_is_a_checkpoint(void **state)
     (void)state;
     open_with(&h, NULL);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    dispatch(&h, h.queue, buffer);
+    spooled_dispatch(&h, h.queue, buffer);
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
     assert_true(wait_for_calls(1));
     assert_int_equal(all_calls(), 1);
@@ -128,7 +67,7 @@ static void several_queues_share_a_variant(void **state)
     for (int i = 0; i < 2; i++)
         buffers[i] = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (int i = 0; i < 60; i++) {
-        dispatch(&h, h.queues[i % 2], buffers[i % 2]);
+        spooled_dispatch(&h, h.queues[i % 2], buffers[i % 2]);
         PM_CHECK(h.vk.QueueWaitIdle(h.queues[i % 2]));
     }
     PM_CHECK(h.vk.DeviceWaitIdle(h.device));
@@ -147,17 +86,17 @@ static void a_queue_falls_silent(void **state)
     setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "1000000", 1);
     open_with(&h, &options);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    dispatch(&h, h.queues[1], buffer);
-    dispatch(&h, h.queues[1], buffer);
+    spooled_dispatch(&h, h.queues[1], buffer);
+    spooled_dispatch(&h, h.queues[1], buffer);
     uint64_t calls = 2, spooled = 0;
     for (; calls < 1200 && spooled < 10; calls++) {
-        dispatch(&h, h.queues[0], buffer);
+        spooled_dispatch(&h, h.queues[0], buffer);
         pause_for(50);
-        spooled = spooled_calls(&sessions, &live); /* as it would be after kill -9 */
+        spooled = spooled_calls(NULL, &sessions, &live); /* as it would be after kill -9 */
     }
     assert_true(spooled >= 10);
     pm_harness_close(&h);
-    assert_int_equal(spooled_calls(&sessions, &live), calls);
+    assert_int_equal(spooled_calls(NULL, &sessions, &live), calls);
 }
 
 static void failed_submissions_do_not_count(void **state)
@@ -165,7 +104,7 @@ static void failed_submissions_do_not_count(void **state)
     (void)state;
     open_with(&h, NULL);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    dispatch(&h, h.queue, buffer);
+    spooled_dispatch(&h, h.queue, buffer);
     pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
     h.vk.CmdDispatch(buffer, 1, 1, 1);
@@ -207,11 +146,11 @@ static void exit_with_handler(bool late)
             _exit(2);
         VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
         for (int i = 0; i < 3; i++)
-            dispatch(&h, h.queue, buffer);
+            spooled_dispatch(&h, h.queue, buffer);
         if (!wait_for_calls(1))
             _exit(4);
-        dispatch(&h, h.queue, buffer); /* not checkpointed yet */
-        pause_for(400);                /* so that waiting for an idle queue would be one */
+        spooled_dispatch(&h, h.queue, buffer); /* not checkpointed yet */
+        pause_for(400);                        /* so that waiting for an idle queue would be one */
         exit(3);
     }
     int status;
@@ -244,7 +183,7 @@ static void a_lost_device_ends_sampling(void **state)
     (void)state;
     open_with(&h, NULL);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    dispatch(&h, h.queue, buffer);
+    spooled_dispatch(&h, h.queue, buffer);
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
     assert_true(wait_for_calls(1));
     assert_true(h.driver->inject("vkQueueSubmit:1=-4"));
@@ -272,7 +211,7 @@ static void a_killed_program_keeps_its_checkpoints(void **state)
         open_with(&h, NULL);
         VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
         for (int i = 0; i < 25; i++)
-            dispatch(&h, h.queue, buffer);
+            spooled_dispatch(&h, h.queue, buffer);
         if (write(ready[1], "", 1) == 1)
             pause();
         _exit(1);
@@ -281,13 +220,13 @@ static void a_killed_program_keeps_its_checkpoints(void **state)
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_true(wait_for_calls(20));
     size_t sessions, live;
-    spooled_calls(&sessions, &live);
+    spooled_calls(NULL, &sessions, &live);
     assert_int_equal(live, 1);
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
     close(ready[0]);
     close(ready[1]);
-    assert_true(spooled_calls(&sessions, &live) >= 20);
+    assert_true(spooled_calls(NULL, &sessions, &live) >= 20);
     assert_int_equal(sessions, 1);
     assert_int_equal(live, 0);
 }
@@ -299,7 +238,7 @@ static void a_fork_is_survived(void **state)
     (void)state;
     open_with(&h, NULL);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    dispatch(&h, h.queue, buffer);
+    spooled_dispatch(&h, h.queue, buffer);
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
     assert_true(wait_for_calls(1));
     int go[2];
@@ -308,22 +247,22 @@ static void a_fork_is_survived(void **state)
     if (child == 0) {
         char byte;
         alarm(PATIENCE_SECONDS); /* a hang fails the test */
-        dispatch(&h, h.queue, buffer);
+        spooled_dispatch(&h, h.queue, buffer);
         h.vk.QueueWaitIdle(h.queue);
         pm_harness_close(&h);
         close(go[1]);
         _exit(read(go[0], &byte, 1) == 0 ? 0 : 1);
     }
     close(go[0]);
-    dispatch(&h, h.queue, buffer);
+    spooled_dispatch(&h, h.queue, buffer);
     pm_harness_close(&h);
     size_t sessions, live;
-    assert_int_equal(spooled_calls(&sessions, &live), 2);
+    assert_int_equal(spooled_calls(NULL, &sessions, &live), 2);
     /* The session has ended though the child is still there, once the child ran and let go of the
      * file. */
     uint64_t until = 0;
     while (live != 0 && patience(&until))
-        spooled_calls(&sessions, &live);
+        spooled_calls(NULL, &sessions, &live);
     assert_int_equal(live, 0);
     close(go[1]);
     int status;
@@ -341,14 +280,14 @@ static void two_devices_at_a_time(void **state)
     for (int i = 0; i < 2; i++) {
         VkCommandBuffer buffer = pm_harness_allocate(both[i], VK_COMMAND_BUFFER_LEVEL_PRIMARY);
         for (int j = 0; j < 5; j++)
-            dispatch(both[i], both[i]->queue, buffer);
+            spooled_dispatch(both[i], both[i]->queue, buffer);
     }
     pm_harness_close(&other);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    dispatch(&h, h.queue, buffer);
+    spooled_dispatch(&h, h.queue, buffer);
     pm_harness_close(&h);
     size_t sessions, live;
-    assert_int_equal(spooled_calls(&sessions, &live), 11);
+    assert_int_equal(spooled_calls(NULL, &sessions, &live), 11);
     assert_int_equal(sessions, 2);
     assert_int_equal(live, 0);
 }
@@ -360,7 +299,7 @@ static void loads_again_and_again(void **state)
     for (int i = 0; i < 5; i++) {
         open_with(&h, NULL);
         VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-        dispatch(&h, h.queue, buffer);
+        spooled_dispatch(&h, h.queue, buffer);
         pm_harness_close(&h);
     }
     assert_int_equal(all_calls(), 5);
@@ -387,7 +326,7 @@ static void a_full_spool(void **state)
     open_with(&h, NULL);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (int i = 0, since = 0; i < 1000 && since < 5; i++) {
-        dispatch(&h, h.queue, buffer);
+        spooled_dispatch(&h, h.queue, buffer);
         PM_CHECK(h.vk.QueueWaitIdle(h.queue));
         pause_for(60);
         since += pm_layered_logged("the spool is full") > 0;
@@ -395,10 +334,10 @@ static void a_full_spool(void **state)
     assert_int_equal(pm_layered_logged("the spool is full"), 1);
     unlink(path);
     close(other);
-    dispatch(&h, h.queue, buffer);
+    spooled_dispatch(&h, h.queue, buffer);
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
     pm_harness_close(&h);
-    assert_true(spooled_calls(&sessions, &live) >= 1);
+    assert_true(spooled_calls(NULL, &sessions, &live) >= 1);
     assert_int_equal(pm_layered_logged("the spool is full"), 1);
 }
 

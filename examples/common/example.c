@@ -1,6 +1,7 @@
 #include "examples/common/example.h"
 #include "base/clock.h"
 #include "examples/common/picture.h"
+#include "layer/piecemeal.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,6 +310,15 @@ static bool draw(struct program *p, struct pm_error *error)
     return pm_picture_write(o->png, last->picture.mapped, o->width, o->height, error);
 }
 
+/* As any game may tell Piecemeal, when it is there. */
+static void name_scene(const struct pm_gpu *gpu, const char *scene)
+{
+    PFN_vkSetScenePIECEMEAL set_scene =
+        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(gpu->device, PIECEMEAL_SET_SCENE_NAME);
+    if (set_scene)
+        set_scene(gpu->device, scene);
+}
+
 static bool run(const struct pm_example *example, const struct pm_example_options *o,
                 struct pm_error *error)
 {
@@ -320,6 +330,7 @@ static bool run(const struct pm_example *example, const struct pm_example_option
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (!pm_gpu_init(&p.gpu, &info, error))
         goto end;
+    name_scene(&p.gpu, example->scenes[o->scene].name);
     if (o->passes && !p.gpu.timestamp_bits) {
         pm_fail(error, PM_ERROR_DEVICE, "--passes: the device's queue has no timestamps");
         goto end;

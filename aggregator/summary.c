@@ -116,11 +116,13 @@ static bool fill_history(struct pm_aggregator *aggregator, struct pm_summary *su
                                               &summary->history, error);
 }
 
-/* One shader's part: batch points a sample, of which its calls make so many. */
+/* One shader's part: its calls are so many samples of PM_SUMMARY_BATCH points, here taken to have
+ * been of `batch` points. */
 static void add_expectation(const struct pm_summary_shader *shader, uint32_t batch,
                             double curve[static PM_SUMMARY_CURVE])
 {
-    const double samples = (double)shader->calls / (batch < shader->space ? batch : shader->space);
+    const uint32_t size = shader->space < PM_SUMMARY_BATCH ? shader->space : PM_SUMMARY_BATCH;
+    const double samples = (double)shader->calls / (size ? size : 1);
     for (unsigned i = 1; i < PM_SUMMARY_CURVE; i++) {
         const double root = (double)i / (PM_SUMMARY_CURVE - 1);
         curve[i] += shader->space * pm_expected_share(shader->space, batch, samples * root * root);

@@ -66,7 +66,7 @@ struct pm_summary_history {
 #define PM_SUMMARY_CURVE 65
 struct pm_summary_curve {
     double batches[PM_SUMMARY_CURVE]; /* samples of PM_SUMMARY_BATCH points */
-    double singles[PM_SUMMARY_CURVE]; /* of one point, as the paper's clients take them */
+    double singles[PM_SUMMARY_CURVE]; /* as many samples of one point, as the paper's clients take */
 };
 #define PM_SUMMARY_BATCH 8u /* points a sample: sampler.batch, as clients have it by default */
 

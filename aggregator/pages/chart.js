@@ -20,7 +20,8 @@ const TIMES = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 
 function timeLabel(seconds, span) {
   const text = time(seconds);
   if (span < 300) return text.slice(11) + ":" + String(new Date(1000 * seconds).getSeconds()).padStart(2, "0");
-  return span < 2 * DAY ? text.slice(11) : text.slice(5, 10);
+  if (span < 2 * DAY) return text.slice(11);
+  return span < 6 * DAY ? text.slice(5) : text.slice(0, 10);
 }
 
 function axes(x, y, most, first, last) {
@@ -31,7 +32,7 @@ function axes(x, y, most, first, last) {
       svg("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, compact(value)));
   }
   const span = Math.max(last - first, 1);
-  const room = Math.max(2, Math.floor((x(last) - x(first)) / 90));
+  const room = Math.max(2, Math.floor((x(last) - x(first)) / 85));
   const every = TIMES.find((seconds) => span / seconds <= room) || 365 * DAY;
   const zone = new Date(1000 * first).getTimezoneOffset() * 60;
   for (let at = Math.ceil((first - zone) / every) * every + zone; at <= last; at += every)

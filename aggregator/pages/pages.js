@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { histogram, interval, lineChart } from "./chart.js";
 import { pager, table } from "./table.js";
-import { bytes, compact, count, el, fraction, link, number, percent, shortKey, tile, tiles, time } from "./view.js";
+import { bytes, compact, count, el, fraction, link, name as nameOf, number, percent, shortKey, tile, tiles, time } from "./view.js";
 
 const LIMIT = 50;
 
@@ -41,7 +41,7 @@ export async function games(place) {
   const answer = await get(["games"], state, place.signal);
   const known = (cell) => (game) => (game.summarized ? cell(game) : "…");
   const columns = [
-    { name: "Game", text: true, wrap: true, sort: "name", natural: "ascending", cell: (game) => link(["games", game.name], {}, game.name || "(no name)") },
+    { name: "Game", text: true, wrap: true, sort: "name", natural: "ascending", cell: (game) => link(["games", game.name], {}, nameOf(game.name)) },
     { name: "Uploads", sort: "uploads", natural: "descending", cell: (game) => count(game.uploads) },
     { name: "Covered", cell: known((game) => coverage(game.points_covered, game.points)) },
     { name: "Points", cell: known((game) => count(game.points)) },
@@ -109,7 +109,7 @@ export async function game(place, name) {
   ]);
   return { title: name, nodes: [
     crumbs(link([], {}, "Games")),
-    el("h1", { tabindex: -1 }, name || "(no name)"),
+    el("h1", { tabindex: -1 }, nameOf(name)),
     tiles(
       tile("of the points covered", fraction(whole.points_covered, whole.points), `${whole.points_covered} of ${whole.points}`),
       tile("points", count(whole.points)),
@@ -121,13 +121,13 @@ export async function game(place, name) {
       tile("a second, last minute", number(whole.uploads_per_second))),
     el("p", { class: "note" }, `Curated ${time(whole.curated_at)}.`),
     coverageCharts(history),
-    el("h2", { id: "shaders" }, "Shaders, hottest first"),
-    searchForm(place, "Key begins with", kindChoice(place)),
-    table("Shaders", shaderColumns(name), shaders.shaders, state, place.change, "No shader is like that."),
-    pager("shaders", shaders, place.change),
     el("h2", null, "Zero candidates worth most"),
     candidateTable(name, candidates.candidates),
     el("p", null, link(["games", name, "candidates"], {}, `All ${count(candidates.total)} zero candidates`)),
+    el("h2", null, "Shaders, hottest first"),
+    searchForm(place, "Key begins with", kindChoice(place)),
+    table("Shaders", shaderColumns(name), shaders.shaders, state, place.change, "No shader is like that."),
+    pager("shaders", shaders, place.change),
   ] };
 }
 
@@ -139,7 +139,7 @@ function candidateTable(name, rows) {
       el("span", { class: "key" }, link(["games", name, "shaders", one.key, one.profile], { offset: LIMIT * Math.floor(one.point / LIMIT) }, shortKey(one.key), one.key)),
       el("span", { class: "sub" }, one.profile)) },
     { name: "Point", cell: (one) => count(one.point) },
-    { name: "Estimated gain", cell: (one) => percent(one.gain) },
+    { name: "Estimated gain", cell: (one) => number(100 * one.gain) },
     { name: "P(zero)", cell: (one) => interval95(one.probability, one.probability_low, one.probability_high) },
     { name: "Writes per subgroup", cell: (one) => number(one.writes) },
     { name: "Sessions", cell: (one) => count(one.sessions) },
@@ -152,9 +152,9 @@ export async function candidates(place, name) {
   const answer = await get(["games", name, "candidates"], { limit: state.limit, offset: state.offset }, place.signal);
   const dropped = answer.candidates_known - answer.total;
   return { title: "Zero candidates of " + name, nodes: [
-    crumbs(link([], {}, "Games"), link(["games", name], {}, name || "(no name)")),
+    crumbs(link([], {}, "Games"), link(["games", name], {}, nameOf(name))),
     el("h1", { tabindex: -1 }, "Zero candidates"),
-    el("p", { class: "note" }, "Estimated gain: how often the fast path would be taken, P(zero) times writes, as a share of all subgroups " +
+    el("p", { class: "note" }, "Estimated gain: how many times the fast path would be taken, P(zero) times writes, for every 100 subgroups " +
       "sampled in this game. What one time saves takes the shader's code, which stays on the players' machines; here every candidate is " +
       "taken to save the same."),
     candidateTable(name, answer.candidates),
@@ -202,7 +202,7 @@ export async function shader(place, name, key, profile) {
   const one = answer.shader;
   const caveat = one.flags.occluded ? "Counts pixels that were occluded, too. " : "";
   return { title: "Shader " + shortKey(key), nodes: [
-    crumbs(link([], {}, "Games"), link(["games", name], {}, name || "(no name)"), link(["games", name, "shaders", key], {}, "all profiles of this shader")),
+    crumbs(link([], {}, "Games"), link(["games", name], {}, nameOf(name)), link(["games", name, "shaders", key], {}, "all profiles of this shader")),
     el("h1", { tabindex: -1 }, "Shader ", el("span", { class: "key" }, one.key)),
     tiles(
       tile("profile", one.profile),
@@ -227,7 +227,7 @@ export async function profiles(place, name, key) {
   const answer = await get(["games", name, "shaders", key], { limit: state.limit, offset: state.offset }, place.signal);
   const columns = shaderColumns(name).map((column) => ({ ...column, sort: undefined }));
   return { title: "Shader " + shortKey(key), nodes: [
-    crumbs(link([], {}, "Games"), link(["games", name], {}, name || "(no name)")),
+    crumbs(link([], {}, "Games"), link(["games", name], {}, nameOf(name))),
     el("h1", { tabindex: -1 }, "Shader ", el("span", { class: "key" }, key)),
     table("Profiles of the shader", columns, answer.shaders, {}, () => {}, "There is none."),
     pager("profiles", answer, place.change),
@@ -241,7 +241,7 @@ export async function quarantine(place) {
   const answer = await get(["quarantine"], { limit: state.limit, offset: state.offset, game: state.search }, place.signal);
   const columns = [
     { name: "When", text: true, cell: (entry) => time(entry.time) },
-    { name: "Game", text: true, wrap: true, cell: (entry) => entry.game || "(could not be read)" },
+    { name: "Game", text: true, wrap: true, cell: (entry) => (entry.game ? nameOf(entry.game) : "(could not be read)") },
     { name: "Why", text: true, wrap: true, cell: (entry) => entry.reason },
     { name: "Kept", cell: (entry) => (entry.body_bytes === null ? "too large" : bytes(entry.body_bytes)) },
   ];

@@ -20,7 +20,7 @@ export const svg = (tag, attributes, ...children) =>
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const precise = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-const share = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+const share = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 export const count = (value) => whole.format(value);
 export const compact = (value) => (Math.abs(value) < 10000 ? precise3(value) : short.format(value));
@@ -46,6 +46,9 @@ export function time(seconds) {
     two(date.getHours()) + ":" + two(date.getMinutes())
   );
 }
+
+// A name from outside: what it does to the direction of text stays in it.
+export const name = (text) => el("bdi", null, text || "(no name)");
 
 export const shortKey = (key) => key.slice(0, 12);
 

@@ -21,11 +21,20 @@ struct games {
     size_t at; /* while listing: where the next is looked for */
 };
 
+/* A game that is no longer there. */
+static void forget_game(struct games *all)
+{
+    free(all->games[all->at].name);
+    all->count--;
+    memmove(&all->games[all->at], &all->games[all->at + 1],
+            (all->count - all->at) * sizeof(*all->games));
+}
+
 static bool visit_game(void *user, const char *name, uint64_t uploads, struct pm_error *error)
 {
     struct games *all = user;
     while (all->at < all->count && strcmp(all->games[all->at].name, name) < 0)
-        all->at++;
+        forget_game(all);
     if (all->at == all->count || strcmp(all->games[all->at].name, name) != 0) {
         char *copy = strdup(name);
         struct known_game *games = realloc(all->games, (all->count + 1) * sizeof(*games));
@@ -41,6 +50,23 @@ static bool visit_game(void *user, const char *name, uint64_t uploads, struct pm
     }
     all->games[all->at++].uploads = uploads;
     return true;
+}
+
+static bool is_known(const void *user, const char *name)
+{
+    const struct games *all = user;
+    size_t low = 0, high = all->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(all->games[middle].name, name);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
 }
 
 static bool is_stopping(struct pm_service *service)
@@ -66,6 +92,9 @@ static void curate_all(struct pm_service *service, struct games *all)
         pm_log_error(service->log, "cannot list the games: %s", error.message);
         return;
     }
+    while (all->at < all->count)
+        forget_game(all);
+    pm_models_retain(&service->models, is_known, all);
     for (size_t i = 0; i < all->count && !is_stopping(service); i++) {
         struct known_game *game = &all->games[i];
         if (game->uploads == game->curated && !pm_models_is_wanted(&service->models, game->name))

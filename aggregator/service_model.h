@@ -48,6 +48,6 @@ bool pm_models_is_wanted(const struct pm_models *models, const char *game);
 /* Curates and publishes a game, and keeps its summary. */
 bool pm_models_curate(struct pm_models *models, struct pm_aggregator *aggregator, const char *game,
                       struct pm_error *error);
-/* Forgets the games that are not among these, sorted by name. */
+/* Forgets the games that are not known. */
 void pm_models_retain(struct pm_models *models, bool (*known)(const void *user, const char *game),
                       const void *user);

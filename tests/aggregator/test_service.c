@@ -427,6 +427,26 @@ static void test_games_and_names(void **state)
     reply_finish(&reply);
 }
 
+/* A game that was never curated is read when somebody asks for it, not when it is time. */
+static void test_game_not_read_yet(void **state)
+{
+    struct place *place = *state;
+    place->info.curate_seconds = 3600;
+    start(place);
+    assert_int_equal(http_upload(place->port, NULL, small_profile(place, 1)), 204);
+    const struct request request = {.path = "/v1/games/game"};
+    struct reply reply = send_request(place, request);
+    uint64_t until = 0;
+    while (reply.status == 503 && patience(&until)) {
+        assert_true(reply.retry_after > 0);
+        reply_finish(&reply);
+        reply = send_request(place, request);
+    }
+    assert_int_equal(reply.status, 200);
+    reply_finish(&reply);
+    assert_error(send_request(place, (struct request){.path = "/v1/games/other"}), 404, "known");
+}
+
 static void test_other_requests(void **state)
 {
     struct place *place = *state;
@@ -668,6 +688,7 @@ int main(void)
         TEST(test_database_and_etag),
         TEST(test_previous_and_scenes),
         TEST(test_games_and_names),
+        TEST(test_game_not_read_yet),
         TEST(test_other_requests),
         TEST(test_half_sent),
         TEST(test_many_at_once),

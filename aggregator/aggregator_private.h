@@ -5,6 +5,7 @@
 #include "aggregator/claims.h"
 #include "aggregator/sources.h"
 #include "aggregator/statistics.h"
+#include "aggregator/steady.h"
 #include <pthread.h>
 
 /* Quarantined uploads that wait to be written (quarantine.c). */
@@ -41,6 +42,7 @@ struct pm_aggregator {
     struct pm_claims *claims;
     uint32_t epoch;       /* of `claims` */
     int64_t claims_since; /* seconds: when `claims` last began to remember */
+    struct pm_steady steady;
     uint32_t pruned_on;   /* the day on which nothing was left to prune */
 };
 

@@ -28,8 +28,9 @@ struct curation {
     size_t bytes; /* of their encodings, at most */
     bool open;    /* the fields below are of a shader */
     struct pm_storage_key key;
-    struct gathered plain, all;      /* without flags; with any */
-    uint32_t flags;                  /* of all */
+    struct gathered plain, all; /* without flags; with any */
+    uint32_t flags;             /* of all */
+    uint32_t today;
     uint32_t first_day;              /* of the retention */
     struct pm_storage_claim *claims; /* without marks, sorted by key and kind */
     size_t claim_count, claims_allocated;
@@ -332,8 +333,9 @@ static bool gather(const struct curation *curation, struct gathered *gathered,
                    const struct pm_statistics *statistics, uint32_t day, struct pm_error *error)
 {
     return pm_statistics_merge(&gathered->exact, statistics, error) &&
-           pm_aged_add(&gathered->aged, statistics, day, curation->aggregator->half_life_days,
-                       error);
+           /* What was counted while the clock was ahead is of today, not newer than all else. */
+           pm_aged_add(&gathered->aged, statistics, day < curation->today ? day : curation->today,
+                       curation->aggregator->half_life_days, error);
 }
 
 static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
@@ -430,8 +432,8 @@ static bool begin_curation(struct curation *curation, const char *game, struct p
 {
     const struct pm_aggregator *aggregator = curation->aggregator;
     struct pm_storage *storage = aggregator->storage;
-    curation->first_day =
-        pm_ageing_first_day(pm_aggregator_today(aggregator), aggregator->retention_days);
+    curation->today = pm_aggregator_today(aggregator);
+    curation->first_day = pm_ageing_first_day(curation->today, aggregator->retention_days);
     return aggregator->min_tokens <= 1 ||
            storage->operations->read_claims(storage, game, visit_claim, curation, error);
 }

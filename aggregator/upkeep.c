@@ -2,6 +2,7 @@
 #include "aggregator/ageing.h"
 #include "aggregator/aggregator_private.h"
 
+#include <inttypes.h>
 #include <time.h>
 
 #define ROWS 500 /* of one transaction, so that uploads wait no longer than for another one */
@@ -33,6 +34,28 @@ static bool prune_once(struct pm_storage *storage, uint32_t first, uint32_t toda
         return storage->operations->commit(storage, error);
     storage->operations->rollback(storage);
     return false;
+}
+
+/* A clock that the caller gave is not doubted. */
+static bool may_prune(struct pm_aggregator *aggregator)
+{
+    struct timespec boot;
+    int64_t jump;
+    if (aggregator->clock)
+        return true;
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    pthread_mutex_lock(&aggregator->write_mutex);
+    const bool steady =
+        pm_steady(&aggregator->steady, pm_aggregator_now(aggregator), (int64_t)boot.tv_sec, &jump);
+    pthread_mutex_unlock(&aggregator->write_mutex);
+    if (jump != 0)
+        pm_log_warning(aggregator->log,
+                       "the system's clock was set %s by %" PRId64 " seconds: uploads count for "
+                       "the day that it shows; nothing that is beyond the retention is deleted "
+                       "before it has gone evenly for %d hours. Check it (`timedatectl`)",
+                       jump > 0 ? "forward" : "back", jump > 0 ? jump : -jump,
+                       PM_STEADY_SECONDS / 3600);
+    return steady;
 }
 
 /* Deletes until nothing is left or the time is over; uploads come in between. */
@@ -67,5 +90,5 @@ bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struc
                 pm_quarantine_write(aggregator, error);
     pm_sources_save(aggregator->sources);
     pthread_mutex_unlock(&aggregator->write_mutex);
-    return done && prune(aggregator, expired, error);
+    return done && (!may_prune(aggregator) || prune(aggregator, expired, error));
 }

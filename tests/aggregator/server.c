@@ -117,8 +117,8 @@ struct load {
     struct uploader uploaders[LOAD_THREADS];
 };
 
-static const struct pm_profile *one_profile(struct pm_arena *arena, struct pm_random *random,
-                                            uint64_t *lanes)
+const struct pm_profile *load_profile(struct pm_arena *arena, struct pm_random *random,
+                                      uint64_t *lanes)
 {
     struct pm_point_counts points[POINTS];
     const uint64_t x = 1 + pm_random_below(random, 1000000);
@@ -138,7 +138,7 @@ static void *upload_all(void *user)
     while (unanswered < 2 && uploader->count < LOAD_MOST_UPLOADS && !atomic_load(&load->stop)) {
         const size_t i = uploader->count++;
         atomic_fetch_add(&load->begun, 1);
-        uploader->profiles[i] = one_profile(uploader->arena, &uploader->random, &uploader->lanes);
+        uploader->profiles[i] = load_profile(uploader->arena, &uploader->random, &uploader->lanes);
         uploader->statuses[i] = http_upload(load->port, NULL, uploader->profiles[i]);
         unanswered += uploader->statuses[i] == 0;
         atomic_fetch_add(&load->answers[uploader->statuses[i]], 1);

@@ -35,6 +35,10 @@ void server_limit_files(const struct server *server, uint64_t bytes);
 #define LOAD_THREADS 4
 #define LOAD_MOST_UPLOADS 8192 /* a thread's */
 
+/* One upload of those that a load is of; *lanes grows by its entry lanes. */
+const struct pm_profile *load_profile(struct pm_arena *arena, struct pm_random *random,
+                                      uint64_t *lanes);
+
 struct load;
 
 struct load_sum {

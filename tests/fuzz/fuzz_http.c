@@ -166,6 +166,8 @@ static void receive_all(int fd, int patience, struct pm_buffer *out)
     for (;;) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
         const int count = poll(&ready, 1, ended && out->size == 0 ? patience : QUIET_MILLISECONDS);
+        if (count < 0 && errno == EINTR) /* libFuzzer's clock */
+            continue;
         PM_FUZZ_CHECK(count >= 0);
         if (count == 0 && ended)
             return;

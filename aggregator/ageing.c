@@ -22,6 +22,15 @@ bool pm_aged_is_at_most_once(const struct pm_aged *aged, uint32_t point)
            (aged->at_most_once[point / 8] >> (point % 8) & 1) != 0;
 }
 
+bool pm_aged_is_dominated(const struct pm_aged_sums *sums)
+{
+    if (sums->n == 0)
+        return false;
+    const long double equal = sums->w / sums->ww * sums->w;
+    const long double effective = sums->x / sums->wwxx * sums->x;
+    return equal >= 20 && effective * 10 < equal;
+}
+
 uint32_t pm_ageing_first_day(uint32_t today, uint32_t retention)
 {
     return retention == 0 || today < retention ? 0 : today - retention + 1;

@@ -53,6 +53,11 @@ bool pm_aged_add(struct pm_aged *aged, const struct pm_statistics *statistics, u
 /* Sums in which every cluster weighs 1. */
 void pm_aged_of(const struct pm_measure_sums *sums, struct pm_aged_sums *out);
 
+/* Do few clusters hold most of x? The effective number of clusters for the ratio of sums is below a
+ * tenth of that for the mean of ratios, which is 20 or more. Then the ratio of sums is whatever
+ * these few say, be it that somebody claims a screen of 2^60 pixels. */
+bool pm_aged_is_dominated(const struct pm_aged_sums *sums);
+
 bool pm_aged_is_at_most_once(const struct pm_aged *aged, uint32_t point);
 
 /* The first day within a retention of so many days (0: all days) on the day `today`. */

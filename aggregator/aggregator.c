@@ -25,6 +25,7 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     aggregator->storage = info->storage;
     aggregator->half_life_days = info->half_life_days;
     aggregator->retention_days = info->retention_days;
+    aggregator->token_clusters = info->token_clusters;
     aggregator->min_tokens = info->min_tokens;
     aggregator->clock = info->clock;
     aggregator->clock_user = info->clock_user;

@@ -32,7 +32,7 @@ struct pm_aggregator {
     uint32_t sessions_for_never, pairs_for_timing;
     uint32_t scenes;
     size_t database_bytes;       /* for the shaders of a database: some are kept for its head */
-    uint32_t half_life_days, retention_days, min_tokens;
+    uint32_t half_life_days, retention_days, token_clusters, min_tokens;
     int64_t (*clock)(void *user);
     void *clock_user;
     struct pm_waiting waiting;

@@ -383,11 +383,40 @@ static void test_rogue_moves_a_mean_by_its_share(void **state)
     /* The histogram still shows two populations: the rogue's four at exactly 1. */
     struct pm_database database;
     uint64_t bins[24];
-    assert_true(pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, NULL));
+    assert_true(
+        pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, NULL));
     assert_true(pm_aggregator_histogram(place->aggregator, "game", &database.shaders[0], 0,
                                         PM_MEASURE_FREQUENCY, NULL, bins, NULL));
     assert_int_equal(bins[3], 96);
     assert_int_equal(bins[11], PM_TOKEN_CLUSTERS);
+}
+
+/* It does not help to claim screens that nobody has: few clusters with nearly all lanes are not
+ * weighed by them. */
+static void test_rogue_size(void **state)
+{
+    struct place *place = *state;
+    uint32_t space;
+    place_open(place, PM_TOKEN_CLUSTERS, PM_MIN_TOKENS);
+    for (unsigned i = 1; i <= 96; i++)
+        send(place, "game", i, 1, 1, 250);
+    const struct pm_ratio honest = known(place, "game", 1, &space);
+    assert_true(fabs(honest.ratio - 0.25) < 1e-6);
+    for (unsigned i = 0; i < 10; i++) {
+        struct pm_ingest_outcome outcome;
+        const struct pm_ingest_source source = token(999), *sources = &source;
+        const struct pm_point_counts point = block_counts(0, UINT64_C(1) << 60, UINT64_C(1) << 60);
+        const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
+        const struct pm_profile *profile =
+            profile_of(place->arena, &place->random, "game", &shader, 1);
+        assert_true(
+            pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
+    }
+    const struct pm_ratio found = known(place, "game", 1, &space);
+    assert_int_equal(found.clusters, 100);
+    assert_true(found.mean - honest.mean <= 0.75 * PM_TOKEN_CLUSTERS / 100.0 + 1e-9);
+    assert_true(found.ratio == found.mean);
+    assert_true(found.ratio_high == found.mean_high);
 }
 
 /* ---- privacy ---- */
@@ -463,6 +492,7 @@ int main(void)
         TEST(test_majority_corrects_the_first_claim),
         TEST(test_standing_claim),
         TEST(test_rogue_moves_a_mean_by_its_share),
+        TEST(test_rogue_size),
         TEST(test_nothing_tells_a_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     }
     pthread_mutex_init(&aggregator->write_mutex, NULL);
     pthread_mutex_init(&aggregator->waiting.mutex, NULL);
+    pthread_mutex_init(&aggregator->fold_mutex, NULL);
     aggregator->storage = info->storage;
     aggregator->half_life_days = info->half_life_days;
     aggregator->retention_days = info->retention_days;
@@ -37,6 +38,7 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
         return NULL;
     }
     aggregator->log = info->log;
+    aggregator->samples_limit = info->samples_bytes;
     aggregator->publish_all = info->publish_all;
     aggregator->half_width_absolute =
         info->half_width_absolute > 0 ? info->half_width_absolute : HALF_WIDTH_ABSOLUTE;
@@ -52,7 +54,10 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     aggregator->database_bytes -= DATABASE_HEAD_BYTES;
     aggregator->pairs_for_timing =
         info->pairs_for_timing ? info->pairs_for_timing : PAIRS_FOR_TIMING;
-    return aggregator;
+    if (pm_fold_init(aggregator, error))
+        return aggregator;
+    pm_aggregator_destroy(aggregator);
+    return NULL;
 }
 
 struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggregator_info *info,
@@ -75,6 +80,7 @@ void pm_aggregator_destroy(struct pm_aggregator *aggregator)
     pm_quarantine_finish(&aggregator->waiting);
     aggregator->storage->operations->destroy(aggregator->storage);
     pthread_mutex_destroy(&aggregator->write_mutex);
+    pthread_mutex_destroy(&aggregator->fold_mutex);
     free(aggregator);
 }
 

@@ -31,6 +31,8 @@ struct pm_aggregator_info {
     uint32_t pairs_for_timing;   /* timed pairs after which a timing is covered; 0: 8 */
     uint32_t scenes;             /* most scenes of a game that get a database of their own, those
                                     with the most statistics first; 0: none */
+    uint64_t samples_bytes; /* of uploads that may wait to be folded; ingesting waits at twice as
+                               many; 0: a quarter of what the storage takes, at least 256 MiB */
     size_t database_bytes;       /* most bytes of a database before compression; 0, and at most:
                                     PM_DATABASE_BYTES */
     uint32_t half_life_days;     /* after which a cluster weighs half (ageing.h); 0: never */
@@ -59,6 +61,10 @@ void pm_aggregator_destroy(struct pm_aggregator *aggregator);
 /* What most callers start with: an aggregator on a SQLite file. info->storage is not read. */
 struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggregator_info *info,
                                          struct pm_error *error);
+
+/* How uploads are kept: what they say is first put down as it is, durably, and waits; folding brings
+ * what waits into the statistics, many uploads at once (samples.h, storage.h). Curation and all
+ * functions below that show a game's statistics fold what waits of it first. */
 
 enum pm_ingest_result {
     PM_INGEST_STORED,
@@ -101,6 +107,26 @@ bool pm_aggregator_quarantine(struct pm_aggregator *aggregator, const char *game
  * retention, in small transactions and for about a second at most. *expired: it deleted statistics,
  * so that every database is to be curated anew. */
 bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struct pm_error *error);
+/* The same in two steps, the first of which any number of threads may do at a time: it checks
+ * all that can be told without the storage. NULL: *error says why; PM_ERROR_INPUT and
+ * PM_ERROR_UNSUPPORTED: the profile is to be refused, and is in quarantine. The profile stays the caller's and must
+ * outlive what was prepared. */
+struct pm_prepared;
+struct pm_prepared *pm_aggregator_prepare(struct pm_aggregator *aggregator,
+                                          const struct pm_profile *profile, struct pm_error *error);
+/* NULL is allowed. */
+void pm_prepared_destroy(struct pm_prepared *prepared);
+size_t pm_prepared_bytes(const struct pm_prepared *prepared); /* of memory */
+/* Those that are NULL are left out, and so are their outcomes. */
+bool pm_aggregator_ingest_prepared(struct pm_aggregator *aggregator,
+                                   struct pm_prepared *const *prepared,
+                                   const struct pm_ingest_source *const *sources, size_t count,
+                                   struct pm_ingest_outcome *outcomes, struct pm_error *error);
+
+/* Brings what waits into the statistics: of one game (NULL: of all), or only as much as it takes to
+ * keep within the limit, nothing most times: for a thread that calls it again and again. */
+bool pm_aggregator_fold(struct pm_aggregator *aggregator, const char *game, struct pm_error *error);
+bool pm_aggregator_fold_some(struct pm_aggregator *aggregator, struct pm_error *error);
 
 /* Computes the game's database from its statistics and publishes it, atomically; the ETag changes
  * when anything but the time of curation did, and what was published before stays as the previous
@@ -139,13 +165,13 @@ bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game,
 /* Adds what another storage has of the game, in one durable transaction: afterwards every sum is
  * exactly what it would be had all its uploads come here. Nothing is added twice: PM_ERROR_STATE
  * when some of it is in the sums here already, and what a game was dropped from and then filled
- * again counts as another (struct pm_storage_operations, add_origin). PM_ERROR_STATE: `from` does
+ * again counts as another (struct pm_storage_operations, add_origin). PM_ERROR_STATE: `source` does
  * not know the game; PM_ERROR_INPUT: it is damaged, or disagrees about a shader's space. Upload ids
  * stay behind: they do not say which game they are of. */
 struct pm_imported {
     uint64_t uploads, blobs;
 };
-bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_storage *from,
+bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator *source,
                           const char *game, struct pm_imported *imported, struct pm_error *error);
 
 /* Forgets a game with all that was published of it, or, when key is not NULL, one of its shaders,

@@ -3,10 +3,12 @@
 
 #include "aggregator/aggregator.h"
 #include "aggregator/claims.h"
+#include "aggregator/samples.h"
 #include "aggregator/sources.h"
 #include "aggregator/statistics.h"
 #include "aggregator/steady.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* Quarantined uploads that wait to be written (quarantine.c). */
 #define PM_WAITING 64
@@ -36,6 +38,9 @@ struct pm_aggregator {
     int64_t (*clock)(void *user);
     void *clock_user;
     struct pm_waiting waiting;
+    uint64_t samples_limit;             /* bytes that may wait; 0: by what the storage takes */
+    pthread_mutex_t fold_mutex;         /* held while samples are folded; taken before write_mutex */
+    atomic_uint_fast64_t samples_bytes; /* that wait, as far as this process knows */
     pthread_mutex_t write_mutex; /* held from begin to commit or rollback of the storage; of what
                                     follows too */
     struct pm_sources *sources;
@@ -63,3 +68,26 @@ void pm_quarantine_add_profile(struct pm_aggregator *aggregator, const struct pm
 /* Writes what waits, under the write mutex. */
 bool pm_quarantine_write(struct pm_aggregator *aggregator, struct pm_error *error);
 void pm_quarantine_finish(struct pm_waiting *waiting);
+
+/* ---- ingest_prepare.c ---- */
+
+/* A profile as it is put down. */
+struct pm_prepared {
+    const struct pm_profile *profile;
+    struct pm_buffer samples;     /* of one part behind those of the part before */
+    size_t ends[PM_SAMPLE_PARTS]; /* where in it */
+};
+
+/* Names the shader. */
+bool pm_ingest_fail_shader(struct pm_error *error, const struct pm_shader_key *key);
+
+/* ---- fold.c ---- */
+
+/* Counts what waits from before. */
+bool pm_fold_init(struct pm_aggregator *aggregator, struct pm_error *error);
+
+/* Folds the parts with most bytes while more wait than may. PM_FOLD_HARD: more than twice what
+ * may, so that whoever adds must wait. */
+enum pm_fold_limit { PM_FOLD_SOFT, PM_FOLD_HARD };
+bool pm_fold_to_limit(struct pm_aggregator *aggregator, enum pm_fold_limit limit,
+                      struct pm_error *error);

@@ -485,7 +485,8 @@ bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_req
     out->uploads = wanted.uploads;
     out->database.game = pm_arena_strdup(arena, game);
     out->database.curated_at = (uint64_t)pm_aggregator_now(aggregator);
-    const bool done = begin_curation(&curation, game, error) &&
+    const bool done = pm_aggregator_fold(aggregator, request->game, error) &&
+                      begin_curation(&curation, game, error) &&
                       storage->operations->read_game(storage, request->game, request->scene,
                                                      visit_blob, &curation, error) &&
                       close_shader(&curation, error) && settle(&curation, error);

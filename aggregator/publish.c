@@ -232,5 +232,6 @@ bool pm_aggregator_histogram(struct pm_aggregator *aggregator, const char *game,
     memset(bins, 0, PM_HISTOGRAM_BINS * sizeof(*bins));
     if (measure >= PM_MEASURES)
         return pm_fail(error, PM_ERROR_INPUT, "measure %u is not known", measure);
-    return storage->operations->read_game(storage, game, scene, visit_histogram, &visit, error);
+    return pm_aggregator_fold(aggregator, game, error) &&
+           storage->operations->read_game(storage, game, scene, visit_histogram, &visit, error);
 }

@@ -3,7 +3,10 @@
  * SQLite implements it in storage_sqlite.c; a distributed store comes later and must fit behind it.
  *
  * A blob is one shader's counters (statistics.h encodes them); the storage merges blobs by the
- * function it is given and never looks inside.
+ * function it is given and never looks inside. What uploads say is put down in rows of samples
+ * (samples.h) first, which costs little however many shaders they speak of, and later folded into
+ * the blobs, many uploads at a time. Each of both is one transaction, so every sample is in a row
+ * or in a blob, and in one of them only.
  *
  * Every failure names the storage (the file). PM_ERROR_LIMIT: it is full, nothing of the
  * transaction was kept, and a later one may succeed.
@@ -35,6 +38,16 @@ struct pm_storage_key {
 /* Appends merge(old, added) to *out. Must be commutative and associative. */
 typedef bool (*pm_storage_merge)(const void *old, size_t old_size, const void *added,
                                  size_t added_size, struct pm_buffer *out, struct pm_error *error);
+
+/* One row of samples that wait to be folded into blobs (samples.h). */
+struct pm_storage_samples {
+    const char *game;
+    unsigned part;
+    uint64_t row; /* ascending within a game's part */
+    uint32_t day; /* as in struct pm_storage_key */
+    const void *data;
+    size_t size; /* bytes */
+};
 
 /* Visitors return false to stop, with *error filled; what they get lives until they return. */
 typedef bool (*pm_storage_visit_blob)(void *user, const struct pm_storage_key *key,
@@ -70,6 +83,11 @@ struct pm_quarantined {
 typedef bool (*pm_visit_quarantined)(void *user, const struct pm_quarantined *entry,
                                      struct pm_error *error);
 
+typedef bool (*pm_storage_visit_samples)(void *user, const struct pm_storage_samples *row,
+                                         struct pm_error *error);
+/* Rows and bytes that wait in one part of a game. */
+typedef bool (*pm_storage_visit_part)(void *user, const char *game, unsigned part, uint64_t rows,
+                                      uint64_t bytes, struct pm_error *error);
 typedef bool (*pm_storage_visit_coverage)(void *user, int64_t time, uint64_t uploads,
                                           uint64_t points_covered, uint64_t points);
 
@@ -80,6 +98,9 @@ struct pm_storage_operations {
      */
 
     bool (*begin)(struct pm_storage *storage, struct pm_error *error);
+    /* Begins one that need not be durable when commit returns, but as soon as a later one is; a
+     * failure of the machine before that undoes it whole. */
+    bool (*begin_lazily)(struct pm_storage *storage, struct pm_error *error);
     /* Durable when it returns true; undone when it returns false. */
     bool (*commit)(struct pm_storage *storage, struct pm_error *error);
     void (*rollback)(struct pm_storage *storage);
@@ -118,6 +139,12 @@ struct pm_storage_operations {
      * many rows it was; 0: nothing is left to do. */
     bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t today, uint32_t rows,
                   uint64_t *deleted, struct pm_error *error);
+    /* Adds a row of samples to a game's part. row->row is not read. */
+    bool (*add_samples)(struct pm_storage *storage, const struct pm_storage_samples *row,
+                        struct pm_error *error);
+    /* Deletes the rows of a game's part up to this one; *deleted: how many. */
+    bool (*delete_samples)(struct pm_storage *storage, const char *game, unsigned part,
+                           uint64_t row, uint64_t *deleted, struct pm_error *error);
     bool (*add_blob)(struct pm_storage *storage, const struct pm_storage_key *key, const void *blob,
                      size_t size, struct pm_error *error);
     /* The game's current database becomes its previous one. scene: "" for that of all scenes.
@@ -151,6 +178,13 @@ struct pm_storage_operations {
     bool (*read_shader)(struct pm_storage *storage, const char *game,
                         const struct pm_shader_key *key, pm_storage_visit_blob visit, void *user,
                         struct pm_error *error);
+    /* The rows of samples that wait in a game's part, the oldest first, until `bytes` of them were
+     * visited (one at least), as of one moment. */
+    bool (*read_samples)(struct pm_storage *storage, const char *game, unsigned part, size_t bytes,
+                         pm_storage_visit_samples visit, void *user, struct pm_error *error);
+    /* The parts in which something waits; game NULL: of all games. */
+    bool (*list_samples)(struct pm_storage *storage, const char *game, pm_storage_visit_part visit,
+                         void *user, struct pm_error *error);
     /* Bytes that the storage takes. */
     bool (*read_bytes)(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error);
     /* The scenes of a game but for "", those with the most blobs first, at most so many. */

@@ -24,14 +24,18 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
         " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)"
         " ON CONFLICT DO UPDATE SET previous_etag = etag, previous_body = body,"
         " etag = excluded.etag, body = excluded.body",
+    [PM_SQLITE_ADD_SAMPLES] =
+        "INSERT INTO samples (game, part, size, day, d) VALUES (?1, ?2, ?3, ?4, ?5)",
+    [PM_SQLITE_DELETE_SAMPLES] = "DELETE FROM samples WHERE game = ?1 AND part = ?2 AND row <= ?3",
+    [PM_SQLITE_DATA_VERSION] = "PRAGMA data_version",
     [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage VALUES (?1, ?2, ?3, ?4, ?5)",
     [PM_SQLITE_ADD_ORIGIN] = "INSERT OR IGNORE INTO origins VALUES (?1, ?2)",
 };
 
 /* ---- statements ---- */
 
-static sqlite3_stmt *prepared(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
-                              struct pm_error *error)
+sqlite3_stmt *pm_sqlite_prepared(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
+                                 struct pm_error *error)
 {
     if (!sqlite->statements[which] &&
         sqlite3_prepare_v3(sqlite->writer, sql[which], -1, SQLITE_PREPARE_PERSISTENT,
@@ -42,9 +46,8 @@ static sqlite3_stmt *prepared(struct pm_sqlite *sqlite, enum pm_sqlite_statement
     return sqlite->statements[which];
 }
 
-/* Runs a bound statement once. A row's first column goes to *value, if it is not NULL. */
-static bool run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, int64_t *value,
-                struct pm_error *error)
+bool pm_sqlite_run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, int64_t *value,
+                   struct pm_error *error)
 {
     int code = bound;
     sqlite->merge_error.code = PM_OK;
@@ -86,10 +89,7 @@ static int bind_count(sqlite3_stmt *statement, int at, uint64_t count)
     return sqlite3_bind_int64(statement, at, count > INT64_MAX ? INT64_MAX : (int64_t)count);
 }
 
-/* SQLITE_OK when all are; they are few, so one after the other has been done by then. */
-#define BOUND(...) bound((const int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
-
-static int bound(const int *codes, size_t count)
+int pm_sqlite_bound(const int *codes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (codes[i] != SQLITE_OK)
@@ -101,8 +101,8 @@ static int bound(const int *codes, size_t count)
 static bool run_plain(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
                       struct pm_error *error)
 {
-    sqlite3_stmt *statement = prepared(sqlite, which, error);
-    return statement && run(sqlite, statement, SQLITE_OK, NULL, error);
+    sqlite3_stmt *statement = pm_sqlite_prepared(sqlite, which, error);
+    return statement && pm_sqlite_run(sqlite, statement, SQLITE_OK, NULL, error);
 }
 
 /* ---- the merge function ---- */
@@ -126,22 +126,53 @@ static void merge_function(sqlite3_context *context, int count, sqlite3_value **
 
 /* ---- writer functions ---- */
 
-static bool begin(struct pm_storage *storage, struct pm_error *error)
-{
-    return run_plain((struct pm_sqlite *)storage, PM_SQLITE_BEGIN, error);
-}
-
 static void rollback(struct pm_storage *storage)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     /* A failure may have ended the transaction already. */
     if (!sqlite3_get_autocommit(sqlite->writer))
         run_plain(sqlite, PM_SQLITE_ROLLBACK, NULL);
+    pm_sqlite_spaces_forget(sqlite);
     /* What the log still holds of earlier transactions would fill the disk until one succeeds,
      * which none may. */
     if (sqlite->full)
         sqlite3_wal_checkpoint_v2(sqlite->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite->full = false;
+}
+
+/* durable: whether the commit waits for the disk. The log is written in order, so what is
+ * synchronized later takes with it what was written before. */
+static bool begin_as(struct pm_sqlite *sqlite, bool durable, struct pm_error *error)
+{
+    int64_t version = 0;
+    if (sqlite->lazy == durable &&
+        sqlite3_exec(sqlite->writer,
+                     durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", NULL,
+                     NULL, NULL) != SQLITE_OK)
+        return pm_sqlite_fail(sqlite->path, sqlite->writer, "cannot begin a transaction", error);
+    sqlite->lazy = !durable;
+    sqlite3_stmt *statement = pm_sqlite_prepared(sqlite, PM_SQLITE_DATA_VERSION, error);
+    if (!statement || !run_plain(sqlite, PM_SQLITE_BEGIN, error))
+        return false;
+    if (!pm_sqlite_run(sqlite, statement, SQLITE_OK, &version, error)) {
+        rollback(&sqlite->storage);
+        return false;
+    }
+    /* Another process wrote: it may have deleted what is remembered. */
+    if (version != sqlite->data_version)
+        pm_sqlite_spaces_forget(sqlite);
+    sqlite->data_version = version;
+    return true;
+}
+
+static bool begin(struct pm_storage *storage, struct pm_error *error)
+{
+    return begin_as((struct pm_sqlite *)storage, true, error);
+}
+
+static bool begin_lazily(struct pm_storage *storage, struct pm_error *error)
+{
+    return begin_as((struct pm_sqlite *)storage, false, error);
 }
 
 static bool commit(struct pm_storage *storage, struct pm_error *error)
@@ -156,11 +187,12 @@ static bool add_upload_id(struct pm_storage *storage, const uint8_t id[static PM
                           uint32_t day, bool *fresh, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_UPLOAD_ID, error);
-    if (!s || !run(sqlite, s,
-                   BOUND(sqlite3_bind_blob(s, 1, id, PM_UPLOAD_ID_BYTES, SQLITE_STATIC),
-                         sqlite3_bind_int64(s, 2, day)),
-                   NULL, error))
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_UPLOAD_ID, error);
+    if (!s || !pm_sqlite_run(
+                  sqlite, s,
+                  PM_SQLITE_BOUND(sqlite3_bind_blob(s, 1, id, PM_UPLOAD_ID_BYTES, SQLITE_STATIC),
+                                  sqlite3_bind_int64(s, 2, day)),
+                  NULL, error))
         return false;
     *fresh = sqlite3_changes(sqlite->writer) > 0;
     return true;
@@ -170,9 +202,10 @@ static bool add_uploads(struct pm_storage *storage, const char *game, uint64_t u
                         struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_UPLOADS, error);
-    return s &&
-           run(sqlite, s, BOUND(bind_text(s, 1, game), bind_count(s, 2, uploads)), NULL, error);
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_UPLOADS, error);
+    return s && pm_sqlite_run(sqlite, s,
+                              PM_SQLITE_BOUND(bind_text(s, 1, game), bind_count(s, 2, uploads)),
+                              NULL, error);
 }
 
 static bool find_space(struct pm_storage *storage, const char *game,
@@ -180,14 +213,19 @@ static bool find_space(struct pm_storage *storage, const char *game,
                        struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_FIND_SPACE, error);
+    *space = pm_sqlite_spaces_find(sqlite, game, key, kind);
+    if (*space != 0)
+        return true;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_SPACE, error);
     int64_t value = 0;
-    if (!s ||
-        !run(sqlite, s,
-             BOUND(bind_text(s, 1, game), bind_key(s, 2, key), sqlite3_bind_int(s, 3, (int)kind)),
-             &value, error))
+    if (!s || !pm_sqlite_run(sqlite, s,
+                             PM_SQLITE_BOUND(bind_text(s, 1, game), bind_key(s, 2, key),
+                                             sqlite3_bind_int(s, 3, (int)kind)),
+                             &value, error))
         return false;
     *space = (uint32_t)value;
+    if (*space != 0)
+        pm_sqlite_spaces_remember(sqlite, game, key, kind, *space);
     return true;
 }
 
@@ -195,27 +233,33 @@ static bool put_space(struct pm_storage *storage, const char *game, const struct
                       enum pm_kind kind, uint32_t space, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_PUT_SPACE, error);
-    return s && run(sqlite, s,
-                    BOUND(bind_text(s, 1, game), bind_key(s, 2, key),
-                          sqlite3_bind_int(s, 3, (int)kind), sqlite3_bind_int64(s, 4, space)),
-                    NULL, error);
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_SPACE, error);
+    if (!s || !pm_sqlite_run(sqlite, s,
+                             PM_SQLITE_BOUND(bind_text(s, 1, game), bind_key(s, 2, key),
+                                             sqlite3_bind_int(s, 3, (int)kind),
+                                             sqlite3_bind_int64(s, 4, space)),
+                             NULL, error))
+        return false;
+    pm_sqlite_spaces_remember(sqlite, game, key, kind, space);
+    return true;
 }
 
 static bool add_blob(struct pm_storage *storage, const struct pm_storage_key *key, const void *blob,
                      size_t size, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_BLOB, error);
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_BLOB, error);
     uint8_t environment[PM_SQLITE_ENVIRONMENT_BYTES];
     pm_sqlite_pack_environment(&key->environment, environment);
     return s &&
-           run(sqlite, s,
-               BOUND(bind_text(s, 1, key->game), bind_key(s, 2, &key->key),
-                     sqlite3_bind_blob(s, 3, environment, sizeof(environment), SQLITE_STATIC),
-                     sqlite3_bind_int(s, 4, (int)key->kind), sqlite3_bind_int64(s, 5, key->flags),
-                     sqlite3_bind_int64(s, 6, key->day), bind_text(s, 7, key->scene),
-                     sqlite3_bind_blob64(s, 8, blob, size, SQLITE_STATIC)),
+           pm_sqlite_run(
+               sqlite, s,
+               PM_SQLITE_BOUND(
+                   bind_text(s, 1, key->game), bind_key(s, 2, &key->key),
+                   sqlite3_bind_blob(s, 3, environment, sizeof(environment), SQLITE_STATIC),
+                   sqlite3_bind_int(s, 4, (int)key->kind), sqlite3_bind_int64(s, 5, key->flags),
+                   sqlite3_bind_int64(s, 6, key->day), bind_text(s, 7, key->scene),
+                   sqlite3_bind_blob64(s, 8, blob, size, SQLITE_STATIC)),
                NULL, error);
 }
 
@@ -223,22 +267,24 @@ static bool put_database(struct pm_storage *storage, const char *game, const cha
                          const char *etag, const void *body, size_t size, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_PUT_DATABASE, error);
-    return s && run(sqlite, s,
-                    BOUND(bind_text(s, 1, game), bind_text(s, 2, scene), bind_text(s, 3, etag),
-                          sqlite3_bind_blob64(s, 4, body, size, SQLITE_STATIC)),
-                    NULL, error);
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_DATABASE, error);
+    return s && pm_sqlite_run(sqlite, s,
+                              PM_SQLITE_BOUND(bind_text(s, 1, game), bind_text(s, 2, scene),
+                                              bind_text(s, 3, etag),
+                                              sqlite3_bind_blob64(s, 4, body, size, SQLITE_STATIC)),
+                              NULL, error);
 }
 
 static bool add_origin(struct pm_storage *storage, const char *game, const void *origin,
                        size_t size, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_ORIGIN, error);
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_ORIGIN, error);
     return s &&
-           run(sqlite, s,
-               BOUND(bind_text(s, 1, game), sqlite3_bind_blob64(s, 2, origin, size, SQLITE_STATIC)),
-               NULL, error);
+           pm_sqlite_run(sqlite, s,
+                         PM_SQLITE_BOUND(bind_text(s, 1, game),
+                                         sqlite3_bind_blob64(s, 2, origin, size, SQLITE_STATIC)),
+                         NULL, error);
 }
 
 static bool add_coverage(struct pm_storage *storage, const char *game, int64_t time,
@@ -246,12 +292,13 @@ static bool add_coverage(struct pm_storage *storage, const char *game, int64_t t
                          struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_ADD_COVERAGE, error);
-    return s && run(sqlite, s,
-                    BOUND(bind_text(s, 1, game), sqlite3_bind_int64(s, 2, time),
-                          bind_count(s, 3, uploads), bind_count(s, 4, points_covered),
-                          bind_count(s, 5, points)),
-                    NULL, error);
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_COVERAGE, error);
+    return s && pm_sqlite_run(sqlite, s,
+                              PM_SQLITE_BOUND(bind_text(s, 1, game), sqlite3_bind_int64(s, 2, time),
+                                              bind_count(s, 3, uploads),
+                                              bind_count(s, 4, points_covered),
+                                              bind_count(s, 5, points)),
+                              NULL, error);
 }
 
 /* ---- opening and closing ---- */
@@ -267,6 +314,7 @@ static void destroy(struct pm_storage *storage)
         sqlite3_close(sqlite->readers[--sqlite->reader_count]);
     sqlite3_close(sqlite->writer);
     pthread_mutex_destroy(&sqlite->readers_mutex);
+    pm_sqlite_spaces_forget(sqlite);
     free(sqlite->path);
     free(sqlite);
 }
@@ -274,12 +322,15 @@ static void destroy(struct pm_storage *storage)
 static const struct pm_storage_operations operations = {
     .destroy = destroy,
     .begin = begin,
+    .begin_lazily = begin_lazily,
     .commit = commit,
     .rollback = rollback,
     .add_upload_id = add_upload_id,
     .add_uploads = add_uploads,
     .find_space = find_space,
     .put_space = put_space,
+    .add_samples = pm_sqlite_add_samples,
+    .delete_samples = pm_sqlite_delete_samples,
     .add_blob = add_blob,
     .put_database = put_database,
     .drop = pm_sqlite_drop,
@@ -289,6 +340,8 @@ static const struct pm_storage_operations operations = {
     .read_origins = pm_sqlite_read_origins,
     .read_game = pm_sqlite_read_game,
     .read_shader = pm_sqlite_read_shader,
+    .read_samples = pm_sqlite_read_samples,
+    .list_samples = pm_sqlite_list_samples,
     .read_bytes = pm_sqlite_read_bytes,
     .list_games = pm_sqlite_list_games,
     .get_database = pm_sqlite_get_database,

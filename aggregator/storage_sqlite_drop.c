@@ -9,9 +9,9 @@ static const char *const of_shader[] = {
     "DELETE FROM claims WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
 };
 static const char *const of_game[] = {
-    "DELETE FROM databases WHERE game = ?1",  "DELETE FROM coverage WHERE game = ?1",
-    "DELETE FROM quarantine WHERE game = ?1", "DELETE FROM origins WHERE game = ?1",
-    "DELETE FROM games WHERE name = ?1",
+    "DELETE FROM samples WHERE game = ?1",  "DELETE FROM databases WHERE game = ?1",
+    "DELETE FROM coverage WHERE game = ?1", "DELETE FROM quarantine WHERE game = ?1",
+    "DELETE FROM origins WHERE game = ?1",  "DELETE FROM games WHERE name = ?1",
 };
 
 static bool delete_rows(struct pm_sqlite *sqlite, const char *sql, const char *game,
@@ -47,5 +47,6 @@ bool pm_sqlite_drop(struct pm_storage *storage, const char *game, const struct p
     for (size_t i = 0; done && !key && i < sizeof(of_game) / sizeof(*of_game); i++)
         done = delete_rows(sqlite, of_game[i], game, NULL, error);
     sqlite3_exec(db, "PRAGMA secure_delete = OFF", NULL, NULL, NULL);
+    pm_sqlite_spaces_forget(sqlite);
     return done;
 }

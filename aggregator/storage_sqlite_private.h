@@ -21,6 +21,9 @@ enum pm_sqlite_statement {
     PM_SQLITE_FIND_SPACE,
     PM_SQLITE_PUT_SPACE,
     PM_SQLITE_ADD_BLOB,
+    PM_SQLITE_ADD_SAMPLES,
+    PM_SQLITE_DELETE_SAMPLES,
+    PM_SQLITE_DATA_VERSION,
     PM_SQLITE_PUT_DATABASE,
     PM_SQLITE_ADD_COVERAGE,
     PM_SQLITE_ADD_ORIGIN,
@@ -45,6 +48,7 @@ enum pm_sqlite_upkeep {
     PM_SQLITE_BLANK_MARKS,
     PM_SQLITE_UPKEEP_STATEMENTS
 };
+struct pm_sqlite_space;
 
 struct pm_sqlite {
     struct pm_storage storage; /* first */
@@ -54,6 +58,10 @@ struct pm_sqlite {
     sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
     sqlite3_stmt *upkeep[PM_SQLITE_UPKEEP_STATEMENTS]; /* too */
     struct pm_error merge_error; /* why the merge function failed; code PM_OK: it did not */
+    bool lazy;                   /* the writer's commits do not wait for the disk */
+    int64_t data_version;        /* changes when another connection writes */
+    struct pm_sqlite_space *spaces; /* storage_sqlite_spaces.c */
+    uint64_t spaces_seed;
     bool full;                   /* a write of this transaction found no space */
     pthread_mutex_t readers_mutex;
     sqlite3 *readers[PM_SQLITE_IDLE_READERS]; /* under readers_mutex: idle connections */
@@ -62,6 +70,40 @@ struct pm_sqlite {
 
 /* Fills *error from the connection's last error and returns false. what: what was being done. */
 bool pm_sqlite_fail(const char *path, sqlite3 *db, const char *what, struct pm_error *error);
+
+/* The writer's statement; NULL on failure. */
+sqlite3_stmt *pm_sqlite_prepared(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
+                                 struct pm_error *error);
+/* Runs a bound statement once. A row's first column goes to *value, if it is not NULL. */
+bool pm_sqlite_run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, int64_t *value,
+                   struct pm_error *error);
+/* SQLITE_OK when all are; they are few, so one after the other has been done by then. */
+#define PM_SQLITE_BOUND(...)                                                                       \
+    pm_sqlite_bound((const int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
+int pm_sqlite_bound(const int *codes, size_t count);
+
+/* A connection that reads; give it back. NULL on failure. */
+sqlite3 *pm_sqlite_take_reader(struct pm_sqlite *sqlite, struct pm_error *error);
+void pm_sqlite_give_reader(struct pm_sqlite *sqlite, sqlite3 *db);
+
+/* What is known of numbers of points, in memory, so that an upload's shaders need not each be
+ * looked up (storage_sqlite_spaces.c). 0: it is not known here. */
+uint32_t pm_sqlite_spaces_find(const struct pm_sqlite *sqlite, const char *game,
+                               const struct pm_shader_key *key, enum pm_kind kind);
+void pm_sqlite_spaces_remember(struct pm_sqlite *sqlite, const char *game,
+                               const struct pm_shader_key *key, enum pm_kind kind, uint32_t space);
+void pm_sqlite_spaces_forget(struct pm_sqlite *sqlite);
+
+/* Samples that wait (storage_sqlite_samples.c). */
+bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_samples *row,
+                           struct pm_error *error);
+bool pm_sqlite_delete_samples(struct pm_storage *storage, const char *game, unsigned part,
+                              uint64_t row, uint64_t *deleted, struct pm_error *error);
+bool pm_sqlite_read_samples(struct pm_storage *storage, const char *game, unsigned part,
+                            size_t bytes, pm_storage_visit_samples visit, void *user,
+                            struct pm_error *error);
+bool pm_sqlite_list_samples(struct pm_storage *storage, const char *game,
+                            pm_storage_visit_part visit, void *user, struct pm_error *error);
 
 /* NULL on failure. */
 sqlite3 *pm_sqlite_connect(const char *path, int flags, struct pm_error *error);

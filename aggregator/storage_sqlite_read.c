@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static sqlite3 *take_reader(struct pm_sqlite *sqlite, struct pm_error *error)
+sqlite3 *pm_sqlite_take_reader(struct pm_sqlite *sqlite, struct pm_error *error)
 {
     sqlite3 *db = NULL;
     pthread_mutex_lock(&sqlite->readers_mutex);
@@ -17,7 +17,7 @@ static sqlite3 *take_reader(struct pm_sqlite *sqlite, struct pm_error *error)
     return db ? db : pm_sqlite_connect(sqlite->path, SQLITE_OPEN_READONLY, error);
 }
 
-static void give_reader(struct pm_sqlite *sqlite, sqlite3 *db)
+void pm_sqlite_give_reader(struct pm_sqlite *sqlite, sqlite3 *db)
 {
     pthread_mutex_lock(&sqlite->readers_mutex);
     if (sqlite->reader_count < PM_SQLITE_IDLE_READERS) {
@@ -57,7 +57,7 @@ static bool select_rows(struct pm_sqlite *sqlite, const char *sql,
                         bool (*row)(void *user, sqlite3_stmt *statement, struct pm_error *error),
                         void *user, struct pm_error *error)
 {
-    sqlite3 *db = take_reader(sqlite, error);
+    sqlite3 *db = pm_sqlite_take_reader(sqlite, error);
     if (!db)
         return false;
     sqlite3_stmt *statement = NULL;
@@ -80,7 +80,7 @@ static bool select_rows(struct pm_sqlite *sqlite, const char *sql,
     if (code != SQLITE_OK)
         done = pm_sqlite_fail(sqlite->path, db, "cannot read the database", error);
     sqlite3_finalize(statement);
-    give_reader(sqlite, db);
+    pm_sqlite_give_reader(sqlite, db);
     return done;
 }
 

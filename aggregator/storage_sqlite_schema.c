@@ -49,7 +49,12 @@ static const char *const steps[SCHEMA_VERSION] = {
     " marks_day INTEGER NOT NULL, marks BLOB, PRIMARY KEY (game, key, kind, space)) WITHOUT ROWID;"
     "CREATE INDEX claims_by_day ON claims (marks_day);"
     "CREATE TABLE quarantine (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, game TEXT NOT NULL,"
-    " reason TEXT NOT NULL, body_size INTEGER NOT NULL, body BLOB);",
+    " reason TEXT NOT NULL, body_size INTEGER NOT NULL, body BLOB);"
+    /* also: samples that wait. Rows are in order of arrival, so that adding some writes where the
+     * ones before were written; the index, which also tells their sizes, finds those of a part. */
+    "CREATE TABLE samples (row INTEGER PRIMARY KEY AUTOINCREMENT, game TEXT NOT NULL,"
+    " part INTEGER NOT NULL, size INTEGER NOT NULL, day INTEGER NOT NULL, d BLOB NOT NULL);"
+    "CREATE INDEX samples_by_part ON samples (game, part, row, size);",
 };
 
 static bool is_full(int saved_errno)
@@ -199,7 +204,8 @@ bool pm_sqlite_prepare_schema(const char *path, sqlite3 *db, struct pm_error *er
     }
     return execute(path, db,
                    "COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                   "PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 67108864",
+                   "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16384; PRAGMA "
+                   "journal_size_limit = 268435456",
                    error);
 }
 

@@ -151,6 +151,7 @@ bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *forget = prepared(sqlite, PM_SQLITE_FORGET_BLOBS, error);
     sqlite3_stmt *put = prepared(sqlite, PM_SQLITE_REPLACE_SPACE, error);
+    pm_sqlite_spaces_forget(sqlite);
     return forget && put &&
            run(sqlite, forget, bind_shader(forget, game, key, kind), NULL, NULL, error) &&
            run(sqlite, put, bind_shader(put, game, key, kind) && bind_number(put, 4, space), NULL,
@@ -227,7 +228,9 @@ bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t today,
                            bind_number(s, 2, left),
                        NULL, NULL, error))
             return false;
-        if (steps[i].statement != PM_SQLITE_PRUNE_SPACES)
+        if (steps[i].statement == PM_SQLITE_PRUNE_SPACES)
+            pm_sqlite_spaces_forget(sqlite);
+        else
             *deleted += (uint64_t)sqlite3_changes(sqlite->writer);
         if (*deleted >= rows)
             break;

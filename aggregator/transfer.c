@@ -102,12 +102,14 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
     return pm_fail_prefix(error, "shader %s, day %u", text, key->day);
 }
 
-bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_storage *from,
+bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator *source,
                           const char *game, struct pm_imported *imported, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = aggregator->storage, *from = source->storage;
     struct import import = {.aggregator = aggregator, .game = game, .imported = imported};
     *imported = (struct pm_imported){0};
+    if (!pm_aggregator_fold(source, game, error))
+        return false;
     pthread_mutex_lock(&aggregator->write_mutex);
     bool done = storage->operations->begin(storage, error);
     if (done) {
@@ -159,6 +161,8 @@ bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
 {
     struct pm_storage *storage = aggregator->storage;
     *blobs = 0;
+    if (key && !pm_aggregator_fold(aggregator, game, error))
+        return false;
     pthread_mutex_lock(&aggregator->write_mutex);
     bool done = storage->operations->begin(storage, error);
     if (done) {

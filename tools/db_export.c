@@ -106,7 +106,7 @@ static bool copy_game(struct pm_aggregator *from, const char *game, const char *
     struct pm_imported imported;
     struct pm_aggregator *into = pm_aggregator_open(path, &info, error);
     const bool done =
-        into && pm_aggregator_import(into, pm_aggregator_storage(from), game, &imported, error);
+        into && pm_aggregator_import(into, from, game, &imported, error);
     pm_aggregator_destroy(into); /* which leaves one file */
     return done;
 }

@@ -25,7 +25,7 @@ static bool import_all(struct pm_aggregator *into, struct pm_aggregator *from,
     for (size_t i = 0; i < games->count; i++) {
         struct pm_imported imported;
         struct pm_error error;
-        if (pm_aggregator_import(into, pm_aggregator_storage(from), games->names[i], &imported,
+        if (pm_aggregator_import(into, from, games->names[i], &imported,
                                  &error)) {
             printf("%s: %llu uploads\n", games->names[i], (unsigned long long)imported.uploads);
         } else {

@@ -264,7 +264,8 @@ void load_check_stored(const char *path, const struct load_sum *sum)
     if (!aggregator)
         fail_msg("%s", error.message);
     struct pm_storage *storage = pm_aggregator_storage(aggregator);
-    if (!storage->operations->read_game(storage, "game", NULL, add_blob, &stored, &error))
+    if (!pm_aggregator_fold(aggregator, "game", &error) ||
+        !storage->operations->read_game(storage, "game", NULL, add_blob, &stored, &error))
         fail_msg("%s", error.message);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(stored.lanes[i], sum->lanes);

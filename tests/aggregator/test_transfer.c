@@ -89,7 +89,8 @@ static struct pm_buffer all_of(struct pm_aggregator *aggregator, const char *gam
     struct pm_buffer all;
     struct pm_error error;
     pm_buffer_init(&all, 1 << 26);
-    if (!storage->operations->list_games(storage, append_game, &all, &error) ||
+    if (!pm_aggregator_fold(aggregator, game, &error) ||
+        !storage->operations->list_games(storage, append_game, &all, &error) ||
         !storage->operations->read_game(storage, game, NULL, append_blob, &all, &error))
         fail_msg("%s", error.message);
     return all;
@@ -106,8 +107,7 @@ static void assert_same(struct pm_aggregator *a, struct pm_aggregator *b, bool s
 static bool import(struct place *place, int into, int from, struct pm_error *error)
 {
     struct pm_imported imported;
-    return pm_aggregator_import(place->sites[into], pm_aggregator_storage(place->sites[from]),
-                                "game", &imported, error);
+    return pm_aggregator_import(place->sites[into], place->sites[from], "game", &imported, error);
 }
 
 static void must_import(struct place *place, int into, int from)

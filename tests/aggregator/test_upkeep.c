@@ -262,6 +262,7 @@ static size_t blobs(struct place *place)
 {
     struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
     size_t count = 0;
+    assert_true(pm_aggregator_fold(place->aggregator, "game", NULL));
     assert_true(storage->operations->read_game(storage, "game", NULL, count_blob, &count, NULL));
     return count;
 }

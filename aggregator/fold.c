@@ -1,0 +1,394 @@
+/*
+ * Folding: samples that wait become part of their shaders' statistics, and are deleted, in one
+ * transaction. What takes time, reading and summing them, is done before it begins, so that uploads
+ * go on; one thread of a process does it at a time. Another process may fold the same samples:
+ * whoever then finds some of them deleted begins again.
+ */
+#include "aggregator/ageing.h"
+#include "aggregator/aggregator_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Samples that are read at once, in bytes: bounds the memory it takes, to some tens of times as
+ * much. */
+#define SLICE ((size_t)8 << 20)
+#define DELTAS_CAP ((size_t)1 << 30)
+/* Rows of one part that may wait anyway, and the share of the storage's size that may. A part of a
+ * game is rewritten when it is folded, so that what waits must stand in proportion to it. */
+#define WAITING_LEAST ((uint64_t)256 << 20)
+#define WAITING_SHARE 4
+
+struct fold_sample {
+    struct pm_sample sample;
+    uint32_t day;
+};
+
+/* What is added to one blob. */
+struct delta {
+    struct pm_storage_key key;
+    uint32_t space;
+    size_t start, size; /* in slice.encoded */
+};
+
+/* Some rows of one part. */
+struct slice {
+    struct pm_aggregator *aggregator;
+    const char *game;
+    unsigned part;
+    uint32_t first_day;     /* of the retention: what is older is only deleted */
+    struct pm_arena *arena; /* rows and scenes */
+    struct fold_sample *samples;
+    size_t count, allocated;
+    uint64_t rows, last_row, bytes;
+    struct pm_point_counts *points; /* of one sample */
+    size_t points_allocated;
+    struct delta *deltas;
+    size_t delta_count;
+    struct pm_buffer encoded;
+};
+
+/* ---- reading ---- */
+
+static bool add_sample(struct slice *slice, const struct pm_sample *sample, uint32_t day,
+                       struct pm_error *error)
+{
+    if (slice->count == slice->allocated) {
+        const size_t allocated = slice->allocated ? slice->allocated * 2 : 1024;
+        struct fold_sample *samples = realloc(slice->samples, allocated * sizeof(*samples));
+        if (!samples)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu samples", allocated);
+        slice->samples = samples;
+        slice->allocated = allocated;
+    }
+    slice->samples[slice->count++] = (struct fold_sample){*sample, day};
+    return true;
+}
+
+static bool visit_row(void *user, const struct pm_storage_samples *row, struct pm_error *error)
+{
+    struct slice *slice = user;
+    struct pm_sample_reader reader;
+    const void *data = pm_arena_dup(slice->arena, row->data, row->size);
+    bool end = false;
+    if (!data)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu bytes of samples", row->size);
+    slice->rows++;
+    slice->bytes += row->size;
+    slice->last_row = row->row;
+    if (row->day < slice->first_day)
+        return true;
+    pm_sample_reader_init(&reader, data, row->size);
+    while (pm_sample_next(&reader, &end, error)) {
+        if (end)
+            return true;
+        if (!add_sample(slice, &reader.sample, row->day, error))
+            return false;
+    }
+    return false;
+}
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Orders by all that a blob belongs to, and the space. */
+static int compare_samples(const void *a, const void *b)
+{
+    const struct fold_sample *left = a, *right = b;
+    const struct pm_shader_profile *x = &left->sample.shader, *y = &right->sample.shader;
+    int order = memcmp(x->key.bytes, y->key.bytes, PM_SHADER_KEY_BYTES);
+    if (order == 0)
+        order = compare_numbers(x->kind, y->kind);
+    if (order == 0)
+        order = memcmp(&x->environment, &y->environment, sizeof(x->environment));
+    if (order == 0)
+        order = compare_numbers(x->flags, y->flags);
+    if (order == 0)
+        order = compare_numbers(left->day, right->day);
+    if (order == 0)
+        order = compare_numbers(x->space, y->space);
+    if (order == 0)
+        order =
+            compare_numbers((uint32_t)left->sample.scene_size, (uint32_t)right->sample.scene_size);
+    return order != 0 ? order
+                      : memcmp(left->sample.scene, right->sample.scene, left->sample.scene_size);
+}
+
+/* ---- summing ---- */
+
+static bool add_to(struct slice *slice, struct pm_statistics *statistics,
+                   const struct pm_sample *sample, struct pm_error *error)
+{
+    struct pm_shader_profile shader = sample->shader;
+    if (shader.point_count > slice->points_allocated) {
+        struct pm_point_counts *points =
+            realloc(slice->points, shader.point_count * sizeof(*points));
+        if (!points)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points",
+                           shader.point_count);
+        slice->points = points;
+        slice->points_allocated = shader.point_count;
+    }
+    shader.points = slice->points;
+    return pm_sample_points(sample, slice->points, error) &&
+           pm_statistics_add_profile(statistics, &shader, error);
+}
+
+/* The samples from `first` on that belong to one blob become a delta; *end: behind them. */
+static bool sum(struct slice *slice, size_t first, size_t *end, struct pm_error *error)
+{
+    const struct pm_sample *sample = &slice->samples[first].sample;
+    const struct pm_shader_profile *shader = &sample->shader;
+    struct delta *delta = &slice->deltas[slice->delta_count];
+    struct pm_statistics statistics;
+    size_t at = first;
+    bool done = true;
+    pm_statistics_init(&statistics);
+    do
+        done = add_to(slice, &statistics, &slice->samples[at++].sample, error);
+    while (done && at < slice->count &&
+           compare_samples(&slice->samples[first], &slice->samples[at]) == 0);
+    char *scene = pm_arena_zalloc(slice->arena, sample->scene_size + 1, 1);
+    if (done && !scene)
+        done = pm_fail(error, PM_ERROR_MEMORY, "out of memory for a scene's name");
+    if (done) {
+        memcpy(scene, sample->scene, sample->scene_size);
+        *delta = (struct delta){.key = {.game = slice->game,
+                                        .scene = scene,
+                                        .key = shader->key,
+                                        .environment = shader->environment,
+                                        .kind = shader->kind,
+                                        .flags = shader->flags,
+                                        .day = slice->samples[first].day},
+                                .space = shader->space,
+                                .start = slice->encoded.size};
+        done = pm_statistics_encode(&statistics, &slice->encoded, error);
+        delta->size = slice->encoded.size - delta->start;
+        slice->delta_count++;
+    } else {
+        pm_ingest_fail_shader(error, &shader->key);
+    }
+    pm_statistics_finish(&statistics);
+    *end = at;
+    return done;
+}
+
+static bool sum_all(struct slice *slice, struct pm_error *error)
+{
+    qsort(slice->samples, slice->count, sizeof(*slice->samples), compare_samples);
+    slice->deltas = calloc(slice->count + 1, sizeof(*slice->deltas));
+    if (!slice->deltas)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu samples", slice->count);
+    for (size_t at = 0; at < slice->count;) {
+        if (!sum(slice, at, &at, error))
+            return false;
+    }
+    return true;
+}
+
+/* ---- writing ---- */
+
+static bool write_all(const struct slice *slice, bool *again, struct pm_error *error)
+{
+    struct pm_storage *storage = slice->aggregator->storage;
+    uint64_t deleted;
+    for (size_t i = 0; i < slice->delta_count; i++) {
+        const struct delta *delta = &slice->deltas[i];
+        uint32_t space;
+        if (!storage->operations->find_space(storage, slice->game, &delta->key.key, delta->key.kind,
+                                             &space, error))
+            return false;
+        /* What is known of a shader may have changed since: then these were of another one. */
+        if ((space == 0 || space == delta->space) &&
+            !storage->operations->add_blob(storage, &delta->key, slice->encoded.data + delta->start,
+                                           delta->size, error))
+            return false;
+    }
+    if (!storage->operations->delete_samples(storage, slice->game, slice->part, slice->last_row,
+                                             &deleted, error))
+        return false;
+    *again = deleted != slice->rows;
+    return true;
+}
+
+static bool commit_all(const struct slice *slice, bool *again, struct pm_error *error)
+{
+    struct pm_storage *storage = slice->aggregator->storage;
+    pthread_mutex_lock(&slice->aggregator->write_mutex);
+    /* Lazily: until it is durable, so is that the samples wait. */
+    bool done = storage->operations->begin_lazily(storage, error);
+    if (done) {
+        done = write_all(slice, again, error);
+        if (done && !*again)
+            done = storage->operations->commit(storage, error);
+        else
+            storage->operations->rollback(storage);
+    }
+    pthread_mutex_unlock(&slice->aggregator->write_mutex);
+    return done;
+}
+
+static void slice_finish(struct slice *slice)
+{
+    pm_arena_destroy(slice->arena);
+    free(slice->samples);
+    free(slice->points);
+    free(slice->deltas);
+    pm_buffer_finish(&slice->encoded);
+}
+
+/* Folds the oldest rows of a part; *bytes: how many were folded, 0 when nothing waits. */
+static bool fold_slice(struct pm_aggregator *aggregator, const char *game, unsigned part,
+                       uint64_t *bytes, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    bool done = true, again = true;
+    *bytes = 0;
+    while (done && again) {
+        struct slice slice = {
+            .aggregator = aggregator, .game = game, .part = part, .arena = pm_arena_create(0)};
+        pm_buffer_init(&slice.encoded, DELTAS_CAP);
+        again = false;
+        done =
+            (slice.arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples")) &&
+            storage->operations->read_samples(storage, game, part, SLICE, visit_row, &slice, error);
+        if (done && slice.rows > 0)
+            done = sum_all(&slice, error) && commit_all(&slice, &again, error);
+        if (done && !again)
+            *bytes = slice.bytes;
+        slice_finish(&slice);
+    }
+    return done;
+}
+
+/* ---- parts ---- */
+
+struct part {
+    char *game;
+    unsigned part;
+    uint64_t bytes;
+};
+
+struct parts {
+    struct part *parts;
+    size_t count;
+    uint64_t bytes;
+};
+
+static bool visit_part(void *user, const char *game, unsigned part, uint64_t rows, uint64_t bytes,
+                       struct pm_error *error)
+{
+    struct parts *all = user;
+    struct part *parts = realloc(all->parts, (all->count + 1) * sizeof(*parts));
+    char *copy = strdup(game);
+    (void)rows;
+    if (parts)
+        all->parts = parts;
+    if (!parts || !copy) {
+        free(copy);
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu parts", all->count);
+    }
+    parts[all->count++] = (struct part){copy, part, bytes};
+    all->bytes += bytes;
+    return true;
+}
+
+static void parts_finish(struct parts *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        free(all->parts[i].game);
+    free(all->parts);
+}
+
+/* As much as waited when it was listed: under load there is always more. */
+static bool fold_part(struct pm_aggregator *aggregator, const struct part *part,
+                      struct pm_error *error)
+{
+    uint64_t bytes = 1;
+    for (uint64_t folded = 0; folded < part->bytes && bytes > 0; folded += bytes) {
+        if (!fold_slice(aggregator, part->game, part->part, &bytes, error))
+            return pm_fail_prefix(error, "folding \"%s\"", part->game);
+        /* Another process may have folded what this one counted. */
+        uint64_t known = atomic_load(&aggregator->samples_bytes);
+        while (!atomic_compare_exchange_weak(&aggregator->samples_bytes, &known,
+                                             known > bytes ? known - bytes : 0)) {
+        }
+    }
+    return true;
+}
+
+bool pm_aggregator_fold(struct pm_aggregator *aggregator, const char *game, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    struct parts all = {0};
+    pthread_mutex_lock(&aggregator->fold_mutex);
+    bool done = storage->operations->list_samples(storage, game, visit_part, &all, error);
+    for (size_t i = 0; done && i < all.count; i++)
+        done = fold_part(aggregator, &all.parts[i], error);
+    pthread_mutex_unlock(&aggregator->fold_mutex);
+    parts_finish(&all);
+    return done;
+}
+
+bool pm_fold_init(struct pm_aggregator *aggregator, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    struct parts all = {0};
+    const bool done = storage->operations->list_samples(storage, NULL, visit_part, &all, error);
+    atomic_store(&aggregator->samples_bytes, all.bytes);
+    parts_finish(&all);
+    return done;
+}
+
+/* ---- limits ---- */
+
+static uint64_t limit_of(struct pm_aggregator *aggregator)
+{
+    struct pm_storage *storage = aggregator->storage;
+    uint64_t bytes;
+    if (aggregator->samples_limit > 0)
+        return aggregator->samples_limit;
+    if (atomic_load(&aggregator->samples_bytes) <= WAITING_LEAST ||
+        !storage->operations->read_bytes(storage, &bytes, NULL) ||
+        bytes / WAITING_SHARE < WAITING_LEAST)
+        return WAITING_LEAST;
+    return bytes / WAITING_SHARE;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *left = a, *right = b;
+    return (left->bytes < right->bytes) - (left->bytes > right->bytes);
+}
+
+bool pm_fold_to_limit(struct pm_aggregator *aggregator, enum pm_fold_limit limit,
+                      struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    struct parts all = {0};
+    const uint64_t may = limit_of(aggregator);
+    if (atomic_load(&aggregator->samples_bytes) <= (limit == PM_FOLD_HARD ? 2 * may : may))
+        return true;
+    pthread_mutex_lock(&aggregator->fold_mutex);
+    bool done = storage->operations->list_samples(storage, NULL, visit_part, &all, error);
+    if (done && all.count > 0)
+        qsort(all.parts, all.count, sizeof(*all.parts), compare_parts);
+    uint64_t left = all.bytes;
+    /* What this process counted may have been folded by another. */
+    if (done)
+        atomic_store(&aggregator->samples_bytes, all.bytes);
+    for (size_t i = 0; done && i < all.count && left > may / 4 * 3; i++) {
+        done = fold_part(aggregator, &all.parts[i], error);
+        left -= all.parts[i].bytes;
+    }
+    pthread_mutex_unlock(&aggregator->fold_mutex);
+    parts_finish(&all);
+    return done;
+}
+
+bool pm_aggregator_fold_some(struct pm_aggregator *aggregator, struct pm_error *error)
+{
+    return pm_fold_to_limit(aggregator, PM_FOLD_SOFT, error);
+}

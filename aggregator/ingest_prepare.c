@@ -1,0 +1,122 @@
+/* Taking a profile in, as far as it can be done without the storage: by any thread. */
+#include "aggregator/aggregator_private.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points that one profile's shaders may have in all: a space costs an uploader nothing, but
+ * everyone else memory. */
+#define PROFILE_SPACE ((uint64_t)1 << 22)
+#define SAMPLES_CAP ((size_t)1 << 30) /* bytes; far above what a profile's limits let through */
+
+bool pm_ingest_fail_shader(struct pm_error *error, const struct pm_shader_key *key)
+{
+    char text[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(key, text);
+    return pm_fail_prefix(error, "shader %s", text);
+}
+
+static int compare_shaders(const void *a, const void *b)
+{
+    const struct pm_shader_profile *left = *(const struct pm_shader_profile *const *)a;
+    const struct pm_shader_profile *right = *(const struct pm_shader_profile *const *)b;
+    int order = memcmp(left->key.bytes, right->key.bytes, PM_SHADER_KEY_BYTES);
+    if (order == 0)
+        order = (left->kind > right->kind) - (left->kind < right->kind);
+    if (order == 0)
+        order = memcmp(&left->environment, &right->environment, sizeof(left->environment));
+    return order != 0 ? order : (left->flags > right->flags) - (left->flags < right->flags);
+}
+
+/* A shader that is there twice would be two clusters; spaces within one profile must agree too. */
+static bool check_repeats(const struct pm_profile *profile, struct pm_error *error)
+{
+    const struct pm_shader_profile **sorted = calloc(profile->shader_count + 1, sizeof(*sorted));
+    if (!sorted)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders",
+                       profile->shader_count);
+    for (size_t i = 0; i < profile->shader_count; i++)
+        sorted[i] = &profile->shaders[i];
+    qsort(sorted, profile->shader_count, sizeof(*sorted), compare_shaders);
+    bool done = true;
+    for (size_t i = 1; done && i < profile->shader_count; i++) {
+        const struct pm_shader_profile *before = sorted[i - 1], *now = sorted[i];
+        if (compare_shaders(&sorted[i - 1], &sorted[i]) == 0) {
+            pm_fail(error, PM_ERROR_INPUT, "key: is there twice");
+            done = pm_ingest_fail_shader(error, &now->key);
+        } else if (pm_shader_key_equal(&before->key, &now->key) && before->kind == now->kind &&
+                   before->space != now->space) {
+            pm_fail(error, PM_ERROR_INPUT, "space: %" PRIu32 " and %" PRIu32 " in one profile",
+                    before->space, now->space);
+            done = pm_ingest_fail_shader(error, &now->key);
+        }
+    }
+    free(sorted);
+    return done;
+}
+
+/* Everything about a profile that can be told without the storage. */
+static bool check_profile(const struct pm_profile *profile, struct pm_error *error)
+{
+    uint64_t space = 0;
+    if (!profile->game || profile->game[0] == 0)
+        return pm_fail(error, PM_ERROR_INPUT, "game: is empty");
+    for (size_t i = 0; i < profile->shader_count; i++) {
+        if (!pm_statistics_check_profile(&profile->shaders[i], error))
+            return pm_ingest_fail_shader(error, &profile->shaders[i].key);
+        space += profile->shaders[i].space;
+    }
+    if (space > PROFILE_SPACE)
+        return pm_fail(error, PM_ERROR_INPUT, "space: %" PRIu64 " in all, which is above %" PRIu64,
+                       space, PROFILE_SPACE);
+    return check_repeats(profile, error);
+}
+
+struct pm_prepared *pm_aggregator_prepare(struct pm_aggregator *aggregator,
+                                          const struct pm_profile *profile, struct pm_error *error)
+{
+    if (!check_profile(profile, error)) {
+        if (error->code == PM_ERROR_INPUT || error->code == PM_ERROR_UNSUPPORTED)
+            pm_quarantine_add_profile(aggregator, profile, error->message);
+        return NULL;
+    }
+    struct pm_prepared *prepared = calloc(1, sizeof(*prepared));
+    if (!prepared) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for a profile");
+        return NULL;
+    }
+    prepared->profile = profile;
+    pm_buffer_init(&prepared->samples, SAMPLES_CAP);
+    for (unsigned part = 0; part < PM_SAMPLE_PARTS; part++) {
+        const struct pm_shader_profile *before = NULL;
+        for (size_t i = 0; i < profile->shader_count; i++) {
+            const struct pm_shader_profile *shader = &profile->shaders[i];
+            if (pm_sample_part(&shader->key) != part)
+                continue;
+            if (!pm_sample_append(&prepared->samples, profile->scene ? profile->scene : "", shader,
+                                  before)) {
+                pm_prepared_destroy(prepared);
+                pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders",
+                        profile->shader_count);
+                return NULL;
+            }
+            before = shader;
+        }
+        prepared->ends[part] = prepared->samples.size;
+    }
+    return prepared;
+}
+
+void pm_prepared_destroy(struct pm_prepared *prepared)
+{
+    if (!prepared)
+        return;
+    pm_buffer_finish(&prepared->samples);
+    free(prepared);
+}
+
+size_t pm_prepared_bytes(const struct pm_prepared *prepared)
+{
+    return sizeof(*prepared) + prepared->samples.allocated;
+}

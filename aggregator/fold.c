@@ -247,8 +247,12 @@ static bool fold_slice(struct pm_aggregator *aggregator, const char *game, unsig
     bool done = true, again = true;
     *bytes = 0;
     while (done && again) {
-        struct slice slice = {
-            .aggregator = aggregator, .game = game, .part = part, .arena = pm_arena_create(0)};
+        struct slice slice = {.aggregator = aggregator,
+                              .game = game,
+                              .part = part,
+                              .first_day = pm_ageing_first_day(pm_aggregator_today(aggregator),
+                                                               aggregator->retention_days),
+                              .arena = pm_arena_create(0)};
         pm_buffer_init(&slice.encoded, DELTAS_CAP);
         again = false;
         done =

@@ -322,6 +322,7 @@ static void test_much_is_deleted_in_steps(void **state)
     for (uint64_t i = 0; i < SHADERS; i++)
         shaders[i] = block_shader(place->arena, i, 1, &point, 1);
     store(place, profile_of(place->arena, &place->random, "game", shaders, SHADERS));
+    assert_int_equal(blobs(place), SHADERS);
     place->now += (int64_t)PM_RETENTION_DAYS * DAY;
     store(place, profile_of(place->arena, &place->random, "game", shaders, 7));
     assert_int_equal(blobs(place), SHADERS + 7);

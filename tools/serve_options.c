@@ -64,6 +64,15 @@ const struct pm_serve_option pm_serve_option_table[] = {
     {NULL, PM_SERVE_TEXT, 0, 0, 0, 0, 0, NULL, NULL},
 };
 
+const char *pm_serve_option_key(const struct pm_serve_option *option,
+                                char key[static PM_SERVE_KEY_BYTES])
+{
+    snprintf(key, PM_SERVE_KEY_BYTES, "%s", option->name);
+    for (char *c = key; *c; c++)
+        *c = *c == '-' ? '_' : *c;
+    return key;
+}
+
 #define NOT_GIVEN UINT32_MAX /* pm_serve_options_settle decides */
 
 bool pm_serve_options_init(struct pm_serve_options *options, struct pm_error *error)

@@ -38,6 +38,12 @@ struct pm_serve_option {
     const char *help;        /* ends with the default in parentheses where there is one */
 };
 
+#define PM_SERVE_KEY_BYTES 64
+
+/* What the option is called in a file. */
+const char *pm_serve_option_key(const struct pm_serve_option *option,
+                                char key[static PM_SERVE_KEY_BYTES]);
+
 /* Ends with a NULL name. */
 extern const struct pm_serve_option pm_serve_option_table[];
 

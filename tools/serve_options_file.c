@@ -12,18 +12,11 @@ enum {
     LONGEST_KEY = 64,       /* bytes that a message shows of a key */
 };
 
-/* Is the key the option's name, with underscores? */
-static bool is_key(const char *key, const char *name)
+static const struct pm_serve_option *find(const char *wanted)
 {
-    while (*key && *key != '-' && *key == (*name == '-' ? '_' : *name))
-        key++, name++;
-    return !*key && !*name;
-}
-
-static const struct pm_serve_option *find(const char *key)
-{
+    char key[PM_SERVE_KEY_BYTES];
     for (const struct pm_serve_option *option = pm_serve_option_table; option->name; option++) {
-        if (is_key(key, option->name))
+        if (strcmp(wanted, pm_serve_option_key(option, key)) == 0)
             return option;
     }
     return NULL;
@@ -33,12 +26,10 @@ static bool unknown(const struct pm_json_text *json, size_t at, const char *key,
                     struct pm_error *error)
 {
     size_t best = SIZE_MAX;
-    char near[LONGEST_KEY] = "";
+    char near[PM_SERVE_KEY_BYTES] = "";
     for (const struct pm_serve_option *option = pm_serve_option_table; option->name; option++) {
-        char name[LONGEST_KEY];
-        snprintf(name, sizeof(name), "%s", option->name);
-        for (char *c = name; *c; c++)
-            *c = *c == '-' ? '_' : *c;
+        char name[PM_SERVE_KEY_BYTES];
+        pm_serve_option_key(option, name);
         const size_t distance = pm_nearest_distance(key, name, strlen(name));
         if (distance < best) {
             best = distance;

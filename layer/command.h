@@ -34,8 +34,9 @@ struct pm_pass {
     bool worth;           /* something was bound in it that is awaited */
     bool spoilt;          /* its time says nothing */
     bool bound;           /* the variant that is tried is bound just now */
+    bool draws;           /* its draws are timed one by one, and not itself */
     uint32_t place;       /* in the frame */
-    uint32_t measurement; /* PM_TIMING_NONE: it is not timed */
+    uint32_t measurement; /* of it, or reserved for one of its draws; PM_TIMING_NONE */
     struct pm_timed timed;
 };
 

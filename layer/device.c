@@ -1,6 +1,7 @@
 #include "layer/device.h"
 
 #include "layer/ab.h"
+#include "layer/additive.h"
 #include "layer/compiler.h"
 #include "layer/counters.h"
 #include "layer/entry.h"
@@ -119,6 +120,7 @@ static void start_trials(struct pm_device *device)
         return;
     device->timing = pm_timing_create(device);
     device->trials = pm_trials_create(device);
+    device->additive = device->trials != NULL ? pm_additive_create(device) : NULL;
     if (device->trials == NULL)
         pm_log_info(device->instance->log,
                     "specialized shaders cannot be tried: the device cannot time them");
@@ -160,9 +162,11 @@ static void stop_sampling(struct pm_device *device)
     pm_optimizer_destroy(device->optimizer);
     device->optimizer = NULL;
     pm_pipelines_destroy(device->pipelines);
+    pm_additive_destroy(device->additive);
     pm_trials_destroy(device->trials);
     pm_timing_destroy(device->timing);
     pm_ab_destroy(device->ab);
+    device->additive = NULL;
     device->trials = NULL;
     device->timing = NULL;
     device->ab = NULL;

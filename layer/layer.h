@@ -40,6 +40,7 @@ struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
 struct pm_optimizer; /* optimize.h: specialized variants */
 struct pm_journal;   /* profile/journal.h */
 struct pm_timing;    /* timing.h: timestamps */
+struct pm_additive;  /* additive.h: whether single draws can be timed */
 struct pm_trials;    /* trial.h: specialized variants that are tried */
 struct pm_ab;        /* ab.h: original and specialized in turn */
 
@@ -107,6 +108,7 @@ struct pm_device {
     _Atomic bool optimizes;         /* binds look for proven variants (optimize.h) */
     struct pm_timing *timing;       /* NULL: nothing can be timed, or is to be */
     struct pm_trials *trials;       /* likewise */
+    struct pm_additive *additive;   /* likewise */
     struct pm_ab *ab;               /* NULL: nothing is compared */
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };

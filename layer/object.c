@@ -1,4 +1,5 @@
 #include "layer/object.h"
+#include "layer/generate/create_info.h"
 #include "layer/object_private.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -349,6 +350,19 @@ bool pm_object_subpass(const struct pm_object *render_pass, uint32_t index,
     subpass->color = any_used(description->pColorAttachments, description->colorAttachmentCount);
     subpass->depth_stencil = any_used(description->pDepthStencilAttachment, 1);
     return true;
+}
+
+bool pm_object_has_views(const struct pm_object *render_pass)
+{
+    if (!render_pass->render_pass2)
+        return pm_find_in_chain(render_pass->info.render_pass->pNext,
+                                VK_STRUCTURE_TYPE_RENDER_PASS_MULTIVIEW_CREATE_INFO) != NULL;
+    const VkRenderPassCreateInfo2 *info = render_pass->info.render_pass2;
+    for (uint32_t i = 0; i < info->subpassCount; i++) {
+        if (info->pSubpasses[i].viewMask != 0)
+            return true;
+    }
+    return false;
 }
 
 void pm_name_object(struct pm_device *device, VkObjectType type, uint64_t handle,

@@ -1,12 +1,12 @@
 #include "layer/optimize.h"
 
+#include "base/clock.h"
 #include "layer/ab.h"
 #include "layer/compiler.h"
 #include "layer/instance.h"
 #include "layer/pipeline_cache.h"
 #include "layer/trial.h"
 #include <stdlib.h>
-#include <time.h>
 
 /* A pipeline that waits for its variant. */
 struct waiting {
@@ -180,12 +180,9 @@ void pm_optimize_pause(struct pm_device *device, bool paused)
 
 void pm_optimize_heartbeat(struct pm_device *device)
 {
-    struct timespec now;
-    if (!device->optimizer)
-        return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    pm_journal_heartbeat(device->optimizer->journal, now.tv_sec,
-                         device->instance->config.debug.settle_seconds);
+    if (device->optimizer)
+        pm_journal_heartbeat(device->optimizer->journal, pm_now() / PM_SECOND,
+                             device->instance->config.debug.settle_seconds);
 }
 
 void pm_optimize_lost(struct pm_device *device)

@@ -1,5 +1,6 @@
 #include "layer/queue.h"
 
+#include "layer/additive.h"
 #include "layer/command.h"
 #include "layer/hooks.h"
 #include "layer/readback.h"
@@ -84,8 +85,8 @@ static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
     }
     if (sign > 0)
         atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
-    if (sign > 0 && command->timings != PM_TIMING_NONE)
-        pm_timing_submit(command);
+    if (command->timings != PM_TIMING_NONE)
+        (sign > 0 ? pm_timing_submit : pm_timing_submit_failed)(command);
     if (command->use_count > 0)
         pm_readback_submit(queue, command->uses, command->use_count, sign);
 }
@@ -160,6 +161,7 @@ static void submitted(struct pm_queue *queue)
     if (!atomic_load_explicit(&sampling->presents, memory_order_relaxed))
         pm_sampling_heartbeat(sampling);
     pm_readback_follow(queue, false);
+    pm_additive_follow(queue->device->additive, queue);
     pm_messages_deliver(queue->device->instance);
 }
 

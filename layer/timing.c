@@ -22,7 +22,7 @@ struct measurement {
 
 struct pm_timing {
     struct pm_device *device;
-    PFN_vkResetQueryPool reset;
+    PFN_vkResetQueryPool reset; /* NULL: recordings reset the queries themselves */
     VkQueryPool pool;
     double period;     /* nanoseconds a tick */
     uint32_t *bits;    /* valid, by queue family; owned */
@@ -66,23 +66,25 @@ static bool make_pool(struct pm_timing *timing)
     if (device->dispatch.CreateQueryPool(device->handle, &info, NULL, &timing->pool) != VK_SUCCESS)
         return false;
     pm_name_object(device, VK_OBJECT_TYPE_QUERY_POOL, PM_KEY(timing->pool), "trial timestamps");
-    timing->reset(device->handle, timing->pool, 0, 2 * MEASUREMENTS);
+    if (timing->reset != NULL)
+        timing->reset(device->handle, timing->pool, 0, 2 * MEASUREMENTS);
     return true;
 }
 
 struct pm_timing *pm_timing_create(struct pm_device *device)
 {
-    struct pm_timing *timing =
-        device->abilities.host_query_reset ? calloc(1, sizeof *timing) : NULL;
+    struct pm_timing *timing = calloc(1, sizeof *timing);
     if (timing == NULL)
         return NULL;
     timing->device = device;
-    timing->reset = device->dispatch.ResetQueryPool != NULL ? device->dispatch.ResetQueryPool
-                                                            : device->dispatch.ResetQueryPoolEXT;
+    if (device->abilities.host_query_reset)
+        timing->reset = device->dispatch.ResetQueryPool != NULL
+                            ? device->dispatch.ResetQueryPool
+                            : device->dispatch.ResetQueryPoolEXT;
     timing->period = (double)device->properties.limits.timestampPeriod;
     timing->first_waiting = PM_TIMING_NONE;
     pthread_mutex_init(&timing->lock, NULL);
-    if (timing->reset != NULL && timing->period > 0 && find_families(timing) && make_pool(timing))
+    if (timing->period > 0 && find_families(timing) && make_pool(timing))
         return timing;
     pm_timing_destroy(timing);
     return NULL;
@@ -123,7 +125,7 @@ static uint32_t reserve(struct pm_timing *timing)
 /* The GPU is done with it. */
 static void release(struct pm_timing *timing, uint32_t index)
 {
-    if (!atomic_load(&timing->device->lost))
+    if (timing->reset != NULL && !atomic_load(&timing->device->lost))
         timing->reset(timing->device->handle, timing->pool, 2 * index, 2);
     atomic_fetch_and(&timing->used[index / 64], ~(UINT64_C(1) << index % 64));
 }
@@ -135,7 +137,12 @@ static void write_timestamp(const struct pm_command *command, uint32_t query)
                                        device->timing->pool, query);
 }
 
-uint32_t pm_timing_begin(struct pm_command *command)
+bool pm_timing_needs_no_reset(const struct pm_command *command)
+{
+    return command->once && command->device->timing->reset != NULL;
+}
+
+uint32_t pm_timing_reserve(struct pm_command *command)
 {
     struct pm_timing *timing = command->device->timing;
     const uint32_t index = reserve(timing);
@@ -150,10 +157,14 @@ uint32_t pm_timing_begin(struct pm_command *command)
         .recorded = true,
     };
     command->timings = index;
-    if (!command->once)
+    if (!pm_timing_needs_no_reset(command))
         command->device->dispatch.CmdResetQueryPool(command->handle, timing->pool, 2 * index, 2);
-    write_timestamp(command, 2 * index);
     return index;
+}
+
+void pm_timing_start(const struct pm_command *command, uint32_t index)
+{
+    write_timestamp(command, 2 * index);
 }
 
 void pm_timing_end(struct pm_command *command, uint32_t index, const struct pm_timed *timed)
@@ -183,12 +194,42 @@ void pm_timing_submit(struct pm_command *command)
         struct measurement *measurement = &timing->measurements[i];
         if (measurement->submitted || !measurement->ended || measurement->timed.trial == NULL)
             continue;
-        measurement->submitted = any = true;
+        measurement->submitted = true;
+        if (timing->reset == NULL)
+            continue;
         wait_for(timing, i);
+        any = true;
     }
     pthread_mutex_unlock(&timing->lock);
     if (any)
         pm_readback_wake(command->device->readback);
+}
+
+void pm_timing_submit_failed(struct pm_command *command)
+{
+    struct pm_timing *timing = command->device->timing;
+    pthread_mutex_lock(&timing->lock);
+    for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next)
+        timing->measurements[i].submitted &= timing->measurements[i].waiting;
+    pthread_mutex_unlock(&timing->lock);
+}
+
+/* Under the lock. true: its result can be read from now on. */
+static bool drop_one(struct pm_timing *timing, uint32_t index)
+{
+    struct measurement *measurement = &timing->measurements[index];
+    measurement->recorded = false;
+    if (measurement->waiting)
+        return false;
+    const bool readable = timing->reset == NULL && measurement->submitted;
+    if (!readable && !timing->reading) {
+        release(timing, index);
+        return false;
+    }
+    if (!readable)
+        measurement->timed.trial = NULL; /* taken already, or never submitted */
+    wait_for(timing, index);
+    return readable;
 }
 
 void pm_timing_drop(struct pm_command *command)
@@ -196,21 +237,17 @@ void pm_timing_drop(struct pm_command *command)
     if (command->timings == PM_TIMING_NONE)
         return;
     struct pm_timing *timing = command->device->timing;
+    bool any = false;
     pthread_mutex_lock(&timing->lock);
     for (uint32_t i = command->timings, next; i != PM_TIMING_NONE; i = next) {
-        struct measurement *measurement = &timing->measurements[i];
-        next = measurement->next;
-        measurement->recorded = false;
-        if (!measurement->waiting && timing->reading) {
-            measurement->timed.trial = NULL; /* taken already, or never submitted */
-            wait_for(timing, i);
-        } else if (!measurement->waiting) {
-            release(timing, i);
-        }
+        next = timing->measurements[i].next;
+        any |= drop_one(timing, i);
     }
     pthread_mutex_unlock(&timing->lock);
     command->timings = PM_TIMING_NONE;
     atomic_fetch_sub(&command->device->sampling->tracked, 1);
+    if (any)
+        pm_readback_wake(command->device->readback);
 }
 
 /* ---- results ---- */
@@ -245,19 +282,30 @@ static uint32_t detach(struct pm_timing *timing, struct reading *reading)
     return first;
 }
 
-/* In one call: asked one by one lavapipe gave two to four of thirty in time (seen). */
-static void read_queries(struct pm_timing *timing, struct reading *reading)
+/* The results of some measurements from the first on, of which nothing may be known. */
+static void read_range(struct pm_timing *timing, struct reading *reading, uint32_t first,
+                       uint32_t count)
 {
     struct pm_device *device = timing->device;
-    const uint32_t count = reading->last - reading->first + 1;
-    void *out = reading->queries[reading->first];
+    void *out = reading->queries[first];
     memset(out, 0, count * sizeof *reading->queries);
     const VkResult result = device->dispatch.GetQueryPoolResults(
-        device->handle, timing->pool, 2 * reading->first, 2 * count,
-        count * sizeof *reading->queries, out, sizeof **reading->queries,
-        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+        device->handle, timing->pool, 2 * first, 2 * count, count * sizeof *reading->queries, out,
+        sizeof **reading->queries, VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
     if (result == VK_ERROR_DEVICE_LOST)
         pm_device_was_lost(device);
+}
+
+/* In one call: asked one by one lavapipe gave two to four of thirty in time (seen). Where
+ * recordings reset the queries, only those that the GPU is done with may be asked for. */
+static void read_queries(struct pm_timing *timing, struct reading *reading, uint32_t first)
+{
+    if (timing->reset != NULL) {
+        read_range(timing, reading, reading->first, reading->last - reading->first + 1);
+        return;
+    }
+    for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting)
+        read_range(timing, reading, i, 1);
 }
 
 static bool is_there(const struct reading *reading, uint32_t index)
@@ -296,7 +344,7 @@ void pm_timing_poll(struct pm_timing *timing, pm_timing_taker take, void *user)
     const uint32_t first = detach(timing, &reading);
     if (first == PM_TIMING_NONE)
         return;
-    read_queries(timing, &reading);
+    read_queries(timing, &reading, first);
     for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting) {
         if (is_there(&reading, i) && timing->measurements[i].timed.trial != NULL)
             take(user, &timing->measurements[i].timed, nanoseconds_of(timing, &reading, i));

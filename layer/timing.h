@@ -6,8 +6,10 @@
  * also resets them itself, outside render passes, and only its first submission is read. Results
  * are polled by the readback's thread, never waited for.
  *
- * A device without host query reset, and a queue family whose timestamps have no valid bits, time
- * nothing.
+ * On a device without host query reset every recording resets its own, and its results are read
+ * only when it is dropped: before that a query may still hold what it was written with last.
+ *
+ * A queue family whose timestamps have no valid bits times nothing.
  *
  * Thread safety: a function that takes a command follows its command buffer's external
  * synchronization, and takes no lock while it records; polling belongs to one thread.
@@ -37,15 +39,24 @@ void pm_timing_destroy(struct pm_timing *timing);
 /* Whether command buffers of the queue family can be timed. NULL is allowed. */
 bool pm_timing_is_possible(const struct pm_timing *timing, uint32_t family);
 
-/* Writes the first timestamp into the recording. Outside render passes, unless the recording is
- * for one submission. PM_TIMING_NONE: all measurements are in use. */
-uint32_t pm_timing_begin(struct pm_command *command);
+/* Whether a measurement may be reserved inside a render pass of the recording: it need not be reset
+ * there. */
+bool pm_timing_needs_no_reset(const struct pm_command *command);
 
-/* Writes the second one, under the same conditions. */
+/* Reserves a measurement for the recording; outside render passes, unless pm_timing_needs_no_reset.
+ * PM_TIMING_NONE: all are in use. One that is never started measures nothing. */
+uint32_t pm_timing_reserve(struct pm_command *command);
+
+/* Writes its first timestamp into the recording. Inside a render pass that has several views
+ * neither this nor the next may be called. */
+void pm_timing_start(const struct pm_command *command, uint32_t measurement);
+
+/* Writes the second one; within the same render pass instance as the first, or both outside. */
 void pm_timing_end(struct pm_command *command, uint32_t measurement, const struct pm_timed *timed);
 
-/* The recording is about to be submitted. */
+/* The recording is about to be submitted; it was not after all. */
 void pm_timing_submit(struct pm_command *command);
+void pm_timing_submit_failed(struct pm_command *command);
 
 /* The recording is given up, and the GPU is done with it: its measurements are lost unless they
  * were taken in time. */

@@ -3,6 +3,7 @@
 
 #include "base/paired.h"
 #include "base/random.h"
+#include "layer/additive.h"
 #include "layer/optimize.h"
 #include <inttypes.h>
 #include <math.h>
@@ -31,6 +32,8 @@ enum {
 #define LIMIT_CALL 0.99
 #define LIMIT_PASS 1.0
 
+enum kind { UNUSED, CALLS, PASSES };
+
 struct pair {
     uint32_t number;
     uint32_t have; /* bit 0: the original's time, bit 1: the variant's */
@@ -49,7 +52,7 @@ struct pm_trial {
     struct pm_shader_key key;
     struct pm_environment environment;
     uint64_t seed;
-    bool passes;           /* whole render pass instances are timed */
+    _Atomic uint32_t kind; /* of use: enum kind */
     _Atomic bool awake;    /* changed under the lock */
     _Atomic bool over;     /* likewise */
     bool judged, reported; /* under the lock */
@@ -143,7 +146,6 @@ struct pm_trial *pm_trials_add(struct pm_trials *trials, struct pm_optimized *ca
     trial->key = candidate->shader->key;
     trial->environment = candidate->shader->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
-    trial->passes = !compute;
     trial->sleep = SLEEP;
     pthread_mutex_lock(&trials->lock);
     trial->next = trials->first;
@@ -151,6 +153,8 @@ struct pm_trial *pm_trials_add(struct pm_trials *trials, struct pm_optimized *ca
     set_awake(trial, true);
     atomic_store(&trials->used_at, heartbeat_of(trials));
     pthread_mutex_unlock(&trials->lock);
+    if (!compute)
+        pm_additive_want(trials->device->additive);
     return trial;
 }
 
@@ -201,8 +205,17 @@ bool pm_trial_is_awake(const struct pm_trial *trial)
 
 /* ---- the next use ---- */
 
-bool pm_trial_next(struct pm_trial *trial, struct pm_timed *timed)
+/* Whether the trial's uses are, or become, of that kind. */
+static bool is_of_kind(struct pm_trial *trial, uint32_t kind)
 {
+    uint32_t found = UNUSED;
+    return atomic_compare_exchange_strong(&trial->kind, &found, kind) || found == kind;
+}
+
+bool pm_trial_next(struct pm_trial *trial, bool pass, struct pm_timed *timed)
+{
+    if (!is_of_kind(trial, pass ? PASSES : CALLS))
+        return false;
     const uint64_t heartbeat = heartbeat_of(trial->owner);
     if (atomic_exchange(&trial->frame, heartbeat + 1) != heartbeat + 1)
         atomic_store(&trial->uses, 0);
@@ -263,10 +276,10 @@ static bool judge(struct pm_trial *trial, bool *faster, struct pm_paired *paired
     const double wider = 1 + EARLY_PAIRS / trial->count;
     paired->low = paired->ratio * pow(paired->low / paired->ratio, wider);
     paired->high = paired->ratio * pow(paired->high / paired->ratio, wider);
-    const double limit = trial->passes ? LIMIT_PASS : LIMIT_CALL;
+    const bool passes = atomic_load(&trial->kind) == PASSES;
+    const double limit = passes ? LIMIT_PASS : LIMIT_CALL;
     *faster = paired->high < limit;
-    if (!*faster && paired->low <= limit &&
-        trial->count < (trial->passes ? MOST_PASSES : MOST_PAIRS))
+    if (!*faster && paired->low <= limit && trial->count < (passes ? MOST_PASSES : MOST_PAIRS))
         return false;
     const uint32_t cut = (uint32_t)(TRIM * trial->count);
     sum_kept(trial, ratios[cut], ratios[trial->count - 1 - cut]);
@@ -283,7 +296,8 @@ static void finish(struct pm_trial *trial, bool faster, const struct pm_paired *
                 "tried a specialized shader %.12s: %.1f %% of the time (%.1f to %.1f, %" PRIu32
                 " pairs%s), %s",
                 key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->count,
-                trial->passes ? " of render passes" : "", faster ? "faster: used" : "dropped");
+                atomic_load(&trial->kind) == PASSES ? " of render passes" : "",
+                faster ? "faster: used" : "dropped");
     atomic_store(&trial->over, true);
     trial->judged = trials->unreported = true;
     set_awake(trial, false);

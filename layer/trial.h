@@ -5,11 +5,14 @@
  * the one and the other, the order drawn anew for each pair so that what drifts cancels. The n-th
  * use in a frame is paired with the n-th use in the next one.
  *
- * A dispatch is timed by itself. Timestamps around single draws are not additive everywhere
- * (HAZARDS 14), so for a draw the choice is held for a whole render pass instance, and that is
- * timed; only one pipeline's choice differs in it. Which instances are worth timing is learned from
- * the frame before. An instance with secondary command buffers, and one that is suspended or
- * resumed, is left alone, and so is everything where a rebind is (HAZARDS 11).
+ * A dispatch is timed by itself, and so is a draw where the device's timestamps are additive
+ * (additive.h, HAZARDS 14) and the render pass has one view. Elsewhere the choice is held for a
+ * whole render pass instance, and that is timed; only one pipeline's choice differs in it. Which
+ * instances are worth timing, and where queries must be reset outside of them also which have draws
+ * to be timed, is learned from the frame before. Draws wait until it is known which of the two it
+ * is. An instance with secondary command buffers, and one that is suspended or resumed, is left
+ * alone, and so is everything where a rebind is (HAZARDS 11). A trial's uses are all of one kind,
+ * that of its first.
  *
  * Pairs are judged when there are 8, 16, 32…: faster when the 95 % interval of the trimmed mean of
  * their ratios lies wholly below a limit, dropped when it lies above it or the most pairs are
@@ -56,8 +59,9 @@ bool pm_trials_are_busy(const struct pm_trials *trials, uint64_t heartbeat);
 /* NULL is allowed. */
 bool pm_trial_is_awake(const struct pm_trial *trial);
 
-/* The side of the next use in this frame; false: it is not timed. */
-bool pm_trial_next(struct pm_trial *trial, struct pm_timed *timed);
+/* The side of the next use in this frame; pass: of a whole render pass instance. false: it is not
+ * timed. */
+bool pm_trial_next(struct pm_trial *trial, bool pass, struct pm_timed *timed);
 
 /* Render pass instances by their place in the frame: whether this one is worth timing, and what
  * came of it. */

@@ -1,5 +1,7 @@
 /* Trials in recordings: which pipeline is bound for a timed use. trial.h. */
+#include "layer/additive.h"
 #include "layer/hooks.h"
+#include "layer/object.h"
 #include "layer/optimize.h"
 #include "layer/trial.h"
 
@@ -19,32 +21,67 @@ static struct pm_optimized *candidate_of(const struct pm_command *command, int p
 
 /* ---- calls ---- */
 
-/* While a dispatch may have to be timed every call takes the long way. */
-static void count_down(struct pm_command *command)
+/* Whether a draw in the open instance may be timed by itself. */
+static bool times_draws(const struct pm_pass *pass)
 {
-    command->countdown = candidate_of(command, PM_COMPUTE) != NULL ? 1 : PM_NEVER;
+    return pass->open && pass->draws && !pass->spoilt;
 }
 
-static void time_call(struct pm_command *command, const struct pm_optimized *candidate,
+/* While a call may have to be timed every one takes the long way. */
+static void count_down(struct pm_command *command)
+{
+    command->countdown =
+        candidate_of(command, PM_COMPUTE) != NULL ||
+                (times_draws(&command->pass) && candidate_of(command, PM_GRAPHICS) != NULL)
+            ? 1
+            : PM_NEVER;
+}
+
+/* Whether there is a measurement for the call that follows. Inside a render pass instance it may
+ * have to be one that was reserved before it. */
+static bool may_reserve(const struct pm_command *command, int point)
+{
+    return point == PM_COMPUTE || pm_timing_needs_no_reset(command) ||
+           command->pass.measurement != PM_TIMING_NONE;
+}
+
+static uint32_t reserve(struct pm_command *command, int point)
+{
+    if (point == PM_COMPUTE || pm_timing_needs_no_reset(command))
+        return pm_timing_reserve(command);
+    const uint32_t reserved = command->pass.measurement;
+    command->pass.measurement = PM_TIMING_NONE;
+    return reserved;
+}
+
+static void time_call(struct pm_command *command, int point, const struct pm_optimized *candidate,
                       struct pm_sampled *sampled)
 {
-    if (!pm_trial_next(candidate->trial, &sampled->timed))
+    if (!may_reserve(command, point) || !pm_trial_next(candidate->trial, false, &sampled->timed))
         return;
-    sampled->measurement = pm_timing_begin(command);
-    if (sampled->measurement == PM_TIMING_NONE || !sampled->timed.variant)
+    const uint32_t measurement = reserve(command, point);
+    if (measurement == PM_TIMING_NONE)
+        return;
+    sampled->measurement = measurement;
+    pm_timing_start(command, measurement);
+    if (!sampled->timed.variant)
         return;
     pm_journal_used(candidate->shader->entry);
-    command->device->dispatch.CmdBindPipeline(command->handle, VK_PIPELINE_BIND_POINT_COMPUTE,
+    command->device->dispatch.CmdBindPipeline(command->handle,
+                                              point == PM_GRAPHICS ? VK_PIPELINE_BIND_POINT_GRAPHICS
+                                                                   : VK_PIPELINE_BIND_POINT_COMPUTE,
                                               candidate->built.handle);
-    sampled->original = command->bound[PM_COMPUTE];
+    sampled->original = command->bound[point];
 }
 
 void pm_trial_call(struct pm_command *command, int point, struct pm_sampled *sampled)
 {
     const struct pm_optimized *candidate =
-        point == PM_COMPUTE && is_free(command) ? candidate_of(command, point) : NULL;
+        (point == PM_COMPUTE || times_draws(&command->pass)) && is_free(command)
+            ? candidate_of(command, point)
+            : NULL;
     if (candidate != NULL)
-        time_call(command, candidate, sampled);
+        time_call(command, point, candidate, sampled);
     count_down(command);
 }
 
@@ -56,11 +93,11 @@ static VkPipeline choose(struct pm_command *command, const struct pm_optimized *
     const VkPipeline otherwise = command->bound[PM_GRAPHICS];
     struct pm_pass *pass = &command->pass;
     pass->worth = true;
-    if (pass->measurement == PM_TIMING_NONE || pass->spoilt)
+    if (pass->draws || pass->measurement == PM_TIMING_NONE || pass->spoilt)
         return otherwise;
     /* The first one that is awaited is what this instance is about. */
     if (pass->timed.trial == NULL &&
-        (!is_free(command) || !pm_trial_next(candidate->trial, &pass->timed))) {
+        (!is_free(command) || !pm_trial_next(candidate->trial, true, &pass->timed))) {
         pass->spoilt = true;
         return otherwise;
     }
@@ -81,6 +118,7 @@ VkPipeline pm_trial_bind(struct pm_command *command, int point)
     const struct pm_optimized *candidate = command->pass.open ? candidate_of(command, point) : NULL;
     if (candidate != NULL)
         command->bound[point] = choose(command, candidate);
+    count_down(command);
     return command->bound[point];
 }
 
@@ -116,20 +154,46 @@ static struct pm_command *trying(struct pm_device *device, VkCommandBuffer handl
     return command != NULL && command->trying ? command : NULL;
 }
 
-static struct pm_command *pass_begins(struct pm_device *device, VkCommandBuffer handle, bool whole)
+/* An instance that begins. */
+struct beginning {
+    bool whole;               /* in this command buffer alone, and neither suspended nor resumed */
+    bool views;               /* several */
+    VkRenderPass render_pass; /* which says of its subpasses how many; VK_NULL_HANDLE: none */
+};
+
+static bool has_views(const struct pm_device *device, const struct beginning *beginning)
+{
+    if (beginning->render_pass == VK_NULL_HANDLE)
+        return beginning->views;
+    struct pm_object *found =
+        pm_objects_find(device->objects, PM_OBJECT_RENDER_PASS, PM_BITS(beginning->render_pass));
+    const bool views = found == NULL || pm_object_has_views(found);
+    pm_object_release(found);
+    return views;
+}
+
+static struct pm_command *pass_begins(struct pm_device *device, VkCommandBuffer handle,
+                                      const struct beginning *beginning)
 {
     struct pm_command *command = trying(device, handle);
     if (command == NULL)
         return NULL;
+    const enum pm_additive_outcome additive = pm_additive_outcome(device->additive);
     bool worth;
-    command->pass = (struct pm_pass){
+    struct pm_pass *pass = &command->pass;
+    *pass = (struct pm_pass){
         .open = true,
         .place = pm_trials_pass(device->trials, &worth),
         .measurement = PM_TIMING_NONE,
-        .spoilt = !whole,
+        .spoilt = !beginning->whole || additive == PM_ADDITIVE_UNKNOWN,
     };
-    if (whole && worth && is_free(command))
-        command->pass.measurement = pm_timing_begin(command);
+    if (pass->spoilt || !is_free(command))
+        return command;
+    pass->draws = additive == PM_ADDITIVE_YES && !has_views(device, beginning);
+    if (worth && !(pass->draws && pm_timing_needs_no_reset(command)))
+        pass->measurement = pm_timing_reserve(command);
+    if (pass->measurement != PM_TIMING_NONE && !pass->draws)
+        pm_timing_start(command, pass->measurement);
     return command;
 }
 
@@ -151,11 +215,12 @@ static void pass_ended(struct pm_device *device, VkCommandBuffer handle)
     struct pm_pass *pass = &command->pass;
     if (pass->spoilt)
         pass->timed.trial = NULL;
-    if (pass->measurement != PM_TIMING_NONE)
+    if (pass->measurement != PM_TIMING_NONE && !pass->draws)
         pm_timing_end(command, pass->measurement, &pass->timed);
     pm_trials_pass_was(device->trials, pass->place, pass->worth);
     bind_back(command);
     pass->open = false;
+    count_down(command);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
@@ -163,8 +228,9 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
                                                  VkSubpassContents contents)
 {
     struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command =
-        pass_begins(device, handle, contents == VK_SUBPASS_CONTENTS_INLINE);
+    const struct beginning beginning = {.whole = contents == VK_SUBPASS_CONTENTS_INLINE,
+                                        .render_pass = info->renderPass};
+    struct pm_command *command = pass_begins(device, handle, &beginning);
     device->dispatch.CmdBeginRenderPass(handle, info, contents);
     pass_began(command);
 }
@@ -175,8 +241,11 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
                                          const VkSubpassBeginInfo *subpass)                        \
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
-        struct pm_command *command =                                                               \
-            pass_begins(device, handle, subpass->contents == VK_SUBPASS_CONTENTS_INLINE);          \
+        const struct beginning beginning = {                                                       \
+            .whole = subpass->contents == VK_SUBPASS_CONTENTS_INLINE,                              \
+            .render_pass = info->renderPass,                                                       \
+        };                                                                                         \
+        struct pm_command *command = pass_begins(device, handle, &beginning);                      \
         device->dispatch.name(handle, info, subpass);                                              \
         pass_began(command);                                                                       \
     }
@@ -185,7 +254,9 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
     VKAPI_ATTR void VKAPI_CALL pm_##name(VkCommandBuffer handle, const VkRenderingInfo *info)      \
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
-        struct pm_command *command = pass_begins(device, handle, info->flags == 0);                \
+        const struct beginning beginning = {.whole = info->flags == 0,                             \
+                                            .views = info->viewMask != 0};                         \
+        struct pm_command *command = pass_begins(device, handle, &beginning);                      \
         device->dispatch.name(handle, info);                                                       \
         pass_began(command);                                                                       \
     }

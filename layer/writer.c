@@ -4,6 +4,7 @@
 
 #include "aggregator_client/spool.h"
 #include "base/random.h"
+#include "layer/additive.h"
 #include "layer/counters.h"
 #include "layer/scene.h"
 #include "layer/thread.h"
@@ -239,11 +240,19 @@ static void finish_batch(struct pm_readback *readback, struct batch *batch)
     free(batch->releases);
 }
 
+/* Whether the device will have times to be polled for. */
+static bool is_timing(const struct pm_device *device)
+{
+    return pm_timing_is_waiting(device->timing) || pm_additive_is_waiting(device->additive);
+}
+
 /* What trials made of the timings that are there, to be written with the counters. A trial takes
  * calls of any scene. */
 static void take_timings(struct pm_readback *readback, struct batch *batch)
 {
     struct pm_device *device = readback->device;
+    if (pm_additive_is_waiting(device->additive))
+        pm_additive_poll(device->additive);
     if (!pm_timing_is_waiting(device->timing))
         return;
     pm_timing_poll(device->timing, pm_trials_take, device->trials);
@@ -257,7 +266,7 @@ static void *run_writer(void *user)
     long interval = POLL_SHORTEST;
     pthread_mutex_lock(&readback->lock);
     while (!readback->stopping || readback->first != NULL) {
-        if (readback->first == NULL && !pm_timing_is_waiting(readback->device->timing)) {
+        if (readback->first == NULL && !is_timing(readback->device)) {
             pthread_cond_wait(&readback->work, &readback->lock);
             interval = POLL_SHORTEST;
             continue;

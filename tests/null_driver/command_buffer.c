@@ -13,6 +13,7 @@ _Atomic uint64_t pm_null_executed_draws;
 static _Atomic(pm_null_cost) cost_function;
 static void *_Atomic cost_user;
 static _Atomic uint64_t device_clock; /* nanoseconds; runs where draws have a cost */
+static _Atomic bool binned;
 
 /* ---- pools and buffers ---- */
 
@@ -165,12 +166,19 @@ static void add(VkCommandBuffer buffer, struct pm_null_operation operation)
 
 #define ADD(buffer, ...) add(buffer, (struct pm_null_operation){__VA_ARGS__})
 
-void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point)
+void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point, uint32_t instances)
 {
     pm_null_command_recorded(buffer);
     buffer->draws++;
     if (atomic_load_explicit(&cost_function, memory_order_relaxed))
-        ADD(buffer, .kind = PM_NULL_OP_DRAW, .a = point);
+        ADD(buffer, .kind = PM_NULL_OP_DRAW, .a = point, .b = instances);
+}
+
+void pm_null_pass_recorded(VkCommandBuffer buffer, bool begins)
+{
+    pm_null_command_recorded(buffer);
+    if (atomic_load_explicit(&cost_function, memory_order_relaxed))
+        ADD(buffer, .kind = PM_NULL_OP_PASS, .a = begins);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBindPipeline(VkCommandBuffer commandBuffer,
@@ -321,11 +329,35 @@ static void write_query(struct pm_null_query_pool *pool, uint64_t query, uint64_
         pm_null_error("a query is written that was not reset");
 }
 
-static void draw(VkPipeline pipeline)
+void pm_null_set_binned(bool on)
+{
+    atomic_store(&binned, on);
+}
+
+/* A command buffer that is being executed. */
+struct execution {
+    VkPipeline bound[2]; /* by bind point, of graphics and compute */
+    bool pass;           /* a render pass instance is open */
+    uint64_t deferred;   /* nanoseconds of its draws */
+};
+
+static void draw(struct execution *execution, const struct pm_null_operation *op)
 {
     pm_null_cost cost = atomic_load(&cost_function);
-    if (cost)
-        atomic_fetch_add(&device_clock, cost(atomic_load(&cost_user), pipeline));
+    if (!cost)
+        return;
+    const uint64_t time = op->b * cost(atomic_load(&cost_user), execution->bound[op->a]);
+    if (execution->pass && atomic_load(&binned))
+        execution->deferred += time;
+    else
+        atomic_fetch_add(&device_clock, time);
+}
+
+static void pass(struct execution *execution, bool begins)
+{
+    execution->pass = begins;
+    atomic_fetch_add(&device_clock, execution->deferred);
+    execution->deferred = 0;
 }
 
 void pm_null_command_pending(VkCommandBuffer buffer, int change)
@@ -346,8 +378,7 @@ static void fill(const struct pm_null_operation *op)
         memcpy(buffer->bytes + op->a + i, &data, 4);
 }
 
-/* bound: by bind point, of graphics and compute. */
-static void run(const struct pm_null_operation *op, VkPipeline *bound)
+static void run(const struct pm_null_operation *op, struct execution *execution)
 {
     struct pm_null_buffer *buffer = op->object;
     struct pm_null_query_pool *pool = op->object;
@@ -356,10 +387,13 @@ static void run(const struct pm_null_operation *op, VkPipeline *bound)
         if (!pm_null_object_alive(op->object, VK_OBJECT_TYPE_PIPELINE))
             pm_null_error("a submitted command buffer binds a destroyed pipeline");
         if (op->a <= VK_PIPELINE_BIND_POINT_COMPUTE)
-            bound[op->a] = op->object;
+            execution->bound[op->a] = op->object;
         break;
     case PM_NULL_OP_DRAW:
-        draw(bound[op->a]);
+        draw(execution, op);
+        break;
+    case PM_NULL_OP_PASS:
+        pass(execution, op->a != 0);
         break;
     case PM_NULL_OP_FILL:
         fill(op);
@@ -395,8 +429,8 @@ static void run(const struct pm_null_operation *op, VkPipeline *bound)
 
 void pm_null_execute(VkCommandBuffer buffer)
 {
-    VkPipeline bound[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    struct execution execution = {0};
     for (size_t i = 0; i < buffer->count; i++)
-        run(&buffer->operations[i], bound);
+        run(&buffer->operations[i], &execution);
     atomic_fetch_add(&pm_null_executed_draws, buffer->draws);
 }

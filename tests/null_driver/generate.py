@@ -77,8 +77,13 @@ class Writer:
         if verb == "Cmd":
             draw = re.match(r"vkCmd(Draw|Dispatch)", command.name)
             if draw:
-                return ("    pm_null_draw_recorded(commandBuffer, VK_PIPELINE_BIND_POINT_%s);\n"
-                        % {"Draw": "GRAPHICS", "Dispatch": "COMPUTE"}[draw.group(1)])
+                instances = [p.name for p in command.parameters if p.name == "instanceCount"]
+                return ("    pm_null_draw_recorded(commandBuffer, VK_PIPELINE_BIND_POINT_%s, %s);\n"
+                        % ({"Draw": "GRAPHICS", "Dispatch": "COMPUTE"}[draw.group(1)], (instances + ["1"])[0]))
+            rendering = re.match(r"vkCmd(Begin|End)(RenderPass|Rendering)", command.name)
+            if rendering:
+                return ("    pm_null_pass_recorded(commandBuffer, %s);\n"
+                        % {"Begin": "true", "End": "false"}[rendering.group(1)])
             return "    pm_null_command_recorded(commandBuffer);\n"
         if verb in ("Destroy", "Free") and len(command.parameters) >= 3:
             handle = command.parameters[1]

@@ -181,7 +181,8 @@ struct pm_null_query_pool {
 struct pm_null_operation {
     enum {
         PM_NULL_OP_BIND,      /* object, a bind point */
-        PM_NULL_OP_DRAW,      /* a bind point; only where draws have a cost */
+        PM_NULL_OP_DRAW,      /* a bind point, b instances; only where draws have a cost */
+        PM_NULL_OP_PASS,      /* a: 1 a render pass instance begins, 0 it ends; likewise */
         PM_NULL_OP_FILL,      /* object, a offset, b size, c data */
         PM_NULL_OP_COPY,      /* object, other; a source offset, b destination offset, c size */
         PM_NULL_OP_UPDATE,    /* object, a offset, b size, other: bytes owned */
@@ -209,7 +210,8 @@ struct VkCommandBuffer_T {
 };
 
 void pm_null_command_recorded(VkCommandBuffer buffer);
-void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point);
+void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point, uint32_t instances);
+void pm_null_pass_recorded(VkCommandBuffer buffer, bool begins);
 /* One submission more or less that is not done, of the secondary command buffers too. */
 void pm_null_command_pending(VkCommandBuffer buffer, int change);
 /* CLOCK_MONOTONIC in nanoseconds. */
@@ -219,6 +221,7 @@ void pm_null_execute(VkCommandBuffer buffer);
 extern _Atomic uint64_t pm_null_executed_draws;
 /* What draws and dispatches cost; null_driver.h. */
 void pm_null_set_cost(pm_null_cost cost, void *user);
+void pm_null_set_binned(bool binned);
 
 /* ---- sync.c ---- */
 

@@ -53,8 +53,9 @@ struct pm_null_call {
 /* Called in the middle of a call, so that what its pointers point to can be read. */
 typedef void (*pm_null_callback)(void *user, const struct pm_null_call *call);
 
-/* What a draw or dispatch with this pipeline bound costs, in nanoseconds. Called when its command
- * buffer is executed, on the thread that executes it. */
+/* What a draw or dispatch with this pipeline bound costs, in nanoseconds; a draw of several
+ * instances costs as many times that. Called when its command buffer is executed, on the thread
+ * that executes it. */
 typedef uint64_t (*pm_null_cost)(void *user, VkPipeline pipeline);
 
 struct pm_null_api {
@@ -75,6 +76,9 @@ struct pm_null_api {
     /* From now on timestamps tell a clock that only draws and dispatches recorded from now on
      * advance, each by its cost; NULL: the host's clock again. */
     void (*set_cost)(pm_null_cost cost, void *user);
+    /* While binned, what the draws of a render pass instance cost is spent at its end, as on a
+     * tiler: timestamps within it tell nothing of them. */
+    void (*set_binned)(bool binned);
     /* Objects of a type that exist now. */
     uint64_t (*live)(VkObjectType type);
     /* Draws and dispatches in command buffers that were executed, secondary ones included. */

@@ -217,6 +217,7 @@ const struct pm_null_api *pm_null_driver(void)
         .hold_submissions = hold_submissions,
         .hold_compiles = hold_compiles,
         .set_cost = pm_null_set_cost,
+        .set_binned = pm_null_set_binned,
         .live = pm_null_object_live,
         .executed_draws = executed_draws,
         .errors = errors,

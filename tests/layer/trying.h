@@ -1,0 +1,56 @@
+/*
+ * For tests of trials (trial.h) on the null driver, where each draw and dispatch takes as long as
+ * the test says.
+ */
+#pragma once
+
+#include "tests/layer/optimized.h"
+
+enum {
+    TRYING_ORIGINAL = 100000, /* nanoseconds of a call with the game's own pipeline */
+    TRYING_ONCE = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+};
+
+extern struct trying {
+    struct pm_harness h;
+    VkPipeline compute, graphics; /* the game's own */
+    uint64_t variant_cost;        /* nanoseconds; also of what is not the game's */
+    double noise;                 /* share by which a cost varies */
+    const char *kinds;            /* sampler.kinds of the next session; NULL: timing */
+    bool additive;                /* of the next session: single draws can be timed */
+    bool background;              /* likewise: variants are built in the background */
+    const char *faults;           /* likewise: of the driver, while the draws' variant is built */
+} trying;
+
+/* Opens a session in which the pipelines' variants wait for their trials, and lets the layer find
+ * out whether single draws can be timed. Each session starts from `trying` as zero. */
+void trying_open(uint64_t variant_cost, const struct pm_harness_options *options);
+/* The same without waiting for what the layer finds out. */
+void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *options);
+void trying_close(void);
+
+/* Frames without a call, until the log has a text; false: it never had. */
+bool trying_wait_for(const char *text);
+
+/* What a frame records. */
+typedef void (*trying_recorder)(VkCommandBuffer buffer);
+void trying_dispatch(VkCommandBuffer buffer);
+void trying_draw(VkCommandBuffer buffer); /* two, in one render pass instance */
+
+/* A frame, of which all is done afterwards. */
+void trying_frame(VkCommandBuffer buffer, VkCommandBufferUsageFlags flags, trying_recorder record);
+void trying_run_frames(trying_recorder record, VkCommandBufferUsageFlags flags, int count);
+/* Frames until the layer's log has a text; false: it never had. */
+bool trying_run_until(trying_recorder record, VkCommandBufferUsageFlags flags, const char *text);
+/* Where the recording of the frame begins that follows two others. */
+uint64_t trying_third_frame(trying_recorder record, VkCommandBufferUsageFlags flags);
+
+/* Which pipelines were bound since a position, other than the game's own. */
+uint32_t trying_foreign_binds(uint64_t since);
+/* The next call of a command since a position, and whether there is one up to another. */
+uint64_t trying_position_of(uint64_t since, const char *command);
+bool trying_between(uint64_t from, uint64_t to, const char *command);
+
+/* The spool holds one timing profile, with this ratio; or none. */
+void trying_assert_timing(double expected, double tolerance);
+void trying_assert_no_timing(void);

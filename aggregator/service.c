@@ -62,6 +62,12 @@ static bool read_files(struct pm_service *service, const struct pm_service_info 
     if (info->dashboard_token_file &&
         !pm_tokens_load(&service->readers, info->dashboard_token_file, error))
         return false;
+    if (info->certificate && info->key) {
+        service->certificate = strdup(info->certificate);
+        service->key = strdup(info->key);
+        return (service->certificate && service->key) ||
+               pm_fail(error, PM_ERROR_MEMORY, "out of memory for a certificate");
+    }
     if (!info->certificate_file != !info->key_file)
         return pm_fail(error, PM_ERROR_INPUT, "TLS needs both a certificate and its key");
     if (!info->certificate_file)
@@ -113,8 +119,7 @@ int pm_service_listen(const struct pm_service_info *info, struct pm_error *error
     return fd;
 }
 
-static bool start_daemon(struct pm_service *service, const struct pm_service_info *info, int fd,
-                         struct pm_error *error)
+static bool start_daemon(struct pm_service *service, int fd, struct pm_error *error)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const unsigned threads = processors < 2              ? 2
@@ -131,11 +136,11 @@ static bool start_daemon(struct pm_service *service, const struct pm_service_inf
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
             (service->certificate ? MHD_USE_TLS : 0),
         0, NULL, NULL, pm_http_handle, service, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, info->connections ? info->connections : CONNECTIONS,
-        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_THREAD_POOL_SIZE, threads,
-        MHD_OPTION_NOTIFY_COMPLETED, pm_http_completed, service, MHD_OPTION_NOTIFY_CONNECTION,
-        pm_peers_notify, service, MHD_OPTION_UNESCAPE_CALLBACK, pm_route_leave_escaped, NULL,
-        MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, service->connection_limit, MHD_OPTION_CONNECTION_TIMEOUT,
+        IDLE_SECONDS, MHD_OPTION_THREAD_POOL_SIZE, threads, MHD_OPTION_NOTIFY_COMPLETED,
+        pm_http_completed, service, MHD_OPTION_NOTIFY_CONNECTION, pm_peers_notify, service,
+        MHD_OPTION_UNESCAPE_CALLBACK, pm_route_leave_escaped, NULL, MHD_OPTION_ARRAY, tls,
+        MHD_OPTION_END);
     if (!service->daemon) {
         close(fd);
         return pm_fail(
@@ -185,8 +190,13 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     service->curate_seconds = info->curate_seconds ? info->curate_seconds : CURATE_SECONDS;
     service->request_seconds = info->request_seconds ? info->request_seconds : REQUEST_SECONDS;
     service->memory_bytes = info->memory_bytes ? info->memory_bytes : MEMORY_BYTES;
+    service->connection_limit = info->connections ? info->connections : CONNECTIONS;
 
     int fd = -1;
+    if (!pm_rates_init(&service->rates, info->token_rate, info->address_rate)) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for a service");
+        goto error;
+    }
     if (!read_files(service, info, error) || (fd = pm_service_listen(info, error)) < 0)
         goto error;
     service->port = port_of(fd);
@@ -194,12 +204,13 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     service->committer_runs =
         pthread_create(&service->committer, NULL, pm_commit_run, service) == 0;
     service->curator_runs = pthread_create(&service->curator, NULL, pm_curate_run, service) == 0;
-    if (!service->committer_runs || !service->curator_runs) {
+    service->upkeep_runs = pthread_create(&service->upkeep, NULL, pm_upkeep_run, service) == 0;
+    if (!service->committer_runs || !service->curator_runs || !service->upkeep_runs) {
         pm_fail(error, PM_ERROR_MEMORY, "cannot start a thread");
         close(fd);
         goto error;
     }
-    if (!start_daemon(service, info, fd, error))
+    if (!start_daemon(service, fd, error))
         goto error;
     return service;
 
@@ -248,6 +259,9 @@ void pm_service_destroy(struct pm_service *service)
     }
     if (service->curator_runs)
         pthread_join(service->curator, NULL);
+    if (service->upkeep_runs)
+        pthread_join(service->upkeep, NULL);
+    pm_rates_finish(&service->rates);
     pm_database_finish(service);
     pm_models_finish(&service->models);
     pm_metrics_finish(&service->metrics);

@@ -16,8 +16,10 @@
  *
  * Besides: 401 without a known token (when any is asked for), 404, 405, 500 with the reason in the
  * log, 503 while stopping. Every answer but 204, 304 and a database is JSON; that of a failure is
- * {"error": "…"}, and names shader, point and field where there is one. Neither addresses nor user
- * agents are ever logged or stored.
+ * {"error": "…", "field": "…"}; the field of an upload that is wrong is named as
+ * "shaders[3].points[1].lanes" (service_field.h), else it is what was refused: authorization, token,
+ * address, method, body, queue, storage, service. Neither addresses nor user agents are ever logged
+ * or stored; rates are kept in memory under keyed hashes.
  *
  * Memory is bounded: connections, what one upload may take compressed and decompressed, what all
  * uploads may take together, the number waiting for a commit. A request that is not there in full
@@ -46,12 +48,15 @@ struct pm_service_info {
      * for uploads either, and only this machine reaches the service, all may; else nobody. */
     const char *dashboard_token_file;
     const char *certificate_file, *key_file; /* PEM; both or neither */
+    const char *certificate, *key; /* the same as texts, in the place of the files; NULL: none */
     uint32_t curate_seconds;                 /* background curation period; 0: 10 */
     struct pm_profile_limits limits;         /* all 0: the defaults */
     uint32_t connections;                    /* 0: 512 */
     uint32_t queue;      /* uploads waiting for a commit, beyond which 429 is the answer; 0: 1024 */
     size_t memory_bytes; /* all uploads being received or waiting; 0: 256 MiB */
     uint32_t request_seconds; /* 0: 60 */
+    uint32_t token_rate, address_rate; /* uploads a minute of one token and of one address (IPv6: of
+                                          one /64), beyond which 429 is the answer; 0: any */
 };
 
 /* PM_ERROR_STATE: the address is taken; PM_ERROR_IO: a file cannot be read; PM_ERROR_INPUT: an

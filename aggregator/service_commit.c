@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include <stdlib.h>
-#include <time.h>
 
-#define GROUP 256
+#define GROUP 512
+#define AGE_NS (INT64_C(5) * PM_SECOND) /* beyond which the queue takes no more */
 
 bool pm_commit_enqueue(struct pm_request *request)
 {
@@ -21,6 +21,7 @@ bool pm_commit_enqueue(struct pm_request *request)
         MHD_suspend_connection(request->connection);
         request->state = PM_REQUEST_SUSPENDED;
         request->next = NULL;
+        request->queued_at = pm_now();
         if (service->last)
             service->last->next = request;
         else
@@ -42,19 +43,22 @@ uint32_t pm_commit_queued(struct pm_service *service)
     return queued;
 }
 
-/* Waits for work, and looks after the peers meanwhile. 0: the service stops, and nothing is left.
- */
+bool pm_commit_is_overloaded(struct pm_service *service)
+{
+    pthread_mutex_lock(&service->mutex);
+    const bool overloaded = service->queued >= service->queue_limit ||
+                            (service->first && pm_now() - service->first->queued_at > AGE_NS);
+    pthread_mutex_unlock(&service->mutex);
+    return overloaded;
+}
+
+/* Waits for work. 0: the service stops, and nothing is left. */
 static size_t take_group(struct pm_service *service, struct pm_request *group[static GROUP])
 {
     size_t count = 0;
     pthread_mutex_lock(&service->mutex);
-    while (!service->first && !service->stopping) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec++;
-        pthread_cond_timedwait(&service->queue_changed, &service->mutex, &until);
-        pm_peers_sweep(service);
-    }
+    while (!service->first && !service->stopping)
+        pthread_cond_wait(&service->queue_changed, &service->mutex);
     while (service->first && count < GROUP) {
         group[count++] = service->first;
         service->first = service->first->next;
@@ -96,14 +100,17 @@ static unsigned status_of(const struct pm_ingest_outcome *outcome)
 static void commit(struct pm_service *service, struct pm_request *const *group, size_t count)
 {
     struct pm_ingest_outcome *outcomes = calloc(count, sizeof(*outcomes));
-    const struct pm_profile *profiles[GROUP];
+    struct pm_prepared *prepared[GROUP];
+    const struct pm_ingest_source *sources[GROUP];
     struct pm_error error = {0};
     const int64_t before = pm_now();
-    for (size_t i = 0; i < count; i++)
-        profiles[i] = &group[i]->profile;
-    const bool done =
-        outcomes ? pm_aggregator_ingest(service->aggregator, profiles, count, outcomes, &error)
-                 : pm_fail(&error, PM_ERROR_MEMORY, "out of memory for a group");
+    for (size_t i = 0; i < count; i++) {
+        prepared[i] = group[i]->prepared;
+        sources[i] = group[i]->has_source ? &group[i]->source : NULL;
+    }
+    const bool done = outcomes ? pm_aggregator_ingest_prepared(service->aggregator, prepared,
+                                                               sources, count, outcomes, &error)
+                               : pm_fail(&error, PM_ERROR_MEMORY, "out of memory for a group");
     pm_metrics_time(&service->metrics.commits, pm_now() - before);
     if (!done && count > 1 && error.code != PM_ERROR_LIMIT) {
         /* Whatever it was, it may be one upload's doing: the others shall not suffer. */
@@ -117,9 +124,10 @@ static void commit(struct pm_service *service, struct pm_request *const *group, 
             group[i]->status = status_of(&outcomes[i]);
             group[i]->error = outcomes[i].reason;
             if (outcomes[i].result == PM_INGEST_STORED)
-                pm_metrics_count_stored(&service->metrics, profiles[i]);
+                pm_metrics_count_stored(&service->metrics, &group[i]->profile);
         } else if (error.code == PM_ERROR_LIMIT) {
             group[i]->status = MHD_HTTP_INSUFFICIENT_STORAGE;
+            group[i]->field = "storage";
             pm_fail(&group[i]->error, error.code, "the storage is full");
         } else {
             group[i]->status = MHD_HTTP_INTERNAL_SERVER_ERROR;

@@ -24,22 +24,23 @@ enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned 
     return result;
 }
 
-static char *error_text(const char *message)
+static char *error_text(const char *message, const char *field)
 {
     char *text = NULL;
     cJSON *object = cJSON_CreateObject();
-    if (object && cJSON_AddStringToObject(object, "error", message))
+    if (object && cJSON_AddStringToObject(object, "error", message) &&
+        (!field || cJSON_AddStringToObject(object, "field", field)))
         text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
     return text;
 }
 
-enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
-                                     const char *message, unsigned retry_seconds)
+enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned status,
+                                     const char *message, const char *field, unsigned retry_seconds)
 {
     enum MHD_Result result = MHD_NO;
     char seconds[16];
-    char *text = error_text(message);
+    char *text = error_text(message, field);
     struct MHD_Response *response =
         text ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY) : NULL;
     if (response) {
@@ -57,6 +58,12 @@ enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned
     }
     cJSON_free(text);
     return result;
+}
+
+enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
+                                     const char *message, unsigned retry_seconds)
+{
+    return pm_http_answer_field(connection, status, message, NULL, retry_seconds);
 }
 
 /* ---- health ---- */

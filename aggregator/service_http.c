@@ -1,9 +1,13 @@
 /* Requests: who may, what for, and the body of an upload. */
+#include "aggregator/service_field.h"
 #include "aggregator/service_private.h"
 #include "aggregator/service_routes.h"
 
+#include "base/clock.h"
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define RETRY_SECONDS 5
 #define CLOSED "the dashboard is closed: it has no tokens (--dashboard-token-file)"
@@ -36,24 +40,28 @@ static bool hold(struct pm_request *request, size_t bytes)
 static void drop_body(struct pm_request *request)
 {
     pm_buffer_finish(&request->body);
+    pm_prepared_destroy(request->prepared);
+    request->prepared = NULL;
     pm_arena_destroy(request->arena);
     request->arena = NULL;
     hold(request, 0);
 }
 
+/* field: NULL: the one that the message is about. */
 static void refuse(struct pm_request *request, unsigned status, enum pm_code code,
-                   const char *message)
+                   const char *message, const char *field)
 {
     drop_body(request);
     request->state = PM_REQUEST_REFUSED;
     request->status = status;
+    request->field = field;
     pm_fail(&request->error, code, "%s", message);
 }
 
 static void refuse_busy(struct pm_request *request)
 {
     refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT,
-           "too many uploads wait; try again later");
+           "too many uploads wait; try again later", "queue");
 }
 
 static bool is_upload(const struct pm_request *request)
@@ -66,17 +74,21 @@ static bool is_upload(const struct pm_request *request)
 static enum MHD_Result answer(struct pm_request *request)
 {
     struct MHD_Connection *connection = request->connection;
-    const unsigned retry = request->status == MHD_HTTP_TOO_MANY_REQUESTS ||
-                                   request->status == MHD_HTTP_SERVICE_UNAVAILABLE
-                               ? RETRY_SECONDS
-                               : 0;
+    const bool again = request->status == MHD_HTTP_TOO_MANY_REQUESTS ||
+                       request->status == MHD_HTTP_SERVICE_UNAVAILABLE;
+    const unsigned retry = request->retry ? request->retry : again ? RETRY_SECONDS : 0;
+    char field[PM_FIELD_BYTES];
     pm_peers_set_busy(request->service, connection, true);
     if (is_upload(request))
         pm_metrics_count_upload(&request->service->metrics, request->status);
     if (request->status == MHD_HTTP_OK)
         return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"counted before\"}");
-    if (request->status != MHD_HTTP_NO_CONTENT)
-        return pm_http_answer_error(connection, request->status, request->error.message, retry);
+    if (request->status != MHD_HTTP_NO_CONTENT) {
+        if (!request->field)
+            pm_field_of(request->error.message, field);
+        return pm_http_answer_field(connection, request->status, request->error.message,
+                                    request->field ? request->field : field, retry);
+    }
     struct MHD_Response *response =
         MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     if (!response)
@@ -113,7 +125,9 @@ static bool decode(struct pm_request *request, struct pm_error *error)
         pm_decompress(request->body.data, request->body.size, &bytes, error) &&
         read_profile(request, &bytes, error);
     pm_buffer_finish(&bytes);
-    return done;
+    request->prepared =
+        done ? pm_aggregator_prepare(request->service->aggregator, &request->profile, error) : NULL;
+    return request->prepared != NULL;
 }
 
 /* The body is there in full: to the committer with it, or the answer why not. */
@@ -124,11 +138,11 @@ static enum MHD_Result take_upload(struct pm_request *request)
         const unsigned status = error.code == PM_ERROR_LIMIT    ? MHD_HTTP_CONTENT_TOO_LARGE
                                 : error.code == PM_ERROR_MEMORY ? MHD_HTTP_INTERNAL_SERVER_ERROR
                                                                 : MHD_HTTP_BAD_REQUEST;
-        refuse(request, status, error.code, error.message);
+        refuse(request, status, error.code, error.message, NULL);
         return answer(request);
     }
     pm_buffer_finish(&request->body);
-    if (!hold(request, pm_arena_used(request->arena))) {
+    if (!hold(request, pm_arena_used(request->arena) + pm_prepared_bytes(request->prepared))) {
         refuse_busy(request);
         return answer(request);
     }
@@ -138,7 +152,8 @@ static enum MHD_Result take_upload(struct pm_request *request)
     if (pm_commit_queued(request->service) >= request->service->queue_limit)
         refuse_busy(request);
     else
-        refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE, PM_ERROR_STATE, "the service is stopping");
+        refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE, PM_ERROR_STATE, "the service is stopping",
+               "service");
     return answer(request);
 }
 
@@ -146,7 +161,8 @@ static enum MHD_Result take_data(struct pm_request *request, const char *data, s
 {
     if (request->state == PM_REQUEST_READING) {
         if (size > request->body.cap - request->body.size)
-            refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, PM_ERROR_LIMIT, "the body is too large");
+            refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, PM_ERROR_LIMIT, "the body is too large",
+                   "body");
         else if (!hold(request, request->body.size + size) ||
                  !pm_buffer_append(&request->body, data, size))
             refuse_busy(request);
@@ -166,14 +182,59 @@ static uint64_t promised_size(struct pm_request *request)
     return length ? strtoull(length, NULL, 10) : 0;
 }
 
-/* What can be told of an upload from the headers. */
-static void begin_upload(struct pm_request *request)
+/* ---- limits ---- */
+
+/* Of an IPv6 address the network: its owner has all the rest. The size in bytes; 0: none. */
+static size_t address_of(const struct pm_request *request, const void **bytes)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    if (address && address->sa_family == AF_INET) {
+        *bytes = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+        return sizeof(struct in_addr);
+    }
+    if (address && address->sa_family == AF_INET6) {
+        const struct in6_addr *all =
+            &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+        *bytes = IN6_IS_ADDR_V4MAPPED(all) ? &all->s6_addr[12] : all->s6_addr;
+        return IN6_IS_ADDR_V4MAPPED(all) ? 4 : 8;
+    }
+    return 0;
+}
+
+/* false: it was refused. */
+static bool within_rate(struct pm_request *request, enum pm_rate_kind kind, const void *name,
+                        size_t size)
+{
+    const unsigned wait =
+        size > 0 ? pm_rates_take(&request->service->rates, kind, name, size, pm_now()) : 0;
+    if (wait == 0)
+        return true;
+    refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT,
+           kind == PM_RATE_TOKEN ? "this token uploads too often"
+                                 : "too many uploads come from this address",
+           kind == PM_RATE_TOKEN ? "token" : "address");
+    request->retry = wait;
+    return false;
+}
+
+/* What can be told of an upload from the headers, once its token is known. */
+static void begin_upload(struct pm_request *request, const char *authorization)
 {
     struct pm_service *service = request->service;
+    uint8_t digest[PM_TOKEN_DIGEST_BYTES];
+    if (service->tokens.count > 0 && pm_tokens_digest(authorization, digest)) {
+        if (!within_rate(request, PM_RATE_TOKEN, digest, sizeof(digest)))
+            return;
+        memcpy(request->source.digest, digest, sizeof(request->source.digest));
+        request->has_source = true;
+    }
     pm_buffer_init(&request->body, service->limits.compressed_bytes);
     if (promised_size(request) > service->limits.compressed_bytes)
-        refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, PM_ERROR_LIMIT, "the body is too large");
-    else if (pm_commit_queued(service) >= service->queue_limit ||
+        refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, PM_ERROR_LIMIT, "the body is too large",
+               "body");
+    else if (pm_commit_is_overloaded(service) ||
              atomic_load(&service->held) >= service->memory_bytes)
         refuse_busy(request);
 }
@@ -201,14 +262,21 @@ static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *
     *slot = request;
     request->route = pm_route_find(url);
     const bool upload = is_upload(request);
-    if ((status = pm_route_check_access(service, request->route, authorization)) != MHD_HTTP_OK)
+    const void *address = NULL;
+    const size_t address_size = upload ? address_of(request, &address) : 0;
+    /* The address first: guessing at tokens has its limit too. */
+    if (!within_rate(request, PM_RATE_ADDRESS, address, address_size))
+        ;
+    else if ((status = pm_route_check_access(service, request->route, authorization)) !=
+             MHD_HTTP_OK)
         refuse(request, status, PM_ERROR_STATE,
-               status == MHD_HTTP_UNAUTHORIZED ? "a known bearer token is needed" : CLOSED);
+               status == MHD_HTTP_UNAUTHORIZED ? "a known bearer token is needed" : CLOSED,
+               "authorization");
     else if (upload ? strcmp(method, MHD_HTTP_METHOD_POST) != 0 : !is_get(method))
-        refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, PM_ERROR_STATE,
-               "this path has no such method");
+        refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, PM_ERROR_STATE, "this path has no such method",
+               "method");
     else if (upload)
-        begin_upload(request);
+        begin_upload(request, authorization);
     /* An answer before the body closes the connection, and a peer that still sends may never see
      * it. So what is small is read first; a peer that sends much waits for a "100 Continue", or has
      * itself to blame. */

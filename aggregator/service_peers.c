@@ -10,6 +10,8 @@
 
 /* For taking an answer. */
 #define ANSWER_SECONDS 600
+/* For a request to be there in full, or the next one to begin, while connections are few. */
+#define CROWDED_SECONDS 5
 
 int64_t pm_service_now(void)
 {
@@ -37,6 +39,7 @@ void pm_peers_notify(void *user, struct MHD_Connection *connection, void **slot,
         if (peer->next)
             peer->next->previous = peer;
         service->peers = peer;
+        service->peer_count++;
         pthread_mutex_unlock(&service->mutex);
     } else if (peer) {
         pthread_mutex_lock(&service->mutex);
@@ -46,6 +49,7 @@ void pm_peers_notify(void *user, struct MHD_Connection *connection, void **slot,
             service->peers = peer->next;
         if (peer->next)
             peer->next->previous = peer->previous;
+        service->peer_count--;
         pthread_mutex_unlock(&service->mutex);
         free(peer);
         *slot = NULL;
@@ -65,14 +69,25 @@ void pm_peers_set_busy(struct pm_service *service, struct MHD_Connection *connec
     pthread_mutex_unlock(&service->mutex);
 }
 
+/* Seconds that a peer may take over a request: few when nearly all connections are taken, so that
+ * those who send nothing, or slowly, do not keep the others out. */
+static int64_t patience(const struct pm_service *service)
+{
+    const bool crowded = service->peer_count > service->connection_limit / 8 * 7;
+    return crowded && service->request_seconds > CROWDED_SECONDS ? CROWDED_SECONDS
+                                                                 : service->request_seconds;
+}
+
 void pm_peers_sweep(struct pm_service *service)
 {
     const int64_t now = pm_service_now();
+    pthread_mutex_lock(&service->mutex);
+    const int64_t may = patience(service);
     for (struct pm_peer *peer = service->peers; peer; peer = peer->next) {
         /* The descriptor is closed only after the peer has left the list. The connection's thread
          * sees the end of the stream, and does the rest. */
-        if (peer->fd >= 0 &&
-            now - peer->since > (peer->busy ? ANSWER_SECONDS : service->request_seconds))
+        if (peer->fd >= 0 && now - peer->since > (peer->busy ? ANSWER_SECONDS : may))
             shutdown(peer->fd, SHUT_RDWR);
     }
+    pthread_mutex_unlock(&service->mutex);
 }

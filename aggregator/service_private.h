@@ -4,6 +4,7 @@
 #include "aggregator/service.h"
 #include "aggregator/service_metrics.h"
 #include "aggregator/service_model.h"
+#include "aggregator/service_rates.h"
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,11 +29,17 @@ struct pm_request {
     enum pm_request_state state;
     unsigned status;       /* HTTP */
     struct pm_error error; /* what the body of a failure says */
+    const char *field;     /* and what it names as the field; NULL: what the error is about */
+    unsigned retry;        /* seconds, for Retry-After; 0: what the status asks for */
     struct pm_buffer body;
     size_t thrown_away; /* bytes of body */
     size_t held;        /* bytes it has of the service's memory */
     struct pm_arena *arena;
     struct pm_profile profile; /* memory is the arena's */
+    struct pm_prepared *prepared;
+    struct pm_ingest_source source;
+    bool has_source;   /* it came with a token that was asked for */
+    int64_t queued_at; /* nanoseconds, monotonic */
 };
 
 /* One connection; a list under the service's mutex. */
@@ -47,6 +54,7 @@ struct pm_peer {
 struct pm_tokens {
     uint8_t (*digests)[PM_TOKEN_DIGEST_BYTES];
     size_t count; /* 0: none are asked for */
+    size_t room;
 };
 
 struct pm_cached_database {
@@ -60,7 +68,8 @@ struct pm_service {
     struct pm_aggregator *aggregator;
     struct pm_log *log;
     struct pm_profile_limits limits;
-    uint32_t queue_limit, curate_seconds, request_seconds;
+    uint32_t queue_limit, curate_seconds, request_seconds, connection_limit;
+    struct pm_rates rates;
     size_t memory_bytes;
     struct MHD_Daemon *daemon;
     uint16_t port;
@@ -80,6 +89,7 @@ struct pm_service {
     bool stopping, commit_failed;
     struct pm_error commit_error;
     struct pm_peer *peers;
+    uint32_t peer_count;
 
     pthread_mutex_t large_mutex; /* held while a large upload is read */
 
@@ -87,8 +97,8 @@ struct pm_service {
     struct pm_cached_database cache[PM_CACHED_DATABASES];
     uint64_t cache_uses;
 
-    pthread_t committer, curator;
-    bool committer_runs, curator_runs;
+    pthread_t committer, curator, upkeep;
+    bool committer_runs, curator_runs, upkeep_runs;
 };
 
 /* A socket that listens on the address, or -1; PM_ERROR_STATE when it is taken. */
@@ -99,8 +109,8 @@ int64_t pm_service_now(void); /* seconds, monotonic */
 /* ---- service_tokens.c ---- */
 
 bool pm_tokens_load(struct pm_tokens *tokens, const char *path, struct pm_error *error);
-/* authorization: the header's value, or NULL. Takes the same time whichever token is wrong, and
- * however. */
+/* authorization: the header's value, or NULL. false: it has no bearer token. */
+bool pm_tokens_digest(const char *authorization, uint8_t digest[static PM_TOKEN_DIGEST_BYTES]);
 bool pm_tokens_allow(const struct pm_tokens *tokens, const char *authorization);
 
 /* ---- service_commit.c ---- */
@@ -110,6 +120,8 @@ bool pm_tokens_allow(const struct pm_tokens *tokens, const char *authorization);
 bool pm_commit_enqueue(struct pm_request *request);
 /* How many wait. */
 uint32_t pm_commit_queued(struct pm_service *service);
+/* Do so many wait, or the first of them for so long, that another one had better not come? */
+bool pm_commit_is_overloaded(struct pm_service *service);
 /* The committer's thread: commits groups until the service stops and nothing is left. */
 void *pm_commit_run(void *service);
 
@@ -118,6 +130,11 @@ void *pm_commit_run(void *service);
 /* The curator's thread: curates the games that have new uploads, now and then, and once more at the
  * end. */
 void *pm_curate_run(void *service);
+
+/* ---- service_upkeep.c ---- */
+
+/* The thread that folds samples and looks after peers. */
+void *pm_upkeep_run(void *service);
 
 /* ---- service_http.c ---- */
 
@@ -133,7 +150,11 @@ void pm_database_finish(struct pm_service *service);
 
 /* ---- service_get.c: what the answers share ---- */
 
-/* Queues {"error": message} with this status. retry_seconds: for Retry-After; 0: none. */
+/* Queues {"error": message} with this status; with "field" where field is not NULL. retry_seconds:
+ * for Retry-After; 0: none. */
+enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned status,
+                                     const char *message, const char *field,
+                                     unsigned retry_seconds);
 enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
                                      const char *message, unsigned retry_seconds);
 /* Does If-None-Match name this ETag? condition: the header's value, or NULL (RFC 9110, 13.1.2: a
@@ -148,5 +169,6 @@ enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned 
 void pm_peers_notify(void *service, struct MHD_Connection *connection, void **peer,
                      enum MHD_ConnectionNotificationCode code);
 void pm_peers_set_busy(struct pm_service *service, struct MHD_Connection *connection, bool busy);
-/* Cuts off who takes too long. Call with the mutex held, about once a second. */
+/* Cuts off who takes too long; when connections run out, who has taken longest. Call about once a
+ * second. */
 void pm_peers_sweep(struct pm_service *service);

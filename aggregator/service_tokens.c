@@ -1,6 +1,6 @@
 /*
- * Bearer tokens (RFC 6750). Only digests are kept and compared, all of them and in full, so that
- * neither the length of a token nor how much of it was right can be told from the time it takes.
+ * Bearer tokens (RFC 6750). Only digests are kept, sorted, and looked up: how long that takes tells
+ * something of a digest, from which nothing of a token follows.
  */
 #include "aggregator/service_private.h"
 
@@ -11,19 +11,29 @@
 #include <string.h>
 #include <strings.h>
 
-#define FILE_CAP ((size_t)1 << 20)
+#define FILE_CAP ((size_t)256 << 20) /* some millions of tokens */
+#define TOKENS_LEAST 64
 
 static bool add_token(struct pm_tokens *tokens, const char *token, size_t length)
 {
-    uint8_t(*digests)[PM_TOKEN_DIGEST_BYTES] =
-        realloc(tokens->digests, (tokens->count + 1) * sizeof(*digests));
-    if (!digests)
-        return false;
-    tokens->digests = digests;
-    if (blake2b(digests[tokens->count], token, NULL, PM_TOKEN_DIGEST_BYTES, length, 0) != 0)
+    if (tokens->count == tokens->room) {
+        const size_t room = tokens->room ? tokens->room * 2 : TOKENS_LEAST;
+        uint8_t(*digests)[PM_TOKEN_DIGEST_BYTES] =
+            realloc(tokens->digests, room * sizeof(*digests));
+        if (!digests)
+            return false;
+        tokens->digests = digests;
+        tokens->room = room;
+    }
+    if (blake2b(tokens->digests[tokens->count], token, NULL, PM_TOKEN_DIGEST_BYTES, length, 0) != 0)
         return false;
     tokens->count++;
     return true;
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+    return memcmp(a, b, PM_TOKEN_DIGEST_BYTES);
 }
 
 bool pm_tokens_load(struct pm_tokens *tokens, const char *path, struct pm_error *error)
@@ -46,25 +56,26 @@ bool pm_tokens_load(struct pm_tokens *tokens, const char *path, struct pm_error 
     if (text.data)
         explicit_bzero(text.data, text.size);
     pm_buffer_finish(&text);
+    if (tokens->count > 0)
+        qsort(tokens->digests, tokens->count, sizeof(*tokens->digests), compare_digests);
     if (done && tokens->count == 0)
         return pm_fail(error, PM_ERROR_INPUT, "%s: has no token, so nobody would be let in", path);
     return done;
 }
 
-bool pm_tokens_allow(const struct pm_tokens *tokens, const char *authorization)
+bool pm_tokens_digest(const char *authorization, uint8_t digest[static PM_TOKEN_DIGEST_BYTES])
 {
     static const char scheme[] = "Bearer ";
-    uint8_t digest[PM_TOKEN_DIGEST_BYTES], nearest = 0xff;
     if (!authorization || strncasecmp(authorization, scheme, strlen(scheme)) != 0)
         return false;
     const char *token = authorization + strlen(scheme);
-    if (blake2b(digest, token, NULL, sizeof(digest), strlen(token), 0) != 0)
-        return false;
-    for (size_t i = 0; i < tokens->count; i++) {
-        uint8_t difference = 0;
-        for (size_t j = 0; j < sizeof(digest); j++)
-            difference |= (uint8_t)(digest[j] ^ tokens->digests[i][j]);
-        nearest &= (uint8_t)((difference | -difference) >> 8); /* 0 only for equal ones */
-    }
-    return nearest == 0;
+    return blake2b(digest, token, NULL, PM_TOKEN_DIGEST_BYTES, strlen(token), 0) == 0;
+}
+
+bool pm_tokens_allow(const struct pm_tokens *tokens, const char *authorization)
+{
+    uint8_t digest[PM_TOKEN_DIGEST_BYTES];
+    return tokens->count > 0 && pm_tokens_digest(authorization, digest) &&
+           bsearch(digest, tokens->digests, tokens->count, sizeof(*tokens->digests),
+                   compare_digests) != NULL;
 }

@@ -21,7 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TOKENS = 1000, TOKEN_BYTES = 33, BODIES = 4096 };
+/* So many players that none of them sends more than counts of one in a day (PM_TOKEN_CLUSTERS). */
+enum { TOKENS = 100000, TOKEN_BYTES = 33, BODIES = 4096 };
+/* Uploads a minute of one address, since all come from one here. */
+#define ADDRESS_RATE (1u << 30)
 
 #define TOKEN_FILE "tokens"
 
@@ -33,7 +36,7 @@ struct options {
 
 struct tokens {
     char texts[TOKENS][TOKEN_BYTES];
-    const char *pointers[TOKENS];
+    const char *pointers[TOKENS]; /* to these */
 };
 
 static bool write_tokens(struct tokens *tokens, const char *path, uint64_t seed,
@@ -158,7 +161,10 @@ static bool run(const struct options *options, struct pm_error *error)
     const struct server_info server_info = {
         .bodies = &bodies_info,
         .stored_points = options->stored,
-        .service = {.token_file = TOKEN_FILE, .connections = (uint32_t)options->connections + 16},
+        .service = {.token_file = TOKEN_FILE,
+                    .token_rate = 600,
+                    .address_rate = ADDRESS_RATE,
+                    .connections = (uint32_t)options->connections + 64},
         .tls = options->tls};
     if (!server_start(&server, &server_info, error))
         return false;

@@ -27,7 +27,6 @@ struct connection {
     size_t got;
     double began;   /* seconds; 0: nothing is under way */
     bool wants_out; /* epoll watches for room to write */
-    uint32_t token;
 };
 
 struct load {
@@ -154,12 +153,13 @@ static bool begin(struct load *load, struct connection *connection)
     connection->got = connection->sent = 0;
     load->begun++;
     load->under_way++;
-    const int head = snprintf((char *)connection->request, HEAD_ROOM,
-                              "POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\n"
-                              "Authorization: Bearer %s\r\nContent-Type: application/x-protobuf\r\n"
-                              "Content-Encoding: zstd\r\nContent-Length: %zu\r\n%s\r\n",
-                              info->token_count > 0 ? info->tokens[connection->token] : "none",
-                              body->frame_size, info->reconnect ? "Connection: close\r\n" : "");
+    const int head =
+        snprintf((char *)connection->request, HEAD_ROOM,
+                 "POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\n"
+                 "Authorization: Bearer %s\r\nContent-Type: application/x-protobuf\r\n"
+                 "Content-Encoding: zstd\r\nContent-Length: %zu\r\n%s\r\n",
+                 info->token_count > 0 ? info->tokens[load->begun % info->token_count] : "none",
+                 body->frame_size, info->reconnect ? "Connection: close\r\n" : "");
     bodies_write(body, &load->random, connection->request + head);
     connection->size = (size_t)head + body->frame_size;
     if (connection->fd < 0 && !hang_on(load, connection))
@@ -294,7 +294,6 @@ static bool prepare(struct load *load, struct pm_error *error)
     for (uint32_t i = 0; i < info->connections; i++) {
         struct connection *connection = &load->connections[i];
         connection->fd = -1;
-        connection->token = info->token_count > 0 ? i % info->token_count : 0;
         connection->request = malloc(HEAD_ROOM + info->bodies->largest);
         if (!connection->request)
             return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a load");

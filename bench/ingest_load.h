@@ -15,7 +15,7 @@ struct load_info {
     bool reconnect;      /* a new connection for every upload */
     const char *ca_file; /* PEM: over TLS, for the name "localhost"; NULL: plain */
     const char *const *tokens;
-    uint32_t token_count; /* connection i uses token i % token_count */
+    uint32_t token_count; /* upload i uses token i % token_count */
     const struct bodies *bodies;
     double seconds;
     uint64_t rate; /* uploads a second in all that are tried; 0: as many as can be */

@@ -1,5 +1,6 @@
 #include "bench/ingest_server.h"
 
+#include "aggregator/dev_tls.h"
 #include "aggregator/statistics.h"
 #include <signal.h>
 #include <stdio.h>
@@ -97,7 +98,15 @@ static bool serve(const struct server_info *info, int control, int answer, struc
     if (info->stored_points > 0 && !fill(info, error))
         return false;
     struct pm_service_info with = info->service;
-    struct pm_aggregator_info aggregator = {0};
+    struct pm_aggregator_info aggregator = {.half_life_days = PM_HALF_LIFE_DAYS,
+                                            .retention_days = PM_RETENTION_DAYS,
+                                            .token_clusters = PM_TOKEN_CLUSTERS,
+                                            .min_tokens = PM_MIN_TOKENS};
+    struct pm_dev_tls tls = {0};
+    if (info->tls && !pm_dev_tls_create(&tls, NULL, SERVER_CERTIFICATE, error))
+        return false;
+    with.certificate = tls.certificate;
+    with.key = tls.key;
     aggregator.log = with.log = pm_log_create(NULL, STDERR_FILENO, PM_LOG_WARNING, error);
     with.aggregator = pm_aggregator_open(SERVER_STORAGE, &aggregator, error);
     struct pm_service *service = with.aggregator ? pm_service_create(&with, error) : NULL;
@@ -111,6 +120,7 @@ static bool serve(const struct server_info *info, int control, int answer, struc
     pm_service_destroy(service);
     pm_aggregator_destroy(with.aggregator);
     pm_log_destroy(with.log);
+    pm_dev_tls_finish(&tls);
     return service != NULL;
 }
 

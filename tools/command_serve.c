@@ -1,3 +1,4 @@
+#include "aggregator/dev_tls.h"
 #include "tools/notify.h"
 #include "tools/serve_check.h"
 #include "tools/tool.h"
@@ -84,8 +85,24 @@ static int read_options(int argc, char **argv, struct pm_serve_options *options,
     return -1;
 }
 
+/* Makes the certificate of --dev-tls and says where it is. */
+static bool make_certificate(struct pm_serve_options *options, struct pm_dev_tls *tls,
+                             struct pm_error *error)
+{
+    const char *path = pm_arena_printf(options->strings, "%s-dev-tls.pem", options->storage);
+    if (!path)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (!pm_dev_tls_create(tls, options->service.address, path, error))
+        return false;
+    options->service.certificate = tls->certificate;
+    options->service.key = tls->key;
+    printf("certificate to trust: %s\nSHA-256: %s\n", path, tls->fingerprint);
+    return true;
+}
+
 static int serve(struct pm_serve_options *options, const sigset_t *stop)
 {
+    struct pm_dev_tls tls = {0};
     struct pm_error error = {0};
     int status = PM_EXIT_FAILED;
     struct pm_log *log = pm_log_create(NULL, STDERR_FILENO, options->level, &error);
@@ -96,6 +113,8 @@ static int serve(struct pm_serve_options *options, const sigset_t *stop)
     if (!aggregator)
         goto done;
     options->service.aggregator = aggregator;
+    if (options->dev_tls && !make_certificate(options, &tls, &error))
+        goto done;
     service = pm_service_create(&options->service, &error);
     if (!service)
         goto done;
@@ -116,6 +135,7 @@ done:
     pm_service_destroy(service);
     pm_aggregator_destroy(aggregator);
     pm_log_destroy(log);
+    pm_dev_tls_finish(&tls);
     return status;
 }
 

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Uploads a minute. A session is one upload; behind one address there may be a house full. */
+#define TOKEN_RATE 600
+#define ADDRESS_RATE 60000
+
 #define AT(field) offsetof(struct pm_serve_options, field)
 #define SIZE(field) sizeof(((struct pm_serve_options *)NULL)->field)
 #define TEXT(name, field, argument, help)                                                          \
@@ -34,6 +38,9 @@ const struct pm_serve_option pm_serve_option_table[] = {
          "where uploads need no token"),
     TEXT("certificate", service.certificate_file, "FILE", "PEM; with --key: serve HTTPS"),
     TEXT("key", service.key_file, "FILE", "PEM"),
+    FLAG("dev-tls", dev_tls,
+         "serve HTTPS with a certificate made at start, for trials; it is put beside the storage, "
+         "for clients to trust"),
     WHOLE("curate-seconds", service.curate_seconds, 1, 86400, 1, "N",
           "how often databases are curated (10)"),
     REAL("half-width", aggregator.half_width_absolute, 1e-9, 1e6, "X",
@@ -55,6 +62,22 @@ const struct pm_serve_option pm_serve_option_table[] = {
     WHOLE("connections", service.connections, 1, 65536, 1, "N", "at a time (512)"),
     WHOLE("queue", service.queue, 1, 1 << 20, 1, "N",
           "uploads waiting for a commit, beyond which 429 is the answer (1024)"),
+    WHOLE("token-rate", service.token_rate, 0, 1 << 30, 1, "N",
+          "uploads a minute of one token, beyond which 429 is the answer; 0: any (600)"),
+    WHOLE("address-rate", service.address_rate, 0, 1 << 30, 1, "N",
+          "the same of one address, of IPv6 one /64 (60000)"),
+    WHOLE("body-kib", service.limits.compressed_bytes, 1, 1 << 20, 1 << 10, "N",
+          "of one upload, beyond which 413 is the answer (4096)"),
+    WHOLE("decompressed-kib", service.limits.decompressed_bytes, 1, 1 << 20, 1 << 10, "N",
+          "the same once it is decompressed (32768)"),
+    WHOLE("upload-shaders", service.limits.shaders, 1, 1 << 20, 1, "N",
+          "most shaders of one upload (65536)"),
+    WHOLE("upload-points", service.limits.points_per_shader, 1, 1 << 20, 1, "N",
+          "most points of one shader of an upload (65536)"),
+    WHOLE(
+        "waiting-mib", aggregator.samples_bytes, 1, 1 << 24, 1 << 20, "N",
+        "of uploads that may wait to be folded into the statistics; at twice as many, uploads wait "
+        "(a quarter of the storage, at least 256)"),
     WHOLE("memory-mib", service.memory_bytes, 1, 1 << 20, 1 << 20, "N",
           "for uploads being received or waiting (256)"),
     WHOLE("request-seconds", service.request_seconds, 1, 3600, 1, "N",
@@ -78,7 +101,10 @@ const char *pm_serve_option_key(const struct pm_serve_option *option,
 bool pm_serve_options_init(struct pm_serve_options *options, struct pm_error *error)
 {
     *options = (struct pm_serve_options){
-        .service.port = 8370,
+        .service = {.port = 8370,
+                    .limits = pm_profile_limits_default,
+                    .token_rate = TOKEN_RATE,
+                    .address_rate = ADDRESS_RATE},
         .aggregator = {.scenes = 16,
                        .half_life_days = PM_HALF_LIFE_DAYS,
                        .retention_days = PM_RETENTION_DAYS,
@@ -170,6 +196,8 @@ bool pm_serve_options_agree(const struct pm_serve_options *options, struct pm_er
         return pm_fail(error, PM_ERROR_INPUT, "--storage is needed");
     if (!options->service.certificate_file != !options->service.key_file)
         return pm_fail(error, PM_ERROR_INPUT, "--certificate and --key go together");
+    if (options->dev_tls && options->service.certificate_file)
+        return pm_fail(error, PM_ERROR_INPUT, "--dev-tls makes its own --certificate");
     if (!options->service.token_file && options->aggregator.min_tokens != NOT_GIVEN &&
         options->aggregator.min_tokens > 1)
         return pm_fail(error, PM_ERROR_INPUT,

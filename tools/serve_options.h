@@ -16,6 +16,7 @@ struct pm_serve_options {
     struct pm_service_info service; /* but for its aggregator and log, which are no options */
     struct pm_aggregator_info aggregator;
     const char *storage; /* the SQLite file; NULL until given */
+    bool dev_tls;
     enum pm_log_level level;
     struct pm_arena *strings; /* what the texts above point into */
 };

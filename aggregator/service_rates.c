@@ -1,0 +1,63 @@
+#include "aggregator/service_rates.h"
+
+#include "base/random.h"
+#include <stdlib.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { SETS = 1 << 14, WAYS = 4 }; /* 1 MiB */
+#define SECOND INT64_C(1000000000)
+#define MINUTE (60 * SECOND)
+
+struct pm_rate_bucket {
+    uint64_t name; /* a hash */
+    int64_t full;  /* nanoseconds, monotonic: when it will be full; what is past is full */
+};
+
+bool pm_rates_init(struct pm_rates *rates, uint32_t token, uint32_t address)
+{
+    rates->limits[PM_RATE_TOKEN] = token;
+    rates->limits[PM_RATE_ADDRESS] = address;
+    pthread_mutex_init(&rates->mutex, NULL);
+    rates->buckets = calloc((size_t)SETS * WAYS, sizeof(*rates->buckets));
+    return rates->buckets && pm_random_system(&rates->secret, sizeof(rates->secret));
+}
+
+void pm_rates_finish(struct pm_rates *rates)
+{
+    pthread_mutex_destroy(&rates->mutex);
+    free(rates->buckets);
+    rates->buckets = NULL;
+}
+
+static struct pm_rate_bucket *bucket_of(struct pm_rates *rates, uint64_t name)
+{
+    struct pm_rate_bucket *set = &rates->buckets[name % SETS * WAYS], *fullest = &set[0];
+    for (unsigned i = 0; i < WAYS; i++) {
+        if (set[i].name == name)
+            return &set[i];
+        if (set[i].full < fullest->full)
+            fullest = &set[i];
+    }
+    *fullest = (struct pm_rate_bucket){.name = name};
+    return fullest;
+}
+
+unsigned pm_rates_take(struct pm_rates *rates, enum pm_rate_kind kind, const void *name,
+                       size_t size, int64_t now)
+{
+    unsigned wait = 0;
+    if (rates->limits[kind] == 0)
+        return 0;
+    const uint64_t hash = XXH3_64bits_withSeed(name, size, rates->secret + kind);
+    const int64_t one = MINUTE / rates->limits[kind];
+    pthread_mutex_lock(&rates->mutex);
+    struct pm_rate_bucket *bucket = bucket_of(rates, hash);
+    const int64_t full = (bucket->full > now ? bucket->full : now) + one;
+    if (full - now <= MINUTE)
+        bucket->full = full;
+    else
+        wait = (unsigned)((full - now - MINUTE + SECOND - 1) / SECOND);
+    pthread_mutex_unlock(&rates->mutex);
+    return wait;
+}

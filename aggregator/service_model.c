@@ -135,6 +135,20 @@ static void evict(struct pm_models *models, const char *kept)
     }
 }
 
+/* Nobody waits for the game any more. */
+static void fulfil(struct pm_models *models, const char *game)
+{
+    for (size_t i = 0; i < PM_MODELS_WANTED && models->wanted[i]; i++) {
+        if (strcmp(models->wanted[i], game) != 0)
+            continue;
+        free(models->wanted[i]);
+        memmove(&models->wanted[i], &models->wanted[i + 1],
+                (PM_MODELS_WANTED - 1 - i) * sizeof(*models->wanted));
+        models->wanted[PM_MODELS_WANTED - 1] = NULL;
+        return;
+    }
+}
+
 /* Takes the reference. */
 static bool keep(struct pm_models *models, struct pm_summary *summary, struct pm_error *error)
 {
@@ -159,6 +173,7 @@ static bool keep(struct pm_models *models, struct pm_summary *summary, struct pm
         models->models[at].summary = summary;
         models->bytes += pm_summary_bytes(summary);
         evict(models, summary->game);
+        fulfil(models, summary->game);
     } else {
         pm_summary_drop(summary);
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");

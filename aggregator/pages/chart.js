@@ -107,20 +107,23 @@ function binName(bin, i) {
   return i === 1 ? "0–" + edge(bin.high) : edge(bin.low) + "–" + edge(bin.high);
 }
 
+const ONE = 11; // the bin of exactly 1
+
 // Bars of the bins of one measure: up to 1 in one colour, above in another, since those are wider.
 export function histogram(counts, bins) {
   const most = Math.max(...counts, 1);
-  const bar = (value, i) => {
-    const height = value > 0 ? Math.max(1.5, (22 * value) / most) : 0;
-    return svg("rect", { x: 5 * i + (i > 11 ? 3 : 0), y: 24 - height, width: 4, height });
+  const filled = counts.map((value, i) => [value, i]).filter(([value]) => value > 0);
+  const bar = ([value, i]) => {
+    const height = Math.max(1.5, (22 * value) / most);
+    return svg("rect", { x: 5 * i + (i > ONE ? 3 : 0), y: 24 - height, width: 4, height, class: i > ONE && "above", "data-bin": i });
   };
-  const filled = counts.map((value, i) => (value > 0 ? binName(bins[i], i) + ": " + value : null)).filter(Boolean);
-  const text = filled.length > 0 ? "Sessions by value. " + filled.join("; ") : "No sessions";
+  const text = filled.length > 0
+    ? "Sessions by value. " + filled.map(([value, i]) => binName(bins[i], i) + ": " + value).join("; ")
+    : "No sessions";
   return svg("svg", { class: "mini", width: 124, height: 26, viewBox: "0 0 124 26", role: "img", "aria-label": text },
     svg("title", null, text),
     svg("line", { class: "rule", x1: 0, x2: 122, y1: 25, y2: 25 }),
-    counts.slice(0, 12).map(bar),
-    svg("g", { class: "above" }, counts.slice(12).map((value, i) => bar(value, i + 12))));
+    filled.map(bar));
 }
 
 // An estimate with its interval, over 0 to `most`.

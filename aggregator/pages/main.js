@@ -48,6 +48,7 @@ function login(message) {
     el("h1", { tabindex: -1 }, "Sign in"),
     el("p", { class: "note" }, "This aggregator shows its dashboard to those who have a token of it (--dashboard-token-file). The token is kept until this tab is closed."),
     message ? el("p", { class: "error", role: "alert" }, message) : null,
+    el("input", { type: "text", name: "username", value: "dashboard", autocomplete: "username", hidden: true }),
     el("label", null, "Token", el("input", { type: "password", name: "token", required: true, autocomplete: "current-password" })),
     el("button", { type: "submit" }, "Sign in"));
 }
@@ -71,7 +72,7 @@ function place(nodes, stay) {
   const again = stay && focused && [...main.querySelectorAll("[data-focus]")].find((one) => one.dataset.focus === focused && !one.disabled);
   if (again) {
     again.focus({ preventScroll: true });
-  } else if (!stay || focused) {
+  } else if (shown !== null && (!stay || focused)) {
     const heading = main.querySelector("h1");
     if (heading) heading.focus({ preventScroll: stay });
     if (!stay) window.scrollTo(0, 0);

@@ -172,12 +172,11 @@ const MEASURES = {
 
 function pointColumns(answer, kind) {
   const names = answer.points.length > 0 ? answer.points[0].measures.map((measure) => measure.name) : [];
-  const most = names.map((_, m) => Math.max(1, ...answer.points.map((point) => (point.measures[m].sessions > 0 ? point.measures[m].ratio_high : 0))));
   const cell = (m) => (point) => {
     const measure = point.measures[m];
     if (measure.sessions === 0) return el("span", { class: "sub" }, "no sample");
     return el("span", null, interval95(measure.ratio, measure.ratio_low, measure.ratio_high),
-      el("span", { class: "sub" }, interval(measure.ratio_low, measure.ratio, measure.ratio_high, most[m])),
+      el("span", { class: "sub" }, interval(measure.ratio_low, measure.ratio, measure.ratio_high, Math.max(1, measure.ratio_high))),
       histogram(measure.histogram, answer.bins));
   };
   return [
@@ -217,7 +216,7 @@ export async function shader(place, name, key, profile) {
     whichChoice(place),
     table("Points", pointColumns(answer, one.kind), answer.points, state, place.change, "No point is like that."),
     pager("points", answer, place.change),
-    el("p", { class: "note" }, "Each estimate is the ratio of sums with its 95% interval over sessions. The bars count sessions by their own ratio: 0, ten " +
+    el("p", { class: "note" }, "Each estimate is the ratio of sums with its 95% interval over sessions, drawn from 0 to 1, or to the interval's end where that is more. The bars count sessions by their own ratio: 0, ten " +
       "steps to 1, exactly 1, and above 1 in the other colour, in ever wider steps."),
   ] };
 }
@@ -240,9 +239,9 @@ export async function quarantine(place) {
   const state = listState(place, { search: "" });
   const answer = await get(["quarantine"], { limit: state.limit, offset: state.offset, game: state.search }, place.signal);
   const columns = [
-    { name: "When", text: true, cell: (entry) => time(entry.time) },
-    { name: "Game", text: true, wrap: true, cell: (entry) => (entry.game ? nameOf(entry.game) : "(could not be read)") },
     { name: "Why", text: true, wrap: true, cell: (entry) => entry.reason },
+    { name: "Game", text: true, wrap: true, cell: (entry) => (entry.game ? nameOf(entry.game) : "(could not be read)") },
+    { name: "When", text: true, cell: (entry) => time(entry.time) },
     { name: "Kept", cell: (entry) => (entry.body_bytes === null ? "too large" : bytes(entry.body_bytes)) },
   ];
   return { title: "Quarantine", nodes: [

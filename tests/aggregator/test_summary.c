@@ -211,11 +211,14 @@ static void test_models(void **state)
     assert_false(pm_models_are_wanted(&models));
     for (int i = 0; i < 100; i++)
         pm_models_want(&models, "game");
+    pm_models_want(&models, "another");
+    assert_true(pm_models_curate(&models, place->aggregator, "another", &error));
     assert_true(pm_models_are_wanted(&models));
     assert_false(pm_models_is_wanted(&models, "game"));
     pm_models_begin(&models);
     assert_false(pm_models_are_wanted(&models));
     assert_true(pm_models_is_wanted(&models, "game"));
+    assert_false(pm_models_is_wanted(&models, "another"));
     assert_false(pm_models_is_wanted(&models, "third"));
     /* More than it notes: the rest has to ask again. */
     for (int i = 0; i < 100; i++) {

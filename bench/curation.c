@@ -1,0 +1,184 @@
+/*
+ * What curating a large game costs, and whether uploads wait for it.
+ *
+ *   curation [--points N] [--sessions N] [--seconds N]
+ *
+ * One game of N points (250,909, as many as the paper's Watch) in shaders of 19, which 8 sessions
+ * measured in full. Uploads are committed one after the other, each of 150 shaders at 8 points, as
+ * the committer of `piecemeal serve` does, for N seconds (10) while nothing is curated and for as
+ * long while the game is curated over and over, which a server does not: it rests four times as
+ * long as it took. Prints how long a curation took and how long commits took, median, 99th
+ * percentile and longest.
+ */
+#include "aggregator/aggregator.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "bench/ingest_bodies.h"
+#include "bench/work_folder.h"
+#include "tools/tool.h"
+#include <getopt.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAME "watch"
+enum { POINTS = 19, UPLOAD_SHADERS = 150, UPLOAD_POINTS = 8, MOST_COMMITS = 1 << 20 };
+
+struct bench {
+    struct pm_aggregator *aggregator;
+    struct pm_random random;
+    uint32_t shaders;
+    atomic_bool curating;
+    uint32_t curations;
+    double curating_seconds;
+    struct pm_error error; /* of the curator; code PM_OK: none */
+};
+
+/* One upload of `count` shaders from `first` on, each at `points` points. */
+static bool upload(struct bench *bench, uint32_t first, uint32_t count, uint32_t points,
+                   struct pm_error *error)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_shader_profile *shaders =
+        arena ? pm_arena_zalloc(arena, count, sizeof(*shaders)) : NULL;
+    bool done = shaders || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    for (uint32_t i = 0; done && i < count; i++) {
+        const uint32_t number = (first + i) % bench->shaders;
+        uint32_t at[POINTS];
+        const uint32_t from =
+            points < POINTS ? pm_random_below(&bench->random, POINTS - points) : 0;
+        struct pm_point_counts *counts = pm_arena_zalloc(arena, points, sizeof(*counts));
+        for (uint32_t j = 0; j < points; j++)
+            at[j] = from + j;
+        done = counts || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        if (done)
+            bodies_counts(&bench->random, number, at, points, counts);
+        shaders[i] = (struct pm_shader_profile){.key = bodies_key(0, number),
+                                                .environment = {.subgroup_size = 32},
+                                                .kind = PM_KIND_BLOCK,
+                                                .space = POINTS,
+                                                .points = counts,
+                                                .point_count = points};
+    }
+    struct pm_profile profile = {.game = GAME,
+                                 .scene = "",
+                                 .layer_version = "bench",
+                                 .shaders = shaders,
+                                 .shader_count = count};
+    const struct pm_profile *const all[] = {&profile};
+    struct pm_ingest_outcome outcome;
+    for (size_t i = 0; i < PM_UPLOAD_ID_BYTES; i++)
+        profile.upload_id[i] = (uint8_t)pm_random_below(&bench->random, 256);
+    done = done && pm_aggregator_ingest(bench->aggregator, all, 1, &outcome, error);
+    if (done && outcome.result != PM_INGEST_STORED)
+        done = pm_fail(error, PM_ERROR_STATE, "not stored: %s", outcome.reason.message);
+    pm_arena_destroy(arena);
+    return done;
+}
+
+static void *curate(void *user)
+{
+    struct bench *bench = user;
+    while (atomic_load(&bench->curating) && bench->error.code == PM_OK) {
+        const int64_t begin = pm_now();
+        pm_aggregator_curate(bench->aggregator, GAME, &bench->error);
+        bench->curating_seconds += (double)(pm_now() - begin) / PM_SECOND;
+        bench->curations++;
+    }
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool measure(struct bench *bench, double seconds, const char *what, struct pm_error *error)
+{
+    int64_t *times = calloc(MOST_COMMITS, sizeof(*times));
+    const int64_t end = pm_now() + (int64_t)(seconds * PM_SECOND);
+    size_t count = 0;
+    bool done = times || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    while (done && pm_now() < end && count < MOST_COMMITS) {
+        const int64_t begin = pm_now();
+        done = upload(bench, pm_random_below(&bench->random, bench->shaders), UPLOAD_SHADERS,
+                      UPLOAD_POINTS, error);
+        times[count++] = pm_now() - begin;
+    }
+    if (done && count > 0) {
+        qsort(times, count, sizeof(*times), compare);
+        printf("%-20s %5zu commits: median %.2f ms, 99 %% %.2f ms, longest %.2f ms\n", what, count,
+               (double)times[count / 2] / 1e6, (double)times[count * 99 / 100] / 1e6,
+               (double)times[count - 1] / 1e6);
+    }
+    free(times);
+    return done;
+}
+
+static bool run(struct bench *bench, uint64_t sessions, double seconds, struct pm_error *error)
+{
+    pthread_t curator;
+    for (uint64_t i = 0; i < sessions; i++) {
+        if (!upload(bench, 0, bench->shaders, POINTS, error))
+            return false;
+    }
+    if (!measure(bench, seconds, "nothing is curated", error))
+        return false;
+    atomic_store(&bench->curating, true);
+    if (pthread_create(&curator, NULL, curate, bench) != 0)
+        return pm_fail(error, PM_ERROR_STATE, "no thread can be started");
+    bool done = measure(bench, seconds, "always curated", error);
+    atomic_store(&bench->curating, false);
+    pthread_join(curator, NULL);
+    if (done && bench->error.code != PM_OK) {
+        *error = bench->error;
+        done = false;
+    }
+    struct pm_buffer body;
+    char etag[PM_ETAG_TEXT];
+    pm_buffer_init(&body, (size_t)1 << 30);
+    done = done && pm_aggregator_database(bench->aggregator, GAME, etag, &body, error);
+    if (done)
+        printf("%u curations of %u points, %.2f s each, a body of %.1f MB\n", bench->curations,
+               bench->shaders * POINTS, bench->curating_seconds / bench->curations,
+               (double)body.size / 1e6);
+    pm_buffer_finish(&body);
+    return done;
+}
+
+int main(int argc, char **argv)
+{
+    enum { NUMBER_POINTS = 256, SESSIONS, SECONDS };
+    static const struct option known[] = {{"points", 1, 0, NUMBER_POINTS},
+                                          {"sessions", 1, 0, SESSIONS},
+                                          {"seconds", 1, 0, SECONDS},
+                                          {0}};
+    uint64_t numbers[] = {250909, 8, 10};
+    for (int got; (got = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (got < NUMBER_POINTS ||
+            !pm_tool_number(optarg, UINT32_MAX, &numbers[got - NUMBER_POINTS])) {
+            fprintf(stderr, "curation: usage: see bench/curation.c\n");
+            return 2;
+        }
+    }
+    const struct pm_aggregator_info info = {.publish_all = true};
+    struct pm_error error = {0};
+    struct pm_work_folder folder;
+    char path[128];
+    struct bench bench = {.shaders = (uint32_t)((numbers[0] + POINTS - 1) / POINTS)};
+    pm_random_init(&bench.random, 1);
+    bool done = pm_work_folder_create(&folder, &error);
+    if (done) {
+        snprintf(path, sizeof(path), "%s/aggregator.sqlite", folder.path);
+        bench.aggregator = pm_aggregator_open(path, &info, &error);
+        done = bench.aggregator && run(&bench, numbers[1], (double)numbers[2], &error);
+        pm_aggregator_destroy(bench.aggregator);
+        pm_work_folder_remove(&folder);
+    }
+    if (!done)
+        fprintf(stderr, "curation: %s\n", error.message);
+    return done ? 0 : 1;
+}

@@ -1,6 +1,7 @@
 /* Publishing what curation found, and showing it. */
 #include "aggregator/aggregator_private.h"
 #include "aggregator/curate.h"
+#include "base/clock.h"
 
 #include <blake2.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 /* Of memory, when a database is read or made. */
 #define DATABASE_CAP ((size_t)1 << 30)
 #define ETAG_BYTES 32
+#define PART_BYTES ((size_t)512 << 10) /* of a body */
 
 static bool make_etag(const struct pm_buffer *body, char etag[static PM_ETAG_TEXT])
 {
@@ -79,6 +81,29 @@ static bool make_publication(struct pm_aggregator *aggregator, const char *scene
     return make_body(database, body, etag, error);
 }
 
+/* Puts the body down in parts that take a few milliseconds each; between them, whoever waits to
+ * commit uploads comes first. */
+static bool store_body(struct pm_aggregator *aggregator, const char *etag,
+                       const struct pm_buffer *body, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    for (size_t at = 0; at < body->size; at += PART_BYTES) {
+        const size_t left = body->size - at;
+        const int64_t begin = pm_now();
+        pthread_mutex_lock(&aggregator->write_mutex);
+        const bool done = storage->operations->put_part(
+            storage, etag, (uint32_t)(at / PART_BYTES), body->data + at,
+            left < PART_BYTES ? left : PART_BYTES, error);
+        pthread_mutex_unlock(&aggregator->write_mutex);
+        if (!done)
+            return false;
+        const int64_t rest = pm_now() - begin;
+        if (left > PART_BYTES)
+            nanosleep(&(struct timespec){rest / PM_SECOND, rest % PM_SECOND}, NULL);
+    }
+    return true;
+}
+
 /* etag NULL: the database stays as it is. */
 static bool store(struct pm_aggregator *aggregator, const char *scene,
                   const struct pm_curated *curated, const char *etag, const struct pm_buffer *body,
@@ -86,11 +111,13 @@ static bool store(struct pm_aggregator *aggregator, const char *scene,
 {
     struct pm_storage *storage = aggregator->storage;
     const char *game = curated->database.game;
+    if (etag && !store_body(aggregator, etag, body, error))
+        return false;
     pthread_mutex_lock(&aggregator->write_mutex);
     bool done = storage->operations->begin(storage, error);
     if (done) {
-        done = (!etag || storage->operations->put_database(storage, game, scene, etag, body->data,
-                                                           body->size, error)) &&
+        done = (!etag ||
+                storage->operations->put_database(storage, game, scene, etag, body->size, error)) &&
                (*scene || storage->operations->add_coverage(
                               storage, game, pm_aggregator_now(aggregator), curated->uploads,
                               curated->points_covered, curated->points, error));

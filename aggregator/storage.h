@@ -147,10 +147,17 @@ struct pm_storage_operations {
                            uint64_t row, uint64_t *deleted, struct pm_error *error);
     bool (*add_blob)(struct pm_storage *storage, const struct pm_storage_key *key, const void *blob,
                      size_t size, struct pm_error *error);
-    /* The game's current database becomes its previous one. scene: "" for that of all scenes.
-     * Nothing happens when the game is not known: it may have been dropped since it was read. */
+    /* A body is put down in parts, numbered from 0, each a transaction of its own where it is large,
+     * so that nobody waits for long, and is there for good once put_database named it. A part that is
+     * there already stays as it is: the ETag tells its content. */
+    bool (*put_part)(struct pm_storage *storage, const char *etag, uint32_t part, const void *data,
+                     size_t size, struct pm_error *error);
+    /* The game's current database becomes its previous one, and the body of this ETag, of `size`
+     * bytes in all, its current one. scene: "" for that of all scenes. Bodies that no database names
+     * are deleted. Nothing happens when the game is not known: it may have been dropped since it was
+     * read. PM_ERROR_STATE: not all of the body is there. */
     bool (*put_database)(struct pm_storage *storage, const char *game, const char *scene,
-                         const char *etag, const void *body, size_t size, struct pm_error *error);
+                         const char *etag, size_t size, struct pm_error *error);
     /* Forgets all of a game, or with a key all of one shader of it, but for what was published
      * then; upload ids stay, so that no retry counts again. What is deleted is overwritten. *blobs:
      * how many went. */

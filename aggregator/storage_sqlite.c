@@ -19,11 +19,13 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_PUT_SPACE] = "INSERT INTO spaces VALUES (?1, ?2, ?3, ?4)",
     [PM_SQLITE_ADD_BLOB] = "INSERT INTO statistics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
                            " ON CONFLICT DO UPDATE SET d = merge(d, excluded.d)",
-    [PM_SQLITE_PUT_DATABASE] =
-        "INSERT INTO databases (game, scene, etag, body) SELECT ?1, ?2, ?3, ?4"
-        " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)"
-        " ON CONFLICT DO UPDATE SET previous_etag = etag, previous_body = body,"
-        " etag = excluded.etag, body = excluded.body",
+    [PM_SQLITE_FIND_BODY] = "SELECT total(length(d)) FROM bodies WHERE etag = ?1",
+    [PM_SQLITE_PUT_PART] = "INSERT OR IGNORE INTO bodies VALUES (?1, ?2, ?3)",
+    [PM_SQLITE_PUT_DATABASE] = "INSERT INTO databases (game, scene, etag) SELECT ?1, ?2, ?3"
+                               " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)"
+                               " ON CONFLICT DO UPDATE SET previous_etag = etag,"
+                               " etag = excluded.etag",
+    [PM_SQLITE_SWEEP_BODIES] = PM_SQLITE_SWEEP,
     [PM_SQLITE_ADD_SAMPLES] =
         "INSERT INTO samples (game, part, size, day, d) VALUES (?1, ?2, ?3, ?4, ?5)",
     [PM_SQLITE_DELETE_SAMPLES] = "DELETE FROM samples WHERE game = ?1 AND part = ?2 AND row <= ?3",
@@ -263,18 +265,6 @@ static bool add_blob(struct pm_storage *storage, const struct pm_storage_key *ke
                NULL, error);
 }
 
-static bool put_database(struct pm_storage *storage, const char *game, const char *scene,
-                         const char *etag, const void *body, size_t size, struct pm_error *error)
-{
-    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_DATABASE, error);
-    return s && pm_sqlite_run(sqlite, s,
-                              PM_SQLITE_BOUND(bind_text(s, 1, game), bind_text(s, 2, scene),
-                                              bind_text(s, 3, etag),
-                                              sqlite3_bind_blob64(s, 4, body, size, SQLITE_STATIC)),
-                              NULL, error);
-}
-
 static bool add_origin(struct pm_storage *storage, const char *game, const void *origin,
                        size_t size, struct pm_error *error)
 {
@@ -332,7 +322,8 @@ static const struct pm_storage_operations operations = {
     .add_samples = pm_sqlite_add_samples,
     .delete_samples = pm_sqlite_delete_samples,
     .add_blob = add_blob,
-    .put_database = put_database,
+    .put_part = pm_sqlite_put_part,
+    .put_database = pm_sqlite_put_database,
     .drop = pm_sqlite_drop,
     .add_origin = add_origin,
     .add_coverage = add_coverage,

@@ -9,9 +9,13 @@ static const char *const of_shader[] = {
     "DELETE FROM claims WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
 };
 static const char *const of_game[] = {
-    "DELETE FROM samples WHERE game = ?1",  "DELETE FROM databases WHERE game = ?1",
-    "DELETE FROM coverage WHERE game = ?1", "DELETE FROM quarantine WHERE game = ?1",
-    "DELETE FROM origins WHERE game = ?1",  "DELETE FROM games WHERE name = ?1",
+    "DELETE FROM samples WHERE game = ?1",
+    "DELETE FROM databases WHERE game = ?1",
+    "DELETE FROM coverage WHERE game = ?1",
+    "DELETE FROM quarantine WHERE game = ?1",
+    "DELETE FROM origins WHERE game = ?1",
+    "DELETE FROM games WHERE name = ?1",
+    PM_SQLITE_SWEEP,
 };
 
 static bool delete_rows(struct pm_sqlite *sqlite, const char *sql, const char *game,
@@ -20,7 +24,8 @@ static bool delete_rows(struct pm_sqlite *sqlite, const char *sql, const char *g
     sqlite3 *db = sqlite->writer;
     sqlite3_stmt *statement = NULL;
     bool done = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
-                sqlite3_bind_text(statement, 1, game, -1, SQLITE_STATIC) == SQLITE_OK;
+                (sqlite3_bind_parameter_count(statement) == 0 ||
+                 sqlite3_bind_text(statement, 1, game, -1, SQLITE_STATIC) == SQLITE_OK);
     if (done && key)
         done = sqlite3_bind_blob(statement, 2, key->bytes, PM_SHADER_KEY_BYTES, SQLITE_STATIC) ==
                SQLITE_OK;

@@ -24,7 +24,10 @@ enum pm_sqlite_statement {
     PM_SQLITE_ADD_SAMPLES,
     PM_SQLITE_DELETE_SAMPLES,
     PM_SQLITE_DATA_VERSION,
+    PM_SQLITE_FIND_BODY,
+    PM_SQLITE_PUT_PART,
     PM_SQLITE_PUT_DATABASE,
+    PM_SQLITE_SWEEP_BODIES,
     PM_SQLITE_ADD_COVERAGE,
     PM_SQLITE_ADD_ORIGIN,
     PM_SQLITE_STATEMENTS
@@ -55,14 +58,14 @@ struct pm_sqlite {
     char *path;
     pm_storage_merge merge;
     sqlite3 *writer;
-    sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
+    sqlite3_stmt *statements[PM_SQLITE_STATEMENTS];    /* the writer's */
     sqlite3_stmt *upkeep[PM_SQLITE_UPKEEP_STATEMENTS]; /* too */
-    struct pm_error merge_error; /* why the merge function failed; code PM_OK: it did not */
-    bool lazy;                   /* the writer's commits do not wait for the disk */
-    int64_t data_version;        /* changes when another connection writes */
+    struct pm_error merge_error;    /* why the merge function failed; code PM_OK: it did not */
+    bool lazy;                      /* the writer's commits do not wait for the disk */
+    int64_t data_version;           /* changes when another connection writes */
     struct pm_sqlite_space *spaces; /* storage_sqlite_spaces.c */
     uint64_t spaces_seed;
-    bool full;                   /* a write of this transaction found no space */
+    bool full; /* a write of this transaction found no space */
     pthread_mutex_t readers_mutex;
     sqlite3 *readers[PM_SQLITE_IDLE_READERS]; /* under readers_mutex: idle connections */
     size_t reader_count;
@@ -122,6 +125,17 @@ int64_t pm_sqlite_newest_version(void);
 void pm_sqlite_pack_environment(const struct pm_environment *environment,
                                 uint8_t out[static PM_SQLITE_ENVIRONMENT_BYTES]);
 bool pm_sqlite_unpack_environment(const void *data, int size, struct pm_environment *environment);
+
+/* Deletes bodies that no database names. */
+#define PM_SQLITE_SWEEP                                                                            \
+    "DELETE FROM bodies WHERE etag NOT IN (SELECT etag FROM databases"                             \
+    " UNION ALL SELECT previous_etag FROM databases WHERE previous_etag IS NOT NULL)"
+
+/* Publishing (storage_sqlite_databases.c). */
+bool pm_sqlite_put_part(struct pm_storage *storage, const char *etag, uint32_t part,
+                        const void *data, size_t size, struct pm_error *error);
+bool pm_sqlite_put_database(struct pm_storage *storage, const char *game, const char *scene,
+                            const char *etag, size_t size, struct pm_error *error);
 
 /* Deletes (storage_sqlite_drop.c). */
 bool pm_sqlite_drop(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,

@@ -222,6 +222,7 @@ static bool database_row(void *user, sqlite3_stmt *statement, struct pm_error *e
     const char *etag = (const char *)sqlite3_column_text(statement, 0);
     if (!etag && sqlite3_column_type(statement, 0) == SQLITE_NULL)
         return true; /* there was no previous one */
+    /* One row, or, with the body, one a part of it. */
     if (!etag || strlen(etag) >= PM_ETAG_TEXT)
         return pm_fail(error, PM_ERROR_INPUT, "a published database has a damaged ETag");
     memcpy(row->etag, etag, strlen(etag) + 1);
@@ -236,15 +237,17 @@ static bool database_row(void *user, sqlite3_stmt *statement, struct pm_error *e
 }
 
 #define FROM_DATABASES " FROM databases WHERE game = ?1 AND scene = ?3"
+#define WITH_BODY(etag)                                                                            \
+    "SELECT databases." etag ", d FROM databases JOIN bodies ON bodies.etag = databases." etag     \
+    " WHERE game = ?1 AND scene = ?3 ORDER BY part"
 
 bool pm_sqlite_get_database(struct pm_storage *storage, const char *game, const char *scene,
                             bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                             struct pm_error *error)
 {
     static const char *const queries[2][2] = {
-        {"SELECT etag" FROM_DATABASES, "SELECT etag, body" FROM_DATABASES},
-        {"SELECT previous_etag" FROM_DATABASES,
-         "SELECT previous_etag, previous_body" FROM_DATABASES},
+        {"SELECT etag" FROM_DATABASES, WITH_BODY("etag")},
+        {"SELECT previous_etag" FROM_DATABASES, WITH_BODY("previous_etag")},
     };
     struct database_row row = {.etag = etag, .body = body};
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;

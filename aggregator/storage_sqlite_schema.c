@@ -29,12 +29,14 @@ static const char *const steps[SCHEMA_VERSION] = {
     " points_covered INTEGER NOT NULL, points INTEGER NOT NULL);"
     "CREATE INDEX coverage_by_game ON coverage (game, time);"
     "PRAGMA application_id = " NUMBER(APPLICATION_ID) ";",
-    /* 2: databases of scenes, and the previous of each; origins. ETags come before bodies, so that
-     * reading one does not read the other. */
+    /* 2: databases of scenes, and the previous of each; their bodies, in parts; origins. */
     "ALTER TABLE databases RENAME TO databases_1;"
     "CREATE TABLE databases (game TEXT NOT NULL, scene TEXT NOT NULL, etag TEXT NOT NULL,"
-    " previous_etag TEXT, body BLOB NOT NULL, previous_body BLOB, PRIMARY KEY (game, scene));"
-    "INSERT INTO databases (game, scene, etag, body) SELECT game, '', etag, body FROM databases_1;"
+    " previous_etag TEXT, PRIMARY KEY (game, scene)) WITHOUT ROWID;"
+    "CREATE TABLE bodies (etag TEXT NOT NULL, part INTEGER NOT NULL, d BLOB NOT NULL,"
+    " PRIMARY KEY (etag, part));"
+    "INSERT INTO databases (game, scene, etag) SELECT game, '', etag FROM databases_1;"
+    "INSERT OR IGNORE INTO bodies SELECT etag, 0, body FROM databases_1;"
     "DROP TABLE databases_1;"
     "CREATE TABLE origins (game TEXT NOT NULL, origin BLOB NOT NULL, PRIMARY KEY (game, origin))"
     " WITHOUT ROWID;"

@@ -223,6 +223,54 @@ static void test_games(void **state)
     pm_buffer_finish(&all);
 }
 
+/* In parts of two bytes. */
+static void put_database(struct pm_storage *storage, const char *scene, const char *etag,
+                         const char *body, size_t size)
+{
+    struct pm_error error;
+    for (uint32_t at = 0; at < size; at += 2)
+        assert_true(storage->operations->put_part(storage, etag, at / 2, body + at,
+                                                  size - at < 2 ? size - at : 2, &error));
+    if (!storage->operations->put_database(storage, "game", scene, etag, size, &error))
+        fail_msg("%s", error.message);
+}
+
+/* A body of which something is missing is never published, and one that nobody names goes. */
+static void test_bodies_are_whole(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    char etag[PM_ETAG_TEXT];
+    struct pm_buffer body;
+    struct pm_error error;
+    pm_buffer_init(&body, 1000);
+    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
+    put_database(storage, "", "one", "abc", 3);
+    assert_true(storage->operations->put_part(storage, "two", 0, "de", 2, &error));
+    assert_true(storage->operations->put_part(storage, "two", 2, "h", 1, &error));
+    assert_false(storage->operations->put_database(storage, "game", "", "two", 5, &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_true(storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
+    assert_string_equal(etag, "one");
+    assert_int_equal(body.size, 3);
+    put_database(storage, "cave", "one", "abc", 3);
+    assert_false(storage->operations->put_database(storage, "game", "", "two", 3, &error));
+    put_database(storage, "", "two", "defgh", 5);
+    put_database(storage, "", "three", "i", 1);
+    /* "one" is the cave's still. */
+    body.size = 0;
+    assert_true(
+        storage->operations->get_database(storage, "game", "cave", false, etag, &body, &error));
+    assert_memory_equal(body.data, "abc", 3);
+    body.size = 0;
+    assert_true(storage->operations->get_database(storage, "game", "", true, etag, &body, &error));
+    assert_int_equal(body.size, 5);
+    assert_memory_equal(body.data, "defgh", 5);
+    put_database(storage, "", "four", "j", 1);
+    assert_false(storage->operations->put_database(storage, "game", "", "two", 5, &error));
+    pm_buffer_finish(&body);
+}
+
 static void test_databases(void **state)
 {
     struct place *place = *state;
@@ -236,16 +284,16 @@ static void test_databases(void **state)
     assert_int_equal(error.code, PM_ERROR_STATE);
     assert_non_null(strstr(error.message, "game"));
     /* Of a game that is not known, as one that was just dropped: nothing. */
-    assert_true(storage->operations->put_database(storage, "game", "", "one", "a", 1, &error));
+    put_database(storage, "", "one", "a", 1);
     assert_false(
         storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
 
     assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
-    assert_true(storage->operations->put_database(storage, "game", "", "one", "abc\0d", 5, &error));
+    put_database(storage, "", "one", "abc\0d", 5);
     assert_false(storage->operations->get_database(storage, "game", "", true, etag, &body, &error));
     assert_int_equal(error.code, PM_ERROR_STATE);
-    assert_true(storage->operations->put_database(storage, "game", "", "two", "x\0yz", 4, &error));
-    assert_true(storage->operations->put_database(storage, "game", "cave", "c", "!", 1, &error));
+    put_database(storage, "", "two", "x\0yz", 4);
+    put_database(storage, "cave", "c", "!", 1);
     reopen(place);
     storage = place->storage;
     assert_true(storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
@@ -325,7 +373,7 @@ static void test_drop(void **state)
     assert_true(storage->operations->add_uploads(storage, "game", 2, &error));
     assert_true(storage->operations->add_uploads(storage, "other", 1, &error));
     assert_true(storage->operations->put_space(storage, "game", &first, PM_KIND_BLOCK, 5, &error));
-    assert_true(storage->operations->put_database(storage, "game", "", "one", "a", 1, &error));
+    put_database(storage, "", "one", "a", 1);
     assert_true(storage->operations->add_coverage(storage, "game", 1, 1, 1, 1, &error));
     assert_true(
         storage->operations->read_origins(storage, "game", append_origin, &origins, &error));
@@ -608,6 +656,7 @@ int main(void)
         TEST(test_transactions),
         TEST(test_games),
         TEST(test_databases),
+        TEST(test_bodies_are_whole),
         TEST(test_scenes),
         TEST(test_drop),
         TEST(test_coverage),

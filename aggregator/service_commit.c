@@ -73,14 +73,21 @@ static size_t take_group(struct pm_service *service, struct pm_request *group[st
 static void remember(struct pm_service *service, bool failed, const struct pm_error *error)
 {
     pthread_mutex_lock(&service->mutex);
-    const bool again = service->commit_failed && failed;
+    const bool before = service->commit_failed;
     service->commit_failed = failed;
     if (failed)
         service->commit_error = *error;
     pthread_mutex_unlock(&service->mutex);
     atomic_fetch_add(&service->metrics.commit_failures, failed);
-    if (failed && !again)
-        pm_log_error(service->log, "cannot store uploads: %s", error->message);
+    if (failed && !before)
+        pm_log_error(service->log,
+                     "cannot store uploads: %s. Clients are told so and keep what they have (%s)",
+                     error->message,
+                     error->code == PM_ERROR_LIMIT
+                         ? "make space; it goes on by itself then"
+                         : "`piecemeal serve --check` says more of the storage");
+    else if (!failed && before)
+        pm_log_info(service->log, "uploads are stored again");
 }
 
 static unsigned status_of(const struct pm_ingest_outcome *outcome)

@@ -85,7 +85,10 @@ static void curate_all(struct pm_service *service, struct games *all)
     all->at = 0;
     pm_models_begin(&service->models);
     if (!pm_aggregator_upkeep(service->aggregator, &expired, &error))
-        pm_log_error(service->log, "upkeep of the storage: %s", error.message);
+        pm_log_error(service->log,
+                     "upkeep of the storage: %s. What is beyond the retention is still there; it "
+                     "is tried again with the next curation",
+                     error.message);
     for (size_t i = 0; expired && i < all->count; i++)
         all->games[i].curated = UINT64_MAX;
     if (!storage->operations->list_games(storage, visit_game, all, &error)) {
@@ -105,7 +108,11 @@ static void curate_all(struct pm_service *service, struct games *all)
         const int64_t before = pm_now();
         if (!pm_models_curate(&service->models, service->aggregator, game->name, &error)) {
             atomic_fetch_add(&service->metrics.curation_failures, 1);
-            pm_log_error(service->log, "cannot curate \"%s\": %s", game->name, error.message);
+            pm_log_error(service->log,
+                         "cannot curate \"%s\": %s. Its published database stays as it is; "
+                         "`piecemeal serve --check` says what of its statistics is damaged, and "
+                         "`piecemeal db drop` forgets them",
+                         game->name, error.message);
         }
         pm_metrics_time(&service->metrics.curations, pm_now() - before);
     }

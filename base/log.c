@@ -10,12 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     SHORT_LINE = 1024,      /* bytes; longer lines are built on the heap */
     LONGEST_LINE = 1 << 16, /* bytes; what is longer is cut */
+    PLACES = 64,            /* formats that are told apart; a power of two */
+    MINUTE = 60,            /* seconds */
     PATIENCE = 10,          /* milliseconds that a full pipe may hold up a thread of the game */
+};
+
+/* The lines from one place in the program within a minute. */
+struct place {
+    int64_t since; /* seconds, monotonic */
+    unsigned lines, left_out;
 };
 
 struct pm_log {
@@ -28,6 +37,10 @@ struct pm_log {
     pm_log_callback callback;
     void *callback_user;
     atomic_bool has_callback;
+    enum pm_log_style style;
+    unsigned limit;              /* lines a minute from one place; 0: all */
+    pthread_mutex_t places_lock; /* of what follows */
+    struct place places[PLACES];
 };
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
@@ -49,6 +62,7 @@ struct pm_log *pm_log_create(const char *path, int fd, enum pm_log_level level,
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
     pthread_mutex_init(&log->callback_lock, &attributes);
     pthread_mutexattr_destroy(&attributes);
+    pthread_mutex_init(&log->places_lock, NULL);
     if (path) {
         /* O_NONBLOCK: a FIFO without a reader must not hang a game. */
         log->fd =
@@ -96,6 +110,7 @@ void pm_log_destroy(struct pm_log *log)
     if (log->owned && fstat(log->fd, &now) == 0 && is_same_file(&now, &log->file))
         close(log->fd);
     pthread_mutex_destroy(&log->callback_lock);
+    pthread_mutex_destroy(&log->places_lock);
     free(log);
 }
 
@@ -107,6 +122,29 @@ void pm_log_set_callback(struct pm_log *log, pm_log_callback callback, void *use
     log->callback_user = user;
     atomic_store(&log->has_callback, callback != NULL);
     pthread_mutex_unlock(&log->callback_lock);
+}
+
+void pm_log_set_style(struct pm_log *log, enum pm_log_style style)
+{
+    if (log)
+        log->style = style;
+}
+
+enum pm_log_style pm_log_style_of(int fd)
+{
+    const char *stream = secure_getenv("JOURNAL_STREAM");
+    uintmax_t device, inode;
+    struct stat file;
+    return stream && sscanf(stream, "%ju:%ju", &device, &inode) == 2 && fstat(fd, &file) == 0 &&
+                   file.st_dev == device && file.st_ino == inode
+               ? PM_LOG_JOURNAL
+               : PM_LOG_TIMED;
+}
+
+void pm_log_set_limit(struct pm_log *log, unsigned lines)
+{
+    if (log)
+        log->limit = lines;
 }
 
 bool pm_log_level_parse(const char *name, enum pm_log_level *level)
@@ -146,6 +184,53 @@ static void deliver(struct pm_log *log, enum pm_log_level level, char *line, siz
     pthread_mutex_unlock(&log->callback_lock);
 }
 
+/* *left_out: how many lines of this place were left out before this one. Places that fall together
+ * share their lines, which errs on the side of fewer. */
+static bool may_say(struct pm_log *log, const char *format, unsigned *left_out)
+{
+    struct timespec now;
+    *left_out = 0;
+    if (log->limit == 0)
+        return true;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct place *place = &log->places[((uintptr_t)format >> 3) % PLACES];
+    pthread_mutex_lock(&log->places_lock);
+    if (place->lines > 0 && now.tv_sec - place->since >= MINUTE) {
+        place->lines = 0;
+        *left_out = place->left_out;
+        place->left_out = 0;
+    }
+    if (place->lines == 0)
+        place->since = now.tv_sec;
+    const bool may = place->lines < log->limit;
+    place->lines += may;
+    place->left_out += !may;
+    pthread_mutex_unlock(&log->places_lock);
+    return may;
+}
+
+/* The beginning of a line; its length. Fits into SHORT_LINE by far. */
+static size_t begin_line(const struct pm_log *log, enum pm_log_level level, unsigned left_out,
+                         char *line)
+{
+    static const int priorities[] = {3, 4, 6, 7}; /* of syslog(3) */
+    size_t length = 0;
+    if (log->style == PM_LOG_JOURNAL) {
+        length = (size_t)snprintf(line, SHORT_LINE, "<%d>", priorities[level]);
+    } else {
+        const time_t now = time(NULL);
+        struct tm parts;
+        if (log->style == PM_LOG_TIMED)
+            length = strftime(line, SHORT_LINE, "%Y-%m-%dT%H:%M:%SZ ", gmtime_r(&now, &parts));
+        length += (size_t)snprintf(line + length, SHORT_LINE - length,
+                                   "piecemeal: %s: ", level_names[level]);
+    }
+    if (left_out > 0)
+        length += (size_t)snprintf(line + length, SHORT_LINE - length,
+                                   "(%u lines like this were left out) ", left_out);
+    return length;
+}
+
 void pm_logf(struct pm_log *log, enum pm_log_level level, const char *format, ...)
 {
     if (!log || level > log->level)
@@ -153,10 +238,13 @@ void pm_logf(struct pm_log *log, enum pm_log_level level, const char *format, ..
     if (log->fd < 0 && !atomic_load_explicit(&log->has_callback, memory_order_relaxed))
         return;
     int saved_errno = errno;
+    unsigned left_out;
+    if (!may_say(log, format, &left_out))
+        return;
     char short_line[SHORT_LINE];
     char *line = short_line, *heap = NULL;
     size_t size = sizeof(short_line);
-    size_t prefix = (size_t)snprintf(line, size, "piecemeal: %s: ", level_names[level]);
+    size_t prefix = begin_line(log, level, left_out, line);
     va_list arguments;
     va_start(arguments, format);
     int n = vsnprintf(line + prefix, size - prefix, format, arguments);

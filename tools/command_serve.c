@@ -100,6 +100,19 @@ static bool make_certificate(struct pm_serve_options *options, struct pm_dev_tls
     return true;
 }
 
+#define LOG_LINES 6 /* a minute, from one place in the program */
+
+/* For whoever reads the log after the fact: what ran, where, and for whom. */
+static void log_start(const struct pm_serve_options *options, const struct pm_service *service)
+{
+    const struct pm_service_info *info = &options->service;
+    pm_log_info(info->log, "piecemeal %s serves %s on %s port %u, HTTP%s, %s", PM_VERSION,
+                options->storage, info->address ? info->address : "127.0.0.1",
+                (unsigned)pm_service_port(service),
+                info->certificate_file || info->certificate ? "S" : "",
+                info->token_file ? "with tokens" : "without tokens: anybody may upload");
+}
+
 static int serve(struct pm_serve_options *options, const sigset_t *stop)
 {
     struct pm_dev_tls tls = {0};
@@ -108,6 +121,8 @@ static int serve(struct pm_serve_options *options, const sigset_t *stop)
     struct pm_log *log = pm_log_create(NULL, STDERR_FILENO, options->level, &error);
     struct pm_aggregator *aggregator = NULL;
     struct pm_service *service = NULL;
+    pm_log_set_style(log, pm_log_style_of(STDERR_FILENO));
+    pm_log_set_limit(log, LOG_LINES);
     options->aggregator.log = options->service.log = log;
     aggregator = pm_aggregator_open(options->storage, &options->aggregator, &error);
     if (!aggregator)
@@ -122,6 +137,7 @@ static int serve(struct pm_serve_options *options, const sigset_t *stop)
            options->service.address ? options->service.address : "127.0.0.1",
            (unsigned)pm_service_port(service));
     fflush(stdout);
+    log_start(options, service);
     pm_notify("READY=1");
     int caught;
     sigwait(stop, &caught);
@@ -134,6 +150,8 @@ done:
         pm_tool_failed("serve", &error);
     pm_service_destroy(service);
     pm_aggregator_destroy(aggregator);
+    if (status == PM_EXIT_OK)
+        pm_log_info(log, "ended; what was acknowledged is stored");
     pm_log_destroy(log);
     pm_dev_tls_finish(&tls);
     return status;

@@ -6,9 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 static char folder[128], path[256];
 
@@ -253,6 +258,95 @@ static void descriptors_as_text(void **state)
     close(ends[0]);
 }
 
+/* ---- a server's log ---- */
+
+static atomic_long monotonic_offset; /* seconds */
+
+/* Before the C library's. */
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    const int result = (int)syscall(SYS_clock_gettime, clock, time);
+    if (clock == CLOCK_MONOTONIC)
+        time->tv_sec += atomic_load(&monotonic_offset);
+    return result;
+}
+
+static void say(struct pm_log *log, int number)
+{
+    pm_log_error(log, "number %d", number);
+}
+
+static void one_place_has_so_many_lines_a_minute(void **state)
+{
+    (void)state;
+    struct pm_error error;
+    struct pm_log *log = pm_log_create(path, -1, PM_LOG_INFO, &error);
+    pm_log_set_limit(log, 2);
+    for (int i = 0; i < 1000; i++)
+        say(log, i);
+    pm_log_info(log, "another place");
+    atomic_fetch_add(&monotonic_offset, 59);
+    say(log, 1000);
+    atomic_fetch_add(&monotonic_offset, 2);
+    for (int i = 1001; i < 1005; i++)
+        say(log, i);
+    atomic_fetch_add(&monotonic_offset, 61);
+    say(log, 1005);
+    pm_log_destroy(log);
+    assert_file("piecemeal: error: number 0\npiecemeal: error: number 1\n"
+                "piecemeal: info: another place\n"
+                "piecemeal: error: (999 lines like this were left out) number 1001\n"
+                "piecemeal: error: number 1002\n"
+                "piecemeal: error: (2 lines like this were left out) number 1005\n");
+}
+
+static void the_journal_gets_levels_as_numbers(void **state)
+{
+    (void)state;
+    struct pm_error error;
+    struct stat status;
+    char stream[64];
+    struct pm_log *log = pm_log_create(path, -1, PM_LOG_DEBUG, &error);
+    const int fd = open(path, O_WRONLY | O_APPEND);
+    unsetenv("JOURNAL_STREAM");
+    assert_int_equal(pm_log_style_of(fd), PM_LOG_TIMED);
+    assert_int_equal(fstat(fd, &status), 0);
+    snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+    setenv("JOURNAL_STREAM", stream, 1);
+    assert_int_equal(pm_log_style_of(fd), PM_LOG_JOURNAL);
+    assert_int_equal(pm_log_style_of(1), PM_LOG_TIMED);
+    unsetenv("JOURNAL_STREAM");
+    close(fd);
+    pm_log_set_style(log, PM_LOG_JOURNAL);
+    pm_log_error(log, "a");
+    pm_log_warning(log, "b");
+    pm_log_info(log, "c");
+    pm_log_debug(log, "d");
+    pm_log_destroy(log);
+    assert_file("<3>a\n<4>b\n<6>c\n<7>d\n");
+}
+
+static void lines_have_their_time(void **state)
+{
+    (void)state;
+    struct pm_error error;
+    struct pm_buffer text;
+    struct tm parts = {0};
+    struct pm_log *log = pm_log_create(path, -1, PM_LOG_INFO, &error);
+    pm_log_set_style(log, PM_LOG_TIMED);
+    const time_t before = time(NULL);
+    pm_log_info(log, "now");
+    pm_log_destroy(log);
+    pm_buffer_init(&text, 1 << 10);
+    assert_true(pm_file_read(path, &text, &error));
+    const char *rest = strptime((const char *)text.data, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    assert_non_null(rest);
+    assert_string_equal(rest, " piecemeal: info: now\n");
+    const time_t said = timegm(&parts);
+    assert_true(said >= before && said <= time(NULL));
+    pm_buffer_finish(&text);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
@@ -265,6 +359,9 @@ int main(void)
         TEST(long_lines_are_whole_up_to_a_bound),
         TEST(threads_do_not_mix_lines),
         TEST(levels_have_names),
+        TEST(one_place_has_so_many_lines_a_minute),
+        TEST(the_journal_gets_levels_as_numbers),
+        TEST(lines_have_their_time),
         cmocka_unit_test(descriptors_as_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,7 +182,7 @@ say "done"
 echo "report.html:        $demo/report.html   (and report-GAME.html beside it)"
 echo "pictures:           $demo/scene-0.png, scene-1.png, scene-2.png"
 if [ $keep = yes ]; then
-    echo "aggregator:         http://127.0.0.1:$port/v1/games   (Ctrl-C ends it)"
+    echo "aggregator:         http://127.0.0.1:$port/   (Ctrl-C ends it)"
     wait "$aggregator"
 fi
 [ $failed = 0 ] || { echo "$failed of the steps failed" >&2; exit 1; }

@@ -84,16 +84,8 @@ struct pm_page pm_params_page(struct pm_params *params)
 
 enum MHD_Result pm_api_refuse(struct pm_get *get, const struct pm_params *params)
 {
-    struct pm_json json;
-    pm_json_init(&json);
-    pm_json_text(&json, json.root, "error", params->message);
-    pm_json_text(&json, json.root, "field", params->field);
-    char *text = json.failed ? NULL : cJSON_PrintUnformatted(json.root);
-    cJSON_Delete(json.root);
-    const enum MHD_Result result =
-        text ? pm_http_answer_json(get->connection, MHD_HTTP_BAD_REQUEST, text) : MHD_NO;
-    cJSON_free(text);
-    return result;
+    return pm_http_answer_field(get->connection, MHD_HTTP_BAD_REQUEST, params->message,
+                                params->field, 0);
 }
 
 /* ---- answers ---- */

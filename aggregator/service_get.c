@@ -9,6 +9,15 @@
 
 /* ---- JSON ---- */
 
+static void add_headers(struct MHD_Response *response, unsigned status)
+{
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+}
+
 enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned status,
                                     const char *json)
 {
@@ -16,9 +25,7 @@ enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned 
         strlen(json), (void *)(uintptr_t)json, MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
-    if (status == MHD_HTTP_UNAUTHORIZED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    add_headers(response, status);
     const enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
@@ -44,9 +51,7 @@ enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned
     struct MHD_Response *response =
         text ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY) : NULL;
     if (response) {
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
-        if (status == MHD_HTTP_UNAUTHORIZED)
-            MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+        add_headers(response, status);
         if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
             MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, POST");
         if (retry_seconds > 0) {

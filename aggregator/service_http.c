@@ -252,6 +252,8 @@ static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *
 {
     const char *authorization =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    const char *host =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
     unsigned status;
     struct pm_request *request = calloc(1, sizeof(*request));
     if (!request)
@@ -267,7 +269,7 @@ static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *
     /* The address first: guessing at tokens has its limit too. */
     if (!within_rate(request, PM_RATE_ADDRESS, address, address_size))
         ;
-    else if ((status = pm_route_check_access(service, request->route, authorization)) !=
+    else if ((status = pm_route_check_access(service, request->route, authorization, host)) !=
              MHD_HTTP_OK)
         refuse(request, status, PM_ERROR_STATE,
                status == MHD_HTTP_UNAUTHORIZED ? "a known bearer token is needed" : CLOSED,

@@ -1,8 +1,11 @@
 #include "aggregator/service_routes.h"
 
 #include "aggregator/service_api.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define GAME "/v1/games/{}"
 #define SHADER GAME "/shaders/{}"
@@ -120,8 +123,26 @@ const struct pm_route *pm_route_find(const char *url)
 
 /* ---- who may ---- */
 
+/* "localhost", or a loopback address; with or without a port. */
+static bool is_this_machine(const char *host)
+{
+    char name[INET6_ADDRSTRLEN];
+    struct in_addr four;
+    struct in6_addr six;
+    const bool bracket = *host == '[';
+    const size_t length = bracket ? strcspn(++host, "]") : strcspn(host, ":");
+    if (length >= sizeof(name))
+        return false;
+    memcpy(name, host, length);
+    name[length] = 0;
+    if (bracket)
+        return inet_pton(AF_INET6, name, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+    return strcasecmp(name, "localhost") == 0 ||
+           (inet_pton(AF_INET, name, &four) == 1 && ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET);
+}
+
 unsigned pm_route_check_access(const struct pm_service *service, const struct pm_route *route,
-                               const char *authorization)
+                               const char *authorization, const char *host)
 {
     const struct pm_tokens *uploaders = &service->tokens;
     const struct pm_tokens *readers = &service->readers;
@@ -137,7 +158,7 @@ unsigned pm_route_check_access(const struct pm_service *service, const struct pm
                   pm_tokens_allow(readers, authorization);
         break;
     case PM_ACCESS_READ:
-        if (service->closed && readers->count == 0)
+        if (readers->count == 0 && (service->closed || (host && !is_this_machine(host))))
             return MHD_HTTP_FORBIDDEN;
         allowed = readers->count == 0 || pm_tokens_allow(readers, authorization);
         break;

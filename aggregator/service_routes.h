@@ -39,9 +39,11 @@ const struct pm_route *pm_route_list(size_t *count);
 /* NULL when there is nothing at this (escaped) path. */
 const struct pm_route *pm_route_find(const char *url);
 /* MHD_HTTP_OK, MHD_HTTP_UNAUTHORIZED, or MHD_HTTP_FORBIDDEN for a dashboard that is closed. What
- * there is not asks for a token as databases do. */
+ * there is not asks for a token as databases do. authorization, host: the headers' values, or NULL.
+ * A dashboard without tokens answers only under this machine's own names: not through a proxy that
+ * serves others, nor to a web page whose name was made to lead here. */
 unsigned pm_route_check_access(const struct pm_service *service, const struct pm_route *route,
-                               const char *authorization);
+                               const char *authorization, const char *host);
 /* Answers a GET or HEAD; route NULL: 404. */
 enum MHD_Result pm_route_answer(struct pm_service *service, struct MHD_Connection *connection,
                                 const struct pm_route *route, const char *url);

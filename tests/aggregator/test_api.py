@@ -105,6 +105,7 @@ class Asker:
         elif reply.type not in content and not path.startswith("/assets/"):
             check(False, f"{what}: is {reply.type}, not {list(content)}")
         elif reply.type == "application/json":
+            check(reply.headers.get("X-Content-Type-Options") == "nosniff", f"{what}: may be sniffed")
             for problem in problems(self.document, content[reply.type]["schema"], reply.json()):
                 check(False, f"{what}: {problem}")
         seen.add((path, method, str(reply.status)))
@@ -346,6 +347,10 @@ def main():
             check_database(asker)
             check_uploads(asker, work)
             check_counted(check_metrics(asker.ask("/metrics", 200).body.decode()))
+            for host, status in (("localhost", 200), ("localhost:80", 200), ("127.1.2.3:1", 200), ("[::1]", 200),
+                                 ("example.org", 403), ("localhost.example.org", 403), ("127.0.0.1.example.org", 403),
+                                 ("[::2]", 403), ("", 403), ("10.0.0.1", 403)):
+                asker.ask("/v1/games", status, headers={"Host": host})
             for path in document["paths"]:
                 plain = path.replace("{game}", "Watch").replace("{file}", "main.js")
                 method = "GET" if path == "/v1/uploads" else "DELETE"

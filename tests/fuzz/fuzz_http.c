@@ -46,6 +46,13 @@ const struct pm_fuzz_input pm_fuzz_inputs[] = {
     PM_FUZZ_TEXT(
         "\x20GET /v1/games/g/database HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"a\", *\r\n\r\n"
         "HEAD /v1/games/%67/database?x=%00 HTTP/1.0\r\n\r\n"),
+    PM_FUZZ_TEXT(
+        "\x00GET /v1/games/g/shaders?limit=1&offset=%31&sort=key&search=0a&kind=zero HTTP/1.1\r\n"
+        "Host: localhost\r\n\r\nGET /v1/games/g/candidates HTTP/1.1\r\nHost: [::1]:1\r\n\r\n"),
+    PM_FUZZ_TEXT("\x00GET /v1/games/%2F%67/coverage?samples=9 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+                 "GET /assets/main.js HTTP/1.1\r\nHost: a\r\nIf-None-Match: W/\"a\", *\r\n\r\n"),
+    PM_FUZZ_TEXT("\x00GET /v1/quarantine?game=g%00 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                 "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"),
     PM_FUZZ_TEXT("\x00GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"),
     {NULL, 0},
 };

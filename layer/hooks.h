@@ -104,6 +104,11 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t
                                                 const VkShaderStageFlagBits *stages,
                                                 const void *shaders);
 
+/* Likewise (VK_KHR_maintenance10, and VK_EXT_fragment_density_map_offset, whose alias it is). */
+typedef void(VKAPI_PTR *pm_end_rendering2)(VkCommandBuffer, const void *info);
+VKAPI_ATTR void VKAPI_CALL pm_CmdEndRendering2KHR(VkCommandBuffer handle, const void *info);
+VKAPI_ATTR void VKAPI_CALL pm_CmdEndRendering2EXT(VkCommandBuffer handle, const void *info);
+
 struct pm_hook {
     const char *name; /* with the vk prefix */
     PFN_vkVoidFunction function;

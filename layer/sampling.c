@@ -37,6 +37,11 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device)
     pm_window_init(&sampling->window, config->sampler.window_probability,
                    config->sampler.window_frames, pm_random_next(&sampling->random));
     draw_begins(sampling);
+    sampling->end_rendering2 =
+        device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndRendering2KHR");
+    if (sampling->end_rendering2 == NULL)
+        sampling->end_rendering2 =
+            device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndRendering2EXT");
     sampling->bind_shaders =
         device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdBindShadersEXT");
     pm_cpu_watch_init(&sampling->watch, device);

@@ -269,6 +269,20 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
         pass_ended(device, handle);                                                                \
     }
 
+/* Newer than the headers (hooks.h). */
+#define END_RENDERING2(name)                                                                       \
+    VKAPI_ATTR void VKAPI_CALL pm_##name(VkCommandBuffer handle, const void *info)                 \
+    {                                                                                              \
+        struct pm_device *device = pm_device_of(handle);                                           \
+        const pm_end_rendering2 next =                                                             \
+            (pm_end_rendering2)(device->sampling != NULL ? device->sampling->end_rendering2        \
+                                                         : device->dispatch.GetDeviceProcAddr(     \
+                                                               device->handle, "vk" #name));       \
+        if (next != NULL)                                                                          \
+            next(handle, info);                                                                    \
+        pass_ended(device, handle);                                                                \
+    }
+
 #define END(name)                                                                                  \
     VKAPI_ATTR void VKAPI_CALL pm_##name(VkCommandBuffer handle)                                   \
     {                                                                                              \
@@ -284,5 +298,7 @@ BEGIN_RENDERING(CmdBeginRenderingKHR)
 END_RENDER_PASS(CmdEndRenderPass2)
 END_RENDER_PASS(CmdEndRenderPass2KHR)
 END(CmdEndRenderPass)
+END_RENDERING2(CmdEndRendering2KHR)
+END_RENDERING2(CmdEndRendering2EXT)
 END(CmdEndRendering)
 END(CmdEndRenderingKHR)

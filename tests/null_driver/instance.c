@@ -267,9 +267,18 @@ static bool brought_by(const struct pm_null_entry *entry, const char *enabled)
     return false;
 }
 
+/* A command that is newer than the headers; recorded as the older one that it stands for. */
+static VKAPI_ATTR void VKAPI_CALL end_rendering2(VkCommandBuffer buffer, const void *info)
+{
+    (void)info;
+    ((PFN_vkCmdEndRendering)find_entry("vkCmdEndRendering")->function)(buffer);
+}
+
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_null_vkGetDeviceProcAddr(VkDevice device,
                                                                      const char *pName)
 {
+    if (strcmp(pName, "vkCmdEndRendering2KHR") == 0)
+        return (PFN_vkVoidFunction)end_rendering2;
     const struct pm_null_entry *entry = find_entry(pName);
     if (!entry || entry->level != PM_NULL_LEVEL_DEVICE)
         return NULL;

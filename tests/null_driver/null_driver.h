@@ -22,6 +22,9 @@
  * vkCreateDevice returns VK_ERROR_FEATURE_NOT_PRESENT, submits and waits VK_ERROR_DEVICE_LOST, all
  * else VK_ERROR_OUT_OF_DEVICE_MEMORY
  *
+ * vkCmdEndRendering2KHR is there too, though the headers do not have it; it is recorded as
+ * vkCmdEndRendering.
+ *
  * A device that returned VK_ERROR_DEVICE_LOST from a submit stays lost. vkCreateDevice refuses
  * features and extensions that the device does not have, and pEnabledFeatures beside
  * VkPhysicalDeviceFeatures2.

@@ -260,6 +260,28 @@ VkPipeline optimized_graphics(struct pm_harness *h)
     return pipeline;
 }
 
+void optimized_open(struct pm_harness *harness)
+{
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(harness, NULL);
+}
+
+void optimized_assert_calls(const struct pm_harness *harness, uint64_t since,
+                            VkCommandBuffer buffer, const char *expected)
+{
+    char *calls = pm_calls_on(harness->driver, since, buffer);
+    if (strcmp(calls, expected) != 0)
+        fail_msg("the driver saw: %s\ninstead of: %s", calls, expected);
+    free(calls);
+}
+
+VkPipeline optimized_bound(const struct pm_harness *harness, uint64_t since, uint32_t n)
+{
+    return (VkPipeline)(uintptr_t)pm_call(harness->driver, since, "vkCmdBindPipeline", n)
+        .arguments[2];
+}
+
 VkPipeline optimized_effective(struct pm_harness *harness, VkPipeline pipeline,
                                VkPipelineBindPoint point)
 {
@@ -281,8 +303,7 @@ VkPipeline optimized_effective(struct pm_harness *harness, VkPipeline pipeline,
     pm_harness_submit(harness, harness->queue, buffer, VK_NULL_HANDLE);
     PM_CHECK(harness->vk.QueueWaitIdle(harness->queue));
     harness->vk.FreeCommandBuffers(harness->device, harness->pool, 1, &buffer);
-    return (VkPipeline)(uintptr_t)pm_call(harness->driver, position, "vkCmdBindPipeline", 0)
-        .arguments[2];
+    return optimized_bound(harness, position, 0);
 }
 
 /* ---- the log ---- */

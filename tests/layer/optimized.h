@@ -28,6 +28,16 @@ size_t optimized_journal(struct pm_shader_key *keys, size_t most);
 VkPipeline optimized_compute(struct pm_harness *harness);
 VkPipeline optimized_graphics(struct pm_harness *harness);
 
+/* Learns, and opens a session in which what is built is used at once. */
+void optimized_open(struct pm_harness *harness);
+
+/* What reached the driver on a command buffer since a position, as pm_calls_on has it. */
+void optimized_assert_calls(const struct pm_harness *harness, uint64_t since,
+                            VkCommandBuffer buffer, const char *expected);
+
+/* The n-th pipeline that was bound since a position. */
+VkPipeline optimized_bound(const struct pm_harness *harness, uint64_t since, uint32_t n);
+
 /* What reaches the driver when the game binds a pipeline and uses it once. */
 VkPipeline optimized_effective(struct pm_harness *harness, VkPipeline pipeline,
                                VkPipelineBindPoint point);

@@ -14,35 +14,15 @@
 
 static struct pm_harness h;
 
-static void assert_calls(uint64_t since, VkCommandBuffer buffer, const char *expected)
-{
-    char *calls = pm_calls_on(h.driver, since, buffer);
-    if (strcmp(calls, expected) != 0)
-        fail_msg("the driver saw: %s\ninstead of: %s", calls, expected);
-    free(calls);
-}
-
-static VkPipeline bound(uint64_t since, uint32_t n)
-{
-    return (VkPipeline)(uintptr_t)pm_call(h.driver, since, "vkCmdBindPipeline", n).arguments[2];
-}
-
 static bool is_replaced(VkPipeline pipeline, VkPipelineBindPoint point)
 {
     return optimized_effective(&h, pipeline, point) != pipeline;
 }
 
-static void open_trusting(void)
-{
-    optimized_learn();
-    optimized_enable(true);
-    pm_harness_open(&h, NULL);
-}
-
 static void a_proven_variant_is_bound(void **state)
 {
     (void)state;
-    open_trusting();
+    optimized_open(&h);
     const VkPipeline compute = optimized_compute(&h), graphics = optimized_graphics(&h);
     assert_true(is_replaced(compute, COMPUTE));
     assert_true(is_replaced(graphics, GRAPHICS));
@@ -53,7 +33,7 @@ static void a_proven_variant_is_bound(void **state)
     pm_harness_begin(&h, buffer, 0);
     uint64_t position = h.driver->position();
     h.vk.CmdBindPipeline(buffer, COMPUTE, h.dispatch);
-    assert_ptr_equal(bound(position, 0), h.dispatch);
+    assert_ptr_equal(optimized_bound(&h, position, 0), h.dispatch);
     PM_CHECK(h.vk.EndCommandBuffer(buffer));
     h.vk.DestroyPipeline(h.device, compute, NULL);
     h.vk.DestroyPipeline(h.device, graphics, NULL);
@@ -79,7 +59,7 @@ static void an_untried_one_is_not(void **state)
 static void it_lives_as_long_as_the_pipeline(void **state)
 {
     (void)state;
-    open_trusting();
+    optimized_open(&h);
     const VkPipeline compute = optimized_compute(&h);
     const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
     const uint64_t live = h.driver->live(VK_OBJECT_TYPE_PIPELINE);
@@ -101,7 +81,7 @@ static void two_pipelines_share_a_module(void **state)
 {
     (void)state;
     struct pm_shader_key keys[4];
-    open_trusting();
+    optimized_open(&h);
     const VkPipeline first = optimized_compute(&h), second = optimized_compute(&h);
     const VkPipeline best = optimized_effective(&h, first, COMPUTE);
     assert_true(best != first);
@@ -162,7 +142,7 @@ static void recordings_from_before_stay_as_they_are(void **state)
     pm_harness_bind_set(&h, buffer);
     const uint64_t position = h.driver->position();
     h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
-    assert_ptr_equal(bound(position, 0), compute);
+    assert_ptr_equal(optimized_bound(&h, position, 0), compute);
     h.vk.CmdDispatch(buffer, 1, 1, 1);
     h.driver->hold_compiles(false);
     uint64_t until = 0;
@@ -194,11 +174,12 @@ static void a_sampled_call_binds_back_what_was_bound(void **state)
     const uint64_t position = h.driver->position();
     h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
     h.vk.CmdDispatch(buffer, 1, 1, 1);
-    assert_calls(position, buffer,
-                 "vkCmdBindPipeline vkCmdBindPipeline vkCmdDispatch vkCmdBindPipeline ");
-    const VkPipeline best = bound(position, 0), instrumented = bound(position, 1);
+    optimized_assert_calls(&h, position, buffer,
+                           "vkCmdBindPipeline vkCmdBindPipeline vkCmdDispatch vkCmdBindPipeline ");
+    const VkPipeline best = optimized_bound(&h, position, 0),
+                     instrumented = optimized_bound(&h, position, 1);
     assert_true(best != compute && instrumented != compute && instrumented != best);
-    assert_ptr_equal(bound(position, 2), best);
+    assert_ptr_equal(optimized_bound(&h, position, 2), best);
     PM_CHECK(h.vk.EndCommandBuffer(buffer));
     pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
@@ -307,8 +288,8 @@ static void they_have_their_own_limit(void **state)
     const uint64_t position = h.driver->position();
     h.vk.CmdBindPipeline(buffer, COMPUTE, first);
     h.vk.CmdBindPipeline(buffer, COMPUTE, second);
-    assert_true(bound(position, 0) != first);
-    assert_ptr_equal(bound(position, 1), second);
+    assert_true(optimized_bound(&h, position, 0) != first);
+    assert_ptr_equal(optimized_bound(&h, position, 1), second);
     PM_CHECK(h.vk.EndCommandBuffer(buffer));
     h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
     h.vk.DestroyPipeline(h.device, first, NULL);
@@ -317,7 +298,7 @@ static void they_have_their_own_limit(void **state)
     pm_harness_begin(&h, buffer, 0);
     const uint64_t later = h.driver->position();
     h.vk.CmdBindPipeline(buffer, COMPUTE, third);
-    assert_true(bound(later, 0) != third);
+    assert_true(optimized_bound(&h, later, 0) != third);
     PM_CHECK(h.vk.EndCommandBuffer(buffer));
     h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
     h.vk.DestroyPipeline(h.device, second, NULL);
@@ -326,146 +307,11 @@ static void they_have_their_own_limit(void **state)
     unsetenv("PIECEMEAL_LIMITS_VARIANTS");
 }
 
-/* ---- HAZARDS 11 ---- */
-
-static void queries_that_would_see_it(void **state)
-{
-    (void)state;
-    open_trusting();
-    const VkPipeline compute = optimized_compute(&h);
-    const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
-    VkQueryPool queries;
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &queries));
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    pm_harness_bind_set(&h, buffer);
-    const uint64_t position = h.driver->position();
-    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
-    h.vk.CmdBeginQuery(buffer, queries, 0, 0);
-    h.vk.CmdDispatch(buffer, 1, 1, 1);
-    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
-    h.vk.CmdEndQuery(buffer, queries, 0);
-    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
-    assert_calls(position, buffer,
-                 "vkCmdBindPipeline vkCmdBindPipeline vkCmdBeginQuery vkCmdDispatch "
-                 "vkCmdBindPipeline vkCmdEndQuery vkCmdBindPipeline ");
-    assert_ptr_equal(bound(position, 0), best);
-    assert_ptr_equal(bound(position, 1), compute); /* before the query begins */
-    assert_ptr_equal(bound(position, 2), compute); /* while it is active */
-    assert_ptr_equal(bound(position, 3), best);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    h.vk.DestroyQueryPool(h.device, queries, NULL);
-    h.vk.DestroyPipeline(h.device, compute, NULL);
-    pm_harness_close(&h);
-}
-
-static void protected_command_buffers(void **state)
-{
-    (void)state;
-    open_trusting();
-    const VkPipeline compute = optimized_compute(&h);
-    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .flags = VK_COMMAND_POOL_CREATE_PROTECTED_BIT};
-    const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
-    VkCommandPool plain = h.pool;
-    PM_CHECK(h.vk.CreateCommandPool(h.device, &info, NULL, &h.pool));
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    const uint64_t position = h.driver->position();
-    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
-    assert_ptr_equal(bound(position, 0), compute);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    h.vk.DestroyCommandPool(h.device, h.pool, NULL);
-    h.pool = plain;
-    assert_ptr_equal(optimized_effective(&h, compute, COMPUTE), best);
-    h.vk.DestroyPipeline(h.device, compute, NULL);
-    pm_harness_close(&h);
-}
-
-/* A query may begin while it is active, and then nothing can be bound. */
-static void transform_feedback(void **state)
-{
-    (void)state;
-    const char *const extensions[] = {"VK_EXT_transform_feedback", NULL};
-    const struct pm_harness_options options = {.device_extensions = extensions};
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
-    VkQueryPool queries;
-    optimized_learn();
-    optimized_enable(true);
-    pm_harness_open(&h, &options);
-    const VkPipeline graphics = optimized_graphics(&h);
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &queries));
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    pm_harness_begin_pass(&h, buffer);
-    const uint64_t position = h.driver->position();
-    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
-    h.vk.CmdBeginTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
-    h.vk.CmdBeginQuery(buffer, queries, 0, 0);
-    h.vk.CmdEndQuery(buffer, queries, 0);
-    h.vk.CmdEndTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
-    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
-    assert_calls(position, buffer,
-                 "vkCmdBindPipeline vkCmdBindPipeline vkCmdBeginTransformFeedbackEXT "
-                 "vkCmdBeginQuery vkCmdEndQuery vkCmdEndTransformFeedbackEXT vkCmdBindPipeline ");
-    assert_ptr_equal(bound(position, 1), graphics);
-    assert_true(bound(position, 0) != graphics);
-    assert_true(bound(position, 2) != graphics);
-    h.vk.CmdEndRenderPass(buffer);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    h.vk.DestroyQueryPool(h.device, queries, NULL);
-    h.vk.DestroyPipeline(h.device, graphics, NULL);
-    pm_harness_close(&h);
-}
-
-/* They name the game's pipeline. */
-static void device_generated_commands(void **state)
-{
-    (void)state;
-    const char *const extensions[] = {"VK_NV_device_generated_commands", NULL};
-    const struct pm_harness_options options = {.device_extensions = extensions};
-    optimized_learn();
-    optimized_enable(true);
-    pm_harness_open(&h, &options);
-    const VkPipeline graphics = optimized_graphics(&h);
-    VkGeneratedCommandsInfoNV info = {.sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_INFO_NV,
-                                      .pipelineBindPoint = GRAPHICS,
-                                      .pipeline = graphics};
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    pm_harness_begin_pass(&h, buffer);
-    const uint64_t position = h.driver->position();
-    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
-    h.vk.CmdExecuteGeneratedCommandsNV(buffer, VK_FALSE, &info);
-    assert_true(bound(position, 0) != graphics);
-    assert_ptr_equal(bound(position, 1), graphics);
-    /* One without a variant is left alone. */
-    info.pipeline = h.graphics;
-    h.vk.CmdBindPipeline(buffer, GRAPHICS, h.graphics);
-    h.vk.CmdExecuteGeneratedCommandsNV(buffer, VK_FALSE, &info);
-    assert_calls(position, buffer,
-                 "vkCmdBindPipeline vkCmdBindPipeline vkCmdExecuteGeneratedCommandsNV "
-                 "vkCmdBindPipeline vkCmdExecuteGeneratedCommandsNV ");
-    h.vk.CmdEndRenderPass(buffer);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    h.vk.DestroyPipeline(h.device, graphics, NULL);
-    pm_harness_close(&h);
-}
-
 static void several_devices(void **state)
 {
     (void)state;
     static struct pm_harness second;
-    open_trusting();
+    optimized_open(&h);
     pm_harness_open(&second, NULL);
     const VkPipeline ones = optimized_compute(&h), others = optimized_compute(&second);
     const VkPipeline best = optimized_effective(&h, ones, COMPUTE);
@@ -591,10 +437,6 @@ int main(void)
         PM_LAYERED_TEST(without_a_profile_nothing_happens),
         PM_LAYERED_TEST(refusals_leave_the_pipeline_as_it_is),
         PM_LAYERED_TEST(they_have_their_own_limit),
-        PM_LAYERED_TEST(queries_that_would_see_it),
-        PM_LAYERED_TEST(protected_command_buffers),
-        PM_LAYERED_TEST(transform_feedback),
-        PM_LAYERED_TEST(device_generated_commands),
         PM_LAYERED_TEST(several_devices),
         PM_LAYERED_TEST(the_cache_is_kept),
         PM_LAYERED_TEST(one_that_waits_for_its_trial_is_not_used),

@@ -114,9 +114,7 @@ static void a_game_that_just_exits_has_ended_properly(void **state)
 static void a_lost_device_holds_it_back(void **state)
 {
     (void)state;
-    optimized_learn();
-    optimized_enable(true);
-    pm_harness_open(&h, NULL);
+    optimized_open(&h);
     const VkPipeline compute = optimized_compute(&h);
     assert_true(is_replaced(compute));
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);

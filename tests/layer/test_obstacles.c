@@ -1,0 +1,154 @@
+/* Where a proven variant is not bound in the place of the game's pipeline (HAZARDS 11). */
+#include "tests/layer/optimized.h"
+
+#include <stdlib.h>
+
+#define COMPUTE VK_PIPELINE_BIND_POINT_COMPUTE
+#define GRAPHICS VK_PIPELINE_BIND_POINT_GRAPHICS
+
+static struct pm_harness h;
+
+static void queries_that_would_see_it(void **state)
+{
+    (void)state;
+    optimized_open(&h);
+    const VkPipeline compute = optimized_compute(&h);
+    const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    VkQueryPool queries;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &queries));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_bind_set(&h, buffer);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    h.vk.CmdBeginQuery(buffer, queries, 0, 0);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    h.vk.CmdEndQuery(buffer, queries, 0);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    optimized_assert_calls(&h, position, buffer,
+                           "vkCmdBindPipeline vkCmdBindPipeline vkCmdBeginQuery vkCmdDispatch "
+                           "vkCmdBindPipeline vkCmdEndQuery vkCmdBindPipeline ");
+    assert_ptr_equal(optimized_bound(&h, position, 0), best);
+    assert_ptr_equal(optimized_bound(&h, position, 1), compute); /* before the query begins */
+    assert_ptr_equal(optimized_bound(&h, position, 2), compute); /* while it is active */
+    assert_ptr_equal(optimized_bound(&h, position, 3), best);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyQueryPool(h.device, queries, NULL);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+static void protected_command_buffers(void **state)
+{
+    (void)state;
+    optimized_open(&h);
+    const VkPipeline compute = optimized_compute(&h);
+    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_PROTECTED_BIT};
+    const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
+    VkCommandPool plain = h.pool;
+    PM_CHECK(h.vk.CreateCommandPool(h.device, &info, NULL, &h.pool));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    assert_ptr_equal(optimized_bound(&h, position, 0), compute);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyCommandPool(h.device, h.pool, NULL);
+    h.pool = plain;
+    assert_ptr_equal(optimized_effective(&h, compute, COMPUTE), best);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+/* A query may begin while it is active, and then nothing can be bound. */
+static void transform_feedback(void **state)
+{
+    (void)state;
+    const char *const extensions[] = {"VK_EXT_transform_feedback", NULL};
+    const struct pm_harness_options options = {.device_extensions = extensions};
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
+    VkQueryPool queries;
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline graphics = optimized_graphics(&h);
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &queries));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_begin_pass(&h, buffer);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    h.vk.CmdBeginTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
+    h.vk.CmdBeginQuery(buffer, queries, 0, 0);
+    h.vk.CmdEndQuery(buffer, queries, 0);
+    h.vk.CmdEndTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    optimized_assert_calls(
+        &h, position, buffer,
+        "vkCmdBindPipeline vkCmdBindPipeline vkCmdBeginTransformFeedbackEXT "
+        "vkCmdBeginQuery vkCmdEndQuery vkCmdEndTransformFeedbackEXT vkCmdBindPipeline ");
+    assert_ptr_equal(optimized_bound(&h, position, 1), graphics);
+    assert_true(optimized_bound(&h, position, 0) != graphics);
+    assert_true(optimized_bound(&h, position, 2) != graphics);
+    h.vk.CmdEndRenderPass(buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyQueryPool(h.device, queries, NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
+/* They name the game's pipeline. */
+static void device_generated_commands(void **state)
+{
+    (void)state;
+    const char *const extensions[] = {"VK_NV_device_generated_commands", NULL};
+    const struct pm_harness_options options = {.device_extensions = extensions};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline graphics = optimized_graphics(&h);
+    VkGeneratedCommandsInfoNV info = {.sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_INFO_NV,
+                                      .pipelineBindPoint = GRAPHICS,
+                                      .pipeline = graphics};
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_begin_pass(&h, buffer);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    h.vk.CmdExecuteGeneratedCommandsNV(buffer, VK_FALSE, &info);
+    assert_true(optimized_bound(&h, position, 0) != graphics);
+    assert_ptr_equal(optimized_bound(&h, position, 1), graphics);
+    /* One without a variant is left alone. */
+    info.pipeline = h.graphics;
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, h.graphics);
+    h.vk.CmdExecuteGeneratedCommandsNV(buffer, VK_FALSE, &info);
+    optimized_assert_calls(&h, position, buffer,
+                           "vkCmdBindPipeline vkCmdBindPipeline vkCmdExecuteGeneratedCommandsNV "
+                           "vkCmdBindPipeline vkCmdExecuteGeneratedCommandsNV ");
+    h.vk.CmdEndRenderPass(buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(queries_that_would_see_it),
+        PM_LAYERED_TEST(protected_command_buffers),
+        PM_LAYERED_TEST(transform_feedback),
+        PM_LAYERED_TEST(device_generated_commands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -18,8 +18,10 @@ enum {
     IDLE = 512,        /* heartbeats without a timed use until a trial sleeps */
     SLEEP = 8 * IDLE,  /* heartbeats until it wakes again, the first time */
     LONGEST_SLEEP = 1 << 20,
-    LOOK = 64,    /* heartbeats between two looks at who is idle */
-    PLACES = 256, /* render pass instances of a frame */
+    LOOK = 64,      /* heartbeats between two looks at who is idle */
+    PLACE_BITS = 8, /* places of render pass instances that are remembered, as a power of 2 */
+    PLACES = 1 << PLACE_BITS,
+    PLACE_STRIDE = 97, /* between instances of one kind in a frame */
 };
 
 /* Share of the pairs left out at either end (Yuen). */
@@ -74,8 +76,10 @@ struct pm_trials {
     struct pm_trial *first; /* all there were */
     bool unreported;
     _Atomic uint64_t used_at; /* heartbeat at which something was timed, or a trial was added */
-    _Atomic uint64_t frame;   /* as a trial's, of render pass instances */
-    _Atomic uint32_t passes;
+    struct {
+        _Atomic uint64_t frame; /* as a trial's, of the instances of one kind */
+        _Atomic uint32_t uses;
+    } kinds[PLACES];
     _Atomic bool worth[PLACES];
 };
 
@@ -230,12 +234,16 @@ bool pm_trial_next(struct pm_trial *trial, bool pass, struct pm_timed *timed)
     return true;
 }
 
-uint32_t pm_trials_pass(struct pm_trials *trials, bool *worth)
+uint32_t pm_trials_pass(struct pm_trials *trials, uint64_t what, bool *worth)
 {
     const uint64_t heartbeat = heartbeat_of(trials);
-    if (atomic_exchange(&trials->frame, heartbeat + 1) != heartbeat + 1)
-        atomic_store(&trials->passes, 0);
-    const uint32_t place = atomic_fetch_add(&trials->passes, 1) % PLACES;
+    /* Knuth's multiplicative hash. Two kinds that fall together may keep each other from being
+     * timed, no more. */
+    const uint32_t kind = (uint32_t)(what * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACE_BITS));
+    if (atomic_exchange(&trials->kinds[kind].frame, heartbeat + 1) != heartbeat + 1)
+        atomic_store(&trials->kinds[kind].uses, 0);
+    const uint32_t use = atomic_fetch_add(&trials->kinds[kind].uses, 1);
+    const uint32_t place = (kind + use * PLACE_STRIDE) % PLACES;
     *worth = atomic_load(&trials->worth[place]);
     return place;
 }

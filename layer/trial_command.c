@@ -159,7 +159,18 @@ struct beginning {
     bool whole;               /* in this command buffer alone, and neither suspended nor resumed */
     bool views;               /* several */
     VkRenderPass render_pass; /* which says of its subpasses how many; VK_NULL_HANDLE: none */
+    uint64_t what;            /* tells it from others of the frame */
 };
+
+/* The view of what it draws to. */
+static uint64_t first_view(const VkRenderingInfo *info)
+{
+    for (uint32_t i = 0; i < info->colorAttachmentCount; i++) {
+        if (info->pColorAttachments[i].imageView != VK_NULL_HANDLE)
+            return PM_BITS(info->pColorAttachments[i].imageView);
+    }
+    return info->pDepthAttachment != NULL ? PM_BITS(info->pDepthAttachment->imageView) : 0;
+}
 
 static bool has_views(const struct pm_device *device, const struct beginning *beginning)
 {
@@ -183,7 +194,7 @@ static struct pm_command *pass_begins(struct pm_device *device, VkCommandBuffer 
     struct pm_pass *pass = &command->pass;
     *pass = (struct pm_pass){
         .open = true,
-        .place = pm_trials_pass(device->trials, &worth),
+        .place = pm_trials_pass(device->trials, beginning->what, &worth),
         .measurement = PM_TIMING_NONE,
         .spoilt = !beginning->whole || additive == PM_ADDITIVE_UNKNOWN,
     };
@@ -229,7 +240,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
 {
     struct pm_device *device = pm_device_of(handle);
     const struct beginning beginning = {.whole = contents == VK_SUBPASS_CONTENTS_INLINE,
-                                        .render_pass = info->renderPass};
+                                        .render_pass = info->renderPass,
+                                        .what = PM_BITS(info->renderPass)};
     struct pm_command *command = pass_begins(device, handle, &beginning);
     device->dispatch.CmdBeginRenderPass(handle, info, contents);
     pass_began(command);
@@ -244,6 +256,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
         const struct beginning beginning = {                                                       \
             .whole = subpass->contents == VK_SUBPASS_CONTENTS_INLINE,                              \
             .render_pass = info->renderPass,                                                       \
+            .what = PM_BITS(info->renderPass),                                                     \
         };                                                                                         \
         struct pm_command *command = pass_begins(device, handle, &beginning);                      \
         device->dispatch.name(handle, info, subpass);                                              \
@@ -254,8 +267,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
     VKAPI_ATTR void VKAPI_CALL pm_##name(VkCommandBuffer handle, const VkRenderingInfo *info)      \
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
-        const struct beginning beginning = {.whole = info->flags == 0,                             \
-                                            .views = info->viewMask != 0};                         \
+        const struct beginning beginning = {                                                       \
+            .whole = info->flags == 0, .views = info->viewMask != 0, .what = first_view(info)};    \
         struct pm_command *command = pass_begins(device, handle, &beginning);                      \
         device->dispatch.name(handle, info);                                                       \
         pass_began(command);                                                                       \

@@ -201,6 +201,31 @@ static void dynamic_rendering_is_timed(void **state)
     trying_close();
 }
 
+/* Where each submission is a heartbeat, what is worth timing is known again a frame later. */
+static void render_in_turn(VkCommandBuffer buffer)
+{
+    static const VkRenderingInfo other = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        .renderArea = {.extent = {1, 1}},
+        .layerCount = 1,
+    };
+    static unsigned turn;
+    if (turn++ % 2 == 0) {
+        trying_draw(buffer);
+    } else {
+        trying.h.vk.CmdBeginRendering(buffer, &other);
+        trying.h.vk.CmdEndRendering(buffer);
+    }
+}
+
+static void frames_of_several_heartbeats(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(render_in_turn, TRYING_ONCE, "faster: used"));
+    trying_close();
+}
+
 /* ---- bounds ---- */
 
 /* When recordings that are not begun anew hold all measurements, calls go untimed, and nothing
@@ -378,6 +403,7 @@ int main(void)
         PM_LAYERED_TEST(sides_alternate),
         PM_LAYERED_TEST(what_is_bound_before_takes_part),
         PM_LAYERED_TEST(dynamic_rendering_is_timed),
+        PM_LAYERED_TEST(frames_of_several_heartbeats),
         PM_LAYERED_TEST(pools_are_reused),
         PM_LAYERED_TEST(one_pool),
         PM_LAYERED_TEST(given_up_recordings),

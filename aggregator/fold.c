@@ -13,6 +13,8 @@
 /* Samples that are read at once, in bytes: bounds the memory it takes, to some tens of times as
  * much. */
 #define SLICE ((size_t)8 << 20)
+/* Points of one shader that are decoded at once; a sample that has more is so all the same. */
+#define POINTS_AT_ONCE ((size_t)1 << 16)
 #define DELTAS_CAP ((size_t)1 << 30)
 /* Rows of one part that may wait anyway, and the share of the storage's size that may. A part of a
  * game is rewritten when it is folded, so that what waits must stand in proportion to it. */
@@ -41,8 +43,6 @@ struct slice {
     struct fold_sample *samples;
     size_t count, allocated;
     uint64_t rows, last_row, bytes;
-    struct pm_point_counts *points; /* of one sample */
-    size_t points_allocated;
     struct delta *deltas;
     size_t delta_count;
     struct pm_buffer encoded;
@@ -118,22 +118,31 @@ static int compare_samples(const void *a, const void *b)
 
 /* ---- summing ---- */
 
-static bool add_to(struct slice *slice, struct pm_statistics *statistics,
-                   const struct pm_sample *sample, struct pm_error *error)
+/* Adds the samples from `first` on, fewer than `end` where their points are many; *end: behind
+ * them. */
+static bool add_some(struct slice *slice, struct pm_statistics *statistics, size_t first,
+                     size_t *end, struct pm_error *error)
 {
-    struct pm_shader_profile shader = sample->shader;
-    if (shader.point_count > slice->points_allocated) {
-        struct pm_point_counts *points =
-            realloc(slice->points, shader.point_count * sizeof(*points));
-        if (!points)
-            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points",
-                           shader.point_count);
-        slice->points = points;
-        slice->points_allocated = shader.point_count;
+    size_t points = 0, at = first;
+    for (; at < *end && (at == first || points < POINTS_AT_ONCE); at++)
+        points += slice->samples[at].sample.shader.point_count;
+    *end = at;
+    struct pm_shader_profile *shaders = calloc(at - first, sizeof(*shaders));
+    struct pm_point_counts *counts = calloc(points + 1, sizeof(*counts)), *next = counts;
+    bool done = (shaders && counts) ||
+                pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points", points);
+    for (size_t i = first; done && i < at; i++) {
+        const struct pm_sample *sample = &slice->samples[i].sample;
+        struct pm_shader_profile *shader = &shaders[i - first];
+        *shader = sample->shader;
+        shader->points = next;
+        done = pm_sample_points(sample, next, error);
+        next += shader->point_count;
     }
-    shader.points = slice->points;
-    return pm_sample_points(sample, slice->points, error) &&
-           pm_statistics_add_profile(statistics, &shader, error);
+    done = done && pm_statistics_add_profiles(statistics, shaders, at - first, error);
+    free(counts);
+    free(shaders);
+    return done;
 }
 
 /* The samples from `first` on that belong to one blob become a delta; *end: behind them. */
@@ -143,13 +152,15 @@ static bool sum(struct slice *slice, size_t first, size_t *end, struct pm_error 
     const struct pm_shader_profile *shader = &sample->shader;
     struct delta *delta = &slice->deltas[slice->delta_count];
     struct pm_statistics statistics;
-    size_t at = first;
+    size_t last = first + 1;
     bool done = true;
+    while (last < slice->count &&
+           compare_samples(&slice->samples[first], &slice->samples[last]) == 0)
+        last++;
+    *end = last;
     pm_statistics_init(&statistics);
-    do
-        done = add_to(slice, &statistics, &slice->samples[at++].sample, error);
-    while (done && at < slice->count &&
-           compare_samples(&slice->samples[first], &slice->samples[at]) == 0);
+    for (size_t at = first, next = last; done && at < last; at = next, next = last)
+        done = add_some(slice, &statistics, at, &next, error);
     char *scene = pm_arena_zalloc(slice->arena, sample->scene_size + 1, 1);
     if (done && !scene)
         done = pm_fail(error, PM_ERROR_MEMORY, "out of memory for a scene's name");
@@ -171,7 +182,6 @@ static bool sum(struct slice *slice, size_t first, size_t *end, struct pm_error 
         pm_ingest_fail_shader(error, &shader->key);
     }
     pm_statistics_finish(&statistics);
-    *end = at;
     return done;
 }
 
@@ -234,7 +244,6 @@ static void slice_finish(struct slice *slice)
 {
     pm_arena_destroy(slice->arena);
     free(slice->samples);
-    free(slice->points);
     free(slice->deltas);
     pm_buffer_finish(&slice->encoded);
 }

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include <errno.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -175,6 +176,14 @@ static bool is_loopback(int fd)
            ntohl(((struct sockaddr_in *)&address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
+/* An upload takes some hundred kilobytes for a moment. glibc would give them back to the system and
+ * ask for them again with each. */
+static void keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
+}
+
 struct pm_service *pm_service_create(const struct pm_service_info *info, struct pm_error *error)
 {
     struct pm_service *service = calloc(1, sizeof(*service));
@@ -183,6 +192,7 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for a service");
         return NULL;
     }
+    keep_memory();
     service->aggregator = info->aggregator;
     service->log = info->log;
     service->limits = info->limits.compressed_bytes != 0 ? info->limits : pm_profile_limits_default;

@@ -51,7 +51,7 @@ static unsigned histogram_bin(uint64_t y, uint64_t x)
     if (y == 0)
         return 0;
     if (y < x)
-        return 1 + (unsigned)((pm_uint128)y * 10 / x);
+        return 1 + (unsigned)(y < UINT64_C(1) << 60 ? y * 10 / x : (pm_uint128)y * 10 / x);
     if (y == x)
         return PM_HISTOGRAM_ONE;
     unsigned i = 0;
@@ -63,6 +63,8 @@ static unsigned histogram_bin(uint64_t y, uint64_t x)
 /* y / x in units of 2^-32, to nearest. */
 static uint64_t ratio(uint64_t y, uint64_t x)
 {
+    if (y < UINT64_C(1) << 31 && x < UINT64_C(1) << 63) /* nearly always; 128 bits take long */
+        return ((y << PM_STATISTICS_RATIO_BITS) + x / 2) / x;
     const pm_uint128 r = (((pm_uint128)y << PM_STATISTICS_RATIO_BITS) + x / 2) / x;
     return r > UINT64_MAX ? UINT64_MAX : (uint64_t)r;
 }
@@ -204,6 +206,16 @@ static int compare_batches(const void *a, const void *b)
 
 static bool sum_entry_lanes(const struct pm_shader_profile *shader, struct pm_wide *sum)
 {
+    const struct pm_point_counts *first = shader->points;
+    size_t same = 1;
+    while (same < shader->point_count &&
+           compare_batches(&first, &(const struct pm_point_counts *){&first[same]}) == 0)
+        same++;
+    if (same >= shader->point_count) { /* one batch, as a session mostly has of a shader */
+        if (shader->point_count > 0)
+            pm_wide_add_128(sum, first->entry_lanes);
+        return true;
+    }
     const struct pm_point_counts **points = calloc(shader->point_count + 1, sizeof(const void *));
     if (!points)
         return false;
@@ -360,6 +372,101 @@ bool pm_statistics_add_profile(struct pm_statistics *statistics,
     pm_statistics_init(&one);
     const bool done =
         count_shader(&one, shader, error) && pm_statistics_merge(statistics, &one, error);
+    pm_statistics_finish(&one);
+    return done;
+}
+
+/* ---- many clusters ---- */
+
+struct point_ref {
+    uint32_t point;
+    const struct pm_point_counts *counts;
+};
+
+static int compare_refs(const void *a, const void *b)
+{
+    const struct point_ref *left = a, *right = b;
+    return left->point < right->point ? -1 : left->point > right->point;
+}
+
+/* By point; sorted: room for as many. Counts where the space is not much larger than what is
+ * there. NULL: out of memory; else one of both. */
+static struct point_ref *sort_refs(struct point_ref *refs, struct point_ref *sorted, size_t count,
+                                   uint32_t space)
+{
+    if (space > 4 * count + 256) {
+        qsort(refs, count, sizeof(*refs), compare_refs);
+        return refs;
+    }
+    size_t *starts = calloc((size_t)space + 1, sizeof(*starts));
+    if (!starts)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        starts[refs[i].point + 1]++;
+    for (uint32_t i = 0; i < space; i++)
+        starts[i + 1] += starts[i];
+    for (size_t i = 0; i < count; i++)
+        sorted[starts[refs[i].point]++] = refs[i];
+    free(starts);
+    return sorted;
+}
+
+/* The points of the refs, which are sorted. */
+static bool count_refs(struct pm_statistics *one, const struct point_ref *refs, size_t count)
+{
+    size_t different = 0;
+    for (size_t i = 0; i < count; i++)
+        different += i == 0 || refs[i].point != refs[i - 1].point;
+    one->points = calloc(different + 1, sizeof(*one->points));
+    if (!one->points)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        one->count += i == 0 || refs[i].point != refs[i - 1].point;
+        count_point(one->kind, refs[i].counts, &one->points[one->count - 1]);
+    }
+    return true;
+}
+
+static bool check_all(const struct pm_shader_profile *shaders, size_t count, size_t *points,
+                      struct pm_error *error)
+{
+    *points = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!pm_statistics_check_profile(&shaders[i], error))
+            return false;
+        if (shaders[i].kind != shaders[0].kind || shaders[i].space != shaders[0].space)
+            return pm_fail(error, PM_ERROR_INPUT, "space: profiles of different shaders");
+        *points += shaders[i].point_count;
+    }
+    return true;
+}
+
+bool pm_statistics_add_profiles(struct pm_statistics *statistics,
+                                const struct pm_shader_profile *shaders, size_t count,
+                                struct pm_error *error)
+{
+    size_t points, at = 0;
+    if (count == 0)
+        return true;
+    if (!check_all(shaders, count, &points, error))
+        return false;
+    struct point_ref *refs = calloc(2 * points + 1, sizeof(*refs)), *sorted = NULL;
+    struct pm_statistics one;
+    pm_statistics_init(&one);
+    one.kind = shaders[0].kind;
+    one.space = shaders[0].space;
+    bool done = refs && copy_bitmap(&shaders[0], &one.at_most_once);
+    for (size_t i = 0; done && i < count; i++) {
+        for (size_t j = 0; j < shaders[i].point_count; j++)
+            refs[at++] = (struct point_ref){shaders[i].points[j].point, &shaders[i].points[j]};
+        done = sum_entry_lanes(&shaders[i], &one.entry_lanes);
+        intersect(&one, shaders[i].at_most_once);
+    }
+    sorted = done ? sort_refs(refs, refs + points, points, one.space) : NULL;
+    done = sorted && count_refs(&one, sorted, points);
+    free(refs);
+    done = done ? pm_statistics_merge(statistics, &one, error)
+                : pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points", points);
     pm_statistics_finish(&one);
     return done;
 }

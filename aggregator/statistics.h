@@ -85,6 +85,11 @@ bool pm_statistics_check_profile(const struct pm_shader_profile *shader, struct 
 bool pm_statistics_add_profile(struct pm_statistics *statistics,
                                const struct pm_shader_profile *shader, struct pm_error *error);
 
+/* The same for many clusters of one shader, at less cost. */
+bool pm_statistics_add_profiles(struct pm_statistics *statistics,
+                                const struct pm_shader_profile *shaders, size_t count,
+                                struct pm_error *error);
+
 /* Adds `from` to `into`. Fails, leaving *into as it was, when they are of different kinds or
  * spaces. */
 bool pm_statistics_merge(struct pm_statistics *into, const struct pm_statistics *from,

@@ -5,7 +5,7 @@
 
 /* Level 3 is zstd's default; higher ones gain about 3 % on profiles and cost several times the
  * time. */
-enum { LEVEL = 3, CHUNK = 1 << 16 };
+enum { LEVEL = 3, CHUNK = 1 << 16, SMALL = 1 << 20 /* bytes */ };
 
 bool pm_compress(const void *data, size_t size, struct pm_buffer *out, struct pm_error *error)
 {
@@ -70,6 +70,23 @@ static bool stream(ZSTD_DCtx *context, const void *data, size_t size, unsigned c
     return true;
 }
 
+/* What is small, and says how small, in one step. false: it is not, or it is damaged, which stream
+ * then tells. */
+static bool at_once(ZSTD_DCtx *context, const void *data, size_t size, struct pm_buffer *out)
+{
+    const unsigned long long content = ZSTD_getFrameContentSize(data, size);
+    if (content == 0 || content > SMALL || content > out->cap - out->size ||
+        ZSTD_findFrameCompressedSize(data, size) != size)
+        return false;
+    unsigned char *bytes = malloc((size_t)content);
+    const bool done =
+        bytes &&
+        ZSTD_decompressDCtx(context, bytes, (size_t)content, data, size) == (size_t)content &&
+        pm_buffer_append(out, bytes, (size_t)content);
+    free(bytes);
+    return done;
+}
+
 bool pm_decompress(const void *data, size_t size, struct pm_buffer *out, struct pm_error *error)
 {
     static const unsigned char magic[4] = {0x28, 0xB5, 0x2F, 0xFD};
@@ -83,7 +100,7 @@ bool pm_decompress(const void *data, size_t size, struct pm_buffer *out, struct 
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for decompressing");
     } else {
         ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, window_log(out->cap - start));
-        done = stream(context, data, size, chunk, out, error);
+        done = at_once(context, data, size, out) || stream(context, data, size, chunk, out, error);
     }
     if (!done && out->data) {
         out->size = start;

@@ -118,9 +118,10 @@ bool pm_database_decode(const void *data, size_t size, struct pm_arena *arena,
     struct pm_bounded bounded;
     pm_bounded_init(&bounded, size);
     Piecemeal__Database *message = piecemeal__database__unpack(&bounded.allocator, size, data);
-    if (!message)
-        return pm_fail(error, PM_ERROR_INPUT, "database: %zu bytes that are no PGO database", size);
-    bool taken = take_database(message, arena, database, error);
-    piecemeal__database__free_unpacked(message, &bounded.allocator);
-    return taken || pm_fail_prefix(error, "database");
+    const bool taken =
+        message
+            ? take_database(message, arena, database, error) || pm_fail_prefix(error, "database")
+            : pm_fail(error, PM_ERROR_INPUT, "database: %zu bytes that are no PGO database", size);
+    pm_bounded_finish(&bounded);
+    return taken;
 }

@@ -118,10 +118,10 @@ bool pm_profile_decode(const void *data, size_t size, const struct pm_profile_li
     struct pm_bounded bounded;
     pm_bounded_init(&bounded, size);
     Piecemeal__Profile *message = piecemeal__profile__unpack(&bounded.allocator, size, data);
-    if (!message)
-        return pm_fail(error, PM_ERROR_INPUT, "profile: %zu bytes that are no piecemeal profile",
-                       size);
-    bool taken = take_profile(message, limits, arena, profile, error);
-    piecemeal__profile__free_unpacked(message, &bounded.allocator);
-    return taken || pm_fail_prefix(error, "profile");
+    const bool taken = message ? take_profile(message, limits, arena, profile, error) ||
+                                     pm_fail_prefix(error, "profile")
+                               : pm_fail(error, PM_ERROR_INPUT,
+                                         "profile: %zu bytes that are no piecemeal profile", size);
+    pm_bounded_finish(&bounded);
+    return taken;
 }

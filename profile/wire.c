@@ -3,42 +3,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each block begins with its size; 16 bytes keep what follows aligned. */
-enum { BLOCK_HEADER = 16 };
-
 static void *bounded_alloc(void *user, size_t size)
 {
     struct pm_bounded *bounded = user;
-    size_t total = size + BLOCK_HEADER;
-    if (total < size || total > bounded->cap - bounded->live)
-        return NULL;
-    unsigned char *block = malloc(total);
-    if (!block)
-        return NULL;
-    memcpy(block, &total, sizeof(total));
-    bounded->live += total;
-    return block + BLOCK_HEADER;
+    return bounded->arena ? pm_arena_alloc(bounded->arena, size) : NULL;
 }
 
 static void bounded_free(void *user, void *pointer)
 {
-    struct pm_bounded *bounded = user;
-    if (!pointer)
-        return;
-    unsigned char *block = (unsigned char *)pointer - BLOCK_HEADER;
-    size_t total;
-    memcpy(&total, block, sizeof(total));
-    bounded->live -= total;
-    free(block);
+    (void)user;
+    (void)pointer;
 }
 
 void pm_bounded_init(struct pm_bounded *bounded, size_t wire_bytes)
 {
     /* A shader without points grows about tenfold, one with points less. */
-    bounded->cap =
-        ((size_t)64 << 10) + (wire_bytes < SIZE_MAX / 32 ? wire_bytes * 24 : SIZE_MAX / 2);
-    bounded->live = 0;
+    bounded->arena = pm_arena_create(((size_t)64 << 10) +
+                                     (wire_bytes < SIZE_MAX / 32 ? wire_bytes * 24 : SIZE_MAX / 2));
     bounded->allocator = (ProtobufCAllocator){bounded_alloc, bounded_free, bounded};
+}
+
+void pm_bounded_finish(struct pm_bounded *bounded)
+{
+    pm_arena_destroy(bounded->arena);
+    bounded->arena = NULL;
 }
 
 static int compare_u32(uint32_t a, uint32_t b)

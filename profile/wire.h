@@ -9,14 +9,15 @@
 #include "profile/profile.h"
 
 /* An allocator for protobuf-c that stops at a cap: a message of two-byte fields would else grow a
- * hundredfold. */
+ * hundredfold. What it gave is freed all at once, so that an unpacked message need not be. */
 struct pm_bounded {
     ProtobufCAllocator allocator;
-    size_t live, cap; /* bytes */
+    struct pm_arena *arena;
 };
 /* wire_bytes: the size of the encoding that is going to be unpacked. The struct must not move while
  * it is used. */
 void pm_bounded_init(struct pm_bounded *bounded, size_t wire_bytes);
+void pm_bounded_finish(struct pm_bounded *bounded);
 
 /* Orders by key, environment, kind, flags, as lists of shaders are sorted: < 0, 0, > 0. */
 int pm_identity_compare(const struct pm_shader_key *a_key,

@@ -86,8 +86,5 @@ bool pm_ingest_fail_shader(struct pm_error *error, const struct pm_shader_key *k
 /* Counts what waits from before. */
 bool pm_fold_init(struct pm_aggregator *aggregator, struct pm_error *error);
 
-/* Folds the parts with most bytes while more wait than may. PM_FOLD_HARD: more than twice what
- * may, so that whoever adds must wait. */
-enum pm_fold_limit { PM_FOLD_SOFT, PM_FOLD_HARD };
-bool pm_fold_to_limit(struct pm_aggregator *aggregator, enum pm_fold_limit limit,
-                      struct pm_error *error);
+/* Before more is added: waits while twice as much waits as may, and folds where nobody else does. */
+bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error);

@@ -7,8 +7,10 @@
 #include "aggregator/ageing.h"
 #include "aggregator/aggregator_private.h"
 
+#include "base/clock.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Samples that are read at once, in bytes: bounds the memory it takes, to some tens of times as
  * much. */
@@ -20,6 +22,7 @@
  * game is rewritten when it is folded, so that what waits must stand in proportion to it. */
 #define WAITING_LEAST ((uint64_t)256 << 20)
 #define WAITING_SHARE 4
+#define LOOK_AGAIN_NS 10000000
 
 struct fold_sample {
     struct pm_sample sample;
@@ -376,32 +379,49 @@ static int compare_parts(const void *a, const void *b)
     return (left->bytes < right->bytes) - (left->bytes > right->bytes);
 }
 
-bool pm_fold_to_limit(struct pm_aggregator *aggregator, enum pm_fold_limit limit,
-                      struct pm_error *error)
+/* Folds until no more than this waits; under fold_mutex. */
+static bool fold_down_to(struct pm_aggregator *aggregator, uint64_t most, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
     struct parts all = {0};
-    const uint64_t may = limit_of(aggregator);
-    if (atomic_load(&aggregator->samples_bytes) <= (limit == PM_FOLD_HARD ? 2 * may : may))
-        return true;
-    pthread_mutex_lock(&aggregator->fold_mutex);
     bool done = storage->operations->list_samples(storage, NULL, visit_part, &all, error);
     if (done && all.count > 0)
         qsort(all.parts, all.count, sizeof(*all.parts), compare_parts);
-    uint64_t left = all.bytes;
     /* What this process counted may have been folded by another. */
     if (done)
         atomic_store(&aggregator->samples_bytes, all.bytes);
-    for (size_t i = 0; done && i < all.count && left > may / 4 * 3; i++) {
+    for (size_t i = 0; done && i < all.count && atomic_load(&aggregator->samples_bytes) > most; i++)
         done = fold_part(aggregator, &all.parts[i], error);
-        left -= all.parts[i].bytes;
-    }
-    pthread_mutex_unlock(&aggregator->fold_mutex);
     parts_finish(&all);
+    return done;
+}
+
+bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error)
+{
+    const uint64_t most = 2 * limit_of(aggregator);
+    bool done = true;
+    /* Whoever folds already makes room, soon, though it goes on for long. */
+    while (done && atomic_load(&aggregator->samples_bytes) > most) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += LOOK_AGAIN_NS;
+        until.tv_sec += until.tv_nsec / PM_SECOND;
+        until.tv_nsec %= PM_SECOND;
+        if (pthread_mutex_clocklock(&aggregator->fold_mutex, CLOCK_MONOTONIC, &until) != 0)
+            continue;
+        done = fold_down_to(aggregator, most, error);
+        pthread_mutex_unlock(&aggregator->fold_mutex);
+    }
     return done;
 }
 
 bool pm_aggregator_fold_some(struct pm_aggregator *aggregator, struct pm_error *error)
 {
-    return pm_fold_to_limit(aggregator, PM_FOLD_SOFT, error);
+    const uint64_t may = limit_of(aggregator);
+    if (atomic_load(&aggregator->samples_bytes) <= may)
+        return true;
+    pthread_mutex_lock(&aggregator->fold_mutex);
+    const bool done = fold_down_to(aggregator, may / 4 * 3, error);
+    pthread_mutex_unlock(&aggregator->fold_mutex);
+    return done;
 }

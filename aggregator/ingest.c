@@ -243,7 +243,7 @@ bool pm_aggregator_ingest_prepared(struct pm_aggregator *aggregator,
                                    struct pm_ingest_outcome *outcomes, struct pm_error *error)
 {
     struct group group = {.aggregator = aggregator};
-    if (!pm_fold_to_limit(aggregator, PM_FOLD_HARD, error))
+    if (!pm_fold_make_room(aggregator, error))
         return false;
     pthread_mutex_lock(&aggregator->write_mutex);
     group.day = pm_aggregator_today(aggregator);

@@ -1,0 +1,236 @@
+/* The service against who asks too often, too slowly, or without a token; and its own certificate.
+ */
+#include "aggregator/dev_tls.h"
+#include "aggregator/http.h"
+#include "aggregator/service.h"
+#include "aggregator/support.h"
+#include "patience.h"
+#include <curl/curl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+/* cmocka wants these before it. */
+#include <cmocka.h>
+
+struct place {
+    char *folder, *path;
+    struct pm_aggregator *aggregator;
+    struct pm_service *service;
+    struct pm_service_info info;
+    uint16_t port;
+    struct pm_arena *arena;
+    struct pm_random random;
+};
+
+static void start(struct place *place)
+{
+    const struct pm_aggregator_info info = {.publish_all = true};
+    struct pm_error error;
+    place->aggregator = pm_aggregator_open(place->path, &info, &error);
+    if (!place->aggregator)
+        fail_msg("%s", error.message);
+    place->info.aggregator = place->aggregator;
+    place->service = pm_service_create(&place->info, &error);
+    if (!place->service)
+        fail_msg("%s", error.message);
+    place->port = pm_service_port(place->service);
+}
+
+static int set_up(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    place->folder = make_folder();
+    place->path = join(place->folder, "test.db");
+    place->arena = pm_arena_create(0);
+    pm_random_init(&place->random, 42);
+    *state = place;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *place = *state;
+    pm_service_destroy(place->service);
+    pm_aggregator_destroy(place->aggregator);
+    pm_arena_destroy(place->arena);
+    free(place->path);
+    remove_folder(place->folder);
+    free(place);
+    return 0;
+}
+
+static struct reply upload(struct place *place, const char *token, uint32_t space)
+{
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile one = block_shader(place->arena, 1, space, &point, 1);
+    struct pm_buffer bytes;
+    http_encode(profile_of(place->arena, &place->random, "game", &one, 1), &bytes);
+    const struct request request = {.port = place->port,
+                                    .path = "/v1/uploads",
+                                    .token = token,
+                                    .body = bytes.data,
+                                    .size = bytes.size};
+    const struct reply reply = http_send(&request);
+    pm_buffer_finish(&bytes);
+    return reply;
+}
+
+/* field NULL: a success. */
+static void assert_answer(struct reply reply, long status, const char *field)
+{
+    char wanted[200];
+    snprintf(wanted, sizeof(wanted), "\"field\":\"%s\"", field ? field : "");
+    if (reply.status != status || (field && (!reply.body || !strstr((char *)reply.body, wanted))))
+        fail_msg("%ld and \"%s\", not %ld and %s", reply.status,
+                 reply.body ? (char *)reply.body : "", status, wanted);
+    if (status == 429)
+        assert_in_range(reply.retry_after, 1, 60);
+    reply_finish(&reply);
+}
+
+static void write_tokens(struct place *place, char **path)
+{
+    *path = join(place->folder, "tokens");
+    FILE *file = fopen(*path, "w");
+    for (int i = 0; i < 3000; i++)
+        fprintf(file, "token-%d\n", i);
+    fclose(file);
+    place->info.token_file = *path;
+}
+
+static void test_rate_of_a_token(void **state)
+{
+    struct place *place = *state;
+    char *path;
+    write_tokens(place, &path);
+    place->info.token_rate = 3;
+    start(place);
+    for (int i = 0; i < 3; i++)
+        assert_answer(upload(place, "token-7", 1), 204, NULL);
+    assert_answer(upload(place, "token-7", 1), 429, "token");
+    assert_answer(upload(place, "token-2999", 1), 204, NULL);
+    assert_answer(upload(place, "token-3000", 1), 401, "authorization");
+    assert_answer(upload(place, NULL, 1), 401, "authorization");
+    free(path);
+}
+
+/* Also of one that only guesses at tokens. What is no upload is not counted. */
+static void test_rate_of_an_address(void **state)
+{
+    struct place *place = *state;
+    char *path;
+    write_tokens(place, &path);
+    place->info.address_rate = 4;
+    start(place);
+    for (int i = 0; i < 2; i++) {
+        assert_answer(upload(place, "token-1", 1), 204, NULL);
+        assert_answer(upload(place, "wrong", 1), 401, "authorization");
+    }
+    assert_answer(upload(place, "token-1", 1), 429, "address");
+    assert_answer(upload(place, "wrong", 1), 429, "address");
+    for (int i = 0; i < 20; i++)
+        assert_answer(http_send(&(struct request){.port = place->port, .path = "/healthz"}), 200,
+                      NULL);
+    free(path);
+}
+
+static void test_fields(void **state)
+{
+    struct place *place = *state;
+    char field[128], key[PM_SHADER_KEY_TEXT];
+    const struct pm_shader_key shader = key_of(1);
+    place->info.limits = pm_profile_limits_default;
+    place->info.limits.compressed_bytes = 1000;
+    start(place);
+    assert_answer(upload(place, NULL, 1), 204, NULL);
+    pm_shader_key_format(&shader, key);
+    snprintf(field, sizeof(field), "shaders[%s].space", key);
+    assert_answer(upload(place, NULL, 2), 400, field);
+    char *zeros = calloc(1001, 1);
+    struct request request = {
+        .port = place->port, .path = "/v1/uploads", .body = zeros, .size = 1001};
+    assert_answer(http_send(&request), 413, "body");
+    request.size = 1000;
+    assert_answer(http_send(&request), 400, "body");
+    request.method = "PUT";
+    assert_answer(http_send(&request), 405, "method");
+    free(zeros);
+}
+
+/* Who holds every connection, and sends nothing or half a request, gets five seconds, not a
+ * minute. */
+static void test_all_connections_taken(void **state)
+{
+    struct place *place = *state;
+    enum { CONNECTIONS = 32, PEERS = 60 };
+    static const char half[] =
+        "POST /v1/uploads HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf";
+    int fds[PEERS];
+    place->info.connections = CONNECTIONS;
+    place->info.request_seconds = 3600;
+    start(place);
+    for (size_t i = 0; i < PEERS; i++) {
+        fds[i] = http_connect(place->port);
+        const size_t size = i % 2 ? sizeof(half) - 1 : i % 20;
+        assert_int_equal(send(fds[i], half, size, MSG_NOSIGNAL), size);
+    }
+    long status = 0;
+    for (uint64_t until = 0; status != 200 && patience(&until);) {
+        struct reply reply = http_send(&(struct request){.port = place->port, .path = "/healthz"});
+        status = reply.status;
+        reply_finish(&reply);
+    }
+    assert_int_equal(status, 200);
+    assert_answer(upload(place, NULL, 1), 204, NULL);
+    for (size_t i = 0; i < PEERS; i++)
+        close(fds[i]);
+}
+
+static void test_own_certificate(void **state)
+{
+    struct place *place = *state;
+    struct pm_dev_tls tls;
+    struct pm_error error;
+    char *path = join(place->folder, "cert.pem");
+    if (!pm_dev_tls_create(&tls, "127.0.0.2", path, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(strlen(tls.fingerprint), 32 * 3 - 1);
+    place->info.certificate = tls.certificate;
+    place->info.key = tls.key;
+    start(place);
+    struct request request = {.port = place->port, .path = "/healthz", .ca_file = path};
+    assert_answer(http_send(&request), 200, NULL);
+    request.ca_file = NULL;
+    struct reply reply = http_send(&request);
+    assert_int_not_equal(reply.status, 200);
+    reply_finish(&reply);
+    /* Another one is not trusted. */
+    pm_dev_tls_finish(&tls);
+    assert_true(pm_dev_tls_create(&tls, NULL, path, &error));
+    request.ca_file = path;
+    reply = http_send(&request);
+    assert_int_equal(reply.status, 0);
+    reply_finish(&reply);
+    pm_dev_tls_finish(&tls);
+    assert_null(tls.key);
+    assert_false(pm_dev_tls_create(&tls, NULL, "/nowhere/at/all", &error));
+    free(path);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_rate_of_a_token),       TEST(test_rate_of_an_address), TEST(test_fields),
+        TEST(test_all_connections_taken), TEST(test_own_certificate),
+    };
+    curl_global_init(CURL_GLOBAL_ALL);
+    const int failed = cmocka_run_group_tests_name("service_limits", tests, NULL, NULL);
+    curl_global_cleanup();
+    return failed;
+}

@@ -1,6 +1,7 @@
 #include "aggregator/check.h"
 
 #include "aggregator/aggregator_private.h"
+#include "aggregator/samples.h"
 #include "aggregator/storage_sqlite_check.h"
 #include <blake2.h>
 #include <errno.h>
@@ -24,7 +25,7 @@ struct check {
 struct game {
     struct check *check;
     const char *name;
-    uint64_t uploads, blobs, most_sessions;
+    uint64_t uploads, blobs, rows, most_sessions;
     struct pm_storage_key at; /* what the sum is of */
     struct pm_statistics sum; /* of the days and scenes of one shader, environment and kind */
     bool any;                 /* the sum has something */
@@ -96,6 +97,51 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
     return true; /* on to the next: the operator wants to know all */
 }
 
+/* ---- samples that wait ---- */
+
+static bool sample_is_right(const struct pm_sample *sample, struct pm_error *error)
+{
+    struct pm_point_counts *points = malloc((sample->shader.point_count + 1) * sizeof(*points));
+    const bool done = points ? pm_sample_points(sample, points, error)
+                             : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    free(points);
+    return done;
+}
+
+static bool visit_samples(void *user, const struct pm_storage_samples *row, struct pm_error *error)
+{
+    struct game *game = user;
+    struct pm_sample_reader reader;
+    struct pm_error why = {0};
+    bool end = false, fine = true;
+    (void)error;
+    pm_sample_reader_init(&reader, row->data, row->size);
+    while (fine && !end)
+        fine =
+            pm_sample_next(&reader, &end, &why) && (end || sample_is_right(&reader.sample, &why));
+    if (!fine) {
+        char what[192];
+        snprintf(what, sizeof(what), "game \"%.100s\": what waits to be folded in, row %" PRId64,
+                 game->name, (int64_t)row->row);
+        fail(game->check, what, &why);
+    }
+    game->rows++;
+    return true;
+}
+
+static void check_samples(struct game *game)
+{
+    struct pm_storage *storage = game->check->storage;
+    for (unsigned part = 0; part < PM_SAMPLE_PARTS; part++) {
+        struct pm_error error = {0};
+        if (!storage->operations->read_samples(storage, game->name, part, SIZE_MAX >> 1,
+                                               visit_samples, game, &error))
+            fail(game->check, game->name, &error);
+    }
+}
+
+/* ---- sessions ---- */
+
 struct uploads_wanted {
     const char *name;
     uint64_t uploads;
@@ -159,22 +205,40 @@ static bool body_is_right(const struct pm_buffer *body, const char *etag, const 
     return done;
 }
 
-static void check_publication(struct game *game, const char *scene, bool previous)
+/* false: there is one, and it is not right. A body that a curation replaced between asking for the
+ * ETag and for the body has another ETag by then, and is looked at anew. */
+static bool publication_is_right(struct game *game, const char *scene, bool previous,
+                                 struct pm_error *error)
 {
     struct pm_storage *storage = game->check->storage;
+    char before[PM_ETAG_TEXT], etag[PM_ETAG_TEXT], after[PM_ETAG_TEXT];
+    bool right;
+    do {
+        struct pm_buffer body;
+        if (!storage->operations->get_database(storage, game->name, scene, previous, before, NULL,
+                                               error))
+            return error->code == PM_ERROR_STATE; /* there is none */
+        pm_buffer_init(&body, DATABASE_CAP);
+        right = storage->operations->get_database(storage, game->name, scene, previous, etag, &body,
+                                                  error) &&
+                body_is_right(&body, etag, game->name, error);
+        pm_buffer_finish(&body);
+    } while (!right &&
+             storage->operations->get_database(storage, game->name, scene, previous, after, NULL,
+                                               NULL) &&
+             strcmp(before, after) != 0);
+    return right;
+}
+
+static void check_publication(struct game *game, const char *scene, bool previous)
+{
     struct pm_error error = {0};
-    struct pm_buffer body;
-    char etag[PM_ETAG_TEXT];
-    pm_buffer_init(&body, DATABASE_CAP);
-    if (storage->operations->get_database(storage, game->name, scene, previous, etag, &body, &error)
-            ? !body_is_right(&body, etag, game->name, &error)
-            : error.code != PM_ERROR_STATE) {
-        char what[320];
-        snprintf(what, sizeof(what), "game \"%.100s\": %s database of %s%.100s", game->name,
-                 previous ? "previous" : "published", *scene ? "scene " : "all scenes", scene);
-        fail(game->check, what, &error);
-    }
-    pm_buffer_finish(&body);
+    char what[320];
+    if (publication_is_right(game, scene, previous, &error))
+        return;
+    snprintf(what, sizeof(what), "game \"%.100s\": %s database of %s%.100s", game->name,
+             previous ? "previous" : "published", *scene ? "scene " : "all scenes", scene);
+    fail(game->check, what, &error);
 }
 
 static bool visit_scene(void *user, const char *scene, struct pm_error *error)
@@ -216,14 +280,16 @@ static void check_game(struct check *check, const char *name)
     if (!operations->read_game(check->storage, name, NULL, visit_blob, &game, &error))
         fail(check, name, &error);
     finish_shader(&game);
+    check_samples(&game);
     check_sessions(&game);
     visit_scene(&game, "", NULL);
     if (!operations->list_scenes(check->storage, name, MOST_SCENES, visit_scene, &game, &error))
         fail(check, name, &error);
     if (check->errors == before)
         pm_check_say(check->report, check->user, PM_FINDING_OK,
-                     "game \"%.100s\": %" PRIu64 " uploads, %" PRIu64 " statistics", name,
-                     game.uploads, game.blobs);
+                     "game \"%.100s\": %" PRIu64 " uploads, %" PRIu64 " statistics, %" PRIu64
+                     " rows that wait to be folded in",
+                     name, game.uploads, game.blobs, game.rows);
 }
 
 void pm_aggregator_check(const char *path, pm_check_report report, void *user)

@@ -109,10 +109,11 @@ static void curate_all(struct pm_service *service, struct games *all)
         if (!pm_models_curate(&service->models, service->aggregator, game->name, &error)) {
             atomic_fetch_add(&service->metrics.curation_failures, 1);
             pm_log_error(service->log,
-                         "cannot curate \"%s\": %s. Its published database stays as it is; "
-                         "`piecemeal serve --check` says what of its statistics is damaged, and "
-                         "`piecemeal db drop` forgets them",
-                         game->name, error.message);
+                         "cannot curate \"%s\": %s. Its published database stays as it is (%s)",
+                         game->name, error.message,
+                         error.code == PM_ERROR_INPUT
+                             ? "`piecemeal serve --check` says what of its statistics is damaged"
+                             : "it is tried again when there are new uploads");
         }
         pm_metrics_time(&service->metrics.curations, pm_now() - before);
     }

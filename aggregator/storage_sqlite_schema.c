@@ -125,6 +125,9 @@ sqlite3 *pm_sqlite_connect(const char *path, int flags, struct pm_error *error)
     }
     sqlite3_extended_result_codes(db, 1);
     sqlite3_busy_timeout(db, BUSY_MILLISECONDS);
+    /* A file to import may come from anywhere: what its schema calls gets no rights. */
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     return db;
 }
 

@@ -1,6 +1,7 @@
 /* Taking in what another storage knows, and forgetting. */
 #include "aggregator/aggregator_private.h"
 
+#include "profile/profile_check.h"
 #include <string.h>
 
 /* ---- import ---- */
@@ -12,6 +13,7 @@ struct import {
     bool found; /* the other storage knows the game */
     struct pm_shader_key key;
     enum pm_kind kind; /* of the last blob; 0: there was none */
+    uint32_t space;    /* likewise */
 };
 
 static bool visit_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
@@ -20,6 +22,9 @@ static bool visit_game(void *user, const char *game, uint64_t uploads, struct pm
     struct pm_storage *storage = import->aggregator->storage;
     if (strcmp(game, import->game) != 0)
         return true;
+    const struct pm_profile name = {.game = game, .scene = "", .layer_version = ""};
+    if (!pm_profile_check(&name, &pm_profile_limits_default, error))
+        return false;
     import->found = true;
     import->imported->uploads = uploads;
     return storage->operations->add_uploads(storage, game, uploads, error);
@@ -61,10 +66,14 @@ static bool agree_on_space(struct import *import, const struct pm_storage_key *k
 {
     struct pm_storage *storage = import->aggregator->storage;
     uint32_t known;
+    /* Blobs of one shader follow each other. */
     if (import->kind == key->kind && pm_shader_key_equal(&import->key, &key->key))
-        return true; /* blobs of one shader follow each other, and merging compares them */
+        return space == import->space ||
+               pm_fail(error, PM_ERROR_INPUT, "it has %u and %u points there", import->space,
+                       space);
     import->kind = key->kind;
     import->key = key->key;
+    import->space = space;
     if (!storage->operations->find_space(storage, import->game, &key->key, key->kind, &known,
                                          error))
         return false;
@@ -81,6 +90,26 @@ static bool agree_on_space(struct import *import, const struct pm_storage_key *k
            storage->operations->put_claim(storage, import->game, &claim, 0, error);
 }
 
+/* A file from elsewhere may hold what no upload could have brought. */
+static bool check_key(const struct import *import, const struct pm_storage_key *key, uint32_t space,
+                      struct pm_error *error)
+{
+    const struct pm_shader_profile shader = {.key = key->key,
+                                             .environment = key->environment,
+                                             .kind = key->kind,
+                                             .flags = key->flags,
+                                             .space = space};
+    const struct pm_profile profile = {.game = key->game,
+                                       .scene = key->scene,
+                                       .layer_version = "",
+                                       .shaders = &shader,
+                                       .shader_count = 1};
+    /* One day for clocks that disagree. */
+    if (key->day > pm_aggregator_today(import->aggregator) + 1)
+        return pm_fail(error, PM_ERROR_INPUT, "the day is yet to come");
+    return pm_profile_check(&profile, &pm_profile_limits_default, error);
+}
+
 static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
                        struct pm_error *error)
 {
@@ -92,7 +121,8 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
     bool done = pm_statistics_decode(blob, size, &statistics, error);
     if (done && statistics.kind != key->kind)
         done = pm_fail(error, PM_ERROR_INPUT, "its statistics are of another kind");
-    done = done && agree_on_space(import, key, statistics.space, error) &&
+    done = done && check_key(import, key, statistics.space, error) &&
+           agree_on_space(import, key, statistics.space, error) &&
            storage->operations->add_blob(storage, key, blob, size, error);
     pm_statistics_finish(&statistics);
     import->imported->blobs++;

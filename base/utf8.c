@@ -34,6 +34,16 @@ size_t pm_utf8_check(const char *text, size_t size)
     return size;
 }
 
+size_t pm_utf8_check_line(const char *text, size_t size)
+{
+    const size_t bad = pm_utf8_check(text, size);
+    for (size_t i = 0; i < bad; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return i;
+    }
+    return bad;
+}
+
 size_t pm_utf8_length(const char *text, size_t size)
 {
     size_t length = character((const unsigned char *)text, size);

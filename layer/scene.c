@@ -31,13 +31,7 @@ void pm_scenes_finish(struct pm_scenes *scenes)
 static bool is_name(const char *text)
 {
     const size_t length = strnlen(text, PIECEMEAL_SCENE_NAME_BYTES + 1);
-    if (length > PIECEMEAL_SCENE_NAME_BYTES || pm_utf8_check(text, length) != length)
-        return false;
-    for (const char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            return false;
-    }
-    return true;
+    return length <= PIECEMEAL_SCENE_NAME_BYTES && pm_utf8_check_line(text, length) == length;
 }
 
 static uint32_t look(const struct pm_scenes *scenes, const char *name)

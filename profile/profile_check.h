@@ -1,6 +1,6 @@
 /*
  * What a piecemeal profile must satisfy. The writer checks it too, so that a fault of ours is found
- * where it is made and not in an aggregator's refusal. Private to profile/.
+ * where it is made and not in an aggregator's refusal; and an aggregator what it imports.
  *
  * Thread safety: no state.
  */

@@ -102,15 +102,12 @@ bool pm_name_check(const char *text, const char *field, size_t most, struct pm_e
     if (length > most)
         return pm_fail(error, PM_ERROR_INPUT, "field %s has %zu bytes, more than %zu", field,
                        length, most);
-    size_t bad = pm_utf8_check(text, length);
-    if (bad < length)
-        return pm_fail(error, PM_ERROR_INPUT, "field %s: byte %zu is not UTF-8", field, bad);
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
-            return pm_fail(error, PM_ERROR_INPUT, "field %s: byte %zu is a control character",
-                           field, i);
-    }
-    return true;
+    size_t bad = pm_utf8_check_line(text, length);
+    if (bad == length)
+        return true;
+    const bool control = (unsigned char)text[bad] < 0x20 || text[bad] == 0x7F;
+    return pm_fail(error, PM_ERROR_INPUT, "field %s: byte %zu is %s", field, bad,
+                   control ? "a control character" : "not UTF-8");
 }
 
 struct pm_environment pm_environment_of(const Piecemeal__Environment *message)

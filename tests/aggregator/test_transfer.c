@@ -1,6 +1,7 @@
 /* Importing another storage's statistics, forgetting, and databases of scenes. */
 #include "aggregator/aggregator.h"
 
+#include "aggregator/statistics.h"
 #include "aggregator/support.h"
 #include "cmocka_includes.h"
 #include <stdio.h>
@@ -188,20 +189,82 @@ static void test_import_is_whole_or_not_at_all(void **state)
     assert_int_equal(outcome.result, PM_INGEST_REFUSED);
 }
 
-static void test_damaged_blob_is_refused(void **state)
+/* A blob of one point, under any key. */
+static void plant(struct place *place, int site, const struct pm_storage_key *key, uint32_t space)
+{
+    struct pm_storage *storage = pm_aggregator_storage(place->sites[site]);
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    struct pm_shader_profile shader = block_shader(place->arena, 1, space, &point, 1);
+    struct pm_statistics statistics;
+    struct pm_buffer blob;
+    struct pm_error error;
+    pm_buffer_init(&blob, 1 << 16);
+    pm_statistics_init(&statistics);
+    assert_true(pm_statistics_add_profile(&statistics, &shader, &error));
+    assert_true(pm_statistics_encode(&statistics, &blob, &error));
+    assert_true(storage->operations->add_blob(storage, key, blob.data, blob.size, &error));
+    pm_statistics_finish(&statistics);
+    pm_buffer_finish(&blob);
+}
+
+/* Files that no aggregator wrote. */
+static void test_hostile_files_are_refused(void **state)
 {
     struct place *place = *state;
     struct pm_error error;
-    store_one(place, 0, 1, 3);
-    store_one(place, 1, 2, 3);
+    uint64_t blobs;
+    const struct pm_storage_key good = {.game = "game",
+                                        .scene = "",
+                                        .key = key_of(3),
+                                        .environment = {.subgroup_size = 8},
+                                        .kind = PM_KIND_BLOCK,
+                                        .day = 1};
     struct pm_storage *from = pm_aggregator_storage(place->sites[1]);
-    const struct pm_storage_key key = {.game = "game",
-                                       .scene = "",
-                                       .key = key_of(3),
-                                       .environment = {.subgroup_size = 8},
-                                       .kind = PM_KIND_BLOCK};
-    assert_true(from->operations->add_blob(from, &key, "PMst\x01\x01\xff", 7, &error));
+    struct {
+        struct pm_storage_key key;
+        const char *what;
+    } bad[5];
+    for (size_t i = 0; i < 5; i++)
+        bad[i].key = good;
+    bad[0].key.scene = "a\nb";
+    bad[0].what = "scene";
+    bad[1].key.environment.subgroup_size = 7;
+    bad[1].what = "subgroup_size";
+    bad[2].key.flags = 1u << 30;
+    bad[2].what = "flags";
+    bad[3].key.kind = PM_KIND_ZERO;
+    bad[3].what = "another kind";
+    bad[4].key.day = 4000000;
+    bad[4].what = "yet to come";
+    store_one(place, 0, 1, 3);
+    for (size_t i = 0; i < 5; i++) {
+        store_one(place, 1, 2, 3);
+        plant(place, 1, &bad[i].key, 3);
+        must_not_import(place, 0, 1, PM_ERROR_INPUT, bad[i].what);
+        assert_true(pm_aggregator_drop(place->sites[1], "game", NULL, &blobs, &error));
+    }
+    store_one(place, 1, 2, 3);
+    assert_true(from->operations->add_blob(from, &good, "PMst\x01\x01\xff", 7, &error));
     must_not_import(place, 0, 1, PM_ERROR_INPUT, "byte");
+
+    /* Of two spaces, in two environments. */
+    assert_true(pm_aggregator_drop(place->sites[1], "game", NULL, &blobs, &error));
+    store_one(place, 1, 2, 3);
+    struct pm_storage_key other = good;
+    other.environment.subgroup_size = 16;
+    plant(place, 1, &good, 3);
+    plant(place, 1, &other, 4);
+    must_not_import(place, 0, 1, PM_ERROR_INPUT, "3 and 4 points there");
+    assert_true(pm_aggregator_drop(place->sites[1], "game", NULL, &blobs, &error));
+    store_one(place, 1, 2, 3);
+    plant(place, 1, &good, 3);
+    must_import(place, 0, 1);
+
+    assert_true(from->operations->add_uploads(from, "a\tgame", 1, &error));
+    struct pm_imported imported;
+    assert_false(
+        pm_aggregator_import(place->sites[0], place->sites[1], "a\tgame", &imported, &error));
+    assert_int_equal(error.code, PM_ERROR_INPUT);
 }
 
 static void test_imported_again_after_drop(void **state)
@@ -351,7 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_sums_are_exact),
         TEST(test_import_is_whole_or_not_at_all),
-        TEST(test_damaged_blob_is_refused),
+        TEST(test_hostile_files_are_refused),
         TEST(test_imported_again_after_drop),
         TEST(test_scenes),
         TEST(test_drop_shader),

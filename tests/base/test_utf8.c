@@ -55,11 +55,23 @@ static void overlong_and_stray_bytes(void **state)
     assert_int_equal(pm_utf8_check("a\0b", 3), 3);
 }
 
+static void lines_have_no_control_characters(void **state)
+{
+    (void)state;
+    assert_int_equal(pm_utf8_check_line("a scene \xc3\xa4", 10), 10);
+    assert_int_equal(pm_utf8_check_line("a\nb\xff", 4), 1);
+    assert_int_equal(pm_utf8_check_line("a\xff\n", 3), 1);
+    assert_int_equal(pm_utf8_check_line("ab\x7f", 3), 2);
+    assert_int_equal(pm_utf8_check_line("a\0b", 3), 1);
+    assert_int_equal(pm_utf8_check_line("", 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_point_and_no_surrogate),
         cmocka_unit_test(overlong_and_stray_bytes),
+        cmocka_unit_test(lines_have_no_control_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,8 @@ struct pm_storage_operations {
     bool (*add_origin)(struct pm_storage *storage, const char *game, const void *origin,
                        size_t size, struct pm_error *error);
     /* One sample of a game's coverage over time (the report's and the dashboard's curve). time:
-     * seconds since the epoch. */
+     * seconds since the epoch. Of samples more than two days older than this one, the first of each
+     * hour is kept. */
     bool (*add_coverage)(struct pm_storage *storage, const char *game, int64_t time,
                          uint64_t uploads, uint64_t points_covered, uint64_t points,
                          struct pm_error *error);

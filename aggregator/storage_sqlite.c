@@ -31,6 +31,11 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_DELETE_SAMPLES] = "DELETE FROM samples WHERE game = ?1 AND part = ?2 AND row <= ?3",
     [PM_SQLITE_DATA_VERSION] = "PRAGMA data_version",
     [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage VALUES (?1, ?2, ?3, ?4, ?5)",
+    /* ?2: a time in seconds. A week is looked at, so that a pause of the service leaves nothing. */
+    [PM_SQLITE_THIN_COVERAGE] =
+        "DELETE FROM coverage WHERE game = ?1 AND time >= ?2 - 777600 AND time < ?2 - 172800"
+        " AND rowid NOT IN (SELECT min(rowid) FROM coverage WHERE game = ?1 AND time >= ?2 - 777600"
+        " AND time < ?2 - 172800 GROUP BY time / 3600)",
     [PM_SQLITE_ADD_ORIGIN] = "INSERT OR IGNORE INTO origins VALUES (?1, ?2)",
 };
 
@@ -283,12 +288,18 @@ static bool add_coverage(struct pm_storage *storage, const char *game, int64_t t
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_COVERAGE, error);
-    return s && pm_sqlite_run(sqlite, s,
-                              PM_SQLITE_BOUND(bind_text(s, 1, game), sqlite3_bind_int64(s, 2, time),
-                                              bind_count(s, 3, uploads),
-                                              bind_count(s, 4, points_covered),
-                                              bind_count(s, 5, points)),
-                              NULL, error);
+    if (!s ||
+        !pm_sqlite_run(sqlite, s,
+                       PM_SQLITE_BOUND(bind_text(s, 1, game), sqlite3_bind_int64(s, 2, time),
+                                       bind_count(s, 3, uploads), bind_count(s, 4, points_covered),
+                                       bind_count(s, 5, points)),
+                       NULL, error))
+        return false;
+    s = pm_sqlite_prepared(sqlite, PM_SQLITE_THIN_COVERAGE, error);
+    return s &&
+           pm_sqlite_run(sqlite, s,
+                         PM_SQLITE_BOUND(bind_text(s, 1, game), sqlite3_bind_int64(s, 2, time)),
+                         NULL, error);
 }
 
 /* ---- opening and closing ---- */

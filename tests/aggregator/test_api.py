@@ -6,6 +6,7 @@ against the server's.
     test_api.py PIECEMEAL FILL_STORAGE OPENAPI
 """
 import json
+import os
 import re
 import sys
 from urllib.parse import quote
@@ -289,6 +290,14 @@ def check_metrics(text):
     return values
 
 
+def check_documented(values, page):
+    """Every name is on the page, and no other."""
+    with open(page, encoding="utf-8") as file:
+        named = set(re.findall("`((?:piecemeal|process)_[a-z_]+)`", file.read()))
+    served = {re.sub("_(bucket|sum|count)$", "", name) for name, _ in values}
+    check(named == served, f"metrics: only on the page {named - served}, only served {served - named}")
+
+
 def check_counted(values):
     expected = {"stored": 1, "duplicate": 1, "invalid": 1, "too_large": 1, "unauthorized": 0, "busy": 0, "full": 0}
     for result, number in expected.items():
@@ -346,7 +355,9 @@ def main():
             check_files(asker, document)
             check_database(asker)
             check_uploads(asker, work)
-            check_counted(check_metrics(asker.ask("/metrics", 200).body.decode()))
+            metrics = check_metrics(asker.ask("/metrics", 200).body.decode())
+            check_counted(metrics)
+            check_documented(metrics, os.path.join(os.path.dirname(openapi), "dashboard.md"))
             for host, status in (("localhost", 200), ("localhost:80", 200), ("127.1.2.3:1", 200), ("[::1]", 200),
                                  ("example.org", 403), ("localhost.example.org", 403), ("127.0.0.1.example.org", 403),
                                  ("[::2]", 403), ("", 403), ("10.0.0.1", 403)):

@@ -431,6 +431,41 @@ static void test_coverage(void **state)
     pm_buffer_finish(&all);
 }
 
+static bool count_coverage(void *user, int64_t time, uint64_t uploads, uint64_t covered,
+                           uint64_t points)
+{
+    unsigned *count = user; /* [0]: older than two days; [1]: of the last two; [2]: the newest */
+    (void)covered;
+    (void)points;
+    count[time < (int64_t)uploads + 1000000 ? 0 : 1]++;
+    count[2] = (unsigned)time;
+    return true;
+}
+
+/* A sample every ten minutes for ten days: hourly ones remain of what is older than two. */
+static void test_old_coverage_is_thinned(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_error error;
+    unsigned count[3] = {0}, other[3] = {0};
+    const int64_t end = 1000000 + 10 * 86400;
+    assert_true(storage->operations->add_coverage(storage, "other", 1000001, 0, 1, 1, &error));
+    assert_true(storage->operations->add_coverage(storage, "other", 1000002, 0, 1, 1, &error));
+    assert_true(storage->operations->begin(storage, &error));
+    for (int64_t time = 1000000; time <= end; time += 600)
+        assert_true(
+            storage->operations->add_coverage(storage, "game", time, 8 * 86400, 1, 1, &error));
+    assert_true(storage->operations->commit(storage, &error));
+    assert_true(storage->operations->read_coverage(storage, "game", count_coverage, count, &error));
+    assert_in_range(count[0], 8 * 24, 8 * 24 + 1);
+    assert_int_equal(count[1], 2 * 144 + 1);
+    assert_int_equal(count[2], end);
+    assert_true(
+        storage->operations->read_coverage(storage, "other", count_coverage, other, &error));
+    assert_int_equal(other[0] + other[1], 2);
+}
+
 static void test_merge_failure_is_told(void **state)
 {
     struct place *place = *state;
@@ -660,6 +695,7 @@ int main(void)
         TEST(test_scenes),
         TEST(test_drop),
         TEST(test_coverage),
+        TEST(test_old_coverage_is_thinned),
         TEST(test_merge_failure_is_told),
         TEST(test_refuses_other_files),
         TEST(test_old_schema),

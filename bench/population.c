@@ -12,6 +12,8 @@
  *   --p X            (0.01)                --batch N       b (1)
  *   --calls X        of the shader a frame (1)
  *   --least PERCENT  coverage asked of every interval (93)
+ *   --truth N        sessions that the truth is of (2000000)
+ *   --rows N         of the last table of watch that are played, the quickest first (4)
  *   --storage FILE   for the trials; made, and made anew (in a temporary folder)
  *
  * Prints Markdown with everything that was assumed. `intervals` ends with 0 when no interval's
@@ -93,6 +95,8 @@ enum {
     BATCH,
     CALLS,
     LEAST,
+    TRUTH,
+    ROWS,
     STORAGE
 };
 
@@ -127,6 +131,10 @@ static bool set(struct pm_population_options *options, int option, const char *t
             return false;
         options->least /= 100;
         return true;
+    case TRUTH:
+        return pm_tool_number(text, UINT32_MAX, &options->truth) && options->truth > 0;
+    case ROWS:
+        return pm_tool_number(text, 4, &options->rows);
     case STORAGE:
         options->storage = text;
         return true;
@@ -150,11 +158,15 @@ int main(int argc, char **argv)
         {"batch", 1, 0, BATCH},
         {"calls", 1, 0, CALLS},
         {"least", 1, 0, LEAST},
+        {"truth", 1, 0, TRUTH},
+        {"rows", 1, 0, ROWS},
         {"storage", 1, 0, STORAGE},
         {0},
     };
     struct pm_population_options options = {
         .seed = 1,
+        .truth = 2000000,
+        .rows = 4,
         .days = 10,
         .spacing = 6,
         .sessions = 16,

@@ -6,6 +6,8 @@
 
 struct pm_population_options {
     uint64_t trials, seed;
+    uint64_t truth; /* sessions */
+    uint64_t rows;
     uint32_t days, spacing, sessions; /* days with uploads, days from one to the next, uploads of one */
     uint32_t half_life;               /* days; 0: none */
     const char *storage;              /* a file; NULL: in a temporary folder */

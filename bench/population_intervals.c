@@ -8,7 +8,6 @@
 
 #define DAY 86400
 #define FIRST_DAY 20000
-#define TRUTH_SESSIONS 2000000u
 #define TRIALS_A_FILE 250u /* of the storage, which would else grow without end */
 #define SESSIONS_MOST 4096u
 
@@ -235,12 +234,12 @@ static void print_assumptions(const struct simulation *simulation)
         "anew; a cluster has x > 0 for a point in %.1f of a trial's %u sessions. Clients differ "
         "in resolution (log-normal, sigma 0.5) and settings, calls in size (a quarter are full "
         "screens); sessions are independent, but for those of the same client. The truth is that "
-        "of %u sessions.\n\n",
+        "of %llu sessions.\n\n",
         (unsigned long long)options->trials, (unsigned long long)options->seed, game->clients,
         options->days, options->spacing, options->sessions, options->half_life, game->windows,
         game->window_frames, game->calls, game->api_probability, game->batch, PM_GAME_POINTS,
         (double)simulation->clusters / (double)options->trials / PM_GAME_POINTS,
-        options->days * options->sessions, TRUTH_SESSIONS);
+        options->days * options->sessions, (unsigned long long)options->truth);
 }
 
 static bool run(struct simulation *simulation, struct pm_error *error)
@@ -273,7 +272,7 @@ bool pm_population_intervals(const struct pm_population_options *options, bool *
     else
         snprintf(simulation.path, sizeof(simulation.path), "%s/population", simulation.folder.path);
     pm_random_init(&simulation.random, options->seed);
-    pm_game_find_truth(&options->game, TRUTH_SESSIONS, options->seed + 1, simulation.truth);
+    pm_game_find_truth(&options->game, options->truth, options->seed + 1, simulation.truth);
     const bool done = run(&simulation, error);
     remove_storage(&simulation);
     pm_work_folder_remove(&simulation.folder);

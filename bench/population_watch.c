@@ -94,7 +94,12 @@ struct watch {
     struct pm_random random;
     uint64_t sampled, covered, windows, samples;
     double sampled_at[STEPS], covered_at[STEPS]; /* windows */
-    struct pm_point_counts points[POINTS];       /* of one upload */
+    /* Of one shader of one upload: all points, those that were measured, and the counts of these.
+     */
+    struct pm_point_counts counts[POINTS];
+    uint32_t touched[POINTS];
+    size_t touched_count;
+    struct pm_point_counts points[POINTS];
 };
 
 static double normal(struct pm_random *random)
@@ -160,15 +165,38 @@ static void forget_game(struct watch *watch)
     }
 }
 
-/* What a window's calls of the shader measure: merged, ascending. */
+static int compare(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* Counts a call that measured these points. */
+static void count_call(struct watch *watch, const uint32_t *points, uint32_t size)
+{
+    for (uint32_t i = 0; i < size; i++) {
+        struct pm_point_counts *counts = &watch->counts[points[i]];
+        if (counts->calls == 0)
+            watch->touched[watch->touched_count++] = points[i];
+        counts->point = points[i];
+        counts->calls++;
+        counts->entry_lanes += 3200;
+        counts->entry_subgroups += 100;
+        if (points[i] % NEVER_WRITTEN == 0)
+            continue;
+        counts->counts[PM_ZERO_WRITES] += 100;
+        counts->counts[PM_ZERO_ZERO_WRITES] += pm_random_below(&watch->random, 101);
+    }
+}
+
+/* What a window's calls of the shader measure: merged, ascending, in watch->points. */
 static size_t sample(struct watch *watch, const struct shader *shader, double p, uint32_t batch)
 {
     struct pm_random *random = &watch->random;
-    const double calls = shader->calls;
     struct pm_shader_sampler *sampler = NULL;
-    size_t used = 0;
+    watch->touched_count = 0;
     /* Calls of a window come as a Poisson stream that is thinned by p: exponential gaps. */
-    for (double at = -log(1 - pm_random_unit(random)) / p; at <= calls;
+    for (double at = -log(1 - pm_random_unit(random)) / p; at <= shader->calls;
          at += -log(1 - pm_random_unit(random)) / p) {
         uint32_t size;
         if (!sampler)
@@ -178,27 +206,16 @@ static size_t sample(struct watch *watch, const struct shader *shader, double p,
             return 0;
         const uint32_t *points =
             pm_shader_sampler_batch(sampler, pm_shader_sampler_next(sampler), &size);
+        count_call(watch, points, size);
         watch->samples++;
-        for (uint32_t i = 0; i < size; i++) {
-            size_t j = 0;
-            while (j < used && watch->points[j].point != points[i])
-                j++;
-            struct pm_point_counts *counts = &watch->points[j];
-            if (j == used) {
-                used++;
-                *counts = (struct pm_point_counts){.point = points[i]};
-            }
-            counts->calls++;
-            counts->entry_lanes += 3200;
-            counts->entry_subgroups += 100;
-            if (points[i] % NEVER_WRITTEN != 0) {
-                counts->counts[PM_ZERO_WRITES] += 100;
-                counts->counts[PM_ZERO_ZERO_WRITES] += pm_random_below(random, 101);
-            }
-        }
     }
     pm_shader_sampler_destroy(sampler);
-    return used;
+    qsort(watch->touched, watch->touched_count, sizeof(*watch->touched), compare);
+    for (size_t i = 0; i < watch->touched_count; i++) {
+        watch->points[i] = watch->counts[watch->touched[i]];
+        watch->counts[watch->touched[i]] = (struct pm_point_counts){0};
+    }
+    return watch->touched_count;
 }
 
 static void mark_steps(struct watch *watch)
@@ -309,7 +326,7 @@ bool pm_population_watch(const struct pm_population_options *options, bool *righ
         "--- |\n",
         SHADERS, POINTS, NEVER_WRITTEN, most, slope);
     bool done = aggregator != NULL;
-    for (size_t i = 0; done && i < sizeof(rows) / sizeof(*rows); i++)
+    for (size_t i = 0; done && i < sizeof(rows) / sizeof(*rows) && i < options->rows; i++)
         done = play(aggregator, rows[i].p, rows[i].batch, options->seed + i, error);
     pm_aggregator_destroy(aggregator);
     pm_work_folder_remove(&folder);

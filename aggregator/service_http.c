@@ -125,6 +125,9 @@ static bool decode(struct pm_request *request, struct pm_error *error)
         pm_decompress(request->body.data, request->body.size, &bytes, error) &&
         read_profile(request, &bytes, error);
     pm_buffer_finish(&bytes);
+    if (!done && error->code == PM_ERROR_INPUT && request->profile.game)
+        pm_aggregator_quarantine_add(request->service->aggregator, request->profile.game,
+                                     error->message, request->body.data, request->body.size);
     request->prepared =
         done ? pm_aggregator_prepare(request->service->aggregator, &request->profile, error) : NULL;
     return request->prepared != NULL;

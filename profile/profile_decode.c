@@ -95,6 +95,10 @@ static bool take_profile(const Piecemeal__Profile *message, const struct pm_prof
     taken.layer_version = pm_arena_strdup(arena, message->layer_version);
     if (!shaders || !taken.game || !taken.scene || !taken.layer_version)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    /* Also for who is told below what is wrong with the rest. */
+    const bool named =
+        taken.game[0] != 0 && pm_name_check(taken.game, "game", limits->name_bytes, NULL);
+    profile->game = named ? taken.game : "";
     for (size_t i = 0; i < message->n_shaders; i++) {
         if (!take_shader(message->shaders[i], i, arena, &shaders[i], error))
             return false;

@@ -1,0 +1,222 @@
+/* What the service makes of tokens and of uploads that cannot be, over HTTP. */
+#include "aggregator/service.h"
+
+#include "aggregator/http.h"
+#include "aggregator/support.h"
+#include "patience.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka wants these before it. */
+#include <cmocka.h>
+
+struct place {
+    char *folder, *path, *tokens;
+    struct pm_aggregator *aggregator;
+    struct pm_service *service;
+    uint16_t port;
+    struct pm_arena *arena;
+    struct pm_random random;
+};
+
+static int set_up(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    struct pm_error error;
+    place->folder = make_folder();
+    place->path = join(place->folder, "test.db");
+    place->tokens = join(place->folder, "tokens");
+    place->arena = pm_arena_create(0);
+    pm_random_init(&place->random, 43);
+    FILE *file = fopen(place->tokens, "w");
+    assert_non_null(file);
+    fputs("token-1\ntoken-2\ntoken-3\ntoken-4\n", file);
+    fclose(file);
+    const struct pm_aggregator_info info = {
+        .publish_all = true, .token_clusters = 2, .min_tokens = 3};
+    place->aggregator = pm_aggregator_open(place->path, &info, &error);
+    if (!place->aggregator)
+        fail_msg("%s", error.message);
+    const struct pm_service_info service = {
+        .aggregator = place->aggregator, .token_file = place->tokens, .curate_seconds = 1};
+    place->service = pm_service_create(&service, &error);
+    if (!place->service)
+        fail_msg("%s", error.message);
+    place->port = pm_service_port(place->service);
+    *state = place;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *place = *state;
+    pm_service_destroy(place->service);
+    pm_aggregator_destroy(place->aggregator);
+    pm_arena_destroy(place->arena);
+    remove_folder(place->folder);
+    free(place->path);
+    free(place->tokens);
+    free(place);
+    return 0;
+}
+
+static const struct pm_profile *profile(struct place *place, uint32_t space, uint32_t point)
+{
+    const struct pm_point_counts counts = block_counts(point, 64, 32);
+    const struct pm_shader_profile shader = block_shader(place->arena, 1, space, &counts, 1);
+    return profile_of(place->arena, &place->random, "game", &shader, 1);
+}
+
+static uint32_t sessions(struct place *place)
+{
+    struct pm_database database;
+    struct pm_error error;
+    if (!pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, &error))
+        fail_msg("%s", error.message);
+    return database.shader_count ? database.shaders[0].points[0].sessions : 0;
+}
+
+/* Is the shader in the body that clients get? */
+static bool is_published(struct place *place)
+{
+    struct reply reply = http_send(&(struct request){
+        .port = place->port, .path = "/v1/games/game/database", .token = "token-4"});
+    struct pm_buffer plain;
+    struct pm_database database;
+    bool found = false;
+    pm_buffer_init(&plain, 1 << 20);
+    if (reply.status == 200 && pm_decompress(reply.body, reply.size, &plain, NULL) &&
+        pm_database_decode(plain.data, plain.size, place->arena, &database, NULL))
+        found = database.shader_count == 1 && database.shaders[0].published;
+    pm_buffer_finish(&plain);
+    reply_finish(&reply);
+    return found;
+}
+
+/* Each token counts twice at most, and three of them publish. */
+static void test_tokens_through_http(void **state)
+{
+    struct place *place = *state;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(http_upload(place->port, "token-1", profile(place, 1, 0)), 204);
+    assert_int_equal(sessions(place), 2);
+    assert_int_equal(http_upload(place->port, "token-2", profile(place, 1, 0)), 204);
+    assert_int_equal(http_upload(place->port, "not a token", profile(place, 1, 0)), 401);
+    assert_int_equal(sessions(place), 3);
+    assert_true(pm_aggregator_curate(place->aggregator, "game", NULL));
+    assert_false(is_published(place));
+    assert_int_equal(http_upload(place->port, "token-3", profile(place, 1, 0)), 204);
+    uint64_t until = 0;
+    bool found = is_published(place);
+    while (!found && patience(&until))
+        found = is_published(place);
+    assert_true(found);
+    assert_int_equal(sessions(place), 4);
+}
+
+struct seen {
+    size_t count;
+    char game[64], reason[600];
+};
+
+static bool see(void *user, const struct pm_quarantined *entry, struct pm_error *error)
+{
+    struct seen *seen = user;
+    (void)error;
+    if (seen->count++ == 0) {
+        snprintf(seen->game, sizeof(seen->game), "%s", entry->game);
+        snprintf(seen->reason, sizeof(seen->reason), "%s", entry->reason);
+    }
+    return true;
+}
+
+static void assert_quarantined(struct place *place, size_t count, const char *game,
+                               const char *reason)
+{
+    struct seen seen = {0};
+    struct pm_error error;
+    uint64_t until = 0;
+    /* Another thread may be writing just then, and what waits is shown after that. */
+    while (seen.count < count && patience(&until)) {
+        seen.count = 0;
+        if (!pm_aggregator_quarantine(place->aggregator, NULL, see, &seen, &error))
+            fail_msg("%s", error.message);
+    }
+    assert_int_equal(seen.count, count);
+    assert_string_equal(seen.game, game);
+    if (!strstr(seen.reason, reason))
+        fail_msg("\"%s\" does not say \"%s\"", seen.reason, reason);
+}
+
+static long post(const struct place *place, const struct pm_buffer *body, char *message,
+                 size_t size)
+{
+    struct reply reply = http_send(&(struct request){.port = place->port,
+                                                     .path = "/v1/uploads",
+                                                     .token = "token-1",
+                                                     .body = body->data,
+                                                     .size = body->size});
+    const long status = reply.status;
+    snprintf(message, size, "%s", reply.body ? (const char *)reply.body : "");
+    reply_finish(&reply);
+    return status;
+}
+
+/* What already the reader refuses goes there too: here a point outside its space, made by putting
+ * 345 for 12345 in the bytes. */
+static void test_refused_by_the_reader(void **state)
+{
+    struct place *place = *state;
+    struct pm_buffer encoded, body;
+    struct pm_error error;
+    char message[1024];
+    const uint8_t large[] = {0xb9, 0x60}, small[] = {0xd9, 0x02};
+    pm_buffer_init(&encoded, 1 << 20);
+    pm_buffer_init(&body, 1 << 20);
+    assert_true(pm_profile_encode(profile(place, 12345, 5000), &encoded, &error));
+    uint8_t *at = memmem(encoded.data, encoded.size, large, sizeof(large));
+    assert_non_null(at);
+    memcpy(at, small, sizeof(small));
+    assert_true(pm_compress(encoded.data, encoded.size, &body, &error));
+    assert_int_equal(post(place, &body, message, sizeof(message)), 400);
+    assert_non_null(strstr(message, "point"));
+    assert_quarantined(place, 1, "game", "point");
+
+    /* What is no profile at all is only refused. */
+    encoded.size = body.size = 0;
+    assert_true(pm_buffer_append(&encoded, "\xff\xff\xff\xff", 4));
+    assert_true(pm_compress(encoded.data, encoded.size, &body, &error));
+    assert_int_equal(post(place, &body, message, sizeof(message)), 400);
+    assert_quarantined(place, 1, "game", "point");
+    pm_buffer_finish(&encoded);
+    pm_buffer_finish(&body);
+}
+
+/* A space that disagrees is refused with its field, and kept. */
+static void test_refused_by_what_is_known(void **state)
+{
+    struct place *place = *state;
+    struct pm_buffer body;
+    char message[1024];
+    assert_int_equal(http_upload(place->port, "token-1", profile(place, 3, 0)), 204);
+    pm_buffer_init(&body, 1 << 20);
+    http_encode(profile(place, 4, 0), &body);
+    assert_int_equal(post(place, &body, message, sizeof(message)), 400);
+    pm_buffer_finish(&body);
+    assert_non_null(strstr(message, "space: 4 does not agree with the 3 known before"));
+    assert_quarantined(place, 1, "game", "space: 4 does not agree with the 3 known before");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_tokens_through_http),
+        TEST(test_refused_by_the_reader),
+        TEST(test_refused_by_what_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

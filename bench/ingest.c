@@ -12,6 +12,7 @@
  * storage counts exactly the uploads that were acknowledged. The folder (default: the working
  * folder) takes the storage, which is removed at the end.
  */
+#include "base/clock.h"
 #include "bench/ingest_load.h"
 #include "bench/ingest_server.h"
 #include "tools/tool.h"
@@ -19,12 +20,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* So many players that none of them sends more than counts of one in a day (PM_TOKEN_CLUSTERS). */
 enum { TOKENS = 100000, TOKEN_BYTES = 33, BODIES = 4096 };
 /* Uploads a minute of one address, since all come from one here. */
 #define ADDRESS_RATE (1u << 30)
+#define FOLD_SECONDS 15
 
 #define TOKEN_FILE "tokens"
 
@@ -71,16 +75,56 @@ static bool add_game(void *user, const char *game, uint64_t uploads, struct pm_e
     return true;
 }
 
-/* What the storage counts, over all games. */
-static bool count_uploads(const char *path, uint64_t *count, struct pm_error *error)
+static bool add_waiting(void *user, const char *game, unsigned part, uint64_t rows, uint64_t bytes,
+                        struct pm_error *error)
+{
+    (void)game;
+    (void)part;
+    (void)rows;
+    (void)error;
+    *(uint64_t *)user += bytes;
+    return true;
+}
+
+/* What was put off: folds what waits, game by game, for FOLD_SECONDS at most. */
+static bool fold(struct pm_aggregator *aggregator, const struct options *options,
+                 double sample_bytes, struct pm_error *error)
+{
+    struct pm_storage *storage = pm_aggregator_storage(aggregator);
+    uint64_t before = 0, after = 0;
+    if (!storage->operations->list_samples(storage, NULL, add_waiting, &before, error))
+        return false;
+    const int64_t start = pm_now();
+    const clock_t cpu = clock();
+    for (uint32_t i = 0; i < options->games && pm_now() - start < FOLD_SECONDS * PM_SECOND; i++) {
+        char game[BODIES_GAME_BYTES];
+        bodies_game(i, game);
+        if (!pm_aggregator_fold(aggregator, game, error))
+            return false;
+    }
+    const double seconds = (double)(clock() - cpu) / CLOCKS_PER_SEC;
+    if (!storage->operations->list_samples(storage, NULL, add_waiting, &after, error))
+        return false;
+    printf(
+        "  put off       %.0f MiB waited at the end; folding %.0f of them took %.1f CPU-seconds, "
+        "for %.0f uploads' worth of samples\n",
+        (double)before / 0x1p20, (double)(before - after) / 0x1p20, seconds,
+        (double)(before - after) / sample_bytes);
+    return true;
+}
+
+/* What the storage counts, over all games; and folds some of what waits. */
+static bool look_at(const struct options *options, double sample_bytes, uint64_t *count,
+                    struct pm_error *error)
 {
     struct uploads all = {0};
     struct pm_aggregator *aggregator =
-        pm_aggregator_open(path, &(struct pm_aggregator_info){0}, error);
+        pm_aggregator_open(SERVER_STORAGE, &(struct pm_aggregator_info){0}, error);
     if (!aggregator)
         return false;
     struct pm_storage *storage = pm_aggregator_storage(aggregator);
-    const bool done = storage->operations->list_games(storage, add_game, &all, error);
+    const bool done = storage->operations->list_games(storage, add_game, &all, error) &&
+                      fold(aggregator, options, sample_bytes, error);
     pm_aggregator_destroy(aggregator);
     *count = all.count;
     return done;
@@ -155,6 +199,7 @@ static bool run(const struct options *options, struct pm_error *error)
                                             .seed = options->seed};
     struct bodies bodies;
     struct server server = {.control = -1};
+    struct stat status;
     uint64_t stored = 0, counted = 0;
     if (!write_tokens(&tokens, TOKEN_FILE, options->seed, error))
         return false;
@@ -168,6 +213,11 @@ static bool run(const struct options *options, struct pm_error *error)
         .tls = options->tls};
     if (!server_start(&server, &server_info, error))
         return false;
+    if (options->stored > 0 && stat(SERVER_STORAGE, &status) == 0) {
+        printf("%llu points stored in %.2f GB\n", (unsigned long long)options->stored,
+               (double)status.st_size / 1e9);
+        fflush(stdout);
+    }
     bool done = bodies_create(&bodies, &bodies_info, error);
     const struct load_info load = {.port = server.port,
                                    .connections = (uint32_t)options->connections,
@@ -180,10 +230,11 @@ static bool run(const struct options *options, struct pm_error *error)
                                    .rate = options->rate,
                                    .seed = options->seed + 1};
     done = done && measure(options, &server, &load, &stored, error);
+    const double sample_bytes = bodies.mean_sample_bytes;
     bodies_finish(&bodies);
     if (!server_stop(&server) && done)
         done = pm_fail(error, PM_ERROR_STATE, "the server failed");
-    done = done && count_uploads(SERVER_STORAGE, &counted, error);
+    done = done && look_at(options, sample_bytes, &counted, error);
     const uint64_t filled = options->stored > 0 ? SERVER_FILLED_UPLOADS * options->games : 0;
     if (done && stored != UINT64_MAX && counted - filled != stored)
         done = pm_fail(error, PM_ERROR_STATE, "%llu uploads are counted, %llu were acknowledged",

@@ -1,5 +1,6 @@
 #include "bench/ingest_bodies.h"
 
+#include "aggregator/samples.h"
 #include "base/arena.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,8 +69,9 @@ static void draw(struct pm_random *random, uint32_t below, uint32_t count, uint3
     }
 }
 
+/* *sample_bytes grows by what the aggregator will keep of it until it is folded. */
 static bool encode(const struct bodies_info *info, struct pm_random *random, struct pm_arena *arena,
-                   struct pm_buffer *out, struct pm_error *error)
+                   struct pm_buffer *out, double *sample_bytes, struct pm_error *error)
 {
     const uint32_t game = pm_random_below(random, info->games);
     char name[BODIES_GAME_BYTES];
@@ -100,6 +102,12 @@ static bool encode(const struct bodies_info *info, struct pm_random *random, str
                                        .layer_version = "bench",
                                        .shaders = shaders,
                                        .shader_count = info->upload_shaders};
+    struct pm_buffer samples;
+    pm_buffer_init(&samples, (size_t)64 << 20);
+    for (size_t i = 0; i < profile.shader_count; i++)
+        pm_sample_append(&samples, "", &shaders[i], i > 0 ? &shaders[i - 1] : NULL);
+    *sample_bytes += (double)samples.size;
+    pm_buffer_finish(&samples);
     return pm_profile_encode(&profile, out, error);
 }
 
@@ -138,12 +146,12 @@ static bool find_id(struct body *body, struct pm_error *error)
 }
 
 static bool make(struct body *body, const struct bodies_info *info, struct pm_random *random,
-                 struct pm_error *error)
+                 double *sample_bytes, struct pm_error *error)
 {
     struct pm_buffer content;
     struct pm_arena *arena = pm_arena_create(0);
     pm_buffer_init(&content, (size_t)64 << 20);
-    const bool done = arena && encode(info, random, arena, &content, error);
+    const bool done = arena && encode(info, random, arena, &content, sample_bytes, error);
     pm_arena_destroy(arena);
     body->content = content.data;
     body->content_size = content.size;
@@ -186,11 +194,12 @@ bool bodies_create(struct bodies *bodies, const struct bodies_info *info, struct
     bool done = bodies->bodies || pm_fail(error, PM_ERROR_MEMORY, "out of memory for bodies");
     for (size_t i = 0; done && i < info->count; i++) {
         const struct body *body = &bodies->bodies[i];
-        done = make(&bodies->bodies[i], info, &random, error);
+        done = make(&bodies->bodies[i], info, &random, &bodies->mean_sample_bytes, error);
         if (body->frame_size > bodies->largest)
             bodies->largest = body->frame_size;
         bodies->mean_size += (double)body->frame_size / (double)info->count;
     }
+    bodies->mean_sample_bytes /= (double)info->count;
     done = done && check(bodies, &random, error);
     if (!done)
         bodies_finish(bodies);

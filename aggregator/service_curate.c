@@ -6,8 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-/* The share of its time that curation may take: after a long one it rests longer than
- * curate_seconds. */
+/* The share of its time that curation may take: after a game it rests as many times as long, before
+ * it turns to the next one or begins anew. So the more games there are, the more uploads a game has
+ * when its turn comes, and the less its statistics are rewritten for each. */
 #define REST 4
 
 struct known_game {
@@ -77,7 +78,25 @@ static bool is_stopping(struct pm_service *service)
     return stopping;
 }
 
-static void curate_all(struct pm_service *service, struct games *all)
+/* Waits for so many nanoseconds, or until somebody cannot wait. true: the service stops. */
+static bool rest(struct pm_service *service, int64_t time)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    time += until.tv_nsec;
+    until.tv_sec += time / PM_SECOND;
+    until.tv_nsec = time % PM_SECOND;
+    pthread_mutex_lock(&service->mutex);
+    while (!service->stopping && !pm_models_are_wanted(&service->models) &&
+           pthread_cond_timedwait(&service->stop_changed, &service->mutex, &until) == 0) {
+    }
+    const bool stopping = service->stopping;
+    pthread_mutex_unlock(&service->mutex);
+    return stopping;
+}
+
+/* *owed: nanoseconds of rest. */
+static void curate_all(struct pm_service *service, struct games *all, int64_t *owed)
 {
     struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
     struct pm_error error;
@@ -102,6 +121,8 @@ static void curate_all(struct pm_service *service, struct games *all)
         struct known_game *game = &all->games[i];
         if (game->uploads == game->curated && !pm_models_is_wanted(&service->models, game->name))
             continue;
+        if (*owed > 0 && rest(service, *owed))
+            return;
         /* Also after a failure, which a game's damaged statistics would repeat until there are new
          * ones. */
         game->curated = game->uploads;
@@ -115,6 +136,7 @@ static void curate_all(struct pm_service *service, struct games *all)
                              ? "`piecemeal serve --check` says what of its statistics is damaged"
                              : "it is tried again when there are new uploads");
         }
+        *owed = REST * (pm_now() - before);
         pm_metrics_time(&service->metrics.curations, pm_now() - before);
     }
 }
@@ -125,19 +147,10 @@ void *pm_curate_run(void *user)
     struct games all = {0};
     bool stopping = false;
     while (!stopping) {
-        const int64_t before = pm_service_now();
-        curate_all(service, &all);
-        const int64_t took = pm_service_now() - before;
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec +=
-            took * REST > service->curate_seconds ? took * REST : service->curate_seconds;
-        pthread_mutex_lock(&service->mutex);
-        while (!service->stopping && !pm_models_are_wanted(&service->models) &&
-               pthread_cond_timedwait(&service->stop_changed, &service->mutex, &until) == 0) {
-        }
-        stopping = service->stopping;
-        pthread_mutex_unlock(&service->mutex);
+        const int64_t period = service->curate_seconds * PM_SECOND;
+        int64_t owed = 0;
+        curate_all(service, &all, &owed);
+        stopping = rest(service, owed > period ? owed : period);
     }
     for (size_t i = 0; i < all.count; i++)
         free(all.games[i].name);

@@ -105,8 +105,7 @@ static bool copy_game(struct pm_aggregator *from, const char *game, const char *
     const struct pm_aggregator_info info = {0};
     struct pm_imported imported;
     struct pm_aggregator *into = pm_aggregator_open(path, &info, error);
-    const bool done =
-        into && pm_aggregator_import(into, from, game, &imported, error);
+    const bool done = into && pm_aggregator_import(into, from, game, &imported, error);
     pm_aggregator_destroy(into); /* which leaves one file */
     return done;
 }
@@ -136,6 +135,14 @@ static bool export_statistics(const struct options *options, struct pm_error *er
     return done;
 }
 
+/* Writing over what is read would lose it. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return a && b && stat(a, &first) == 0 && stat(b, &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 /* -1: they are good. */
 static int check(const struct options *options, const struct format *format)
 {
@@ -147,6 +154,9 @@ static int check(const struct options *options, const struct format *format)
                              "--format: '%s' is not json, csv, llvm, pprof, collapsed "
                              "or piecemeal",
                              options->format);
+    if (is_same_file(options->out, options->source.storage) ||
+        is_same_file(options->out, options->source.database))
+        return pm_tool_usage("db export", "%s: is what is exported", options->out);
     if (format->export)
         return -1;
     if (options->source.database || options->source.scene || options->shader)

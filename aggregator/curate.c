@@ -101,6 +101,8 @@ static bool is_vouched(const struct curation *curation, uint32_t space)
         .key = curation->key.key, .kind = curation->key.kind, .space = space};
     if (wanted <= 1)
         return true;
+    if (curation->claim_count == 0)
+        return false;
     const struct pm_storage_claim *claim =
         bsearch(&name, curation->claims, curation->claim_count, sizeof(name), compare_claims);
     return claim && claim->tokens >= wanted && claim->day >= curation->first_day;

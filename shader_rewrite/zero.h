@@ -63,7 +63,8 @@ struct pm_zero_profile {
 
 /* What goes beyond AZP; each is off unless set (docs/specialized.md says what was measured). */
 struct pm_zero_beyond {
-    bool fit_regions; /* a region begins and ends where that pays best, not only where S differs */
+    bool fit_regions;  /* a region begins and ends where that pays best, not only where S differs */
+    bool hoist_across; /* a check may be in an earlier block than its candidate */
 };
 
 struct pm_costs; /* costs.h: cycles by class of instruction, by vendor */

@@ -1,9 +1,11 @@
 #include "shader_rewrite/zero_opportunity.h"
 
+#include "shader_rewrite/zero_hoist.h"
 #include "shader_rewrite/zero_transform.h"
 
-/* Starts and ends that are tried for a candidate: its cost stays linear in its region's size. */
-enum { MOST_STARTS = 4, MOST_ENDS = 8, MOST_TRIES = 1 + MOST_STARTS + MOST_ENDS };
+/* Places that are tried for a candidate: its cost stays linear in its region's size. */
+enum { MOST_STARTS = 4, MOST_ENDS = 8, MOST_ABOVE = 3 };
+enum { MOST_TRIES = 1 + MOST_STARTS + MOST_ENDS + MOST_ABOVE };
 
 /* A region is as good as the best when it saves this share of it. */
 static const double nearly = 0.95;
@@ -97,6 +99,22 @@ static void try_extent(struct search *s, struct pm_zero_extent extent)
         conclude(s, extent, explore(s->w, s->candidate, extent, &region), &region);
 }
 
+/* Earlier blocks of the chain, as far as what the check needs is ready there. */
+static void try_above(struct search *s)
+{
+    struct pm_zero_region region = {.candidate = s->candidate};
+    const struct pm_ir_block *complete;
+    if (!pm_zero_hoist_find(s->w, &region, &complete))
+        return;
+    struct pm_zero_extent extent = {complete->index, PM_NO_BLOCK};
+    for (uint32_t i = 0; i < MOST_ABOVE; i++) {
+        extent.start = pm_zero_hoist_above(s->w, extent.start);
+        if (extent.start == PM_NO_BLOCK)
+            return;
+        try_extent(s, extent);
+    }
+}
+
 /* Its whole region, then those with other ends, then with other starts. */
 static void search(struct search *s, bool fit)
 {
@@ -124,6 +142,8 @@ struct pm_zero_opportunity pm_zero_opportunity_find(struct pm_zero_work *w,
 {
     struct search s = {.w = w, .candidate = candidate, .probability = probability, .bars = bars};
     search(&s, beyond->fit_regions);
+    if (beyond->hoist_across && !w->failed)
+        try_above(&s);
     return *choose(&s);
 }
 

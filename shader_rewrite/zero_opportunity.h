@@ -7,7 +7,8 @@
  * so that a far use of a value can cost a candidate what its other uses are worth, and blocks
  * between a value and its first use are there twice for nothing. So the places of the chain where S
  * may begin and end are estimated too, and of those that may be taken and save nearly what the best
- * of them does, the one with the fewest blocks is chosen.
+ * of them does, the one with the fewest blocks is chosen. hoist_across: so are regions whose check
+ * is in an earlier block (zero_hoist.h).
  *
  * Thread safety: as the module.
  */

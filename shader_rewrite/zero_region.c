@@ -1,4 +1,4 @@
-#include "shader_rewrite/zero_region.h"
+#include "shader_rewrite/zero_hoist.h"
 
 #include "shader_rewrite/analysis_quads.h"
 #include "shader_rewrite/ir_builder.h"
@@ -33,8 +33,9 @@ bool pm_zero_work_init(struct pm_zero_work *w, struct pm_ir_module *module,
     w->parts = pm_arena_zalloc(arena, blocks, sizeof(*w->parts));
     w->construct_epoch = pm_arena_zalloc(arena, w->structure->count + 1u, sizeof(uint32_t));
     w->room = pm_arena_zalloc(arena, instructions + 1, sizeof(struct pm_ir_instr *));
+    w->hoisted = pm_arena_zalloc(arena, PM_ZERO_MOST_HOISTED, sizeof(struct pm_ir_instr *));
     if (!w->states || !w->stack || !w->part_epoch || !w->part_of || !w->order || !w->parts ||
-        !w->construct_epoch || !w->room ||
+        !w->construct_epoch || !w->room || !w->hoisted ||
         !pm_zero_permission_compute(&w->permission, module, function, float_zero, arena))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     return true;
@@ -50,103 +51,16 @@ uint32_t pm_zero_level(const struct pm_zero_work *w, uint32_t block)
     return opens ? construct->parent : c;
 }
 
-/* ---- hoisting the check within its block ---- */
-
-/* Marks for the block's instructions while it is taken apart. */
-enum { STAYS = 1 }; /* plus the epoch */
-
 struct finding {
     struct pm_zero_work *w;
     struct pm_zero_region *region;
-    struct pm_ir_block *block;
+    struct pm_ir_block *block; /* the check's */
     struct pm_ir_instr *first; /* that may be in a region */
     uint32_t room_used;
 };
 
 /* The epochs of two regions are this far apart, so that marks of one are none of another. */
 enum { EPOCH_STEP = 2 };
-
-bool pm_zero_stays(const struct pm_zero_region *region, const struct pm_ir_instr *instr)
-{
-    return instr->mark == region->epoch + STAYS;
-}
-
-void pm_zero_let_stay(const struct pm_zero_region *region, struct pm_ir_instr *instr)
-{
-    instr->mark = region->epoch + STAYS;
-}
-
-static bool stays(const struct finding *f, const struct pm_ir_instr *instr)
-{
-    return pm_zero_stays(f->region, instr);
-}
-
-static struct pm_zero_access access_of(const struct finding *f, const struct pm_ir_instr *instr)
-{
-    struct pm_zero_access access = pm_zero_access_of(&f->w->memory, instr);
-    if (f->w->stage == PM_STAGE_FRAGMENT && !f->w->subgroup_quad && pm_quads_reads(instr))
-        access.stops = true;
-    return access;
-}
-
-/* Marks what must stay before the check: the candidate's backward slice, what must come before
- * that, and everything that no region may have. From the last to the first, each instruction is
- * seen after its users. */
-static void mark_slice(struct finding *f, struct pm_ir_instr *last)
-{
-    struct pm_zero_access kept = {0};
-    for (struct pm_ir_instr *i = last; i; i = i->prev) {
-        struct pm_zero_access access = access_of(f, i);
-        bool memory = access.reads || access.writes;
-        if (!stays(f, i) && !access.stops && !(memory && pm_zero_conflict(access, kept))) {
-            if (i == f->first)
-                break;
-            continue;
-        }
-        pm_zero_let_stay(f->region, i);
-        kept.reads |= access.reads;
-        kept.writes |= access.writes;
-        for (uint32_t o = 0; o < i->operand_count; o++) {
-            struct pm_ir_def *def = i->operands[o].def;
-            if (def && def->instr && def->instr->block == f->block)
-                pm_zero_let_stay(f->region, def->instr);
-        }
-        if (i == f->first)
-            break;
-    }
-}
-
-/* Finds where the candidate is, and what of the check's block must stay before the check: in the
- * block `start` nothing need to, as the candidate is complete before it. */
-static bool place_check(struct finding *f, uint32_t start)
-{
-    const struct pm_zero_candidate *c = f->region->candidate;
-    const struct pm_dominators *d = pm_dominators(f->w->function);
-    for (uint32_t i = 0; i < c->value_count; i++) {
-        struct pm_ir_instr *instr = pm_ir_find(f->w->module, c->values[i]);
-        if (!instr || !instr->block || instr->block->function != f->w->function ||
-            !pm_cfg_reachable(f->w->cfg, instr->block->index))
-            return false;
-        f->region->values[i] = instr->result;
-        if (!f->block || pm_dominates(d, f->block->index, instr->block->index))
-            f->block = instr->block;
-        else if (!pm_dominates(d, instr->block->index, f->block->index))
-            return false;
-    }
-    if (start != PM_NO_BLOCK)
-        f->block = f->w->cfg->blocks[start];
-    f->first = pm_ir_block_start(f->block);
-    struct pm_ir_instr *last = NULL;
-    for (uint32_t i = 0; i < c->value_count; i++)
-        if (f->region->values[i]->instr->block == f->block)
-            pm_zero_let_stay(f->region, f->region->values[i]->instr);
-    for (struct pm_ir_instr *i = f->first; i; i = i->next)
-        if (stays(f, i))
-            last = i;
-    if (last)
-        mark_slice(f, last);
-    return true;
-}
 
 /* ---- the chain ---- */
 
@@ -175,9 +89,9 @@ static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir
     uint32_t index = (uint32_t)(part - f->region->parts);
     const struct pm_ir_instr *end = end_of(f->w->cfg->blocks[part->block]);
     for (struct pm_ir_instr *i = first; i && i != end; i = i->next) {
-        if (stays(f, i))
+        if (pm_zero_stays(f->region, i))
             continue;
-        if (access_of(f, i).stops)
+        if (pm_zero_region_access(f->w, i).stops)
             return false;
         i->mark = f->region->epoch;
         f->region->quad |= pm_quads_reads(i);
@@ -206,7 +120,7 @@ static bool block_may_be_in(const struct finding *f, uint32_t index)
     const struct pm_ir_block *block = f->w->cfg->blocks[index];
     const struct pm_ir_instr *end = end_of(block);
     for (const struct pm_ir_instr *i = block->body.first; i && i != end; i = i->next)
-        if (access_of(f, i).stops)
+        if (pm_zero_region_access(f->w, i).stops)
             return false;
     switch (pm_ir_terminator(block)->opcode) {
     case SpvOpBranch:
@@ -235,7 +149,7 @@ static bool collect_construct(struct finding *f, uint32_t header, uint32_t merge
     struct pm_zero_work *w = f->w;
     const struct pm_graph *g = &w->cfg->structural;
     const struct pm_dominators *d = w->structure->dominators;
-    uint32_t seen = f->region->epoch + STAYS; /* in part_epoch: neither a part nor unseen */
+    uint32_t seen = f->region->epoch + 1; /* in part_epoch: neither a part nor unseen */
     *count = 0;
     w->order[(*count)++] = header;
     bool ok = true;
@@ -371,8 +285,15 @@ bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate 
     *region = (struct pm_zero_region){
         .candidate = candidate, .epoch = w->epoch, .parts = w->parts, .quad = candidate->quad};
     struct finding f = {.w = w, .region = region};
-    if (!place_check(&f, extent.start)) {
+    const struct pm_ir_block *complete;
+    if (!pm_zero_hoist_find(w, region, &complete)) {
         region->reason = "its values are not available together";
+        return false;
+    }
+    f.block = w->cfg->blocks[extent.start != PM_NO_BLOCK ? extent.start : complete->index];
+    f.first = pm_ir_block_start(f.block);
+    if (!pm_zero_hoist(w, region, f.block)) {
+        region->reason = "what it needs is not ready earlier";
         return false;
     }
     uint32_t level = pm_zero_level(w, f.block->index);
@@ -385,6 +306,11 @@ bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate 
         return false;
     }
     find_chain(&f, extent.end);
+    /* What reads a quad was looked for behind the candidate, and by fill_part before it. */
+    if (region->hoisted_count && pm_zero_part_of(w, region, complete->index) == PM_ZERO_NO_PART) {
+        region->reason = "what it needs is not ready earlier";
+        return false;
+    }
     if (w->stage != PM_STAGE_FRAGMENT)
         region->quad = false;
     if (region->quad && !w->subgroup_quad) {

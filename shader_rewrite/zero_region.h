@@ -58,6 +58,7 @@ struct pm_zero_work {
     uint32_t *construct_epoch;      /* by construct: needed in S (zero_dead.c) */
     struct pm_ir_def **stack;       /* id_count of them */
     struct pm_ir_instr **room;      /* every instruction of the function */
+    struct pm_ir_instr **hoisted;   /* PM_ZERO_MOST_HOISTED of them */
     struct pm_zero_part *parts;     /* every block */
     uint32_t *order;                /* every block */
 };
@@ -89,9 +90,10 @@ struct pm_zero_region {
     struct pm_zero_part
         *parts; /* in reverse post order; parts[0] is the rest of the check's block */
     uint32_t count;
-    bool quad;          /* its check must ask the quad */
-    bool changes;       /* zero_propagate.c found something */
-    const char *reason; /* why there is none */
+    uint32_t hoisted_count; /* work->hoisted: in order, what must move to before the check */
+    bool quad;              /* its check must ask the quad */
+    bool changes;           /* zero_propagate.c found something */
+    const char *reason;     /* why there is none */
 };
 
 /* Sets up a round. Facts about the function are required; false: *error says why. */
@@ -100,9 +102,14 @@ bool pm_zero_work_init(struct pm_zero_work *work, struct pm_ir_module *module,
                        enum pm_float_zero float_zero, struct pm_arena *arena,
                        struct pm_error *error);
 
+/* What orders an instruction in a region. */
+struct pm_zero_access pm_zero_region_access(const struct pm_zero_work *work,
+                                            const struct pm_ir_instr *instr);
+
 /* From where to where a region goes: blocks of its chain. */
 struct pm_zero_extent {
-    uint32_t start; /* with the check; PM_NO_BLOCK: that in which the candidate is complete */
+    uint32_t start; /* with the check, also one before the candidate (zero_hoist.h); PM_NO_BLOCK:
+                       that in which the candidate is complete */
     uint32_t end;   /* the last; PM_NO_BLOCK: as far as a region may go */
 };
 #define PM_ZERO_ALL_EXTENT ((struct pm_zero_extent){PM_NO_BLOCK, PM_NO_BLOCK})
@@ -132,9 +139,16 @@ static inline uint32_t pm_zero_part_of(const struct pm_zero_work *work,
     return work->part_epoch[block] == region->epoch ? work->part_of[block] : PM_ZERO_NO_PART;
 }
 
-/* Whether an instruction of the check's block was found to stay before the check. */
-bool pm_zero_stays(const struct pm_zero_region *region, const struct pm_ir_instr *instr);
-void pm_zero_let_stay(const struct pm_zero_region *region, struct pm_ir_instr *instr);
+/* Whether an instruction was found to stay, or be, before the check. */
+static inline bool pm_zero_stays(const struct pm_zero_region *region,
+                                 const struct pm_ir_instr *instr)
+{
+    return instr->mark == region->epoch + 1;
+}
+static inline void pm_zero_let_stay(const struct pm_zero_region *region, struct pm_ir_instr *instr)
+{
+    instr->mark = region->epoch + 1;
+}
 
 /* Whether the region has the instruction. */
 static inline bool pm_zero_in_region(const struct pm_zero_region *region,

@@ -239,6 +239,8 @@ bool pm_zero_transform(struct pm_zero_work *w, struct pm_zero_region *region,
     struct pm_zero_part *last = &region->parts[region->count - 1];
     struct pm_ir_block *block = w->cfg->blocks[region->parts[0].block];
     struct pm_ir_block *end = w->cfg->blocks[last->block];
+    for (uint32_t i = 0; i < region->hoisted_count; i++)
+        move_before(block, end_of(block), w->hoisted[i]);
     if (!pm_zero_clone(w, region, block))
         return false;
     struct pm_ir_block *first_copy = region->parts[0].copy;

@@ -37,6 +37,7 @@ static const char help[] =
     "  --transforms N      how many transforms at most (3)\n"
     "  --threshold P       the least P(zero) (0.32)\n"
     "  --fit-regions       regions begin and end where that pays best\n"
+    "  --hoist-across      checks may be in an earlier block than their candidates\n"
     "  --take-all          specialize whatever can be, gain or not\n"
     "  --json              say what was done as JSON\n";
 
@@ -101,6 +102,7 @@ static int parse(int argc, char **argv, struct options *options)
         TRANSFORMS,
         THRESHOLD,
         FIT_REGIONS,
+        HOIST_ACROSS,
         TAKE_ALL,
         JSON
     };
@@ -120,6 +122,7 @@ static int parse(int argc, char **argv, struct options *options)
                                           {"transforms", 1, 0, TRANSFORMS},
                                           {"threshold", 1, 0, THRESHOLD},
                                           {"fit-regions", 0, 0, FIT_REGIONS},
+                                          {"hoist-across", 0, 0, HOIST_ACROSS},
                                           {"take-all", 0, 0, TAKE_ALL},
                                           {"json", 0, 0, JSON},
                                           {"help", 0, 0, 'h'},
@@ -198,6 +201,9 @@ static int parse(int argc, char **argv, struct options *options)
             break;
         case FIT_REGIONS:
             options->specialize.beyond.fit_regions = true;
+            break;
+        case HOIST_ACROSS:
+            options->specialize.beyond.hoist_across = true;
             break;
         case TAKE_ALL:
             options->specialize.take_all = true;

@@ -45,10 +45,10 @@ static double *numbers(struct pm_random *random, enum adversary_profile profile,
     return list;
 }
 
-/* Half of the seeds with each. */
+/* Half of the seeds have each. */
 static struct pm_zero_beyond beyond(uint64_t seed)
 {
-    return (struct pm_zero_beyond){.fit_regions = seed / 2 % 2};
+    return (struct pm_zero_beyond){.fit_regions = seed / 2 % 2, .hoist_across = seed / 4 % 2};
 }
 
 bool adversary_specialize(const struct adversary_way *way, uint64_t seed,

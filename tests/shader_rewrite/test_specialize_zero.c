@@ -5,6 +5,7 @@
 #include "shader_rewrite/costs.h"
 #include "shader_rewrite/ir_module.h"
 #include "shader_rewrite/zero.h"
+#include "specialize_subject.h"
 #include "spirv_text.h"
 
 #include <cjson/cJSON.h>
@@ -17,37 +18,7 @@
 
 /* ---- shaders in assembly ---- */
 
-/* A compute shader around a body: %at is the invocation's index, %v0 to %v3 are floats that were
- * read for it, and results go to %out[0 to 3]. */
-static const char frame[] =
-    "OpCapability Shader\n%s"
-    "%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
-    "OpMemoryModel Logical GLSL450\n"
-    "OpEntryPoint GLCompute %%main \"main\" %%id\n"
-    "OpExecutionMode %%main LocalSize 64 1 1\n%s"
-    "OpDecorate %%id BuiltIn LocalInvocationIndex\n"
-    "OpDecorate %%array ArrayStride 4\nOpDecorate %%block Block\n"
-    "OpMemberDecorate %%block 0 Offset 0\n"
-    "OpDecorate %%in DescriptorSet 0\nOpDecorate %%in Binding 0\n"
-    "OpDecorate %%out DescriptorSet 0\nOpDecorate %%out Binding 1\n%s"
-    "%%void = OpTypeVoid\n%%bool = OpTypeBool\n%%uint = OpTypeInt 32 0\n"
-    "%%float = OpTypeFloat 32\n%%v2 = OpTypeVector %%float 2\n"
-    "%%u0 = OpConstant %%uint 0\n%%u1 = OpConstant %%uint 1\n%%u2 = OpConstant %%uint 2\n"
-    "%%u3 = OpConstant %%uint 3\n%%u264 = OpConstant %%uint 264\n"
-    "%%f0 = OpConstant %%float 0\n%%f1 = OpConstant %%float 1\n%%f7 = OpConstant %%float 7\n"
-    "%%array = OpTypeRuntimeArray %%float\n%%block = OpTypeStruct %%array\n"
-    "%%buffer = OpTypePointer StorageBuffer %%block\n"
-    "%%element = OpTypePointer StorageBuffer %%float\n"
-    "%%id_p = OpTypePointer Input %%uint\n%%id = OpVariable %%id_p Input\n"
-    "%%in = OpVariable %%buffer StorageBuffer\n%%out = OpVariable %%buffer StorageBuffer\n"
-    "%%function = OpTypeFunction %%void\n"
-    "%%main = OpFunction %%void None %%function\n%%entry = OpLabel\n"
-    "%%at = OpLoad %%uint %%id\n"
-    "%%p0 = OpAccessChain %%element %%in %%u0 %%at\n%%v0 = OpLoad %%float %%p0\n"
-    "%%p1 = OpAccessChain %%element %%in %%u0 %%u1\n%%v1 = OpLoad %%float %%p1\n"
-    "%s"
-    "%%o0 = OpAccessChain %%element %%out %%u0 %%at\nOpStore %%o0 %%result\n"
-    "OpReturn\nOpFunctionEnd\n";
+enum { GLSL_FMAX = 40 };
 
 /* A candidate %w, something expensive that is only used times %w, and a sum: Figure 1. */
 static const char figure_1[] = "%work1 = OpExtInst %float %glsl Sin %v1\n"
@@ -57,105 +28,10 @@ static const char figure_1[] = "%work1 = OpExtInst %float %glsl Sin %v1\n"
                                "%r3 = OpFMul %float %r2 %work2\n"
                                "%result = OpFAdd %float %r3 %f7\n";
 
-struct subject {
-    struct pm_words words;
-    struct pm_zero_points points;
-    double *zero;
-};
-
-static void subject_init(struct subject *s, const struct pm_words *words)
-{
-    struct pm_error error = {0};
-    s->words = *words;
-    if (!pm_points_zero(words->data, words->count, &s->points, &error))
-        fail_msg("%s", error.message);
-    s->zero = calloc(s->points.count + 1u, sizeof(double));
-    assert_non_null(s->zero);
-}
-
-static void subject_finish(struct subject *s)
-{
-    free(s->zero);
-    pm_zero_points_finish(&s->points);
-    pm_words_finish(&s->words);
-}
-
-static struct subject assemble(const char *capabilities, const char *modes, const char *decorations,
-                               const char *body)
-{
-    char text[8192];
-    assert_true(snprintf(text, sizeof(text), frame, capabilities, modes, decorations, body) <
-                (int)sizeof(text));
-    struct pm_words words = pm_test_assemble(text, 3);
-    struct subject s;
-    subject_init(&s, &words);
-    return s;
-}
-
-static struct pm_specialize_zero_info info_of(const struct subject *s,
-                                              struct pm_zero_profile *profile)
-{
-    *profile = (struct pm_zero_profile){.zero = s->zero, .candidate_count = s->points.count};
-    return (struct pm_specialize_zero_info){
-        .profile = profile, .subgroup_quad = true, .target = {.vulkan_minor = 1}};
-}
-
-static struct pm_specialized specialize(const struct subject *s,
-                                        const struct pm_specialize_zero_info *info)
-{
-    struct pm_specialized out;
-    struct pm_error error = {0};
-    if (!pm_specialize_zero(s->words.data, s->words.count, info, &out, &error))
-        fail_msg("%s", error.message);
-    assert_non_null(out.report);
-    assert_int_equal(out.transforms > 0, out.words.count > 0);
-    return out;
-}
-
-/* The candidate that is the result of the only instruction of this opcode, whole; for OpExtInst
- * (glsl not 0) of this one. */
-static uint32_t candidate_of(const struct subject *s, uint16_t opcode, uint32_t glsl)
-{
-    struct pm_error error = {0};
-    struct pm_ir_module *module = pm_ir_parse(s->words.data, s->words.count, &error);
-    uint32_t found = UINT32_MAX;
-    for (uint32_t i = 0; i < s->points.count; i++) {
-        const struct pm_zero_candidate *c = &s->points.candidates[i];
-        const struct pm_ir_instr *instr = pm_ir_find(module, c->values[0]);
-        if (found == UINT32_MAX && c->value_count == 1 && instr->opcode == opcode &&
-            (!glsl || pm_ir_operand_word(&instr->operands[1]) == glsl))
-            found = i;
-    }
-    pm_ir_module_destroy(module);
-    assert_int_not_equal(found, UINT32_MAX);
-    return found;
-}
-
-enum { GLSL_FMAX = 40 };
-
-/* What the report says of a candidate; the caller deletes *root. */
-static const cJSON *report_of(const struct pm_specialized *out, uint32_t candidate, cJSON **root)
-{
-    *root = cJSON_Parse(out->report);
-    assert_non_null(*root);
-    const cJSON *c = cJSON_GetArrayItem(cJSON_GetObjectItem(*root, "candidates"), (int)candidate);
-    assert_non_null(c);
-    assert_int_equal(cJSON_GetObjectItem(c, "id")->valuedouble, candidate);
-    return c;
-}
-
-static double number(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItem(object, name);
-    if (!cJSON_IsNumber(item))
-        fail_msg("the report has no number \"%s\"", name);
-    return item->valuedouble;
-}
-
 static void assert_reason(const struct pm_specialized *out, uint32_t candidate, const char *part)
 {
     cJSON *root;
-    const cJSON *c = report_of(out, candidate, &root);
+    const cJSON *c = subject_report(out, candidate, &root);
     const char *reason = cJSON_GetObjectItem(c, "reason")->valuestring;
     if (!strstr(reason, part))
         fail_msg("candidate %u: '%s', wanted '%s'", candidate, reason, part);
@@ -166,13 +42,13 @@ static void assert_reason(const struct pm_specialized *out, uint32_t candidate, 
 static uint32_t try_figure_1(const char *capabilities, const char *modes, const char *decorations,
                              const char *body, enum pm_float_zero float_zero)
 {
-    struct subject s = assemble(capabilities, modes, decorations, body);
-    s.zero[candidate_of(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct subject s = subject_assemble(capabilities, modes, decorations, body);
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
     struct pm_zero_profile profile;
-    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
     info.float_zero = float_zero;
     info.take_all = true;
-    struct pm_specialized out = specialize(&s, &info);
+    struct pm_specialized out = subject_specialize(&s, &info);
     uint32_t transforms = out.transforms;
     pm_specialized_finish(&out);
     subject_finish(&s);
@@ -184,15 +60,15 @@ static uint32_t try_figure_1(const char *capabilities, const char *modes, const 
 static void test_figure_1(void **state)
 {
     (void)state;
-    struct subject s = assemble("", "", "", figure_1);
-    uint32_t w = candidate_of(&s, SpvOpExtInst, GLSL_FMAX);
+    struct subject s = subject_assemble("", "", "", figure_1);
+    uint32_t w = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX);
     s.zero[w] = 0.9;
     struct pm_zero_profile profile;
-    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
     struct pm_costs costs = *pm_costs_of(0);
     costs.cycles[PM_COST_TRANSCENDENTAL] = 40;
     info.costs = &costs;
-    struct pm_specialized out = specialize(&s, &info);
+    struct pm_specialized out = subject_specialize(&s, &info);
     assert_int_equal(out.transforms, 1);
     /* The expensive work was computed before the candidate; it is in R alone now, and S has nothing
      * but a constant for what leaves it. */
@@ -203,20 +79,25 @@ static void test_figure_1(void **state)
     assert_int_equal(pm_test_count(&out.words, "OpGroupNonUniformAll "), 1);
     assert_int_equal(pm_test_count(&out.words, "OpGroupNonUniformQuadSwap "), 0);
     cJSON *root;
-    const cJSON *c = report_of(&out, w, &root);
-    /* Equations 5 and 6: two transcendental functions, their load, two products, a sum; the check. */
+    const cJSON *c = subject_report(&out, w, &root);
+    /* Equations 5 and 6: two transcendental functions, their load, two products, a sum; the check.
+     */
     double check = costs.cycles[PM_COST_CHECK];
-    assert_true(fabs(number(c, "T_R") - (2 * 40 + costs.cycles[PM_COST_LOAD] + 3)) < 1e-3);
-    assert_true(number(c, "T_S") == 0);
-    assert_int_equal(number(c, "MemKilled"), 1);
-    assert_true(fabs(number(c, "T_check") - check) < 1e-6);
-    double t_azp = 0.9 * number(c, "T_S") + 0.1 * number(c, "T_R") + number(c, "T_check");
-    assert_true(fabs(number(c, "saved") - (number(c, "T_R") - t_azp)) < 1e-3);
-    double su = (number(c, "T_R") - number(c, "T_S") - number(c, "T_check")) / number(c, "T_R");
-    assert_true(fabs(number(c, "su") - su) < 1e-4);
-    double bar = 1 - exp(-number(c, "blocks_S") / (50 + 10 * number(c, "MemKilled")));
-    assert_true(fabs(number(c, "su_threshold") - bar) < 1e-4);
-    assert_int_equal(number(c, "taken"), 1);
+    assert_true(fabs(subject_number(c, "T_R") - (2 * 40 + costs.cycles[PM_COST_LOAD] + 3)) < 1e-3);
+    assert_true(subject_number(c, "T_S") == 0);
+    assert_int_equal(subject_number(c, "MemKilled"), 1);
+    assert_true(fabs(subject_number(c, "T_check") - check) < 1e-6);
+    double t_azp = 0.9 * subject_number(c, "T_S") + 0.1 * subject_number(c, "T_R") +
+                   subject_number(c, "T_check");
+    assert_true(fabs(subject_number(c, "saved") - (subject_number(c, "T_R") - t_azp)) < 1e-3);
+    double su =
+        (subject_number(c, "T_R") - subject_number(c, "T_S") - subject_number(c, "T_check")) /
+        subject_number(c, "T_R");
+    assert_true(fabs(subject_number(c, "su") - su) < 1e-4);
+    double bar =
+        1 - exp(-subject_number(c, "blocks_S") / (50 + 10 * subject_number(c, "MemKilled")));
+    assert_true(fabs(subject_number(c, "su_threshold") - bar) < 1e-4);
+    assert_int_equal(subject_number(c, "taken"), 1);
     cJSON_Delete(root);
     pm_specialized_finish(&out);
     subject_finish(&s);
@@ -227,26 +108,27 @@ static void test_figure_1(void **state)
 static void test_filter(void **state)
 {
     (void)state;
-    struct subject s = assemble("", "", "", figure_1);
-    uint32_t w = candidate_of(&s, SpvOpExtInst, GLSL_FMAX), r2 = candidate_of(&s, SpvOpFMul, 0);
+    struct subject s = subject_assemble("", "", "", figure_1);
+    uint32_t w = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX),
+             r2 = subject_candidate(&s, SpvOpFMul, 0);
     struct pm_zero_profile profile;
-    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
     s.zero[w] = 0.31;
     s.zero[r2] = (double)NAN;
-    struct pm_specialized out = specialize(&s, &info);
+    struct pm_specialized out = subject_specialize(&s, &info);
     assert_int_equal(out.transforms, 0);
     assert_reason(&out, w, "too rarely");
     assert_reason(&out, r2, "not known");
     pm_specialized_finish(&out);
     /* A product follows from its factor where that is zero as often. */
     s.zero[w] = s.zero[r2] = 0.5;
-    out = specialize(&s, &info);
+    out = subject_specialize(&s, &info);
     assert_reason(&out, r2, "follows");
     pm_specialized_finish(&out);
     s.zero[r2] = 0.6;
     info.take_all = true;
     info.most_transforms = 1;
-    out = specialize(&s, &info);
+    out = subject_specialize(&s, &info);
     assert_int_equal(out.transforms, 1);
     pm_specialized_finish(&out);
     /* The threshold can be lowered. */
@@ -254,7 +136,7 @@ static void test_filter(void **state)
     info.threshold = 0.1;
     s.zero[w] = 0.31;
     s.zero[r2] = 0;
-    out = specialize(&s, &info);
+    out = subject_specialize(&s, &info);
     assert_reason(&out, w, "too few cycles");
     pm_specialized_finish(&out);
     subject_finish(&s);
@@ -264,24 +146,24 @@ static void test_filter(void **state)
 static void test_heuristic(void **state)
 {
     (void)state;
-    struct subject s = assemble("", "", "", figure_1);
-    uint32_t w = candidate_of(&s, SpvOpExtInst, GLSL_FMAX);
+    struct subject s = subject_assemble("", "", "", figure_1);
+    uint32_t w = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX);
     s.zero[w] = 1;
     struct pm_zero_profile profile;
-    struct pm_specialize_zero_info info = info_of(&s, &profile);
-    struct pm_specialized out = specialize(&s, &info);
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    struct pm_specialized out = subject_specialize(&s, &info);
     assert_int_equal(out.transforms, 0);
     assert_reason(&out, w, "too few cycles");
     pm_specialized_finish(&out);
     info.least_saving = 5;
-    out = specialize(&s, &info);
+    out = subject_specialize(&s, &info);
     assert_int_equal(out.transforms, 1);
     pm_specialized_finish(&out);
     /* What the profile says of the block counts: a tenth of the subgroups get there. */
     double blocks[1] = {0.1};
     profile.blocks = blocks;
     profile.block_count = 1;
-    out = specialize(&s, &info);
+    out = subject_specialize(&s, &info);
     assert_reason(&out, w, "too few cycles");
     pm_specialized_finish(&out);
     subject_finish(&s);
@@ -370,12 +252,12 @@ static void test_memory_order(void **state)
                                "%work = OpExtInst %float %glsl Sin %old\n"
                                "%r2 = OpFMul %float %work %w\n"
                                "%result = OpFAdd %float %r2 %f7\n";
-    struct subject s = assemble("", "", "", body);
-    s.zero[candidate_of(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct subject s = subject_assemble("", "", "", body);
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
     struct pm_zero_profile profile;
-    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
     info.take_all = true;
-    struct pm_specialized out = specialize(&s, &info);
+    struct pm_specialized out = subject_specialize(&s, &info);
     assert_int_equal(out.transforms, 1);
     char *text = pm_test_disassemble(&out.words);
     const char *store = strstr(text, "OpStore"), *vote = strstr(text, "OpGroupNonUniformAll");
@@ -430,17 +312,17 @@ static void test_opaque_values(void **state)
     struct subject s;
     subject_init(&s, &words);
     struct pm_zero_profile profile;
-    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
     info.take_all = true;
-    s.zero[candidate_of(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
-    struct pm_specialized out = specialize(&s, &info);
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct pm_specialized out = subject_specialize(&s, &info);
     assert_int_equal(out.transforms, 1);
     /* Implicit-LOD reads in the region: its check asks the quad. */
     assert_int_equal(pm_test_count(&out.words, "OpGroupNonUniformQuadSwap "), 2);
     pm_specialized_finish(&out);
     /* Without quad operations no such transform. */
     info.subgroup_quad = false;
-    out = specialize(&s, &info);
+    out = subject_specialize(&s, &info);
     assert_int_equal(out.transforms, 0);
     pm_specialized_finish(&out);
     subject_finish(&s);
@@ -457,7 +339,7 @@ static void check_file(const struct corpus_file *file, struct pm_random *random,
     memcpy(words.data, file->words, file->count * sizeof(uint32_t));
     subject_init(&s, &words);
     struct pm_zero_profile profile;
-    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
     info.take_all = true;
     info.target =
         (struct pm_target){.vulkan_minor = file->vulkan_minor, .spirv_1_4 = file->spirv_1_4};
@@ -508,9 +390,9 @@ static void test_corpus(void **state)
 static void test_bad_input(void **state)
 {
     (void)state;
-    struct subject s = assemble("", "", "", figure_1);
+    struct subject s = subject_assemble("", "", "", figure_1);
     struct pm_zero_profile profile;
-    struct pm_specialize_zero_info info = info_of(&s, &profile);
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
     struct pm_specialized out;
     struct pm_error error = {0};
     profile.candidate_count++;
@@ -535,7 +417,7 @@ static void test_bad_input(void **state)
         }
         for (uint32_t i = 0; i < s.points.count; i++)
             s.zero[i] = way % 7 == 6 ? (double)INFINITY : odd[(i + 2 * way) % 5];
-        out = specialize(&s, &info);
+        out = subject_specialize(&s, &info);
         cJSON *root = cJSON_Parse(out.report);
         assert_non_null(root);
         cJSON_Delete(root);

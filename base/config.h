@@ -24,6 +24,14 @@ enum pm_specialize {
     PM_SPECIALIZE_ALL,       /* whatever may be transformed: for tests */
     PM_SPECIALIZE_CANONICAL, /* the canonical module itself: for benchmarks */
 };
+/* What goes beyond AZP where it is built (debug.beyond; docs/specialized.md). */
+enum pm_beyond {
+    PM_BEYOND_NONE,
+    PM_BEYOND_FIT,   /* regions that begin and end where that pays best */
+    PM_BEYOND_HOIST, /* checks in earlier blocks */
+    PM_BEYOND_PAIRS, /* one check for two candidates */
+    PM_BEYOND_ALL,
+};
 enum pm_float_zero { PM_FLOAT_ZERO_SHADER, PM_FLOAT_ZERO_NEVER, PM_FLOAT_ZERO_ALLOW };
 
 #define PM_BATCH_ALL UINT32_MAX
@@ -63,6 +71,7 @@ struct pm_config {
         char *file;      /* NULL: nothing is compared; `piecemeal run --ab` sets it */
     } ab;
     struct {
+        enum pm_beyond beyond;
         bool synchronous, trust_variants;
         enum pm_specialize specialize;
         uint32_t checkpoint_heartbeats; /* 64 */

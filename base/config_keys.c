@@ -16,6 +16,9 @@ static const char *const specialize_names[] = {[PM_SPECIALIZE_PROFILE] = "profil
                                                [PM_SPECIALIZE_ALL] = "all",
                                                [PM_SPECIALIZE_CANONICAL] = "canonical",
                                                NULL};
+static const char *const beyond_names[] = {
+    [PM_BEYOND_NONE] = "none",   [PM_BEYOND_FIT] = "fit", [PM_BEYOND_HOIST] = "hoist",
+    [PM_BEYOND_PAIRS] = "pairs", [PM_BEYOND_ALL] = "all", NULL};
 static const char *const level_names[] = {[PM_LOG_ERROR] = "error",
                                           [PM_LOG_WARNING] = "warning",
                                           [PM_LOG_INFO] = "info",
@@ -60,6 +63,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"debug.synchronous", PM_CONFIG_BOOLEAN, AT(debug.synchronous), 0, 0, NULL},
     {"debug.trust_variants", PM_CONFIG_BOOLEAN, AT(debug.trust_variants), 0, 0, NULL},
     {"debug.specialize", PM_CONFIG_CHOICE, AT(debug.specialize), 0, 0, specialize_names},
+    {"debug.beyond", PM_CONFIG_CHOICE, AT(debug.beyond), 0, 0, beyond_names},
     {"debug.checkpoint_heartbeats", PM_CONFIG_COUNT, AT(debug.checkpoint_heartbeats), 1, 1u << 20,
      NULL},
     {"debug.settle_seconds", PM_CONFIG_COUNT, AT(debug.settle_seconds), 0, 1u << 20, NULL},

@@ -95,7 +95,7 @@ static bool append(struct pm_session_list *list, const char *item)
 bool pm_session_parse(struct pm_session_options *options, struct pm_session_list *train, int argc,
                       char **argv)
 {
-    enum { PIECEMEAL = 256, FRAMES, SKIP, BLOCK, TRAIN_FRAMES, TRAIN, SET };
+    enum { PIECEMEAL = 256, FRAMES, SKIP, BLOCK, TRAIN_FRAMES, TRAIN, SET, AGAINST };
     static const struct option known[] = {
         {"piecemeal", 1, 0, PIECEMEAL},
         {"frames", 1, 0, FRAMES},
@@ -104,6 +104,7 @@ bool pm_session_parse(struct pm_session_options *options, struct pm_session_list
         {"train", 1, 0, TRAIN},
         {"train-frames", 1, 0, TRAIN_FRAMES},
         {"set", 1, 0, SET},
+        {"against", 1, 0, AGAINST},
         {0},
     };
     bool good = true;
@@ -119,6 +120,8 @@ bool pm_session_parse(struct pm_session_options *options, struct pm_session_list
             good = pm_tool_number(optarg, PM_SESSION_FRAMES_MOST, number) && *number > 0;
         else if (option == TRAIN)
             good = append(train, optarg);
+        else if (option == AGAINST)
+            good = append(&options->against, optarg);
         else
             good = option == SET && append(&options->sets, optarg);
     }

@@ -22,12 +22,13 @@ struct pm_session_list {
 struct pm_session_options {
     const char *piecemeal;
     uint64_t frames, skip, block, train_frames;
-    struct pm_session_list sets; /* "KEY=VALUE" */
+    struct pm_session_list sets;    /* "KEY=VALUE" */
+    struct pm_session_list against; /* likewise: of another run to compare with; may be empty */
     char **scene;
     int scene_count;
 };
 
-/* --piecemeal, --frames, --skip, --block, --train-frames, --set, and where train is given, --train;
+/* --piecemeal, --frames, --skip, --block, --train-frames, --set, --against, and where train is given, --train;
  * the scene and its arguments behind them. What the options hold before are the defaults. false:
  * there is one that it does not know, or not enough. */
 bool pm_session_parse(struct pm_session_options *options, struct pm_session_list *train, int argc,

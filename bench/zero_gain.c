@@ -2,14 +2,16 @@
  * What zero-value specialization gains, as a player would have it.
  *
  *   zero_gain --piecemeal PIECEMEAL [--frames N] [--skip N] [--block N] [--train-frames N]
- *             [--train ARGUMENTS]... [--set KEY=VALUE]... -- SCENE [ARGUMENT...]
+ *             [--train ARGUMENTS]... [--set KEY=VALUE]... [--against KEY=VALUE]... --
+ *             SCENE [ARGUMENT...]
  *
  * First the scene is profiled, once for each --train with those arguments added (once without any
  * when there is none), each as a session of `piecemeal run --local` in which everything is sampled.
  * Then three runs draw their frames in turn (lockstep.h): the game's own shaders without the layer;
- * canonical ones in their place (what canonicalization alone does); and what the profile makes of
- * them. None of them samples, and each --set goes to the last. The scene's own timestamps tell the
- * passes, each of which is dominated by one shader.
+ * canonical ones in their place (what canonicalization alone does), or with --against what the
+ * profile makes with those settings; and what the profile makes of them. None of them samples, and
+ * each --set goes to the last. The scene's own timestamps tell the passes, each of which is
+ * dominated by one shader.
  *
  * Prints a row a pass and one for the whole frame: milliseconds, and the two ratios with their 95 %
  * intervals over blocks of frames, the lowest and the highest tenth of the blocks left out. Ends
@@ -45,7 +47,11 @@ static void fill(struct pm_side *side, const struct gain *gain, int run)
     if (run == ORIGINAL)
         pm_session_original(options, &words);
     else
-        pm_session_optimized(options, run == CANONICAL ? &canonical : &options->sets, &words);
+        pm_session_optimized(options,
+                             run == SPECIALIZED       ? &options->sets
+                             : options->against.count ? &options->against
+                                                      : &canonical,
+                             &words);
     pm_words_add(&words, "--passes");
     pm_words_add(&words, gain->passes_file[run]);
     memcpy(side->words, words.items, sizeof(words.items));
@@ -142,8 +148,9 @@ static int measure(struct gain *gain, struct pm_error *error)
     for (int run = 0; run < RUNS; run++)
         if (!read_passes(gain, run, error))
             return -1;
-    printf("| pass | original, ms | canonical / original | specialized / original | gain |\n"
-           "| --- | --- | --- | --- | --- |\n");
+    printf("| pass | original, ms | %s / original | specialized / original | gain |\n"
+           "| --- | --- | --- | --- | --- |\n",
+           options->against.count > 0 ? options->against.items[0] : "canonical");
     bool slower = false;
     for (size_t pass = 0; pass < gain->pass_count; pass++)
         slower = print_row(gain, gain->names[pass], pass) || slower;
@@ -160,8 +167,8 @@ int main(int argc, char **argv)
     if (!pm_session_parse(&options, &train, argc, argv)) {
         fprintf(stderr, "usage: zero_gain --piecemeal PIECEMEAL [--frames N] [--skip N] "
                         "[--block N] [--train-frames N]\n"
-                        "                 [--train ARGUMENTS]... [--set KEY=VALUE]... -- "
-                        "SCENE...\n");
+                        "                 [--train ARGUMENTS]... [--set KEY=VALUE]... "
+                        "[--against KEY=VALUE]... -- SCENE...\n");
         return 2;
     }
     const int status = measure(&gain, &error);

@@ -111,6 +111,7 @@ static bool specialize(const struct pm_specialized_shaders *shaders,
     const struct pm_shader_estimates *blocks =
         published(shaders, &record->key, &record->environment, PM_KIND_BLOCK);
     const enum pm_specialize which = device->instance->config.debug.specialize;
+    const enum pm_beyond beyond = device->instance->config.debug.beyond;
     struct pm_zero_profile profile;
     if (which == PM_SPECIALIZE_CANONICAL)
         return keep_canonical(record, module, error);
@@ -122,6 +123,9 @@ static bool specialize(const struct pm_specialized_shaders *shaders,
         .float_zero = device->instance->config.optimize.float_zero,
         .subgroup_quad = device->abilities.subgroup_quad,
         .target = device->abilities.target,
+        .beyond = {.fit_regions = beyond == PM_BEYOND_FIT || beyond == PM_BEYOND_ALL,
+                   .hoist_across = beyond == PM_BEYOND_HOIST || beyond == PM_BEYOND_ALL,
+                   .pairs = beyond == PM_BEYOND_PAIRS || beyond == PM_BEYOND_ALL},
         .take_all = which == PM_SPECIALIZE_ALL,
     };
     const bool made =

@@ -5,7 +5,7 @@
 #include "shader_rewrite/points_blocks.h"
 #include "shader_rewrite/zero_filter.h"
 #include "shader_rewrite/zero_loops.h"
-#include "shader_rewrite/zero_opportunity.h"
+#include "shader_rewrite/zero_pairs.h"
 #include "shader_rewrite/zero_transform.h"
 
 #include <math.h>
@@ -19,11 +19,17 @@ enum { PAPER_TRANSFORMS = 3 };
 
 enum { REPORT_CAP = 64 << 20 }; /* bytes */
 
+/* So many of a round's best candidates are tried in pairs, when told to. */
+enum { MOST_PAIRED = 6 };
+
+#define PM_ZERO_NO_OTHER UINT32_MAX
+
 /* What is said of a candidate in the end. */
 struct verdict {
     const char *reason; /* NULL: not yet */
     uint32_t follows;
-    uint32_t round;                         /* 1…: in which it was taken; 0: it was not */
+    uint32_t round; /* 1…: in which it was taken; 0: it was not */
+    uint32_t with;  /* where it was taken: the other of its pair, or PM_ZERO_NO_OTHER */
     struct pm_zero_opportunity opportunity; /* the last */
 };
 
@@ -139,10 +145,51 @@ static bool begin_round(struct pass *p, struct pm_zero_work *w, struct pm_arena 
     return true;
 }
 
-/* Estimates every candidate that is left; returns the best that may be taken, or the count. */
-static uint32_t choose(struct pass *p, struct pm_zero_work *w)
+/* What a round does: a candidate, or a pair of them. */
+struct choice {
+    struct pm_zero_candidate candidate;
+    double probability;
+    struct pm_zero_opportunity opportunity;
+    uint32_t first, second; /* in the points; PM_ZERO_NO_OTHER: none */
+};
+
+static double saved(const struct pass *p, uint32_t candidate)
 {
-    uint32_t best = p->points.count;
+    return p->verdicts[candidate].opportunity.estimate.saved;
+}
+
+/* Keeps the best so far in order. */
+static void rank(const struct pass *p, uint32_t *list, uint32_t *count, uint32_t candidate)
+{
+    uint32_t at = *count;
+    if (*count < MOST_PAIRED)
+        (*count)++;
+    else if (saved(p, list[--at]) >= saved(p, candidate))
+        return;
+    for (; at > 0 && saved(p, list[at - 1]) < saved(p, candidate); at--)
+        list[at] = list[at - 1];
+    list[at] = candidate;
+}
+
+static void choose_pair(const struct pass *p, struct pm_zero_work *w, const uint32_t *list,
+                        uint32_t count, struct choice *choice)
+{
+    struct pm_zero_single singles[MOST_PAIRED];
+    struct pm_zero_pair pair;
+    for (uint32_t i = 0; i < count; i++)
+        singles[i] =
+            (struct pm_zero_single){list[i], &p->points.candidates[list[i]], p->zero[list[i]]};
+    double least = choice->first == PM_ZERO_NO_OTHER ? -INFINITY : saved(p, choice->first);
+    if (pm_zero_pair_find(w, singles, count, p->threshold, least, &p->bars, &p->info->beyond,
+                          &pair))
+        *choice = (struct choice){pair.joint, pair.probability, pair.opportunity, pair.first,
+                                  pair.second};
+}
+
+/* Estimates every candidate that is left, and finds the best that may be taken; false: none. */
+static bool choose(struct pass *p, struct pm_zero_work *w, struct choice *choice)
+{
+    uint32_t best = PM_ZERO_NO_OTHER, list[MOST_PAIRED], count = 0;
     for (uint32_t i = 0; i < p->points.count && !w->failed; i++) {
         struct verdict *v = &p->verdicts[i];
         if (v->follows != PM_ZERO_FOLLOWS_NONE || v->round || isnan(p->zero[i]) ||
@@ -151,23 +198,42 @@ static uint32_t choose(struct pass *p, struct pm_zero_work *w)
         v->opportunity = pm_zero_opportunity_find(w, &p->points.candidates[i], p->zero[i], &p->bars,
                                                   &p->info->beyond);
         v->reason = v->opportunity.reason;
+        if (v->opportunity.estimated)
+            rank(p, list, &count, i);
         if (v->reason)
             continue;
         v->reason = "others were better, until there were enough";
-        if (best == p->points.count ||
-            v->opportunity.estimate.saved > p->verdicts[best].opportunity.estimate.saved)
+        if (best == PM_ZERO_NO_OTHER || saved(p, i) > saved(p, best))
             best = i;
     }
-    return best;
+    *choice = (struct choice){.first = best, .second = PM_ZERO_NO_OTHER};
+    if (best != PM_ZERO_NO_OTHER) {
+        choice->candidate = p->points.candidates[best];
+        choice->probability = p->zero[best];
+        choice->opportunity = p->verdicts[best].opportunity;
+    }
+    if (p->info->beyond.pairs)
+        choose_pair(p, w, list, count, choice);
+    return choice->first != PM_ZERO_NO_OTHER;
 }
 
-static bool transform(struct pass *p, struct pm_zero_work *w, uint32_t chosen,
+static void say_taken(struct pass *p, uint32_t candidate, uint32_t with,
+                      const struct pm_zero_opportunity *opportunity)
+{
+    struct verdict *v = &p->verdicts[candidate];
+    v->reason = "taken";
+    v->round = p->transforms;
+    v->with = with;
+    v->opportunity = *opportunity;
+}
+
+static bool transform(struct pass *p, struct pm_zero_work *w, const struct choice *choice,
                       struct pm_error *error)
 {
     struct pm_zero_region region;
     struct pm_zero_transformed made;
-    if (!pm_zero_opportunity_region(w, &p->points.candidates[chosen],
-                                    &p->verdicts[chosen].opportunity, &region))
+    uint32_t chosen = choice->first;
+    if (!pm_zero_opportunity_region(w, &choice->candidate, &choice->opportunity, &region))
         return w->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory")
                          : pm_fail(error, PM_ERROR_STATE, "candidate %u: %s", chosen,
                                    region.reason ? region.reason : "no region");
@@ -177,11 +243,13 @@ static bool transform(struct pass *p, struct pm_zero_work *w, uint32_t chosen,
     if (!pm_zero_transform(w, &region, &p->check, &made))
         return w->broken ? pm_fail(error, PM_ERROR_STATE, "candidate %u: S lacks a value", chosen)
                          : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    if (!split_weights(p, w, &region, &made, p->zero[chosen], error))
+    if (!split_weights(p, w, &region, &made, choice->probability, error))
         return false;
     pm_analysis_preserve(p->function, 0);
-    p->verdicts[chosen].reason = "taken";
-    p->verdicts[chosen].round = ++p->transforms;
+    p->transforms++;
+    say_taken(p, chosen, choice->second, &choice->opportunity);
+    if (choice->second != PM_ZERO_NO_OTHER)
+        say_taken(p, choice->second, chosen, &choice->opportunity);
     return true;
 }
 
@@ -194,11 +262,12 @@ static bool run_round(struct pass *p, bool *more, struct pm_error *error)
     bool ok = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     ok = ok && begin_round(p, &w, arena, error);
     if (ok) {
-        uint32_t chosen = choose(p, &w);
+        struct choice choice;
+        bool chosen = choose(p, &w, &choice);
         if (w.failed)
             ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-        else if (chosen < p->points.count)
-            ok = *more = transform(p, &w, chosen, error);
+        else if (chosen)
+            ok = *more = transform(p, &w, &choice, error);
     }
     pm_arena_destroy(arena);
     return ok;
@@ -285,6 +354,8 @@ static void say_candidate(struct report *r, const struct pass *p, uint32_t i)
     }
     if (v->follows != PM_ZERO_FOLLOWS_NONE)
         say(r, ",\"follows\":%u", v->follows);
+    if (v->round && v->with != PM_ZERO_NO_OTHER)
+        say(r, ",\"with\":%u", v->with);
     say(r, ",\"taken\":%u,\"reason\":\"%s\"}", v->round,
         v->reason ? v->reason : "there were transforms enough");
 }

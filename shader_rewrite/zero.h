@@ -65,6 +65,7 @@ struct pm_zero_profile {
 struct pm_zero_beyond {
     bool fit_regions;  /* a region begins and ends where that pays best, not only where S differs */
     bool hoist_across; /* a check may be in an earlier block than its candidate */
+    bool pairs;        /* two candidates may be tested by one check */
 };
 
 struct pm_costs; /* costs.h: cycles by class of instruction, by vendor */

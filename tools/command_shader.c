@@ -38,6 +38,7 @@ static const char help[] =
     "  --threshold P       the least P(zero) (0.32)\n"
     "  --fit-regions       regions begin and end where that pays best\n"
     "  --hoist-across      checks may be in an earlier block than their candidates\n"
+    "  --pairs             one check may test two candidates\n"
     "  --take-all          specialize whatever can be, gain or not\n"
     "  --json              say what was done as JSON\n";
 
@@ -103,6 +104,7 @@ static int parse(int argc, char **argv, struct options *options)
         THRESHOLD,
         FIT_REGIONS,
         HOIST_ACROSS,
+        PAIRS,
         TAKE_ALL,
         JSON
     };
@@ -123,6 +125,7 @@ static int parse(int argc, char **argv, struct options *options)
                                           {"threshold", 1, 0, THRESHOLD},
                                           {"fit-regions", 0, 0, FIT_REGIONS},
                                           {"hoist-across", 0, 0, HOIST_ACROSS},
+                                          {"pairs", 0, 0, PAIRS},
                                           {"take-all", 0, 0, TAKE_ALL},
                                           {"json", 0, 0, JSON},
                                           {"help", 0, 0, 'h'},
@@ -204,6 +207,9 @@ static int parse(int argc, char **argv, struct options *options)
             break;
         case HOIST_ACROSS:
             options->specialize.beyond.hoist_across = true;
+            break;
+        case PAIRS:
+            options->specialize.beyond.pairs = true;
             break;
         case TAKE_ALL:
             options->specialize.take_all = true;

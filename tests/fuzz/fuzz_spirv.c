@@ -118,7 +118,7 @@ static void check_specialize(const struct pm_words *words, uint32_t zero_count,
         .subgroup_quad = mix & 16,
         .target = *target,
         .most_transforms = mix & 32 ? 8 : 0,
-        .beyond = {.fit_regions = mix & 256, .hoist_across = mix & 512},
+        .beyond = {.fit_regions = mix & 256, .hoist_across = mix & 512, .pairs = mix & 1024},
         .take_all = mix & 192,
     };
     struct pm_specialized out;

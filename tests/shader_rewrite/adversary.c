@@ -48,7 +48,8 @@ static double *numbers(struct pm_random *random, enum adversary_profile profile,
 /* Half of the seeds have each. */
 static struct pm_zero_beyond beyond(uint64_t seed)
 {
-    return (struct pm_zero_beyond){.fit_regions = seed / 2 % 2, .hoist_across = seed / 4 % 2};
+    return (struct pm_zero_beyond){
+        .fit_regions = seed / 2 % 2, .hoist_across = seed / 4 % 2, .pairs = seed / 8 % 2};
 }
 
 bool adversary_specialize(const struct adversary_way *way, uint64_t seed,

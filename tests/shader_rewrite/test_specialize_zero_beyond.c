@@ -10,7 +10,7 @@
 
 #include "cmocka_includes.h"
 
-enum { GLSL_FMAX = 40 };
+enum { GLSL_FMIN = 37, GLSL_FMAX = 40 };
 
 /* A selection that has nothing to do with %w and cannot be left out. */
 #define SELECTION(n)                                                                               \
@@ -19,8 +19,9 @@ enum { GLSL_FMAX = 40 };
     "\n%m" #n " = OpLabel\n"
 #define SELECTIONS                                                                                 \
     SELECTION(0)                                                                                   \
-    SELECTION(1) SELECTION(2) SELECTION(3) SELECTION(4) SELECTION(5) SELECTION(6) SELECTION(7)     \
-        SELECTION(8) SELECTION(9)
+    SELECTION(1)                                                                                   \
+    SELECTION(2) SELECTION(3) SELECTION(4) SELECTION(5) SELECTION(6) SELECTION(7) SELECTION(8)     \
+        SELECTION(9)
 #define BEGIN                                                                                      \
     "%c = OpFOrdLessThan %bool %v1 %f1\n%o1 = OpAccessChain %element %out %u0 %u1\n"               \
     "%o2 = OpAccessChain %element %out %u0 %u2\n"
@@ -127,13 +128,60 @@ static void test_not_hoisted(void **state)
                         "%w = OpExtInst %float %glsl FMax %f %f0\n"));
 }
 
+/* Two candidates that save as much each, both zero this often; the other of the first's pair. */
+static int pair_of(double zero, uint32_t *second, struct pm_specialized *out)
+{
+    struct subject s = subject_assemble(
+        "", "", "",
+        "%a = OpExtInst %float %glsl FMax %v0 %f0\n%b = OpExtInst %float %glsl FMin %v0 %f0\n"
+        "%work1 = OpExtInst %float %glsl Cos %v1\n%work2 = OpExtInst %float %glsl Sin %v1\n"
+        "%r1 = OpFMul %float %work1 %a\n%r2 = OpFMul %float %work2 %b\n"
+        "%result = OpFAdd %float %r1 %r2\n");
+    uint32_t a = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX);
+    *second = subject_candidate(&s, SpvOpExtInst, GLSL_FMIN);
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    struct pm_costs costs = *pm_costs_of(0);
+    costs.cycles[PM_COST_TRANSCENDENTAL] = 80;
+    info.costs = &costs;
+    info.beyond.pairs = true;
+    info.most_transforms = 1;
+    s.zero[a] = s.zero[*second] = zero;
+    *out = subject_specialize(&s, &info);
+    cJSON *root;
+    const cJSON *with = cJSON_GetObjectItem(subject_report(out, a, &root), "with");
+    int other = with ? (int)with->valuedouble : -1;
+    cJSON_Delete(root);
+    subject_finish(&s);
+    return other;
+}
+
+static void test_pair(void **state)
+{
+    (void)state;
+    struct pm_specialized out;
+    uint32_t second;
+    /* Both are zero at least 0.8 of the time: one check for both, and S has neither's work. */
+    assert_int_equal(pair_of(0.9, &second, &out), second);
+    assert_int_equal(out.transforms, 1);
+    assert_int_equal(pm_test_count(&out.words, "OpGroupNonUniformAll "), 1);
+    assert_int_equal(pm_test_count(&out.words, "OpLogicalAnd "), 1);
+    assert_int_equal(pm_test_count(&out.words, " Cos "), 1);
+    assert_int_equal(pm_test_count(&out.words, " Sin "), 1);
+    pm_specialized_finish(&out);
+    /* At least 0.2: nobody knows whether that is enough. */
+    assert_int_equal(pair_of(0.6, &second, &out), -1);
+    assert_int_equal(out.transforms, 1);
+    assert_int_equal(pm_test_count(&out.words, "OpLogicalAnd "), 0);
+    pm_specialized_finish(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_end),
-        cmocka_unit_test(test_start),
-        cmocka_unit_test(test_hoist),
-        cmocka_unit_test(test_not_hoisted),
+        cmocka_unit_test(test_end),   cmocka_unit_test(test_start),
+        cmocka_unit_test(test_hoist), cmocka_unit_test(test_not_hoisted),
+        cmocka_unit_test(test_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

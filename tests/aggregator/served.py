@@ -27,12 +27,12 @@ class Server:
 
     def __init__(self, piecemeal, storage, *options):
         self.process = subprocess.Popen(
-            [piecemeal, "serve", "--storage", storage, "--port", "0", "--dev", *options],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            [piecemeal, "serve", "--storage", storage, "--port", "0", "--dev", "--log-level", "warning",
+             *options], stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         found = re.search(r"port (\d+)", line)
         if not found:
-            self.end()
+            self.process.kill()
             raise AssertionError(f"the server did not start: {line!r}")
         self.port = int(found.group(1))
 
@@ -44,7 +44,10 @@ class Server:
 
     def end(self):
         self.process.terminate()
-        self.process.wait(PATIENCE)
+        self.process.stdout.close()
+        status = self.process.wait(PATIENCE)
+        if status != 0:
+            raise AssertionError(f"the server ended with {status}")
 
     def send(self, path, method="GET", body=None, token=None, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)

@@ -309,6 +309,7 @@ def check_login(browser, piecemeal, work):
     readers = work.write("readers", "secret-of-the-operator\n")
     with Server(piecemeal, work.storage, "--dashboard-token-file", readers) as server:
         dashboard = Dashboard(browser, server)
+        server.wait("/v1/games/Watch", token="secret-of-the-operator")  # until then it answers 503, which the console shows
         dashboard.open("#/games/Watch")
         check(dashboard.text("h1") == "Sign in", "who has no token is not asked for one")
         for token, answer in (("wrong", "Sign in"), ("secret-of-the-operator", "Watch")):

@@ -27,8 +27,7 @@ static uint32_t components_of(const struct pm_ir_instr *type)
     return count <= PM_ZERO_ELEMENTS ? count : 1;
 }
 
-/* Whether a value of the type has a component for each of its scalars. */
-static bool is_plain(const struct pm_ir_instr *type)
+bool pm_zero_is_plain(const struct pm_ir_instr *type)
 {
     if (type && type->opcode == SpvOpTypeVector)
         return pm_ir_operand_word(&type->operands[1]) <= PM_ZERO_ELEMENTS;
@@ -91,7 +90,7 @@ struct pm_zero_value pm_zero_value_global(const struct pm_ir_def *def)
     default:
         return value;
     }
-    if (is_plain(type)) {
+    if (pm_zero_is_plain(type)) {
         for (uint32_t i = 0; i < value.components && i < instr->operand_count; i++)
             value.c[i] = pm_zero_value_global(instr->operands[i].def).c[0];
         return value;
@@ -210,90 +209,6 @@ struct pm_zero_scalar pm_zero_fold_sum(const struct pm_zero_folding *f, struct p
     if (single_bits(x + y, &bits) && (x + y) - x == y && (x + y) - y == x)
         return constant(bits);
     return unknown;
-}
-
-/* ---- moves ---- */
-
-static void fold_construct(struct pm_zero_folding *f)
-{
-    const struct pm_ir_instr *type = pm_ir_type_of(f->instr);
-    const struct pm_zero_lookup *l = f->lookup;
-    bool plain = is_plain(type);
-    if (!plain && !pm_zero_scalar_type(type))
-        return;
-    bool zero = true;
-    uint32_t at = 0;
-    for (uint32_t o = 0; o < f->instr->operand_count; o++) {
-        struct pm_zero_value part = l->value(l->user, f->instr->operands[o].def);
-        zero = zero && pm_zero_value_is_zero(&part);
-        for (uint32_t i = 0; plain && i < part.components && at < f->out.components; i++)
-            f->out.c[at++] = part.c[i];
-    }
-    if (!plain && zero)
-        f->out.c[0] = zero_any;
-}
-
-static void fold_extract(struct pm_zero_folding *f)
-{
-    const struct pm_ir_instr *type = pm_ir_type_of(f->defs[0]->instr);
-    if (is_plain(type)) {
-        uint32_t index = pm_ir_operand_word(&f->instr->operands[1]);
-        if (f->instr->operand_count == 2 && index < f->operands[0].components)
-            f->out.c[0] = f->operands[0].c[index];
-    } else if (pm_zero_scalar_type(type) && pm_zero_value_is_zero(&f->operands[0])) {
-        for (uint32_t i = 0; i < f->out.components; i++)
-            f->out.c[i] = f->operands[0].c[0];
-    }
-}
-
-static void fold_insert(struct pm_zero_folding *f)
-{
-    const struct pm_ir_instr *type = pm_ir_type_of(f->instr);
-    uint32_t index =
-        f->instr->operand_count == 3 ? pm_ir_operand_word(&f->instr->operands[2]) : UINT32_MAX;
-    if (!is_plain(type) || index >= f->out.components)
-        return;
-    for (uint32_t i = 0; i < f->out.components; i++)
-        f->out.c[i] = i == index ? f->operands[0].c[0] : f->operands[1].c[i];
-}
-
-static void fold_shuffle(struct pm_zero_folding *f)
-{
-    uint32_t first = f->operands[0].components;
-    for (uint32_t i = 0; i < f->out.components && i + 2 < f->instr->operand_count; i++) {
-        uint32_t index = pm_ir_operand_word(&f->instr->operands[i + 2]);
-        if (index < first)
-            f->out.c[i] = f->operands[0].c[index];
-        else if (index - first < f->operands[1].components)
-            f->out.c[i] = f->operands[1].c[index - first];
-    }
-}
-
-static bool scalars_equal(struct pm_zero_scalar a, struct pm_zero_scalar b)
-{
-    return a.kind == b.kind && a.bits == b.bits;
-}
-
-static void fold_select(struct pm_zero_folding *f)
-{
-    const struct pm_zero_value *condition = &f->operands[0];
-    uint32_t yes = 0, no = 0;
-    for (uint32_t i = 0; i < condition->components; i++) {
-        yes += condition->c[i].kind == PM_ZERO_CONSTANT && condition->c[i].bits;
-        no += condition->c[i].kind == PM_ZERO_CONSTANT && !condition->c[i].bits;
-    }
-    if (yes == condition->components || no == condition->components) {
-        pm_zero_fold_same(f, yes ? 1 : 2);
-        return;
-    }
-    for (uint32_t i = 0; i < f->out.components; i++) {
-        struct pm_zero_scalar c = condition->c[condition->components == 1 ? 0 : i];
-        struct pm_zero_scalar a = f->operands[1].c[i], b = f->operands[2].c[i];
-        if (c.kind == PM_ZERO_CONSTANT)
-            f->out.c[i] = c.bits ? a : b;
-        else if (scalars_equal(a, b))
-            f->out.c[i] = a;
-    }
 }
 
 /* ---- arithmetic ---- */
@@ -431,16 +346,10 @@ static void fold(struct pm_zero_folding *f)
         f->out.c[0] = pm_zero_value_is_zero(&f->operands[0]) ? f->operands[0].c[0] : unknown;
         return;
     case SpvOpCompositeExtract:
-        fold_extract(f);
-        return;
     case SpvOpCompositeInsert:
-        fold_insert(f);
-        return;
     case SpvOpVectorShuffle:
-        fold_shuffle(f);
-        return;
     case SpvOpSelect:
-        fold_select(f);
+        pm_zero_fold_move(f);
         return;
     case SpvOpFNegate:
         for (uint32_t i = 0; i < f->out.components; i++)
@@ -524,7 +433,7 @@ struct pm_zero_value pm_zero_fold(const struct pm_zero_lookup *lookup,
     if (!pm_zero_scalar_type(type) || instr->opcode == SpvOpPhi)
         return f.out;
     if (instr->opcode == SpvOpCompositeConstruct) {
-        fold_construct(&f);
+        pm_zero_fold_move(&f);
         return f.out;
     }
     bool unset = false;

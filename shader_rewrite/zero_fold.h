@@ -54,7 +54,7 @@ bool pm_zero_value_is_zero(const struct pm_zero_value *value);
 struct pm_zero_value pm_zero_fold(const struct pm_zero_lookup *lookup,
                                   const struct pm_ir_instr *instr);
 
-/* ---- the parts: zero_fold_integer.c and zero_fold_glsl.c ---- */
+/* ---- the parts: zero_fold_moves.c, zero_fold_integer.c and zero_fold_glsl.c ---- */
 
 /* What pm_zero_fold looks at: operands, known for their components. */
 struct pm_zero_folding {
@@ -82,6 +82,10 @@ bool pm_zero_fold_product(const struct pm_zero_folding *f, struct pm_zero_scalar
 struct pm_zero_scalar pm_zero_fold_sum(const struct pm_zero_folding *f, struct pm_zero_scalar a,
                                        struct pm_zero_scalar b);
 
+/* Whether a value of the type has a component for each of its scalars. */
+bool pm_zero_is_plain(const struct pm_ir_instr *type);
+
+void pm_zero_fold_move(struct pm_zero_folding *f);
 void pm_zero_fold_integer(struct pm_zero_folding *f);
 void pm_zero_fold_compare(struct pm_zero_folding *f);
 void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl);

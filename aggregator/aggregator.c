@@ -23,6 +23,7 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     pthread_mutex_init(&aggregator->write_mutex, NULL);
     pthread_mutex_init(&aggregator->waiting.mutex, NULL);
     pthread_mutex_init(&aggregator->fold_mutex, NULL);
+    pthread_mutex_init(&aggregator->publish_mutex, NULL);
     aggregator->storage = info->storage;
     aggregator->half_life_days = info->half_life_days;
     aggregator->retention_days = info->retention_days;
@@ -81,6 +82,7 @@ void pm_aggregator_destroy(struct pm_aggregator *aggregator)
     aggregator->storage->operations->destroy(aggregator->storage);
     pthread_mutex_destroy(&aggregator->write_mutex);
     pthread_mutex_destroy(&aggregator->fold_mutex);
+    pthread_mutex_destroy(&aggregator->publish_mutex);
     free(aggregator);
 }
 

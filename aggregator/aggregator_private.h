@@ -33,14 +33,15 @@ struct pm_aggregator {
     double half_width_absolute, half_width_relative;
     uint32_t sessions_for_never, pairs_for_timing;
     uint32_t scenes;
-    size_t database_bytes;       /* for the shaders of a database: some are kept for its head */
+    size_t database_bytes; /* for the shaders of a database: some are kept for its head */
     uint32_t half_life_days, retention_days, token_clusters, min_tokens;
     int64_t (*clock)(void *user);
     void *clock_user;
     struct pm_waiting waiting;
-    uint64_t samples_limit;             /* bytes that may wait; 0: by what the storage takes */
-    pthread_mutex_t fold_mutex;         /* held while samples are folded; taken before write_mutex */
+    uint64_t samples_limit;     /* bytes that may wait; 0: by what the storage takes */
+    pthread_mutex_t fold_mutex; /* held while samples are folded; taken before write_mutex */
     atomic_uint_fast64_t samples_bytes; /* that wait, as far as this process knows */
+    pthread_mutex_t publish_mutex;      /* held while a body is published; before write_mutex */
     pthread_mutex_t write_mutex; /* held from begin to commit or rollback of the storage; of what
                                     follows too */
     struct pm_sources *sources;
@@ -48,7 +49,7 @@ struct pm_aggregator {
     uint32_t epoch;       /* of `claims` */
     int64_t claims_since; /* seconds: when `claims` last began to remember */
     struct pm_steady steady;
-    uint32_t pruned_on;   /* the day on which nothing was left to prune */
+    uint32_t pruned_on; /* the day on which nothing was left to prune */
 };
 
 int64_t pm_aggregator_now(const struct pm_aggregator *aggregator);
@@ -86,5 +87,6 @@ bool pm_ingest_fail_shader(struct pm_error *error, const struct pm_shader_key *k
 /* Counts what waits from before. */
 bool pm_fold_init(struct pm_aggregator *aggregator, struct pm_error *error);
 
-/* Before more is added: waits while twice as much waits as may, and folds where nobody else does. */
+/* Before more is added: waits while twice as much waits as may, and folds where nobody else does.
+ */
 bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error);

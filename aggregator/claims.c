@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REMEMBERED (1u << 18) /* 2 MiB */
+#define REMEMBERED (1u << 22) /* 32 MiB where so many are remembered */
 
 /* Claims with as many marks as are counted. A small cache: an entry that another one displaces is
  * found again in the storage. */
 struct pm_claims {
     uint64_t secret[2];
-    uint64_t full[REMEMBERED];
+    uint64_t *full; /* REMEMBERED of them; NULL: none yet */
 };
 
 struct pm_claims *pm_claims_create(void)
@@ -27,12 +27,24 @@ struct pm_claims *pm_claims_create(void)
 
 void pm_claims_destroy(struct pm_claims *claims)
 {
+    if (claims)
+        free(claims->full);
     free(claims);
 }
 
 void pm_claims_forget(struct pm_claims *claims)
 {
-    memset(claims->full, 0, sizeof(claims->full));
+    free(claims->full);
+    claims->full = NULL;
+}
+
+/* Where the claim is remembered. Of pages that are never written the system gives no memory. NULL:
+ * out of memory. */
+static uint64_t *place_of(struct pm_claims *claims, uint64_t number)
+{
+    if (!claims->full)
+        claims->full = calloc(REMEMBERED, sizeof(*claims->full));
+    return claims->full ? &claims->full[(number >> 32) % REMEMBERED] : NULL;
 }
 
 /* A number for the claim that nobody outside can predict, since uploaders choose keys and names. */
@@ -186,10 +198,10 @@ bool pm_claims_note(struct pm_aggregator *aggregator, const char *game,
                     uint32_t today, uint32_t known, bool *wins, struct pm_error *error)
 {
     const uint64_t number = number_of(aggregator->claims, game, shader);
-    uint64_t *remembered = &aggregator->claims->full[(number >> 32) % REMEMBERED];
+    uint64_t *remembered = place_of(aggregator->claims, number);
     const bool agrees = known == 0 || known == shader->space;
     *wins = false;
-    if (aggregator->min_tokens <= 1 || (agrees && *remembered == number))
+    if (aggregator->min_tokens <= 1 || (agrees && remembered && *remembered == number))
         return true;
 
     struct found found = {.room = (size_t)aggregator->min_tokens * PM_MARK_BYTES};
@@ -202,7 +214,7 @@ bool pm_claims_note(struct pm_aggregator *aggregator, const char *game,
     if (done && claim) {
         *wins = !agrees && stands(aggregator, claim, today) &&
                 !known_stands(aggregator, &found, known, today);
-        if (claim->marks_day == today && claim->marks_size == found.room)
+        if (remembered && claim->marks_day == today && claim->marks_size == found.room)
             *remembered = number;
     }
     free(found.marks);

@@ -11,6 +11,7 @@
 
 /* Bytes of a row's samples beyond which the next row begins. */
 #define ROW_BYTES ((size_t)1 << 20)
+#define MIXED_BYTES ((size_t)512 << 10)
 
 /* What a group of uploads says of one game. */
 struct group_game {
@@ -55,12 +56,12 @@ static struct group_game *game_of(struct group *group, const char *name)
     return game;
 }
 
-/* Writes a part's row and begins the next. */
-static bool write_row(struct group *group, struct group_game *game, unsigned part,
+/* Writes what a buffer has as a row of the part and begins the next. */
+static bool write_row(struct group *group, struct group_game *game, unsigned from, unsigned part,
                       struct pm_error *error)
 {
     struct pm_storage *storage = group->aggregator->storage;
-    struct pm_buffer *samples = &game->parts[part];
+    struct pm_buffer *samples = &game->parts[from];
     const struct pm_storage_samples row = {.game = game->name,
                                            .part = part,
                                            .day = group->day,
@@ -73,18 +74,44 @@ static bool write_row(struct group *group, struct group_game *game, unsigned par
     return storage->operations->add_samples(storage, &row, error);
 }
 
+/* Moves the samples of all parts to the end of the first. */
+static bool join_parts(struct group_game *game)
+{
+    struct pm_buffer *first = &game->parts[0];
+    for (unsigned i = 1; i < PM_SAMPLE_PARTS; i++) {
+        struct pm_buffer *part = &game->parts[i];
+        if (part->size > 0 && !pm_buffer_append(first, part->data, part->size))
+            return false;
+        part->size = 0;
+    }
+    return true;
+}
+
+/* A row for each part costs more than it saves where the group has little of the game. */
+static bool write_rows(struct group *group, struct group_game *game, struct pm_error *error)
+{
+    size_t size = 0;
+    for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
+        size += game->parts[i].size;
+    if (size < MIXED_BYTES)
+        return join_parts(game) ? write_row(group, game, 0, PM_SAMPLE_MIXED, error)
+                                : pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group");
+    for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++) {
+        if (!write_row(group, game, i, i, error))
+            return false;
+    }
+    return true;
+}
+
 static bool group_flush(struct group *group, struct pm_error *error)
 {
     struct pm_storage *storage = group->aggregator->storage;
     struct group_game *game, *next;
     HASH_ITER(hh, group->games, game, next)
     {
-        if (!storage->operations->add_uploads(storage, game->name, game->uploads, error))
+        if (!storage->operations->add_uploads(storage, game->name, game->uploads, error) ||
+            !write_rows(group, game, error))
             return false;
-        for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++) {
-            if (!write_row(group, game, i, error))
-                return false;
-        }
     }
     return true;
 }
@@ -179,7 +206,7 @@ static bool keep(struct group *group, const struct pm_prepared *prepared,
         if (prepared->ends[i] > start &&
             !pm_buffer_append(samples, prepared->samples.data + start, prepared->ends[i] - start))
             return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
-        if (samples->size >= ROW_BYTES && !write_row(group, game, i, error))
+        if (samples->size >= ROW_BYTES && !write_row(group, game, i, i, error))
             return false;
     }
     return put_spaces(group, prepared->profile, source, error);

@@ -105,9 +105,9 @@ static bool store_body(struct pm_aggregator *aggregator, const char *etag,
 }
 
 /* etag NULL: the database stays as it is. */
-static bool store(struct pm_aggregator *aggregator, const char *scene,
-                  const struct pm_curated *curated, const char *etag, const struct pm_buffer *body,
-                  struct pm_error *error)
+static bool store_whole(struct pm_aggregator *aggregator, const char *scene,
+                        const struct pm_curated *curated, const char *etag,
+                        const struct pm_buffer *body, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
     const char *game = curated->database.game;
@@ -127,6 +127,17 @@ static bool store(struct pm_aggregator *aggregator, const char *scene,
             storage->operations->rollback(storage);
     }
     pthread_mutex_unlock(&aggregator->write_mutex);
+    return done;
+}
+
+/* One body at a time: its parts are put down before it takes the place of the one before. */
+static bool store(struct pm_aggregator *aggregator, const char *scene,
+                  const struct pm_curated *curated, const char *etag, const struct pm_buffer *body,
+                  struct pm_error *error)
+{
+    pthread_mutex_lock(&aggregator->publish_mutex);
+    const bool done = store_whole(aggregator, scene, curated, etag, body, error);
+    pthread_mutex_unlock(&aggregator->publish_mutex);
     return done;
 }
 

@@ -1,7 +1,8 @@
 /*
  * What an upload said of a shader, as it waits in the storage to be folded into the shader's
- * statistics: the checked counts themselves, small and quickly read. A shader's samples are in one
- * of PM_SAMPLE_PARTS parts of its game, so that folding one part reads and writes no other.
+ * statistics: the checked counts themselves, small and quickly read. Where many come at once, a
+ * shader's samples go to one of PM_SAMPLE_PARTS parts of its game, so that folding a part reads and
+ * writes few blobs.
  *
  * Layout of a sample (varint: LEB128): varint bytes of the rest; 24 bytes key; a byte, 1 when what
  * follows is as in the sample before and left out, else 0 and varint kind, flags, the five fields
@@ -18,6 +19,8 @@
 #include "profile/profile.h"
 
 #define PM_SAMPLE_PARTS 16u
+/* And one for rows that are too small to be split: samples of any shader. */
+#define PM_SAMPLE_MIXED PM_SAMPLE_PARTS
 
 /* By the key alone. */
 unsigned pm_sample_part(const struct pm_shader_key *key);

@@ -156,10 +156,13 @@ int pm_command_report(int argc, char **argv)
         PM_OPTION_TEXT("store", &options.store),
         PM_OPTION_NUMBER("top", &options.top, 100000),
     };
-    const int status =
-        pm_tool_options("report", help, known, sizeof(known) / sizeof(known[0]), argc, argv, NULL);
+    int operands;
+    const int status = pm_tool_options("report", help, known, sizeof(known) / sizeof(known[0]),
+                                       argc, argv, &operands);
     if (status >= 0)
         return status;
+    if (operands < argc)
+        return pm_tool_usage("report", "what is '%s'?", argv[operands]);
     if (!options.out)
         return pm_tool_usage("report", "-o is needed");
     if (!pm_estimates_load(&options.source, &estimates, &error))

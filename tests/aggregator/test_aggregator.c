@@ -243,6 +243,7 @@ struct writer {
     struct place *place;
     const struct pm_profile *profiles[20];
     pthread_t thread;
+    struct pm_error error;
 };
 
 static void *write_profiles(void *user)
@@ -251,8 +252,9 @@ static void *write_profiles(void *user)
     for (size_t i = 0; i < 20; i += 2) {
         struct pm_ingest_outcome outcomes[2];
         if (!pm_aggregator_ingest(writer->place->aggregator, &writer->profiles[i], 2, outcomes,
-                                  NULL) ||
-            (i % 6 == 0 && !pm_aggregator_curate(writer->place->aggregator, "game", NULL)))
+                                  &writer->error) ||
+            (i % 6 == 0 &&
+             !pm_aggregator_curate(writer->place->aggregator, "game", &writer->error)))
             return NULL;
     }
     return writer;
@@ -275,7 +277,8 @@ static void test_threads(void **state)
     for (size_t i = 0; i < 4; i++) {
         void *result;
         pthread_join(writers[i].thread, &result);
-        assert_ptr_equal(result, &writers[i]);
+        if (result != &writers[i])
+            fail_msg("%s", writers[i].error.message);
     }
     const struct pm_database database = estimates(place);
     uint32_t sessions = 0;

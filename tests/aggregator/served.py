@@ -59,6 +59,14 @@ class Server:
         connection.close()
         return reply
 
+    def wait_for_games(self, token=None):
+        """Until every game was curated once, and the API knows all of it."""
+        until = time.monotonic() + PATIENCE
+        while not all(game["summarized"] for game in self.send("/v1/games?limit=500", token=token).json()["games"]):
+            if time.monotonic() > until:
+                raise AssertionError("a game was never curated")
+            time.sleep(0.05)
+
     def wait(self, path, token=None):
         """Asks until it is no longer told to ask again."""
         until = time.monotonic() + PATIENCE

@@ -345,6 +345,7 @@ def main():
         document = json.load(file)
     with Work(fill, 3000, 300) as work:
         with Server(piecemeal, work.storage) as server:
+            server.wait_for_games()
             asker = Asker(document, server)
             asker.ask("/healthz", 200)
             asker.ask("/v1/status", 200)

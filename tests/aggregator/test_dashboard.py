@@ -309,7 +309,7 @@ def check_login(browser, piecemeal, work):
     readers = work.write("readers", "secret-of-the-operator\n")
     with Server(piecemeal, work.storage, "--dashboard-token-file", readers) as server:
         dashboard = Dashboard(browser, server)
-        server.wait("/v1/games/Watch", token="secret-of-the-operator")  # until then it answers 503, which the console shows
+        server.wait_for_games("secret-of-the-operator")  # until then it may answer 503, which the console shows
         dashboard.open("#/games/Watch")
         check(dashboard.text("h1") == "Sign in", "who has no token is not asked for one")
         for token, answer in (("wrong", "Sign in"), ("secret-of-the-operator", "Watch")):
@@ -363,6 +363,7 @@ def main():
     piecemeal, fill, chromium, chromedriver, points, uploads = arguments
     with Work(fill, points, uploads) as work, Browser(chromium, chromedriver) as browser:
         with Server(piecemeal, work.storage) as server:
+            server.wait_for_games()
             dashboard = Dashboard(browser, server)
             shaders = {kind: dashboard.get(f"/v1/games/Watch/shaders?sort=points&kind={kind}")["shaders"][0]
                        for kind in ("block", "zero", "timing")}

@@ -30,7 +30,8 @@ static bool copy(const char *path, sqlite3 *from, const char *beside, struct pm_
     return (sqlite3_close(to) == SQLITE_OK || !done) && done;
 }
 
-/* A log that lies beside the copy's place would be replayed over the copy. */
+/* A log that lies beside the copy's place would be replayed over the copy. An empty one, which
+ * whoever only read an earlier copy leaves, would not. */
 static bool has_no_log(const char *to, struct pm_error *error)
 {
     static const char *const suffixes[] = {"-wal", "-journal"};
@@ -38,7 +39,8 @@ static bool has_no_log(const char *to, struct pm_error *error)
         char *name = NULL;
         if (asprintf(&name, "%s%s", to, suffixes[i]) < 0)
             return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", to);
-        const bool there = access(name, F_OK) == 0;
+        struct stat status;
+        const bool there = stat(name, &status) == 0 && status.st_size > 0;
         free(name);
         if (there)
             return pm_fail(error, PM_ERROR_STATE,

@@ -1,5 +1,6 @@
 #include "tools/db.h"
 #include "tools/options.h"
+#include <signal.h>
 #include <stdlib.h>
 
 static const char help[] =
@@ -27,6 +28,7 @@ int pm_db_backup(int argc, char **argv)
         return pm_tool_usage("db backup", "what is '%s'?", argv[operands]);
     if (!output)
         return pm_tool_usage("db backup", "-o is needed");
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error like a full disk */
     char *local = storage ? NULL : pm_tool_local_storage();
     const bool done = storage || local
                           ? pm_storage_sqlite_backup(storage ? storage : local, output, &error)

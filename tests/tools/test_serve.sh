@@ -80,6 +80,12 @@ check 0 '^ok: .*copy.sqlite: is a whole SQLite database' --storage "$work/copy.s
 expect 1 'is the database itself' "$piecemeal" db backup --storage "$file" -o "$file"
 expect 2 '-o is needed' "$piecemeal" db backup --storage "$file"
 
+# A copy for which there is no space leaves the old one alone, and nothing else behind.
+sum=$(cksum <"$work/copy.sqlite")
+expect 1 'no space left' sh -c "ulimit -f 20; '$piecemeal' db backup --storage '$file' -o '$work/copy.sqlite'"
+[ "$sum" = "$(cksum <"$work/copy.sqlite")" ] || { echo "FAILED: the old copy changed"; failures=$((failures + 1)); }
+! ls "$work" | grep -q 'new-' || { echo "FAILED: a part of a copy was left"; failures=$((failures + 1)); }
+
 # A page of it overwritten: found, and the copy restored.
 
 dd if=/dev/urandom of="$file" bs=1 seek=8192 count=100 conv=notrunc 2>/dev/null

@@ -190,7 +190,8 @@ static bool sum(struct slice *slice, size_t first, size_t *end, struct pm_error 
 
 static bool sum_all(struct slice *slice, struct pm_error *error)
 {
-    qsort(slice->samples, slice->count, sizeof(*slice->samples), compare_samples);
+    if (slice->count > 1)
+        qsort(slice->samples, slice->count, sizeof(*slice->samples), compare_samples);
     slice->deltas = calloc(slice->count + 1, sizeof(*slice->deltas));
     if (!slice->deltas)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu samples", slice->count);

@@ -88,13 +88,15 @@ struct shader {
     double calls; /* a window */
     struct pm_statistics statistics;
     uint8_t *sampled, *covered; /* a byte a point */
+    uint32_t left;              /* points that are not covered */
 };
 
 struct watch {
     struct shader shaders[SHADERS];
     const struct pm_aggregator *aggregator; /* for its rule */
     struct pm_random random;
-    uint64_t sampled, covered, windows, samples;
+    uint64_t sampled, covered, windows;
+    double calls;             /* of all shaders a window */
     double sampled_at[STEPS]; /* windows */
     /* Of one shader of one upload: all points, those that were measured, and the counts of these.
      */
@@ -148,7 +150,9 @@ static bool make_game(struct watch *watch, double *most, double *slope, struct p
         const uint32_t space = (uint32_t)(sizes[i] / all * POINTS);
         shader->space = i + 1 == SHADERS ? left : space > 0 ? space : 1;
         left -= shader->space;
+        shader->left = shader->space;
         shader->calls = WINDOW_FRAMES * *most * pow(i + 1, -*slope);
+        watch->calls += shader->calls;
         shader->sampled = calloc(shader->space, 1);
         shader->covered = calloc(shader->space, 1);
         pm_statistics_init(&shader->statistics);
@@ -191,20 +195,23 @@ static void count_call(struct watch *watch, const uint32_t *points, uint32_t siz
     }
 }
 
-/* The only batch of a session that wants one is so many different points, drawn from all: no need
- * to split the rest as well, which is what takes the time. */
-static void count_single_call(struct watch *watch, const struct shader *shader, uint32_t batch)
+/* The first batches of a session that wants few are so many different points, drawn from all: no
+ * need to split the rest as well, which is what takes the time. */
+static void count_few_calls(struct watch *watch, const struct shader *shader, uint32_t batch,
+                            uint64_t calls)
 {
-    uint32_t points[BATCH_MOST], size = 0;
-    while (size < batch && size < shader->space) {
-        const uint32_t point = pm_random_below(&watch->random, shader->space);
-        bool fresh = true;
-        for (uint32_t i = 0; i < size; i++)
-            fresh = fresh && points[i] != point;
-        if (fresh)
-            points[size++] = point;
+    for (; calls > 0; calls--) {
+        uint32_t points[BATCH_MOST], size = 0;
+        while (size < batch) {
+            const uint32_t point = pm_random_below(&watch->random, shader->space);
+            bool fresh = watch->counts[point].calls == 0;
+            for (uint32_t i = 0; i < size; i++)
+                fresh = fresh && points[i] != point;
+            if (fresh)
+                points[size++] = point;
+        }
+        count_call(watch, points, size);
     }
-    count_call(watch, points, size);
 }
 
 static bool count_calls(struct watch *watch, const struct shader *shader, uint32_t batch,
@@ -230,14 +237,15 @@ static bool sample(struct watch *watch, const struct shader *shader, double p, u
     const double calls = shader->calls * SESSION_WINDOWS;
     uint64_t sampled = 0;
     watch->touched_count = 0;
+    if (shader->left == 0)
+        return true; /* nothing more can come of it */
     /* Calls come as a Poisson stream that is thinned by p: exponential gaps. */
     for (double at = -log(1 - pm_random_unit(random)) / p; at <= calls;
          at += -log(1 - pm_random_unit(random)) / p)
         sampled++;
-    watch->samples += sampled;
-    if (sampled == 1)
-        count_single_call(watch, shader, batch);
-    else if (sampled > 1 && !count_calls(watch, shader, batch, sampled))
+    if (sampled * batch <= shader->space / 2)
+        count_few_calls(watch, shader, batch, sampled);
+    else if (!count_calls(watch, shader, batch, sampled))
         return false;
     qsort(watch->touched, watch->touched_count, sizeof(*watch->touched), compare);
     for (size_t i = 0; i < watch->touched_count; i++) {
@@ -284,6 +292,7 @@ static bool play_session(struct watch *watch, double p, uint32_t batch, struct p
             shader->covered[point] =
                 pm_aggregator_is_covered(watch->aggregator, PM_KIND_ZERO, &estimate);
             watch->covered += shader->covered[point];
+            shader->left -= shader->covered[point];
         }
     }
     watch->windows += SESSION_WINDOWS;
@@ -293,7 +302,7 @@ static bool play_session(struct watch *watch, double p, uint32_t batch, struct p
 
 static void print_row(const struct watch *watch, double p, uint32_t batch)
 {
-    printf("| %g | %u | %.0f", p, batch, (double)watch->samples / (double)watch->windows);
+    printf("| %g | %u | %.0f", p, batch, watch->calls * p);
     for (unsigned i = 0; i < STEPS; i++)
         printf(" | %.1f", watch->sampled_at[i] / WINDOWS_A_SECOND);
     printf(" | %" PRIu64 " | %.1f |\n", watch->windows,

@@ -150,7 +150,7 @@ static void test_points_of_several_days_and_disagreement(void **state)
     struct pm_error error = {0};
     struct pm_aged aged;
     struct pm_statistics first, second, other;
-    const uint8_t once[2] = {0xff, 1}, some[2] = {0x0f, 0};
+    const uint8_t once[3] = {0xff, 1}, some[3] = {0x0f};
     const struct pm_point_counts low[] = {block_counts(0, 8, 8), block_counts(3, 8, 0)};
     const struct pm_point_counts high[] = {block_counts(3, 8, 8), block_counts(8, 8, 8)};
     struct pm_shader_profile shader = {.kind = PM_KIND_BLOCK,

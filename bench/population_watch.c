@@ -117,7 +117,7 @@ static double distinct(double most, double slope, double p)
 {
     double count = 0;
     for (uint32_t rank = 1; rank <= SHADERS; rank++)
-        count += 1 - exp(-WINDOW_FRAMES * most * pow(rank, -slope) * p);
+        count += 1 - exp(-most * WINDOW_FRAMES * pow(rank, -slope) * p);
     return count;
 }
 

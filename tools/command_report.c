@@ -156,13 +156,10 @@ int pm_command_report(int argc, char **argv)
         PM_OPTION_TEXT("store", &options.store),
         PM_OPTION_NUMBER("top", &options.top, 100000),
     };
-    int operands;
-    const int status = pm_tool_options("report", help, known, sizeof(known) / sizeof(known[0]),
-                                       argc, argv, &operands);
+    const int status =
+        pm_tool_options("report", help, known, sizeof(known) / sizeof(known[0]), argc, argv, NULL);
     if (status >= 0)
         return status;
-    if (operands < argc)
-        return pm_tool_usage("report", "what is '%s'?", argv[operands]);
     if (!options.out)
         return pm_tool_usage("report", "-o is needed");
     if (!pm_estimates_load(&options.source, &estimates, &error))

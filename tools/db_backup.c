@@ -19,13 +19,10 @@ int pm_db_backup(int argc, char **argv)
         {.name = "output", .letter = 'o', .text = &output},
     };
     struct pm_error error = {0};
-    int operands;
     const int status = pm_tool_options("db backup", help, known, sizeof(known) / sizeof(known[0]),
-                                       argc, argv, &operands);
+                                       argc, argv, NULL);
     if (status >= 0)
         return status;
-    if (operands < argc)
-        return pm_tool_usage("db backup", "what is '%s'?", argv[operands]);
     if (!output)
         return pm_tool_usage("db backup", "-o is needed");
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error like a full disk */

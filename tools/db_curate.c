@@ -83,13 +83,10 @@ int pm_db_curate(int argc, char **argv)
     };
     struct pm_serve_options options;
     struct pm_error error = {0};
-    int operands;
     const int status = pm_tool_options("db curate", help, known, sizeof(known) / sizeof(known[0]),
-                                       argc, argv, &operands);
+                                       argc, argv, NULL);
     if (status >= 0)
         return status;
-    if (operands < argc)
-        return pm_tool_usage("db curate", "what is '%s'?", argv[operands]);
     const bool done =
         pm_db_settings(&options, &where, &error) && curate_all(&options, game, &error);
     pm_db_settings_finish(&options);

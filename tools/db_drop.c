@@ -41,13 +41,10 @@ int pm_db_drop(int argc, char **argv)
     struct pm_serve_options settings;
     struct pm_error error = {0};
     struct pm_shader_key key;
-    int operands;
-    const int status = pm_tool_options("db drop", help, known, sizeof(known) / sizeof(known[0]),
-                                       argc, argv, &operands);
+    const int status =
+        pm_tool_options("db drop", help, known, sizeof(known) / sizeof(known[0]), argc, argv, NULL);
     if (status >= 0)
         return status;
-    if (operands < argc)
-        return pm_tool_usage("db drop", "what is '%s'?", argv[operands]);
     if (!game)
         return pm_tool_usage("db drop", "--game is needed");
     if (shader && !pm_shader_key_parse(shader, &key))

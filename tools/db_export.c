@@ -181,13 +181,10 @@ int pm_db_export(int argc, char **argv)
         PM_OPTION_TEXT("shader", &options.shader),
     };
     struct pm_error error = {0};
-    int operands;
     int status = pm_tool_options("db export", help, known, sizeof(known) / sizeof(known[0]), argc,
-                                 argv, &operands);
+                                 argv, NULL);
     if (status >= 0)
         return status;
-    if (operands < argc)
-        return pm_tool_usage("db export", "what is '%s'?", argv[operands]);
     const struct format *format = find_format(options.format);
     status = check(&options, format);
     if (status >= 0)

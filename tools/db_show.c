@@ -157,13 +157,10 @@ int pm_db_show(int argc, char **argv)
     };
     struct pm_error error = {0};
     struct pm_estimates estimates;
-    int operands;
-    const int status = pm_tool_options("db show", help, known, sizeof(known) / sizeof(known[0]),
-                                       argc, argv, &operands);
+    const int status =
+        pm_tool_options("db show", help, known, sizeof(known) / sizeof(known[0]), argc, argv, NULL);
     if (status >= 0)
         return status;
-    if (operands < argc)
-        return pm_tool_usage("db show", "what is '%s'?", argv[operands]);
     if (!pm_estimates_load(&options.source, &estimates, &error))
         return pm_tool_failed("db show", &error);
     const struct pm_export export = {&estimates.database, options.shader};

@@ -52,6 +52,9 @@ int pm_tool_options(const char *command, const char *help, const struct pm_optio
         if (status >= 0)
             return status;
     }
-    *operands = optind;
+    if (operands)
+        *operands = optind;
+    else if (optind < argc)
+        return pm_tool_usage(command, "what is '%s'?", argv[optind]);
     return -1;
 }

@@ -32,7 +32,7 @@ struct pm_option {
     }
 
 /* Reads the options, wherever they stand; --help and -h print help. -1: go on, the operands are
- * argv[*operands] and after; else the exit status. command: how errors call it. Texts point into
- * argv. */
+ * argv[*operands] and after (operands NULL: there may be none); else the exit status. command: how
+ * errors call it. Texts point into argv. */
 int pm_tool_options(const char *command, const char *help, const struct pm_option *options,
                     int count, int argc, char **argv, int *operands);

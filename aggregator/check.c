@@ -132,7 +132,7 @@ static bool visit_samples(void *user, const struct pm_storage_samples *row, stru
 static void check_samples(struct game *game)
 {
     struct pm_storage *storage = game->check->storage;
-    for (unsigned part = 0; part < PM_SAMPLE_PARTS; part++) {
+    for (unsigned part = 0; part <= PM_SAMPLE_MIXED; part++) {
         struct pm_error error = {0};
         if (!storage->operations->read_samples(storage, game->name, part, SIZE_MAX >> 1,
                                                visit_samples, game, &error))

@@ -62,7 +62,6 @@ cJSON *pm_json_array(struct pm_json *json, cJSON *parent, const char *name);
 /* Appended to an array. */
 cJSON *pm_json_item(struct pm_json *json, cJSON *array);
 void pm_json_number(struct pm_json *json, cJSON *object, const char *name, double value);
-/* Text that is not UTF-8 has its broken bytes replaced. */
 void pm_json_text(struct pm_json *json, cJSON *object, const char *name, const char *value);
 void pm_json_flag(struct pm_json *json, cJSON *object, const char *name, bool value);
 void pm_json_null(struct pm_json *json, cJSON *object, const char *name);

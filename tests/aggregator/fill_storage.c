@@ -1,5 +1,5 @@
 /*
- * Makes a storage that looks like a month of a real game's, for tests of the dashboard and its API:
+ * Makes a storage that looks like a real game's, for tests of the dashboard and its API:
  *
  *   fill_storage FILE POINTS UPLOADS [BODY]
  *

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from served import Server, Work
 
 HOSTILE = "a/b%2Fc?d=e#f &amp; g"  # a game that fill_storage makes
-SEEN_ELSEWHERE = {"429", "500", "503", "507"}  # test_service.c and test_model.c bring them about
+SEEN_ELSEWHERE = {"429", "500", "503", "507"}  # test_service.c and others bring them about
 
 failures = []
 seen = set()  # (path, method, status) that were answered as described

@@ -312,6 +312,34 @@ static void test_ageing_and_retention(void **state)
     assert_int_equal(shaders, 0);
 }
 
+/* A point that a hundred uploads made well known comes back into the deficit when five new ones,
+ * which weigh as much, are what the estimate rests on; and leaves it with more of them. */
+static void test_deficit_comes_back(void **state)
+{
+    struct place *place = *state;
+    struct pm_database database;
+    static const struct {
+        int uploads;
+        unsigned days_later;
+        bool lacks;
+    } steps[] = {{100, 0, false}, {5, 58, true}, {95, 58, false}};
+    place_open(place, &(struct pm_aggregator_info){.half_life_days = PM_HALF_LIFE_DAYS,
+                                                   .retention_days = PM_RETENTION_DAYS});
+    const int64_t start = place->now;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+        place->now = start + (int64_t)steps[i].days_later * DAY;
+        for (int j = 0; j < steps[i].uploads; j++) {
+            const struct pm_point_counts point = block_counts(0, 1000, j % 2 ? 300 : 700);
+            const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
+            store(place, one(place, "game", &shader));
+        }
+        assert_true(pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena,
+                                            &database, NULL));
+        assert_int_equal(database.shaders[0].deficit != NULL, steps[i].lacks);
+        assert_int_equal(database.shaders[0].published, !steps[i].lacks);
+    }
+}
+
 /* More than one transaction deletes; uploads of the running day stay. */
 static void test_much_is_deleted_in_steps(void **state)
 {
@@ -386,9 +414,13 @@ static void test_invented_keys_do_not_crowd_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_cannot_be),           TEST(test_body_is_nameless),
-        TEST(test_quarantine_is_bounded),    TEST(test_ageing_and_retention),
-        TEST(test_much_is_deleted_in_steps), TEST(test_invented_keys_do_not_crowd_out),
+        TEST(test_what_cannot_be),
+        TEST(test_body_is_nameless),
+        TEST(test_quarantine_is_bounded),
+        TEST(test_ageing_and_retention),
+        TEST(test_deficit_comes_back),
+        TEST(test_much_is_deleted_in_steps),
+        TEST(test_invented_keys_do_not_crowd_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,10 +209,10 @@ void pm_sample_reader_init(struct pm_sample_reader *reader, const void *data, si
 bool pm_sample_next(struct pm_sample_reader *reader, bool *end, struct pm_error *error)
 {
     struct pm_sample *sample = &reader->sample;
-    struct cursor cursor = {reader->data + reader->at, reader->data + reader->size, false};
     *end = reader->at == reader->size;
     if (*end)
         return true;
+    struct cursor cursor = {reader->data + reader->at, reader->data + reader->size, false};
     const uint64_t size = take_varint(&cursor);
     struct cursor inside = {cursor.at, cursor.at, false};
     take(&cursor, size);

@@ -11,7 +11,7 @@
 
 /* Bytes of a row's samples beyond which the next row begins. */
 #define ROW_BYTES ((size_t)1 << 20)
-#define MIXED_BYTES ((size_t)512 << 10)
+#define MIXED_BYTES ((size_t)128 << 10)
 
 /* What a group of uploads says of one game. */
 struct group_game {
@@ -87,7 +87,9 @@ static bool join_parts(struct group_game *game)
     return true;
 }
 
-/* A row for each part costs more than it saves where the group has little of the game. */
+/* A row for each part costs more than it saves where the group has little of the game. Folding a
+ * mixed row rewrites more blobs in one transaction, so that it had better stay the exception for a
+ * game that many upload to. */
 static bool write_rows(struct group *group, struct group_game *game, struct pm_error *error)
 {
     size_t size = 0;

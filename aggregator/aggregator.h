@@ -94,17 +94,18 @@ bool pm_aggregator_ingest_from(struct pm_aggregator *aggregator,
                                struct pm_ingest_outcome *outcomes, struct pm_error *error);
 
 /* Puts an upload into quarantine that was refused before it became a profile. game: "" when it
- * could not be read. body: as it came. It is written with the next upkeep, and lost without one; of
- * many at once only the latest are kept. */
+ * could not be read. body: without the upload's id; NULL: only the reason is kept. It is written
+ * with the next upkeep, and lost without one; of many at once only the latest are kept. */
 void pm_aggregator_quarantine_add(struct pm_aggregator *aggregator, const char *game,
                                   const char *reason, const void *body, size_t body_size);
 
-/* Shows the quarantine, the newest entry first; game NULL: of all games. */
+/* Shows the quarantine, what waits to be written included, the newest entry first; game NULL: of
+ * all games. Writes nothing. `visit` may be called under a lock: it must not come back here. */
 bool pm_aggregator_quarantine(struct pm_aggregator *aggregator, const char *game,
                               pm_visit_quarantined visit, void *user, struct pm_error *error);
 
-/* What has to be done now and then: writes the quarantine, begins a new epoch, deletes what is past
- * retention, in small transactions and for about a second at most. *expired: it deleted statistics,
+/* What has to be done now and then: writes the quarantine, begins a new epoch, blanks the marks of
+ * others, deletes what is past retention once the clock is trusted, in small transactions and for about a second at most. *expired: it deleted statistics,
  * so that every database is to be curated anew. */
 bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struct pm_error *error);
 /* The same in two steps, the first of which any number of threads may do at a time: it checks

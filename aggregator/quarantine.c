@@ -81,30 +81,71 @@ void pm_quarantine_add_profile(struct pm_aggregator *aggregator, const struct pm
     pm_buffer_finish(&encoded);
 }
 
-bool pm_quarantine_write(struct pm_aggregator *aggregator, struct pm_error *error)
+static bool write_entries(struct pm_storage *storage, const struct pm_waiting_entry *entries,
+                          size_t count, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
-    struct pm_waiting *waiting = &aggregator->waiting;
-    bool done = true;
-    pthread_mutex_lock(&waiting->mutex);
-    const size_t count = waiting->count;
-    if (count > 0)
-        done = storage->operations->begin(storage, error);
+    bool done = storage->operations->begin(storage, error);
+    if (!done)
+        return false;
     for (size_t i = 0; done && i < count; i++) {
-        const struct pm_waiting_entry *entry = &waiting->entries[i];
-        const struct pm_quarantined written = {entry->time, entry->game, entry->reason, entry->body,
-                                               entry->body_size};
+        const struct pm_quarantined written = {entries[i].time, entries[i].game, entries[i].reason,
+                                               entries[i].body, entries[i].body_size};
         done = storage->operations->add_quarantined(storage, &written, STORED_ENTRIES, STORED_BYTES,
                                                     error);
-        if (!done)
-            storage->operations->rollback(storage);
     }
-    if (count > 0 && done)
-        done = storage->operations->commit(storage, error);
-    for (size_t i = 0; done && i < count; i++)
-        forget(&waiting->entries[i]);
     if (done)
-        waiting->count = 0;
+        return storage->operations->commit(storage, error);
+    storage->operations->rollback(storage);
+    return false;
+}
+
+/* Puts back what could not be written, before what came since; the oldest go where there is no
+ * room. */
+static void put_back(struct pm_waiting *waiting, struct pm_waiting_entry *entries, size_t count)
+{
+    pthread_mutex_lock(&waiting->mutex);
+    const size_t room = PM_WAITING - waiting->count, lost = count > room ? count - room : 0;
+    memmove(waiting->entries + (count - lost), waiting->entries,
+            waiting->count * sizeof(*waiting->entries));
+    memcpy(waiting->entries, entries + lost, (count - lost) * sizeof(*entries));
+    waiting->count += count - lost;
+    pthread_mutex_unlock(&waiting->mutex);
+    for (size_t i = 0; i < lost; i++)
+        forget(&entries[i]);
+}
+
+bool pm_quarantine_write(struct pm_aggregator *aggregator, struct pm_error *error)
+{
+    struct pm_waiting *waiting = &aggregator->waiting;
+    struct pm_waiting_entry entries[PM_WAITING];
+    /* Whoever refuses an upload meanwhile does not wait for the disk. */
+    pthread_mutex_lock(&waiting->mutex);
+    const size_t count = waiting->count;
+    memcpy(entries, waiting->entries, count * sizeof(*entries));
+    waiting->count = 0;
+    pthread_mutex_unlock(&waiting->mutex);
+    if (count == 0)
+        return true;
+    if (!write_entries(aggregator->storage, entries, count, error)) {
+        put_back(waiting, entries, count);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        forget(&entries[i]);
+    return true;
+}
+
+static bool show_waiting(struct pm_waiting *waiting, const char *game, pm_visit_quarantined visit,
+                         void *user, struct pm_error *error)
+{
+    bool done = true;
+    pthread_mutex_lock(&waiting->mutex);
+    for (size_t i = waiting->count; done && i-- > 0;) {
+        const struct pm_waiting_entry *entry = &waiting->entries[i];
+        const struct pm_quarantined shown = {entry->time, entry->game, entry->reason, entry->body,
+                                             entry->body_size};
+        done = (game && strcmp(game, entry->game) != 0) || visit(user, &shown, error);
+    }
     pthread_mutex_unlock(&waiting->mutex);
     return done;
 }
@@ -113,12 +154,6 @@ bool pm_aggregator_quarantine(struct pm_aggregator *aggregator, const char *game
                               pm_visit_quarantined visit, void *user, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
-    /* What waits is shown too, unless somebody writes just now: whoever looks shall not wait. */
-    if (pthread_mutex_trylock(&aggregator->write_mutex) == 0) {
-        const bool written = pm_quarantine_write(aggregator, error);
-        pthread_mutex_unlock(&aggregator->write_mutex);
-        if (!written)
-            return false;
-    }
-    return storage->operations->read_quarantine(storage, game, visit, user, error);
+    return show_waiting(&aggregator->waiting, game, visit, user, error) &&
+           storage->operations->read_quarantine(storage, game, visit, user, error);
 }

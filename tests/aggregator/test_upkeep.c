@@ -212,6 +212,7 @@ static void test_quarantine_is_bounded(void **state)
         if (i % 50 == 0)
             upkeep(place, false);
     }
+    upkeep(place, false);
     const struct seen *seen = look(place, NULL);
     assert_int_equal(seen->count, 1000);
     assert_string_equal(seen->reason, "reason 1499");
@@ -221,6 +222,7 @@ static void test_quarantine_is_bounded(void **state)
         if (i % 50 == 0)
             upkeep(place, false);
     }
+    upkeep(place, false);
     seen = look(place, NULL);
     assert_true(seen->count <= (16u << 20) / sizeof(body));
     assert_true(seen->count > 200);

@@ -1,0 +1,203 @@
+/* What enough distinct tokens have to vouch for before it is published, and what becomes of their
+ * marks. The clock is the test's, but where it says so. */
+#include "aggregator/aggregator.h"
+
+#include "aggregator/support.h"
+#include "cmocka_includes.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DAY 86400
+#define MORNING ((int64_t)20000 * DAY + 1000)
+#define TOKENS 3 /* that are enough */
+
+struct place {
+    char *folder, *path, *other_path;
+    int64_t now;
+    struct pm_aggregator *aggregator, *other; /* other: from which is imported */
+    struct pm_arena *arena;
+    struct pm_random random;
+};
+
+static int64_t place_clock(void *user)
+{
+    return ((const struct place *)user)->now;
+}
+
+static struct pm_aggregator *open_or_fail(struct place *place, const char *path, bool real_clock)
+{
+    struct pm_error error;
+    const struct pm_aggregator_info info = {.publish_all = true,
+                                            .scenes = 4,
+                                            .retention_days = PM_RETENTION_DAYS,
+                                            .min_tokens = TOKENS,
+                                            .clock = real_clock ? NULL : place_clock,
+                                            .clock_user = place};
+    struct pm_aggregator *aggregator = pm_aggregator_open(path, &info, &error);
+    if (!aggregator)
+        fail_msg("%s", error.message);
+    return aggregator;
+}
+
+static int place_create(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    place->folder = make_folder();
+    place->path = join(place->folder, "db");
+    place->other_path = join(place->folder, "other");
+    place->now = MORNING;
+    place->arena = pm_arena_create(0);
+    pm_random_init(&place->random, 11);
+    place->aggregator = open_or_fail(place, place->path, false);
+    place->other = open_or_fail(place, place->other_path, false);
+    *state = place;
+    return 0;
+}
+
+static int place_destroy(void **state)
+{
+    struct place *place = *state;
+    pm_aggregator_destroy(place->aggregator);
+    pm_aggregator_destroy(place->other);
+    pm_arena_destroy(place->arena);
+    remove_folder(place->folder);
+    free(place->path);
+    free(place->other_path);
+    free(place);
+    return 0;
+}
+
+/* One upload of the shader by a token (0: none), in an environment and a scene. */
+static void send(struct place *place, struct pm_aggregator *aggregator, uint8_t token,
+                 uint32_t subgroup_size, const char *scene)
+{
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    struct pm_ingest_source source;
+    const struct pm_ingest_source *sources = token > 0 ? &source : NULL;
+    const struct pm_point_counts point = block_counts(0, 64, 32);
+    struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
+    memset(&source, token, sizeof(source));
+    shader.environment.subgroup_size = subgroup_size;
+    struct pm_profile *profile = profile_of(place->arena, &place->random, "game", &shader, 1);
+    profile->scene = scene;
+    const struct pm_profile *profiles = profile;
+    if (!pm_aggregator_ingest_from(aggregator, &profiles, &sources, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(outcome.result, PM_INGEST_STORED);
+}
+
+static void upkeep(struct pm_aggregator *aggregator)
+{
+    struct pm_error error;
+    bool expired;
+    if (!pm_aggregator_upkeep(aggregator, &expired, &error))
+        fail_msg("%s", error.message);
+}
+
+/* A bit for each subgroup size of a shader that is in the scene's database, or -1: there is none.
+ */
+static int published(struct place *place, const char *scene)
+{
+    struct pm_buffer body, plain;
+    struct pm_database database;
+    struct pm_error error;
+    char etag[PM_ETAG_TEXT];
+    const struct pm_publication publication = {.game = "game", .scene = scene};
+    int sizes = 0;
+    pm_buffer_init(&body, 1 << 20);
+    pm_buffer_init(&plain, 1 << 20);
+    if (!pm_aggregator_curate(place->aggregator, "game", &error))
+        fail_msg("%s", error.message);
+    if (!pm_aggregator_publication(place->aggregator, &publication, etag, &body, &error)) {
+        assert_int_equal(error.code, PM_ERROR_STATE);
+        sizes = -1;
+    } else if (!pm_decompress(body.data, body.size, &plain, &error) ||
+               !pm_database_decode(plain.data, plain.size, place->arena, &database, &error)) {
+        fail_msg("%s", error.message);
+    }
+    for (size_t i = 0; sizes >= 0 && i < database.shader_count; i++)
+        sizes |= (int)database.shaders[i].environment.subgroup_size;
+    pm_buffer_finish(&body);
+    pm_buffer_finish(&plain);
+    return sizes;
+}
+
+/* ---- import ---- */
+
+/* Whoever imports vouches, for as long as a claim stands. */
+static void test_import_vouches_after_upkeep(void **state)
+{
+    struct place *place = *state;
+    struct pm_imported imported;
+    struct pm_error error;
+    send(place, place->other, 0, 32, "cave");
+    if (!pm_aggregator_import(place->aggregator, place->other, "game", &imported, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(published(place, ""), 32);
+    assert_int_equal(published(place, "cave"), 32);
+    upkeep(place->aggregator);
+    assert_int_equal(published(place, ""), 32);
+    assert_int_equal(published(place, "cave"), 32);
+    place->now += (int64_t)(PM_RETENTION_DAYS - 1) * DAY;
+    upkeep(place->aggregator);
+    assert_int_equal(published(place, ""), 32);
+    place->now += DAY;
+    upkeep(place->aggregator);
+    assert_int_equal(published(place, ""), 0);
+}
+
+/* ---- marks ---- */
+
+static bool count_marks(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
+{
+    (void)error;
+    *(size_t *)user += claim->marks_size;
+    return true;
+}
+
+static size_t marks(struct pm_aggregator *aggregator)
+{
+    struct pm_storage *storage = pm_aggregator_storage(aggregator);
+    const struct pm_shader_key key = key_of(1);
+    struct pm_error error;
+    size_t size = 0;
+    if (!storage->operations->find_claims(storage, "game", &key, PM_KIND_BLOCK, count_marks, &size,
+                                          &error))
+        fail_msg("%s", error.message);
+    return size;
+}
+
+/* Also while the system's clock has not yet gone evenly for long enough to delete by it: the test's
+ * clock wrote marks on a day long ago, and then on one that is yet to come. */
+static void test_marks_end_with_their_day(void **state)
+{
+    struct place *place = *state;
+    for (int i = 0; i < 2; i++) {
+        place->now = i == 0 ? MORNING : (int64_t)time(NULL) + 2 * DAY;
+        send(place, place->aggregator, 1, 32, "");
+        assert_true(marks(place->aggregator) > 0);
+        pm_aggregator_destroy(place->aggregator);
+        place->aggregator = open_or_fail(place, place->path, true);
+        upkeep(place->aggregator);
+        assert_int_equal(marks(place->aggregator), 0);
+        send(place, place->aggregator, 1, 32, "");
+        assert_true(marks(place->aggregator) > 0);
+        upkeep(place->aggregator);
+        assert_true(marks(place->aggregator) > 0);
+        pm_aggregator_destroy(place->aggregator);
+        place->aggregator = open_or_fail(place, place->path, false);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, place_create, place_destroy)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_import_vouches_after_upkeep),
+        TEST(test_marks_end_with_their_day),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

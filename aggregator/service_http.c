@@ -125,9 +125,10 @@ static bool decode(struct pm_request *request, struct pm_error *error)
         pm_decompress(request->body.data, request->body.size, &bytes, error) &&
         read_profile(request, &bytes, error);
     pm_buffer_finish(&bytes);
+    /* Without the body, which has the upload's id in it. */
     if (!done && error->code == PM_ERROR_INPUT && request->profile.game)
         pm_aggregator_quarantine_add(request->service->aggregator, request->profile.game,
-                                     error->message, request->body.data, request->body.size);
+                                     error->message, NULL, 0);
     request->prepared =
         done ? pm_aggregator_prepare(request->service->aggregator, &request->profile, error) : NULL;
     return request->prepared != NULL;

@@ -119,6 +119,7 @@ static void test_tokens_through_http(void **state)
 struct seen {
     size_t count;
     char game[64], reason[600];
+    size_t body_size;
 };
 
 static bool see(void *user, const struct pm_quarantined *entry, struct pm_error *error)
@@ -128,17 +129,19 @@ static bool see(void *user, const struct pm_quarantined *entry, struct pm_error 
     if (seen->count++ == 0) {
         snprintf(seen->game, sizeof(seen->game), "%s", entry->game);
         snprintf(seen->reason, sizeof(seen->reason), "%s", entry->reason);
+        seen->body_size = entry->body_size;
     }
     return true;
 }
 
+/* has_body: the upload is kept with the reason. */
 static void assert_quarantined(struct place *place, size_t count, const char *game,
-                               const char *reason)
+                               const char *reason, bool has_body)
 {
     struct seen seen = {0};
     struct pm_error error;
     uint64_t until = 0;
-    /* Another thread may be writing just then, and what waits is shown after that. */
+    /* Another thread may be writing it just then, and it is shown after that. */
     while (seen.count < count && patience(&until)) {
         seen.count = 0;
         if (!pm_aggregator_quarantine(place->aggregator, NULL, see, &seen, &error))
@@ -146,6 +149,7 @@ static void assert_quarantined(struct place *place, size_t count, const char *ga
     }
     assert_int_equal(seen.count, count);
     assert_string_equal(seen.game, game);
+    assert_int_equal(seen.body_size > 0, has_body);
     if (!strstr(seen.reason, reason))
         fail_msg("\"%s\" does not say \"%s\"", seen.reason, reason);
 }
@@ -164,8 +168,8 @@ static long post(const struct place *place, const struct pm_buffer *body, char *
     return status;
 }
 
-/* What already the reader refuses goes there too: here a point outside its space, made by putting
- * 345 for 12345 in the bytes. */
+/* What already the reader refuses goes there too, but for the bytes, which have the upload's id in
+ * them: here a point outside its space, made by putting 345 for 12345. */
 static void test_refused_by_the_reader(void **state)
 {
     struct place *place = *state;
@@ -182,14 +186,14 @@ static void test_refused_by_the_reader(void **state)
     assert_true(pm_compress(encoded.data, encoded.size, &body, &error));
     assert_int_equal(post(place, &body, message, sizeof(message)), 400);
     assert_non_null(strstr(message, "point"));
-    assert_quarantined(place, 1, "game", "point");
+    assert_quarantined(place, 1, "game", "point", false);
 
     /* What is no profile at all is only refused. */
     encoded.size = body.size = 0;
     assert_true(pm_buffer_append(&encoded, "\xff\xff\xff\xff", 4));
     assert_true(pm_compress(encoded.data, encoded.size, &body, &error));
     assert_int_equal(post(place, &body, message, sizeof(message)), 400);
-    assert_quarantined(place, 1, "game", "point");
+    assert_quarantined(place, 1, "game", "point", false);
     pm_buffer_finish(&encoded);
     pm_buffer_finish(&body);
 }
@@ -206,7 +210,7 @@ static void test_refused_by_what_is_known(void **state)
     assert_int_equal(post(place, &body, message, sizeof(message)), 400);
     pm_buffer_finish(&body);
     assert_non_null(strstr(message, "space: 4 does not agree with the 3 known before"));
-    assert_quarantined(place, 1, "game", "space: 4 does not agree with the 3 known before");
+    assert_quarantined(place, 1, "game", "space: 4 does not agree with the 3 known before", true);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -84,7 +84,8 @@ static bool agree_on_space(struct import *import, const struct pm_storage_key *k
                                            .kind = key->kind,
                                            .space = space,
                                            .tokens = INT32_MAX,
-                                           .day = pm_aggregator_today(import->aggregator)};
+                                           .day = pm_aggregator_today(import->aggregator),
+                                           .marks_day = pm_aggregator_today(import->aggregator)};
     return (known != 0 || storage->operations->put_space(storage, import->game, &key->key,
                                                          key->kind, space, error)) &&
            storage->operations->put_claim(storage, import->game, &claim, 0, error);

@@ -49,7 +49,8 @@ struct pm_aggregator {
     uint32_t epoch;       /* of `claims` */
     int64_t claims_since; /* seconds: when `claims` last began to remember */
     struct pm_steady steady;
-    uint32_t pruned_on; /* the day on which nothing was left to prune */
+    uint32_t pruned_on;  /* the day on which nothing was left to prune */
+    uint32_t blanked_on; /* the day on which no marks of other days were left */
 };
 
 int64_t pm_aggregator_now(const struct pm_aggregator *aggregator);

@@ -77,7 +77,7 @@ struct pm_quarantined {
     int64_t time;       /* seconds since the epoch, to the hour */
     const char *game;   /* "" when it could not be read */
     const char *reason; /* names the shader, point and field */
-    const void *body;   /* the upload, zstd-compressed; NULL when it was too large to keep */
+    const void *body;   /* the upload without its id, zstd-compressed; NULL: only the reason is kept */
     size_t body_size;   /* bytes */
 };
 typedef bool (*pm_visit_quarantined)(void *user, const struct pm_quarantined *entry,
@@ -135,10 +135,14 @@ struct pm_storage_operations {
     bool (*add_quarantined)(struct pm_storage *storage, const struct pm_quarantined *entry,
                             uint32_t most, uint64_t most_bytes, struct pm_error *error);
     /* Deletes what is of days before `first`: blobs, upload ids, claims that nobody made since,
-     * quarantine; at most `rows` of them. Marks of days before `today` are blanked. *deleted: how
-     * many rows it was; 0: nothing is left to do. */
-    bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t today, uint32_t rows,
-                  uint64_t *deleted, struct pm_error *error);
+     * quarantine; at most `rows` of them. *deleted: how many rows it was; 0: nothing is left to
+     * do. */
+    bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
+                  struct pm_error *error);
+    /* Blanks the marks of at most `rows` claims that are not of this day. *blanked: of how many; 0:
+     * there are none any more. */
+    bool (*blank_marks)(struct pm_storage *storage, uint32_t today, uint32_t rows,
+                        uint64_t *blanked, struct pm_error *error);
     /* Adds a row of samples to a game's part. row->row is not read. */
     bool (*add_samples)(struct pm_storage *storage, const struct pm_storage_samples *row,
                         struct pm_error *error);

@@ -355,6 +355,7 @@ static const struct pm_storage_operations operations = {
     .add_quarantined = pm_sqlite_add_quarantined,
     .read_quarantine = pm_sqlite_read_quarantine,
     .prune = pm_sqlite_prune,
+    .blank_marks = pm_sqlite_blank_marks,
 };
 
 static struct pm_sqlite *create(const char *path, pm_storage_merge merge, struct pm_error *error)

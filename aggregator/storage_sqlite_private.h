@@ -184,5 +184,7 @@ bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
                              struct pm_error *error);
 bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quarantined *entry,
                                uint32_t most, uint64_t most_bytes, struct pm_error *error);
-bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t today, uint32_t rows,
-                     uint64_t *deleted, struct pm_error *error);
+bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
+                     struct pm_error *error);
+bool pm_sqlite_blank_marks(struct pm_storage *storage, uint32_t today, uint32_t rows,
+                           uint64_t *blanked, struct pm_error *error);

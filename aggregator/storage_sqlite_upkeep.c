@@ -35,7 +35,7 @@ static const char *const sql[PM_SQLITE_UPKEEP_STATEMENTS] = {
                                    " (SELECT id FROM quarantine WHERE time < ?1 * 86400 LIMIT ?2)",
     [PM_SQLITE_BLANK_MARKS] =
         "UPDATE claims SET marks = NULL WHERE (game, key, kind, space) IN (SELECT game, key, kind,"
-        " space FROM claims WHERE marks_day < ?1 AND marks IS NOT NULL LIMIT ?2)",
+        " space FROM claims WHERE marks_day <> ?1 AND marks IS NOT NULL LIMIT ?2)",
 };
 
 /* ---- statements ---- */
@@ -203,37 +203,43 @@ bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quara
 
 /* ---- retention ---- */
 
-bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t today, uint32_t rows,
-                     uint64_t *deleted, struct pm_error *error)
+bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
+                     struct pm_error *error)
 {
-    static const struct {
-        enum pm_sqlite_upkeep statement;
-        bool before_today;
-    } steps[] = {
-        {PM_SQLITE_PRUNE_BLOBS, false},      {PM_SQLITE_PRUNE_IDS, false},
-        {PM_SQLITE_PRUNE_SPACES, false},     {PM_SQLITE_PRUNE_CLAIMS, false},
-        {PM_SQLITE_PRUNE_QUARANTINE, false}, {PM_SQLITE_BLANK_MARKS, true},
+    static const enum pm_sqlite_upkeep steps[] = {
+        PM_SQLITE_PRUNE_BLOBS,  PM_SQLITE_PRUNE_IDS,        PM_SQLITE_PRUNE_SPACES,
+        PM_SQLITE_PRUNE_CLAIMS, PM_SQLITE_PRUNE_QUARANTINE,
     };
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     *deleted = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-        sqlite3_stmt *s = prepared(sqlite, steps[i].statement, error);
+        sqlite3_stmt *s = prepared(sqlite, steps[i], error);
         /* The spaces go by the claims that the next statement deletes: no less of them. */
-        const uint64_t left = steps[i].statement == PM_SQLITE_PRUNE_CLAIMS ||
-                                      steps[i].statement == PM_SQLITE_PRUNE_SPACES
-                                  ? rows
-                                  : rows - *deleted;
-        if (!s || !run(sqlite, s,
-                       bind_number(s, 1, steps[i].before_today ? today : first) &&
-                           bind_number(s, 2, left),
-                       NULL, NULL, error))
+        const uint64_t left =
+            steps[i] == PM_SQLITE_PRUNE_CLAIMS || steps[i] == PM_SQLITE_PRUNE_SPACES
+                ? rows
+                : rows - *deleted;
+        if (!s ||
+            !run(sqlite, s, bind_number(s, 1, first) && bind_number(s, 2, left), NULL, NULL, error))
             return false;
-        if (steps[i].statement == PM_SQLITE_PRUNE_SPACES)
+        if (steps[i] == PM_SQLITE_PRUNE_SPACES)
             pm_sqlite_spaces_forget(sqlite);
         else
             *deleted += (uint64_t)sqlite3_changes(sqlite->writer);
         if (*deleted >= rows)
             break;
     }
+    return true;
+}
+
+bool pm_sqlite_blank_marks(struct pm_storage *storage, uint32_t today, uint32_t rows,
+                           uint64_t *blanked, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_BLANK_MARKS, error);
+    if (!s ||
+        !run(sqlite, s, bind_number(s, 1, today) && bind_number(s, 2, rows), NULL, NULL, error))
+        return false;
+    *blanked = (uint64_t)sqlite3_changes(sqlite->writer);
     return true;
 }

@@ -25,15 +25,33 @@ bool pm_aggregator_begin_epoch(struct pm_aggregator *aggregator, uint32_t day,
     return pm_sources_begin(aggregator->sources, day, error);
 }
 
-static bool prune_once(struct pm_storage *storage, uint32_t first, uint32_t today,
-                       uint64_t *deleted, struct pm_error *error)
+static bool prune_once(struct pm_storage *storage, uint32_t first, uint64_t *deleted,
+                       struct pm_error *error)
 {
     if (!storage->operations->begin(storage, error))
         return false;
-    if (storage->operations->prune(storage, first, today, ROWS, deleted, error))
+    if (storage->operations->prune(storage, first, ROWS, deleted, error))
         return storage->operations->commit(storage, error);
     storage->operations->rollback(storage);
     return false;
+}
+
+/* Whatever the clock shows: the key that made the marks of another day is gone. */
+static bool blank(struct pm_aggregator *aggregator, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    const uint32_t today = pm_aggregator_today(aggregator);
+    const double end = monotonic() + SECONDS;
+    bool done = true;
+    while (done && aggregator->blanked_on != today && monotonic() < end) {
+        uint64_t blanked = 0;
+        pthread_mutex_lock(&aggregator->write_mutex);
+        done = storage->operations->blank_marks(storage, today, ROWS, &blanked, error);
+        if (done && blanked == 0)
+            aggregator->blanked_on = today;
+        pthread_mutex_unlock(&aggregator->write_mutex);
+    }
+    return done;
 }
 
 /* A clock that the caller gave is not doubted. */
@@ -68,7 +86,7 @@ static bool prune(struct pm_aggregator *aggregator, bool *expired, struct pm_err
     while (done && aggregator->pruned_on != today && monotonic() < end) {
         uint64_t deleted = 0;
         pthread_mutex_lock(&aggregator->write_mutex);
-        done = prune_once(aggregator->storage, first, today, &deleted, error);
+        done = prune_once(aggregator->storage, first, &deleted, error);
         if (done && deleted == 0)
             aggregator->pruned_on = today;
         *expired = *expired || (done && deleted > 0);
@@ -90,5 +108,6 @@ bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struc
                 pm_quarantine_write(aggregator, error);
     pm_sources_save(aggregator->sources);
     pthread_mutex_unlock(&aggregator->write_mutex);
-    return done && (!may_prune(aggregator) || prune(aggregator, expired, error));
+    return done && blank(aggregator, error) &&
+           (!may_prune(aggregator) || prune(aggregator, expired, error));
 }

@@ -2,7 +2,6 @@
 #include "aggregator/storage_sqlite_private.h"
 
 #include "base/file.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,36 +49,23 @@ static bool has_no_log(const char *to, struct pm_error *error)
     return true;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 bool pm_storage_sqlite_backup(const char *path, const char *to, struct pm_error *error)
 {
     char *beside = NULL;
     int64_t version;
-    if (is_same_file(path, to))
+    if (pm_file_is_same(path, to))
         return pm_fail(error, PM_ERROR_INPUT, "%s: is the database itself", to);
     if (!has_no_log(to, error))
         return false;
     sqlite3 *from = pm_sqlite_connect(path, SQLITE_OPEN_READONLY, error);
     if (!from)
         return false;
-    bool done = pm_sqlite_read_version(path, from, &version, error);
-    if (done && asprintf(&beside, "%s.new-XXXXXX", to) < 0)
-        done = pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", to);
+    bool done = pm_sqlite_read_version(path, from, &version, error) &&
+                (beside = pm_file_make_beside(to, error)) != NULL;
     if (done) {
-        const int fd = mkstemp(beside); /* 0600 */
-        done = fd >= 0 || pm_fail_errno(error, errno, "%s: cannot create", to);
-        if (done) {
-            close(fd);
-            done = copy(path, from, beside, error) && pm_file_replace(beside, to, error);
-            if (!done)
-                unlink(beside);
-        }
+        done = copy(path, from, beside, error) && pm_file_replace(beside, to, error);
+        if (!done)
+            unlink(beside);
         free(beside);
     }
     sqlite3_close(from);

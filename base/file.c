@@ -96,6 +96,13 @@ bool pm_make_folder(const char *path, struct pm_error *error)
     return made && make_one(path, error);
 }
 
+bool pm_file_is_same(const char *a, const char *b)
+{
+    struct stat first, second;
+    return a && b && stat(a, &first) == 0 && stat(b, &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 bool pm_file_read(const char *path, struct pm_buffer *out, struct pm_error *error)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -191,6 +198,23 @@ static bool sync_parent(const char *path, struct pm_error *error)
     bool synced = pm_folder_sync(folder, error);
     free(folder);
     return synced;
+}
+
+char *pm_file_make_beside(const char *path, struct pm_error *error)
+{
+    char *beside = NULL;
+    if (asprintf(&beside, "%s.new-XXXXXX", path) < 0) {
+        pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", path);
+        return NULL;
+    }
+    const int fd = mkostemp(beside, O_CLOEXEC);
+    if (fd < 0) {
+        pm_fail_errno(error, errno, "%s: cannot create", path);
+        free(beside);
+        return NULL;
+    }
+    close(fd);
+    return beside;
 }
 
 bool pm_file_replace(const char *beside, const char *path, struct pm_error *error)

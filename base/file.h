@@ -20,11 +20,18 @@ char *pm_place_path(enum pm_place place, const char *name);
 /* Makes the folder and its parents, 0700. An existing one is fine. */
 bool pm_make_folder(const char *path, struct pm_error *error);
 
+/* Do both paths lead to one file? NULL, and what is not there, is none. */
+bool pm_file_is_same(const char *a, const char *b);
+
 /* Appends the whole file to *out, whose cap bounds it. */
 bool pm_file_read(const char *path, struct pm_buffer *out, struct pm_error *error);
 
 /* Writes beside, fsyncs and renames over path: a reader sees the old file or the new one, whole. Mode 0600. */
 bool pm_file_write(const char *path, const void *data, size_t size, struct pm_error *error);
+
+/* Makes an empty file of a name of its own beside path, 0600, to be filled and then put in its place; one that a kill
+ * leaves is PATH.new-XXXXXX. Its name; NULL with *error filled on failure. */
+char *pm_file_make_beside(const char *path, struct pm_error *error);
 
 /* Puts a file that stands beside path in its place, durably: fsync, rename, fsync of the folder. */
 bool pm_file_replace(const char *beside, const char *path, struct pm_error *error);

@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "tools/db.h"
 #include "tools/export.h"
 #include "tools/options.h"
@@ -47,15 +48,17 @@ static const struct format *find_format(const char *name)
     return NULL;
 }
 
-/* path with ".partial"; malloc'ed, NULL with *error filled when out of memory. */
-static char *partial_name(const char *path, struct pm_error *error)
+/* A file of its own beside path, with the rights of any other new one; malloc'ed, NULL on failure.
+ */
+static char *make_beside(const char *path, struct pm_error *error)
 {
-    char *name = NULL;
-    if (asprintf(&name, "%s.partial", path) < 0) {
-        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-        return NULL;
+    char *beside = pm_file_make_beside(path, error);
+    if (beside) {
+        const mode_t mask = umask(0);
+        umask(mask);
+        chmod(beside, 0666 & ~mask);
     }
-    return name;
+    return beside;
 }
 
 /* ---- formats of others ---- */
@@ -80,20 +83,18 @@ static bool write_file(const struct options *options, const struct format *forma
 {
     struct stat status;
     const bool plain = stat(options->out, &status) != 0 || S_ISREG(status.st_mode);
-    char *partial = partial_name(options->out, error);
-    if (!partial)
+    char *beside = plain ? make_beside(options->out, error) : NULL;
+    if (plain && !beside)
         return false;
-    const char *name = plain ? partial : options->out;
-    FILE *out = fopen(name, "we");
-    bool done = out || pm_fail_errno(error, errno, "%s: cannot be written", name);
-    done = done && write_to(out, name, options, format, error);
+    FILE *out = fopen(plain ? beside : options->out, "we");
+    bool done = out || pm_fail_errno(error, errno, "%s: cannot be written", options->out);
+    done = done && write_to(out, options->out, options, format, error);
     if (out && fclose(out) != 0 && done)
-        done = pm_fail_errno(error, errno, "%s: cannot be written", name);
-    if (done && plain && rename(partial, options->out) != 0)
         done = pm_fail_errno(error, errno, "%s: cannot be written", options->out);
-    if (!done && out && plain)
-        unlink(partial);
-    free(partial);
+    done = done && (!plain || pm_file_replace(beside, options->out, error));
+    if (!done && plain)
+        unlink(beside);
+    free(beside);
     return done;
 }
 
@@ -114,33 +115,21 @@ static bool export_statistics(const struct options *options, struct pm_error *er
 {
     const struct pm_aggregator_info info = {0};
     struct pm_aggregator *from = pm_tool_open_storage(options->source.storage, &info, error);
-    char *partial = from ? partial_name(options->out, error) : NULL;
+    char *beside = from ? make_beside(options->out, error) : NULL;
     char *game = NULL;
-    bool done = partial != NULL;
+    bool done = beside != NULL;
     if (done && !options->source.game) {
         const char *name = options->source.storage ? options->source.storage : "the storage";
         done = (game = pm_tool_only_game(pm_aggregator_storage(from), name, error)) != NULL;
     }
-    if (done) {
-        unlink(partial); /* of an earlier export that was cut off */
-        done = copy_game(from, game ? game : options->source.game, partial, error);
-        if (done && rename(partial, options->out) != 0)
-            done = pm_fail_errno(error, errno, "%s: cannot be written", options->out);
-        if (!done)
-            unlink(partial);
-    }
+    done = done && copy_game(from, game ? game : options->source.game, beside, error) &&
+           pm_file_replace(beside, options->out, error);
+    if (!done && beside)
+        unlink(beside);
     free(game);
-    free(partial);
+    free(beside);
     pm_aggregator_destroy(from);
     return done;
-}
-
-/* Writing over what is read would lose it. */
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return a && b && stat(a, &first) == 0 && stat(b, &second) == 0 &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 /* -1: they are good. */
@@ -154,8 +143,9 @@ static int check(const struct options *options, const struct format *format)
                              "--format: '%s' is not json, csv, llvm, pprof, collapsed "
                              "or piecemeal",
                              options->format);
-    if (is_same_file(options->out, options->source.storage) ||
-        is_same_file(options->out, options->source.database))
+    /* Writing over what is read would lose it. */
+    if (pm_file_is_same(options->out, options->source.storage) ||
+        pm_file_is_same(options->out, options->source.database))
         return pm_tool_usage("db export", "%s: is what is exported", options->out);
     if (format->export)
         return -1;

@@ -197,7 +197,7 @@ static void exports_a_file_whole(void **state)
     db_says(0, "export --storage a.sqlite --format csv -o a.csv", "");
     char *text = db(0, "export --storage a.sqlite --format csv | cmp - a.csv && ls");
     says(text, "a.csv");
-    assert_null(strstr(text, "partial"));
+    assert_null(strstr(text, "a.csv."));
     free(text);
     db_says(1, "export --storage a.sqlite --format csv --game other -o b.csv; s=$?; ls; exit $s",
             "not known");
@@ -208,6 +208,25 @@ static void exports_a_file_whole(void **state)
     db_says(1, "export --storage a.sqlite --format csv >/dev/full", "cannot be written");
     db_says(1, "export --storage a.sqlite --format csv -o /dev/full", "cannot be written");
     db_says(1, "export --storage a.sqlite --format csv -o no/such/folder", "No such file");
+}
+
+/* Whatever the storage is called, an export makes no file in its place. */
+static void export_spares_what_it_reads(void **state)
+{
+    (void)state;
+    char *before = db(0, "show --storage a.sqlite --json");
+    db_says(0, "--help && cp a.sqlite x.partial", "");
+    db_says(0, "export --storage x.partial --format csv -o x", "");
+    db_says(0, "export --storage x.partial --game 'a game' --format csv -o x", "");
+    db_says(0, "--help && rm x", "");
+    db_says(0, "export --storage x.partial --format piecemeal -o x", "");
+    char *after = db(0, "show --storage x.partial --json");
+    assert_string_equal(strstr(before, "\"shaders\""), strstr(after, "\"shaders\""));
+    free(before);
+    free(after);
+    char *text = db(0, "--help; ls");
+    assert_null(strstr(text, ".new-"));
+    free(text);
 }
 
 static void curates_and_drops(void **state)
@@ -240,6 +259,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(json_has_every_measure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exports_and_imports, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exports_a_file_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(export_spares_what_it_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(curates_and_drops, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,20 +207,48 @@ static size_t address_of(const struct pm_request *request, const void **bytes)
     return 0;
 }
 
+static void refuse_rate(struct pm_request *request, unsigned wait, const char *message,
+                        const char *field)
+{
+    refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT, message, field);
+    request->retry = wait;
+}
+
 /* false: it was refused. */
 static bool within_rate(struct pm_request *request, enum pm_rate_kind kind, const void *name,
                         size_t size)
 {
     const unsigned wait =
         size > 0 ? pm_rates_take(&request->service->rates, kind, name, size, pm_now()) : 0;
-    if (wait == 0)
-        return true;
-    refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT,
-           kind == PM_RATE_TOKEN ? "this token uploads too often"
-                                 : "too many uploads come from this address",
-           kind == PM_RATE_TOKEN ? "token" : "address");
-    request->retry = wait;
-    return false;
+    if (wait > 0 && kind == PM_RATE_TOKEN)
+        refuse_rate(request, wait, "this token uploads too often", "token");
+    else if (wait > 0)
+        refuse_rate(request, wait, "too many uploads come from this address", "address");
+    return wait == 0;
+}
+
+/* May this request have what it asks for? false: it was refused. An address that has named too many
+ * tokens that are not known is not told whether the next one is. */
+static bool has_access(struct pm_request *request, const char *authorization, const char *host)
+{
+    struct pm_service *service = request->service;
+    const struct pm_route *route = request->route;
+    const bool names_token = authorization && !(route && route->access == PM_ACCESS_OPEN);
+    const void *address = NULL;
+    const size_t size = names_token ? address_of(request, &address) : 0;
+    unsigned wait =
+        size > 0 ? pm_rates_wait(&service->rates, PM_RATE_GUESS, address, size, pm_now()) : 0;
+    const unsigned status =
+        wait > 0 ? 0 : pm_route_check_access(service, route, authorization, host);
+    if (status == MHD_HTTP_UNAUTHORIZED && size > 0)
+        wait = pm_rates_take(&service->rates, PM_RATE_GUESS, address, size, pm_now());
+    if (wait > 0)
+        refuse_rate(request, wait, "too many unknown tokens come from this address", "address");
+    else if (status != MHD_HTTP_OK)
+        refuse(request, status, PM_ERROR_STATE,
+               status == MHD_HTTP_UNAUTHORIZED ? "a known bearer token is needed" : CLOSED,
+               "authorization");
+    return request->state != PM_REQUEST_REFUSED;
 }
 
 /* What can be told of an upload from the headers, once its token is known. */
@@ -258,7 +286,6 @@ static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
     const char *host =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-    unsigned status;
     struct pm_request *request = calloc(1, sizeof(*request));
     if (!request)
         return MHD_NO;
@@ -270,14 +297,9 @@ static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *
     const bool upload = is_upload(request);
     const void *address = NULL;
     const size_t address_size = upload ? address_of(request, &address) : 0;
-    /* The address first: guessing at tokens has its limit too. */
-    if (!within_rate(request, PM_RATE_ADDRESS, address, address_size))
+    if (!within_rate(request, PM_RATE_ADDRESS, address, address_size) ||
+        !has_access(request, authorization, host))
         ;
-    else if ((status = pm_route_check_access(service, request->route, authorization, host)) !=
-             MHD_HTTP_OK)
-        refuse(request, status, PM_ERROR_STATE,
-               status == MHD_HTTP_UNAUTHORIZED ? "a known bearer token is needed" : CLOSED,
-               "authorization");
     else if (upload ? strcmp(method, MHD_HTTP_METHOD_POST) != 0 : !is_get(method))
         refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, PM_ERROR_STATE, "this path has no such method",
                "method");

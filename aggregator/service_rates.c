@@ -18,6 +18,7 @@ bool pm_rates_init(struct pm_rates *rates, uint32_t token, uint32_t address)
 {
     rates->limits[PM_RATE_TOKEN] = token;
     rates->limits[PM_RATE_ADDRESS] = address;
+    rates->limits[PM_RATE_GUESS] = address;
     pthread_mutex_init(&rates->mutex, NULL);
     rates->buckets = calloc((size_t)SETS * WAYS, sizeof(*rates->buckets));
     return rates->buckets && pm_random_system(&rates->secret, sizeof(rates->secret));
@@ -30,6 +31,7 @@ void pm_rates_finish(struct pm_rates *rates)
     rates->buckets = NULL;
 }
 
+/* The bucket of that name, or the one of its set that is nearest to full. */
 static struct pm_rate_bucket *bucket_of(struct pm_rates *rates, uint64_t name)
 {
     struct pm_rate_bucket *set = &rates->buckets[name % SETS * WAYS], *fullest = &set[0];
@@ -39,12 +41,11 @@ static struct pm_rate_bucket *bucket_of(struct pm_rates *rates, uint64_t name)
         if (set[i].full < fullest->full)
             fullest = &set[i];
     }
-    *fullest = (struct pm_rate_bucket){.name = name};
     return fullest;
 }
 
-unsigned pm_rates_take(struct pm_rates *rates, enum pm_rate_kind kind, const void *name,
-                       size_t size, int64_t now)
+static unsigned ask(struct pm_rates *rates, enum pm_rate_kind kind, const void *name, size_t size,
+                    int64_t now, bool take)
 {
     unsigned wait = 0;
     if (rates->limits[kind] == 0)
@@ -53,11 +54,24 @@ unsigned pm_rates_take(struct pm_rates *rates, enum pm_rate_kind kind, const voi
     const int64_t one = MINUTE / rates->limits[kind];
     pthread_mutex_lock(&rates->mutex);
     struct pm_rate_bucket *bucket = bucket_of(rates, hash);
-    const int64_t full = (bucket->full > now ? bucket->full : now) + one;
-    if (full - now <= MINUTE)
-        bucket->full = full;
-    else
+    const int64_t since = bucket->name == hash && bucket->full > now ? bucket->full : now;
+    const int64_t full = since + one;
+    if (full - now > MINUTE)
         wait = (unsigned)((full - now - MINUTE + SECOND - 1) / SECOND);
+    else if (take)
+        *bucket = (struct pm_rate_bucket){hash, full};
     pthread_mutex_unlock(&rates->mutex);
     return wait;
+}
+
+unsigned pm_rates_take(struct pm_rates *rates, enum pm_rate_kind kind, const void *name,
+                       size_t size, int64_t now)
+{
+    return ask(rates, kind, name, size, now, true);
+}
+
+unsigned pm_rates_wait(struct pm_rates *rates, enum pm_rate_kind kind, const void *name,
+                       size_t size, int64_t now)
+{
+    return ask(rates, kind, name, size, now, false);
 }

@@ -138,6 +138,35 @@ static void test_rate_of_an_address(void **state)
     free(path);
 }
 
+static struct reply pull(struct place *place, const char *path, const char *token)
+{
+    return http_send(&(struct request){.port = place->port, .path = path, .token = token});
+}
+
+/* On every route that asks for a token, and a known one is not told from others any more. What
+ * names no token guesses at none. */
+static void test_rate_of_guesses(void **state)
+{
+    struct place *place = *state;
+    char *path;
+    write_tokens(place, &path);
+    place->info.dashboard_token_file = path;
+    place->info.address_rate = 3;
+    start(place);
+    assert_answer(pull(place, "/v1/games", "token-1"), 200, NULL);
+    for (int i = 0; i < 5; i++)
+        assert_answer(pull(place, "/v1/games/game/database", NULL), 401, "authorization");
+    assert_answer(pull(place, "/v1/games/game/database", "wrong"), 401, "authorization");
+    assert_answer(pull(place, "/v1/games", "wrong"), 401, "authorization");
+    assert_answer(pull(place, "/no/such/path", "wrong"), 401, "authorization");
+    assert_answer(pull(place, "/v1/games", "wrong"), 429, "address");
+    assert_answer(pull(place, "/v1/games", "token-1"), 429, "address");
+    assert_answer(upload(place, "token-1", 1), 429, "address");
+    assert_answer(pull(place, "/v1/games", NULL), 401, "authorization");
+    assert_answer(pull(place, "/healthz", "wrong"), 200, NULL);
+    free(path);
+}
+
 static void test_fields(void **state)
 {
     struct place *place = *state;
@@ -226,8 +255,8 @@ static void test_own_certificate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rate_of_a_token),       TEST(test_rate_of_an_address), TEST(test_fields),
-        TEST(test_all_connections_taken), TEST(test_own_certificate),
+        TEST(test_rate_of_a_token), TEST(test_rate_of_an_address),    TEST(test_rate_of_guesses),
+        TEST(test_fields),          TEST(test_all_connections_taken), TEST(test_own_certificate),
     };
     curl_global_init(CURL_GLOBAL_ALL);
     const int failed = cmocka_run_group_tests_name("service_limits", tests, NULL, NULL);

@@ -88,7 +88,7 @@ bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out, 
  * point outside its space, a bitmap of the wrong size, repeated points, counts that cannot be (uniform lanes
  * above lanes, an at-most-once point above its entry counter, time with a variant and none without); the message
  * names the shader, point and field. profile->game is set as soon as this is a profile at all ("" when its name is what
- * is wrong), else left alone.
+ * is wrong), else left alone. PM_ERROR_LIMIT: it has more shaders or points, or a larger space, than limits allow.
  * limits NULL: the defaults. */
 bool pm_profile_decode(const void *data, size_t size, const struct pm_profile_limits *limits,
                        struct pm_arena *arena, struct pm_profile *profile, struct pm_error *error);

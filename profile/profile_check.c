@@ -98,11 +98,11 @@ static bool check_shader(const struct pm_shader_profile *shader, size_t index,
     if (wrong)
         return pm_fail(error, PM_ERROR_INPUT, "shader %zu: %s", index, wrong);
     if (shader->space > limits->space)
-        return pm_fail(error, PM_ERROR_INPUT,
+        return pm_fail(error, PM_ERROR_LIMIT,
                        "shader %zu: field space is %" PRIu32 ", more than %zu", index,
                        shader->space, limits->space);
     if (shader->point_count > limits->points_per_shader)
-        return pm_fail(error, PM_ERROR_INPUT,
+        return pm_fail(error, PM_ERROR_LIMIT,
                        "shader %zu: field point has %zu elements, more than %zu", index,
                        shader->point_count, limits->points_per_shader);
     if (shader->at_most_once && shader->kind == PM_KIND_TIMING)
@@ -123,14 +123,12 @@ static bool check_shader(const struct pm_shader_profile *shader, size_t index,
 bool pm_profile_check(const struct pm_profile *profile, const struct pm_profile_limits *limits,
                       struct pm_error *error)
 {
-    if (profile->game[0] == '\0')
-        return pm_fail(error, PM_ERROR_INPUT, "field game is empty");
-    if (!pm_name_check(profile->game, "game", limits->name_bytes, error) ||
+    if (!pm_game_check(profile->game, limits->name_bytes, error) ||
         !pm_name_check(profile->scene, "scene", limits->name_bytes, error) ||
         !pm_name_check(profile->layer_version, "layer_version", limits->name_bytes, error))
         return false;
     if (profile->shader_count > limits->shaders)
-        return pm_fail(error, PM_ERROR_INPUT, "field shaders has %zu elements, more than %zu",
+        return pm_fail(error, PM_ERROR_LIMIT, "field shaders has %zu elements, more than %zu",
                        profile->shader_count, limits->shaders);
     for (size_t i = 0; i < profile->shader_count; i++) {
         if (!check_shader(&profile->shaders[i], i, limits, error))

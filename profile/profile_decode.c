@@ -84,7 +84,7 @@ static bool take_profile(const Piecemeal__Profile *message, const struct pm_prof
         return pm_fail(error, PM_ERROR_INPUT, "field upload_id has %zu bytes, not %d",
                        message->upload_id.len, PM_UPLOAD_ID_BYTES);
     if (message->n_shaders > limits->shaders)
-        return pm_fail(error, PM_ERROR_INPUT, "field shaders has %zu elements, more than %zu",
+        return pm_fail(error, PM_ERROR_LIMIT, "field shaders has %zu elements, more than %zu",
                        message->n_shaders, limits->shaders);
     struct pm_profile taken = {0};
     memcpy(taken.upload_id, message->upload_id.data, PM_UPLOAD_ID_BYTES);
@@ -96,9 +96,7 @@ static bool take_profile(const Piecemeal__Profile *message, const struct pm_prof
     if (!shaders || !taken.game || !taken.scene || !taken.layer_version)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     /* Also for who is told below what is wrong with the rest. */
-    const bool named =
-        taken.game[0] != 0 && pm_name_check(taken.game, "game", limits->name_bytes, NULL);
-    profile->game = named ? taken.game : "";
+    profile->game = pm_game_check(taken.game, limits->name_bytes, NULL) ? taken.game : "";
     for (size_t i = 0; i < message->n_shaders; i++) {
         if (!take_shader(message->shaders[i], i, arena, &shaders[i], error))
             return false;

@@ -110,6 +110,15 @@ bool pm_name_check(const char *text, const char *field, size_t most, struct pm_e
                    control ? "a control character" : "not UTF-8");
 }
 
+bool pm_game_check(const char *game, size_t most, struct pm_error *error)
+{
+    if (game[0] == '\0')
+        return pm_fail(error, PM_ERROR_INPUT, "field game is empty");
+    if (strcmp(game, ".") == 0 || strcmp(game, "..") == 0)
+        return pm_fail(error, PM_ERROR_INPUT, "field game is \"%s\", which no path can have", game);
+    return pm_name_check(game, "game", most, error);
+}
+
 struct pm_environment pm_environment_of(const Piecemeal__Environment *message)
 {
     struct pm_environment environment = {0};

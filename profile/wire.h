@@ -53,5 +53,9 @@ bool pm_message_append(const ProtobufCMessage *message, size_t most, const char 
  */
 bool pm_name_check(const char *text, const char *field, size_t most, struct pm_error *error);
 
+/* Can it be a game's name? Neither "" nor, since a game is a segment of the aggregator's paths and
+ * whoever asks resolves these, escaped or not (WHATWG URL, 4.4), "." and "..". */
+bool pm_game_check(const char *game, size_t most, struct pm_error *error);
+
 struct pm_environment pm_environment_of(const Piecemeal__Environment *message);
 void pm_environment_fill(Piecemeal__Environment *message, const struct pm_environment *environment);

@@ -63,12 +63,16 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct reply upload(struct place *place, const char *token, uint32_t space)
+/* As many shaders of as many points. */
+static struct reply upload_many(struct place *place, const char *token, uint32_t space,
+                                uint32_t shaders, uint32_t points)
 {
-    const struct pm_point_counts point = block_counts(0, 8, 4);
-    const struct pm_shader_profile one = block_shader(place->arena, 1, space, &point, 1);
+    struct pm_point_counts counts[2] = {block_counts(0, 8, 4), block_counts(1, 8, 4)};
+    struct pm_shader_profile all[2];
     struct pm_buffer bytes;
-    http_encode(profile_of(place->arena, &place->random, "game", &one, 1), &bytes);
+    for (uint32_t i = 0; i < shaders; i++)
+        all[i] = block_shader(place->arena, i + 1, space, counts, points);
+    http_encode(profile_of(place->arena, &place->random, "game", all, shaders), &bytes);
     const struct request request = {.port = place->port,
                                     .path = "/v1/uploads",
                                     .token = token,
@@ -77,6 +81,11 @@ static struct reply upload(struct place *place, const char *token, uint32_t spac
     const struct reply reply = http_send(&request);
     pm_buffer_finish(&bytes);
     return reply;
+}
+
+static struct reply upload(struct place *place, const char *token, uint32_t space)
+{
+    return upload_many(place, token, space, 1, 1);
 }
 
 /* field NULL: a success. */
@@ -190,6 +199,21 @@ static void test_fields(void **state)
     free(zeros);
 }
 
+/* Too much of something is too large, whatever the bytes. */
+static void test_too_many(void **state)
+{
+    struct place *place = *state;
+    place->info.limits = pm_profile_limits_default;
+    place->info.limits.shaders = 1;
+    place->info.limits.points_per_shader = 1;
+    place->info.limits.space = 8;
+    start(place);
+    assert_answer(upload_many(place, NULL, 8, 1, 1), 204, NULL);
+    assert_answer(upload_many(place, NULL, 8, 2, 1), 413, "shaders");
+    assert_answer(upload_many(place, NULL, 8, 1, 2), 413, "shaders[0].point");
+    assert_answer(upload_many(place, NULL, 9, 1, 1), 413, "shaders[0].space");
+}
+
 /* Who holds every connection, and sends nothing or half a request, gets five seconds, not a
  * minute. */
 static void test_all_connections_taken(void **state)
@@ -255,8 +279,9 @@ static void test_own_certificate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rate_of_a_token), TEST(test_rate_of_an_address),    TEST(test_rate_of_guesses),
-        TEST(test_fields),          TEST(test_all_connections_taken), TEST(test_own_certificate),
+        TEST(test_rate_of_a_token), TEST(test_rate_of_an_address), TEST(test_rate_of_guesses),
+        TEST(test_fields),          TEST(test_too_many),           TEST(test_all_connections_taken),
+        TEST(test_own_certificate),
     };
     curl_global_init(CURL_GLOBAL_ALL);
     const int failed = cmocka_run_group_tests_name("service_limits", tests, NULL, NULL);

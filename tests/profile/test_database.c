@@ -229,6 +229,8 @@ static void refuses_what_cannot_be(void **state)
     database.shader_count = 1;
     database.game = "";
     refuses(&database, "database: field game is empty");
+    database.game = "..";
+    refuses(&database, "database: field game is \"..\", which no path can have");
 }
 
 /* However a database is damaged, decoding ends with an answer, and what it accepts is sound. */

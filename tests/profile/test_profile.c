@@ -305,6 +305,13 @@ static const char *const refusals[] = {
     "profile: shader 1: field environment.subgroup_size is not a power of two from 1 to 128",
 };
 
+/* What the profile's name is after that refusal: it is left alone until the message is a profile.
+ */
+static const char *game_after(int which)
+{
+    return which < 2 || which == 6 ? "untouched" : which < 4 ? "" : "game";
+}
+
 static void refuses_what_cannot_be(void **state)
 {
     (void)state;
@@ -328,9 +335,31 @@ static void refuses_what_cannot_be(void **state)
             if (decoded)
                 fail_msg("accepted: %s", refusals[which]);
             assert_string_equal(error.message, refusals[which]);
-            assert_int_equal(error.code, PM_ERROR_INPUT);
-            assert_string_equal(profile.game, "untouched");
+            assert_int_equal(error.code, strstr(refusals[which], "more than 1048576")
+                                             ? PM_ERROR_LIMIT
+                                             : PM_ERROR_INPUT);
+            assert_string_equal(profile.game, game_after(which));
         }
+        pm_arena_destroy(arena);
+    }
+}
+
+static void refuses_games_that_no_path_can_have(void **state)
+{
+    (void)state;
+    static const char *const games[] = {".", "..", "...", ".a", " "};
+    for (size_t i = 0; i < sizeof(games) / sizeof(games[0]); i++) {
+        struct fixture f;
+        fixture_init(&f);
+        f.profile.game = (char *)(uintptr_t)games[i];
+        uint8_t wire[4096];
+        size_t size = piecemeal__profile__pack(&f.profile, wire);
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_profile profile;
+        struct pm_error error = {0};
+        assert_int_equal(pm_profile_decode(wire, size, NULL, arena, &profile, &error), i > 1);
+        assert_int_equal(error.code, i > 1 ? PM_OK : PM_ERROR_INPUT);
+        assert_string_equal(profile.game, i > 1 ? games[i] : "");
         pm_arena_destroy(arena);
     }
 }
@@ -370,12 +399,15 @@ static void the_callers_limits_hold(void **state)
     limits.shaders = 1;
     assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
     assert_string_equal(error.message, "profile: field shaders has 2 elements, more than 1");
+    assert_int_equal(error.code, PM_ERROR_LIMIT);
     limits = pm_profile_limits_default;
     limits.points_per_shader = 2;
     assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
+    assert_int_equal(error.code, PM_ERROR_LIMIT);
     limits = pm_profile_limits_default;
     limits.space = 11;
     assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
+    assert_int_equal(error.code, PM_ERROR_LIMIT);
     limits = pm_profile_limits_default;
     limits.name_bytes = 3;
     assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
@@ -510,6 +542,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_profiles_round_trip),
         cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(refuses_games_that_no_path_can_have),
         cmocka_unit_test(takes_every_kind),
         cmocka_unit_test(the_callers_limits_hold),
         cmocka_unit_test(small_messages_cannot_grow_large),

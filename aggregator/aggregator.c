@@ -55,7 +55,7 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     aggregator->database_bytes -= DATABASE_HEAD_BYTES;
     aggregator->pairs_for_timing =
         info->pairs_for_timing ? info->pairs_for_timing : PAIRS_FOR_TIMING;
-    if (pm_fold_init(aggregator, error))
+    if (pm_fold_init(aggregator, info->fold_bytes, error))
         return aggregator;
     pm_aggregator_destroy(aggregator);
     return NULL;

@@ -33,6 +33,7 @@ struct pm_aggregator_info {
                                     with the most statistics first; 0: none */
     uint64_t samples_bytes; /* of uploads that may wait to be folded; ingesting waits at twice as
                                many; 0: a quarter of what the storage takes, at least 256 MiB */
+    size_t fold_bytes;      /* of sums that folding makes before it writes them; 0: 256 MiB */
     size_t database_bytes;       /* most bytes of a database before compression; 0, and at most:
                                     PM_DATABASE_BYTES */
     uint32_t half_life_days;     /* after which a cluster weighs half (ageing.h); 0: never */

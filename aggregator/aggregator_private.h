@@ -40,7 +40,10 @@ struct pm_aggregator {
     struct pm_waiting waiting;
     uint64_t samples_limit;     /* bytes that may wait; 0: by what the storage takes */
     pthread_mutex_t fold_mutex; /* held while samples are folded; taken before write_mutex */
+    size_t fold_bytes;          /* of memory for sums before they are written; one row may need more */
     atomic_uint_fast64_t samples_bytes; /* that wait, as far as this process knows */
+    atomic_uint_fast64_t stuck_bytes;   /* of these: in parts that could not be folded last time */
+    uint32_t stuck_parts;               /* under fold_mutex */
     pthread_mutex_t publish_mutex;      /* held while a body is published; before write_mutex */
     pthread_mutex_t write_mutex; /* held from begin to commit or rollback of the storage; of what
                                     follows too */
@@ -85,9 +88,9 @@ bool pm_ingest_fail_shader(struct pm_error *error, const struct pm_shader_key *k
 
 /* ---- fold.c ---- */
 
-/* Counts what waits from before. */
-bool pm_fold_init(struct pm_aggregator *aggregator, struct pm_error *error);
+/* Counts what waits from before. fold_bytes: as in struct pm_aggregator_info. */
+bool pm_fold_init(struct pm_aggregator *aggregator, size_t fold_bytes, struct pm_error *error);
 
-/* Before more is added: waits while twice as much waits as may, and folds where nobody else does.
- */
+/* Before more is added: waits while twice as much waits as may, and folds where nobody else does. A
+ * part that cannot be folded holds nobody up; false: the storage failed. */
 bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error);

@@ -8,6 +8,7 @@
 #include "aggregator/aggregator_private.h"
 
 #include "base/clock.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +18,12 @@
 #define SLICE ((size_t)8 << 20)
 /* Points of one shader that are decoded at once; a sample that has more is so all the same. */
 #define POINTS_AT_ONCE ((size_t)1 << 16)
-#define DELTAS_CAP ((size_t)1 << 30)
+/* What they become at once, in bytes, unless it is one row. Made to be large, two bytes of samples
+ * become some hundred: then fewer rows are folded at once. */
+#define DELTAS_CAP ((size_t)256 << 20)
+#define FEWER 4
+/* Of one row, which the limits of an upload keep smaller (ingest_prepare.c: its points). */
+#define ROW_DELTAS_CAP ((size_t)2 << 30)
 /* Rows of one part that may wait anyway, and the share of the storage's size that may. A part of a
  * game is rewritten when it is folded, so that what waits must stand in proportion to it. */
 #define WAITING_LEAST ((uint64_t)256 << 20)
@@ -252,9 +258,10 @@ static void slice_finish(struct slice *slice)
     pm_buffer_finish(&slice->encoded);
 }
 
-/* Folds the oldest rows of a part; *bytes: how many were folded, 0 when nothing waits. */
+/* Folds the oldest rows of a part, up to *most bytes of them, or fewer where memory is short: then
+ * *most is lowered. *bytes: how many were folded, 0 when nothing waits. */
 static bool fold_slice(struct pm_aggregator *aggregator, const char *game, unsigned part,
-                       uint64_t *bytes, struct pm_error *error)
+                       size_t *most, uint64_t *bytes, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
     bool done = true, again = true;
@@ -266,15 +273,22 @@ static bool fold_slice(struct pm_aggregator *aggregator, const char *game, unsig
                               .first_day = pm_ageing_first_day(pm_aggregator_today(aggregator),
                                                                aggregator->retention_days),
                               .arena = pm_arena_create(0)};
-        pm_buffer_init(&slice.encoded, DELTAS_CAP);
+        struct pm_error reason = {0};
         again = false;
-        done =
-            (slice.arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples")) &&
-            storage->operations->read_samples(storage, game, part, SLICE, visit_row, &slice, error);
+        done = (slice.arena || pm_fail(&reason, PM_ERROR_MEMORY, "out of memory for samples")) &&
+               storage->operations->read_samples(storage, game, part, *most, visit_row, &slice,
+                                                 &reason);
+        pm_buffer_init(&slice.encoded, slice.rows > 1 ? aggregator->fold_bytes : ROW_DELTAS_CAP);
         if (done && slice.rows > 0)
-            done = sum_all(&slice, error) && commit_all(&slice, &again, error);
+            done = sum_all(&slice, &reason) && commit_all(&slice, &again, &reason);
         if (done && !again)
             *bytes = slice.bytes;
+        if (!done && reason.code == PM_ERROR_MEMORY && slice.rows > 1) {
+            *most = (size_t)(slice.bytes < *most ? slice.bytes : *most) / FEWER + 1;
+            done = again = true;
+        } else if (!done && error) {
+            *error = reason;
+        }
         slice_finish(&slice);
     }
     return done;
@@ -319,14 +333,16 @@ static void parts_finish(struct parts *all)
     free(all->parts);
 }
 
-/* As much as waited when it was listed: under load there is always more. */
-static bool fold_part(struct pm_aggregator *aggregator, const struct part *part,
-                      struct pm_error *error)
+/* As much as waited when it was listed: under load there is always more. part->bytes: what is left
+ * of that. */
+static bool fold_part(struct pm_aggregator *aggregator, struct part *part, struct pm_error *error)
 {
+    size_t most = SLICE;
     uint64_t bytes = 1;
-    for (uint64_t folded = 0; folded < part->bytes && bytes > 0; folded += bytes) {
-        if (!fold_slice(aggregator, part->game, part->part, &bytes, error))
+    while (part->bytes > 0 && bytes > 0) {
+        if (!fold_slice(aggregator, part->game, part->part, &most, &bytes, error))
             return pm_fail_prefix(error, "folding \"%s\"", part->game);
+        part->bytes -= bytes < part->bytes ? bytes : part->bytes;
         /* Another process may have folded what this one counted. */
         uint64_t known = atomic_load(&aggregator->samples_bytes);
         while (!atomic_compare_exchange_weak(&aggregator->samples_bytes, &known,
@@ -349,12 +365,13 @@ bool pm_aggregator_fold(struct pm_aggregator *aggregator, const char *game, stru
     return done;
 }
 
-bool pm_fold_init(struct pm_aggregator *aggregator, struct pm_error *error)
+bool pm_fold_init(struct pm_aggregator *aggregator, size_t fold_bytes, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
     struct parts all = {0};
     const bool done = storage->operations->list_samples(storage, NULL, visit_part, &all, error);
     atomic_store(&aggregator->samples_bytes, all.bytes);
+    aggregator->fold_bytes = fold_bytes ? fold_bytes : DELTAS_CAP;
     parts_finish(&all);
     return done;
 }
@@ -380,21 +397,65 @@ static int compare_parts(const void *a, const void *b)
     return (left->bytes < right->bytes) - (left->bytes > right->bytes);
 }
 
-/* Folds until no more than this waits; under fold_mutex. */
+/* May it be that only this part cannot be folded? */
+static bool is_of_part(const struct pm_error *error)
+{
+    return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_MEMORY;
+}
+
+/* Remembers what cannot be folded, so that the other games' uploads do not wait for it. */
+static void note_stuck(struct pm_aggregator *aggregator, uint32_t parts, uint64_t bytes,
+                       const struct pm_error *reason)
+{
+    if (parts > 0 && parts != aggregator->stuck_parts)
+        pm_log_error(aggregator->log,
+                     "%" PRIu64 " bytes of uploads cannot be brought into the statistics: %s. They "
+                     "stay, and are tried again; other games go on",
+                     bytes, reason->message);
+    else if (parts == 0 && aggregator->stuck_parts > 0)
+        pm_log_info(aggregator->log, "all uploads are brought into the statistics again");
+    aggregator->stuck_parts = parts;
+    atomic_store(&aggregator->stuck_bytes, bytes);
+}
+
+/* Folds until no more than this waits, beside what cannot be folded; under fold_mutex. */
 static bool fold_down_to(struct pm_aggregator *aggregator, uint64_t most, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
     struct parts all = {0};
+    struct pm_error reason = {0}, last = {0};
+    uint32_t stuck = 0;
+    uint64_t stuck_bytes = 0;
     bool done = storage->operations->list_samples(storage, NULL, visit_part, &all, error);
     if (done && all.count > 0)
         qsort(all.parts, all.count, sizeof(*all.parts), compare_parts);
     /* What this process counted may have been folded by another. */
     if (done)
         atomic_store(&aggregator->samples_bytes, all.bytes);
-    for (size_t i = 0; done && i < all.count && atomic_load(&aggregator->samples_bytes) > most; i++)
-        done = fold_part(aggregator, &all.parts[i], error);
+    for (size_t i = 0; done && i < all.count; i++) {
+        if (atomic_load(&aggregator->samples_bytes) <= most + stuck_bytes)
+            break;
+        if (fold_part(aggregator, &all.parts[i], &reason))
+            continue;
+        done = is_of_part(&reason);
+        stuck++;
+        stuck_bytes += all.parts[i].bytes;
+        last = reason;
+    }
+    if (done)
+        note_stuck(aggregator, stuck, stuck_bytes, &last);
+    else if (error && reason.code != PM_OK)
+        *error = reason;
     parts_finish(&all);
     return done;
+}
+
+/* That wait and can be folded, as far as is known. */
+static uint64_t waiting(struct pm_aggregator *aggregator)
+{
+    const uint64_t all = atomic_load(&aggregator->samples_bytes);
+    const uint64_t stuck = atomic_load(&aggregator->stuck_bytes);
+    return all > stuck ? all - stuck : 0;
 }
 
 bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error)
@@ -402,7 +463,7 @@ bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error)
     const uint64_t most = 2 * limit_of(aggregator);
     bool done = true;
     /* Whoever folds already makes room, soon, though it goes on for long. */
-    while (done && atomic_load(&aggregator->samples_bytes) > most) {
+    while (done && waiting(aggregator) > most) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += LOOK_AGAIN_NS;
@@ -419,7 +480,7 @@ bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error)
 bool pm_aggregator_fold_some(struct pm_aggregator *aggregator, struct pm_error *error)
 {
     const uint64_t may = limit_of(aggregator);
-    if (atomic_load(&aggregator->samples_bytes) <= may)
+    if (waiting(aggregator) <= may)
         return true;
     pthread_mutex_lock(&aggregator->fold_mutex);
     const bool done = fold_down_to(aggregator, may / 4 * 3, error);

@@ -47,9 +47,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct pm_aggregator *open_with(struct place *place, uint64_t samples_bytes)
+static struct pm_aggregator *open_at(struct place *place, uint64_t samples_bytes, size_t fold_bytes)
 {
-    const struct pm_aggregator_info info = {.publish_all = true, .samples_bytes = samples_bytes};
+    const struct pm_aggregator_info info = {
+        .publish_all = true, .samples_bytes = samples_bytes, .fold_bytes = fold_bytes};
     struct pm_error error;
     struct pm_aggregator *aggregator = pm_aggregator_open(place->path, &info, &error);
     if (!aggregator)
@@ -57,15 +58,26 @@ static struct pm_aggregator *open_with(struct place *place, uint64_t samples_byt
     return aggregator;
 }
 
-static void upload(struct place *place, struct pm_aggregator *aggregator)
+static struct pm_aggregator *open_with(struct place *place, uint64_t samples_bytes)
 {
-    const struct pm_profile *profile =
-        random_profile(place->arena, &place->random, "game", SHADERS, SPACE);
+    return open_at(place, samples_bytes, 0);
+}
+
+static void ingest(struct pm_aggregator *aggregator, const struct pm_profile *profile)
+{
     struct pm_ingest_outcome outcome;
     struct pm_error error;
     if (!pm_aggregator_ingest(aggregator, &profile, 1, &outcome, &error))
         fail_msg("%s", error.message);
     assert_int_equal(outcome.result, PM_INGEST_STORED);
+}
+
+static void upload(struct place *place, struct pm_aggregator *aggregator)
+{
+    const struct pm_profile *profile =
+        random_profile(place->arena, &place->random, "game", SHADERS, SPACE);
+    struct pm_error error;
+    ingest(aggregator, profile);
     for (int i = 0; i < SHADERS; i++)
         assert_true(pm_statistics_add_profile(&place->expected[i], &profile->shaders[i], &error));
 }
@@ -183,6 +195,89 @@ static void test_no_more_waits_than_may(void **state)
     pm_aggregator_destroy(aggregator);
 }
 
+/* Little memory: fewer rows at once, at least one. */
+static void test_little_memory(void **state)
+{
+    struct place *place = *state;
+    struct pm_error error;
+    static const size_t bytes[] = {1, 100000, 300000, 1000000};
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++) {
+        struct pm_aggregator *aggregator = open_at(place, 0, bytes[i]);
+        for (int j = 0; j < 12; j++)
+            upload(place, aggregator);
+        if (!pm_aggregator_fold(aggregator, "game", &error))
+            fail_msg("%s", error.message);
+        assert_int_equal(waiting(aggregator), 0);
+        assert_all_there(place, aggregator);
+        pm_aggregator_destroy(aggregator);
+    }
+}
+
+/* Points that take two bytes while they wait and hundreds when they are summed, each of another
+ * shader than all others. */
+static void upload_hostile(struct place *place, struct pm_aggregator *aggregator, uint64_t number)
+{
+    static struct pm_point_counts points[1000];
+    for (uint32_t i = 0; i < 1000; i++) {
+        points[i] = block_counts(i, UINT64_C(1) << 62, UINT64_C(1) << 62);
+        points[i].counts[1] = points[i].counts[0];
+        points[i].counts[2] = points[i].entry_subgroups;
+    }
+    const struct pm_shader_profile shader =
+        block_shader(place->arena, 1000 + number, 1000, points, 1000);
+    ingest(aggregator, profile_of(place->arena, &place->random, "hostile", &shader, 1));
+}
+
+static void test_hostile_samples(void **state)
+{
+    struct place *place = *state;
+    struct pm_error error;
+    struct pm_aggregator *aggregator = open_at(place, 10000, 1 << 20);
+    uint64_t most = 0;
+    for (uint64_t i = 0; i < 30; i++) {
+        upload_hostile(place, aggregator, i);
+        most = waiting(aggregator) > most ? waiting(aggregator) : most;
+    }
+    assert_in_range(most, 10000, 24000); /* one more than twice as much as may */
+    upload(place, aggregator);
+    if (!pm_aggregator_fold_some(aggregator, &error) ||
+        !pm_aggregator_curate(aggregator, "hostile", &error))
+        fail_msg("%s", error.message);
+    assert_true(pm_aggregator_fold(aggregator, "game", &error));
+    assert_all_there(place, aggregator);
+    pm_aggregator_destroy(aggregator);
+}
+
+/* What cannot be folded stays, and holds up nobody else. */
+static void test_damaged_samples(void **state)
+{
+    struct place *place = *state;
+    struct pm_error error;
+    static char damaged[200000];
+    const uint64_t limit = 100000;
+    struct pm_aggregator *aggregator = open_with(place, 0);
+    struct pm_storage *storage = pm_aggregator_storage(aggregator);
+    memset(damaged, 0xff, sizeof(damaged));
+    const struct pm_storage_samples row = {
+        .game = "damaged", .day = 1u << 30, .data = damaged, .size = sizeof(damaged)};
+    assert_true(storage->operations->add_samples(storage, &row, &error));
+    pm_aggregator_destroy(aggregator);
+
+    aggregator = open_with(place, limit);
+    for (int i = 0; i < 60; i++) {
+        upload(place, aggregator);
+        if (!pm_aggregator_fold_some(aggregator, &error))
+            fail_msg("%s", error.message);
+        assert_in_range(waiting(aggregator), sizeof(damaged), sizeof(damaged) + 2 * limit);
+    }
+    assert_true(pm_aggregator_fold(aggregator, "game", &error));
+    assert_int_equal(waiting(aggregator), sizeof(damaged));
+    assert_all_there(place, aggregator);
+    assert_false(pm_aggregator_fold(aggregator, "damaged", &error));
+    assert_int_equal(error.code, PM_ERROR_INPUT);
+    pm_aggregator_destroy(aggregator);
+}
+
 struct folder {
     struct pm_aggregator *aggregator;
     pthread_t thread;
@@ -266,8 +361,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_waits_over_a_restart),   TEST(test_no_more_waits_than_may),
-        TEST(test_folded_by_two),          TEST(test_a_space_that_was_a_lie),
-        TEST(test_dropped_while_it_waits),
+        TEST(test_little_memory),          TEST(test_hostile_samples),
+        TEST(test_damaged_samples),        TEST(test_folded_by_two),
+        TEST(test_a_space_that_was_a_lie), TEST(test_dropped_while_it_waits),
     };
     return cmocka_run_group_tests_name("fold", tests, NULL, NULL);
 }

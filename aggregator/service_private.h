@@ -127,8 +127,8 @@ void *pm_commit_run(void *service);
 
 /* ---- service_curate.c ---- */
 
-/* The curator's thread: curates the games that have new uploads, now and then, and once more at the
- * end. */
+/* The curator's thread: curates the games that have new uploads, now and then, until the service
+ * stops. */
 void *pm_curate_run(void *service);
 
 /* ---- service_upkeep.c ---- */

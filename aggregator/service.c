@@ -29,7 +29,7 @@ static bool init_sync(struct pm_service *service)
 {
     pthread_condattr_t monotonic;
     pthread_mutex_init(&service->mutex, NULL);
-    pthread_mutex_init(&service->cache_mutex, NULL);
+    pm_bodies_init(&service->bodies);
     pthread_mutex_init(&service->large_mutex, NULL);
     pm_models_init(&service->models);
     pm_metrics_init(&service->metrics);
@@ -272,14 +272,13 @@ void pm_service_destroy(struct pm_service *service)
     if (service->upkeep_runs)
         pthread_join(service->upkeep, NULL);
     pm_rates_finish(&service->rates);
-    pm_database_finish(service);
+    pm_bodies_finish(&service->bodies);
     pm_models_finish(&service->models);
     pm_metrics_finish(&service->metrics);
     pthread_cond_destroy(&service->queue_changed);
     pthread_cond_destroy(&service->stop_changed);
     pthread_cond_destroy(&service->answered);
     pthread_mutex_destroy(&service->mutex);
-    pthread_mutex_destroy(&service->cache_mutex);
     pthread_mutex_destroy(&service->large_mutex);
     if (service->key)
         explicit_bzero(service->key, strlen(service->key));

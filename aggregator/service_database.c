@@ -45,7 +45,7 @@ static struct MHD_Response *make_response(struct pm_buffer *body, const char *et
     return response;
 }
 
-/* What the cache knows a publication by; no two have the same. malloc'ed. */
+/* What a publication's body is kept under; no two have the same. malloc'ed. */
 static char *name_of(const struct pm_publication *publication)
 {
     char *name = NULL;
@@ -55,69 +55,49 @@ static char *name_of(const struct pm_publication *publication)
     return name;
 }
 
-/* The slot of that name, or the one used longest ago. */
-static struct pm_cached_database *cache_slot(struct pm_service *service, const char *name)
+/* Reads the body, and keeps it under its own ETag, which may be newer by now. */
+static struct MHD_Response *read_body(struct pm_service *service, const char *name,
+                                      const struct pm_publication *publication,
+                                      struct pm_error *error)
 {
-    struct pm_cached_database *oldest = &service->cache[0];
-    for (size_t i = 0; i < PM_CACHED_DATABASES; i++) {
-        struct pm_cached_database *slot = &service->cache[i];
-        if (slot->name && strcmp(slot->name, name) == 0)
-            return slot;
-        if (slot->used < oldest->used)
-            oldest = slot;
-    }
-    return oldest;
-}
-
-static void cache_clear(struct pm_cached_database *slot)
-{
-    free(slot->name);
-    if (slot->response)
-        MHD_destroy_response(slot->response);
-    memset(slot, 0, sizeof(*slot));
-}
-
-/* Reads the body into the slot; takes over the name. */
-static bool fill_slot(struct pm_service *service, struct pm_cached_database *slot, char *name,
-                      const struct pm_publication *publication, struct pm_error *error)
-{
+    char etag[PM_ETAG_TEXT];
     struct pm_buffer body;
+    struct MHD_Response *response = NULL;
     pm_buffer_init(&body, BODY_CAP);
-    cache_clear(slot);
-    slot->name = name;
-    bool done =
-        pm_aggregator_publication(service->aggregator, publication, slot->etag, &body, error);
-    if (done && !(slot->response = make_response(&body, slot->etag)))
-        done = pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
-    if (!done)
-        cache_clear(slot);
+    if (pm_aggregator_publication(service->aggregator, publication, etag, &body, error)) {
+        const size_t bytes = body.size;
+        response = make_response(&body, etag);
+        if (response && !pm_bodies_keep(&service->bodies, name, etag, response, bytes)) {
+            MHD_destroy_response(response);
+            response = NULL;
+        }
+        if (!response)
+            pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
+    }
     pm_buffer_finish(&body);
-    return done;
+    return response;
 }
 
-/* Queues the body; one lock holds for all, so that a body that many ask for is read once. */
 static bool queue_database(struct pm_service *service, struct MHD_Connection *connection,
                            const struct pm_publication *publication, enum MHD_Result *result,
                            struct pm_error *error)
 {
     char etag[PM_ETAG_TEXT];
+    struct MHD_Response *response = NULL;
     char *name = name_of(publication);
     if (!name)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
-    pthread_mutex_lock(&service->cache_mutex);
-    struct pm_cached_database *slot = cache_slot(service, name);
-    bool done = pm_aggregator_publication(service->aggregator, publication, etag, NULL, error);
-    if (done && (!slot->name || strcmp(slot->name, name) != 0 || strcmp(slot->etag, etag) != 0)) {
-        done = fill_slot(service, slot, name, publication, error);
-        name = NULL;
+    pthread_mutex_lock(&service->bodies.mutex);
+    if (pm_aggregator_publication(service->aggregator, publication, etag, NULL, error)) {
+        response = pm_bodies_find(&service->bodies, name, etag);
+        if (!response)
+            response = read_body(service, name, publication, error);
+        if (response)
+            *result = MHD_queue_response(connection, MHD_HTTP_OK, response);
     }
-    if (done) {
-        slot->used = ++service->cache_uses;
-        *result = MHD_queue_response(connection, MHD_HTTP_OK, slot->response);
-    }
-    pthread_mutex_unlock(&service->cache_mutex);
+    pthread_mutex_unlock(&service->bodies.mutex);
     free(name);
-    return done;
+    return response != NULL;
 }
 
 static enum MHD_Result answer(struct pm_service *service, struct MHD_Connection *connection,
@@ -168,10 +148,4 @@ enum MHD_Result pm_get_database(struct pm_get *get)
 enum MHD_Result pm_get_previous_database(struct pm_get *get)
 {
     return answer_version(get, true);
-}
-
-void pm_database_finish(struct pm_service *service)
-{
-    for (size_t i = 0; i < PM_CACHED_DATABASES; i++)
-        cache_clear(&service->cache[i]);
 }

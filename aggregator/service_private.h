@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aggregator/service.h"
+#include "aggregator/service_bodies.h"
 #include "aggregator/service_metrics.h"
 #include "aggregator/service_model.h"
 #include "aggregator/service_rates.h"
@@ -10,7 +11,6 @@
 #include <stdatomic.h>
 
 #define PM_TOKEN_DIGEST_BYTES 32
-#define PM_CACHED_DATABASES 64
 
 enum pm_request_state {
     PM_REQUEST_READING,   /* its body comes in */
@@ -57,13 +57,6 @@ struct pm_tokens {
     size_t room;
 };
 
-struct pm_cached_database {
-    char *name;
-    char etag[PM_ETAG_TEXT];
-    struct MHD_Response *response;
-    uint64_t used; /* when, in uses */
-};
-
 struct pm_service {
     struct pm_aggregator *aggregator;
     struct pm_log *log;
@@ -93,9 +86,7 @@ struct pm_service {
 
     pthread_mutex_t large_mutex; /* held while a large upload is read */
 
-    pthread_mutex_t cache_mutex; /* of what follows */
-    struct pm_cached_database cache[PM_CACHED_DATABASES];
-    uint64_t cache_uses;
+    struct pm_bodies bodies;
 
     pthread_t committer, curator, upkeep;
     bool committer_runs, curator_runs, upkeep_runs;
@@ -143,10 +134,6 @@ enum MHD_Result pm_http_handle(void *service, struct MHD_Connection *connection,
                                size_t *size, void **request);
 void pm_http_completed(void *service, struct MHD_Connection *connection, void **request,
                        enum MHD_RequestTerminationCode code);
-
-/* ---- service_database.c ---- */
-
-void pm_database_finish(struct pm_service *service);
 
 /* ---- service_get.c: what the answers share ---- */
 

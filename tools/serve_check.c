@@ -13,8 +13,8 @@
 #define MIB ((uint64_t)1 << 20)
 /* Below this, and below a tenth of what the storage has, someone should look … */
 #define FREE_WARNING (1024 * MIB)
-/* … and below this the write-ahead log alone may fill it. */
-#define FREE_ERROR (64 * MIB)
+/* … and below this the write-ahead log alone may fill it: what SQLite leaves of one that grew. */
+#define FREE_ERROR (256 * MIB)
 
 struct check {
     unsigned errors;

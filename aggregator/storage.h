@@ -163,8 +163,9 @@ struct pm_storage_operations {
     bool (*put_database)(struct pm_storage *storage, const char *game, const char *scene,
                          const char *etag, size_t size, struct pm_error *error);
     /* Forgets all of a game, or with a key all of one shader of it, but for what was published
-     * then; upload ids stay, so that no retry counts again. What is deleted is overwritten. *blobs:
-     * how many went. */
+     * then; upload ids stay, so that no retry counts again. What is deleted is overwritten in the
+     * file, and with the commit the log is emptied, unless somebody reads it for long; what was
+     * deleted or moved before may be left in free space. *blobs: how many went. */
     bool (*drop)(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
                  uint64_t *blobs, struct pm_error *error);
     /* Origins say where a game's sums come from, so that none is added twice: a game gets a random

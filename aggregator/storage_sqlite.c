@@ -133,6 +133,8 @@ static void merge_function(sqlite3_context *context, int count, sqlite3_value **
 
 /* ---- writer functions ---- */
 
+#define EMPTY_LOG_MILLISECONDS 1000
+
 static void rollback(struct pm_storage *storage)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
@@ -145,6 +147,17 @@ static void rollback(struct pm_storage *storage)
     if (sqlite->full)
         sqlite3_wal_checkpoint_v2(sqlite->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite->full = false;
+    sqlite->dropped = false;
+}
+
+/* The log holds pages as they were before something was deleted. Waits only a moment for who reads
+ * the log, since nobody else can write meanwhile; if that is not enough, the last connection to
+ * close removes the log, or what is written next takes its place. */
+static void empty_log(struct pm_sqlite *sqlite)
+{
+    sqlite3_busy_timeout(sqlite->writer, EMPTY_LOG_MILLISECONDS);
+    sqlite3_wal_checkpoint_v2(sqlite->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(sqlite->writer, PM_SQLITE_BUSY_MILLISECONDS);
 }
 
 /* durable: whether the commit waits for the disk. The log is written in order, so what is
@@ -184,10 +197,15 @@ static bool begin_lazily(struct pm_storage *storage, struct pm_error *error)
 
 static bool commit(struct pm_storage *storage, struct pm_error *error)
 {
-    if (run_plain((struct pm_sqlite *)storage, PM_SQLITE_COMMIT, error))
-        return true;
-    rollback(storage);
-    return false;
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    if (!run_plain(sqlite, PM_SQLITE_COMMIT, error)) {
+        rollback(storage);
+        return false;
+    }
+    if (sqlite->dropped)
+        empty_log(sqlite);
+    sqlite->dropped = false;
+    return true;
 }
 
 static bool add_upload_id(struct pm_storage *storage, const uint8_t id[static PM_UPLOAD_ID_BYTES],

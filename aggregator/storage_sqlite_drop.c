@@ -42,6 +42,7 @@ bool pm_sqlite_drop(struct pm_storage *storage, const char *game, const struct p
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3 *db = sqlite->writer;
     bool done = true;
+    sqlite->dropped = true;
     /* Free pages would hold what was there until they are written to again. */
     sqlite3_exec(db, "PRAGMA secure_delete = ON", NULL, NULL, NULL);
     for (size_t i = 0; done && i < sizeof(of_shader) / sizeof(*of_shader); i++) {

@@ -66,7 +66,8 @@ struct pm_sqlite {
     int64_t data_version;           /* changes when another connection writes */
     struct pm_sqlite_space *spaces; /* storage_sqlite_spaces.c */
     uint64_t spaces_seed;
-    bool full; /* a write of this transaction found no space */
+    bool full;    /* a write of this transaction found no space */
+    bool dropped; /* this transaction deletes what shall not be left in the log either */
     pthread_mutex_t readers_mutex;
     sqlite3 *readers[PM_SQLITE_IDLE_READERS]; /* under readers_mutex: idle connections */
     size_t reader_count;
@@ -108,6 +109,9 @@ bool pm_sqlite_read_samples(struct pm_storage *storage, const char *game, unsign
                             struct pm_error *error);
 bool pm_sqlite_list_samples(struct pm_storage *storage, const char *game,
                             pm_storage_visit_part visit, void *user, struct pm_error *error);
+
+/* How long another process may hold what is needed. */
+#define PM_SQLITE_BUSY_MILLISECONDS 10000
 
 /* NULL on failure. */
 sqlite3 *pm_sqlite_connect(const char *path, int flags, struct pm_error *error);

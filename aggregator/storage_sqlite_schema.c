@@ -8,7 +8,6 @@
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
 #define SCHEMA_VERSION 2
-#define BUSY_MILLISECONDS 10000
 
 #define TEXT_OF(x) #x
 #define NUMBER(x) TEXT_OF(x)
@@ -124,7 +123,7 @@ sqlite3 *pm_sqlite_connect(const char *path, int flags, struct pm_error *error)
         return NULL;
     }
     sqlite3_extended_result_codes(db, 1);
-    sqlite3_busy_timeout(db, BUSY_MILLISECONDS);
+    sqlite3_busy_timeout(db, PM_SQLITE_BUSY_MILLISECONDS);
     /* A file to import may come from anywhere: what its schema calls gets no rights. */
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

@@ -3,6 +3,7 @@
 #include "aggregator/aggregator.h"
 #include "aggregator/statistics.h"
 #include "aggregator/support.h"
+#include "base/file.h"
 #include "patience.h"
 #include <pthread.h>
 #include <setjmp.h>
@@ -355,6 +356,42 @@ static void test_dropped_while_it_waits(void **state)
     pm_aggregator_destroy(aggregator);
 }
 
+/* Are these bytes in the file? */
+static bool has(const char *path, const void *bytes, size_t size)
+{
+    struct pm_buffer file;
+    struct pm_error error;
+    pm_buffer_init(&file, (size_t)64 << 20);
+    if (!pm_file_read(path, &file, &error))
+        fail_msg("%s", error.message);
+    const bool found = memmem(file.data, file.size, bytes, size) != NULL;
+    pm_buffer_finish(&file);
+    return found;
+}
+
+/* What is dropped is neither in the file nor in the log, while both are in use. */
+static void test_dropped_is_overwritten(void **state)
+{
+    struct place *place = *state;
+    const struct pm_shader_key key = key_of(0);
+    char *log = join(place->folder, "test.db-wal");
+    struct pm_error error;
+    uint64_t blobs;
+    for (int folded = 0; folded < 2; folded++) {
+        struct pm_aggregator *aggregator = open_with(place, 0);
+        upload(place, aggregator);
+        if (folded)
+            assert_true(pm_aggregator_curate(aggregator, "game", &error));
+        assert_true(has(log, key.bytes, sizeof(key.bytes)));
+        assert_true(pm_aggregator_drop(aggregator, "game", NULL, &blobs, &error));
+        assert_false(has(log, key.bytes, sizeof(key.bytes)));
+        if (!folded) /* else the samples' own pages became free when they were folded */
+            assert_false(has(place->path, key.bytes, sizeof(key.bytes)));
+        pm_aggregator_destroy(aggregator);
+    }
+    free(log);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -364,6 +401,7 @@ int main(void)
         TEST(test_little_memory),          TEST(test_hostile_samples),
         TEST(test_damaged_samples),        TEST(test_folded_by_two),
         TEST(test_a_space_that_was_a_lie), TEST(test_dropped_while_it_waits),
+        TEST(test_dropped_is_overwritten),
     };
     return cmocka_run_group_tests_name("fold", tests, NULL, NULL);
 }

@@ -40,7 +40,8 @@ struct pm_aggregator_info {
     uint32_t retention_days;     /* what is older is neither shown nor kept; 0: kept for ever */
     uint32_t token_clusters; /* clusters of one token, game and epoch that count; 0: all (sources.h)
                               */
-    uint32_t min_tokens;     /* distinct tokens of one epoch before a shader is published; 0 and 1:
+    uint32_t min_tokens;     /* distinct tokens of one epoch before a shader is published, in one
+                                environment, and of a scene for its database (claims.h); 0 and 1:
                                 whoever sent it, also without a token */
     const char *epoch_file;  /* where the epoch's key survives restarts (sources.h); NULL: nowhere */
     int64_t (*clock)(void *user); /* seconds since the epoch; NULL: the system's */

@@ -3,6 +3,7 @@
 #include "aggregator/ageing.h"
 #include "aggregator/aggregator_private.h"
 #include "base/random.h"
+#include <blake2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,18 +48,64 @@ static uint64_t *place_of(struct pm_claims *claims, uint64_t number)
     return claims->full ? &claims->full[(number >> 32) % REMEMBERED] : NULL;
 }
 
-/* A number for the claim that nobody outside can predict, since uploaders choose keys and names. */
-static uint64_t number_of(const struct pm_claims *claims, const char *game,
-                          const struct pm_shader_profile *shader)
+void pm_claims_scope(const struct pm_environment *environment, bool plain, const char *scene,
+                     uint8_t scope[static PM_SCOPE_BYTES])
 {
+    const uint32_t words[] = {environment->subgroup_size,  environment->vendor_id,
+                              environment->device_id,      environment->driver_id,
+                              environment->driver_version, plain};
+    uint8_t bytes[sizeof(words)];
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(words[i / 4] >> i % 4 * 8);
+    /* What chooses a scope is hashed, and nobody finds two that are one. Cannot fail: the sizes are
+     * fine. */
+    blake2b(scope, scene, bytes, PM_SCOPE_BYTES, strlen(scene), sizeof(bytes));
+}
+
+/* What a source says something about. */
+struct subject {
+    const char *game;
+    const struct pm_shader_profile *shader;
+    const char *scene; /* as for pm_claims_scope; NULL: the number of points */
+};
+
+static void scope_of(const struct subject *subject, uint8_t scope[static PM_SCOPE_BYTES])
+{
+    const struct pm_shader_profile *shader = subject->shader;
+    if (subject->scene)
+        pm_claims_scope(&shader->environment, shader->flags == 0, subject->scene, scope);
+    else
+        memset(scope, 0, PM_SCOPE_BYTES);
+}
+
+static uint64_t mix_text(uint64_t number, const char *text, uint64_t secret)
+{
+    for (; *text; text++)
+        number = pm_random_mix((number ^ (uint8_t)*text) + secret);
+    return number;
+}
+
+/* A number for the claim that nobody outside can predict, since uploaders choose keys and names. */
+static uint64_t number_of(const struct pm_claims *claims, const struct subject *subject)
+{
+    const struct pm_shader_profile *shader = subject->shader;
+    const struct pm_environment *environment = &shader->environment;
+    const uint64_t of_environment[] = {
+        (uint64_t)environment->subgroup_size << 32 | environment->vendor_id,
+        (uint64_t)environment->device_id << 32 | environment->driver_id,
+        (uint64_t)environment->driver_version << 32 | (shader->flags == 0 ? 2 : 1)};
     uint64_t words[PM_SHADER_KEY_BYTES / sizeof(uint64_t)];
     uint64_t number = claims->secret[0];
     memcpy(words, shader->key.bytes, sizeof(words));
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         number = pm_random_mix(number ^ words[i]) + claims->secret[1];
     number = pm_random_mix(number ^ ((uint64_t)shader->kind << 32 | shader->space));
-    for (const char *c = game; *c; c++)
-        number = pm_random_mix((number ^ (uint8_t)*c) + claims->secret[1]);
+    number = mix_text(number, subject->game, claims->secret[1]);
+    if (subject->scene) {
+        for (size_t i = 0; i < sizeof(of_environment) / sizeof(*of_environment); i++)
+            number = pm_random_mix(number ^ of_environment[i]) + claims->secret[1];
+        number = mix_text(number, subject->scene, claims->secret[1]);
+    }
     return number | 1;
 }
 
@@ -125,7 +172,8 @@ static bool known_stands(const struct pm_aggregator *aggregator, const struct fo
 /* The claim of this space, a new one if need be: then *instead is the space of the one whose place
  * it takes, or 0. NULL: there is no place. */
 static struct pm_storage_claim *place(const struct pm_aggregator *aggregator, struct found *found,
-                                      const struct pm_shader_profile *shader, uint32_t today,
+                                      const struct pm_shader_profile *shader,
+                                      const uint8_t scope[static PM_SCOPE_BYTES], uint32_t today,
                                       uint32_t *instead)
 {
     struct pm_storage_claim *claim = NULL;
@@ -142,12 +190,14 @@ static struct pm_storage_claim *place(const struct pm_aggregator *aggregator, st
             *instead = claim->space;
         }
     }
-    if (claim)
+    if (claim) {
         *claim = (struct pm_storage_claim){.key = shader->key,
                                            .kind = shader->kind,
                                            .space = shader->space,
                                            .marks_day = today,
                                            .marks = marks_of(found, claim)};
+        memcpy(claim->scope, scope, PM_SCOPE_BYTES);
+    }
     return claim;
 }
 
@@ -172,46 +222,55 @@ static bool add_mark(const struct pm_aggregator *aggregator, struct found *found
     return true;
 }
 
-/* Adds the source to the shader's claims, as they are in the storage. *claim: the one it makes;
+/* Adds the source to the subject's claims, as they are in the storage. *claim: the one it makes;
  * NULL: it is not counted. */
-static bool note(struct pm_aggregator *aggregator, const char *game,
-                 const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
-                 uint32_t today, struct found *found, struct pm_storage_claim **claim,
-                 struct pm_error *error)
+static bool add(struct pm_aggregator *aggregator, const struct subject *subject,
+                const struct pm_ingest_source *source, uint32_t today, struct found *found,
+                struct pm_storage_claim **claim, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
-    uint8_t mark[PM_MARK_BYTES];
+    const struct pm_shader_profile *shader = subject->shader;
+    uint8_t mark[PM_MARK_BYTES], scope[PM_SCOPE_BYTES];
     uint32_t instead;
-    if (!storage->operations->find_claims(storage, game, &shader->key, shader->kind, visit, found,
-                                          error))
+    scope_of(subject, scope);
+    if (!storage->operations->find_claims(storage, subject->game, &shader->key, shader->kind, scope,
+                                          visit, found, error))
         return false;
-    pm_sources_mark(aggregator->sources, source, game, &shader->key, shader->kind, mark);
+    pm_sources_mark(aggregator->sources, source, subject->game, &shader->key, shader->kind, scope,
+                    mark);
     const bool marked = is_marked(found, mark, today);
-    *claim = place(aggregator, found, shader, today, &instead);
+    *claim = place(aggregator, found, shader, scope, today, &instead);
     if (!*claim || marked || !add_mark(aggregator, found, *claim, mark, today))
         return true;
-    return storage->operations->put_claim(storage, game, *claim, instead, error);
+    return storage->operations->put_claim(storage, subject->game, *claim, instead, error);
 }
 
-bool pm_claims_note(struct pm_aggregator *aggregator, const char *game,
-                    const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
-                    uint32_t today, uint32_t known, bool *wins, struct pm_error *error)
+/* Does the claim that it makes have as many marks as are counted? */
+static bool is_full(struct pm_claims *claims, const struct subject *subject)
 {
-    const uint64_t number = number_of(aggregator->claims, game, shader);
-    uint64_t *remembered = place_of(aggregator->claims, number);
-    const bool agrees = known == 0 || known == shader->space;
-    *wins = false;
-    if (aggregator->min_tokens <= 1 || (agrees && remembered && *remembered == number))
-        return true;
+    const uint64_t number = number_of(claims, subject);
+    const uint64_t *remembered = place_of(claims, number);
+    return remembered && *remembered == number;
+}
 
+/* known, wins: as for pm_claims_note. */
+static bool note(struct pm_aggregator *aggregator, const struct subject *subject,
+                 const struct pm_ingest_source *source, uint32_t today, uint32_t known, bool *wins,
+                 struct pm_error *error)
+{
+    const bool agrees = known == 0 || known == subject->shader->space;
     struct found found = {.room = (size_t)aggregator->min_tokens * PM_MARK_BYTES};
     struct pm_storage_claim *claim = NULL;
+    if (agrees && is_full(aggregator->claims, subject))
+        return true;
     found.marks = malloc(PM_CLAIMS_OF_SHADER * found.room);
     if (!found.marks)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u tokens",
                        aggregator->min_tokens);
-    const bool done = note(aggregator, game, shader, source, today, &found, &claim, error);
+    const bool done = add(aggregator, subject, source, today, &found, &claim, error);
     if (done && claim) {
+        const uint64_t number = number_of(aggregator->claims, subject);
+        uint64_t *remembered = place_of(aggregator->claims, number);
         *wins = !agrees && stands(aggregator, claim, today) &&
                 !known_stands(aggregator, &found, known, today);
         if (remembered && claim->marks_day == today && claim->marks_size == found.room)
@@ -219,4 +278,24 @@ bool pm_claims_note(struct pm_aggregator *aggregator, const char *game,
     }
     free(found.marks);
     return done;
+}
+
+bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const char *scene,
+                    const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
+                    uint32_t today, uint32_t known, bool *wins, struct pm_error *error)
+{
+    const struct subject points = {game, shader, NULL}, all_scenes = {game, shader, ""},
+                         one_scene = {game, shader, scene};
+    const bool agrees = known == 0 || known == shader->space, has_scene = scene && *scene;
+    bool none;
+    *wins = false;
+    /* Those of the narrowest scope have claimed for the wider ones, too. */
+    if (aggregator->min_tokens <= 1 ||
+        (agrees && is_full(aggregator->claims, has_scene ? &one_scene : &all_scenes)))
+        return true;
+    if (!note(aggregator, &points, source, today, known, wins, error))
+        return false;
+    return !agrees ||
+           (note(aggregator, &all_scenes, source, today, 0, &none, error) &&
+            (!has_scene || note(aggregator, &one_scene, source, today, 0, &none, error)));
 }

@@ -16,6 +16,7 @@ struct gathered {
 /* One (key, environment, kind) while its blobs come in. */
 struct curation {
     struct pm_aggregator *aggregator;
+    const char *scene; /* "": all */
     bool everything;
     pm_curate_observe observe; /* NULL: nobody watches */
     void *user;
@@ -32,7 +33,7 @@ struct curation {
     uint32_t flags;             /* of all */
     uint32_t today;
     uint32_t first_day;              /* of the retention */
-    struct pm_storage_claim *claims; /* without marks, sorted by key and kind */
+    struct pm_storage_claim *claims; /* without marks and those of numbers of points, sorted */
     size_t claim_count, claims_allocated;
 };
 
@@ -90,19 +91,24 @@ static int compare_claims(const void *a, const void *b)
         return order;
     if (left->kind != right->kind)
         return left->kind < right->kind ? -1 : 1;
+    const int scopes = memcmp(left->scope, right->scope, PM_SCOPE_BYTES);
+    if (scopes != 0)
+        return scopes;
     return left->space < right->space ? -1 : left->space > right->space;
 }
 
-/* Did enough distinct tokens send profiles of the shader, within the retention? */
-static bool is_vouched(const struct curation *curation, uint32_t space)
+/* Did enough distinct tokens send profiles of the shader, within the retention, in its environment
+ * and of the scene, if it is of one? plain: without flags; else with some. */
+static bool is_vouched(const struct curation *curation, bool plain, uint32_t space)
 {
     const uint32_t wanted = curation->aggregator->min_tokens;
-    const struct pm_storage_claim name = {
+    struct pm_storage_claim name = {
         .key = curation->key.key, .kind = curation->key.kind, .space = space};
     if (wanted <= 1)
         return true;
     if (curation->claim_count == 0)
         return false;
+    pm_claims_scope(&curation->key.environment, plain, curation->scene, name.scope);
     const struct pm_storage_claim *claim =
         bsearch(&name, curation->claims, curation->claim_count, sizeof(name), compare_claims);
     return claim && claim->tokens >= wanted && claim->day >= curation->first_day;
@@ -272,12 +278,11 @@ static uint64_t most_sessions(const struct judged *judged)
 }
 
 /* Takes the points and the deficit from *judged where it keeps them. */
-static bool append(struct curation *curation, struct judged *judged, uint32_t flags,
+static bool append(struct curation *curation, struct judged *judged, uint32_t flags, bool vouched,
                    struct pm_error *error)
 {
     struct pm_database *database = &curation->out->database;
     const uint32_t space = judged->statistics->space;
-    const bool vouched = is_vouched(curation, space);
     if (!make_room(curation, error))
         return false;
     struct pm_shader_estimates *shader = &curation->shaders[database->shader_count];
@@ -322,7 +327,9 @@ static void forget_gathered(struct curation *curation)
 }
 
 /* Ends the shader whose blobs came in: its profiles without flags where they cover it, else also
- * those that counted occluded pixels (HAZARDS 4) or could not count some candidates (HAZARDS 2). */
+ * those that counted occluded pixels (HAZARDS 4) or could not count some candidates (HAZARDS 2).
+ * Those without flags have to be vouched for alone; all together also are where a part of them is.
+ */
 static bool close_shader(struct curation *curation, struct pm_error *error)
 {
     if (!curation->open)
@@ -331,16 +338,19 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
     struct judged judged = {0};
     uint32_t flags = 0;
     bool done = true, chosen = false;
+    const bool plain = is_vouched(curation, true, curation->all.exact.space);
+    const bool flagged = is_vouched(curation, false, curation->all.exact.space);
     if (curation->plain.exact.space != 0) {
         done = judge(curation->aggregator, &curation->plain, &judged, error);
-        chosen = done && (curation->flags == 0 || judged.covered == curation->plain.exact.space);
+        chosen = done && (curation->flags == 0 ||
+                          ((plain || !flagged) && judged.covered == curation->plain.exact.space));
     }
     if (done && !chosen) {
         judged_finish(&judged);
         flags = curation->flags;
         done = judge(curation->aggregator, &curation->all, &judged, error);
     }
-    done = done && append(curation, &judged, flags, error);
+    done = done && append(curation, &judged, flags, plain || (!chosen && flagged), error);
     judged_finish(&judged);
     forget_gathered(curation);
     return done;
@@ -432,7 +442,10 @@ static bool visit_game(void *user, const char *game, uint64_t uploads, struct pm
 
 static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
 {
+    static const uint8_t of_points[PM_SCOPE_BYTES];
     struct curation *curation = user;
+    if (memcmp(claim->scope, of_points, PM_SCOPE_BYTES) == 0)
+        return true;
     if (curation->claim_count == curation->claims_allocated) {
         const size_t allocated = curation->claims_allocated ? curation->claims_allocated * 2 : 256;
         struct pm_storage_claim *claims = realloc(curation->claims, allocated * sizeof(*claims));
@@ -474,6 +487,7 @@ bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_req
     const char *game = request->game;
     struct wanted_game wanted = {.name = game};
     struct curation curation = {.aggregator = aggregator,
+                                .scene = request->scene ? request->scene : "",
                                 .everything = request->everything,
                                 .observe = request->observe,
                                 .user = request->user,
@@ -503,7 +517,7 @@ bool pm_curate_read_shader(struct pm_aggregator *aggregator, const char *game,
     struct pm_storage *storage = aggregator->storage;
     struct pm_curated curated = {0};
     struct curation curation = {
-        .aggregator = aggregator, .observe = observe, .user = user, .out = &curated};
+        .aggregator = aggregator, .scene = "", .observe = observe, .user = user, .out = &curated};
     const bool done =
         begin_curation(&curation, game, error) &&
         storage->operations->read_shader(storage, game, key, visit_blob, &curation, error) &&

@@ -160,8 +160,8 @@ static bool check_spaces(struct group *group, const struct pm_profile *profile,
             return false;
         if (known == 0 || known == shader->space)
             continue;
-        if (source && !pm_claims_note(group->aggregator, profile->game, shader, source, group->day,
-                                      known, &wins, error))
+        if (source && !pm_claims_note(group->aggregator, profile->game, profile->scene, shader,
+                                      source, group->day, known, &wins, error))
             return false;
         if (wins && !replace_space(group, profile->game, shader, known, error))
             return false;
@@ -188,8 +188,8 @@ static bool put_spaces(struct group *group, const struct pm_profile *profile,
                                              &known, error) ||
             (known == 0 && !storage->operations->put_space(storage, profile->game, &shader->key,
                                                            shader->kind, shader->space, error)) ||
-            (source && !pm_claims_note(group->aggregator, profile->game, shader, source, group->day,
-                                       shader->space, &wins, error)))
+            (source && !pm_claims_note(group->aggregator, profile->game, profile->scene, shader,
+                                       source, group->day, shader->space, &wins, error)))
             return false;
     }
     return true;

@@ -141,6 +141,18 @@ static bool store(struct pm_aggregator *aggregator, const char *scene,
     return done;
 }
 
+/* A scene of which nothing may be published has no database, or an empty one where it had one: its
+ * name, too, is only what somebody sent. */
+static bool is_secret(const struct pm_aggregator *aggregator, const struct pm_curated *curated,
+                      const char *scene)
+{
+    struct pm_storage *storage = aggregator->storage;
+    char etag[PM_ETAG_TEXT];
+    return *scene && curated->database.shader_count == 0 &&
+           !storage->operations->get_database(storage, curated->database.game, scene, false, etag,
+                                              NULL, NULL);
+}
+
 /* result: NULL where nobody asks. */
 static bool publish(struct pm_aggregator *aggregator, const struct pm_curate_request *request,
                     struct pm_curate_result *result, struct pm_error *error)
@@ -156,10 +168,11 @@ static bool publish(struct pm_aggregator *aggregator, const struct pm_curate_req
     pm_buffer_init(&body, DATABASE_CAP);
     const bool done =
         pm_curate_read(aggregator, request, arena, &curated, error) &&
-        make_publication(aggregator, scene, &curated.database, &body, etag, &changed, error) &&
-        (!changed && *scene
-             ? true
-             : store(aggregator, scene, &curated, changed ? etag : NULL, &body, error));
+        (is_secret(aggregator, &curated, scene) ||
+         (make_publication(aggregator, scene, &curated.database, &body, etag, &changed, error) &&
+          (!changed && *scene
+               ? true
+               : store(aggregator, scene, &curated, changed ? etag : NULL, &body, error))));
     if (done && result)
         *result = (struct pm_curate_result){curated.database.curated_at, curated.uploads,
                                             curated.points, curated.points_covered};

@@ -192,11 +192,12 @@ bool pm_sources_count(struct pm_sources *sources, const struct pm_ingest_source 
 
 void pm_sources_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,
                      const char *game, const struct pm_shader_key *key, enum pm_kind kind,
-                     uint8_t mark[static PM_MARK_BYTES])
+                     const uint8_t scope[static PM_SCOPE_BYTES], uint8_t mark[static PM_MARK_BYTES])
 {
-    uint8_t shader[PM_SHADER_KEY_BYTES + 1];
+    uint8_t shader[PM_SHADER_KEY_BYTES + 1 + PM_SCOPE_BYTES];
     memcpy(shader, key->bytes, PM_SHADER_KEY_BYTES);
     shader[PM_SHADER_KEY_BYTES] = (uint8_t)kind;
+    memcpy(shader + PM_SHADER_KEY_BYTES + 1, scope, PM_SCOPE_BYTES);
     hash(sources, source, game, shader, sizeof(shader), mark, PM_MARK_BYTES);
 }
 

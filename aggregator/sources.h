@@ -49,7 +49,8 @@ bool pm_sources_count(struct pm_sources *sources, const struct pm_ingest_source 
 void pm_sources_keep(struct pm_sources *sources);
 void pm_sources_undo(struct pm_sources *sources);
 
-/* What a claim keeps of a source. */
+/* What a claim of this scope (claims.h) keeps of a source. */
 void pm_sources_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,
                      const char *game, const struct pm_shader_key *key, enum pm_kind kind,
+                     const uint8_t scope[static PM_SCOPE_BYTES],
                      uint8_t mark[static PM_MARK_BYTES]);

@@ -58,10 +58,14 @@ typedef bool (*pm_storage_visit_scene)(void *user, const char *scene, struct pm_
 typedef bool (*pm_storage_visit_origin)(void *user, const void *origin, size_t size,
                                         struct pm_error *error);
 
-/* One number of points that uploads said a shader has, and how many tokens said so (sources.h). */
+#define PM_SCOPE_BYTES 16
+
+/* One number of points that uploads said a shader has, and how many tokens said so (sources.h), in
+ * one scope (claims.h). */
 struct pm_storage_claim {
     struct pm_shader_key key;
     enum pm_kind kind;
+    uint8_t scope[PM_SCOPE_BYTES];
     uint32_t space;
     uint32_t tokens; /* most distinct tokens of one epoch */
     uint32_t day;    /* the last epoch that had so many */
@@ -122,12 +126,13 @@ struct pm_storage_operations {
     bool (*replace_space)(struct pm_storage *storage, const char *game,
                           const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
                           struct pm_error *error);
-    /* What was put of a (key, kind), see put_claim; sees this transaction. */
+    /* What was put of a (key, kind, scope), see put_claim; sees this transaction. */
     bool (*find_claims)(struct pm_storage *storage, const char *game,
                         const struct pm_shader_key *key, enum pm_kind kind,
-                        pm_storage_visit_claim visit, void *user, struct pm_error *error);
-    /* Puts the claim in the place of the one with the same key, kind and space, and deletes that of
-     * the space `instead` (0: of none). */
+                        const uint8_t scope[static PM_SCOPE_BYTES], pm_storage_visit_claim visit,
+                        void *user, struct pm_error *error);
+    /* Puts the claim in the place of the one with the same key, kind, scope and space, and deletes
+     * that of the space `instead` (0: of none). */
     bool (*put_claim)(struct pm_storage *storage, const char *game,
                       const struct pm_storage_claim *claim, uint32_t instead,
                       struct pm_error *error);
@@ -213,7 +218,7 @@ struct pm_storage_operations {
     bool (*get_database)(struct pm_storage *storage, const char *game, const char *scene,
                          bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                          struct pm_error *error);
-    /* Sorted by key, kind, space. */
+    /* Sorted by key, kind, scope, space. */
     bool (*read_claims)(struct pm_storage *storage, const char *game, pm_storage_visit_claim visit,
                         void *user, struct pm_error *error);
     /* The newest first; game NULL: of all games. */

@@ -179,6 +179,7 @@ struct pm_sqlite_claim_visit {
 bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *error);
 bool pm_sqlite_find_claims(struct pm_storage *storage, const char *game,
                            const struct pm_shader_key *key, enum pm_kind kind,
+                           const uint8_t scope[static PM_SCOPE_BYTES],
                            pm_storage_visit_claim visit, void *user, struct pm_error *error);
 bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
                          const struct pm_storage_claim *claim, uint32_t instead,

@@ -320,8 +320,8 @@ bool pm_sqlite_read_claims(struct pm_storage *storage, const char *game,
 {
     struct pm_sqlite_claim_visit all = {(struct pm_sqlite *)storage, visit, user};
     return select_rows(all.sqlite,
-                       "SELECT key, kind, space, tokens, day, marks_day, NULL FROM claims"
-                       " WHERE game = ?1 ORDER BY key, kind, space",
+                       "SELECT key, kind, space, tokens, day, marks_day, NULL, scope FROM claims"
+                       " WHERE game = ?1 ORDER BY key, kind, scope, space",
                        &(struct parameters){.game = game}, pm_sqlite_claim_row, &all, error);
 }
 

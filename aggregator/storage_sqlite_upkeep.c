@@ -7,11 +7,13 @@
 #include <string.h>
 
 static const char *const sql[PM_SQLITE_UPKEEP_STATEMENTS] = {
-    [PM_SQLITE_FIND_CLAIMS] = "SELECT key, kind, space, tokens, day, marks_day, marks FROM claims"
-                              " WHERE game = ?1 AND key = ?2 AND kind = ?3",
-    [PM_SQLITE_PUT_CLAIM] = "INSERT OR REPLACE INTO claims VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [PM_SQLITE_FIND_CLAIMS] = "SELECT key, kind, space, tokens, day, marks_day, marks, scope"
+                              " FROM claims WHERE game = ?1 AND key = ?2 AND kind = ?3"
+                              " AND scope = ?4",
+    [PM_SQLITE_PUT_CLAIM] =
+        "INSERT OR REPLACE INTO claims VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [PM_SQLITE_DROP_CLAIM] = "DELETE FROM claims WHERE game = ?1 AND key = ?2 AND kind = ?3"
-                             " AND space = ?4",
+                             " AND scope = ?4 AND space = ?5",
     [PM_SQLITE_FORGET_BLOBS] = "DELETE FROM statistics WHERE game = ?1 AND key = ?2 AND kind = ?3",
     [PM_SQLITE_REPLACE_SPACE] = "INSERT OR REPLACE INTO spaces VALUES (?1, ?2, ?3, ?4)",
     [PM_SQLITE_ADD_QUARANTINED] =
@@ -23,19 +25,24 @@ static const char *const sql[PM_SQLITE_UPKEEP_STATEMENTS] = {
                               " (SELECT rowid FROM statistics WHERE day < ?1 LIMIT ?2)",
     [PM_SQLITE_PRUNE_IDS] = "DELETE FROM upload_ids WHERE id IN"
                             " (SELECT id FROM upload_ids WHERE day < ?1 LIMIT ?2)",
+    /* Samples of a shader that has no statistics may still wait: it then has a claim of late. */
     [PM_SQLITE_PRUNE_SPACES] =
         "DELETE FROM spaces WHERE (game, key, kind) IN (SELECT game, key, kind FROM claims"
-        " WHERE marks_day < ?1 ORDER BY marks_day, game, key, kind, space LIMIT ?2)"
+        " WHERE marks_day < ?1 ORDER BY marks_day, game, key, kind, scope, space LIMIT ?2)"
         " AND NOT EXISTS (SELECT 1 FROM statistics AS s WHERE s.game = spaces.game"
-        " AND s.key = spaces.key AND s.kind = spaces.kind)",
+        " AND s.key = spaces.key AND s.kind = spaces.kind)"
+        " AND NOT EXISTS (SELECT 1 FROM claims AS c WHERE c.game = spaces.game"
+        " AND c.key = spaces.key AND c.kind = spaces.kind AND c.marks_day >= ?1)",
     [PM_SQLITE_PRUNE_CLAIMS] =
-        "DELETE FROM claims WHERE (game, key, kind, space) IN (SELECT game, key, kind, space"
-        " FROM claims WHERE marks_day < ?1 ORDER BY marks_day, game, key, kind, space LIMIT ?2)",
+        "DELETE FROM claims WHERE (game, key, kind, scope, space) IN"
+        " (SELECT game, key, kind, scope, space FROM claims WHERE marks_day < ?1"
+        " ORDER BY marks_day, game, key, kind, scope, space LIMIT ?2)",
     [PM_SQLITE_PRUNE_QUARANTINE] = "DELETE FROM quarantine WHERE id IN"
                                    " (SELECT id FROM quarantine WHERE time < ?1 * 86400 LIMIT ?2)",
     [PM_SQLITE_BLANK_MARKS] =
-        "UPDATE claims SET marks = NULL WHERE (game, key, kind, space) IN (SELECT game, key, kind,"
-        " space FROM claims WHERE marks_day <> ?1 AND marks IS NOT NULL LIMIT ?2)",
+        "UPDATE claims SET marks = NULL WHERE (game, key, kind, scope, space) IN"
+        " (SELECT game, key, kind, scope, space FROM claims"
+        " WHERE marks_day <> ?1 AND marks IS NOT NULL LIMIT ?2)",
 };
 
 /* ---- statements ---- */
@@ -85,6 +92,11 @@ static bool bind_shader(sqlite3_stmt *s, const char *game, const struct pm_shade
            sqlite3_bind_int(s, 3, (int)kind) == SQLITE_OK;
 }
 
+static bool bind_scope(sqlite3_stmt *s, const uint8_t scope[static PM_SCOPE_BYTES])
+{
+    return sqlite3_bind_blob(s, 4, scope, PM_SCOPE_BYTES, SQLITE_STATIC) == SQLITE_OK;
+}
+
 static bool bind_number(sqlite3_stmt *s, int at, uint64_t value)
 {
     return sqlite3_bind_int64(s, at, value > INT64_MAX ? INT64_MAX : (int64_t)value) == SQLITE_OK;
@@ -102,10 +114,12 @@ bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *e
         .day = (uint32_t)sqlite3_column_int64(statement, 4),
         .marks_day = (uint32_t)sqlite3_column_int64(statement, 5),
     };
-    const void *key = sqlite3_column_blob(statement, 0);
-    if (!key || sqlite3_column_bytes(statement, 0) != PM_SHADER_KEY_BYTES)
+    const void *key = sqlite3_column_blob(statement, 0), *scope = sqlite3_column_blob(statement, 7);
+    if (!key || sqlite3_column_bytes(statement, 0) != PM_SHADER_KEY_BYTES || !scope ||
+        sqlite3_column_bytes(statement, 7) != PM_SCOPE_BYTES)
         return pm_fail(error, PM_ERROR_INPUT, "%s: a claim has a damaged key", visit->sqlite->path);
     memcpy(claim.key.bytes, key, PM_SHADER_KEY_BYTES);
+    memcpy(claim.scope, scope, PM_SCOPE_BYTES);
     claim.marks = sqlite3_column_blob(statement, 6);
     claim.marks_size = claim.marks ? (size_t)sqlite3_column_bytes(statement, 6) : 0;
     return visit->visit(visit->user, &claim, error);
@@ -113,12 +127,14 @@ bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *e
 
 bool pm_sqlite_find_claims(struct pm_storage *storage, const char *game,
                            const struct pm_shader_key *key, enum pm_kind kind,
-                           pm_storage_visit_claim visit, void *user, struct pm_error *error)
+                           const uint8_t scope[static PM_SCOPE_BYTES], pm_storage_visit_claim visit,
+                           void *user, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     struct pm_sqlite_claim_visit all = {sqlite, visit, user};
     sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_FIND_CLAIMS, error);
-    return s && run(sqlite, s, bind_shader(s, game, key, kind), pm_sqlite_claim_row, &all, error);
+    return s && run(sqlite, s, bind_shader(s, game, key, kind) && bind_scope(s, scope),
+                    pm_sqlite_claim_row, &all, error);
 }
 
 bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
@@ -128,18 +144,18 @@ bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     if (instead != 0) {
         sqlite3_stmt *drop = prepared(sqlite, PM_SQLITE_DROP_CLAIM, error);
-        if (!drop ||
-            !run(sqlite, drop,
-                 bind_shader(drop, game, &claim->key, claim->kind) && bind_number(drop, 4, instead),
-                 NULL, NULL, error))
+        if (!drop || !run(sqlite, drop,
+                          bind_shader(drop, game, &claim->key, claim->kind) &&
+                              bind_scope(drop, claim->scope) && bind_number(drop, 5, instead),
+                          NULL, NULL, error))
             return false;
     }
     sqlite3_stmt *s = prepared(sqlite, PM_SQLITE_PUT_CLAIM, error);
     return s && run(sqlite, s,
-                    bind_shader(s, game, &claim->key, claim->kind) &&
-                        bind_number(s, 4, claim->space) && bind_number(s, 5, claim->tokens) &&
-                        bind_number(s, 6, claim->day) && bind_number(s, 7, claim->marks_day) &&
-                        sqlite3_bind_blob64(s, 8, claim->marks, claim->marks_size, SQLITE_STATIC) ==
+                    bind_shader(s, game, &claim->key, claim->kind) && bind_scope(s, claim->scope) &&
+                        bind_number(s, 5, claim->space) && bind_number(s, 6, claim->tokens) &&
+                        bind_number(s, 7, claim->day) && bind_number(s, 8, claim->marks_day) &&
+                        sqlite3_bind_blob64(s, 9, claim->marks, claim->marks_size, SQLITE_STATIC) ==
                             SQLITE_OK,
                     NULL, NULL, error);
 }

@@ -79,16 +79,26 @@ static bool agree_on_space(struct import *import, const struct pm_storage_key *k
         return false;
     if (known != 0 && known != space)
         return pm_fail(error, PM_ERROR_INPUT, "it has %u points there and %u here", space, known);
-    /* Whoever imports vouches for it: no number of tokens has to. */
-    const struct pm_storage_claim claim = {.key = key->key,
-                                           .kind = key->kind,
-                                           .space = space,
-                                           .tokens = INT32_MAX,
-                                           .day = pm_aggregator_today(import->aggregator),
-                                           .marks_day = pm_aggregator_today(import->aggregator)};
-    return (known != 0 || storage->operations->put_space(storage, import->game, &key->key,
-                                                         key->kind, space, error)) &&
-           storage->operations->put_claim(storage, import->game, &claim, 0, error);
+    return known != 0 || storage->operations->put_space(storage, import->game, &key->key, key->kind,
+                                                        space, error);
+}
+
+/* Whoever imports vouches for it: no number of tokens has to. scene: as for pm_claims_scope; NULL:
+ * for the number of points. */
+static bool vouch(struct import *import, const struct pm_storage_key *key, uint32_t space,
+                  const char *scene, struct pm_error *error)
+{
+    struct pm_storage *storage = import->aggregator->storage;
+    const uint32_t today = pm_aggregator_today(import->aggregator);
+    struct pm_storage_claim claim = {.key = key->key,
+                                     .kind = key->kind,
+                                     .space = space,
+                                     .tokens = INT32_MAX,
+                                     .day = today,
+                                     .marks_day = today};
+    if (scene)
+        pm_claims_scope(&key->environment, key->flags == 0, scene, claim.scope);
+    return storage->operations->put_claim(storage, import->game, &claim, 0, error);
 }
 
 /* A file from elsewhere may hold what no upload could have brought. */
@@ -124,6 +134,9 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
         done = pm_fail(error, PM_ERROR_INPUT, "its statistics are of another kind");
     done = done && check_key(import, key, statistics.space, error) &&
            agree_on_space(import, key, statistics.space, error) &&
+           vouch(import, key, statistics.space, NULL, error) &&
+           vouch(import, key, statistics.space, "", error) &&
+           (key->scene[0] == 0 || vouch(import, key, statistics.space, key->scene, error)) &&
            storage->operations->add_blob(storage, key, blob, size, error);
     pm_statistics_finish(&statistics);
     import->imported->blobs++;

@@ -1,7 +1,7 @@
 #include "bench/ingest_server.h"
 
+#include "aggregator/claims.h"
 #include "aggregator/dev_tls.h"
-#include "aggregator/sources.h"
 #include "aggregator/statistics.h"
 #include <signal.h>
 #include <stdio.h>
@@ -41,21 +41,25 @@ static bool make_template(uint32_t number, uint32_t space, struct pm_buffer *out
     return done;
 }
 
-/* As at any time of a day but its first minutes: enough tokens have made it. */
-static bool put_claim(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
-                      uint32_t space, struct pm_error *error)
+/* As at any time of a day but its first minutes: enough tokens have made it, of the number of
+ * points and of the environment. */
+static bool put_claims(struct pm_storage *storage, const struct pm_storage_key *key, uint32_t space,
+                       struct pm_error *error)
 {
     static const uint8_t marks[PM_MIN_TOKENS * PM_MARK_BYTES] = {1};
     const uint32_t today = (uint32_t)(time(NULL) / 86400);
-    const struct pm_storage_claim claim = {.key = *key,
-                                           .kind = PM_KIND_BLOCK,
-                                           .space = space,
-                                           .tokens = PM_MIN_TOKENS,
-                                           .day = today,
-                                           .marks_day = today,
-                                           .marks = marks,
-                                           .marks_size = sizeof(marks)};
-    return storage->operations->put_claim(storage, game, &claim, 0, error);
+    struct pm_storage_claim claim = {.key = key->key,
+                                     .kind = key->kind,
+                                     .space = space,
+                                     .tokens = PM_MIN_TOKENS,
+                                     .day = today,
+                                     .marks_day = today,
+                                     .marks = marks,
+                                     .marks_size = sizeof(marks)};
+    if (!storage->operations->put_claim(storage, key->game, &claim, 0, error))
+        return false;
+    pm_claims_scope(&key->environment, true, "", claim.scope);
+    return storage->operations->put_claim(storage, key->game, &claim, 0, error);
 }
 
 static bool fill_game(struct pm_storage *storage, const struct bodies_info *bodies, uint32_t game,
@@ -74,7 +78,7 @@ static bool fill_game(struct pm_storage *storage, const struct bodies_info *bodi
                                            .environment = {.subgroup_size = 32},
                                            .kind = PM_KIND_BLOCK,
                                            .day = 1};
-        if (!put_claim(storage, name, &key.key, bodies->points, error) ||
+        if (!put_claims(storage, &key, bodies->points, error) ||
             !storage->operations->put_space(storage, name, &key.key, key.kind, bodies->points,
                                             error) ||
             !storage->operations->add_blob(storage, &key, blob->data, blob->size, error))

@@ -438,6 +438,8 @@ static bool count_marks(void *user, const struct pm_storage_claim *claim, struct
     return true;
 }
 
+static const uint8_t of_points[PM_SCOPE_BYTES]; /* zeros: the claims of its number of points */
+
 /* Neither a token's digest nor the key is in the storage; the key file is gone with its day. */
 static void test_nothing_tells_a_token(void **state)
 {
@@ -468,12 +470,12 @@ static void test_nothing_tells_a_token(void **state)
     struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
     size_t marked = 0;
     const struct pm_shader_key key = key_of(1);
-    assert_true(storage->operations->find_claims(storage, "game", &key, PM_KIND_BLOCK, count_marks,
-                                                 &marked, &error));
+    assert_true(storage->operations->find_claims(storage, "game", &key, PM_KIND_BLOCK, of_points,
+                                                 count_marks, &marked, &error));
     assert_int_equal(marked, 0);
     send(place, "game", 1, 1, 1, 500);
-    assert_true(storage->operations->find_claims(storage, "game", &key, PM_KIND_BLOCK, count_marks,
-                                                 &marked, &error));
+    assert_true(storage->operations->find_claims(storage, "game", &key, PM_KIND_BLOCK, of_points,
+                                                 count_marks, &marked, &error));
     assert_int_equal(marked, 8);
 }
 

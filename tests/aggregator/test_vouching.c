@@ -1,6 +1,6 @@
 /* What enough distinct tokens have to vouch for before it is published, and what becomes of their
  * marks. The clock is the test's, but where it says so. */
-#include "aggregator/aggregator.h"
+#include "aggregator/claims.h"
 
 #include "aggregator/support.h"
 #include "cmocka_includes.h"
@@ -68,24 +68,31 @@ static int place_destroy(void **state)
     return 0;
 }
 
-/* One upload of the shader by a token (0: none), in an environment and a scene. */
-static void send(struct place *place, struct pm_aggregator *aggregator, uint8_t token,
-                 uint32_t subgroup_size, const char *scene)
+/* One upload of the shader by a token (0: none), in an environment and a scene. lanes: of 64. */
+static void send_flagged(struct place *place, struct pm_aggregator *aggregator, uint8_t token,
+                         uint32_t subgroup_size, const char *scene, uint32_t flags, uint64_t lanes)
 {
     struct pm_ingest_outcome outcome;
     struct pm_error error;
     struct pm_ingest_source source;
     const struct pm_ingest_source *sources = token > 0 ? &source : NULL;
-    const struct pm_point_counts point = block_counts(0, 64, 32);
+    const struct pm_point_counts point = block_counts(0, 64, lanes);
     struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
     memset(&source, token, sizeof(source));
     shader.environment.subgroup_size = subgroup_size;
+    shader.flags = flags;
     struct pm_profile *profile = profile_of(place->arena, &place->random, "game", &shader, 1);
     profile->scene = scene;
     const struct pm_profile *profiles = profile;
     if (!pm_aggregator_ingest_from(aggregator, &profiles, &sources, 1, &outcome, &error))
         fail_msg("%s", error.message);
     assert_int_equal(outcome.result, PM_INGEST_STORED);
+}
+
+static void send(struct place *place, struct pm_aggregator *aggregator, uint8_t token,
+                 uint32_t subgroup_size, const char *scene)
+{
+    send_flagged(place, aggregator, token, subgroup_size, scene, 0, 32);
 }
 
 static void upkeep(struct pm_aggregator *aggregator)
@@ -124,6 +131,69 @@ static int published(struct place *place, const char *scene)
     return sizes;
 }
 
+/* ---- environments and scenes ---- */
+
+/* What only one player has is not published, however many sent the same shader. */
+static void test_an_environment_needs_its_own(void **state)
+{
+    struct place *place = *state;
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, place->aggregator, i, 32, "");
+    for (int i = 0; i < 10; i++)
+        send(place, place->aggregator, 9, 64, "");
+    assert_int_equal(published(place, ""), 32);
+    send(place, place->aggregator, 8, 64, "");
+    assert_int_equal(published(place, ""), 32);
+    send(place, place->aggregator, 7, 64, "");
+    assert_int_equal(published(place, ""), 32 | 64);
+}
+
+static void test_a_scene_needs_its_own(void **state)
+{
+    struct place *place = *state;
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, place->aggregator, i, 32, i == 1 ? "my secret" : "");
+    for (uint8_t i = 1; i < TOKENS; i++)
+        send(place, place->aggregator, i, 32, "cave");
+    assert_int_equal(published(place, ""), 32);
+    assert_int_equal(published(place, "my secret"), -1);
+    assert_int_equal(published(place, "cave"), -1);
+    send(place, place->aggregator, 1, 32, "cave");
+    assert_int_equal(published(place, "cave"), -1);
+    send(place, place->aggregator, TOKENS, 32, "cave");
+    assert_int_equal(published(place, "cave"), 32);
+    assert_int_equal(published(place, "my secret"), -1);
+    /* What was vouched for runs out, and the scene's database is empty then. */
+    place->now += (int64_t)(PM_RETENTION_DAYS - 1) * DAY;
+    send(place, place->aggregator, 1, 32, "cave");
+    assert_int_equal(published(place, "cave"), 32);
+    place->now += DAY;
+    upkeep(place->aggregator);
+    assert_int_equal(published(place, "cave"), 0);
+}
+
+/* One player without flags among many with some does not own the estimate. */
+static void test_no_flags_need_their_own(void **state)
+{
+    struct place *place = *state;
+    struct pm_database database;
+    struct pm_error error;
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send_flagged(place, place->aggregator, i, 32, "", PM_PROFILE_OCCLUDED, 16);
+    send_flagged(place, place->aggregator, 9, 32, "", 0, 64);
+    for (uint8_t i = 0; i < 2; i++) {
+        assert_int_equal(published(place, ""), 32);
+        if (!pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database,
+                                     &error))
+            fail_msg("%s", error.message);
+        assert_int_equal(database.shader_count, 1);
+        assert_int_equal(database.shaders[0].flags, i == 0 ? PM_PROFILE_OCCLUDED : 0);
+        assert_int_equal(database.shaders[0].points[0].sessions, i == 0 ? TOKENS + 1 : TOKENS);
+        for (uint8_t j = 1; j < TOKENS; j++)
+            send_flagged(place, place->aggregator, j, 32, "", 0, 64);
+    }
+}
+
 /* ---- import ---- */
 
 /* Whoever imports vouches, for as long as a claim stands. */
@@ -157,15 +227,23 @@ static bool count_marks(void *user, const struct pm_storage_claim *claim, struct
     return true;
 }
 
+/* Of the number of points and of the environment. */
 static size_t marks(struct pm_aggregator *aggregator)
 {
     struct pm_storage *storage = pm_aggregator_storage(aggregator);
     const struct pm_shader_key key = key_of(1);
+    const struct pm_environment environment = {.subgroup_size = 32};
     struct pm_error error;
-    size_t size = 0;
-    if (!storage->operations->find_claims(storage, "game", &key, PM_KIND_BLOCK, count_marks, &size,
-                                          &error))
+    uint8_t scope[PM_SCOPE_BYTES] = {0};
+    size_t size = 0, of_environment = 0;
+    if (!storage->operations->find_claims(storage, "game", &key, PM_KIND_BLOCK, scope, count_marks,
+                                          &size, &error))
         fail_msg("%s", error.message);
+    pm_claims_scope(&environment, true, "", scope);
+    if (!storage->operations->find_claims(storage, "game", &key, PM_KIND_BLOCK, scope, count_marks,
+                                          &of_environment, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(size, of_environment);
     return size;
 }
 
@@ -196,7 +274,8 @@ static void test_marks_end_with_their_day(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_import_vouches_after_upkeep),
+        TEST(test_an_environment_needs_its_own), TEST(test_a_scene_needs_its_own),
+        TEST(test_no_flags_need_their_own),      TEST(test_import_vouches_after_upkeep),
         TEST(test_marks_end_with_their_day),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,6 +140,10 @@ bool pm_aggregator_fold_some(struct pm_aggregator *aggregator, struct pm_error *
 bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
                           struct pm_error *error);
 
+/* While this is set, no database is published: a curation gives up as soon as it gets there, with
+ * PM_ERROR_STATE. For who stops and does not want to wait for large ones. */
+void pm_aggregator_interrupt(struct pm_aggregator *aggregator, bool set);
+
 /* The published body (zstd), appended, and its ETag, BLAKE2b-256 of the body in hexadecimal. body
  * NULL: only the ETag. PM_ERROR_STATE: the game is not known, or was never curated. */
 bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,

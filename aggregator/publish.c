@@ -81,6 +81,11 @@ static bool make_publication(struct pm_aggregator *aggregator, const char *scene
     return make_body(database, body, etag, error);
 }
 
+void pm_aggregator_interrupt(struct pm_aggregator *aggregator, bool set)
+{
+    atomic_store(&aggregator->interrupted, set);
+}
+
 /* Puts the body down in parts that take a few milliseconds each; between them, whoever waits to
  * commit uploads comes first. */
 static bool store_body(struct pm_aggregator *aggregator, const char *etag,
@@ -90,6 +95,8 @@ static bool store_body(struct pm_aggregator *aggregator, const char *etag,
     for (size_t at = 0; at < body->size; at += PART_BYTES) {
         const size_t left = body->size - at;
         const int64_t begin = pm_now();
+        if (atomic_load(&aggregator->interrupted))
+            return pm_fail(error, PM_ERROR_STATE, "interrupted while publishing");
         pthread_mutex_lock(&aggregator->write_mutex);
         const bool done = storage->operations->put_part(
             storage, etag, (uint32_t)(at / PART_BYTES), body->data + at,
@@ -219,6 +226,8 @@ bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
     request.observe = NULL;
     for (uint32_t i = 0; i < scenes.count; i++) {
         request.scene = scenes.names[i];
+        if (done && atomic_load(&aggregator->interrupted))
+            done = pm_fail(error, PM_ERROR_STATE, "interrupted before its scenes were curated");
         done = done && publish(aggregator, &request, NULL, error);
         free(scenes.names[i]);
     }

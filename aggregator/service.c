@@ -260,6 +260,7 @@ void pm_service_destroy(struct pm_service *service)
     pthread_cond_broadcast(&service->queue_changed);
     pthread_cond_broadcast(&service->stop_changed);
     pthread_mutex_unlock(&service->mutex);
+    pm_aggregator_interrupt(service->aggregator, true);
     /* Nothing is queued from now on: the committer ends when it has done what there is. */
     if (service->committer_runs)
         pthread_join(service->committer, NULL);
@@ -269,6 +270,7 @@ void pm_service_destroy(struct pm_service *service)
     }
     if (service->curator_runs)
         pthread_join(service->curator, NULL);
+    pm_aggregator_interrupt(service->aggregator, false);
     if (service->upkeep_runs)
         pthread_join(service->upkeep, NULL);
     pm_rates_finish(&service->rates);

@@ -66,8 +66,8 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
 /* The port it listens on. */
 uint16_t pm_service_port(const struct pm_service *service);
 
-/* Stops accepting, commits and answers what was accepted, waits for the curation that is under way,
- * frees. What is new is curated after the next start. NULL is allowed. */
+/* Stops accepting, commits and answers what was accepted, gives up the curation that is under way as
+ * soon as its game is read, frees. What is new is curated after the next start. NULL is allowed. */
 void pm_service_destroy(struct pm_service *service);
 
 /* Would a service of this information start? The address, certificate and key with their dates, and

@@ -127,7 +127,11 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
          * ones. */
         game->curated = game->uploads;
         const int64_t before = pm_now();
-        if (!pm_models_curate(&service->models, service->aggregator, game->name, &error)) {
+        const bool done =
+            pm_models_curate(&service->models, service->aggregator, game->name, &error);
+        if (!done && is_stopping(service))
+            return; /* it was interrupted */
+        if (!done) {
             atomic_fetch_add(&service->metrics.curation_failures, 1);
             pm_log_error(service->log,
                          "cannot curate \"%s\": %s. Its published database stays as it is (%s)",

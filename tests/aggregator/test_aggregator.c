@@ -462,6 +462,30 @@ static void test_etag_and_history(void **state)
     assert_int_equal(last[3], 6);
 }
 
+/* What was published before stays, and what was interrupted can be done again. */
+static void test_interrupted(void **state)
+{
+    struct place *place = *state;
+    char first[PM_ETAG_TEXT], second[PM_ETAG_TEXT];
+    struct pm_error error;
+    const struct pm_publication publication = {.game = "game", .scene = ""};
+    const struct pm_point_counts point = block_counts(0, 8, 8);
+    for (uint64_t i = 1; i <= 2; i++) {
+        const struct pm_shader_profile shader = block_shader(place->arena, i, 3, &point, 1);
+        store(place, one_shader(place, &shader));
+        if (i == 1)
+            published(place, first);
+    }
+    pm_aggregator_interrupt(place->aggregator, true);
+    assert_false(pm_aggregator_curate(place->aggregator, "game", &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_true(pm_aggregator_publication(place->aggregator, &publication, second, NULL, &error));
+    assert_string_equal(first, second);
+    pm_aggregator_interrupt(place->aggregator, false);
+    assert_int_equal(published(place, second).shader_count, 2);
+    assert_string_not_equal(first, second);
+}
+
 static void test_histogram_shows_scenes(void **state)
 {
     struct place *place = *state;
@@ -660,6 +684,7 @@ int main(void)
         TEST(test_publication_rule),
         TEST(test_occluded_profiles_stand_in),
         TEST(test_etag_and_history),
+        TEST(test_interrupted),
         TEST(test_histogram_shows_scenes),
         TEST(test_bounds_spaces),
         TEST(test_zero_profiles),

@@ -364,7 +364,7 @@ static bool has(const char *path, const void *bytes, size_t size)
     pm_buffer_init(&file, (size_t)64 << 20);
     if (!pm_file_read(path, &file, &error))
         fail_msg("%s", error.message);
-    const bool found = memmem(file.data, file.size, bytes, size) != NULL;
+    const bool found = file.size > 0 && memmem(file.data, file.size, bytes, size) != NULL;
     pm_buffer_finish(&file);
     return found;
 }

@@ -107,10 +107,12 @@ bool pm_aggregator_quarantine(struct pm_aggregator *aggregator, const char *game
                               pm_visit_quarantined visit, void *user, struct pm_error *error);
 
 /* What has to be done now and then: writes the quarantine, begins a new epoch, blanks the marks of
- * others, deletes what is past retention once the clock is trusted, in small transactions and for about a second at most. *expired: it deleted statistics,
- * so that every database is to be curated anew. */
+ * others, and deletes what is past retention once the clock is trusted; both in small transactions
+ * and for about a second each. *expired: it deleted statistics, so that every database is to be
+ * curated anew. */
 bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struct pm_error *error);
-/* The same in two steps, the first of which any number of threads may do at a time: it checks
+
+/* pm_aggregator_ingest_from in two steps, the first of which any number of threads may do at a time: it checks
  * all that can be told without the storage. NULL: *error says why; PM_ERROR_INPUT and
  * PM_ERROR_UNSUPPORTED: the profile is to be refused, and is in quarantine. The profile stays the caller's and must
  * outlive what was prepared. */

@@ -218,6 +218,31 @@ static void test_import_vouches_after_upkeep(void **state)
     assert_int_equal(published(place, ""), 0);
 }
 
+/* ---- retention ---- */
+
+/* That one environment's claim is past retention forgets nothing of an upload that waits. */
+static void test_a_shader_in_use_keeps_its_space(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    const struct pm_shader_key key = key_of(1);
+    uint32_t space;
+    send(place, place->aggregator, 1, 64, "");
+    assert_true(pm_aggregator_fold(place->aggregator, "game", NULL));
+    place->now += (int64_t)PM_RETENTION_DAYS * DAY;
+    send(place, place->aggregator, 1, 32, "");
+    upkeep(place->aggregator);
+    assert_true(
+        storage->operations->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, NULL));
+    assert_int_equal(space, 1);
+    place->now += (int64_t)PM_RETENTION_DAYS * DAY;
+    assert_true(pm_aggregator_fold(place->aggregator, "game", NULL));
+    upkeep(place->aggregator);
+    assert_true(
+        storage->operations->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, NULL));
+    assert_int_equal(space, 0);
+}
+
 /* ---- marks ---- */
 
 static bool count_marks(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
@@ -274,9 +299,9 @@ static void test_marks_end_with_their_day(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_an_environment_needs_its_own), TEST(test_a_scene_needs_its_own),
-        TEST(test_no_flags_need_their_own),      TEST(test_import_vouches_after_upkeep),
-        TEST(test_marks_end_with_their_day),
+        TEST(test_an_environment_needs_its_own),    TEST(test_a_scene_needs_its_own),
+        TEST(test_no_flags_need_their_own),         TEST(test_import_vouches_after_upkeep),
+        TEST(test_a_shader_in_use_keeps_its_space), TEST(test_marks_end_with_their_day),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,13 @@ struct pm_prepared {
 /* Names the shader. */
 bool pm_ingest_fail_shader(struct pm_error *error, const struct pm_shader_key *key);
 
+/* ---- forget.c ---- */
+
+/* Takes a shader's samples out of what waits: in a transaction, under the write mutex, before
+ * anything else of it changes samples. */
+bool pm_fold_forget(struct pm_aggregator *aggregator, const char *game,
+                    const struct pm_shader_key *key, struct pm_error *error);
+
 /* ---- fold.c ---- */
 
 /* Counts what waits from before. fold_bytes: as in struct pm_aggregator_info. */

@@ -220,6 +220,10 @@ static bool write_all(const struct slice *slice, bool *again, struct pm_error *e
         if (!storage->operations->find_space(storage, slice->game, &delta->key.key, delta->key.kind,
                                              &space, error))
             return false;
+        /* What the retention took with older statistics is known again. */
+        if (space == 0 && !storage->operations->put_space(storage, slice->game, &delta->key.key,
+                                                          delta->key.kind, delta->space, error))
+            return false;
         /* What is known of a shader may have changed since: then these were of another one. */
         if ((space == 0 || space == delta->space) &&
             !storage->operations->add_blob(storage, &delta->key, slice->encoded.data + delta->start,

@@ -192,7 +192,9 @@ static bool drop(struct pm_aggregator *aggregator, const char *game,
         return false;
     if (!known.found)
         return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
-    if (!storage->operations->drop(storage, game, key, blobs, error))
+    /* Uploads go on beside this: some of the shader may have come since it was folded. */
+    if ((key && !pm_fold_forget(aggregator, game, key, error)) ||
+        !storage->operations->drop(storage, game, key, blobs, error))
         return false;
     if (!key || *blobs > 0)
         return true;

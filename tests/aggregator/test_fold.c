@@ -392,15 +392,74 @@ static void test_dropped_is_overwritten(void **state)
     free(log);
 }
 
+/* An upload comes between the fold with which `db drop --shader` begins and its transaction. */
+static struct {
+    struct place *place;
+    struct pm_aggregator *server;
+    const struct pm_storage_operations *real;
+} between;
+
+static bool begin_late(struct pm_storage *storage, struct pm_error *error)
+{
+    if (between.server)
+        upload(between.place, between.server);
+    between.server = NULL;
+    return between.real->begin(storage, error);
+}
+
+static void test_shader_dropped_beside_a_server(void **state)
+{
+    struct place *place = *state;
+    struct pm_error error;
+    uint64_t blobs;
+    const struct pm_shader_key key = key_of(7);
+    struct pm_aggregator *server = open_with(place, 0), *tool = open_with(place, 0);
+    struct pm_storage *storage = pm_aggregator_storage(tool);
+    struct pm_storage_operations late = *storage->operations;
+    upload(place, server);
+    between.place = place;
+    between.server = server;
+    between.real = storage->operations;
+    late.begin = begin_late;
+    storage->operations = &late;
+    if (!pm_aggregator_drop(tool, "game", &key, &blobs, &error))
+        fail_msg("%s", error.message);
+    storage->operations = between.real;
+    assert_int_equal(blobs, 1);
+    assert_true(pm_aggregator_fold(server, "game", &error));
+    pm_statistics_finish(&place->expected[7]);
+    struct found found = {0};
+    assert_true(storage->operations->read_game(storage, "game", NULL, add_blob, &found, &error));
+    for (int i = 0; i < SHADERS; i++) {
+        assert_int_equal(found.sums[i].space, i == 7 ? 0 : SPACE);
+        pm_statistics_finish(&found.sums[i]);
+    }
+    /* It may have another number of points from now on. */
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile shader = block_shader(place->arena, 7, SPACE + 9, &point, 1);
+    ingest(server, profile_of(place->arena, &place->random, "game", &shader, 1));
+    assert_true(pm_statistics_add_profile(&place->expected[7], &shader, &error));
+    assert_true(pm_aggregator_fold(server, "game", &error));
+    assert_all_there(place, server);
+    assert_true(pm_aggregator_curate(server, "game", &error));
+    pm_aggregator_destroy(tool);
+    pm_aggregator_destroy(server);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_waits_over_a_restart),   TEST(test_no_more_waits_than_may),
-        TEST(test_little_memory),          TEST(test_hostile_samples),
-        TEST(test_damaged_samples),        TEST(test_folded_by_two),
-        TEST(test_a_space_that_was_a_lie), TEST(test_dropped_while_it_waits),
+        TEST(test_waits_over_a_restart),
+        TEST(test_no_more_waits_than_may),
+        TEST(test_little_memory),
+        TEST(test_hostile_samples),
+        TEST(test_damaged_samples),
+        TEST(test_folded_by_two),
+        TEST(test_shader_dropped_beside_a_server),
+        TEST(test_a_space_that_was_a_lie),
+        TEST(test_dropped_while_it_waits),
         TEST(test_dropped_is_overwritten),
     };
     return cmocka_run_group_tests_name("fold", tests, NULL, NULL);

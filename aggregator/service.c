@@ -214,8 +214,10 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     service->committer_runs =
         pthread_create(&service->committer, NULL, pm_commit_run, service) == 0;
     service->curator_runs = pthread_create(&service->curator, NULL, pm_curate_run, service) == 0;
-    service->upkeep_runs = pthread_create(&service->upkeep, NULL, pm_upkeep_run, service) == 0;
-    if (!service->committer_runs || !service->curator_runs || !service->upkeep_runs) {
+    service->folder_runs = pthread_create(&service->folder, NULL, pm_fold_run, service) == 0;
+    service->sweeper_runs = pthread_create(&service->sweeper, NULL, pm_sweep_run, service) == 0;
+    if (!service->committer_runs || !service->curator_runs || !service->folder_runs ||
+        !service->sweeper_runs) {
         pm_fail(error, PM_ERROR_MEMORY, "cannot start a thread");
         close(fd);
         goto error;
@@ -271,8 +273,10 @@ void pm_service_destroy(struct pm_service *service)
     if (service->curator_runs)
         pthread_join(service->curator, NULL);
     pm_aggregator_interrupt(service->aggregator, false);
-    if (service->upkeep_runs)
-        pthread_join(service->upkeep, NULL);
+    if (service->folder_runs)
+        pthread_join(service->folder, NULL);
+    if (service->sweeper_runs)
+        pthread_join(service->sweeper, NULL);
     pm_rates_finish(&service->rates);
     pm_bodies_finish(&service->bodies);
     pm_models_finish(&service->models);

@@ -103,46 +103,69 @@ static unsigned status_of(const struct pm_ingest_outcome *outcome)
     return MHD_HTTP_BAD_REQUEST;
 }
 
-/* Fills the status of every request. */
-static void commit(struct pm_service *service, struct pm_request *const *group, size_t count)
+static bool ingest(struct pm_service *service, struct pm_request *const *group, size_t count,
+                   struct pm_ingest_outcome *outcomes, struct pm_error *error)
 {
-    struct pm_ingest_outcome *outcomes = calloc(count, sizeof(*outcomes));
     struct pm_prepared *prepared[GROUP];
     const struct pm_ingest_source *sources[GROUP];
-    struct pm_error error = {0};
     const int64_t before = pm_now();
     for (size_t i = 0; i < count; i++) {
         prepared[i] = group[i]->prepared;
         sources[i] = group[i]->has_source ? &group[i]->source : NULL;
     }
-    const bool done = outcomes ? pm_aggregator_ingest_prepared(service->aggregator, prepared,
-                                                               sources, count, outcomes, &error)
-                               : pm_fail(&error, PM_ERROR_MEMORY, "out of memory for a group");
+    const bool done = pm_aggregator_ingest_prepared(service->aggregator, prepared, sources, count,
+                                                    outcomes, error);
     pm_metrics_time(&service->metrics.commits, pm_now() - before);
-    if (!done && count > 1 && error.code != PM_ERROR_LIMIT) {
-        /* Whatever it was, it may be one upload's doing: the others shall not suffer. */
-        for (size_t i = 0; i < count; i++)
-            commit(service, &group[i], 1);
-        free(outcomes);
-        return;
-    }
+    return done;
+}
+
+/* Fills the status of every request. outcomes NULL: nothing was stored, for this reason. */
+static void answer(struct pm_service *service, struct pm_request *const *group, size_t count,
+                   const struct pm_ingest_outcome *outcomes, const struct pm_error *reason)
+{
     for (size_t i = 0; i < count; i++) {
-        if (done) {
+        if (outcomes) {
             group[i]->status = status_of(&outcomes[i]);
             group[i]->error = outcomes[i].reason;
             if (outcomes[i].result == PM_INGEST_STORED)
                 pm_metrics_count_stored(&service->metrics, &group[i]->profile);
-        } else if (error.code == PM_ERROR_LIMIT) {
+        } else if (reason->code == PM_ERROR_LIMIT) {
             group[i]->status = MHD_HTTP_INSUFFICIENT_STORAGE;
             group[i]->field = "storage";
-            pm_fail(&group[i]->error, error.code, "the storage is full");
+            pm_fail(&group[i]->error, reason->code, "the storage is full");
         } else {
             group[i]->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
-            pm_fail(&group[i]->error, error.code,
+            pm_fail(&group[i]->error, reason->code,
                     "the upload could not be stored; the log says why");
         }
     }
-    remember(service, !done, &error);
+    remember(service, !outcomes, reason);
+}
+
+/* May it be one upload's doing? A storage that is full, locked or broken is nobody's, and each
+ * attempt at a locked one takes its time. */
+static bool is_of_one(const struct pm_error *error)
+{
+    return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_MEMORY;
+}
+
+static void commit(struct pm_service *service, struct pm_request *const *group, size_t count)
+{
+    struct pm_ingest_outcome *outcomes = calloc(count, sizeof(*outcomes));
+    struct pm_error error = {0};
+    bool done = outcomes ? ingest(service, group, count, outcomes, &error)
+                         : pm_fail(&error, PM_ERROR_MEMORY, "out of memory for a group");
+    if (!done && outcomes && count > 1 && is_of_one(&error)) {
+        /* The others shall not suffer. */
+        for (; count > 0; group++, count--) {
+            done = ingest(service, group, 1, outcomes, &error);
+            if (!done && !is_of_one(&error))
+                break;
+            answer(service, group, 1, done ? outcomes : NULL, &error);
+        }
+    }
+    if (count > 0)
+        answer(service, group, count, done ? outcomes : NULL, &error);
     free(outcomes);
 }
 

@@ -88,8 +88,8 @@ struct pm_service {
 
     struct pm_bodies bodies;
 
-    pthread_t committer, curator, upkeep;
-    bool committer_runs, curator_runs, upkeep_runs;
+    pthread_t committer, curator, folder, sweeper;
+    bool committer_runs, curator_runs, folder_runs, sweeper_runs;
 };
 
 /* A socket that listens on the address, or -1; PM_ERROR_STATE when it is taken. */
@@ -124,8 +124,9 @@ void *pm_curate_run(void *service);
 
 /* ---- service_upkeep.c ---- */
 
-/* The thread that folds samples and looks after peers. */
-void *pm_upkeep_run(void *service);
+/* The threads that fold samples, and look after peers. */
+void *pm_fold_run(void *service);
+void *pm_sweep_run(void *service);
 
 /* ---- service_http.c ---- */
 

@@ -194,13 +194,5 @@ bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
 bool pm_aggregator_is_covered(const struct pm_aggregator *aggregator, enum pm_kind kind,
                               const struct pm_point_estimate *point);
 
-/* The histogram of one measure of one point (statistics.h has the bins), over all days and scenes,
- * or of one scene when scene is not NULL. All 0 when nothing is known of it. bins:
- * PM_HISTOGRAM_BINS of them. */
-bool pm_aggregator_histogram(struct pm_aggregator *aggregator, const char *game,
-                             const struct pm_shader_estimates *shader, uint32_t point,
-                             unsigned measure, const char *scene, uint64_t *bins,
-                             struct pm_error *error);
-
 /* For reading games and coverage histories; the aggregator's. */
 struct pm_storage *pm_aggregator_storage(struct pm_aggregator *aggregator);

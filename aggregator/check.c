@@ -1,9 +1,9 @@
 #include "aggregator/check.h"
+#include "aggregator/etag.h"
 
 #include "aggregator/aggregator_private.h"
 #include "aggregator/samples.h"
 #include "aggregator/storage_sqlite_check.h"
-#include <blake2.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -183,14 +183,11 @@ static void check_sessions(struct game *game)
 static bool body_is_right(const struct pm_buffer *body, const char *etag, const char *game,
                           struct pm_error *error)
 {
-    uint8_t digest[(PM_ETAG_TEXT - 1) / 2];
     char text[PM_ETAG_TEXT];
     struct pm_buffer encoded;
     struct pm_database database;
-    if (blake2b(digest, body->data, NULL, sizeof(digest), body->size, 0) != 0)
+    if (!pm_etag_make(body->data, body->size, text))
         return pm_fail(error, PM_ERROR_MEMORY, "cannot digest it");
-    for (size_t i = 0; i < sizeof(digest); i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
     if (strcmp(text, etag) != 0)
         return pm_fail(error, PM_ERROR_INPUT, "is not what its ETag says");
     struct pm_arena *arena = pm_arena_create(DATABASE_CAP);

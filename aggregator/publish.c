@@ -1,9 +1,9 @@
 /* Publishing what curation found, and showing it. */
 #include "aggregator/aggregator_private.h"
 #include "aggregator/curate.h"
+#include "aggregator/etag.h"
 #include "base/clock.h"
 
-#include <blake2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +11,7 @@
 
 /* Of memory, when a database is read or made. */
 #define DATABASE_CAP ((size_t)1 << 30)
-#define ETAG_BYTES 32
 #define PART_BYTES ((size_t)512 << 10) /* of a body */
-
-static bool make_etag(const struct pm_buffer *body, char etag[static PM_ETAG_TEXT])
-{
-    uint8_t digest[ETAG_BYTES];
-    if (blake2b(digest, body->data, NULL, sizeof(digest), body->size, 0) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof(digest); i++)
-        snprintf(etag + 2 * i, 3, "%02x", digest[i]);
-    return true;
-}
 
 /* Encodes, compresses and names a database. */
 static bool make_body(const struct pm_database *database, struct pm_buffer *body,
@@ -33,7 +22,7 @@ static bool make_body(const struct pm_database *database, struct pm_buffer *body
     body->size = 0;
     bool done = pm_database_encode(database, &encoded, error) &&
                 pm_compress(encoded.data, encoded.size, body, error);
-    if (done && !make_etag(body, etag))
+    if (done && !pm_etag_make(body->data, body->size, etag))
         done = pm_fail(error, PM_ERROR_MEMORY, "cannot digest a database");
     pm_buffer_finish(&encoded);
     return done;
@@ -251,47 +240,4 @@ bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game,
         return false;
     *database = curated.database;
     return true;
-}
-
-/* ---- histogram ---- */
-
-struct histogram_visit {
-    const struct pm_shader_estimates *shader;
-    uint32_t point;
-    unsigned measure;
-    uint64_t *bins;
-};
-
-static bool visit_histogram(void *user, const struct pm_storage_key *key, const void *blob,
-                            size_t size, struct pm_error *error)
-{
-    const struct histogram_visit *visit = user;
-    const struct pm_shader_estimates *shader = visit->shader;
-    if (!pm_shader_key_equal(&shader->key, &key->key) || shader->kind != key->kind ||
-        memcmp(&shader->environment, &key->environment, sizeof(key->environment)) != 0 ||
-        (shader->flags | key->flags) != shader->flags)
-        return true;
-    struct pm_statistics statistics;
-    pm_statistics_init(&statistics);
-    if (!pm_statistics_decode(blob, size, &statistics, error))
-        return false;
-    const struct pm_point_statistics *point = pm_statistics_find(&statistics, visit->point);
-    for (unsigned i = 0; point && i < PM_HISTOGRAM_BINS; i++)
-        visit->bins[i] += point->measures[visit->measure].histogram[i];
-    pm_statistics_finish(&statistics);
-    return true;
-}
-
-bool pm_aggregator_histogram(struct pm_aggregator *aggregator, const char *game,
-                             const struct pm_shader_estimates *shader, uint32_t point,
-                             unsigned measure, const char *scene, uint64_t *bins,
-                             struct pm_error *error)
-{
-    struct pm_storage *storage = aggregator->storage;
-    struct histogram_visit visit = {shader, point, measure, bins};
-    memset(bins, 0, PM_HISTOGRAM_BINS * sizeof(*bins));
-    if (measure >= PM_MEASURES)
-        return pm_fail(error, PM_ERROR_INPUT, "measure %u is not known", measure);
-    return pm_aggregator_fold(aggregator, game, error) &&
-           storage->operations->read_game(storage, game, scene, visit_histogram, &visit, error);
 }

@@ -2,6 +2,7 @@
  * The dashboard's files and the API's description, compiled in. They hold no data, and so need no
  * token: what they show they fetch from the API, with the token that a person gave.
  */
+#include "aggregator/etag.h"
 #include "aggregator/service_routes.h"
 
 #include "page_api_js.h"
@@ -13,11 +14,8 @@
 #include "page_pages_js.h"
 #include "page_table_js.h"
 #include "page_view_js.h"
-#include <blake2.h>
 #include <stdio.h>
 #include <string.h>
-
-#define ETAG_BYTES 16
 
 #define HTML "text/html; charset=utf-8"
 #define CSS "text/css; charset=utf-8"
@@ -54,12 +52,9 @@ static enum MHD_Result answer_page(struct MHD_Connection *connection, const stru
 {
     const char *condition =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
-    uint8_t digest[ETAG_BYTES];
-    char etag[2 * ETAG_BYTES + 1], quoted[sizeof(etag) + 2];
-    if (blake2b(digest, page->text, NULL, sizeof(digest), page->size, 0) != 0)
+    char etag[PM_ETAG_TEXT], quoted[sizeof(etag) + 2];
+    if (!pm_etag_make(page->text, page->size, etag))
         return MHD_NO;
-    for (size_t i = 0; i < sizeof(digest); i++)
-        snprintf(etag + 2 * i, 3, "%02x", digest[i]);
     snprintf(quoted, sizeof(quoted), "\"%s\"", etag);
     const bool same = pm_http_matches(condition, etag);
     struct MHD_Response *response = MHD_create_response_from_buffer(

@@ -136,3 +136,42 @@ struct pm_profile *random_profile(struct pm_arena *arena, struct pm_random *rand
     }
     return profile_of(arena, random, game, all, shaders);
 }
+
+struct histogram_visit {
+    const struct pm_shader_estimates *shader;
+    uint32_t point;
+    unsigned measure;
+    uint64_t *bins;
+};
+
+static bool visit_histogram(void *user, const struct pm_storage_key *key, const void *blob,
+                            size_t size, struct pm_error *error)
+{
+    const struct histogram_visit *visit = user;
+    const struct pm_shader_estimates *shader = visit->shader;
+    if (!pm_shader_key_equal(&shader->key, &key->key) || shader->kind != key->kind ||
+        memcmp(&shader->environment, &key->environment, sizeof(key->environment)) != 0 ||
+        (shader->flags | key->flags) != shader->flags)
+        return true;
+    struct pm_statistics statistics;
+    pm_statistics_init(&statistics);
+    if (!pm_statistics_decode(blob, size, &statistics, error))
+        return false;
+    const struct pm_point_statistics *point = pm_statistics_find(&statistics, visit->point);
+    for (unsigned i = 0; point && i < PM_HISTOGRAM_BINS; i++)
+        visit->bins[i] += point->measures[visit->measure].histogram[i];
+    pm_statistics_finish(&statistics);
+    return true;
+}
+
+void histogram_of(struct pm_aggregator *aggregator, const char *game,
+                  const struct pm_shader_estimates *shader, uint32_t point, unsigned measure,
+                  const char *scene, uint64_t bins[static PM_HISTOGRAM_BINS])
+{
+    struct pm_storage *storage = pm_aggregator_storage(aggregator);
+    struct histogram_visit visit = {shader, point, measure, bins};
+    memset(bins, 0, PM_HISTOGRAM_BINS * sizeof(*bins));
+    if (!pm_aggregator_fold(aggregator, game, NULL) ||
+        !storage->operations->read_game(storage, game, scene, visit_histogram, &visit, NULL))
+        abort();
+}

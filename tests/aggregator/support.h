@@ -1,6 +1,8 @@
 /* What the aggregator's tests share: folders that go away, and profiles made of random numbers. */
 #pragma once
 
+#include "aggregator/aggregator.h"
+#include "aggregator/statistics.h"
 #include "base/arena.h"
 #include "base/random.h"
 #include "profile/profile.h"
@@ -39,3 +41,9 @@ struct pm_profile *profile_of(struct pm_arena *arena, struct pm_random *random, 
 /* A profile of the shaders 0, 1, … with random counts at about half of their points. */
 struct pm_profile *random_profile(struct pm_arena *arena, struct pm_random *random,
                                   const char *game, size_t shaders, uint32_t space);
+
+/* The histogram of one measure of one point, over all days and scenes, or of one scene when scene
+ * is not NULL. All 0 when nothing is known of it. */
+void histogram_of(struct pm_aggregator *aggregator, const char *game,
+                  const struct pm_shader_estimates *shader, uint32_t point, unsigned measure,
+                  const char *scene, uint64_t bins[static PM_HISTOGRAM_BINS]);

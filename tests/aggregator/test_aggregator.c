@@ -489,7 +489,6 @@ static void test_interrupted(void **state)
 static void test_histogram_shows_scenes(void **state)
 {
     struct place *place = *state;
-    struct pm_error error;
     uint64_t bins[PM_HISTOGRAM_BINS];
     for (int i = 0; i < 10; i++) {
         const struct pm_point_counts point = block_counts(0, 100, i < 7 ? 12 : 88);
@@ -500,12 +499,12 @@ static void test_histogram_shows_scenes(void **state)
     }
     const struct pm_database database = estimates(place);
     assert_int_equal(database.shader_count, 1);
-    assert_true(pm_aggregator_histogram(place->aggregator, "game", &database.shaders[0], 0,
-                                        PM_MEASURE_FREQUENCY, NULL, bins, &error));
+    histogram_of(place->aggregator, "game", &database.shaders[0], 0, PM_MEASURE_FREQUENCY, NULL,
+                 bins);
     assert_int_equal(bins[2], 7);
     assert_int_equal(bins[9], 3);
-    assert_true(pm_aggregator_histogram(place->aggregator, "game", &database.shaders[0], 0,
-                                        PM_MEASURE_FREQUENCY, "sky", bins, &error));
+    histogram_of(place->aggregator, "game", &database.shaders[0], 0, PM_MEASURE_FREQUENCY, "sky",
+                 bins);
     assert_int_equal(bins[2], 0);
     assert_int_equal(bins[9], 3);
 }

@@ -385,8 +385,8 @@ static void test_rogue_moves_a_mean_by_its_share(void **state)
     uint64_t bins[24];
     assert_true(
         pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, NULL));
-    assert_true(pm_aggregator_histogram(place->aggregator, "game", &database.shaders[0], 0,
-                                        PM_MEASURE_FREQUENCY, NULL, bins, NULL));
+    histogram_of(place->aggregator, "game", &database.shaders[0], 0, PM_MEASURE_FREQUENCY, NULL,
+                 bins);
     assert_int_equal(bins[3], 96);
     assert_int_equal(bins[11], PM_TOKEN_CLUSTERS);
 }

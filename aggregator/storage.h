@@ -140,8 +140,9 @@ struct pm_storage_operations {
     bool (*add_quarantined)(struct pm_storage *storage, const struct pm_quarantined *entry,
                             uint32_t most, uint64_t most_bytes, struct pm_error *error);
     /* Deletes what is of days before `first`: blobs, upload ids, claims that nobody made since,
-     * quarantine; at most `rows` of them. *deleted: how many rows it was; 0: nothing is left to
-     * do. */
+     * quarantine, coverage, and then, with all that is known of them, games that have neither
+     * blobs nor samples (none where `first` is 0); at most `rows` of them at once, of which a
+     * game's last ones count as one. *deleted: how many rows it was; 0: nothing is left to do. */
     bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
                   struct pm_error *error);
     /* Blanks the marks of at most `rows` claims that are not of this day. *blanked: of how many; 0:

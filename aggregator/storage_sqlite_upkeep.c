@@ -6,6 +6,13 @@
 
 #include <string.h>
 
+/* Games of which nothing is left: at most ?2 of them, always the same ones in one transaction. */
+#define EMPTY_GAMES                                                                                \
+    "(SELECT name FROM games WHERE"                                                                \
+    " NOT EXISTS (SELECT 1 FROM statistics WHERE statistics.game = games.name)"                    \
+    " AND NOT EXISTS (SELECT 1 FROM samples WHERE samples.game = games.name)"                      \
+    " ORDER BY name LIMIT ?2)"
+
 static const char *const sql[PM_SQLITE_UPKEEP_STATEMENTS] = {
     [PM_SQLITE_FIND_CLAIMS] = "SELECT key, kind, space, tokens, day, marks_day, marks, scope"
                               " FROM claims WHERE game = ?1 AND key = ?2 AND kind = ?3"
@@ -39,6 +46,23 @@ static const char *const sql[PM_SQLITE_UPKEEP_STATEMENTS] = {
         " ORDER BY marks_day, game, key, kind, scope, space LIMIT ?2)",
     [PM_SQLITE_PRUNE_QUARANTINE] = "DELETE FROM quarantine WHERE id IN"
                                    " (SELECT id FROM quarantine WHERE time < ?1 * 86400 LIMIT ?2)",
+    [PM_SQLITE_PRUNE_COVERAGE] =
+        "DELETE FROM coverage WHERE rowid IN (SELECT c.rowid FROM games CROSS JOIN coverage AS c"
+        " ON c.game = games.name WHERE c.time < ?1 * 86400 LIMIT ?2)",
+    [PM_SQLITE_EMPTY_SPACES] =
+        "DELETE FROM spaces WHERE (game, key, kind) IN"
+        " (SELECT game, key, kind FROM spaces WHERE game IN " EMPTY_GAMES " LIMIT ?2)",
+    [PM_SQLITE_EMPTY_CLAIMS] =
+        "DELETE FROM claims WHERE (game, key, kind, scope, space) IN"
+        " (SELECT game, key, kind, scope, space FROM claims WHERE game IN " EMPTY_GAMES
+        " LIMIT ?2)",
+    [PM_SQLITE_EMPTY_COVERAGE] =
+        "DELETE FROM coverage WHERE rowid IN"
+        " (SELECT rowid FROM coverage WHERE game IN " EMPTY_GAMES " LIMIT ?2)",
+    [PM_SQLITE_EMPTY_DATABASES] = "DELETE FROM databases WHERE game IN " EMPTY_GAMES,
+    [PM_SQLITE_EMPTY_ORIGINS] = "DELETE FROM origins WHERE game IN " EMPTY_GAMES,
+    [PM_SQLITE_EMPTY_GAMES] = "DELETE FROM games WHERE name IN " EMPTY_GAMES,
+    [PM_SQLITE_EMPTY_BODIES] = PM_SQLITE_SWEEP,
     [PM_SQLITE_BLANK_MARKS] =
         "UPDATE claims SET marks = NULL WHERE (game, key, kind, scope, space) IN"
         " (SELECT game, key, kind, scope, space FROM claims"
@@ -219,33 +243,67 @@ bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quara
 
 /* ---- retention ---- */
 
+/* At most `rows` rows; *deleted: how many more it was. */
+static bool prune_step(struct pm_sqlite *sqlite, enum pm_sqlite_upkeep step, uint32_t first,
+                       uint64_t rows, uint64_t *deleted, struct pm_error *error)
+{
+    sqlite3_stmt *s = prepared(sqlite, step, error);
+    const int parameters = s ? sqlite3_bind_parameter_count(s) : 0;
+    if (!s || !run(sqlite, s,
+                   (parameters < 1 || bind_number(s, 1, first)) &&
+                       (parameters < 2 || bind_number(s, 2, rows)),
+                   NULL, NULL, error))
+        return false;
+    if (step == PM_SQLITE_PRUNE_SPACES || step == PM_SQLITE_EMPTY_SPACES)
+        pm_sqlite_spaces_forget(sqlite);
+    if (step != PM_SQLITE_PRUNE_SPACES)
+        *deleted += (uint64_t)sqlite3_changes(sqlite->writer);
+    return true;
+}
+
+/* Games of which neither statistics nor samples are left: first what may be many rows of each, in
+ * as many transactions as it takes, then, where none of it was left, all the rest. */
+static bool prune_games(struct pm_sqlite *sqlite, uint32_t rows, uint64_t *deleted,
+                        struct pm_error *error)
+{
+    static const enum pm_sqlite_upkeep steps[] = {
+        PM_SQLITE_EMPTY_SPACES,    PM_SQLITE_EMPTY_CLAIMS,  PM_SQLITE_EMPTY_COVERAGE,
+        PM_SQLITE_EMPTY_DATABASES, PM_SQLITE_EMPTY_ORIGINS, PM_SQLITE_EMPTY_GAMES,
+        PM_SQLITE_EMPTY_BODIES,
+    };
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+        if (!prune_step(sqlite, steps[i], 0, rows, deleted, error))
+            return false;
+        if (steps[i] == PM_SQLITE_EMPTY_COVERAGE && *deleted > 0)
+            break;
+        /* A body that nothing names yet may be one that is being published. */
+        if (steps[i] == PM_SQLITE_EMPTY_GAMES && *deleted == 0)
+            break;
+    }
+    return true;
+}
+
 bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
                      struct pm_error *error)
 {
     static const enum pm_sqlite_upkeep steps[] = {
         PM_SQLITE_PRUNE_BLOBS,  PM_SQLITE_PRUNE_IDS,        PM_SQLITE_PRUNE_SPACES,
-        PM_SQLITE_PRUNE_CLAIMS, PM_SQLITE_PRUNE_QUARANTINE,
+        PM_SQLITE_PRUNE_CLAIMS, PM_SQLITE_PRUNE_QUARANTINE, PM_SQLITE_PRUNE_COVERAGE,
     };
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     *deleted = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-        sqlite3_stmt *s = prepared(sqlite, steps[i], error);
         /* The spaces go by the claims that the next statement deletes: no less of them. */
         const uint64_t left =
             steps[i] == PM_SQLITE_PRUNE_CLAIMS || steps[i] == PM_SQLITE_PRUNE_SPACES
                 ? rows
                 : rows - *deleted;
-        if (!s ||
-            !run(sqlite, s, bind_number(s, 1, first) && bind_number(s, 2, left), NULL, NULL, error))
+        if (!prune_step(sqlite, steps[i], first, left, deleted, error))
             return false;
-        if (steps[i] == PM_SQLITE_PRUNE_SPACES)
-            pm_sqlite_spaces_forget(sqlite);
-        else
-            *deleted += (uint64_t)sqlite3_changes(sqlite->writer);
         if (*deleted >= rows)
-            break;
+            return true;
     }
-    return true;
+    return *deleted > 0 || first == 0 || prune_games(sqlite, rows, deleted, error);
 }
 
 bool pm_sqlite_blank_marks(struct pm_storage *storage, uint32_t today, uint32_t rows,

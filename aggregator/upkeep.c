@@ -90,6 +90,8 @@ static bool prune(struct pm_aggregator *aggregator, bool *expired, struct pm_err
         if (done && deleted == 0)
             aggregator->pruned_on = today;
         *expired = *expired || (done && deleted > 0);
+        if (done && deleted > 0)
+            pm_claims_forget(aggregator->claims);
         pthread_mutex_unlock(&aggregator->write_mutex);
     }
     return done;

@@ -314,6 +314,89 @@ static void test_ageing_and_retention(void **state)
     assert_int_equal(shaders, 0);
 }
 
+static bool count_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
+{
+    (void)game;
+    (void)uploads;
+    (void)error;
+    ++*(size_t *)user;
+    return true;
+}
+
+static bool count_time(void *user, int64_t time, uint64_t uploads, uint64_t covered,
+                       uint64_t points)
+{
+    (void)time;
+    (void)uploads;
+    (void)covered;
+    (void)points;
+    ++*(size_t *)user;
+    return true;
+}
+
+static size_t count_coverage(struct place *place, const char *game)
+{
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    size_t count = 0;
+    assert_true(storage->operations->read_coverage(storage, game, count_time, &count, NULL));
+    return count;
+}
+
+static void curate(struct place *place, const char *game)
+{
+    struct pm_error error;
+    if (!pm_aggregator_curate(place->aggregator, game, &error))
+        fail_msg("%s", error.message);
+}
+
+/* A game of which the retention left nothing is not known any more, with all that was published of
+ * it; of one that is played, what is within the retention stays. */
+static void test_empty_games_go(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    enum { SHADERS = 700 };
+    static struct pm_shader_profile shaders[SHADERS];
+    const struct pm_point_counts point = block_counts(0, 64, 32);
+    const struct pm_publication previous = {.game = "gone", .scene = "", .previous = true};
+    char etag[PM_ETAG_TEXT];
+    size_t games = 0;
+    for (uint64_t i = 0; i < SHADERS; i++)
+        shaders[i] = block_shader(place->arena, i, 3, &point, 1);
+    const struct pm_shader_profile other = block_shader(place->arena, 0, 4, &point, 1);
+    store(place, profile_of(place->arena, &place->random, "gone", shaders, SHADERS));
+    store(place, one(place, "played", &shaders[0]));
+    curate(place, "gone");
+    curate(place, "played");
+    store(place, one(place, "gone", &shaders[0]));
+    curate(place, "gone");
+    assert_true(pm_aggregator_publication(place->aggregator, &previous, etag, NULL, NULL));
+
+    place->now += (int64_t)(PM_RETENTION_DAYS - 1) * DAY;
+    store(place, one(place, "played", &shaders[0]));
+    curate(place, "played");
+    upkeep(place, false);
+    assert_int_equal(count_coverage(place, "gone"), 2);
+    assert_int_equal(count_coverage(place, "played"), 2);
+    /* Samples that wait are something, too. */
+    place->now += DAY;
+    store(place, one(place, "waits", &shaders[0]));
+    upkeep(place, true);
+    assert_true(storage->operations->list_games(storage, count_game, &games, NULL));
+    assert_int_equal(games, 2);
+    assert_int_equal(count_coverage(place, "gone"), 0);
+    assert_int_equal(count_coverage(place, "played"), 1);
+    struct pm_error error;
+    assert_false(pm_aggregator_publication(place->aggregator, &previous, etag, NULL, &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_false(pm_aggregator_database(place->aggregator, "gone", etag, NULL, &error));
+    assert_true(pm_aggregator_database(place->aggregator, "played", etag, NULL, NULL));
+    /* Numbers of points went with it, and no others. */
+    assert_int_equal(store(place, one(place, "gone", &other)).result, PM_INGEST_STORED);
+    assert_int_equal(store(place, one(place, "played", &other)).result, PM_INGEST_REFUSED);
+    assert_int_equal(store(place, one(place, "waits", &other)).result, PM_INGEST_REFUSED);
+}
+
 /* A point that a hundred uploads made well known comes back into the deficit when five new ones,
  * which weigh as much, are what the estimate rests on; and leaves it with more of them. */
 static void test_deficit_comes_back(void **state)
@@ -416,13 +499,10 @@ static void test_invented_keys_do_not_crowd_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_cannot_be),
-        TEST(test_body_is_nameless),
-        TEST(test_quarantine_is_bounded),
-        TEST(test_ageing_and_retention),
-        TEST(test_deficit_comes_back),
-        TEST(test_much_is_deleted_in_steps),
-        TEST(test_invented_keys_do_not_crowd_out),
+        TEST(test_what_cannot_be),           TEST(test_body_is_nameless),
+        TEST(test_quarantine_is_bounded),    TEST(test_ageing_and_retention),
+        TEST(test_empty_games_go),           TEST(test_deficit_comes_back),
+        TEST(test_much_is_deleted_in_steps), TEST(test_invented_keys_do_not_crowd_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

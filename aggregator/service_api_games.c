@@ -196,7 +196,10 @@ static double upload_rate(const struct pm_summary *summary)
         const struct pm_summary_sample *sample = &history->samples[i];
         if (now - sample->time >= RATE_SECONDS || i == 0) {
             const int64_t seconds = now > sample->time ? now - sample->time : 1;
-            return (double)(summary->whole.uploads - sample->uploads) / (double)seconds;
+            /* Fewer than before: the game was dropped meanwhile. */
+            return summary->whole.uploads > sample->uploads
+                       ? (double)(summary->whole.uploads - sample->uploads) / (double)seconds
+                       : 0;
         }
     }
     return 0;

@@ -180,7 +180,7 @@ struct pm_storage_operations {
                        size_t size, struct pm_error *error);
     /* One sample of a game's coverage over time (the report's and the dashboard's curve). time:
      * seconds since the epoch. Of samples more than two days older than this one, the first of each
-     * hour is kept. */
+     * hour is kept. Nothing happens when the game is not known, as with put_database. */
     bool (*add_coverage)(struct pm_storage *storage, const char *game, int64_t time,
                          uint64_t uploads, uint64_t points_covered, uint64_t points,
                          struct pm_error *error);

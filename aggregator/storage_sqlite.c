@@ -30,7 +30,8 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
         "INSERT INTO samples (game, part, size, day, d) VALUES (?1, ?2, ?3, ?4, ?5)",
     [PM_SQLITE_DELETE_SAMPLES] = "DELETE FROM samples WHERE game = ?1 AND part = ?2 AND row <= ?3",
     [PM_SQLITE_DATA_VERSION] = "PRAGMA data_version",
-    [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage VALUES (?1, ?2, ?3, ?4, ?5)",
+    [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage SELECT ?1, ?2, ?3, ?4, ?5"
+                               " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)",
     /* ?2: a time in seconds. A week is looked at, so that a pause of the service leaves nothing. */
     [PM_SQLITE_THIN_COVERAGE] =
         "DELETE FROM coverage WHERE game = ?1 AND time >= ?2 - 777600 AND time < ?2 - 172800"

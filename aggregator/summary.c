@@ -224,8 +224,11 @@ bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game,
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");
     }
     atomic_init(&summary->references, 1);
-    if (!pm_curate_publish(aggregator, game, observe, &all, &summary->whole, error) ||
-        !fill_history(aggregator, summary, previous, error)) {
+    const bool done = pm_curate_publish(aggregator, game, observe, &all, &summary->whole, error);
+    /* One with more uploads is of a game that was dropped, and has come back. */
+    if (done && previous && previous->whole.uploads > summary->whole.uploads)
+        previous = NULL;
+    if (!done || !fill_history(aggregator, summary, previous, error)) {
         pm_summary_drop(summary);
         return false;
     }

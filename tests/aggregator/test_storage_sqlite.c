@@ -271,6 +271,14 @@ static void test_bodies_are_whole(void **state)
     pm_buffer_finish(&body);
 }
 
+static bool count_sample(void *user, int64_t time, uint64_t uploads, uint64_t points_covered,
+                         uint64_t points)
+{
+    (void)time, (void)uploads, (void)points_covered, (void)points;
+    ++*(uint64_t *)user;
+    return true;
+}
+
 static void test_databases(void **state)
 {
     struct place *place = *state;
@@ -285,6 +293,11 @@ static void test_databases(void **state)
     assert_non_null(strstr(error.message, "game"));
     /* Of a game that is not known, as one that was just dropped: nothing. */
     put_database(storage, "", "one", "a", 1);
+    uint64_t samples = 0;
+    assert_true(storage->operations->add_coverage(storage, "game", 1000, 5, 2, 4, &error));
+    assert_true(
+        storage->operations->read_coverage(storage, "game", count_sample, &samples, &error));
+    assert_int_equal(samples, 0);
     assert_false(
         storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
 
@@ -422,6 +435,8 @@ static void test_coverage(void **state)
     struct pm_storage *storage = place->storage;
     struct pm_buffer all;
     struct pm_error error;
+    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
+    assert_true(storage->operations->add_uploads(storage, "other", 1, &error));
     assert_true(storage->operations->add_coverage(storage, "game", 20, 3, 7, 9, &error));
     assert_true(storage->operations->add_coverage(storage, "game", 10, 1, 2, 9, &error));
     assert_true(storage->operations->add_coverage(storage, "other", 15, 1, 1, 1, &error));
@@ -450,6 +465,8 @@ static void test_old_coverage_is_thinned(void **state)
     struct pm_error error;
     unsigned count[3] = {0}, other[3] = {0};
     const int64_t end = 1000000 + 10 * 86400;
+    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
+    assert_true(storage->operations->add_uploads(storage, "other", 1, &error));
     assert_true(storage->operations->add_coverage(storage, "other", 1000001, 0, 1, 1, &error));
     assert_true(storage->operations->add_coverage(storage, "other", 1000002, 0, 1, 1, &error));
     assert_true(storage->operations->begin(storage, &error));

@@ -174,6 +174,26 @@ static void test_history(void **state)
     pm_summary_drop(read);
 }
 
+/* A game that was dropped and came back begins anew. */
+static void test_history_of_a_dropped_game(void **state)
+{
+    struct place *place = *state;
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
+    struct pm_error error;
+    uint64_t blobs;
+    for (int i = 0; i < 3; i++)
+        upload(place, "game", &shader, 1);
+    struct pm_summary *before = summarize(place, NULL);
+    assert_true(pm_aggregator_drop(place->aggregator, "game", NULL, &blobs, &error));
+    upload(place, "game", &shader, 1);
+    struct pm_summary *after = summarize(place, before);
+    assert_int_equal(after->history.count, 1);
+    assert_int_equal(after->history.samples[0].uploads, 1);
+    pm_summary_drop(before);
+    pm_summary_drop(after);
+}
+
 static bool is_game(const void *user, const char *game)
 {
     return strcmp(game, user) == 0;
@@ -276,7 +296,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_shaders), TEST(test_candidates), TEST(test_history),
+        TEST(test_shaders), TEST(test_candidates),
+        TEST(test_history), TEST(test_history_of_a_dropped_game),
         TEST(test_models),  TEST(test_one_shader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

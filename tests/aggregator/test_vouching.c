@@ -215,7 +215,8 @@ static void test_import_vouches_after_upkeep(void **state)
     assert_int_equal(published(place, ""), 32);
     place->now += DAY;
     upkeep(place->aggregator);
-    assert_int_equal(published(place, ""), 0);
+    assert_false(pm_aggregator_curate(place->aggregator, "game", &error));
+    assert_int_equal(error.code, PM_ERROR_STATE); /* nothing was left of it */
 }
 
 /* ---- retention ---- */

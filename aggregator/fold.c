@@ -7,7 +7,6 @@
 #include "aggregator/ageing.h"
 #include "aggregator/aggregator_private.h"
 
-#include "base/clock.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -468,13 +467,10 @@ bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error)
     bool done = true;
     /* Whoever folds already makes room, soon, though it goes on for long. */
     while (done && waiting(aggregator) > most) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_AGAIN_NS;
-        until.tv_sec += until.tv_nsec / PM_SECOND;
-        until.tv_nsec %= PM_SECOND;
-        if (pthread_mutex_clocklock(&aggregator->fold_mutex, CLOCK_MONOTONIC, &until) != 0)
+        if (pthread_mutex_trylock(&aggregator->fold_mutex) != 0) {
+            nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
             continue;
+        }
         done = fold_down_to(aggregator, most, error);
         pthread_mutex_unlock(&aggregator->fold_mutex);
     }

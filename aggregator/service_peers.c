@@ -4,9 +4,9 @@
  */
 #include "aggregator/service_private.h"
 
+#include "base/clock.h"
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 /* For taking an answer. */
 #define ANSWER_SECONDS 600
@@ -15,9 +15,7 @@
 
 int64_t pm_service_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
+    return pm_now() / PM_SECOND;
 }
 
 void pm_peers_notify(void *user, struct MHD_Connection *connection, void **slot,

@@ -2,19 +2,14 @@
 #include "aggregator/ageing.h"
 #include "aggregator/aggregator_private.h"
 
+#include "base/clock.h"
+
 #include <inttypes.h>
 #include <time.h>
 
 #define ROWS 500 /* of one transaction, so that uploads wait no longer than for another one */
-#define SECONDS 1.0
+#define SECONDS 1
 #define REMEMBER_SECONDS 300 /* after which another process's changes to claims are seen */
-
-static double monotonic(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 bool pm_aggregator_begin_epoch(struct pm_aggregator *aggregator, uint32_t day,
                                struct pm_error *error)
@@ -41,9 +36,9 @@ static bool blank(struct pm_aggregator *aggregator, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
     const uint32_t today = pm_aggregator_today(aggregator);
-    const double end = monotonic() + SECONDS;
+    const int64_t end = pm_now() + SECONDS * PM_SECOND;
     bool done = true;
-    while (done && aggregator->blanked_on != today && monotonic() < end) {
+    while (done && aggregator->blanked_on != today && pm_now() < end) {
         uint64_t blanked = 0;
         pthread_mutex_lock(&aggregator->write_mutex);
         done = storage->operations->blank_marks(storage, today, ROWS, &blanked, error);
@@ -81,9 +76,9 @@ static bool prune(struct pm_aggregator *aggregator, bool *expired, struct pm_err
 {
     const uint32_t today = pm_aggregator_today(aggregator);
     const uint32_t first = pm_ageing_first_day(today, aggregator->retention_days);
-    const double end = monotonic() + SECONDS;
+    const int64_t end = pm_now() + SECONDS * PM_SECOND;
     bool done = true;
-    while (done && aggregator->pruned_on != today && monotonic() < end) {
+    while (done && aggregator->pruned_on != today && pm_now() < end) {
         uint64_t deleted = 0;
         pthread_mutex_lock(&aggregator->write_mutex);
         done = prune_once(aggregator->storage, first, &deleted, error);

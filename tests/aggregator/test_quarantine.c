@@ -1,7 +1,6 @@
 /* Who waits for the quarantine's writing: not those that refuse uploads, nor those that look. */
-#include "aggregator/aggregator.h"
+#include "aggregator/place.h"
 
-#include "aggregator/support.h"
 #include "cmocka_includes.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,32 +9,11 @@
 
 #define WRITING_SECONDS 20 /* that a writer waits for whoever should not wait for it */
 
-struct place {
-    char *folder, *path;
-    struct pm_aggregator *aggregator;
-};
-
-static int place_create(void **state)
+static int set_up(void **state)
 {
-    struct place *place = calloc(1, sizeof(*place));
-    struct pm_error error;
-    const struct pm_aggregator_info info = {.publish_all = true};
-    place->folder = make_folder();
-    place->path = join(place->folder, "db");
-    place->aggregator = pm_aggregator_open(place->path, &info, &error);
-    if (!place->aggregator)
-        fail_msg("%s", error.message);
+    struct place *place = place_create(1);
+    place_open(place);
     *state = place;
-    return 0;
-}
-
-static int place_destroy(void **state)
-{
-    struct place *place = *state;
-    pm_aggregator_destroy(place->aggregator);
-    remove_folder(place->folder);
-    free(place->path);
-    free(place);
     return 0;
 }
 
@@ -173,7 +151,7 @@ static void test_what_cannot_be_written_waits(void **state)
     assert_string_equal(seen.reasons[3], "first");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, place_create, place_destroy)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
 {

@@ -1,65 +1,20 @@
 /* The service against who asks too often, too slowly, or without a token; and its own certificate.
  */
 #include "aggregator/dev_tls.h"
-#include "aggregator/http.h"
-#include "aggregator/service.h"
-#include "aggregator/support.h"
+#include "aggregator/service_place.h"
 #include "patience.h"
 #include <curl/curl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-/* cmocka wants these before it. */
-#include <cmocka.h>
 
-struct place {
-    char *folder, *path;
-    struct pm_aggregator *aggregator;
-    struct pm_service *service;
-    struct pm_service_info info;
-    uint16_t port;
-    struct pm_arena *arena;
-    struct pm_random random;
-};
-
-static void start(struct place *place)
-{
-    const struct pm_aggregator_info info = {.publish_all = true};
-    struct pm_error error;
-    place->aggregator = pm_aggregator_open(place->path, &info, &error);
-    if (!place->aggregator)
-        fail_msg("%s", error.message);
-    place->info.aggregator = place->aggregator;
-    place->service = pm_service_create(&place->info, &error);
-    if (!place->service)
-        fail_msg("%s", error.message);
-    place->port = pm_service_port(place->service);
-}
+#include "cmocka_includes.h"
 
 static int set_up(void **state)
 {
-    struct place *place = calloc(1, sizeof(*place));
-    place->folder = make_folder();
-    place->path = join(place->folder, "test.db");
-    place->arena = pm_arena_create(0);
-    pm_random_init(&place->random, 42);
-    *state = place;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct place *place = *state;
-    pm_service_destroy(place->service);
-    pm_aggregator_destroy(place->aggregator);
-    pm_arena_destroy(place->arena);
-    free(place->path);
-    remove_folder(place->folder);
-    free(place);
+    *state = place_create(42);
     return 0;
 }
 
@@ -108,7 +63,7 @@ static void write_tokens(struct place *place, char **path)
     for (int i = 0; i < 3000; i++)
         fprintf(file, "token-%d\n", i);
     fclose(file);
-    place->info.token_file = *path;
+    place->serving.token_file = *path;
 }
 
 static void test_rate_of_a_token(void **state)
@@ -116,8 +71,8 @@ static void test_rate_of_a_token(void **state)
     struct place *place = *state;
     char *path;
     write_tokens(place, &path);
-    place->info.token_rate = 3;
-    start(place);
+    place->serving.token_rate = 3;
+    place_serve(place);
     for (int i = 0; i < 3; i++)
         assert_answer(upload(place, "token-7", 1), 204, NULL);
     assert_answer(upload(place, "token-7", 1), 429, "token");
@@ -133,8 +88,8 @@ static void test_rate_of_an_address(void **state)
     struct place *place = *state;
     char *path;
     write_tokens(place, &path);
-    place->info.address_rate = 4;
-    start(place);
+    place->serving.address_rate = 4;
+    place_serve(place);
     for (int i = 0; i < 2; i++) {
         assert_answer(upload(place, "token-1", 1), 204, NULL);
         assert_answer(upload(place, "wrong", 1), 401, "authorization");
@@ -159,9 +114,9 @@ static void test_rate_of_guesses(void **state)
     struct place *place = *state;
     char *path;
     write_tokens(place, &path);
-    place->info.dashboard_token_file = path;
-    place->info.address_rate = 3;
-    start(place);
+    place->serving.dashboard_token_file = path;
+    place->serving.address_rate = 3;
+    place_serve(place);
     assert_answer(pull(place, "/v1/games", "token-1"), 200, NULL);
     for (int i = 0; i < 5; i++)
         assert_answer(pull(place, "/v1/games/game/database", NULL), 401, "authorization");
@@ -181,9 +136,9 @@ static void test_fields(void **state)
     struct place *place = *state;
     char field[128], key[PM_SHADER_KEY_TEXT];
     const struct pm_shader_key shader = key_of(1);
-    place->info.limits = pm_profile_limits_default;
-    place->info.limits.compressed_bytes = 1000;
-    start(place);
+    place->serving.limits = pm_profile_limits_default;
+    place->serving.limits.compressed_bytes = 1000;
+    place_serve(place);
     assert_answer(upload(place, NULL, 1), 204, NULL);
     pm_shader_key_format(&shader, key);
     snprintf(field, sizeof(field), "shaders[%s].space", key);
@@ -203,11 +158,11 @@ static void test_fields(void **state)
 static void test_too_many(void **state)
 {
     struct place *place = *state;
-    place->info.limits = pm_profile_limits_default;
-    place->info.limits.shaders = 1;
-    place->info.limits.points_per_shader = 1;
-    place->info.limits.space = 8;
-    start(place);
+    place->serving.limits = pm_profile_limits_default;
+    place->serving.limits.shaders = 1;
+    place->serving.limits.points_per_shader = 1;
+    place->serving.limits.space = 8;
+    place_serve(place);
     assert_answer(upload_many(place, NULL, 8, 1, 1), 204, NULL);
     assert_answer(upload_many(place, NULL, 8, 2, 1), 413, "shaders");
     assert_answer(upload_many(place, NULL, 8, 1, 2), 413, "shaders[0].point");
@@ -223,9 +178,9 @@ static void test_all_connections_taken(void **state)
     static const char half[] =
         "POST /v1/uploads HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf";
     int fds[PEERS];
-    place->info.connections = CONNECTIONS;
-    place->info.request_seconds = 3600;
-    start(place);
+    place->serving.connections = CONNECTIONS;
+    place->serving.request_seconds = 3600;
+    place_serve(place);
     for (size_t i = 0; i < PEERS; i++) {
         fds[i] = http_connect(place->port);
         const size_t size = i % 2 ? sizeof(half) - 1 : i % 20;
@@ -252,9 +207,9 @@ static void test_own_certificate(void **state)
     if (!pm_dev_tls_create(&tls, "127.0.0.2", path, &error))
         fail_msg("%s", error.message);
     assert_int_equal(strlen(tls.fingerprint), 32 * 3 - 1);
-    place->info.certificate = tls.certificate;
-    place->info.key = tls.key;
-    start(place);
+    place->serving.certificate = tls.certificate;
+    place->serving.key = tls.key;
+    place_serve(place);
     struct request request = {.port = place->port, .path = "/healthz", .ca_file = path};
     assert_answer(http_send(&request), 200, NULL);
     request.ca_file = NULL;
@@ -274,7 +229,7 @@ static void test_own_certificate(void **state)
     free(path);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, service_place_destroy)
 
 int main(void)
 {

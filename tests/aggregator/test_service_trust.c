@@ -1,81 +1,40 @@
 /* What the service makes of tokens and of uploads that cannot be, over HTTP. */
-#include "aggregator/service.h"
+#include "aggregator/service_place.h"
 
-#include "aggregator/http.h"
-#include "aggregator/support.h"
 #include "patience.h"
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka wants these before it. */
-#include <cmocka.h>
 
-struct place {
-    char *folder, *path, *tokens;
-    struct pm_aggregator *aggregator;
-    struct pm_service *service;
-    uint16_t port;
-    struct pm_arena *arena;
-    struct pm_random random;
-};
+#include "cmocka_includes.h"
+
+static char *tokens; /* the file of them */
 
 static int set_up(void **state)
 {
-    struct place *place = calloc(1, sizeof(*place));
-    struct pm_error error;
-    place->folder = make_folder();
-    place->path = join(place->folder, "test.db");
-    place->tokens = join(place->folder, "tokens");
-    place->arena = pm_arena_create(0);
-    pm_random_init(&place->random, 43);
-    FILE *file = fopen(place->tokens, "w");
-    assert_non_null(file);
-    fputs("token-1\ntoken-2\ntoken-3\ntoken-4\n", file);
-    fclose(file);
-    const struct pm_aggregator_info info = {
-        .publish_all = true, .token_clusters = 2, .min_tokens = 3};
-    place->aggregator = pm_aggregator_open(place->path, &info, &error);
-    if (!place->aggregator)
-        fail_msg("%s", error.message);
-    const struct pm_service_info service = {
-        .aggregator = place->aggregator, .token_file = place->tokens, .curate_seconds = 1};
-    place->service = pm_service_create(&service, &error);
-    if (!place->service)
-        fail_msg("%s", error.message);
-    place->port = pm_service_port(place->service);
+    struct place *place = place_create(43);
+    tokens = join(place->folder, "tokens");
+    write_file(tokens, "token-1\ntoken-2\ntoken-3\ntoken-4\n");
+    place->keeping.token_clusters = 2;
+    place->keeping.min_tokens = 3;
+    place->serving.token_file = tokens;
+    place->serving.curate_seconds = 1;
+    place_serve(place);
     *state = place;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct place *place = *state;
-    pm_service_destroy(place->service);
-    pm_aggregator_destroy(place->aggregator);
-    pm_arena_destroy(place->arena);
-    remove_folder(place->folder);
-    free(place->path);
-    free(place->tokens);
-    free(place);
-    return 0;
+    free(tokens);
+    return service_place_destroy(state);
 }
 
 static const struct pm_profile *profile(struct place *place, uint32_t space, uint32_t point)
 {
     const struct pm_point_counts counts = block_counts(point, 64, 32);
     const struct pm_shader_profile shader = block_shader(place->arena, 1, space, &counts, 1);
-    return profile_of(place->arena, &place->random, "game", &shader, 1);
-}
-
-static uint32_t sessions(struct place *place)
-{
-    struct pm_database database;
-    struct pm_error error;
-    if (!pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, &error))
-        fail_msg("%s", error.message);
-    return database.shader_count ? database.shaders[0].points[0].sessions : 0;
+    return place_profile(place, &shader);
 }
 
 /* Is the shader in the body that clients get? */
@@ -101,10 +60,10 @@ static void test_tokens_through_http(void **state)
     struct place *place = *state;
     for (int i = 0; i < 5; i++)
         assert_int_equal(http_upload(place->port, "token-1", profile(place, 1, 0)), 204);
-    assert_int_equal(sessions(place), 2);
+    assert_int_equal(sessions_of_first(place), 2);
     assert_int_equal(http_upload(place->port, "token-2", profile(place, 1, 0)), 204);
     assert_int_equal(http_upload(place->port, "not a token", profile(place, 1, 0)), 401);
-    assert_int_equal(sessions(place), 3);
+    assert_int_equal(sessions_of_first(place), 3);
     assert_true(pm_aggregator_curate(place->aggregator, "game", NULL));
     assert_false(is_published(place));
     assert_int_equal(http_upload(place->port, "token-3", profile(place, 1, 0)), 204);
@@ -113,7 +72,7 @@ static void test_tokens_through_http(void **state)
     while (!found && patience(&until))
         found = is_published(place);
     assert_true(found);
-    assert_int_equal(sessions(place), 4);
+    assert_int_equal(sessions_of_first(place), 4);
 }
 
 struct seen {

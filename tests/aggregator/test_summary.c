@@ -1,7 +1,7 @@
 #include "aggregator/summary.h"
 
+#include "aggregator/place.h"
 #include "aggregator/service_model.h"
-#include "aggregator/support.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,45 +11,12 @@
 /* cmocka wants these before it. */
 #include <cmocka.h>
 
-struct place {
-    char *folder, *path;
-    struct pm_aggregator *aggregator;
-    struct pm_arena *arena;
-    struct pm_random random;
-    int64_t now; /* what the aggregator's clock says */
-};
-
-static int64_t read_clock(void *user)
-{
-    return *(const int64_t *)user;
-}
-
 static int set_up(void **state)
 {
-    struct place *place = calloc(1, sizeof(*place));
-    struct pm_error error;
+    struct place *place = place_create(7);
     place->now = 1000000000;
-    const struct pm_aggregator_info info = {
-        .publish_all = true, .clock = read_clock, .clock_user = &place->now};
-    place->folder = make_folder();
-    place->path = join(place->folder, "test.db");
-    place->arena = pm_arena_create(0);
-    pm_random_init(&place->random, 7);
-    place->aggregator = pm_aggregator_open(place->path, &info, &error);
-    if (!place->aggregator)
-        fail_msg("%s", error.message);
+    place_open(place);
     *state = place;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct place *place = *state;
-    pm_aggregator_destroy(place->aggregator);
-    pm_arena_destroy(place->arena);
-    free(place->path);
-    remove_folder(place->folder);
-    free(place);
     return 0;
 }
 
@@ -58,11 +25,7 @@ static void upload(struct place *place, const char *game, const struct pm_shader
 {
     const struct pm_profile *profile =
         profile_of(place->arena, &place->random, game, shaders, count);
-    struct pm_ingest_outcome outcome;
-    struct pm_error error;
-    assert_true(pm_aggregator_ingest(place->aggregator, &profile, 1, &outcome, &error));
-    if (outcome.result != PM_INGEST_STORED)
-        fail_msg("%s", outcome.reason.message);
+    place_store(place, profile);
 }
 
 static struct pm_summary *summarize(struct place *place, const struct pm_summary *previous)
@@ -294,7 +257,7 @@ static void test_one_shader(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
     const struct CMUnitTest tests[] = {
         TEST(test_shaders), TEST(test_candidates),
         TEST(test_history), TEST(test_history_of_a_dropped_game),

@@ -2,75 +2,45 @@
  * Whose uploads count: the cap per token and day, distinct tokens before publication, claims of how
  * many points a shader has, and that nothing stored tells a token. The clock is the test's.
  */
-#include "aggregator/aggregator.h"
+#include "aggregator/place.h"
 
-#include "aggregator/support.h"
 #include "base/file.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-/* cmocka wants these before it. */
-#include <cmocka.h>
+
+#include "cmocka_includes.h"
 
 #define DAY 86400
 #define MORNING ((int64_t)20000 * DAY + 1000)
 
-struct place {
-    char *folder, *path, *epoch;
-    int64_t now;
-    struct pm_aggregator *aggregator;
-    struct pm_arena *arena;
-    struct pm_random random;
-};
+static char *epoch_file; /* the file where the epoch's key survives */
 
-static int64_t place_clock(void *user)
+static int set_up(void **state)
 {
-    return ((const struct place *)user)->now;
-}
-
-static void place_open(struct place *place, uint32_t clusters, uint32_t min_tokens)
-{
-    struct pm_error error;
-    const struct pm_aggregator_info info = {.publish_all = true,
-                                            .half_life_days = PM_HALF_LIFE_DAYS,
-                                            .retention_days = PM_RETENTION_DAYS,
-                                            .token_clusters = clusters,
-                                            .min_tokens = min_tokens,
-                                            .epoch_file = place->epoch,
-                                            .clock = place_clock,
-                                            .clock_user = place};
-    place->aggregator = pm_aggregator_open(place->path, &info, &error);
-    if (!place->aggregator)
-        fail_msg("%s", error.message);
-}
-
-static int place_create(void **state)
-{
-    struct place *place = calloc(1, sizeof(*place));
-    place->folder = make_folder();
-    place->path = join(place->folder, "db");
-    place->epoch = join(place->folder, "db-epoch");
+    struct place *place = place_create(11);
+    epoch_file = join(place->folder, "db-epoch");
     place->now = MORNING;
-    place->arena = pm_arena_create(0);
-    pm_random_init(&place->random, 11);
+    place->keeping.half_life_days = PM_HALF_LIFE_DAYS;
+    place->keeping.retention_days = PM_RETENTION_DAYS;
+    place->keeping.epoch_file = epoch_file;
     *state = place;
     return 0;
 }
 
-static int place_destroy(void **state)
+static int tear_down(void **state)
 {
-    struct place *place = *state;
-    pm_aggregator_destroy(place->aggregator);
-    pm_arena_destroy(place->arena);
-    remove_folder(place->folder);
-    free(place->path);
-    free(place->epoch);
-    free(place);
-    return 0;
+    free(epoch_file);
+    return place_destroy(state);
+}
+
+static void open_with(struct place *place, uint32_t clusters, uint32_t min_tokens)
+{
+    place->keeping.token_clusters = clusters;
+    place->keeping.min_tokens = min_tokens;
+    place_open(place);
 }
 
 static struct pm_ingest_source token(unsigned number)
@@ -129,23 +99,12 @@ static uint32_t clusters(struct place *place, const char *game, uint64_t shader_
 /* The number of shaders in the published database, and how many of them are published. */
 static size_t published(struct place *place, const char *game, size_t *in_all)
 {
-    struct pm_error error;
-    struct pm_buffer body, plain;
-    struct pm_database database;
     char etag[PM_ETAG_TEXT];
+    const struct pm_database database = place_published(place, game, etag);
     size_t count = 0;
-    pm_buffer_init(&body, 1 << 20);
-    pm_buffer_init(&plain, 1 << 24);
-    if (!pm_aggregator_curate(place->aggregator, game, &error) ||
-        !pm_aggregator_database(place->aggregator, game, etag, &body, &error) ||
-        !pm_decompress(body.data, body.size, &plain, &error) ||
-        !pm_database_decode(plain.data, plain.size, place->arena, &database, &error))
-        fail_msg("%s", error.message);
     for (size_t i = 0; i < database.shader_count; i++)
         count += database.shaders[i].published;
     *in_all = database.shader_count;
-    pm_buffer_finish(&body);
-    pm_buffer_finish(&plain);
     return count;
 }
 
@@ -154,7 +113,7 @@ static size_t published(struct place *place, const char *game, size_t *in_all)
 static void test_cap(void **state)
 {
     struct place *place = *state;
-    place_open(place, 4, 1);
+    open_with(place, 4, 1);
     for (unsigned i = 0; i < 10; i++) {
         const struct pm_ingest_outcome outcome = send(place, "game", 1, 1, 3, 500);
         assert_int_equal(outcome.result, PM_INGEST_STORED);
@@ -179,7 +138,7 @@ static void test_cap_over_games(void **state)
 {
     struct place *place = *state;
     unsigned counted = 0;
-    place_open(place, 1, 1);
+    open_with(place, 1, 1);
     for (unsigned i = 0; i < 100; i++) {
         char game[16];
         snprintf(game, sizeof(game), "game %u", i);
@@ -201,10 +160,10 @@ static void test_failed_group_is_not_counted(void **state)
     struct place *place = *state;
     struct pm_error error;
     struct pm_ingest_outcome outcomes[2];
-    place_open(place, 1, 1);
+    open_with(place, 1, 1);
     const struct pm_point_counts point = block_counts(0, 1000, 500);
     const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
-    const struct pm_profile *profile = profile_of(place->arena, &place->random, "game", &shader, 1);
+    const struct pm_profile *profile = place_profile(place, &shader);
     const struct pm_ingest_source source = token(1), *sources = &source;
     struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
     const struct pm_storage_operations *works = storage->operations;
@@ -227,25 +186,24 @@ static void test_restart(void **state)
 {
     struct place *place = *state;
     struct stat status;
-    place_open(place, 2, 1);
+    open_with(place, 2, 1);
     assert_false(send(place, "game", 1, 1, 1, 500).uncounted);
     assert_false(send(place, "game", 1, 1, 1, 500).uncounted);
     assert_false(send(place, "game", 2, 1, 1, 500).uncounted);
-    pm_aggregator_destroy(place->aggregator);
-    assert_int_equal(stat(place->epoch, &status), 0);
+    place_close(place);
+    assert_int_equal(stat(epoch_file, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    place_open(place, 2, 1);
+    open_with(place, 2, 1);
     assert_true(send(place, "game", 1, 1, 1, 500).uncounted);
     assert_false(send(place, "game", 2, 1, 1, 500).uncounted);
     assert_true(send(place, "game", 2, 1, 1, 500).uncounted);
-    pm_aggregator_destroy(place->aggregator);
     place->now += DAY;
-    place_open(place, 2, 1);
+    open_with(place, 2, 1);
     assert_false(send(place, "game", 1, 1, 1, 500).uncounted);
-    pm_aggregator_destroy(place->aggregator);
+    place_close(place);
     /* What cannot be read begins a new epoch. */
-    assert_true(pm_file_write(place->epoch, "PMepoch1 and rubbish", 20, NULL));
-    place_open(place, 2, 1);
+    assert_true(pm_file_write(epoch_file, "PMepoch1 and rubbish", 20, NULL));
+    open_with(place, 2, 1);
     assert_false(send(place, "game", 1, 1, 1, 500).uncounted);
     assert_false(send(place, "game", 1, 1, 1, 500).uncounted);
     assert_true(send(place, "game", 1, 1, 1, 500).uncounted);
@@ -257,7 +215,7 @@ static void test_publication_waits_for_tokens(void **state)
 {
     struct place *place = *state;
     size_t in_all;
-    place_open(place, 0, 5);
+    open_with(place, 0, 5);
     for (unsigned i = 1; i <= 4; i++) {
         send(place, "game", i, 1, 2, 500);
         send(place, "game", 1, 1, 2, 500);
@@ -290,7 +248,7 @@ static void test_tokens_of_days_do_not_add_up(void **state)
 {
     struct place *place = *state;
     size_t in_all;
-    place_open(place, 0, 5);
+    open_with(place, 0, 5);
     for (unsigned day = 0; day < 3; day++) {
         for (unsigned i = 1; i <= 4; i++)
             send(place, "game", i, 1, 2, 500);
@@ -303,11 +261,10 @@ static void test_marks_survive_a_restart(void **state)
 {
     struct place *place = *state;
     size_t in_all;
-    place_open(place, 0, 3);
+    open_with(place, 0, 3);
     send(place, "game", 1, 1, 2, 500);
     send(place, "game", 2, 1, 2, 500);
-    pm_aggregator_destroy(place->aggregator);
-    place_open(place, 0, 3);
+    open_with(place, 0, 3);
     send(place, "game", 1, 1, 2, 500);
     send(place, "game", 2, 1, 2, 500);
     assert_int_equal(published(place, "game", &in_all), 0);
@@ -322,7 +279,7 @@ static void test_majority_corrects_the_first_claim(void **state)
 {
     struct place *place = *state;
     uint32_t space;
-    place_open(place, 0, 3);
+    open_with(place, 0, 3);
     for (unsigned i = 0; i < 20; i++)
         assert_int_equal(send(place, "game", 9, 1, 7, 1000).result, PM_INGEST_STORED);
     for (unsigned i = 1; i <= 2; i++) {
@@ -346,7 +303,7 @@ static void test_standing_claim(void **state)
 {
     struct place *place = *state;
     uint32_t space;
-    place_open(place, 0, 3);
+    open_with(place, 0, 3);
     for (unsigned i = 1; i <= 3; i++)
         send(place, "game", i, 1, 2, 100);
     for (unsigned i = 4; i <= 20; i++)
@@ -370,7 +327,7 @@ static void test_rogue_moves_a_mean_by_its_share(void **state)
 {
     struct place *place = *state;
     uint32_t space;
-    place_open(place, PM_TOKEN_CLUSTERS, PM_MIN_TOKENS);
+    open_with(place, PM_TOKEN_CLUSTERS, PM_MIN_TOKENS);
     for (unsigned i = 1; i <= 96; i++)
         send(place, "game", i, 1, 1, 250);
     const double honest = known(place, "game", 1, &space).mean;
@@ -397,7 +354,7 @@ static void test_rogue_size(void **state)
 {
     struct place *place = *state;
     uint32_t space;
-    place_open(place, PM_TOKEN_CLUSTERS, PM_MIN_TOKENS);
+    open_with(place, PM_TOKEN_CLUSTERS, PM_MIN_TOKENS);
     for (unsigned i = 1; i <= 96; i++)
         send(place, "game", i, 1, 1, 250);
     const struct pm_ratio honest = known(place, "game", 1, &space);
@@ -407,8 +364,7 @@ static void test_rogue_size(void **state)
         const struct pm_ingest_source source = token(999), *sources = &source;
         const struct pm_point_counts point = block_counts(0, UINT64_C(1) << 60, UINT64_C(1) << 60);
         const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
-        const struct pm_profile *profile =
-            profile_of(place->arena, &place->random, "game", &shader, 1);
+        const struct pm_profile *profile = place_profile(place, &shader);
         assert_true(
             pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
     }
@@ -448,23 +404,23 @@ static void test_nothing_tells_a_token(void **state)
     bool expired;
     struct pm_error error;
     const size_t key_at = 16, key_size = 32; /* struct head of sources.c */
-    place_open(place, 4, 3);
+    open_with(place, 4, 3);
     send(place, "game", 1, 1, 1, 500);
     send(place, "game", 1, 2, 1, 500);
-    pm_aggregator_destroy(place->aggregator);
+    place_close(place);
     const struct pm_ingest_source source = token(1);
     assert_false(file_has(place->path, source.digest, sizeof(source.digest)));
     assert_false(file_has(place->path, source.digest, 8));
-    assert_false(file_has(place->epoch, source.digest, 8));
+    assert_false(file_has(epoch_file, source.digest, 8));
     pm_buffer_init(&epoch, 1 << 20);
-    assert_true(pm_file_read(place->epoch, &epoch, NULL));
+    assert_true(pm_file_read(epoch_file, &epoch, NULL));
     assert_true(epoch.size > key_at + key_size);
     assert_false(file_has(place->path, epoch.data + key_at, key_size));
 
     place->now += DAY;
-    place_open(place, 4, 3);
+    open_with(place, 4, 3);
     assert_true(pm_aggregator_upkeep(place->aggregator, &expired, &error));
-    assert_false(file_has(place->epoch, epoch.data + key_at, key_size));
+    assert_false(file_has(epoch_file, epoch.data + key_at, key_size));
     pm_buffer_finish(&epoch);
     /* And the marks of yesterday are blanked. */
     struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
@@ -479,7 +435,7 @@ static void test_nothing_tells_a_token(void **state)
     assert_int_equal(marked, 8);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, place_create, place_destroy)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {

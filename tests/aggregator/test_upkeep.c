@@ -2,78 +2,26 @@
  * What the aggregator keeps of uploads that cannot be, what it forgets, and what it leaves out of a
  * full database. The clock is the test's.
  */
-#include "aggregator/aggregator.h"
+#include "aggregator/place.h"
 
-#include "aggregator/support.h"
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka wants these before it. */
-#include <cmocka.h>
+
+#include "cmocka_includes.h"
 
 #define DAY 86400
 #define TODAY 20000
 
-struct place {
-    char *folder, *path;
-    int64_t now;
-    struct pm_aggregator *aggregator;
-    struct pm_arena *arena;
-    struct pm_random random;
-};
-
-static int64_t place_clock(void *user)
+static int set_up(void **state)
 {
-    return ((const struct place *)user)->now;
-}
-
-static void place_open(struct place *place, const struct pm_aggregator_info *info)
-{
-    struct pm_error error;
-    struct pm_aggregator_info with = *info;
-    with.clock = place_clock;
-    with.clock_user = place;
-    pm_aggregator_destroy(place->aggregator);
-    place->aggregator = pm_aggregator_open(place->path, &with, &error);
-    if (!place->aggregator)
-        fail_msg("%s", error.message);
-}
-
-static int place_create(void **state)
-{
-    struct place *place = calloc(1, sizeof(*place));
-    place->folder = make_folder();
-    place->path = join(place->folder, "db");
+    struct place *place = place_create(12);
     place->now = (int64_t)TODAY * DAY + 4000;
-    place->arena = pm_arena_create(0);
-    pm_random_init(&place->random, 12);
-    place_open(place, &(struct pm_aggregator_info){.publish_all = true,
-                                                   .half_life_days = PM_HALF_LIFE_DAYS,
-                                                   .retention_days = PM_RETENTION_DAYS});
+    place->keeping.half_life_days = PM_HALF_LIFE_DAYS;
+    place->keeping.retention_days = PM_RETENTION_DAYS;
+    place_open(place);
     *state = place;
     return 0;
-}
-
-static int place_destroy(void **state)
-{
-    struct place *place = *state;
-    pm_aggregator_destroy(place->aggregator);
-    pm_arena_destroy(place->arena);
-    remove_folder(place->folder);
-    free(place->path);
-    free(place);
-    return 0;
-}
-
-static struct pm_ingest_outcome store(struct place *place, const struct pm_profile *profile)
-{
-    struct pm_ingest_outcome outcome;
-    struct pm_error error;
-    if (!pm_aggregator_ingest(place->aggregator, &profile, 1, &outcome, &error))
-        fail_msg("%s", error.message);
-    return outcome;
 }
 
 static const struct pm_profile *one(struct place *place, const char *game,
@@ -153,9 +101,10 @@ static void test_what_cannot_be(void **state)
     shaders[1].at_most_once = &once;
     const struct pm_point_counts good = block_counts(0, 64, 32);
     const struct pm_shader_profile right = block_shader(place->arena, 4, 3, &good, 1);
-    assert_int_equal(store(place, one(place, "game", &right)).result, PM_INGEST_STORED);
+    assert_int_equal(place_ingest(place, one(place, "game", &right)).result, PM_INGEST_STORED);
     for (size_t i = 0; i < 5; i++) {
-        const struct pm_ingest_outcome outcome = store(place, one(place, "game", &shaders[i]));
+        const struct pm_ingest_outcome outcome =
+            place_ingest(place, one(place, "game", &shaders[i]));
         assert_int_equal(outcome.result, PM_INGEST_REFUSED);
         if (!strstr(outcome.reason.message, reasons[i]))
             fail_msg("\"%s\" does not say \"%s\"", outcome.reason.message, reasons[i]);
@@ -165,10 +114,7 @@ static void test_what_cannot_be(void **state)
         assert_string_equal(seen->game, "game");
         assert_int_equal(seen->time, (int64_t)TODAY * DAY + 3600);
     }
-    struct pm_database database;
-    assert_true(
-        pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, NULL));
-    assert_int_equal(database.shader_count, 1);
+    assert_int_equal(place_estimates(place).shader_count, 1);
     assert_int_equal(look(place, "another game")->count, 0);
     assert_int_equal(look(place, NULL)->count, 5);
 }
@@ -183,9 +129,9 @@ static void test_body_is_nameless(void **state)
     const struct pm_point_counts counts = block_counts(0, 64, 64);
     const struct pm_shader_profile right = block_shader(place->arena, 1, 3, &counts, 1);
     const struct pm_shader_profile wrong = block_shader(place->arena, 1, 4, &counts, 1);
-    store(place, one(place, "game", &right));
+    place_ingest(place, one(place, "game", &right));
     const struct pm_profile *profile = one(place, "game", &wrong);
-    store(place, profile);
+    place_ingest(place, profile);
     const struct seen *seen = look(place, NULL);
     pm_buffer_init(&plain, 1 << 20);
     if (!pm_decompress(seen->body, seen->body_size, &plain, &error) ||
@@ -241,10 +187,7 @@ static void test_quarantine_is_bounded(void **state)
 
 static struct pm_point_estimate estimate(struct place *place, size_t *shaders)
 {
-    struct pm_database database;
-    struct pm_error error;
-    if (!pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, &error))
-        fail_msg("%s", error.message);
+    const struct pm_database database = place_estimates(place);
     *shaders = database.shader_count;
     return database.shader_count ? database.shaders[0].points[0] : (struct pm_point_estimate){0};
 }
@@ -280,12 +223,12 @@ static void test_ageing_and_retention(void **state)
     const struct pm_shader_profile old = block_shader(place->arena, 1, 1, &half, 1);
     const struct pm_shader_profile new = block_shader(place->arena, 1, 1, &all, 1);
     for (int i = 0; i < 10; i++)
-        store(place, one(place, "game", &old));
+        place_ingest(place, one(place, "game", &old));
     const struct pm_profile *first = one(place, "game", &old);
-    store(place, first);
+    place_ingest(place, first);
     place->now = start + (int64_t)PM_HALF_LIFE_DAYS * DAY;
     for (int i = 0; i < 11; i++)
-        store(place, one(place, "game", &new));
+        place_ingest(place, one(place, "game", &new));
     struct pm_point_estimate found = estimate(place, &shaders);
     assert_true(found.measures[PM_MEASURE_FREQUENCY].mean > 0.8333);
     assert_true(found.measures[PM_MEASURE_FREQUENCY].mean < 0.8334);
@@ -298,7 +241,7 @@ static void test_ageing_and_retention(void **state)
     place->now = start + (int64_t)(PM_RETENTION_DAYS - 1) * DAY;
     upkeep(place, false);
     assert_int_equal(estimate(place, &shaders).sessions, 22);
-    assert_int_equal(store(place, first).result, PM_INGEST_DUPLICATE);
+    assert_int_equal(place_ingest(place, first).result, PM_INGEST_DUPLICATE);
     place->now += DAY;
     assert_int_equal(estimate(place, &shaders).sessions, 11); /* also before anything is deleted */
     assert_true(estimate(place, &shaders).measures[PM_MEASURE_FREQUENCY].mean == 1);
@@ -306,7 +249,7 @@ static void test_ageing_and_retention(void **state)
     assert_int_equal(blobs(place), 1);
     upkeep(place, false);
     /* Its id is forgotten with it. */
-    assert_int_equal(store(place, first).result, PM_INGEST_STORED);
+    assert_int_equal(place_ingest(place, first).result, PM_INGEST_STORED);
     place->now += (int64_t)PM_RETENTION_DAYS * DAY;
     upkeep(place, true);
     assert_int_equal(blobs(place), 0);
@@ -364,23 +307,23 @@ static void test_empty_games_go(void **state)
     for (uint64_t i = 0; i < SHADERS; i++)
         shaders[i] = block_shader(place->arena, i, 3, &point, 1);
     const struct pm_shader_profile other = block_shader(place->arena, 0, 4, &point, 1);
-    store(place, profile_of(place->arena, &place->random, "gone", shaders, SHADERS));
-    store(place, one(place, "played", &shaders[0]));
+    place_ingest(place, profile_of(place->arena, &place->random, "gone", shaders, SHADERS));
+    place_ingest(place, one(place, "played", &shaders[0]));
     curate(place, "gone");
     curate(place, "played");
-    store(place, one(place, "gone", &shaders[0]));
+    place_ingest(place, one(place, "gone", &shaders[0]));
     curate(place, "gone");
     assert_true(pm_aggregator_publication(place->aggregator, &previous, etag, NULL, NULL));
 
     place->now += (int64_t)(PM_RETENTION_DAYS - 1) * DAY;
-    store(place, one(place, "played", &shaders[0]));
+    place_ingest(place, one(place, "played", &shaders[0]));
     curate(place, "played");
     upkeep(place, false);
     assert_int_equal(count_coverage(place, "gone"), 2);
     assert_int_equal(count_coverage(place, "played"), 2);
     /* Samples that wait are something, too. */
     place->now += DAY;
-    store(place, one(place, "waits", &shaders[0]));
+    place_ingest(place, one(place, "waits", &shaders[0]));
     upkeep(place, true);
     assert_true(storage->operations->list_games(storage, count_game, &games, NULL));
     assert_int_equal(games, 2);
@@ -392,9 +335,9 @@ static void test_empty_games_go(void **state)
     assert_false(pm_aggregator_database(place->aggregator, "gone", etag, NULL, &error));
     assert_true(pm_aggregator_database(place->aggregator, "played", etag, NULL, NULL));
     /* Numbers of points went with it, and no others. */
-    assert_int_equal(store(place, one(place, "gone", &other)).result, PM_INGEST_STORED);
-    assert_int_equal(store(place, one(place, "played", &other)).result, PM_INGEST_REFUSED);
-    assert_int_equal(store(place, one(place, "waits", &other)).result, PM_INGEST_REFUSED);
+    assert_int_equal(place_ingest(place, one(place, "gone", &other)).result, PM_INGEST_STORED);
+    assert_int_equal(place_ingest(place, one(place, "played", &other)).result, PM_INGEST_REFUSED);
+    assert_int_equal(place_ingest(place, one(place, "waits", &other)).result, PM_INGEST_REFUSED);
 }
 
 /* A point that a hundred uploads made well known comes back into the deficit when five new ones,
@@ -402,24 +345,21 @@ static void test_empty_games_go(void **state)
 static void test_deficit_comes_back(void **state)
 {
     struct place *place = *state;
-    struct pm_database database;
     static const struct {
         int uploads;
         unsigned days_later;
         bool lacks;
     } steps[] = {{100, 0, false}, {5, 58, true}, {95, 58, false}};
-    place_open(place, &(struct pm_aggregator_info){.half_life_days = PM_HALF_LIFE_DAYS,
-                                                   .retention_days = PM_RETENTION_DAYS});
+    place_reopen(place, false);
     const int64_t start = place->now;
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
         place->now = start + (int64_t)steps[i].days_later * DAY;
         for (int j = 0; j < steps[i].uploads; j++) {
             const struct pm_point_counts point = block_counts(0, 1000, j % 2 ? 300 : 700);
             const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
-            store(place, one(place, "game", &shader));
+            place_ingest(place, one(place, "game", &shader));
         }
-        assert_true(pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena,
-                                            &database, NULL));
+        const struct pm_database database = place_estimates(place);
         assert_int_equal(database.shaders[0].deficit != NULL, steps[i].lacks);
         assert_int_equal(database.shaders[0].published, !steps[i].lacks);
     }
@@ -434,10 +374,10 @@ static void test_much_is_deleted_in_steps(void **state)
     const struct pm_point_counts point = block_counts(0, 64, 32);
     for (uint64_t i = 0; i < SHADERS; i++)
         shaders[i] = block_shader(place->arena, i, 1, &point, 1);
-    store(place, profile_of(place->arena, &place->random, "game", shaders, SHADERS));
+    place_ingest(place, profile_of(place->arena, &place->random, "game", shaders, SHADERS));
     assert_int_equal(blobs(place), SHADERS);
     place->now += (int64_t)PM_RETENTION_DAYS * DAY;
-    store(place, profile_of(place->arena, &place->random, "game", shaders, 7));
+    place_ingest(place, profile_of(place->arena, &place->random, "game", shaders, 7));
     assert_int_equal(blobs(place), SHADERS + 7);
     for (int i = 0; i < 1000 && blobs(place) > 7; i++)
         upkeep(place, true);
@@ -453,8 +393,8 @@ static void test_invented_keys_do_not_crowd_out(void **state)
 {
     struct place *place = *state;
     enum { SHADERS = 8, INVENTED = 200, SPACE = 30 };
-    place_open(place,
-               &(struct pm_aggregator_info){.publish_all = true, .database_bytes = 24 << 10});
+    place->keeping.database_bytes = 24 << 10;
+    place_open(place);
     struct pm_shader_profile real[SHADERS], *invented = calloc(2 * INVENTED, sizeof(*invented));
     struct pm_point_counts points[SPACE];
     for (uint64_t i = 0; i < SHADERS; i++) {
@@ -463,38 +403,27 @@ static void test_invented_keys_do_not_crowd_out(void **state)
         real[i] = zero_shader(place->arena, i, SPACE, points, SPACE);
     }
     for (int i = 0; i < 4; i++)
-        store(place, profile_of(place->arena, &place->random, "game", real, SHADERS));
+        place_ingest(place, profile_of(place->arena, &place->random, "game", real, SHADERS));
     for (uint64_t i = 0; i < INVENTED; i++) {
         for (uint32_t j = 0; j < SPACE; j++)
             points[j] = zero_counts(j, UINT64_MAX / 2, 1, 1);
         invented[i] = zero_shader(place->arena, 1000 + i, SPACE, points, SPACE);
         invented[INVENTED + i] = timing_shader(place->arena, 2000 + i, 1u << 30, 100, 90);
     }
-    store(place, profile_of(place->arena, &place->random, "game", invented, 2 * INVENTED));
+    place_ingest(place, profile_of(place->arena, &place->random, "game", invented, 2 * INVENTED));
 
-    struct pm_error error;
-    struct pm_buffer body, plain;
-    struct pm_database database;
     char etag[PM_ETAG_TEXT];
-    pm_buffer_init(&body, 1 << 20);
-    pm_buffer_init(&plain, 1 << 24);
-    if (!pm_aggregator_curate(place->aggregator, "game", &error) ||
-        !pm_aggregator_database(place->aggregator, "game", etag, &body, &error) ||
-        !pm_decompress(body.data, body.size, &plain, &error) ||
-        !pm_database_decode(plain.data, plain.size, place->arena, &database, &error))
-        fail_msg("%s", error.message);
+    const struct pm_database database = place_published(place, "game", etag);
     size_t kept = 0;
     for (size_t i = 0; i < SHADERS; i++)
         kept +=
             pm_database_find(&database, &real[i].key, &real[i].environment, PM_KIND_ZERO) != NULL;
     assert_true(database.shader_count < SHADERS + 2 * INVENTED);
     assert_int_equal(kept, SHADERS);
-    pm_buffer_finish(&body);
-    pm_buffer_finish(&plain);
     free(invented);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, place_create, place_destroy)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, place_destroy)
 
 int main(void)
 {

@@ -2,7 +2,7 @@
  * marks. The clock is the test's, but where it says so. */
 #include "aggregator/claims.h"
 
-#include "aggregator/support.h"
+#include "aggregator/place.h"
 #include "cmocka_includes.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,59 +12,15 @@
 #define MORNING ((int64_t)20000 * DAY + 1000)
 #define TOKENS 3 /* that are enough */
 
-struct place {
-    char *folder, *path, *other_path;
-    int64_t now;
-    struct pm_aggregator *aggregator, *other; /* other: from which is imported */
-    struct pm_arena *arena;
-    struct pm_random random;
-};
-
-static int64_t place_clock(void *user)
+static int set_up(void **state)
 {
-    return ((const struct place *)user)->now;
-}
-
-static struct pm_aggregator *open_or_fail(struct place *place, const char *path, bool real_clock)
-{
-    struct pm_error error;
-    const struct pm_aggregator_info info = {.publish_all = true,
-                                            .scenes = 4,
-                                            .retention_days = PM_RETENTION_DAYS,
-                                            .min_tokens = TOKENS,
-                                            .clock = real_clock ? NULL : place_clock,
-                                            .clock_user = place};
-    struct pm_aggregator *aggregator = pm_aggregator_open(path, &info, &error);
-    if (!aggregator)
-        fail_msg("%s", error.message);
-    return aggregator;
-}
-
-static int place_create(void **state)
-{
-    struct place *place = calloc(1, sizeof(*place));
-    place->folder = make_folder();
-    place->path = join(place->folder, "db");
-    place->other_path = join(place->folder, "other");
+    struct place *place = place_create(11);
     place->now = MORNING;
-    place->arena = pm_arena_create(0);
-    pm_random_init(&place->random, 11);
-    place->aggregator = open_or_fail(place, place->path, false);
-    place->other = open_or_fail(place, place->other_path, false);
+    place->keeping.scenes = 4;
+    place->keeping.retention_days = PM_RETENTION_DAYS;
+    place->keeping.min_tokens = TOKENS;
+    place_open(place);
     *state = place;
-    return 0;
-}
-
-static int place_destroy(void **state)
-{
-    struct place *place = *state;
-    pm_aggregator_destroy(place->aggregator);
-    pm_aggregator_destroy(place->other);
-    pm_arena_destroy(place->arena);
-    remove_folder(place->folder);
-    free(place->path);
-    free(place->other_path);
-    free(place);
     return 0;
 }
 
@@ -176,16 +132,12 @@ static void test_a_scene_needs_its_own(void **state)
 static void test_no_flags_need_their_own(void **state)
 {
     struct place *place = *state;
-    struct pm_database database;
-    struct pm_error error;
     for (uint8_t i = 1; i <= TOKENS; i++)
         send_flagged(place, place->aggregator, i, 32, "", PM_PROFILE_OCCLUDED, 16);
     send_flagged(place, place->aggregator, 9, 32, "", 0, 64);
     for (uint8_t i = 0; i < 2; i++) {
         assert_int_equal(published(place, ""), 32);
-        if (!pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database,
-                                     &error))
-            fail_msg("%s", error.message);
+        const struct pm_database database = place_estimates(place);
         assert_int_equal(database.shader_count, 1);
         assert_int_equal(database.shaders[0].flags, i == 0 ? PM_PROFILE_OCCLUDED : 0);
         assert_int_equal(database.shaders[0].points[0].sessions, i == 0 ? TOKENS + 1 : TOKENS);
@@ -202,9 +154,14 @@ static void test_import_vouches_after_upkeep(void **state)
     struct place *place = *state;
     struct pm_imported imported;
     struct pm_error error;
-    send(place, place->other, 0, 32, "cave");
-    if (!pm_aggregator_import(place->aggregator, place->other, "game", &imported, &error))
+    char *path = join(place->folder, "other");
+    struct pm_aggregator *other = pm_aggregator_open(path, &place->keeping, &error);
+    assert_non_null(other);
+    send(place, other, 0, 32, "cave");
+    if (!pm_aggregator_import(place->aggregator, other, "game", &imported, &error))
         fail_msg("%s", error.message);
+    pm_aggregator_destroy(other);
+    free(path);
     assert_int_equal(published(place, ""), 32);
     assert_int_equal(published(place, "cave"), 32);
     upkeep(place->aggregator);
@@ -280,22 +237,21 @@ static void test_marks_end_with_their_day(void **state)
     struct place *place = *state;
     for (int i = 0; i < 2; i++) {
         place->now = i == 0 ? MORNING : (int64_t)time(NULL) + 2 * DAY;
+        place_open(place);
         send(place, place->aggregator, 1, 32, "");
         assert_true(marks(place->aggregator) > 0);
-        pm_aggregator_destroy(place->aggregator);
-        place->aggregator = open_or_fail(place, place->path, true);
+        place->now = 0;
+        place_open(place);
         upkeep(place->aggregator);
         assert_int_equal(marks(place->aggregator), 0);
         send(place, place->aggregator, 1, 32, "");
         assert_true(marks(place->aggregator) > 0);
         upkeep(place->aggregator);
         assert_true(marks(place->aggregator) > 0);
-        pm_aggregator_destroy(place->aggregator);
-        place->aggregator = open_or_fail(place, place->path, false);
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, place_create, place_destroy)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
 {

@@ -2,6 +2,7 @@
 #include "aggregator/etag.h"
 
 #include "aggregator/aggregator_private.h"
+#include "aggregator/names.h"
 #include "aggregator/samples.h"
 #include "aggregator/storage_sqlite_check.h"
 #include <errno.h>
@@ -142,39 +143,21 @@ static void check_samples(struct game *game)
 
 /* ---- sessions ---- */
 
-struct uploads_wanted {
-    const char *name;
-    uint64_t uploads;
-    bool found;
-};
-
-static bool compare_game(void *user, const char *name, uint64_t uploads, struct pm_error *error)
-{
-    struct uploads_wanted *wanted = user;
-    (void)error;
-    if (strcmp(name, wanted->name) == 0) {
-        wanted->uploads = uploads;
-        wanted->found = true;
-    }
-    return true;
-}
-
 /* Asked after the statistics were read, since both only grow meanwhile. */
 static void check_sessions(struct game *game)
 {
-    struct uploads_wanted wanted = {.name = game->name};
     struct pm_error error = {0};
     const struct pm_storage_operations *operations = game->check->storage->operations;
-    if (!operations->list_games(game->check->storage, compare_game, &wanted, &error)) {
+    bool known;
+    if (!operations->find_game(game->check->storage, game->name, &known, &game->uploads, &error)) {
         fail(game->check, "games", &error);
         return;
     }
-    game->uploads = wanted.uploads;
-    if (!wanted.found || game->most_sessions <= wanted.uploads)
+    if (!known || game->most_sessions <= game->uploads)
         return;
     pm_fail(&error, PM_ERROR_INPUT,
             "a point was measured in %" PRIu64 " sessions, of %" PRIu64 " uploads",
-            game->most_sessions, wanted.uploads);
+            game->most_sessions, game->uploads);
     fail(game->check, game->name, &error);
 }
 
@@ -249,24 +232,6 @@ static bool visit_scene(void *user, const char *scene, struct pm_error *error)
 
 /* ---- games ---- */
 
-struct names {
-    char **names;
-    size_t count;
-};
-
-static bool add_name(void *user, const char *name, uint64_t uploads, struct pm_error *error)
-{
-    struct names *all = user;
-    char **names = realloc(all->names, (all->count + 1) * sizeof(*names));
-    (void)uploads;
-    if (names)
-        all->names = names;
-    if (!names || !(names[all->count] = strdup(name)))
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    all->count++;
-    return true;
-}
-
 static void check_game(struct check *check, const char *name)
 {
     struct game game = {.check = check, .name = name};
@@ -292,7 +257,7 @@ static void check_game(struct check *check, const char *name)
 void pm_aggregator_check(const char *path, pm_check_report report, void *user)
 {
     struct check check = {.report = report, .user = user};
-    struct names all = {0};
+    struct pm_names all = {0};
     struct pm_error error = {0};
     if (access(path, F_OK) != 0 && errno == ENOENT) {
         pm_check_say(report, user, PM_FINDING_OK, "%s: is not there yet, and would be made", path);
@@ -301,14 +266,11 @@ void pm_aggregator_check(const char *path, pm_check_report report, void *user)
     if (!pm_storage_sqlite_check(path, report, user))
         return;
     check.storage = pm_storage_sqlite_open_to_read(path, &error);
-    if (!check.storage ||
-        !check.storage->operations->list_games(check.storage, add_name, &all, &error))
+    if (!check.storage || !pm_names_of_games(&all, check.storage, NULL, &error))
         fail(&check, "storage", &error);
-    for (size_t i = 0; i < all.count; i++) {
+    for (size_t i = 0; i < all.count; i++)
         check_game(&check, all.names[i]);
-        free(all.names[i]);
-    }
-    free(all.names);
+    pm_names_finish(&all);
     if (check.storage)
         check.storage->operations->destroy(check.storage);
 }

@@ -423,23 +423,6 @@ static bool settle(struct curation *curation, struct pm_error *error)
                            database->shader_count);
 }
 
-struct wanted_game {
-    const char *name;
-    uint64_t uploads;
-    bool found;
-};
-
-static bool visit_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
-{
-    struct wanted_game *wanted = user;
-    (void)error;
-    if (strcmp(game, wanted->name) == 0) {
-        wanted->found = true;
-        wanted->uploads = uploads;
-    }
-    return true;
-}
-
 static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
 {
     static const uint8_t of_points[PM_SCOPE_BYTES];
@@ -485,7 +468,6 @@ bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_req
 {
     struct pm_storage *storage = aggregator->storage;
     const char *game = request->game;
-    struct wanted_game wanted = {.name = game};
     struct curation curation = {.aggregator = aggregator,
                                 .scene = request->scene ? request->scene : "",
                                 .everything = request->everything,
@@ -494,11 +476,11 @@ bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_req
                                 .arena = arena,
                                 .out = out};
     memset(out, 0, sizeof(*out));
-    if (!storage->operations->list_games(storage, visit_game, &wanted, error))
+    bool known;
+    if (!storage->operations->find_game(storage, game, &known, &out->uploads, error))
         return false;
-    if (!wanted.found)
+    if (!known)
         return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
-    out->uploads = wanted.uploads;
     out->database.game = pm_arena_strdup(arena, game);
     out->database.curated_at = (uint64_t)pm_aggregator_now(aggregator);
     const bool done = pm_aggregator_fold(aggregator, request->game, error) &&

@@ -2,6 +2,7 @@
 #include "aggregator/aggregator_private.h"
 #include "aggregator/curate.h"
 #include "aggregator/etag.h"
+#include "aggregator/names.h"
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -187,40 +188,22 @@ static bool publish(struct pm_aggregator *aggregator, const struct pm_curate_req
     return done;
 }
 
-struct scenes {
-    char **names;
-    uint32_t count; /* room for the aggregator's `scenes` */
-};
-
-static bool visit_scene(void *user, const char *scene, struct pm_error *error)
-{
-    struct scenes *scenes = user;
-    scenes->names[scenes->count] = strdup(scene);
-    return scenes->names[scenes->count++] ||
-           pm_fail(error, PM_ERROR_MEMORY, "out of memory for a list of scenes");
-}
-
 bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
                        pm_curate_observe observe, void *user, struct pm_curate_result *result,
                        struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
     struct pm_curate_request request = {.game = game, .observe = observe, .user = user};
-    struct scenes scenes = {.names = calloc((size_t)aggregator->scenes + 1, sizeof(char *))};
-    bool done = scenes.names || pm_fail(error, PM_ERROR_MEMORY, "out of memory for a curation");
-    done = done && publish(aggregator, &request, result, error) &&
-           (aggregator->scenes == 0 ||
-            storage->operations->list_scenes(storage, game, aggregator->scenes, visit_scene,
-                                             &scenes, error));
+    struct pm_names scenes = {0};
+    bool done = publish(aggregator, &request, result, error) &&
+                pm_names_of_scenes(&scenes, aggregator->storage, game, aggregator->scenes, error);
     request.observe = NULL;
-    for (uint32_t i = 0; i < scenes.count; i++) {
+    for (size_t i = 0; i < scenes.count; i++) {
         request.scene = scenes.names[i];
         if (done && atomic_load(&aggregator->interrupted))
             done = pm_fail(error, PM_ERROR_STATE, "interrupted before its scenes were curated");
         done = done && publish(aggregator, &request, NULL, error);
-        free(scenes.names[i]);
     }
-    free(scenes.names);
+    pm_names_finish(&scenes);
     return done;
 }
 

@@ -162,41 +162,34 @@ enum MHD_Result pm_json_answer(struct pm_get *get, struct pm_json *json)
 
 /* ---- summaries ---- */
 
-struct wanted_game {
-    const char *name;
-    bool found;
-};
-
-static bool visit_game(void *user, const char *name, uint64_t uploads, struct pm_error *error)
-{
-    struct wanted_game *wanted = user;
-    (void)uploads;
-    (void)error;
-    wanted->found |= strcmp(name, wanted->name) == 0;
-    return true;
-}
-
-struct pm_summary *pm_api_summary(struct pm_get *get, enum MHD_Result *result)
+struct pm_summary *pm_api_summary(struct pm_get *get, const struct pm_params *params,
+                                  enum MHD_Result *result)
 {
     struct pm_service *service = get->service;
     struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
-    struct pm_summary *summary = pm_models_find(&service->models, get->names[0]);
-    struct wanted_game wanted = {.name = get->names[0]};
+    const char *game = get->names[0];
     struct pm_error error;
-    if (summary)
-        return summary;
-    if (!storage->operations->list_games(storage, visit_game, &wanted, &error)) {
-        pm_log_error(service->log, "cannot list the games: %s", error.message);
-        *result = pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                       "the games cannot be listed; the log says why", 0);
+    uint64_t uploads;
+    bool known;
+    if (params->field) {
+        *result = pm_api_refuse(get, params);
         return NULL;
     }
-    if (!wanted.found) {
+    struct pm_summary *summary = pm_models_find(&service->models, game);
+    if (summary)
+        return summary;
+    if (!storage->operations->find_game(storage, game, &known, &uploads, &error)) {
+        pm_log_error(service->log, "cannot look up a game: %s", error.message);
+        *result = pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                                       "the games cannot be read; the log says why", 0);
+        return NULL;
+    }
+    if (!known) {
         *result =
             pm_http_answer_error(get->connection, MHD_HTTP_NOT_FOUND, "this game is not known", 0);
         return NULL;
     }
-    pm_models_want(&service->models, wanted.name);
+    pm_models_want(&service->models, game);
     pthread_mutex_lock(&service->mutex);
     pthread_cond_broadcast(&service->stop_changed);
     pthread_mutex_unlock(&service->mutex);

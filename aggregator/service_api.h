@@ -71,8 +71,10 @@ void pm_json_page(struct pm_json *json, const struct pm_page *page, uint64_t tot
 enum MHD_Result pm_json_answer(struct pm_get *get, struct pm_json *json);
 
 /* The summary of the game that the path names first, a reference that the caller drops; NULL after
- * answering that it is not known (404) or not read yet (503). */
-struct pm_summary *pm_api_summary(struct pm_get *get, enum MHD_Result *result);
+ * answering that a parameter is wrong (400), that the game is not known (404) or not read yet (503).
+ */
+struct pm_summary *pm_api_summary(struct pm_get *get, const struct pm_params *params,
+                                  enum MHD_Result *result);
 
 /* ---- shaders ---- */
 

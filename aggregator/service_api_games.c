@@ -207,8 +207,9 @@ static double upload_rate(const struct pm_summary *summary)
 
 enum MHD_Result pm_api_game(struct pm_get *get)
 {
+    const struct pm_params none = {0};
     enum MHD_Result result;
-    struct pm_summary *summary = pm_api_summary(get, &result);
+    struct pm_summary *summary = pm_api_summary(get, &none, &result);
     struct pm_error error;
     char etag[PM_ETAG_TEXT];
     if (!summary)
@@ -265,9 +266,7 @@ enum MHD_Result pm_api_coverage(struct pm_get *get)
     struct pm_params params = {.connection = get->connection};
     const size_t most = pm_params_number(&params, "samples", SAMPLES, 2, MOST_SAMPLES);
     enum MHD_Result result;
-    if (params.field)
-        return pm_api_refuse(get, &params);
-    struct pm_summary *summary = pm_api_summary(get, &result);
+    struct pm_summary *summary = pm_api_summary(get, &params, &result);
     if (!summary)
         return result;
     struct pm_json json;

@@ -212,9 +212,7 @@ enum MHD_Result pm_api_points(struct pm_get *get)
     answer.measure = (unsigned)pm_params_number(&params, "measure", 0, 0, PM_MEASURES - 1);
     answer.only_lacking = pm_params_choice(&params, "which", which) == 1;
     enum MHD_Result result;
-    if (params.field)
-        return pm_api_refuse(get, &params);
-    struct pm_summary *summary = pm_api_summary(get, &result);
+    struct pm_summary *summary = pm_api_summary(get, &params, &result);
     if (!summary)
         return result;
     result = answer_points(get, summary, &answer);

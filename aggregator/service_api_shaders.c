@@ -185,9 +185,7 @@ enum MHD_Result pm_api_shaders(struct pm_get *get)
     if (search)
         set_search(&filter, search);
     free(search);
-    if (params.field)
-        return pm_api_refuse(get, &params);
-    struct pm_summary *summary = pm_api_summary(get, &result);
+    struct pm_summary *summary = pm_api_summary(get, &params, &result);
     if (!summary)
         return result;
     result = list_shaders(get, summary, &filter, sort, reverse, &page);
@@ -208,7 +206,7 @@ enum MHD_Result pm_api_shader(struct pm_get *get)
     if (!pm_shader_key_parse(get->names[1], &key))
         return pm_http_answer_error(get->connection, MHD_HTTP_NOT_FOUND, "this is no shader key",
                                     0);
-    struct pm_summary *summary = pm_api_summary(get, &result);
+    struct pm_summary *summary = pm_api_summary(get, &params, &result);
     if (!summary)
         return result;
     pm_shader_key_format(&key, filter.search);
@@ -229,9 +227,7 @@ enum MHD_Result pm_api_candidates(struct pm_get *get)
     struct pm_params params = {.connection = get->connection};
     const struct pm_page page = pm_params_page(&params);
     enum MHD_Result result;
-    if (params.field)
-        return pm_api_refuse(get, &params);
-    struct pm_summary *summary = pm_api_summary(get, &result);
+    struct pm_summary *summary = pm_api_summary(get, &params, &result);
     if (!summary)
         return result;
     struct pm_json json;

@@ -201,6 +201,9 @@ struct pm_storage_operations {
      * visited (one at least), as of one moment. */
     bool (*read_samples)(struct pm_storage *storage, const char *game, unsigned part, size_t bytes,
                          pm_storage_visit_samples visit, void *user, struct pm_error *error);
+    /* *uploads is 0 when it is not known. */
+    bool (*find_game)(struct pm_storage *storage, const char *game, bool *known, uint64_t *uploads,
+                      struct pm_error *error);
     /* The parts in which something waits; game NULL: of all games. */
     bool (*list_samples)(struct pm_storage *storage, const char *game, pm_storage_visit_part visit,
                          void *user, struct pm_error *error);

@@ -364,6 +364,7 @@ static const struct pm_storage_operations operations = {
     .read_samples = pm_sqlite_read_samples,
     .list_samples = pm_sqlite_list_samples,
     .read_bytes = pm_sqlite_read_bytes,
+    .find_game = pm_sqlite_find_game,
     .list_games = pm_sqlite_list_games,
     .get_database = pm_sqlite_get_database,
     .read_coverage = pm_sqlite_read_coverage,

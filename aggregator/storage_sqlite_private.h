@@ -165,6 +165,8 @@ bool pm_sqlite_list_scenes(struct pm_storage *storage, const char *game, uint32_
                            pm_storage_visit_scene visit, void *user, struct pm_error *error);
 bool pm_sqlite_read_origins(struct pm_storage *storage, const char *game,
                             pm_storage_visit_origin visit, void *user, struct pm_error *error);
+bool pm_sqlite_find_game(struct pm_storage *storage, const char *game, bool *known,
+                         uint64_t *uploads, struct pm_error *error);
 bool pm_sqlite_list_games(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
                           struct pm_error *error);
 bool pm_sqlite_get_database(struct pm_storage *storage, const char *game, const char *scene,

@@ -208,6 +208,31 @@ bool pm_sqlite_list_games(struct pm_storage *storage, pm_storage_visit_game visi
                        &(struct parameters){0}, game_row, &all, error);
 }
 
+struct game_found {
+    bool known;
+    uint64_t uploads;
+};
+
+static bool found_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    (void)error;
+    *(struct game_found *)user =
+        (struct game_found){true, (uint64_t)sqlite3_column_int64(statement, 0)};
+    return true;
+}
+
+bool pm_sqlite_find_game(struct pm_storage *storage, const char *game, bool *known,
+                         uint64_t *uploads, struct pm_error *error)
+{
+    struct game_found found = {0};
+    const bool done =
+        select_rows((struct pm_sqlite *)storage, "SELECT uploads FROM games WHERE name = ?1",
+                    &(struct parameters){.game = game}, found_row, &found, error);
+    *known = found.known;
+    *uploads = found.uploads;
+    return done;
+}
+
 /* ---- databases ---- */
 
 struct database_row {

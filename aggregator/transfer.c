@@ -10,24 +10,23 @@ struct import {
     struct pm_aggregator *aggregator;
     const char *game;
     struct pm_imported *imported;
-    bool found; /* the other storage knows the game */
     struct pm_shader_key key;
     enum pm_kind kind; /* of the last blob; 0: there was none */
     uint32_t space;    /* likewise */
 };
 
-static bool visit_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
+static bool add_game(const struct import *import, struct pm_storage *from, struct pm_error *error)
 {
-    struct import *import = user;
     struct pm_storage *storage = import->aggregator->storage;
-    if (strcmp(game, import->game) != 0)
-        return true;
-    const struct pm_profile name = {.game = game, .scene = "", .layer_version = ""};
-    if (!pm_profile_check(&name, &pm_profile_limits_default, error))
+    const struct pm_profile name = {.game = import->game, .scene = "", .layer_version = ""};
+    bool known;
+    if (!from->operations->find_game(from, import->game, &known, &import->imported->uploads, error))
         return false;
-    import->found = true;
-    import->imported->uploads = uploads;
-    return storage->operations->add_uploads(storage, game, uploads, error);
+    if (!known)
+        return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known there", import->game);
+    return pm_profile_check(&name, &pm_profile_limits_default, error) &&
+           storage->operations->add_uploads(storage, import->game, import->imported->uploads,
+                                            error);
 }
 
 /* Is this origin among those that the visited game has? */
@@ -158,10 +157,8 @@ bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator
     bool done = storage->operations->begin(storage, error);
     if (done) {
         done = from->operations->read_origins(from, game, visit_origin, &import, error) &&
-               from->operations->list_games(from, visit_game, &import, error);
-        if (done && !import.found)
-            done = pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known there", game);
-        done = done && from->operations->read_game(from, game, NULL, visit_blob, &import, error);
+               add_game(&import, from, error) &&
+               from->operations->read_game(from, game, NULL, visit_blob, &import, error);
         if (done)
             done = storage->operations->commit(storage, error);
         else
@@ -173,24 +170,16 @@ bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator
 
 /* ---- forgetting ---- */
 
-static bool find_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
-{
-    struct import *import = user;
-    (void)uploads;
-    (void)error;
-    import->found = import->found || strcmp(game, import->game) == 0;
-    return true;
-}
-
 static bool drop(struct pm_aggregator *aggregator, const char *game,
                  const struct pm_shader_key *key, uint64_t *blobs, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
     char text[PM_SHADER_KEY_TEXT];
-    struct import known = {.game = game};
-    if (!storage->operations->list_games(storage, find_game, &known, error))
+    uint64_t uploads;
+    bool known;
+    if (!storage->operations->find_game(storage, game, &known, &uploads, error))
         return false;
-    if (!known.found)
+    if (!known)
         return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
     /* Uploads go on beside this: some of the shader may have come since it was folded. */
     if ((key && !pm_fold_forget(aggregator, game, key, error)) ||

@@ -1,5 +1,5 @@
+#include "aggregator/names.h"
 #include "tools/db.h"
-#include "tools/db_games.h"
 #include "tools/options.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -59,14 +59,14 @@ static bool curate(struct pm_aggregator *aggregator, const char *game, struct pm
 static bool curate_all(const struct pm_serve_options *options, const char *game,
                        struct pm_error *error)
 {
-    struct pm_game_list games = {0};
+    struct pm_names games = {0};
     struct pm_aggregator *aggregator =
         pm_tool_open_storage(options->storage, &options->aggregator, error);
     bool done =
-        aggregator && pm_game_list_read(&games, pm_aggregator_storage(aggregator), game, error);
+        aggregator && pm_names_of_games(&games, pm_aggregator_storage(aggregator), game, error);
     for (size_t i = 0; done && i < games.count; i++)
         done = curate(aggregator, games.names[i], error);
-    pm_game_list_finish(&games);
+    pm_names_finish(&games);
     pm_aggregator_destroy(aggregator);
     return done;
 }

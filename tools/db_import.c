@@ -1,5 +1,5 @@
+#include "aggregator/names.h"
 #include "tools/db.h"
-#include "tools/db_games.h"
 #include "tools/options.h"
 #include <stdio.h>
 
@@ -19,14 +19,13 @@ static const char help[] =
 /* A game that cannot be imported does not hold the others up. false: some could not; why was
  * printed. */
 static bool import_all(struct pm_aggregator *into, struct pm_aggregator *from,
-                       const struct pm_game_list *games)
+                       const struct pm_names *games)
 {
     bool all = true;
     for (size_t i = 0; i < games->count; i++) {
         struct pm_imported imported;
         struct pm_error error;
-        if (pm_aggregator_import(into, from, games->names[i], &imported,
-                                 &error)) {
+        if (pm_aggregator_import(into, from, games->names[i], &imported, &error)) {
             printf("%s: %llu uploads\n", games->names[i], (unsigned long long)imported.uploads);
         } else {
             pm_tool_failed("db import", &error);
@@ -41,11 +40,11 @@ static int import(const char *path, const char *storage, const char *game)
 {
     const struct pm_aggregator_info info = {0};
     struct pm_error error;
-    struct pm_game_list games = {0};
+    struct pm_names games = {0};
     bool done = false, found = false;
     struct pm_aggregator *from = pm_tool_open_storage(path, &info, &error);
     struct pm_aggregator *into = NULL;
-    if (from && pm_game_list_read(&games, pm_aggregator_storage(from), game, &error))
+    if (from && pm_names_of_games(&games, pm_aggregator_storage(from), game, &error))
         into = storage ? pm_aggregator_open(storage, &info, &error)
                        : pm_tool_open_storage(NULL, &info, &error);
     found = into && (games.count > 0 ||
@@ -54,7 +53,7 @@ static int import(const char *path, const char *storage, const char *game)
         done = import_all(into, from, &games);
     else
         pm_tool_failed("db import", &error);
-    pm_game_list_finish(&games);
+    pm_names_finish(&games);
     pm_aggregator_destroy(into);
     pm_aggregator_destroy(from);
     return done ? PM_EXIT_OK : PM_EXIT_FAILED;

@@ -221,6 +221,19 @@ static void test_games(void **state)
     assert_true(storage->operations->list_games(storage, append_game, &all, &error));
     assert_string_equal(all.data, "a/\xc3\xa4=1 b=42 ");
     pm_buffer_finish(&all);
+    static const struct {
+        const char *name;
+        bool known;
+        uint64_t uploads;
+    } games[] = {{"b", true, 42}, {"a/\xc3\xa4", true, 1}, {"B", false, 0}, {"", false, 0}};
+    for (size_t i = 0; i < sizeof(games) / sizeof(games[0]); i++) {
+        uint64_t uploads;
+        bool known;
+        assert_true(
+            storage->operations->find_game(storage, games[i].name, &known, &uploads, &error));
+        assert_int_equal(known, games[i].known);
+        assert_int_equal(uploads, games[i].uploads);
+    }
 }
 
 /* In parts of two bytes. */

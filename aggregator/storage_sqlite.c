@@ -8,104 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const sql[PM_SQLITE_STATEMENTS] = {
-    [PM_SQLITE_BEGIN] = "BEGIN IMMEDIATE",
-    [PM_SQLITE_COMMIT] = "COMMIT",
-    [PM_SQLITE_ROLLBACK] = "ROLLBACK",
-    [PM_SQLITE_ADD_UPLOAD_ID] = "INSERT OR IGNORE INTO upload_ids VALUES (?1, ?2)",
-    [PM_SQLITE_ADD_UPLOADS] = "INSERT INTO games VALUES (?1, ?2)"
-                              " ON CONFLICT DO UPDATE SET uploads = uploads + excluded.uploads",
-    [PM_SQLITE_FIND_SPACE] = "SELECT space FROM spaces WHERE game = ?1 AND key = ?2 AND kind = ?3",
-    [PM_SQLITE_PUT_SPACE] = "INSERT INTO spaces VALUES (?1, ?2, ?3, ?4)",
-    [PM_SQLITE_ADD_BLOB] = "INSERT INTO statistics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-                           " ON CONFLICT DO UPDATE SET d = merge(d, excluded.d)",
-    [PM_SQLITE_FIND_BODY] = "SELECT total(length(d)) FROM bodies WHERE etag = ?1",
-    [PM_SQLITE_PUT_PART] = "INSERT OR IGNORE INTO bodies VALUES (?1, ?2, ?3)",
-    [PM_SQLITE_PUT_DATABASE] = "INSERT INTO databases (game, scene, etag) SELECT ?1, ?2, ?3"
-                               " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)"
-                               " ON CONFLICT DO UPDATE SET previous_etag = etag,"
-                               " etag = excluded.etag",
-    [PM_SQLITE_SWEEP_BODIES] = PM_SQLITE_SWEEP,
-    [PM_SQLITE_ADD_SAMPLES] =
-        "INSERT INTO samples (game, part, size, day, d) VALUES (?1, ?2, ?3, ?4, ?5)",
-    [PM_SQLITE_DELETE_SAMPLES] = "DELETE FROM samples WHERE game = ?1 AND part = ?2 AND row <= ?3",
-    [PM_SQLITE_DATA_VERSION] = "PRAGMA data_version",
-    [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage SELECT ?1, ?2, ?3, ?4, ?5"
-                               " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)",
-    /* ?2: a time in seconds. A week is looked at, so that a pause of the service leaves nothing. */
-    [PM_SQLITE_THIN_COVERAGE] =
-        "DELETE FROM coverage WHERE game = ?1 AND time >= ?2 - 777600 AND time < ?2 - 172800"
-        " AND rowid NOT IN (SELECT min(rowid) FROM coverage WHERE game = ?1 AND time >= ?2 - 777600"
-        " AND time < ?2 - 172800 GROUP BY time / 3600)",
-    [PM_SQLITE_ADD_ORIGIN] = "INSERT OR IGNORE INTO origins VALUES (?1, ?2)",
-};
-
-/* ---- statements ---- */
-
-sqlite3_stmt *pm_sqlite_prepared(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
-                                 struct pm_error *error)
-{
-    if (!sqlite->statements[which] &&
-        sqlite3_prepare_v3(sqlite->writer, sql[which], -1, SQLITE_PREPARE_PERSISTENT,
-                           &sqlite->statements[which], NULL) != SQLITE_OK) {
-        pm_sqlite_fail(sqlite->path, sqlite->writer, "cannot prepare a statement", error);
-        return NULL;
-    }
-    return sqlite->statements[which];
-}
-
-bool pm_sqlite_run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, int64_t *value,
-                   struct pm_error *error)
-{
-    int code = bound;
-    sqlite->merge_error.code = PM_OK;
-    if (code == SQLITE_OK) {
-        code = sqlite3_step(statement);
-        if (code == SQLITE_ROW && value)
-            *value = sqlite3_column_int64(statement, 0);
-    }
-    const bool done = code == SQLITE_ROW || code == SQLITE_DONE;
-    if (!done && sqlite->merge_error.code != PM_OK) {
-        if (error)
-            *error = sqlite->merge_error;
-        pm_fail_prefix(error, "%s", sqlite->path);
-    } else if (!done) {
-        struct pm_error reason;
-        pm_sqlite_fail(sqlite->path, sqlite->writer, "cannot write to the database", &reason);
-        sqlite->full = sqlite->full || reason.code == PM_ERROR_LIMIT;
-        if (error)
-            *error = reason;
-    }
-    sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement);
-    return done;
-}
-
-static int bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
-}
-
-static int bind_key(sqlite3_stmt *statement, int at, const struct pm_shader_key *key)
-{
-    return sqlite3_bind_blob(statement, at, key->bytes, PM_SHADER_KEY_BYTES, SQLITE_STATIC);
-}
-
-/* SQLite's integers are signed; counts beyond are not reached by counting. */
-static int bind_count(sqlite3_stmt *statement, int at, uint64_t count)
-{
-    return sqlite3_bind_int64(statement, at, count > INT64_MAX ? INT64_MAX : (int64_t)count);
-}
-
-int pm_sqlite_bound(const int *codes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (codes[i] != SQLITE_OK)
-            return codes[i];
-    }
-    return SQLITE_OK;
-}
-
 static bool run_plain(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
                       struct pm_error *error)
 {
@@ -230,7 +132,8 @@ static bool add_uploads(struct pm_storage *storage, const char *game, uint64_t u
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_UPLOADS, error);
     return s && pm_sqlite_run(sqlite, s,
-                              PM_SQLITE_BOUND(bind_text(s, 1, game), bind_count(s, 2, uploads)),
+                              PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                              pm_sqlite_bind_count(s, 2, uploads)),
                               NULL, error);
 }
 
@@ -245,7 +148,8 @@ static bool find_space(struct pm_storage *storage, const char *game,
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_SPACE, error);
     int64_t value = 0;
     if (!s || !pm_sqlite_run(sqlite, s,
-                             PM_SQLITE_BOUND(bind_text(s, 1, game), bind_key(s, 2, key),
+                             PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                             pm_sqlite_bind_key(s, 2, key),
                                              sqlite3_bind_int(s, 3, (int)kind)),
                              &value, error))
         return false;
@@ -260,11 +164,12 @@ static bool put_space(struct pm_storage *storage, const char *game, const struct
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_SPACE, error);
-    if (!s || !pm_sqlite_run(sqlite, s,
-                             PM_SQLITE_BOUND(bind_text(s, 1, game), bind_key(s, 2, key),
-                                             sqlite3_bind_int(s, 3, (int)kind),
-                                             sqlite3_bind_int64(s, 4, space)),
-                             NULL, error))
+    if (!s ||
+        !pm_sqlite_run(
+            sqlite, s,
+            PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), pm_sqlite_bind_key(s, 2, key),
+                            sqlite3_bind_int(s, 3, (int)kind), sqlite3_bind_int64(s, 4, space)),
+            NULL, error))
         return false;
     pm_sqlite_spaces_remember(sqlite, game, key, kind, space);
     return true;
@@ -281,10 +186,10 @@ static bool add_blob(struct pm_storage *storage, const struct pm_storage_key *ke
            pm_sqlite_run(
                sqlite, s,
                PM_SQLITE_BOUND(
-                   bind_text(s, 1, key->game), bind_key(s, 2, &key->key),
+                   pm_sqlite_bind_text(s, 1, key->game), pm_sqlite_bind_key(s, 2, &key->key),
                    sqlite3_bind_blob(s, 3, environment, sizeof(environment), SQLITE_STATIC),
                    sqlite3_bind_int(s, 4, (int)key->kind), sqlite3_bind_int64(s, 5, key->flags),
-                   sqlite3_bind_int64(s, 6, key->day), bind_text(s, 7, key->scene),
+                   sqlite3_bind_int64(s, 6, key->day), pm_sqlite_bind_text(s, 7, key->scene),
                    sqlite3_bind_blob64(s, 8, blob, size, SQLITE_STATIC)),
                NULL, error);
 }
@@ -296,7 +201,7 @@ static bool add_origin(struct pm_storage *storage, const char *game, const void 
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_ORIGIN, error);
     return s &&
            pm_sqlite_run(sqlite, s,
-                         PM_SQLITE_BOUND(bind_text(s, 1, game),
+                         PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
                                          sqlite3_bind_blob64(s, 2, origin, size, SQLITE_STATIC)),
                          NULL, error);
 }
@@ -307,18 +212,19 @@ static bool add_coverage(struct pm_storage *storage, const char *game, int64_t t
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_COVERAGE, error);
-    if (!s ||
-        !pm_sqlite_run(sqlite, s,
-                       PM_SQLITE_BOUND(bind_text(s, 1, game), sqlite3_bind_int64(s, 2, time),
-                                       bind_count(s, 3, uploads), bind_count(s, 4, points_covered),
-                                       bind_count(s, 5, points)),
-                       NULL, error))
+    if (!s || !pm_sqlite_run(sqlite, s,
+                             PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                             sqlite3_bind_int64(s, 2, time),
+                                             pm_sqlite_bind_count(s, 3, uploads),
+                                             pm_sqlite_bind_count(s, 4, points_covered),
+                                             pm_sqlite_bind_count(s, 5, points)),
+                             NULL, error))
         return false;
     s = pm_sqlite_prepared(sqlite, PM_SQLITE_THIN_COVERAGE, error);
-    return s &&
-           pm_sqlite_run(sqlite, s,
-                         PM_SQLITE_BOUND(bind_text(s, 1, game), sqlite3_bind_int64(s, 2, time)),
-                         NULL, error);
+    return s && pm_sqlite_run(sqlite, s,
+                              PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                              sqlite3_bind_int64(s, 2, time)),
+                              NULL, error);
 }
 
 /* ---- opening and closing ---- */
@@ -328,8 +234,6 @@ static void destroy(struct pm_storage *storage)
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     for (size_t i = 0; i < PM_SQLITE_STATEMENTS; i++)
         sqlite3_finalize(sqlite->statements[i]);
-    for (size_t i = 0; i < PM_SQLITE_UPKEEP_STATEMENTS; i++)
-        sqlite3_finalize(sqlite->upkeep[i]);
     while (sqlite->reader_count > 0)
         sqlite3_close(sqlite->readers[--sqlite->reader_count]);
     sqlite3_close(sqlite->writer);

@@ -31,11 +31,7 @@ enum pm_sqlite_statement {
     PM_SQLITE_ADD_COVERAGE,
     PM_SQLITE_THIN_COVERAGE,
     PM_SQLITE_ADD_ORIGIN,
-    PM_SQLITE_STATEMENTS
-};
-
-/* Those of storage_sqlite_upkeep.c. */
-enum pm_sqlite_upkeep {
+    /* Those of storage_sqlite_upkeep.c. */
     PM_SQLITE_FIND_CLAIMS,
     PM_SQLITE_PUT_CLAIM,
     PM_SQLITE_DROP_CLAIM,
@@ -58,7 +54,7 @@ enum pm_sqlite_upkeep {
     PM_SQLITE_EMPTY_GAMES,
     PM_SQLITE_EMPTY_BODIES,
     PM_SQLITE_BLANK_MARKS,
-    PM_SQLITE_UPKEEP_STATEMENTS
+    PM_SQLITE_STATEMENTS
 };
 struct pm_sqlite_space;
 
@@ -67,8 +63,7 @@ struct pm_sqlite {
     char *path;
     pm_storage_merge merge;
     sqlite3 *writer;
-    sqlite3_stmt *statements[PM_SQLITE_STATEMENTS];    /* the writer's */
-    sqlite3_stmt *upkeep[PM_SQLITE_UPKEEP_STATEMENTS]; /* too */
+    sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
     struct pm_error merge_error;    /* why the merge function failed; code PM_OK: it did not */
     bool lazy;                      /* the writer's commits do not wait for the disk */
     int64_t data_version;           /* changes when another connection writes */
@@ -84,16 +79,32 @@ struct pm_sqlite {
 /* Fills *error from the connection's last error and returns false. what: what was being done. */
 bool pm_sqlite_fail(const char *path, sqlite3 *db, const char *what, struct pm_error *error);
 
+/* ---- storage_sqlite_statements.c ---- */
+
 /* The writer's statement; NULL on failure. */
 sqlite3_stmt *pm_sqlite_prepared(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
                                  struct pm_error *error);
-/* Runs a bound statement once. A row's first column goes to *value, if it is not NULL. */
-bool pm_sqlite_run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, int64_t *value,
-                   struct pm_error *error);
+
+/* Bind without a copy: the statement must have run before these go. SQLite's code. */
+int pm_sqlite_bind_text(sqlite3_stmt *statement, int at, const char *text);
+int pm_sqlite_bind_blob(sqlite3_stmt *statement, int at, const void *data, size_t size);
+int pm_sqlite_bind_key(sqlite3_stmt *statement, int at, const struct pm_shader_key *key);
+/* SQLite's integers are signed; counts beyond are not reached by counting. */
+int pm_sqlite_bind_count(sqlite3_stmt *statement, int at, uint64_t count);
 /* SQLITE_OK when all are; they are few, so one after the other has been done by then. */
 #define PM_SQLITE_BOUND(...)                                                                       \
     pm_sqlite_bound((const int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
 int pm_sqlite_bound(const int *codes, size_t count);
+
+/* Runs the statement, which can be used again then. bound: SQLITE_OK, or why it could not be bound.
+ * row: shown each row, false to stop; NULL: there are none to see. */
+typedef bool (*pm_sqlite_row)(void *user, sqlite3_stmt *statement, struct pm_error *error);
+bool pm_sqlite_visit(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound,
+                     pm_sqlite_row row, void *user, struct pm_error *error);
+/* The same where one number is wanted at most: the row's first column goes to *value, if it is not
+ * NULL; without a row *value stays. */
+bool pm_sqlite_run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, int64_t *value,
+                   struct pm_error *error);
 
 /* A connection that reads; give it back. NULL on failure. */
 sqlite3 *pm_sqlite_take_reader(struct pm_sqlite *sqlite, struct pm_error *error);

@@ -1,10 +1,9 @@
 /* Samples that wait in the SQLite storage: a table of rows in order of arrival. */
 #include "aggregator/storage_sqlite_private.h"
 
-static bool bind_part(sqlite3_stmt *s, const char *game, unsigned part)
+static int bind_part(sqlite3_stmt *s, const char *game, unsigned part)
 {
-    return sqlite3_bind_text(s, 1, game, -1, SQLITE_STATIC) == SQLITE_OK &&
-           sqlite3_bind_int(s, 2, (int)part) == SQLITE_OK;
+    return PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), sqlite3_bind_int(s, 2, (int)part));
 }
 
 bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_samples *row,
@@ -13,12 +12,10 @@ bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_s
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_SAMPLES, error);
     return s && pm_sqlite_run(sqlite, s,
-                              bind_part(s, row->game, row->part)
-                                  ? PM_SQLITE_BOUND(sqlite3_bind_int64(s, 3, (int64_t)row->size),
-                                                    sqlite3_bind_int64(s, 4, row->day),
-                                                    sqlite3_bind_blob64(s, 5, row->data, row->size,
-                                                                        SQLITE_STATIC))
-                                  : SQLITE_NOMEM,
+                              PM_SQLITE_BOUND(bind_part(s, row->game, row->part),
+                                              pm_sqlite_bind_count(s, 3, row->size),
+                                              sqlite3_bind_int64(s, 4, row->day),
+                                              pm_sqlite_bind_blob(s, 5, row->data, row->size)),
                               NULL, error);
 }
 
@@ -27,10 +24,10 @@ bool pm_sqlite_delete_samples(struct pm_storage *storage, const char *game, unsi
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_DELETE_SAMPLES, error);
-    if (!s || !pm_sqlite_run(sqlite, s,
-                             bind_part(s, game, part) ? sqlite3_bind_int64(s, 3, (int64_t)row)
-                                                      : SQLITE_NOMEM,
-                             NULL, error))
+    if (!s ||
+        !pm_sqlite_run(sqlite, s,
+                       PM_SQLITE_BOUND(bind_part(s, game, part), pm_sqlite_bind_count(s, 3, row)),
+                       NULL, error))
         return false;
     *deleted = (uint64_t)sqlite3_changes64(sqlite->writer);
     return true;
@@ -62,7 +59,7 @@ bool pm_sqlite_read_samples(struct pm_storage *storage, const char *game, unsign
                                     "SELECT row, day, d FROM samples"
                                     " WHERE game = ?1 AND part = ?2 ORDER BY row",
                                     -1, &statement, NULL) == SQLITE_OK &&
-                 bind_part(statement, game, part)) ||
+                 bind_part(statement, game, part) == SQLITE_OK) ||
                 pm_sqlite_fail(sqlite->path, db, "cannot read the database", error);
     for (size_t visited = 0; done && more && visited < bytes;) {
         done = next(sqlite, db, statement, &more, error);

@@ -1,7 +1,6 @@
 #include "aggregator/service_private.h"
 #include "aggregator/service_routes.h"
 
-#include "base/file.h"
 #include <errno.h>
 #include <malloc.h>
 #include <netdb.h>
@@ -21,7 +20,6 @@
 #define IDLE_SECONDS 30 /* without a byte either way */
 #define MOST_THREADS 8
 #define ANSWER_SECONDS 10 /* for taking the last answers while stopping */
-#define PEM_CAP ((size_t)1 << 20)
 
 /* ---- creating ---- */
 
@@ -32,6 +30,8 @@ static bool init_sync(struct pm_service *service)
     pm_bodies_init(&service->bodies);
     pthread_mutex_init(&service->large_mutex, NULL);
     pm_models_init(&service->models);
+    pm_tokens_init(&service->tokens);
+    pm_tokens_init(&service->readers);
     pm_metrics_init(&service->metrics);
     if (pthread_condattr_init(&monotonic) != 0)
         return false;
@@ -41,42 +41,6 @@ static bool init_sync(struct pm_service *service)
                       pthread_cond_init(&service->answered, &monotonic) == 0;
     pthread_condattr_destroy(&monotonic);
     return done;
-}
-
-static bool read_pem(const char *path, char **out, struct pm_error *error)
-{
-    struct pm_buffer text;
-    pm_buffer_init(&text, PEM_CAP);
-    if (!pm_file_read(path, &text, error)) {
-        pm_buffer_finish(&text);
-        return false;
-    }
-    *out = (char *)text.data; /* malloc'ed, with a terminator */
-    return *out || pm_fail(error, PM_ERROR_INPUT, "%s: is empty", path);
-}
-
-static bool read_files(struct pm_service *service, const struct pm_service_info *info,
-                       struct pm_error *error)
-{
-    if (info->token_file && !pm_tokens_load(&service->tokens, info->token_file, error))
-        return false;
-    if (info->dashboard_token_file &&
-        !pm_tokens_load(&service->readers, info->dashboard_token_file, error))
-        return false;
-    if (info->certificate && info->key) {
-        service->certificate = strdup(info->certificate);
-        service->key = strdup(info->key);
-        return (service->certificate && service->key) ||
-               pm_fail(error, PM_ERROR_MEMORY, "out of memory for a certificate");
-    }
-    if (!info->certificate_file != !info->key_file)
-        return pm_fail(error, PM_ERROR_INPUT, "TLS needs both a certificate and its key");
-    if (!info->certificate_file)
-        return true;
-    if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
-        return pm_fail(error, PM_ERROR_UNSUPPORTED, "this libmicrohttpd was built without TLS");
-    return read_pem(info->certificate_file, &service->certificate, error) &&
-           read_pem(info->key_file, &service->key, error);
 }
 
 static struct addrinfo *resolve(const struct pm_service_info *info, struct pm_error *error)
@@ -126,16 +90,20 @@ static bool start_daemon(struct pm_service *service, int fd, struct pm_error *er
     const unsigned threads = processors < 2              ? 2
                              : processors > MOST_THREADS ? MOST_THREADS
                                                          : (unsigned)processors;
+    const struct pm_credentials *credentials = service->first_credentials;
     struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, service->certificate},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, service->key},
+        {MHD_OPTION_END, 0, NULL},
+        {MHD_OPTION_END, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    if (!service->certificate)
-        tls[0].option = MHD_OPTION_END;
+    if (credentials) {
+        tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0,
+                                         (char *)pm_credentials_certificate(credentials)};
+        tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0,
+                                         (char *)pm_credentials_key(credentials)};
+    }
     service->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-            (service->certificate ? MHD_USE_TLS : 0),
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (credentials ? MHD_USE_TLS : 0),
         0, NULL, NULL, pm_http_handle, service, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, service->connection_limit, MHD_OPTION_CONNECTION_TIMEOUT,
         IDLE_SECONDS, MHD_OPTION_THREAD_POOL_SIZE, threads, MHD_OPTION_NOTIFY_COMPLETED,
@@ -144,9 +112,7 @@ static bool start_daemon(struct pm_service *service, int fd, struct pm_error *er
         MHD_OPTION_END);
     if (!service->daemon) {
         close(fd);
-        return pm_fail(
-            error, service->certificate ? PM_ERROR_INPUT : PM_ERROR_IO, "cannot serve HTTP%s",
-            service->certificate ? "S: the certificate and its key may not be right" : "");
+        return pm_fail(error, PM_ERROR_IO, "cannot serve HTTP%s", credentials ? "S" : "");
     }
     return true;
 }
@@ -207,10 +173,10 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for a service");
         goto error;
     }
-    if (!read_files(service, info, error) || (fd = pm_service_listen(info, error)) < 0)
+    if (!pm_files_read(service, info, error) || (fd = pm_service_listen(info, error)) < 0)
         goto error;
     service->port = port_of(fd);
-    service->closed = service->tokens.count > 0 || !is_loopback(fd);
+    service->closed = service->tokens.asked || !is_loopback(fd);
     service->committer_runs =
         pthread_create(&service->committer, NULL, pm_commit_run, service) == 0;
     service->curator_runs = pthread_create(&service->curator, NULL, pm_curate_run, service) == 0;
@@ -286,11 +252,8 @@ void pm_service_destroy(struct pm_service *service)
     pthread_cond_destroy(&service->answered);
     pthread_mutex_destroy(&service->mutex);
     pthread_mutex_destroy(&service->large_mutex);
-    if (service->key)
-        explicit_bzero(service->key, strlen(service->key));
-    free(service->key);
-    free(service->certificate);
-    free(service->tokens.digests);
-    free(service->readers.digests);
+    pm_files_finish(service);
+    pm_tokens_finish(&service->tokens);
+    pm_tokens_finish(&service->readers);
     free(service);
 }

@@ -66,6 +66,13 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
 /* The port it listens on. */
 uint16_t pm_service_port(const struct pm_service *service);
 
+/* Reads the files of tokens, and of the certificate and key, again: they may have changed. Nobody is
+ * cut off: an upload that was begun goes on with what it began with, a connection keeps the
+ * certificate that it was shown, and rates and limits of tokens that stay go on. A file that cannot
+ * be is logged, what was read of it before stays, and the others are read all the same; false: there
+ * was one. Texts (info->certificate) stay. From the thread that destroys the service. */
+bool pm_service_reload(struct pm_service *service);
+
 /* Stops accepting, commits and answers what was accepted, gives up the curation that is under way as
  * soon as its game is read, frees. What is new is curated after the next start. NULL is allowed. */
 void pm_service_destroy(struct pm_service *service);

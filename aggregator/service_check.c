@@ -1,9 +1,6 @@
 /* Is a service's configuration as it should be? (service.h) */
 #include "aggregator/service_private.h"
 
-#include "base/file.h"
-#include <gnutls/gnutls.h>
-#include <gnutls/x509.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,10 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PEM_CAP ((size_t)1 << 20)
 #define SECONDS_A_DAY 86400
 #define RENEWAL_DAYS 14 /* a certificate that ends sooner is warned of */
-#define MOST_CERTIFICATES 16
 
 struct check {
     const struct pm_service_info *info;
@@ -36,18 +31,18 @@ static void check_mode(const struct check *check, const char *path)
 static void check_token_file(const struct check *check, const char *name, const char *path,
                              const char *without)
 {
-    struct pm_tokens tokens = {0};
+    struct pm_token_list tokens;
     struct pm_error error = {0};
     if (!path) {
         SAY(check, PM_FINDING_WARNING, "%s: none is given, so %s", name, without);
         return;
     }
-    if (pm_tokens_load(&tokens, path, &error))
+    if (pm_token_list_load(&tokens, path, &error))
         SAY(check, PM_FINDING_OK, "%s: %s has %zu tokens", name, path, tokens.count);
     else
         SAY(check, PM_FINDING_ERROR, "%s: %s", name, error.message);
     check_mode(check, path);
-    free(tokens.digests);
+    pm_token_list_finish(&tokens);
 }
 
 static void check_tokens(const struct check *check)
@@ -60,29 +55,12 @@ static void check_tokens(const struct check *check)
 
 /* ---- TLS ---- */
 
-static bool read_pem(const char *path, struct pm_buffer *text, gnutls_datum_t *datum,
-                     struct pm_error *error)
+static void check_dates(const struct check *check, const struct pm_credentials *credentials)
 {
-    pm_buffer_init(text, PEM_CAP);
-    if (!pm_file_read(path, text, error))
-        return false;
-    if (text->size == 0)
-        return pm_fail(error, PM_ERROR_INPUT, "%s: is empty", path);
-    *datum = (gnutls_datum_t){text->data, (unsigned)text->size};
-    return true;
-}
-
-static void check_dates(const struct check *check, const gnutls_datum_t *pem)
-{
-    gnutls_x509_crt_t certificates[MOST_CERTIFICATES];
-    unsigned count = MOST_CERTIFICATES;
     const char *path = check->info->certificate_file;
-    if (gnutls_x509_crt_list_import(certificates, &count, pem, GNUTLS_X509_FMT_PEM, 0) < 0)
-        return; /* the caller says why */
     const time_t now = time(NULL);
-    for (unsigned i = 0; i < count; i++) {
-        const time_t from = gnutls_x509_crt_get_activation_time(certificates[i]);
-        const time_t until = gnutls_x509_crt_get_expiration_time(certificates[i]);
+    time_t from, until;
+    for (unsigned i = 0; pm_credentials_dates(credentials, i, &from, &until); i++) {
         char date[32] = "";
         struct tm parts;
         strftime(date, sizeof(date), "%Y-%m-%d", gmtime_r(now < from ? &from : &until, &parts));
@@ -98,36 +76,22 @@ static void check_dates(const struct check *check, const gnutls_datum_t *pem)
         else
             SAY(check, PM_FINDING_OK, "certificate: %s: number %u is valid until %s", path, i + 1,
                 date);
-        gnutls_x509_crt_deinit(certificates[i]);
     }
 }
 
 static void check_tls(const struct check *check)
 {
-    struct pm_buffer certificate = {0}, key = {0};
-    gnutls_datum_t certificate_pem, key_pem;
     struct pm_error error = {0};
-    gnutls_certificate_credentials_t credentials = NULL;
     if (!check->info->certificate_file || !check->info->key_file)
         return;
-    if (!read_pem(check->info->certificate_file, &certificate, &certificate_pem, &error) ||
-        !read_pem(check->info->key_file, &key, &key_pem, &error)) {
+    struct pm_credentials *credentials =
+        pm_credentials_load(check->info->certificate_file, check->info->key_file, &error);
+    if (credentials)
+        check_dates(check, credentials);
+    else
         SAY(check, PM_FINDING_ERROR, "certificate: %s", error.message);
-    } else if (gnutls_certificate_allocate_credentials(&credentials) == 0) {
-        const int code = gnutls_certificate_set_x509_key_mem(credentials, &certificate_pem,
-                                                             &key_pem, GNUTLS_X509_FMT_PEM);
-        if (code < 0)
-            SAY(check, PM_FINDING_ERROR, "certificate: %s with key %s: %s",
-                check->info->certificate_file, check->info->key_file, gnutls_strerror(code));
-        else
-            check_dates(check, &certificate_pem);
-        gnutls_certificate_free_credentials(credentials);
-    }
     check_mode(check, check->info->key_file);
-    if (key.data)
-        explicit_bzero(key.data, key.size);
-    pm_buffer_finish(&key);
-    pm_buffer_finish(&certificate);
+    pm_credentials_drop(credentials);
 }
 
 /* ---- the address ---- */

@@ -33,12 +33,15 @@ void pm_peers_notify(void *user, struct MHD_Connection *connection, void **slot,
         peer->fd = info ? info->connect_fd : -1;
         peer->since = pm_service_now();
         pthread_mutex_lock(&service->mutex);
+        peer->credentials = pm_credentials_share(service->credentials);
         peer->next = service->peers;
         if (peer->next)
             peer->next->previous = peer;
         service->peers = peer;
         service->peer_count++;
         pthread_mutex_unlock(&service->mutex);
+        if (peer->credentials)
+            pm_credentials_use(peer->credentials, connection);
     } else if (peer) {
         pthread_mutex_lock(&service->mutex);
         if (peer->previous)
@@ -49,6 +52,7 @@ void pm_peers_notify(void *user, struct MHD_Connection *connection, void **slot,
             peer->next->previous = peer->previous;
         service->peer_count--;
         pthread_mutex_unlock(&service->mutex);
+        pm_credentials_drop(peer->credentials); /* the connection's TLS session is gone by now */
         free(peer);
         *slot = NULL;
     }

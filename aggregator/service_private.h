@@ -9,6 +9,7 @@
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #define PM_TOKEN_DIGEST_BYTES 32
 
@@ -46,16 +47,25 @@ struct pm_request {
 struct pm_peer {
     struct pm_peer *next, *previous;
     int fd;
+    struct pm_credentials *credentials; /* a reference; NULL: without TLS */
     bool busy;     /* a request is there in full and is being answered */
     int64_t since; /* seconds, monotonic: when `busy` changed */
 };
 
-/* Bearer tokens, by their digests. */
-struct pm_tokens {
+/* Bearer tokens, by their digests, sorted. */
+struct pm_token_list {
     uint8_t (*digests)[PM_TOKEN_DIGEST_BYTES];
-    size_t count; /* 0: none are asked for */
-    size_t room;
+    size_t count, room;
 };
+
+/* Those that are in use. */
+struct pm_tokens {
+    bool asked; /* else nobody needs one; set before the service serves */
+    pthread_mutex_t mutex;
+    struct pm_token_list list; /* under the mutex */
+};
+
+struct pm_credentials; /* a certificate and its key, shared by connections (service_tls.c) */
 
 struct pm_service {
     struct pm_aggregator *aggregator;
@@ -69,9 +79,11 @@ struct pm_service {
     struct pm_tokens tokens;  /* who may upload, and pull databases */
     struct pm_tokens readers; /* who may see the dashboard; these may pull databases too */
     bool closed;              /* without readers nobody may see the dashboard */
+    /* Copies; NULL: there is none. What they name is read again by pm_service_reload. */
+    char *token_file, *dashboard_token_file, *certificate_file, *key_file;
+    struct pm_credentials *first_credentials; /* of the start: the daemon points into them */
     struct pm_metrics metrics;
     struct pm_models models;
-    char *certificate, *key; /* PEM; the daemon reads them as long as it lives */
     atomic_size_t held;      /* bytes that requests hold */
 
     pthread_mutex_t mutex; /* of what follows */
@@ -83,6 +95,7 @@ struct pm_service {
     struct pm_error commit_error;
     struct pm_peer *peers;
     uint32_t peer_count;
+    struct pm_credentials *credentials; /* of who connects from now on; NULL: without TLS */
 
     pthread_mutex_t large_mutex; /* held while a large upload is read */
 
@@ -99,10 +112,50 @@ int64_t pm_service_now(void); /* seconds, monotonic */
 
 /* ---- service_tokens.c ---- */
 
-bool pm_tokens_load(struct pm_tokens *tokens, const char *path, struct pm_error *error);
+/* One a line; a bad line is named as "path:line". On failure the list is empty. */
+bool pm_token_list_load(struct pm_token_list *list, const char *path, struct pm_error *error);
+void pm_token_list_finish(struct pm_token_list *list);
+
+void pm_tokens_init(struct pm_tokens *tokens);
+void pm_tokens_finish(struct pm_tokens *tokens);
+struct pm_tokens_changed {
+    size_t count, added, gone;
+};
+/* Those of the file are the ones in use from now on; on failure those before stay. One thread at a
+ * time. */
+bool pm_tokens_read(struct pm_tokens *tokens, const char *path, struct pm_tokens_changed *changed,
+                    struct pm_error *error);
 /* authorization: the header's value, or NULL. false: it has no bearer token. */
 bool pm_tokens_digest(const char *authorization, uint8_t digest[static PM_TOKEN_DIGEST_BYTES]);
-bool pm_tokens_allow(const struct pm_tokens *tokens, const char *authorization);
+bool pm_tokens_allow(struct pm_tokens *tokens, const char *authorization);
+
+/* ---- service_tls.c ---- */
+
+/* With one reference. NULL: PM_ERROR_IO, a file cannot be read; PM_ERROR_INPUT: they are not what
+ * they should be, or do not belong together. The message names the files. */
+struct pm_credentials *pm_credentials_load(const char *certificate_file, const char *key_file,
+                                           struct pm_error *error);
+/* The same from PEM texts, which are copied. */
+struct pm_credentials *pm_credentials_make(const char *certificate, const char *key,
+                                           struct pm_error *error);
+/* Any thread. NULL is allowed. */
+struct pm_credentials *pm_credentials_share(struct pm_credentials *credentials);
+void pm_credentials_drop(struct pm_credentials *credentials);
+/* PEM, as long as there is a reference. */
+const char *pm_credentials_certificate(const struct pm_credentials *credentials);
+const char *pm_credentials_key(const struct pm_credentials *credentials);
+/* When certificate `i` of the chain, the server's own first, is valid: false: there are no more. */
+bool pm_credentials_dates(const struct pm_credentials *credentials, unsigned i, time_t *from,
+                          time_t *until);
+/* What a connection that was just accepted shall show. */
+void pm_credentials_use(const struct pm_credentials *credentials,
+                        struct MHD_Connection *connection);
+
+/* ---- service_files.c ---- */
+
+bool pm_files_read(struct pm_service *service, const struct pm_service_info *info,
+                   struct pm_error *error);
+void pm_files_finish(struct pm_service *service);
 
 /* ---- service_commit.c ---- */
 

@@ -141,26 +141,26 @@ static bool is_this_machine(const char *host)
            (inet_pton(AF_INET, name, &four) == 1 && ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
-unsigned pm_route_check_access(const struct pm_service *service, const struct pm_route *route,
+unsigned pm_route_check_access(struct pm_service *service, const struct pm_route *route,
                                const char *authorization, const char *host)
 {
-    const struct pm_tokens *uploaders = &service->tokens;
-    const struct pm_tokens *readers = &service->readers;
+    struct pm_tokens *uploaders = &service->tokens;
+    struct pm_tokens *readers = &service->readers;
     bool allowed = true;
     switch (route ? route->access : PM_ACCESS_PULL) {
     case PM_ACCESS_OPEN:
         break;
     case PM_ACCESS_UPLOAD:
-        allowed = uploaders->count == 0 || pm_tokens_allow(uploaders, authorization);
+        allowed = !uploaders->asked || pm_tokens_allow(uploaders, authorization);
         break;
     case PM_ACCESS_PULL:
-        allowed = uploaders->count == 0 || pm_tokens_allow(uploaders, authorization) ||
+        allowed = !uploaders->asked || pm_tokens_allow(uploaders, authorization) ||
                   pm_tokens_allow(readers, authorization);
         break;
     case PM_ACCESS_READ:
-        if (readers->count == 0 && (service->closed || (host && !is_this_machine(host))))
+        if (!readers->asked && (service->closed || (host && !is_this_machine(host))))
             return MHD_HTTP_FORBIDDEN;
-        allowed = readers->count == 0 || pm_tokens_allow(readers, authorization);
+        allowed = !readers->asked || pm_tokens_allow(readers, authorization);
         break;
     }
     return allowed ? MHD_HTTP_OK : MHD_HTTP_UNAUTHORIZED;

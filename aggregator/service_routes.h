@@ -42,7 +42,7 @@ const struct pm_route *pm_route_find(const char *url);
  * there is not asks for a token as databases do. authorization, host: the headers' values, or NULL.
  * A dashboard without tokens answers only under this machine's own names: not through a proxy that
  * serves others, nor to a web page whose name was made to lead here. */
-unsigned pm_route_check_access(const struct pm_service *service, const struct pm_route *route,
+unsigned pm_route_check_access(struct pm_service *service, const struct pm_route *route,
                                const char *authorization, const char *host);
 /* Answers a GET or HEAD; route NULL: 404. */
 enum MHD_Result pm_route_answer(struct pm_service *service, struct MHD_Connection *connection,

@@ -16,10 +16,10 @@ static void print_help(void)
           "whole, and changes nothing\n",
           stdout);
     pm_serve_options_help(stdout);
-    fputs(
-        "\nPrints `listening on ADDRESS port N` once it does. SIGTERM or SIGINT: commits what was "
-        "accepted, and ends.\n",
-        stdout);
+    fputs("\nPrints `listening on ADDRESS port N` once it does. SIGHUP: reads the files of tokens "
+          "and of "
+          "the certificate again.\nSIGTERM or SIGINT: commits what was accepted, and ends.\n",
+          stdout);
 }
 
 /* What getopt_long returns: one of these, or OPTION + the row of the table. */
@@ -113,7 +113,24 @@ static void log_start(const struct pm_serve_options *options, const struct pm_se
                 info->token_file ? "with tokens" : "without tokens: anybody may upload");
 }
 
-static int serve(struct pm_serve_options *options, const sigset_t *stop)
+/* Until it is told to stop. */
+static void obey(struct pm_service *service, const sigset_t *signals, struct pm_log *log)
+{
+    int caught;
+    sigwait(signals, &caught);
+    for (; caught == SIGHUP; sigwait(signals, &caught)) {
+        pm_notify("RELOADING=1");
+        pm_log_info(log, "SIGHUP: reading the files of tokens and of the certificate again");
+        pm_notify(pm_service_reload(service)
+                      ? "READY=1\nSTATUS=Read its files again."
+                      : "READY=1\nSTATUS=Could not read all of its files again; the log says why.");
+    }
+    pm_notify("STOPPING=1");
+    pm_log_info(log, "%s: committing what was accepted, then ending",
+                caught == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+static int serve(struct pm_serve_options *options, const sigset_t *signals)
 {
     struct pm_dev_tls tls = {0};
     struct pm_error error = {0};
@@ -139,11 +156,7 @@ static int serve(struct pm_serve_options *options, const sigset_t *stop)
     fflush(stdout);
     log_start(options, service);
     pm_notify("READY=1");
-    int caught;
-    sigwait(stop, &caught);
-    pm_notify("STOPPING=1");
-    pm_log_info(log, "%s: committing what was accepted, then ending",
-                caught == SIGTERM ? "SIGTERM" : "SIGINT");
+    obey(service, signals, log);
     status = PM_EXIT_OK;
 done:
     if (status != PM_EXIT_OK)
@@ -169,14 +182,15 @@ int pm_command_serve(int argc, char **argv)
         status = pm_serve_check(&options);
     } else if (status < 0) {
         /* Blocked before the service's threads start, so that only sigwait sees them. */
-        sigset_t stop;
-        sigemptyset(&stop);
-        sigaddset(&stop, SIGTERM);
-        sigaddset(&stop, SIGINT);
-        pthread_sigmask(SIG_BLOCK, &stop, NULL);
+        sigset_t signals;
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGTERM);
+        sigaddset(&signals, SIGINT);
+        sigaddset(&signals, SIGHUP);
+        pthread_sigmask(SIG_BLOCK, &signals, NULL);
         signal(SIGPIPE, SIG_IGN);
         signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is answered with 507 like a full disk */
-        status = serve(&options, &stop);
+        status = serve(&options, &signals);
     }
     pm_serve_options_finish(&options);
     return status;

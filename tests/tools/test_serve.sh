@@ -100,16 +100,24 @@ check 1 'not a Piecemeal database' --storage "$work/b.sqlite"
 
 # ---- the unit ----
 
-# READY=1 once it listens, STOPPING=1 when it is told to.
+# READY=1 once it listens, RELOADING=1 and READY=1 when it reads its files again, STOPPING=1 when it is told to.
+echo 'secret' >"$work/tokens"
 python3 - "$piecemeal" "$work" <<'P' || { echo "FAILED: notifying"; failures=$((failures + 1)); }
 import os, signal, socket, subprocess, sys
 path = sys.argv[2] + "/notify"
 manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 manager.bind(path)
 manager.settimeout(60)
-server = subprocess.Popen([sys.argv[1], "serve", "--storage", sys.argv[2] + "/n.sqlite", "--port", "0"],
+server = subprocess.Popen([sys.argv[1], "serve", "--storage", sys.argv[2] + "/n.sqlite", "--port", "0",
+                           "--token-file", sys.argv[2] + "/tokens"],
                           env={**os.environ, "NOTIFY_SOCKET": path}, stdout=subprocess.DEVNULL)
 assert manager.recv(100) == b"READY=1"
+for text, status in (("one\ntwo\n", b"Read its files again."), ("", b"Could not read all of its files again")):
+    with open(sys.argv[2] + "/tokens", "w") as tokens:
+        tokens.write(text)
+    server.send_signal(signal.SIGHUP)
+    assert manager.recv(100) == b"RELOADING=1"
+    assert manager.recv(100).startswith(b"READY=1\nSTATUS=" + status)
 server.send_signal(signal.SIGTERM)
 assert manager.recv(100) == b"STOPPING=1"
 assert server.wait(60) == 0

@@ -210,6 +210,7 @@ static void test_llvm(void **state)
     write_file("one.proftext", expected, strlen(expected));
     glob_t tools;
     assert_int_equal(glob("/usr/bin/llvm-profdata-*", 0, NULL, &tools), 0);
+    glob(FETCHED_LLVM "/llvm-profdata-*", GLOB_APPEND, NULL, &tools); /* scripts/fetch_llvm.sh */
     for (size_t i = 0; i < tools.gl_pathc; i++) {
         const char *tool = tools.gl_pathv[i];
         char *text = run("%s merge one.proftext one.proftext -o two.profdata", tool);

@@ -1,0 +1,26 @@
+# Sourced: apt with a state of its own in $work, so that packages of other suites can be fetched without touching the
+# system's. Whoever sources it sets $work, has a line of source_line for each suite in $work/sources.list, and makes
+# $work/lists/partial and $work/cache/archives/partial.
+
+# The mirror of the machine's own sources that holds main of this release, in apt's own parse (both the .list
+# and the .sources format).
+mirror_of() { # release
+    apt-get indextargets --format '$(REPO_URI)|$(RELEASE)|$(COMPONENT)' 'Created-By: Packages' |
+        awk -F'|' -v release="$1" '$2 == release && $3 == "main" && !n++ { print $1 }'
+}
+
+# Debian's keyring signs for all of them; without the file apt falls back on the keys the machine trusts.
+source_line() { # uri, release
+    local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    [ -r "$keyring" ] || keyring=
+    echo "deb ${keyring:+[signed-by=$keyring] }$1 $2 main"
+}
+
+# apt with a state of its own. The downloads run as this user: the folders are not _apt's.
+apt_own() {
+    apt-get -qq -o Dir::Etc::SourceList="$work/sources.list" \
+        -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$work/lists" \
+        -o Dir::Cache="$work/cache" -o Dir::Cache::Archives="$work/cache/archives" \
+        -o APT::Sandbox::User="$(id -un)" -o Acquire::AllowInsecureRepositories=false \
+        -o Acquire::Retries=2 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 "$@"
+}

@@ -10,6 +10,7 @@ struct import {
     struct pm_aggregator *aggregator;
     const char *game;
     struct pm_imported *imported;
+    size_t origins; /* that the game has there */
     struct pm_shader_key key;
     enum pm_kind kind; /* of the last blob; 0: there was none */
     uint32_t space;    /* likewise */
@@ -24,6 +25,11 @@ static bool add_game(const struct import *import, struct pm_storage *from, struc
         return false;
     if (!known)
         return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known there", import->game);
+    if (import->origins == 0)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "what is known of \"%s\" there does not say where it comes from, so that it "
+                       "could be counted twice",
+                       import->game);
     return pm_profile_check(&name, &pm_profile_limits_default, error) &&
            storage->operations->add_uploads(storage, import->game, import->imported->uploads,
                                             error);
@@ -50,6 +56,7 @@ static bool visit_origin(void *user, const void *origin, size_t size, struct pm_
     struct import *import = user;
     struct pm_storage *storage = import->aggregator->storage;
     struct wanted_origin wanted = {origin, size, false};
+    import->origins++;
     if (!storage->operations->read_origins(storage, import->game, compare_origin, &wanted, error))
         return false;
     if (wanted.found)

@@ -45,17 +45,16 @@ static double *numbers(struct pm_random *random, enum adversary_profile profile,
     return list;
 }
 
-/* Half of the seeds have each. */
-static struct pm_zero_beyond beyond(uint64_t seed)
+struct pm_zero_beyond adversary_beyond(uint64_t seed)
 {
     return (struct pm_zero_beyond){
         .fit_regions = seed / 2 % 2, .hoist_across = seed / 4 % 2, .pairs = seed / 8 % 2};
 }
 
 bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
-                          const struct pm_words *canonical, bool never, bool quad,
-                          const struct pm_target *target, struct pm_specialized *out,
-                          struct pm_error *error)
+                          const struct pm_zero_beyond *beyond, const struct pm_words *canonical,
+                          bool never, bool quad, const struct pm_target *target,
+                          struct pm_specialized *out, struct pm_error *error)
 {
     struct pm_zero_points zeros;
     struct pm_block_points blocks;
@@ -81,7 +80,7 @@ bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
                                                  .subgroup_quad = quad && !way->no_quad,
                                                  .target = *target,
                                                  .most_transforms = way->most_transforms,
-                                                 .beyond = beyond(seed),
+                                                 .beyond = *beyond,
                                                  .take_all = way->take_all};
     bool ok = pm_specialize_zero(canonical->data, canonical->count, &info, out, error);
     free(zero);

@@ -1,7 +1,10 @@
 /* Random shaders write the same bits as they are, canonical, instrumented, and specialized by
  * adversarial profiles, on every driver; each step is valid, and none crashes or hangs.
  *
- *   test_shader_rewrite_differential [FIRST [COUNT]]     these seeds only
+ *   test_shader_rewrite_differential [FIRST [COUNT [BEYOND]]]     these seeds only
+ *
+ * BEYOND says which seeds have what goes beyond AZP: half of them each, or with "none" and "all"
+ * none and all of them everything.
  *
  * Where bits differ, both modules are run again with every float result NoContraction: a driver may
  * fuse or reassociate the one and not the other, and then it is no fault of ours (HAZARDS 3). */
@@ -25,6 +28,7 @@ enum { SEEDS = 20, SECONDS_A_SEED = 100, MOST_POINTS = 12 };
 
 static struct differential differential;
 static uint64_t first_seed = 1, seed_count = SEEDS, seed_running;
+static const char *beyond_choice = "half";
 static const char *running_name; /* what runs, should it hang */
 static struct pm_words running;
 static const struct pm_target target = {.vulkan_minor = 3};
@@ -230,14 +234,23 @@ static bool check_way(struct trial *t, const struct pm_specialized *made, uint32
     return check_variant(t, way->name, &out->words, NULL);
 }
 
+static struct pm_zero_beyond beyond_of(uint64_t seed)
+{
+    bool all = strcmp(beyond_choice, "all") == 0;
+    if (strcmp(beyond_choice, "half") == 0)
+        return adversary_beyond(seed);
+    return (struct pm_zero_beyond){.fit_regions = all, .hoist_across = all, .pairs = all};
+}
+
 static bool check_specialized(struct trial *t)
 {
     struct pm_error error = {0};
+    const struct pm_zero_beyond beyond = beyond_of(t->seed);
     struct pm_specialized made[ADVERSARY_WAYS] = {0};
     bool ok = true;
     for (uint32_t w = 0; w < ADVERSARY_WAYS && ok; w++) {
         const struct adversary_way *way = &adversary_ways[w];
-        ok = adversary_specialize(way, t->seed, &t->canonical, t->options.specials,
+        ok = adversary_specialize(way, t->seed, &beyond, &t->canonical, t->options.specials,
                                   differential.gpu.quad, &target, &made[w], &error)
                  ? check_way(t, made, w)
                  : wrong(t, way->name, error.message);
@@ -379,6 +392,13 @@ int main(int argc, char **argv)
         first_seed = strtoull(argv[1], NULL, 0), seed_count = 1;
     if (argc > 2)
         seed_count = strtoull(argv[2], NULL, 0);
+    if (argc > 3)
+        beyond_choice = argv[3];
+    if (strcmp(beyond_choice, "half") && strcmp(beyond_choice, "none") &&
+        strcmp(beyond_choice, "all")) {
+        fprintf(stderr, "BEYOND is half, none or all, not %s\n", beyond_choice);
+        return 2;
+    }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_shaders)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

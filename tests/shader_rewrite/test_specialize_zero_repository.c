@@ -28,15 +28,16 @@ static void check_way(const char *path, const struct pm_words *canonical,
 {
     struct pm_error error = {0};
     struct pm_specialized out, again;
-    if (!adversary_specialize(way, seed, canonical, seed % 2, true, &target, &out, &error))
+    const struct pm_zero_beyond beyond = adversary_beyond(seed);
+    if (!adversary_specialize(way, seed, &beyond, canonical, seed % 2, true, &target, &out, &error))
         fail_msg("%s, %s: %s", path, way->name, error.message);
     combinations++;
     transforms += out.transforms;
     if (out.transforms && !pm_validate(out.words.data, out.words.count, &target, &error))
         fail_msg("%s, %s: %s", path, way->name, error.message);
     if (seed == 0 && way->most_transforms) {
-        assert_true(
-            adversary_specialize(way, seed, canonical, false, true, &target, &again, &error));
+        assert_true(adversary_specialize(way, seed, &beyond, canonical, false, true, &target,
+                                         &again, &error));
         if (!same(&out, &again))
             fail_msg("%s, %s: another time it is another module", path, way->name);
         pm_specialized_finish(&again);

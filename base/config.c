@@ -39,7 +39,7 @@ void pm_config_init(struct pm_config *config)
 void pm_config_finish(struct pm_config *config)
 {
     for (const struct pm_config_entry *entry = pm_config_entries; entry->key; entry++) {
-        if (entry->type != PM_CONFIG_STRING)
+        if (!pm_config_is_string(entry))
             continue;
         char **string = (char **)(void *)((char *)config + entry->offset);
         free(*string);
@@ -95,6 +95,8 @@ static bool set_text(struct pm_config *config, const struct pm_config_entry *ent
         value.list_count = split(copy, list);
         break;
     case PM_CONFIG_STRING:
+    case PM_CONFIG_GAME:
+    case PM_CONFIG_NAME:
     case PM_CONFIG_CHOICE:
         break;
     }

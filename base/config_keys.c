@@ -1,4 +1,5 @@
 #include "base/config_keys.h"
+#include "base/name.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include <errno.h>
@@ -32,8 +33,8 @@ _Static_assert(sizeof(enum pm_log_level) == sizeof(uint32_t), "choices are store
 
 #define AT(field) offsetof(struct pm_config, field)
 const struct pm_config_entry pm_config_entries[] = {
-    {"game.name", PM_CONFIG_STRING, AT(game_name), 0, 0, NULL},
-    {"game.scene", PM_CONFIG_STRING, AT(game_scene), 0, 0, NULL},
+    {"game.name", PM_CONFIG_GAME, AT(game_name), 0, 0, NULL},
+    {"game.scene", PM_CONFIG_NAME, AT(game_scene), 0, 0, NULL},
     {"game.scene_labels", PM_CONFIG_STRING, AT(game_scene_labels), 0, 0, NULL},
     {"sampler.window_probability", PM_CONFIG_PROBABILITY, AT(sampler.window_probability), 0, 1,
      NULL},
@@ -125,7 +126,18 @@ static bool whole(const struct pm_config_value *value, uint64_t *number)
     return errno == 0;
 }
 
-static bool store_string(char **to, const struct pm_config_value *value, struct pm_error *error)
+/* "" sets none, and is no name. */
+static bool can_be_name(const struct pm_config_entry *entry, const char *text,
+                        struct pm_error *error)
+{
+    if (text[0] == '\0' || entry->type == PM_CONFIG_STRING)
+        return true;
+    return entry->type == PM_CONFIG_GAME ? pm_game_check(text, "the name", PM_NAME_BYTES, error)
+                                         : pm_name_check(text, "the name", PM_NAME_BYTES, error);
+}
+
+static bool store_string(char **to, const struct pm_config_entry *entry,
+                         const struct pm_config_value *value, struct pm_error *error)
 {
     if (value->type != PM_VALUE_STRING)
         return pm_fail(error, PM_ERROR_INPUT, "must be a string");
@@ -135,6 +147,8 @@ static bool store_string(char **to, const struct pm_config_value *value, struct 
         if ((unsigned char)*c < 0x20 || *c == 0x7F)
             return pm_fail(error, PM_ERROR_INPUT, "must not contain a control character");
     }
+    if (!can_be_name(entry, value->text, error))
+        return false;
     char *copy = NULL;
     if (value->text[0] != '\0') {
         copy = strdup(value->text);
@@ -242,7 +256,9 @@ bool pm_config_store(struct pm_config *config, const struct pm_config_entry *ent
     *bad_element = SIZE_MAX;
     switch (entry->type) {
     case PM_CONFIG_STRING:
-        return store_string(to, value, error);
+    case PM_CONFIG_GAME:
+    case PM_CONFIG_NAME:
+        return store_string(to, entry, value, error);
     case PM_CONFIG_BOOLEAN:
     case PM_CONFIG_CONSENT:
         if (value->type != PM_VALUE_BOOLEAN)
@@ -276,7 +292,7 @@ bool pm_config_copy(struct pm_config *to, const struct pm_config *from)
     *to = *from;
     bool copied = true;
     for (const struct pm_config_entry *entry = pm_config_entries; entry->key; entry++) {
-        if (entry->type != PM_CONFIG_STRING)
+        if (!pm_config_is_string(entry))
             continue;
         char **string = field(to, entry);
         if (*string && !(*string = strdup(*string)))

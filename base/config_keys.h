@@ -11,6 +11,8 @@
 
 enum pm_config_type {
     PM_CONFIG_STRING,      /* char *; "" means none */
+    PM_CONFIG_GAME,        /* a string that can be a game's name (name.h) */
+    PM_CONFIG_NAME,        /* a string that can be a scene's */
     PM_CONFIG_BOOLEAN,     /* bool */
     PM_CONFIG_CONSENT,     /* bool, which false sets and true leaves */
     PM_CONFIG_PROBABILITY, /* double, minimum to maximum */
@@ -28,6 +30,13 @@ struct pm_config_entry {
     double minimum, maximum;    /* both allowed */
     const char *const *choices; /* by value; NULL after the last */
 };
+
+/* Is it stored as a char *, NULL for ""? */
+static inline bool pm_config_is_string(const struct pm_config_entry *entry)
+{
+    return entry->type == PM_CONFIG_STRING || entry->type == PM_CONFIG_GAME ||
+           entry->type == PM_CONFIG_NAME;
+}
 
 /* Ends with a NULL key. */
 extern const struct pm_config_entry pm_config_entries[];

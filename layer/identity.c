@@ -1,6 +1,7 @@
 #include "layer/identity.h"
 
 #include "base/file.h"
+#include "base/name.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,10 @@ char *pm_identity_executable(void)
 
 char *pm_identity_name(const char *application, const char *executable)
 {
-    if (application != NULL && *application != '\0')
-        return strdup(application);
-    return strdup(executable != NULL && *executable != '\0' ? executable : "unknown");
+    const char *const found[] = {application, executable};
+    for (int i = 0; i < 2; i++) {
+        if (found[i] != NULL && pm_game_check(found[i], "", PM_NAME_BYTES, NULL))
+            return strdup(found[i]);
+    }
+    return strdup("unknown");
 }

@@ -16,7 +16,7 @@ char *pm_identity_executable(void);
  * NULL: it is not. */
 const char *pm_identity_denied(const char *executable);
 
-/* The game's name before its config is read: application (VkApplicationInfo's, may be NULL or
- * empty), else executable (may be NULL), else "unknown". Never NULL but when out of memory;
- * malloc'ed. */
+/* The game's name before its config is read: application (VkApplicationInfo's), else executable,
+ * else "unknown"; either may be NULL, and is passed over where it cannot be a game's name
+ * (base/name.h). NULL: out of memory; malloc'ed. */
 char *pm_identity_name(const char *application, const char *executable);

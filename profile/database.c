@@ -1,4 +1,5 @@
 #include "profile/database.h"
+#include "base/name.h"
 #include "profile/database_wire.h"
 #include "profile/wire.h"
 #include <inttypes.h>
@@ -213,7 +214,7 @@ static bool check_shader(const struct pm_shader_estimates *shader, size_t index,
 
 bool pm_database_check(const struct pm_database *database, struct pm_error *error)
 {
-    if (!pm_game_check(database->game, pm_profile_limits_default.name_bytes, error))
+    if (!pm_game_check(database->game, "field game", pm_profile_limits_default.name_bytes, error))
         return false;
     for (size_t i = 0; i < database->shader_count; i++) {
         const struct pm_shader_estimates *shader = &database->shaders[i], *before = shader - 1;

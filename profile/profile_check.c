@@ -1,4 +1,5 @@
 #include "profile/profile_check.h"
+#include "base/name.h"
 #include "profile/wire.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@ const struct pm_profile_limits pm_profile_limits_default = {
     .shaders = 1u << 16,
     .points_per_shader = 1u << 16,
     .space = 1u << 20,
-    .name_bytes = 255,
+    .name_bytes = PM_NAME_BYTES,
 };
 
 static int compare_points(const void *a, const void *b)
@@ -123,9 +124,9 @@ static bool check_shader(const struct pm_shader_profile *shader, size_t index,
 bool pm_profile_check(const struct pm_profile *profile, const struct pm_profile_limits *limits,
                       struct pm_error *error)
 {
-    if (!pm_game_check(profile->game, limits->name_bytes, error) ||
-        !pm_name_check(profile->scene, "scene", limits->name_bytes, error) ||
-        !pm_name_check(profile->layer_version, "layer_version", limits->name_bytes, error))
+    if (!pm_game_check(profile->game, "field game", limits->name_bytes, error) ||
+        !pm_name_check(profile->scene, "field scene", limits->name_bytes, error) ||
+        !pm_name_check(profile->layer_version, "field layer_version", limits->name_bytes, error))
         return false;
     if (profile->shader_count > limits->shaders)
         return pm_fail(error, PM_ERROR_LIMIT, "field shaders has %zu elements, more than %zu",

@@ -1,3 +1,4 @@
+#include "base/name.h"
 #include "profile/profile_check.h"
 #include "profile/wire.h"
 #include <inttypes.h>
@@ -96,7 +97,7 @@ static bool take_profile(const Piecemeal__Profile *message, const struct pm_prof
     if (!shaders || !taken.game || !taken.scene || !taken.layer_version)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     /* Also for who is told below what is wrong with the rest. */
-    profile->game = pm_game_check(taken.game, limits->name_bytes, NULL) ? taken.game : "";
+    profile->game = pm_game_check(taken.game, "game", limits->name_bytes, NULL) ? taken.game : "";
     for (size_t i = 0; i < message->n_shaders; i++) {
         if (!take_shader(message->shaders[i], i, arena, &shaders[i], error))
             return false;

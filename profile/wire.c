@@ -1,5 +1,4 @@
 #include "profile/wire.h"
-#include "base/utf8.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,29 +93,6 @@ bool pm_no_unknown_fields(const ProtobufCMessage *message, const char *what, str
         return true;
     return pm_fail(error, PM_ERROR_INPUT, "%s: field %u is not known to this version", what,
                    message->unknown_fields[0].tag);
-}
-
-bool pm_name_check(const char *text, const char *field, size_t most, struct pm_error *error)
-{
-    size_t length = strlen(text);
-    if (length > most)
-        return pm_fail(error, PM_ERROR_INPUT, "field %s has %zu bytes, more than %zu", field,
-                       length, most);
-    size_t bad = pm_utf8_check_line(text, length);
-    if (bad == length)
-        return true;
-    const bool control = (unsigned char)text[bad] < 0x20 || text[bad] == 0x7F;
-    return pm_fail(error, PM_ERROR_INPUT, "field %s: byte %zu is %s", field, bad,
-                   control ? "a control character" : "not UTF-8");
-}
-
-bool pm_game_check(const char *game, size_t most, struct pm_error *error)
-{
-    if (game[0] == '\0')
-        return pm_fail(error, PM_ERROR_INPUT, "field game is empty");
-    if (strcmp(game, ".") == 0 || strcmp(game, "..") == 0)
-        return pm_fail(error, PM_ERROR_INPUT, "field game is \"%s\", which no path can have", game);
-    return pm_name_check(game, "game", most, error);
 }
 
 struct pm_environment pm_environment_of(const Piecemeal__Environment *message)

@@ -49,13 +49,5 @@ bool pm_no_unknown_fields(const ProtobufCMessage *message, const char *what,
 bool pm_message_append(const ProtobufCMessage *message, size_t most, const char *what,
                        struct pm_buffer *out, struct pm_error *error);
 
-/* Is text at most `most` bytes of UTF-8 without control characters? field names it in the message.
- */
-bool pm_name_check(const char *text, const char *field, size_t most, struct pm_error *error);
-
-/* Can it be a game's name? Neither "" nor, since a game is a segment of the aggregator's paths and
- * whoever asks resolves these, escaped or not (WHATWG URL, 4.4), "." and "..". */
-bool pm_game_check(const char *game, size_t most, struct pm_error *error);
-
 struct pm_environment pm_environment_of(const Piecemeal__Environment *message);
 void pm_environment_fill(Piecemeal__Environment *message, const struct pm_environment *environment);

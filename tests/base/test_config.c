@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SIXTEEN "0123456789abcdef"
+#define SIXTYFOUR SIXTEEN SIXTEEN SIXTEEN SIXTEEN
+#define LONG SIXTYFOUR SIXTYFOUR SIXTYFOUR SIXTYFOUR
+
 /* What must be said of a text that is refused; every place was counted by hand. */
 static const struct {
     const char *text, *message;
@@ -66,6 +70,12 @@ static const struct {
     {"{\"game\": {\"name\": null}}", "c.json:1:19: game.name: must be a string"},
     {"{\"game\": {\"name\": \"a\\nb\"}}",
      "c.json:1:19: game.name: must not contain a control character"},
+    {"{\"game\": {\"name\": \"..\"}}",
+     "c.json:1:19: game.name: the name is \"..\", which no path can have"},
+    {"{\"game\": {\"name\": \"" LONG "\"}}",
+     "c.json:1:19: game.name: the name has 256 bytes, more than 255"},
+    {"{\"game\": {\"scene\": \"" LONG "\"}}",
+     "c.json:1:20: game.scene: the name has 256 bytes, more than 255"},
     /* A value that looks like the key must not draw the error to itself, and columns are
        characters. */
     {"{\"game\": {\"name\": \"\\\"batch\\\": 0 \xC3\xA4\xE2\x82\xAC\"}, \"sampler\": {\"batch\": "
@@ -233,6 +243,7 @@ static void set_refuses_with_the_source(void **state)
          "--set: log.level: must be \"error\", \"warning\", \"info\" or \"debug\""},
         {"debug.synchronous", "yes", "--set: debug.synchronous: must be true or false"},
         {"game.name", "\xff", "--set: game.name: must be UTF-8"},
+        {"game.name", ".", "--set: game.name: the name is \".\", which no path can have"},
     };
     struct pm_config config;
     pm_config_init(&config);
@@ -313,6 +324,11 @@ static void check_property(const cJSON *property, const struct pm_config_entry *
     const cJSON *number = property;
     switch (entry->type) {
     case PM_CONFIG_STRING:
+        assert_string_equal(type, "string");
+        return;
+    case PM_CONFIG_GAME:
+    case PM_CONFIG_NAME:
+        assert_int_equal(cJSON_GetObjectItem(property, "maxLength")->valueint, 255);
         assert_string_equal(type, "string");
         return;
     case PM_CONFIG_BOOLEAN:
@@ -422,11 +438,11 @@ static void schema_states_the_true_defaults(void **state)
             const struct pm_config_entry *entry = NULL;
             for (size_t i = 0; pm_config_key(i); i++) {
                 entry = pm_config_find(pm_config_key(i));
-                size_t size =
-                    entry->type == PM_CONFIG_STRING || entry->type == PM_CONFIG_PROBABILITY ? 8
-                    : entry->type == PM_CONFIG_BOOLEAN || entry->type == PM_CONFIG_CONSENT  ? 1
-                    : entry->type == PM_CONFIG_SEED                                         ? 8
-                                                                                            : 4;
+                size_t size = pm_config_is_string(entry) || entry->type == PM_CONFIG_PROBABILITY ? 8
+                              : entry->type == PM_CONFIG_BOOLEAN || entry->type == PM_CONFIG_CONSENT
+                                  ? 1
+                              : entry->type == PM_CONFIG_SEED ? 8
+                                                              : 4;
                 if (memcmp((char *)&plain + entry->offset, (char *)&changed + entry->offset,
                            size) != 0)
                     fail_msg("%s is not the default (%s differs)", text, entry->key);

@@ -15,6 +15,16 @@ static void names(void **state)
     name = pm_identity_name("", "quake.x86_64");
     assert_string_equal(name, "quake.x86_64");
     free(name);
+    /* What no upload could carry. */
+    static const char *const bad[] = {".", "..", "a\nb", "\xff"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        name = pm_identity_name(bad[i], "quake.x86_64");
+        assert_string_equal(name, "quake.x86_64");
+        free(name);
+        name = pm_identity_name(NULL, bad[i]);
+        assert_string_equal(name, "unknown");
+        free(name);
+    }
     name = pm_identity_name(NULL, NULL);
     assert_string_equal(name, "unknown");
     free(name);

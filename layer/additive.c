@@ -2,6 +2,7 @@
 
 #include "layer/command.h"
 #include "layer/compiler.h"
+#include "layer/object.h"
 #include "layer/readback.h"
 #include "layer/unload.h"
 #include <stdlib.h>
@@ -92,16 +93,24 @@ static bool find_family(struct pm_additive *additive)
     bool found = false;
     for (uint32_t i = 0; i < device->queue_family_count && !found; i++) {
         const uint32_t family = device->queue_families[i];
-        if (family >= count || (families[family].queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0 ||
-            families[family].timestampValidBits == 0)
-            continue;
-        const uint32_t bits = families[family].timestampValidBits;
         additive->family = family;
-        additive->mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
-        found = true;
+        additive->mask = family < count ? pm_additive_mask(&families[family]) : 0;
+        found = additive->mask != 0;
     }
     free(families);
     return found;
+}
+
+static void name_objects(struct pm_additive *additive)
+{
+    static const char name[] = "timing self-test";
+    struct pm_device *device = additive->device;
+    const struct pm_additive_objects *objects = &additive->objects;
+    pm_name_object(device, VK_OBJECT_TYPE_IMAGE, PM_BITS(objects->image), name);
+    pm_name_object(device, VK_OBJECT_TYPE_PIPELINE, PM_BITS(objects->pipeline), name);
+    pm_name_object(device, VK_OBJECT_TYPE_QUERY_POOL, PM_BITS(objects->queries), name);
+    pm_name_object(device, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)objects->commands,
+                   name);
 }
 
 static void make(struct pm_additive *additive)
@@ -112,8 +121,10 @@ static void make(struct pm_additive *additive)
         finish(additive, false, "no queue that draws has any");
     else if (!pm_additive_objects_make(additive->device, additive->family, &additive->objects))
         finish(additive, false, "the driver refuses the self-test");
-    else
+    else {
+        name_objects(additive);
         atomic_store(&additive->stage, READY);
+    }
 }
 
 static struct pm_additive *additive_of(struct pm_job *job)

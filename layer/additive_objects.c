@@ -2,13 +2,8 @@
 
 #include "additive.frag.h"
 #include "additive.vert.h"
-#include "layer/object.h"
-
 enum { SIZE = 128 /* pixels */ };
 #define FORMAT VK_FORMAT_R8G8B8A8_UNORM
-
-#define NAME(type, handle)                                                                         \
-    pm_name_object(device, VK_OBJECT_TYPE_##type, PM_BITS(handle), "timing self-test")
 
 static uint32_t memory_type(const struct pm_device *device, uint32_t allowed)
 {
@@ -36,7 +31,6 @@ static bool make_image(struct pm_device *device, struct pm_additive_objects *obj
     };
     if (dispatch->CreateImage(device->handle, &info, NULL, &objects->image) != VK_SUCCESS)
         return false;
-    NAME(IMAGE, objects->image);
     VkMemoryRequirements needs;
     dispatch->GetImageMemoryRequirements(device->handle, objects->image, &needs);
     const VkMemoryAllocateInfo allocate = {
@@ -191,8 +185,6 @@ static bool make_pipeline(struct pm_device *device, struct pm_additive_objects *
     const VkShaderModule vertex = make_module(device, additive_vert, sizeof additive_vert);
     const VkShaderModule fragment = make_module(device, additive_frag, sizeof additive_frag);
     const bool made = make_pipeline_of(device, vertex, fragment, objects);
-    if (made)
-        NAME(PIPELINE, objects->pipeline);
     dispatch->DestroyShaderModule(device->handle, vertex, NULL);
     dispatch->DestroyShaderModule(device->handle, fragment, NULL);
     return made;
@@ -225,13 +217,9 @@ static bool make_commands(struct pm_device *device, uint32_t family,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
-    if (dispatch->AllocateCommandBuffers(device->handle, &info, &objects->commands) != VK_SUCCESS ||
-        device->set_loader_data(device->handle, objects->commands) != VK_SUCCESS)
-        return false;
-    NAME(QUERY_POOL, objects->queries);
-    pm_name_object(device, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)objects->commands,
-                   "timing self-test");
-    return true;
+    return dispatch->AllocateCommandBuffers(device->handle, &info, &objects->commands) ==
+               VK_SUCCESS &&
+           device->set_loader_data(device->handle, objects->commands) == VK_SUCCESS;
 }
 
 bool pm_additive_objects_make(struct pm_device *device, uint32_t family,
@@ -259,6 +247,14 @@ void pm_additive_objects_destroy(struct pm_device *device,
     DESTROY(DestroyImage, image);
     DESTROY(FreeMemory, memory);
 #undef DESTROY
+}
+
+uint64_t pm_additive_mask(const VkQueueFamilyProperties *family)
+{
+    const uint32_t bits = family->timestampValidBits;
+    if ((family->queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0 || bits == 0)
+        return 0;
+    return bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
 }
 
 /* ---- recording ---- */

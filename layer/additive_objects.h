@@ -1,5 +1,7 @@
 /*
- * The self-test's render pass and what it draws with (additive.h).
+ * The self-test's render pass and what it draws with (additive.h). Of the device it needs handle,
+ * dispatch, set_loader_data, memory and the limits in properties, so that a program can make the
+ * test on a device of its own.
  *
  * Thread safety: one thread at a time.
  */
@@ -34,6 +36,10 @@ bool pm_additive_objects_make(struct pm_device *device, uint32_t family,
                               struct pm_additive_objects *objects);
 void pm_additive_objects_destroy(struct pm_device *device,
                                  const struct pm_additive_objects *objects);
+
+/* The valid bits of the timestamps of a queue family that draws; 0: the test cannot be made there.
+ */
+uint64_t pm_additive_mask(const VkQueueFamilyProperties *family);
 
 /* Records a round whose light draw has so many instances: a pair with the light draw first, one
  * with the heavy one first, each draw alone. */

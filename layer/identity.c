@@ -35,9 +35,9 @@ static const char *const compositors[] = {
     "cosmic-comp", "gamescope", "gamescope-wl", "gnome-shell", "Hyprland", "kwin_wayland",
     "kwin_x11",    "labwc",     "mutter",       "niri",        "picom",    "plasmashell",
     "river",       "sway",      "wayfire",      "weston",      NULL};
-static const char *const launchers[] = {"bottles",        "gamemoded",  "heroic",        "itch",
-                                        "lutris",         "minigalaxy", "prismlauncher", "steam",
-                                        "steamwebhelper", NULL};
+static const char *const launchers[] = {
+    "bottles",       "gamemoded", "heroic",         "itch",      "lutris", "minigalaxy",
+    "prismlauncher", "steam",     "steamwebhelper", "piecemeal", NULL};
 
 static bool is_in(const char *const *list, const char *name)
 {

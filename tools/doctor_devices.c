@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <vulkan/vulkan.h>
 
 enum { DEVICES_MOST = 16, EXTENSIONS_MOST = 1024 };
 
@@ -47,7 +46,8 @@ static void query(VkPhysicalDevice device, struct abilities *out)
     vkGetPhysicalDeviceFeatures2(device, &out->features);
 }
 
-static void say_device(struct pm_doctor *doctor, VkPhysicalDevice device)
+/* false: the device hangs. */
+static bool say_device(struct pm_doctor *doctor, VkPhysicalDevice device)
 {
     struct abilities can;
     query(device, &can);
@@ -60,7 +60,7 @@ static void say_device(struct pm_doctor *doctor, VkPhysicalDevice device)
     if (properties->apiVersion < VK_API_VERSION_1_2) {
         pm_doctor_say(doctor, PM_FINDING_BAD, name,
                       "Vulkan 1.2 is needed for sampling: everything passes through");
-        return;
+        return true;
     }
     const VkSubgroupFeatureFlags needed =
         VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
@@ -97,6 +97,7 @@ static void say_device(struct pm_doctor *doctor, VkPhysicalDevice device)
         pm_doctor_say(
             doctor, PM_FINDING_NOTE, name,
             "no device scope in the Vulkan memory model: atomics there use the queue family's");
+    return pm_doctor_timing(doctor, device, name);
 }
 
 static bool layer_is_active(void)
@@ -139,9 +140,11 @@ static int check(struct pm_doctor *doctor)
     result = vkEnumeratePhysicalDevices(instance, &count, devices);
     if (result < 0 || count == 0)
         pm_doctor_say(doctor, PM_FINDING_BAD, "devices", "no Vulkan device");
+    bool hangs = false;
     for (uint32_t i = 0; result >= 0 && i < count; i++)
-        say_device(doctor, devices[i]);
-    vkDestroyInstance(instance, NULL);
+        hangs = !say_device(doctor, devices[i]) || hangs;
+    if (!hangs)
+        vkDestroyInstance(instance, NULL);
     return (int)doctor->bad;
 }
 

@@ -37,6 +37,10 @@ expect 0 '' "$piecemeal" consent revoke
 expect 0 '^revoked$' "$piecemeal" consent show
 expect 2 'unknown word' "$piecemeal" consent maybe
 
+# The layer's self-test of timestamps, on each device.
+expect 0 ': timestamps around single draws' sh -c "'$piecemeal' doctor || true"
+expect 0 '"text":.*timestamps around single draws' sh -c "'$piecemeal' doctor --json || true"
+
 # A session that was killed while it used a new variant (profile/journal.h).
 mkdir -p "$work/data/piecemeal/journal/game"
 expect 0 'safe mode: no specialized shader is held back' sh -c "'$piecemeal' doctor || true"

@@ -49,6 +49,8 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     if (aggregator->sessions_for_never == 0)
         aggregator->sessions_for_never = info->publish_all ? 1 : SESSIONS_FOR_NEVER;
     aggregator->scenes = info->scenes;
+    aggregator->max_games = info->max_games ? info->max_games : UINT32_MAX;
+    aggregator->max_scenes = info->max_scenes ? info->max_scenes : UINT32_MAX;
     aggregator->database_bytes = PM_DATABASE_BYTES;
     if (info->database_bytes > DATABASE_HEAD_BYTES && info->database_bytes < PM_DATABASE_BYTES)
         aggregator->database_bytes = info->database_bytes;

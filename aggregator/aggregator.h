@@ -31,6 +31,8 @@ struct pm_aggregator_info {
     uint32_t pairs_for_timing;   /* timed pairs after which a timing is covered; 0: 8 */
     uint32_t scenes;             /* most scenes of a game that get a database of their own, those
                                     with the most statistics first; 0: none */
+    uint32_t max_games;     /* that may be known: an upload to a further one is refused; 0: any */
+    uint32_t max_scenes;    /* of a game: what names a further one is kept as of none; 0: any */
     uint64_t samples_bytes; /* of uploads that may wait to be folded; ingesting waits at twice as
                                many; 0: a quarter of what the storage takes, at least 256 MiB */
     size_t fold_bytes;      /* of sums that folding makes before it writes them; 0: 256 MiB */
@@ -71,6 +73,7 @@ struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggre
 enum pm_ingest_result {
     PM_INGEST_STORED,
     PM_INGEST_DUPLICATE, /* its upload id was stored before: counted once */
+    PM_INGEST_NO_ROOM, /* nothing of it was kept: its game is new, and as many are known as may */
     PM_INGEST_REFUSED, /* nothing of it was kept: it cannot be, or disagrees with what is known of a
                           shader */
 };

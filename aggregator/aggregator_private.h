@@ -33,6 +33,9 @@ struct pm_aggregator {
     double half_width_absolute, half_width_relative;
     uint32_t sessions_for_never, pairs_for_timing;
     uint32_t scenes;
+    uint32_t max_games, max_scenes; /* UINT32_MAX: any */
+    /* Under write_mutex: the day on which it was logged that there is no room for more. */
+    uint32_t told_games, told_scenes;
     size_t database_bytes; /* for the shaders of a database: some are kept for its head */
     uint32_t half_life_days, retention_days, token_clusters, min_tokens;
     int64_t (*clock)(void *user);

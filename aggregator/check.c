@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define DATABASE_CAP ((size_t)1 << 30) /* of memory, for a published body */
-#define MOST_SCENES 1000
 
 struct check {
     pm_check_report report;
@@ -221,12 +220,19 @@ static void check_publication(struct game *game, const char *scene, bool previou
     fail(game->check, what, &error);
 }
 
-static bool visit_scene(void *user, const char *scene, struct pm_error *error)
+static void check_publications(struct game *game, const char *scene)
 {
-    struct game *game = user;
-    (void)error;
     check_publication(game, scene, false);
     check_publication(game, scene, true);
+}
+
+static bool visit_scene(void *user, const char *scene, uint64_t uploads, uint32_t day,
+                        struct pm_error *error)
+{
+    (void)uploads;
+    (void)day;
+    (void)error;
+    check_publications(user, scene);
     return true;
 }
 
@@ -244,8 +250,8 @@ static void check_game(struct check *check, const char *name)
     finish_shader(&game);
     check_samples(&game);
     check_sessions(&game);
-    visit_scene(&game, "", NULL);
-    if (!operations->list_scenes(check->storage, name, MOST_SCENES, visit_scene, &game, &error))
+    check_publications(&game, "");
+    if (!operations->list_scenes(check->storage, name, UINT32_MAX, visit_scene, &game, &error))
         fail(check, name, &error);
     if (check->errors == before)
         pm_check_say(check->report, check->user, PM_FINDING_OK,

@@ -253,15 +253,22 @@ static bool is_full(struct pm_claims *claims, const struct subject *subject)
     return remembered && *remembered == number;
 }
 
-/* known, wins: as for pm_claims_note. */
+/* What came of a claim. */
+struct verdict {
+    bool wins; /* as for pm_claims_note */
+    bool stands;
+};
+
+/* known: as for pm_claims_note. */
 static bool note(struct pm_aggregator *aggregator, const struct subject *subject,
-                 const struct pm_ingest_source *source, uint32_t today, uint32_t known, bool *wins,
-                 struct pm_error *error)
+                 const struct pm_ingest_source *source, uint32_t today, uint32_t known,
+                 struct verdict *verdict, struct pm_error *error)
 {
     const bool agrees = known == 0 || known == subject->shader->space;
     struct found found = {.room = (size_t)aggregator->min_tokens * PM_MARK_BYTES};
     struct pm_storage_claim *claim = NULL;
-    if (agrees && is_full(aggregator->claims, subject))
+    *verdict = (struct verdict){.stands = agrees && is_full(aggregator->claims, subject)};
+    if (verdict->stands)
         return true;
     found.marks = malloc(PM_CLAIMS_OF_SHADER * found.room);
     if (!found.marks)
@@ -271,8 +278,9 @@ static bool note(struct pm_aggregator *aggregator, const struct subject *subject
     if (done && claim) {
         const uint64_t number = number_of(aggregator->claims, subject);
         uint64_t *remembered = place_of(aggregator->claims, number);
-        *wins = !agrees && stands(aggregator, claim, today) &&
-                !known_stands(aggregator, &found, known, today);
+        verdict->stands = stands(aggregator, claim, today);
+        verdict->wins =
+            !agrees && verdict->stands && !known_stands(aggregator, &found, known, today);
         if (remembered && claim->marks_day == today && claim->marks_size == found.room)
             *remembered = number;
     }
@@ -287,15 +295,31 @@ bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const ch
     const struct subject points = {game, shader, NULL}, all_scenes = {game, shader, ""},
                          one_scene = {game, shader, scene};
     const bool agrees = known == 0 || known == shader->space, has_scene = scene && *scene;
-    bool none;
+    struct verdict verdict;
     *wins = false;
     /* Those of the narrowest scope have claimed for the wider ones, too. */
     if (aggregator->min_tokens <= 1 ||
         (agrees && is_full(aggregator->claims, has_scene ? &one_scene : &all_scenes)))
         return true;
-    if (!note(aggregator, &points, source, today, known, wins, error))
+    if (!note(aggregator, &points, source, today, known, &verdict, error))
         return false;
+    *wins = verdict.wins;
     return !agrees ||
-           (note(aggregator, &all_scenes, source, today, 0, &none, error) &&
-            (!has_scene || note(aggregator, &one_scene, source, today, 0, &none, error)));
+           (note(aggregator, &all_scenes, source, today, 0, &verdict, error) &&
+            (!has_scene || note(aggregator, &one_scene, source, today, 0, &verdict, error)));
+}
+
+bool pm_claims_note_scene(struct pm_aggregator *aggregator, const char *game, const char *scene,
+                          const struct pm_ingest_source *source, uint32_t today, bool *stands,
+                          struct pm_error *error)
+{
+    /* No shader is of this kind. */
+    static const struct pm_shader_profile none = {.kind = (enum pm_kind)0, .space = 1};
+    const struct subject subject = {game, &none, scene};
+    struct verdict verdict = {.stands = true};
+    if (aggregator->min_tokens > 1 &&
+        !note(aggregator, &subject, source, today, 0, &verdict, error))
+        return false;
+    *stands = verdict.stands;
+    return true;
 }

@@ -209,13 +209,41 @@ static bool sum_all(struct slice *slice, struct pm_error *error)
 
 /* ---- writing ---- */
 
+/* A scene that is not known of the game is none. Blobs of one shader are often of one scene. */
+struct last_scene {
+    const char *name; /* NULL: there was none */
+    bool known;
+};
+
+static bool is_known_scene(const struct slice *slice, const char *scene, struct last_scene *last,
+                           bool *known, struct pm_error *error)
+{
+    struct pm_storage *storage = slice->aggregator->storage;
+    if (!last->name || strcmp(last->name, scene) != 0) {
+        last->name = scene;
+        last->known = *scene == 0;
+        if (!last->known &&
+            !storage->operations->find_scene(storage, slice->game, scene, &last->known, error))
+            return false;
+    }
+    *known = last->known;
+    return true;
+}
+
 static bool write_all(const struct slice *slice, bool *again, struct pm_error *error)
 {
     struct pm_storage *storage = slice->aggregator->storage;
+    struct last_scene last = {0};
     uint64_t deleted;
     for (size_t i = 0; i < slice->delta_count; i++) {
         const struct delta *delta = &slice->deltas[i];
+        struct pm_storage_key key = delta->key;
         uint32_t space;
+        bool known;
+        if (!is_known_scene(slice, key.scene, &last, &known, error))
+            return false;
+        if (!known)
+            key.scene = "";
         if (!storage->operations->find_space(storage, slice->game, &delta->key.key, delta->key.kind,
                                              &space, error))
             return false;
@@ -225,7 +253,7 @@ static bool write_all(const struct slice *slice, bool *again, struct pm_error *e
             return false;
         /* What is known of a shader may have changed since: then these were of another one. */
         if ((space == 0 || space == delta->space) &&
-            !storage->operations->add_blob(storage, &delta->key, slice->encoded.data + delta->start,
+            !storage->operations->add_blob(storage, &key, slice->encoded.data + delta->start,
                                            delta->size, error))
             return false;
     }

@@ -13,11 +13,21 @@
 #define ROW_BYTES ((size_t)1 << 20)
 #define MIXED_BYTES ((size_t)128 << 10)
 
+/* Uploads of a group that name one scene. */
+struct group_scene {
+    UT_hash_handle hh;
+    const char *name; /* a profile's */
+    uint64_t uploads;
+    bool stands; /* it may become known */
+};
+
 /* What a group of uploads says of one game. */
 struct group_game {
     UT_hash_handle hh;
     const char *name; /* a profile's */
+    bool has_room;    /* it is known, or may become so */
     uint64_t uploads;
+    struct group_scene *scenes;
     struct pm_buffer parts[PM_SAMPLE_PARTS];
 };
 
@@ -25,7 +35,9 @@ struct group {
     struct pm_aggregator *aggregator;
     uint32_t day;
     struct group_game *games;
-    uint64_t bytes; /* of samples that were written */
+    bool counted;        /* games_left is known */
+    uint64_t games_left; /* that may become known */
+    uint64_t bytes;      /* of samples that were written */
 };
 
 static void group_finish(struct group *group)
@@ -33,23 +45,61 @@ static void group_finish(struct group *group)
     struct group_game *game, *next;
     HASH_ITER(hh, group->games, game, next)
     {
+        struct group_scene *scene, *after;
         HASH_DEL(group->games, game);
+        HASH_ITER(hh, game->scenes, scene, after)
+        {
+            HASH_DEL(game->scenes, scene);
+            free(scene);
+        }
         for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
             pm_buffer_finish(&game->parts[i]);
         free(game);
     }
 }
 
-static struct group_game *game_of(struct group *group, const char *name)
+/* May uploads of the game be kept? Under the storage's write lock, so that nobody else brings a new
+ * one meanwhile. */
+static bool find_room(struct group *group, const char *name, bool *has_room, struct pm_error *error)
+{
+    const struct pm_storage_operations *operations = group->aggregator->storage->operations;
+    const uint32_t most = group->aggregator->max_games;
+    uint64_t uploads, games;
+    *has_room = true;
+    if (most == UINT32_MAX)
+        return true;
+    if (!operations->find_game(group->aggregator->storage, name, has_room, &uploads, error))
+        return false;
+    if (*has_room)
+        return true;
+    if (!group->counted) {
+        if (!operations->count_games(group->aggregator->storage, &games, error))
+            return false;
+        group->counted = true;
+        group->games_left = games < most ? most - games : 0;
+    }
+    *has_room = group->games_left > 0;
+    group->games_left -= *has_room;
+    return true;
+}
+
+/* NULL: the storage failed, or memory is short. */
+static struct group_game *game_of(struct group *group, const char *name, struct pm_error *error)
 {
     struct group_game *game;
+    bool has_room;
     HASH_FIND_STR(group->games, name, game);
     if (game)
         return game;
-    game = calloc(1, sizeof(*game));
-    if (!game)
+    if (!find_room(group, name, &has_room, error))
         return NULL;
+    game = calloc(1, sizeof(*game));
+    if (!game) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
+        return NULL;
+    }
     game->name = name;
+    game->has_room = has_room;
     for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
         pm_buffer_init(&game->parts[i], (size_t)1 << 30);
     HASH_ADD_KEYPTR(hh, group->games, game->name, strlen(game->name), game);
@@ -105,14 +155,43 @@ static bool write_rows(struct group *group, struct group_game *game, struct pm_e
     return true;
 }
 
+/* Once a day: whoever invents names must not fill the log. */
+static void tell(const struct group *group, uint32_t *told, const char *what)
+{
+    if (*told != group->day)
+        pm_log_warning(group->aggregator->log, "%s", what);
+    *told = group->day;
+}
+
+static bool count_scenes(struct group *group, const struct group_game *game, struct pm_error *error)
+{
+    struct pm_aggregator *aggregator = group->aggregator;
+    struct pm_storage *storage = aggregator->storage;
+    struct group_scene *scene, *next;
+    bool known;
+    HASH_ITER(hh, game->scenes, scene, next)
+    {
+        if (!storage->operations->add_scene(storage, game->name, scene->name, scene->uploads,
+                                            group->day, scene->stands ? aggregator->max_scenes : 0,
+                                            &known, error))
+            return false;
+        if (scene->stands && !known)
+            tell(group, &aggregator->told_scenes,
+                 "a game has as many scenes as may be known of one (--max-scenes): uploads that "
+                 "name further ones count for the game, and for no scene of it");
+    }
+    return true;
+}
+
 static bool group_flush(struct group *group, struct pm_error *error)
 {
     struct pm_storage *storage = group->aggregator->storage;
     struct group_game *game, *next;
     HASH_ITER(hh, group->games, game, next)
     {
-        if (!storage->operations->add_uploads(storage, game->name, game->uploads, error) ||
-            !write_rows(group, game, error))
+        if (game->uploads > 0 &&
+            (!storage->operations->add_uploads(storage, game->name, game->uploads, error) ||
+             !count_scenes(group, game, error) || !write_rows(group, game, error)))
             return false;
     }
     return true;
@@ -195,13 +274,35 @@ static bool put_spaces(struct group *group, const struct pm_profile *profile,
     return true;
 }
 
-static bool keep(struct group *group, const struct pm_prepared *prepared,
+static bool note_scene(struct group *group, struct group_game *game, const char *name,
+                       const struct pm_ingest_source *source, struct pm_error *error)
+{
+    struct group_scene *scene;
+    bool stands = group->aggregator->min_tokens <= 1;
+    if (!name || !*name)
+        return true;
+    if (source && !pm_claims_note_scene(group->aggregator, game->name, name, source, group->day,
+                                        &stands, error))
+        return false;
+    HASH_FIND_STR(game->scenes, name, scene);
+    if (!scene) {
+        scene = calloc(1, sizeof(*scene));
+        if (!scene)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
+        scene->name = name;
+        HASH_ADD_KEYPTR(hh, game->scenes, scene->name, strlen(scene->name), scene);
+    }
+    scene->uploads++;
+    scene->stands = scene->stands || stands;
+    return true;
+}
+
+static bool keep(struct group *group, struct group_game *game, const struct pm_prepared *prepared,
                  const struct pm_ingest_source *source, struct pm_error *error)
 {
-    struct group_game *game = game_of(group, prepared->profile->game);
-    if (!game)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
     game->uploads++;
+    if (!note_scene(group, game, prepared->profile->scene, source, error))
+        return false;
     for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++) {
         const size_t start = i > 0 ? prepared->ends[i - 1] : 0;
         struct pm_buffer *samples = &game->parts[i];
@@ -214,6 +315,18 @@ static bool keep(struct group *group, const struct pm_prepared *prepared,
     return put_spaces(group, prepared->profile, source, error);
 }
 
+/* Of a game that nobody may add. */
+static void turn_away(struct group *group, struct pm_ingest_outcome *outcome)
+{
+    outcome->result = PM_INGEST_NO_ROOM;
+    pm_fail(&outcome->reason, PM_ERROR_LIMIT,
+            "game: is new here, and %u games are known, which is the most (--max-games)",
+            (unsigned)group->aggregator->max_games);
+    tell(group, &group->aggregator->told_games,
+         "as many games are known as may be (--max-games): uploads to further ones are answered "
+         "with 507; `piecemeal db drop` makes room, and so does the retention");
+}
+
 /* false: the group fails as a whole. */
 static bool take(struct group *group, const struct pm_prepared *prepared,
                  const struct pm_ingest_source *source, struct pm_ingest_outcome *outcome,
@@ -222,8 +335,15 @@ static bool take(struct group *group, const struct pm_prepared *prepared,
     struct pm_storage *storage = group->aggregator->storage;
     const struct pm_profile *profile = prepared->profile;
     bool agrees, fresh;
+    struct group_game *game = game_of(group, profile->game, error);
     memset(outcome, 0, sizeof(*outcome));
     outcome->result = PM_INGEST_REFUSED;
+    if (!game)
+        return false;
+    if (!game->has_room) {
+        turn_away(group, outcome);
+        return true;
+    }
     if (!check_spaces(group, profile, source, &agrees, &outcome->reason, error))
         return false;
     if (!agrees)
@@ -235,7 +355,7 @@ static bool take(struct group *group, const struct pm_prepared *prepared,
         return true;
     outcome->uncounted =
         source && !pm_sources_count(group->aggregator->sources, source, profile->game);
-    return outcome->uncounted || keep(group, prepared, source, error);
+    return outcome->uncounted || keep(group, game, prepared, source, error);
 }
 
 /* Those that are NULL have their outcome already. */

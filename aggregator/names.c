@@ -28,10 +28,19 @@ bool pm_names_of_games(struct pm_names *list, struct pm_storage *storage, const 
                 : storage->operations->list_games(storage, visit_game, list, error);
 }
 
+static bool visit_scene(void *user, const char *scene, uint64_t uploads, uint32_t day,
+                        struct pm_error *error)
+{
+    (void)uploads;
+    (void)day;
+    return add(user, scene, error);
+}
+
 bool pm_names_of_scenes(struct pm_names *list, struct pm_storage *storage, const char *game,
                         uint32_t most, struct pm_error *error)
 {
-    return most == 0 || storage->operations->list_scenes(storage, game, most, add, list, error);
+    return most == 0 ||
+           storage->operations->list_scenes(storage, game, most, visit_scene, list, error);
 }
 
 void pm_names_finish(struct pm_names *list)

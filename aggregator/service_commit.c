@@ -9,6 +9,9 @@
 #include <stdlib.h>
 
 #define GROUP 512
+/* When to come again with a game for which there is no room: an operator or the retention has to
+ * make some. A client has other games to speak of meanwhile. */
+#define NO_ROOM_SECONDS 3600
 #define AGE_NS (INT64_C(5) * PM_SECOND) /* beyond which the queue takes no more */
 
 bool pm_commit_enqueue(struct pm_request *request)
@@ -97,6 +100,8 @@ static unsigned status_of(const struct pm_ingest_outcome *outcome)
         return MHD_HTTP_NO_CONTENT;
     case PM_INGEST_DUPLICATE:
         return MHD_HTTP_OK;
+    case PM_INGEST_NO_ROOM:
+        return MHD_HTTP_INSUFFICIENT_STORAGE;
     case PM_INGEST_REFUSED:
         break;
     }
@@ -127,6 +132,8 @@ static void answer(struct pm_service *service, struct pm_request *const *group, 
         if (outcomes) {
             group[i]->status = status_of(&outcomes[i]);
             group[i]->error = outcomes[i].reason;
+            if (outcomes[i].result == PM_INGEST_NO_ROOM)
+                group[i]->retry = NO_ROOM_SECONDS;
             if (outcomes[i].result == PM_INGEST_STORED)
                 pm_metrics_count_stored(&service->metrics, &group[i]->profile);
         } else if (reason->code == PM_ERROR_LIMIT) {

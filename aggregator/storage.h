@@ -54,7 +54,9 @@ typedef bool (*pm_storage_visit_blob)(void *user, const struct pm_storage_key *k
                                       const void *blob, size_t size, struct pm_error *error);
 typedef bool (*pm_storage_visit_game)(void *user, const char *game, uint64_t uploads,
                                       struct pm_error *error);
-typedef bool (*pm_storage_visit_scene)(void *user, const char *scene, struct pm_error *error);
+/* uploads: that named it; day: of the last of them. */
+typedef bool (*pm_storage_visit_scene)(void *user, const char *scene, uint64_t uploads,
+                                       uint32_t day, struct pm_error *error);
 typedef bool (*pm_storage_visit_origin)(void *user, const void *origin, size_t size,
                                         struct pm_error *error);
 
@@ -114,6 +116,14 @@ struct pm_storage_operations {
     /* Makes the game known and adds to its number of uploads. */
     bool (*add_uploads)(struct pm_storage *storage, const char *game, uint64_t uploads,
                         struct pm_error *error);
+    /* Counts uploads, of this day at the latest, that named the scene. One that is not known becomes
+     * so where the game then knows `most` at the most. *known: whether it is. */
+    bool (*add_scene)(struct pm_storage *storage, const char *game, const char *scene,
+                      uint64_t uploads, uint32_t day, uint32_t most, bool *known,
+                      struct pm_error *error);
+    /* Sees this transaction. */
+    bool (*find_scene)(struct pm_storage *storage, const char *game, const char *scene, bool *known,
+                       struct pm_error *error);
     /* The number of points that the shader has; *space is 0 when it was never put. Sees this
      * transaction. */
     bool (*find_space)(struct pm_storage *storage, const char *game,
@@ -140,7 +150,7 @@ struct pm_storage_operations {
     bool (*add_quarantined)(struct pm_storage *storage, const struct pm_quarantined *entry,
                             uint32_t most, uint64_t most_bytes, struct pm_error *error);
     /* Deletes what is of days before `first`: blobs, upload ids, claims that nobody made since,
-     * quarantine, coverage, and then, with all that is known of them, games that have neither
+     * scenes, quarantine, coverage, and then, with all that is known of them, games that have neither
      * blobs nor samples (none where `first` is 0); at most `rows` of them at once, of which a
      * game's last ones count as one. *deleted: how many rows it was; 0: nothing is left to do. */
     bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
@@ -201,6 +211,7 @@ struct pm_storage_operations {
      * visited (one at least), as of one moment. */
     bool (*read_samples)(struct pm_storage *storage, const char *game, unsigned part, size_t bytes,
                          pm_storage_visit_samples visit, void *user, struct pm_error *error);
+    bool (*count_games)(struct pm_storage *storage, uint64_t *games, struct pm_error *error);
     /* *uploads is 0 when it is not known. */
     bool (*find_game)(struct pm_storage *storage, const char *game, bool *known, uint64_t *uploads,
                       struct pm_error *error);
@@ -209,7 +220,7 @@ struct pm_storage_operations {
                          void *user, struct pm_error *error);
     /* Bytes that the storage takes. */
     bool (*read_bytes)(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error);
-    /* The scenes of a game but for "", those with the most blobs first, at most so many. */
+    /* The scenes that are known of a game, those that most uploads named first, at most so many. */
     bool (*list_scenes)(struct pm_storage *storage, const char *game, uint32_t most,
                         pm_storage_visit_scene visit, void *user, struct pm_error *error);
     bool (*read_origins)(struct pm_storage *storage, const char *game,

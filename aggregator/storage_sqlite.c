@@ -137,6 +137,45 @@ static bool add_uploads(struct pm_storage *storage, const char *game, uint64_t u
                               NULL, error);
 }
 
+static int bind_scene(sqlite3_stmt *s, const char *game, const char *scene)
+{
+    return PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), pm_sqlite_bind_text(s, 2, scene));
+}
+
+static bool add_scene(struct pm_storage *storage, const char *game, const char *scene,
+                      uint64_t uploads, uint32_t day, uint32_t most, bool *known,
+                      struct pm_error *error)
+{
+    static const enum pm_sqlite_statement steps[] = {PM_SQLITE_COUNT_SCENE, PM_SQLITE_ADD_SCENE};
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    *known = false;
+    for (size_t i = 0; !*known && i < sizeof(steps) / sizeof(*steps); i++) {
+        sqlite3_stmt *s = pm_sqlite_prepared(sqlite, steps[i], error);
+        if (!s ||
+            !pm_sqlite_run(sqlite, s,
+                           PM_SQLITE_BOUND(bind_scene(s, game, scene),
+                                           pm_sqlite_bind_count(s, 3, uploads),
+                                           sqlite3_bind_int64(s, 4, day),
+                                           i > 0 ? sqlite3_bind_int64(s, 5, most) : SQLITE_OK),
+                           NULL, error))
+            return false;
+        *known = sqlite3_changes(sqlite->writer) > 0;
+    }
+    return true;
+}
+
+static bool find_scene(struct pm_storage *storage, const char *game, const char *scene, bool *known,
+                       struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_SCENE, error);
+    int64_t found = 0;
+    if (!s || !pm_sqlite_run(sqlite, s, bind_scene(s, game, scene), &found, error))
+        return false;
+    *known = found != 0;
+    return true;
+}
+
 static bool find_space(struct pm_storage *storage, const char *game,
                        const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
                        struct pm_error *error)
@@ -251,6 +290,8 @@ static const struct pm_storage_operations operations = {
     .rollback = rollback,
     .add_upload_id = add_upload_id,
     .add_uploads = add_uploads,
+    .add_scene = add_scene,
+    .find_scene = find_scene,
     .find_space = find_space,
     .put_space = put_space,
     .add_samples = pm_sqlite_add_samples,
@@ -261,6 +302,7 @@ static const struct pm_storage_operations operations = {
     .drop = pm_sqlite_drop,
     .add_origin = add_origin,
     .add_coverage = add_coverage,
+    .count_games = pm_sqlite_count_games,
     .list_scenes = pm_sqlite_list_scenes,
     .read_origins = pm_sqlite_read_origins,
     .read_game = pm_sqlite_read_game,

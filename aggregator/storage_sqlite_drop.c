@@ -11,6 +11,7 @@ static const char *const of_shader[] = {
 static const char *const of_game[] = {
     "DELETE FROM samples WHERE game = ?1",
     "DELETE FROM databases WHERE game = ?1",
+    "DELETE FROM scenes WHERE game = ?1",
     "DELETE FROM coverage WHERE game = ?1",
     "DELETE FROM quarantine WHERE game = ?1",
     "DELETE FROM origins WHERE game = ?1",

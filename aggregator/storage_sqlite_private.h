@@ -18,6 +18,9 @@ enum pm_sqlite_statement {
     PM_SQLITE_ROLLBACK,
     PM_SQLITE_ADD_UPLOAD_ID,
     PM_SQLITE_ADD_UPLOADS,
+    PM_SQLITE_COUNT_SCENE,
+    PM_SQLITE_ADD_SCENE,
+    PM_SQLITE_FIND_SCENE,
     PM_SQLITE_FIND_SPACE,
     PM_SQLITE_PUT_SPACE,
     PM_SQLITE_ADD_BLOB,
@@ -44,10 +47,12 @@ enum pm_sqlite_statement {
     PM_SQLITE_PRUNE_IDS,
     PM_SQLITE_PRUNE_SPACES,
     PM_SQLITE_PRUNE_CLAIMS,
+    PM_SQLITE_PRUNE_SCENES,
     PM_SQLITE_PRUNE_QUARANTINE,
     PM_SQLITE_PRUNE_COVERAGE,
     PM_SQLITE_EMPTY_SPACES,
     PM_SQLITE_EMPTY_CLAIMS,
+    PM_SQLITE_EMPTY_SCENES,
     PM_SQLITE_EMPTY_COVERAGE,
     PM_SQLITE_EMPTY_DATABASES,
     PM_SQLITE_EMPTY_ORIGINS,
@@ -172,6 +177,7 @@ bool pm_sqlite_read_shader(struct pm_storage *storage, const char *game,
 bool pm_sqlite_read_bytes(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error);
 bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, const char *scene,
                          pm_storage_visit_blob visit, void *user, struct pm_error *error);
+bool pm_sqlite_count_games(struct pm_storage *storage, uint64_t *games, struct pm_error *error);
 bool pm_sqlite_list_scenes(struct pm_storage *storage, const char *game, uint32_t most,
                            pm_storage_visit_scene visit, void *user, struct pm_error *error);
 bool pm_sqlite_read_origins(struct pm_storage *storage, const char *game,

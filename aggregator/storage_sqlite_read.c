@@ -150,7 +150,9 @@ static bool scene_row(void *user, sqlite3_stmt *statement, struct pm_error *erro
 {
     const struct scene_visit *visit = user;
     const char *scene = (const char *)sqlite3_column_text(statement, 0);
-    return visit->visit(visit->user, scene ? scene : "", error);
+    return visit->visit(visit->user, scene ? scene : "",
+                        (uint64_t)sqlite3_column_int64(statement, 1),
+                        (uint32_t)sqlite3_column_int64(statement, 2), error);
 }
 
 bool pm_sqlite_list_scenes(struct pm_storage *storage, const char *game, uint32_t most,
@@ -158,8 +160,8 @@ bool pm_sqlite_list_scenes(struct pm_storage *storage, const char *game, uint32_
 {
     struct scene_visit all = {visit, user};
     return select_rows((struct pm_sqlite *)storage,
-                       "SELECT scene FROM statistics WHERE game = ?1 AND scene <> '' GROUP BY scene"
-                       " ORDER BY count(*) DESC, scene LIMIT ?4",
+                       "SELECT scene, uploads, day FROM scenes WHERE game = ?1"
+                       " ORDER BY uploads DESC, scene LIMIT ?4",
                        &(struct parameters){.game = game, .most = most}, scene_row, &all, error);
 }
 
@@ -231,6 +233,20 @@ bool pm_sqlite_find_game(struct pm_storage *storage, const char *game, bool *kno
     *known = found.known;
     *uploads = found.uploads;
     return done;
+}
+
+static bool count_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    (void)error;
+    *(uint64_t *)user = (uint64_t)sqlite3_column_int64(statement, 0);
+    return true;
+}
+
+bool pm_sqlite_count_games(struct pm_storage *storage, uint64_t *games, struct pm_error *error)
+{
+    *games = 0;
+    return select_rows((struct pm_sqlite *)storage, "SELECT count(*) FROM games",
+                       &(struct parameters){0}, count_row, games, error);
 }
 
 /* ---- databases ---- */

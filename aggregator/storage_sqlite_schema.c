@@ -7,7 +7,7 @@
 
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
 #define TEXT_OF(x) #x
 #define NUMBER(x) TEXT_OF(x)
@@ -56,6 +56,12 @@ static const char *const steps[SCHEMA_VERSION] = {
     "CREATE TABLE samples (row INTEGER PRIMARY KEY AUTOINCREMENT, game TEXT NOT NULL,"
     " part INTEGER NOT NULL, size INTEGER NOT NULL, day INTEGER NOT NULL, d BLOB NOT NULL);"
     "CREATE INDEX samples_by_part ON samples (game, part, row, size);",
+    /* 3: which scenes a game has, and how many uploads named each; of those before only the days on
+     * which some did are known. */
+    "CREATE TABLE scenes (game TEXT NOT NULL, scene TEXT NOT NULL, uploads INTEGER NOT NULL,"
+    " day INTEGER NOT NULL, PRIMARY KEY (game, scene)) WITHOUT ROWID;"
+    "INSERT INTO scenes SELECT game, scene, count(DISTINCT day), max(day) FROM statistics"
+    " WHERE scene <> '' GROUP BY game, scene;",
 };
 
 static bool is_full(int saved_errno)

@@ -15,6 +15,11 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_ADD_UPLOAD_ID] = "INSERT OR IGNORE INTO upload_ids VALUES (?1, ?2)",
     [PM_SQLITE_ADD_UPLOADS] = "INSERT INTO games VALUES (?1, ?2)"
                               " ON CONFLICT DO UPDATE SET uploads = uploads + excluded.uploads",
+    [PM_SQLITE_COUNT_SCENE] = "UPDATE scenes SET uploads = uploads + ?3, day = max(day, ?4)"
+                              " WHERE game = ?1 AND scene = ?2",
+    [PM_SQLITE_ADD_SCENE] = "INSERT INTO scenes SELECT ?1, ?2, ?3, ?4"
+                            " WHERE (SELECT count(*) FROM scenes WHERE game = ?1) < ?5",
+    [PM_SQLITE_FIND_SCENE] = "SELECT 1 FROM scenes WHERE game = ?1 AND scene = ?2",
     [PM_SQLITE_FIND_SPACE] = "SELECT space FROM spaces WHERE game = ?1 AND key = ?2 AND kind = ?3",
     [PM_SQLITE_PUT_SPACE] = "INSERT INTO spaces VALUES (?1, ?2, ?3, ?4)",
     [PM_SQLITE_ADD_BLOB] = "INSERT INTO statistics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
@@ -69,6 +74,8 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
         "DELETE FROM claims WHERE (game, key, kind, scope, space) IN"
         " (SELECT game, key, kind, scope, space FROM claims WHERE marks_day < ?1"
         " ORDER BY marks_day, game, key, kind, scope, space LIMIT ?2)",
+    [PM_SQLITE_PRUNE_SCENES] = "DELETE FROM scenes WHERE (game, scene) IN"
+                               " (SELECT game, scene FROM scenes WHERE day < ?1 LIMIT ?2)",
     [PM_SQLITE_PRUNE_QUARANTINE] = "DELETE FROM quarantine WHERE id IN"
                                    " (SELECT id FROM quarantine WHERE time < ?1 * 86400 LIMIT ?2)",
     [PM_SQLITE_PRUNE_COVERAGE] =
@@ -84,6 +91,7 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_EMPTY_COVERAGE] =
         "DELETE FROM coverage WHERE rowid IN"
         " (SELECT rowid FROM coverage WHERE game IN " EMPTY_GAMES " LIMIT ?2)",
+    [PM_SQLITE_EMPTY_SCENES] = "DELETE FROM scenes WHERE game IN " EMPTY_GAMES,
     [PM_SQLITE_EMPTY_DATABASES] = "DELETE FROM databases WHERE game IN " EMPTY_GAMES,
     [PM_SQLITE_EMPTY_ORIGINS] = "DELETE FROM origins WHERE game IN " EMPTY_GAMES,
     [PM_SQLITE_EMPTY_GAMES] = "DELETE FROM games WHERE name IN " EMPTY_GAMES,

@@ -107,6 +107,20 @@ static bool vouch(struct import *import, const struct pm_storage_key *key, uint3
     return storage->operations->put_claim(storage, import->game, &claim, 0, error);
 }
 
+/* Whoever imports also says which scenes there are, however many. */
+static bool visit_scene(void *user, const char *scene, uint64_t uploads, uint32_t day,
+                        struct pm_error *error)
+{
+    struct import *import = user;
+    struct pm_storage *storage = import->aggregator->storage;
+    const struct pm_profile name = {.game = import->game, .scene = scene, .layer_version = ""};
+    const uint32_t today = pm_aggregator_today(import->aggregator);
+    bool known;
+    return pm_profile_check(&name, &pm_profile_limits_default, error) &&
+           storage->operations->add_scene(storage, import->game, scene, uploads,
+                                          day < today ? day : today, UINT32_MAX, &known, error);
+}
+
 /* A file from elsewhere may hold what no upload could have brought. */
 static bool check_key(const struct import *import, const struct pm_storage_key *key, uint32_t space,
                       struct pm_error *error)
@@ -165,6 +179,7 @@ bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator
     if (done) {
         done = from->operations->read_origins(from, game, visit_origin, &import, error) &&
                add_game(&import, from, error) &&
+               from->operations->list_scenes(from, game, UINT32_MAX, visit_scene, &import, error) &&
                from->operations->read_game(from, game, NULL, visit_blob, &import, error);
         if (done)
             done = storage->operations->commit(storage, error);

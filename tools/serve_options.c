@@ -8,6 +8,10 @@
 #define TOKEN_RATE 600
 #define ADDRESS_RATE 60000
 
+/* Far more than anybody has, so that only who invents names meets them. */
+#define MAX_GAMES 1000
+#define MAX_SCENES 256
+
 #define AT(field) offsetof(struct pm_serve_options, field)
 #define SIZE(field) sizeof(((struct pm_serve_options *)NULL)->field)
 #define TEXT(name, field, argument, help)                                                          \
@@ -49,6 +53,11 @@ const struct pm_serve_option pm_serve_option_table[] = {
          "… or ±X of the estimate (0.10)"),
     WHOLE("scenes", aggregator.scenes, 0, 1024, 1, "N",
           "scenes of a game that get a database of their own, the largest first (16)"),
+    WHOLE("max-games", aggregator.max_games, 1, 1 << 20, 1, "N",
+          "games that may be known; uploads to further ones are answered with 507 (1000)"),
+    WHOLE("max-scenes", aggregator.max_scenes, 1, 1 << 16, 1, "N",
+          "scenes that may be known of a game; what names further ones counts for the game alone "
+          "(256)"),
     WHOLE("half-life-days", aggregator.half_life_days, 0, 36500, 1, "N",
           "after which an upload weighs half in every estimate; 0: never (14)"),
     WHOLE("retention-days", aggregator.retention_days, 0, 36500, 1, "N",
@@ -106,6 +115,8 @@ bool pm_serve_options_init(struct pm_serve_options *options, struct pm_error *er
                     .token_rate = TOKEN_RATE,
                     .address_rate = ADDRESS_RATE},
         .aggregator = {.scenes = 16,
+                       .max_games = MAX_GAMES,
+                       .max_scenes = MAX_SCENES,
                        .half_life_days = PM_HALF_LIFE_DAYS,
                        .retention_days = PM_RETENTION_DAYS,
                        .token_clusters = NOT_GIVEN,

@@ -229,14 +229,47 @@ static void test_own_certificate(void **state)
     free(path);
 }
 
+static long upload_game(struct place *place, const char *game, struct reply *reply)
+{
+    struct pm_buffer bytes;
+    struct pm_profile *profile = small_profile(place, 1);
+    profile->game = game;
+    http_encode(profile, &bytes);
+    *reply = place_send(place, (struct request){.body = bytes.data, .size = bytes.size});
+    pm_buffer_finish(&bytes);
+    return reply->status;
+}
+
+/* A game too many is told so, and to come back when somebody may have made room; the others go on.
+ */
+static void test_games(void **state)
+{
+    struct place *place = *state;
+    static const char *const games[] = {"one", "two", "three", "one", "two"};
+    struct reply reply;
+    place->keeping.max_games = 2;
+    place_serve(place);
+    for (size_t i = 0; i < sizeof(games) / sizeof(*games); i++) {
+        const long status = upload_game(place, games[i], &reply);
+        assert_int_equal(status, i == 2 ? 507 : 204);
+        if (i == 2) {
+            assert_int_equal(reply.retry_after, 3600);
+            assert_answer(reply, 507, "game");
+        } else {
+            reply_finish(&reply);
+        }
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, service_place_destroy)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rate_of_a_token), TEST(test_rate_of_an_address), TEST(test_rate_of_guesses),
-        TEST(test_fields),          TEST(test_too_many),           TEST(test_all_connections_taken),
-        TEST(test_own_certificate),
+        TEST(test_rate_of_a_token), TEST(test_rate_of_an_address),
+        TEST(test_rate_of_guesses), TEST(test_fields),
+        TEST(test_too_many),        TEST(test_all_connections_taken),
+        TEST(test_own_certificate), TEST(test_games),
     };
     curl_global_init(CURL_GLOBAL_ALL);
     const int failed = cmocka_run_group_tests_name("service_limits", tests, NULL, NULL);

@@ -357,10 +357,23 @@ static bool append_origin(void *user, const void *origin, size_t size, struct pm
     return pm_buffer_append(user, origin, size);
 }
 
-static bool append_scene(void *user, const char *scene, struct pm_error *error)
+static bool append_scene(void *user, const char *scene, uint64_t uploads, uint32_t day,
+                         struct pm_error *error)
 {
     (void)error;
-    return pm_buffer_printf(user, "%s ", scene);
+    return pm_buffer_printf(user, "%s=%u/%u ", scene, (unsigned)uploads, day);
+}
+
+/* Is it known then? */
+static bool name_scene(struct pm_storage *storage, const char *scene, uint32_t day, uint32_t most)
+{
+    struct pm_error error;
+    bool known, found;
+    if (!storage->operations->add_scene(storage, "game", scene, 1, day, most, &known, &error) ||
+        !storage->operations->find_scene(storage, "game", scene, &found, &error))
+        fail_msg("%s", error.message);
+    assert_true(known == found);
+    return known;
 }
 
 static void test_scenes(void **state)
@@ -370,15 +383,17 @@ static void test_scenes(void **state)
     struct pm_buffer all;
     struct pm_error error;
     pm_buffer_init(&all, 1000);
-    add_blob(storage, blob_key(1, 1, ""), "1");
-    add_blob(storage, blob_key(1, 1, "cave"), "2");
-    add_blob(storage, blob_key(1, 1, "sky"), "3");
-    add_blob(storage, blob_key(2, 1, "sky"), "4");
+    assert_true(name_scene(storage, "cave", 3, 2));
+    assert_true(name_scene(storage, "sky", 1, 2));
+    assert_true(name_scene(storage, "sky", 4, 2));
+    assert_true(name_scene(storage, "sky", 2, 0));
+    assert_false(name_scene(storage, "sea", 9, 2));
+    assert_false(name_scene(storage, "sea", 9, 0));
     assert_true(storage->operations->list_scenes(storage, "game", 9, append_scene, &all, &error));
-    assert_string_equal(all.data, "sky cave ");
+    assert_string_equal(all.data, "sky=3/4 cave=1/3 ");
     all.size = 0;
     assert_true(storage->operations->list_scenes(storage, "game", 1, append_scene, &all, &error));
-    assert_string_equal(all.data, "sky ");
+    assert_string_equal(all.data, "sky=3/4 ");
     all.size = 0;
     assert_true(storage->operations->list_scenes(storage, "other", 1, append_scene, &all, &error));
     assert_int_equal(all.size, 0);
@@ -602,6 +617,9 @@ static void test_old_schema(void **state)
         assert_non_null(strstr((char *)all.data, "game=7 "));
         assert_non_null(strstr((char *)all.data, "12"));
         assert_non_null(strstr((char *)all.data, "20:3:7/9 abc"));
+        assert_true(
+            storage->operations->list_scenes(storage, "game", 9, append_scene, &all, &error));
+        assert_non_null(strstr((char *)all.data, "cave=1/3 "));
         assert_string_equal(etag, "one");
         const struct pm_shader_key none = {0};
         const uint8_t id[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -619,6 +637,28 @@ static void test_old_schema(void **state)
         storage->operations->destroy(storage);
     }
     free(path);
+}
+
+/* The schema before the newest: what it has not is made from what it has. */
+static void test_previous_schema(void **state)
+{
+    struct place *place = *state;
+    struct pm_buffer all;
+    struct pm_error error;
+    add_blob(place->storage, blob_key(1, 3, "cave"), "1");
+    add_blob(place->storage, blob_key(2, 3, "cave"), "2");
+    add_blob(place->storage, blob_key(1, 5, "cave"), "3");
+    add_blob(place->storage, blob_key(1, 4, ""), "4");
+    place->storage->operations->destroy(place->storage);
+    execute(place->path, "DROP TABLE scenes; PRAGMA user_version = 2");
+    place->storage = pm_storage_sqlite_open(place->path, add_numbers, &error);
+    if (!place->storage)
+        fail_msg("%s", error.message);
+    pm_buffer_init(&all, 1000);
+    assert_true(place->storage->operations->list_scenes(place->storage, "game", 9, append_scene,
+                                                        &all, &error));
+    assert_string_equal(all.data, "cave=2/5 ");
+    pm_buffer_finish(&all);
 }
 
 static void test_damaged_file(void **state)
@@ -729,6 +769,7 @@ int main(void)
         TEST(test_merge_failure_is_told),
         TEST(test_refuses_other_files),
         TEST(test_old_schema),
+        TEST(test_previous_schema),
         TEST(test_damaged_file),
         TEST(test_two_processes),
         TEST(test_full_disk),

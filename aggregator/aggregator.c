@@ -1,6 +1,7 @@
 #include "aggregator/aggregator_private.h"
 
 #include "aggregator/estimate.h"
+#include "base/clock.h"
 #include <stdlib.h>
 #include <time.h>
 
@@ -10,6 +11,7 @@
 #define PAIRS_FOR_TIMING 8
 #define DATABASE_HEAD_BYTES 1024 /* version, name and time */
 #define SECONDS_A_DAY 86400
+#define HURRY_SECONDS 2
 
 struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info,
                                            struct pm_error *error)
@@ -71,11 +73,24 @@ struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggre
     return with.storage ? pm_aggregator_create(&with, error) : NULL;
 }
 
+void pm_aggregator_interrupt(struct pm_aggregator *aggregator, bool set)
+{
+    struct pm_storage *storage = aggregator->storage;
+    atomic_store(&aggregator->interrupted, set);
+    storage->operations->hurry(storage, set ? pm_now() + HURRY_SECONDS * PM_SECOND : INT64_MAX);
+}
+
+bool pm_aggregator_is_interrupted(const struct pm_aggregator *aggregator)
+{
+    return atomic_load(&aggregator->interrupted);
+}
+
 void pm_aggregator_destroy(struct pm_aggregator *aggregator)
 {
     struct pm_error error = {0};
     if (!aggregator)
         return;
+    aggregator->storage->operations->hurry(aggregator->storage, pm_now() + PM_SECOND);
     if (aggregator->claims && !pm_quarantine_write(aggregator, &error))
         pm_log_warning(aggregator->log, "cannot write the quarantine: %s", error.message);
     pm_sources_destroy(aggregator->sources);

@@ -145,9 +145,12 @@ bool pm_aggregator_fold_some(struct pm_aggregator *aggregator, struct pm_error *
 bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
                           struct pm_error *error);
 
-/* While this is set, no database is published: a curation gives up as soon as it gets there, with
- * PM_ERROR_STATE. For who stops and does not want to wait for large ones. */
+/* For who stops and does not want to wait for what takes long. While this is set, folding, curating
+ * and reading estimates give up soon, with PM_ERROR_STATE: what was not folded still waits, what was
+ * published stays. Uploads are taken as ever, but whoever waits for another process that has the
+ * storage locked waits for two more seconds from now on, all together. */
 void pm_aggregator_interrupt(struct pm_aggregator *aggregator, bool set);
+bool pm_aggregator_is_interrupted(const struct pm_aggregator *aggregator);
 
 /* The published body (zstd), appended, and its ETag, BLAKE2b-256 of the body in hexadecimal. body
  * NULL: only the ETag. PM_ERROR_STATE: the game is not known, or was never curated. */

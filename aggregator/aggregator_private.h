@@ -47,7 +47,7 @@ struct pm_aggregator {
     atomic_uint_fast64_t samples_bytes; /* that wait, as far as this process knows */
     atomic_uint_fast64_t stuck_bytes;   /* of these: in parts that could not be folded last time */
     uint32_t stuck_parts;               /* under fold_mutex */
-    atomic_bool interrupted;            /* nothing is published */
+    atomic_bool interrupted;
     pthread_mutex_t publish_mutex;      /* held while a body is published; before write_mutex */
     pthread_mutex_t write_mutex; /* held from begin to commit or rollback of the storage; of what
                                     follows too */

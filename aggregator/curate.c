@@ -372,6 +372,8 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
 {
     struct curation *curation = user;
     char text[PM_SHADER_KEY_TEXT];
+    if (atomic_load(&curation->aggregator->interrupted))
+        return pm_fail(error, PM_ERROR_STATE, "interrupted while reading");
     if (key->day < curation->first_day)
         return true;
     if (curation->open &&

@@ -56,6 +56,13 @@ struct slice {
     struct pm_buffer encoded;
 };
 
+/* What was folded until then stays so, in transactions of its own. */
+static bool go_on(const struct pm_aggregator *aggregator, struct pm_error *error)
+{
+    return !atomic_load(&aggregator->interrupted) ||
+           pm_fail(error, PM_ERROR_STATE, "interrupted while folding uploads in");
+}
+
 /* ---- reading ---- */
 
 static bool add_sample(struct slice *slice, const struct pm_sample *sample, uint32_t day,
@@ -201,7 +208,7 @@ static bool sum_all(struct slice *slice, struct pm_error *error)
     if (!slice->deltas)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu samples", slice->count);
     for (size_t at = 0; at < slice->count;) {
-        if (!sum(slice, at, &at, error))
+        if (!go_on(slice->aggregator, error) || !sum(slice, at, &at, error))
             return false;
     }
     return true;
@@ -240,7 +247,8 @@ static bool write_all(const struct slice *slice, bool *again, struct pm_error *e
         struct pm_storage_key key = delta->key;
         uint32_t space;
         bool known;
-        if (!is_known_scene(slice, key.scene, &last, &known, error))
+        if (!go_on(slice->aggregator, error) ||
+            !is_known_scene(slice, key.scene, &last, &known, error))
             return false;
         if (!known)
             key.scene = "";
@@ -371,7 +379,8 @@ static bool fold_part(struct pm_aggregator *aggregator, struct part *part, struc
     size_t most = SLICE;
     uint64_t bytes = 1;
     while (part->bytes > 0 && bytes > 0) {
-        if (!fold_slice(aggregator, part->game, part->part, &most, &bytes, error))
+        if (!go_on(aggregator, error) ||
+            !fold_slice(aggregator, part->game, part->part, &most, &bytes, error))
             return pm_fail_prefix(error, "folding \"%s\"", part->game);
         part->bytes -= bytes < part->bytes ? bytes : part->bytes;
         /* Another process may have folded what this one counted. */
@@ -494,7 +503,7 @@ bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error)
     const uint64_t most = 2 * limit_of(aggregator);
     bool done = true;
     /* Whoever folds already makes room, soon, though it goes on for long. */
-    while (done && waiting(aggregator) > most) {
+    while (done && waiting(aggregator) > most && !atomic_load(&aggregator->interrupted)) {
         if (pthread_mutex_trylock(&aggregator->fold_mutex) != 0) {
             nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
             continue;
@@ -502,7 +511,8 @@ bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error)
         done = fold_down_to(aggregator, most, error);
         pthread_mutex_unlock(&aggregator->fold_mutex);
     }
-    return done;
+    /* Who stops takes what it accepted, however much waits then. */
+    return done || atomic_load(&aggregator->interrupted);
 }
 
 bool pm_aggregator_fold_some(struct pm_aggregator *aggregator, struct pm_error *error)

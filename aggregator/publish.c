@@ -71,11 +71,6 @@ static bool make_publication(struct pm_aggregator *aggregator, const char *scene
     return make_body(database, body, etag, error);
 }
 
-void pm_aggregator_interrupt(struct pm_aggregator *aggregator, bool set)
-{
-    atomic_store(&aggregator->interrupted, set);
-}
-
 /* Puts the body down in parts that take a few milliseconds each; between them, whoever waits to
  * commit uploads comes first. */
 static bool store_body(struct pm_aggregator *aggregator, const char *etag,

@@ -223,12 +223,12 @@ void pm_service_destroy(struct pm_service *service)
     /* Who comes from now on is told that the service stops. MHD_quiesce_daemon would close the door
      * instead, but it and the daemon's threads both take the socket out of the epoll set, and the
      * second one ends the process (seen with 0.9.75). */
+    pm_aggregator_interrupt(service->aggregator, true);
     pthread_mutex_lock(&service->mutex);
     service->stopping = true;
     pthread_cond_broadcast(&service->queue_changed);
     pthread_cond_broadcast(&service->stop_changed);
     pthread_mutex_unlock(&service->mutex);
-    pm_aggregator_interrupt(service->aggregator, true);
     /* Nothing is queued from now on: the committer ends when it has done what there is. */
     if (service->committer_runs)
         pthread_join(service->committer, NULL);
@@ -238,11 +238,11 @@ void pm_service_destroy(struct pm_service *service)
     }
     if (service->curator_runs)
         pthread_join(service->curator, NULL);
-    pm_aggregator_interrupt(service->aggregator, false);
     if (service->folder_runs)
         pthread_join(service->folder, NULL);
     if (service->sweeper_runs)
         pthread_join(service->sweeper, NULL);
+    pm_aggregator_interrupt(service->aggregator, false);
     pm_rates_finish(&service->rates);
     pm_bodies_finish(&service->bodies);
     pm_models_finish(&service->models);

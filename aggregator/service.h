@@ -73,8 +73,10 @@ uint16_t pm_service_port(const struct pm_service *service);
  * was one. Texts (info->certificate) stay. From the thread that destroys the service. */
 bool pm_service_reload(struct pm_service *service);
 
-/* Stops accepting, commits and answers what was accepted, gives up the curation that is under way as
- * soon as its game is read, frees. What is new is curated after the next start. NULL is allowed. */
+/* Stops accepting, commits and answers what was accepted, gives up the folding and the curation that
+ * are under way, frees. What is new is folded and curated after the next start. Where another process
+ * has the storage locked, what was accepted is answered with 503 after two seconds, and not kept.
+ * NULL is allowed. */
 void pm_service_destroy(struct pm_service *service);
 
 /* Would a service of this information start? The address, certificate and key with their dates, and

@@ -140,6 +140,11 @@ static void answer(struct pm_service *service, struct pm_request *const *group, 
             group[i]->status = MHD_HTTP_INSUFFICIENT_STORAGE;
             group[i]->field = "storage";
             pm_fail(&group[i]->error, reason->code, "the storage is full");
+        } else if (pm_aggregator_is_interrupted(service->aggregator)) {
+            group[i]->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+            group[i]->field = "service";
+            pm_fail(&group[i]->error, reason->code,
+                    "the service is stopping and could not store the upload any more");
         } else {
             group[i]->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
             pm_fail(&group[i]->error, reason->code,

@@ -35,7 +35,7 @@ void *pm_fold_run(void *user)
     while (!rest(service, FOLD_PERIOD_NS)) {
         struct pm_error error = {0};
         const bool done = pm_aggregator_fold_some(service->aggregator, &error);
-        if (!done && !failed)
+        if (!done && !failed && !pm_aggregator_is_interrupted(service->aggregator))
             pm_log_error(service->log, "cannot bring uploads into the statistics: %s",
                          error.message);
         failed = !done;

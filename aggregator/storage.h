@@ -99,6 +99,10 @@ typedef bool (*pm_storage_visit_coverage)(void *user, int64_t time, uint64_t upl
 
 struct pm_storage_operations {
     void (*destroy)(struct pm_storage *storage);
+    /* Whoever has to wait for another process, now or later, waits no longer than until then
+     * (pm_now()), and fails with PM_ERROR_STATE as after the ten seconds that are usual; INT64_MAX:
+     * as usual again. Any thread. */
+    void (*hurry)(struct pm_storage *storage, int64_t until);
 
     /* ---- writer functions; a change outside of begin and commit is a transaction of its own ----
      */

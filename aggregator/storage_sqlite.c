@@ -2,6 +2,7 @@
 #include "aggregator/storage_sqlite_private.h"
 
 #include "aggregator/statistics.h"
+#include "base/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,6 +35,49 @@ static void merge_function(sqlite3_context *context, int count, sqlite3_value **
     pm_buffer_finish(&out);
 }
 
+/* ---- waiting for other processes ---- */
+
+#define WAIT_MOST 10 /* milliseconds between two looks */
+
+/* Milliseconds that were waited before the look of this number, which waits for one more than the
+ * one before did, up to WAIT_MOST. */
+static uint32_t waited(int look)
+{
+    const uint32_t n = look < WAIT_MOST ? (uint32_t)look : WAIT_MOST;
+    return n * (n + 1) / 2 + ((uint32_t)look - n) * WAIT_MOST;
+}
+
+static int wait_on(const struct pm_sqlite *sqlite, uint32_t patience, int look)
+{
+    const int64_t until = atomic_load(&sqlite->hurry);
+    const uint32_t before = waited(look), after = waited(look + 1);
+    if (before >= patience || pm_now() >= until)
+        return 0;
+    nanosleep(&(struct timespec){.tv_nsec = (after - before) * 1000000L}, NULL);
+    return 1;
+}
+
+static int writer_waits(void *user, int look)
+{
+    const struct pm_sqlite *sqlite = user;
+    return wait_on(sqlite, sqlite->patience, look);
+}
+
+static int reader_waits(void *user, int look)
+{
+    return wait_on(user, PM_SQLITE_BUSY_MILLISECONDS, look);
+}
+
+void pm_sqlite_let_reader_wait(struct pm_sqlite *sqlite, sqlite3 *db)
+{
+    sqlite3_busy_handler(db, reader_waits, sqlite);
+}
+
+static void hurry(struct pm_storage *storage, int64_t until)
+{
+    atomic_store(&((struct pm_sqlite *)storage)->hurry, until);
+}
+
 /* ---- writer functions ---- */
 
 #define EMPTY_LOG_MILLISECONDS 1000
@@ -58,9 +102,9 @@ static void rollback(struct pm_storage *storage)
  * close removes the log, or what is written next takes its place. */
 static void empty_log(struct pm_sqlite *sqlite)
 {
-    sqlite3_busy_timeout(sqlite->writer, EMPTY_LOG_MILLISECONDS);
+    sqlite->patience = EMPTY_LOG_MILLISECONDS;
     sqlite3_wal_checkpoint_v2(sqlite->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    sqlite3_busy_timeout(sqlite->writer, PM_SQLITE_BUSY_MILLISECONDS);
+    sqlite->patience = PM_SQLITE_BUSY_MILLISECONDS;
 }
 
 /* durable: whether the commit waits for the disk. The log is written in order, so what is
@@ -284,6 +328,7 @@ static void destroy(struct pm_storage *storage)
 
 static const struct pm_storage_operations operations = {
     .destroy = destroy,
+    .hurry = hurry,
     .begin = begin,
     .begin_lazily = begin_lazily,
     .commit = commit,
@@ -337,6 +382,8 @@ static struct pm_sqlite *create(const char *path, pm_storage_merge merge, struct
     pthread_mutex_init(&sqlite->readers_mutex, NULL);
     sqlite->storage.operations = &operations;
     sqlite->merge = merge;
+    sqlite->patience = PM_SQLITE_BUSY_MILLISECONDS;
+    atomic_init(&sqlite->hurry, INT64_MAX);
     sqlite->path = copy;
     return sqlite;
 }
@@ -360,6 +407,7 @@ struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge mer
     sqlite->writer = pm_sqlite_connect(path, SQLITE_OPEN_READWRITE, error);
     if (!sqlite->writer || !pm_sqlite_prepare_schema(path, sqlite->writer, error))
         goto error;
+    sqlite3_busy_handler(sqlite->writer, writer_waits, sqlite);
     if (sqlite3_create_function_v2(sqlite->writer, "merge", 2,
                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, sqlite,
                                    merge_function, NULL, NULL, NULL) != SQLITE_OK) {

@@ -8,6 +8,7 @@
 #include "aggregator/storage.h"
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 #define PM_SQLITE_IDLE_READERS 4
 #define PM_SQLITE_ENVIRONMENT_BYTES 20
@@ -74,6 +75,8 @@ struct pm_sqlite {
     int64_t data_version;           /* changes when another connection writes */
     struct pm_sqlite_space *spaces; /* storage_sqlite_spaces.c */
     uint64_t spaces_seed;
+    atomic_int_fast64_t hurry; /* pm_now(): when nobody waits for another process any more */
+    uint32_t patience;         /* milliseconds that the writer waits for one */
     bool full;    /* a write of this transaction found no space */
     bool dropped; /* this transaction deletes what shall not be left in the log either */
     pthread_mutex_t readers_mutex;
@@ -113,6 +116,8 @@ bool pm_sqlite_run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound,
 
 /* A connection that reads; give it back. NULL on failure. */
 sqlite3 *pm_sqlite_take_reader(struct pm_sqlite *sqlite, struct pm_error *error);
+/* For another process, no longer than the storage lets it. */
+void pm_sqlite_let_reader_wait(struct pm_sqlite *sqlite, sqlite3 *db);
 void pm_sqlite_give_reader(struct pm_sqlite *sqlite, sqlite3 *db);
 
 /* What is known of numbers of points, in memory, so that an upload's shaders need not each be
@@ -137,7 +142,7 @@ bool pm_sqlite_list_samples(struct pm_storage *storage, const char *game,
 /* How long another process may hold what is needed. */
 #define PM_SQLITE_BUSY_MILLISECONDS 10000
 
-/* NULL on failure. */
+/* NULL on failure. Waits as long for another process. */
 sqlite3 *pm_sqlite_connect(const char *path, int flags, struct pm_error *error);
 
 /* Creates or checks the schema of a fresh connection. */

@@ -14,7 +14,9 @@ sqlite3 *pm_sqlite_take_reader(struct pm_sqlite *sqlite, struct pm_error *error)
     if (sqlite->reader_count > 0)
         db = sqlite->readers[--sqlite->reader_count];
     pthread_mutex_unlock(&sqlite->readers_mutex);
-    return db ? db : pm_sqlite_connect(sqlite->path, SQLITE_OPEN_READONLY, error);
+    if (!db && (db = pm_sqlite_connect(sqlite->path, SQLITE_OPEN_READONLY, error)))
+        pm_sqlite_let_reader_wait(sqlite, db);
+    return db;
 }
 
 void pm_sqlite_give_reader(struct pm_sqlite *sqlite, sqlite3 *db)

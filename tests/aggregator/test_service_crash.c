@@ -8,6 +8,7 @@
 #include <curl/curl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,10 +149,42 @@ static void test_stop(void **state)
     remove_folder(folder);
 }
 
+/* Told to stop while another process has the storage locked: what could not be committed any more
+ * is answered with 503, and sent again later. */
+static void test_stop_locked(void **state)
+{
+    (void)state;
+    char *folder = make_folder(), *path = join(folder, "test.db");
+    struct pm_random random;
+    struct load_sum sum = {0};
+    sqlite3 *other;
+    const uint64_t seed = seeded(&random);
+    struct server server = server_start(path);
+    struct load *load = load_start(&server, pm_random_next(&random));
+    load_wait(load, 204, 20);
+    assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+    sqlite3_busy_timeout(other, 60000);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    kill(server.pid, SIGTERM);
+    server_wait(&server);
+    load_stop(load, true);
+    sqlite3_close(other);
+    assert_true(load_answers(load, 503) > 0);
+    server = server_start(path);
+    load_check(load, &server, &sum);
+    server_end(&server, SIGTERM);
+    print_sum("stop while locked", 1, seed, &sum);
+    assert_int_equal(sum.kept, 0);
+    load_check_stored(path, &sum);
+    free(path);
+    remove_folder(folder);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_kill), cmocka_unit_test(test_full),
-                                       cmocka_unit_test(test_stop)};
+                                       cmocka_unit_test(test_stop),
+                                       cmocka_unit_test(test_stop_locked)};
     if (count > 1)
         kills = (unsigned)atoi(arguments[1]);
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -3,6 +3,7 @@
 
 #include "aggregator/expectation.h"
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,24 @@ static void add_flags(struct pm_json *json, cJSON *object, uint32_t flags)
     pm_json_flag(json, inner, "no_quads", (flags & PM_PROFILE_NO_QUADS) != 0);
 }
 
+/* A verdict is what the layer would make of the timing once it is published. */
+static void add_time(struct pm_json *json, cJSON *object, const struct pm_summary_time *time)
+{
+    if (time->sessions == 0) {
+        pm_json_null(json, object, "time");
+        return;
+    }
+    cJSON *inner = pm_json_object(json, object, "time");
+    pm_json_number(json, inner, "ratio", (double)time->mean);
+    pm_json_number(json, inner, "low", (double)time->low);
+    pm_json_number(json, inner, "high", (double)time->high);
+    pm_json_number(json, inner, "sessions", time->sessions);
+    pm_json_text(json, inner, "verdict",
+                 time->high < 1  ? "faster"
+                 : time->low > 1 ? "slower"
+                                 : "undecided");
+}
+
 void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summary *summary,
                        const struct pm_summary_shader *shader)
 {
@@ -69,14 +88,15 @@ void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summ
                    timing ? 1 : pm_expected_samples(shader->space, PM_SUMMARY_BATCH));
     pm_json_number(json, object, "samples_expected_single",
                    timing ? 1 : pm_expected_samples(shader->space, 1));
+    add_time(json, object, &shader->time);
 }
 
 /* ---- lists of them ---- */
 
-enum shader_sort { BY_LANES, BY_KEY, BY_POINTS, BY_MISSING, BY_LACKING, BY_CALLS };
+enum shader_sort { BY_LANES, BY_KEY, BY_POINTS, BY_MISSING, BY_LACKING, BY_CALLS, BY_TIME };
 
 /* Greater comes first; the key sorts by itself. */
-static uint64_t sort_value(const struct pm_summary_shader *shader, enum shader_sort sort)
+static double sort_value(const struct pm_summary_shader *shader, enum shader_sort sort)
 {
     switch (sort) {
     case BY_POINTS:
@@ -86,17 +106,19 @@ static uint64_t sort_value(const struct pm_summary_shader *shader, enum shader_s
     case BY_LACKING:
         return shader->lacking;
     case BY_CALLS:
-        return shader->calls;
+        return (double)shader->calls;
+    case BY_TIME: /* the fastest first, what is no timing last */
+        return shader->time.sessions > 0 ? -(double)shader->time.mean : -HUGE_VAL;
     case BY_LANES:
     case BY_KEY:
         break;
     }
-    return shader->entry_lanes;
+    return (double)shader->entry_lanes;
 }
 
 struct sorted {
     const struct pm_summary_shader *shader;
-    uint64_t value;
+    double value;
 };
 
 static int compare_values(const void *a, const void *b)
@@ -172,7 +194,7 @@ static void set_search(struct shader_filter *filter, const char *text)
 enum MHD_Result pm_api_shaders(struct pm_get *get)
 {
     static const char *const sorts[] = {"entry_lanes",    "key",   "points", "points_missing",
-                                        "points_lacking", "calls", NULL};
+                                        "points_lacking", "calls", "time",   NULL};
     static const char *const orders[] = {"natural", "reverse", NULL};
     static const char *const kinds[] = {"any", "block", "zero", "timing", NULL};
     struct pm_params params = {.connection = get->connection};
@@ -250,8 +272,11 @@ enum MHD_Result pm_api_candidates(struct pm_get *get)
         pm_json_number(&json, object, "sessions", candidate->clusters);
         pm_json_number(&json, object, "writes", candidate->writes);
         pm_json_number(&json, object, "hits", candidate->hits);
-        pm_json_number(&json, object, "gain",
-                       summary->subgroups > 0 ? candidate->hits / summary->subgroups : 0);
+        const double all = summary->subgroups > 0 ? summary->subgroups : 1;
+        pm_json_number(&json, object, "zeros", candidate->hits / all);
+        pm_json_number(&json, object, "zeros_low", candidate->hits_low / all);
+        pm_json_number(&json, object, "shader_share", candidate->subgroups / all);
+        pm_json_number(&json, object, "break_even", 1 / candidate->probability);
     }
     pm_json_page(&json, &page, summary->candidate_count);
     pm_json_number(&json, json.root, "candidates_known", (double)summary->candidates_known);

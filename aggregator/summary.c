@@ -29,6 +29,8 @@ static int compare_shaders(const void *a, const void *b)
 static int compare_candidates(const void *a, const void *b)
 {
     const struct pm_summary_candidate *left = a, *right = b;
+    if (left->hits_low != right->hits_low)
+        return left->hits_low > right->hits_low ? -1 : 1;
     if (left->hits != right->hits)
         return left->hits > right->hits ? -1 : 1;
     const int keys = memcmp(left->key.bytes, right->key.bytes, PM_SHADER_KEY_BYTES);
@@ -169,8 +171,20 @@ static bool add_candidate(struct summarizing *all, const struct pm_shader_estima
                                       .low = zero->ratio_low,
                                       .high = zero->ratio_high,
                                       .writes = writes->ratio,
-                                      .hits = hits};
+                                      .subgroups = subgroups,
+                                      .hits = hits,
+                                      .hits_low = zero->ratio_low * writes->ratio * subgroups};
     return true;
+}
+
+/* As the layer goes by it (specialized_shader.c): the mean over sessions. */
+static struct pm_summary_time time_of(const struct pm_shader_estimates *shader)
+{
+    if (shader->kind != PM_KIND_TIMING)
+        return (struct pm_summary_time){0};
+    const struct pm_ratio *time = &shader->points[0].measures[PM_MEASURE_TIME];
+    return (struct pm_summary_time){(float)time->mean, (float)time->mean_low,
+                                    (float)time->mean_high, time->clusters};
 }
 
 static bool observe(void *user, const struct pm_judged *judged, struct pm_error *error)
@@ -186,7 +200,8 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
                                     .covered = judged->covered,
                                     .lacking = judged->lacking,
                                     .published = shader->published,
-                                    .entry_lanes = shader->entry_lanes};
+                                    .entry_lanes = shader->entry_lanes,
+                                    .time = time_of(shader)};
     const double size = shader->environment.subgroup_size ? shader->environment.subgroup_size : 1;
     const double subgroups = (double)shader->entry_lanes / size;
     for (uint32_t i = 0; i < shader->space; i++) {

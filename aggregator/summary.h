@@ -17,6 +17,13 @@
 #define PM_SUMMARY_SHADERS 100000u
 #define PM_SUMMARY_CANDIDATES 10000u
 
+/* What a specialized shader took of the time that the game's own took beside it: 0.8 is a fifth
+ * faster. */
+struct pm_summary_time {
+    float mean, low, high; /* over sessions, with its 95 % interval */
+    uint32_t sessions;     /* 0: it was never timed */
+};
+
 /* One (key, environment, kind). */
 struct pm_summary_shader {
     struct pm_shader_key key;
@@ -29,6 +36,7 @@ struct pm_summary_shader {
     bool published;
     uint64_t entry_lanes; /* as pm_shader_estimates */
     uint64_t calls; /* sampled calls, summed over points: one of a batch of b counts b times */
+    struct pm_summary_time time; /* of a timing; its key is that of the specialized shader */
 };
 
 /* A zero candidate, and how much it may be worth to specialize for it. */
@@ -39,10 +47,11 @@ struct pm_summary_candidate {
     uint32_t clusters;             /* sessions behind the probability */
     double probability, low, high; /* P(zero), ratio of sums, with its 95 % interval */
     double writes;                 /* per subgroup that enters the shader */
-    /* probability · writes · the shader's sampled subgroups: how often, in all that was sampled,
-     * the fast path would have been taken. What one time saves is not known here: that takes the
-     * shader's code, which never leaves the players' machines (zero_estimate.h does it there). */
-    double hits;
+    double subgroups;              /* that entered the shader, in all that was sampled */
+    /* probability · writes · subgroups: how often the fast path would have been taken, and the same
+     * of the interval's lower end. What one time saves is not known here: that takes the shader's
+     * code, which never leaves the players' machines (zero_estimate.h does it there). */
+    double hits, hits_low;
 };
 
 /* One sample of the game's coverage over time. */
@@ -81,7 +90,8 @@ struct pm_summary {
     struct pm_summary_shader *shaders; /* those that run most first */
     size_t shader_count;               /* at most PM_SUMMARY_SHADERS */
     uint64_t shaders_known, shaders_published;
-    struct pm_summary_candidate *candidates; /* most hits first, none without */
+    /* Those that are taken most often even at the lower end first, then by hits; none without. */
+    struct pm_summary_candidate *candidates;
     size_t candidate_count;                  /* at most PM_SUMMARY_CANDIDATES */
     uint64_t candidates_known;               /* written in some session */
     struct pm_summary_history history;

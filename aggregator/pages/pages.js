@@ -92,21 +92,63 @@ function shaderColumns(name) {
   ];
 }
 
+// ---- timings of specialized shaders ----
+
+const faster = (ratio) => (ratio <= 1 ? percent(1 / ratio - 1) + " faster" : percent(ratio - 1) + " slower");
+const VERDICTS = { faster: "yes", slower: "no", undecided: "sub" };
+const verdict = (measured) => el("span", { class: VERDICTS[measured.verdict] }, measured.verdict);
+const measured = (cell) => (shader) => (shader.time === null ? "–" : cell(shader.time));
+
+const hex = (value) => value.toString(16).padStart(4, "0");
+const device = (environment) => `device ${hex(environment.vendor_id)}:${hex(environment.device_id)}, ` +
+  `driver ${environment.driver_id}, version ${environment.driver_version.toString(16)}`;
+
+function timingColumns(name) {
+  const [shaderColumn] = shaderColumns(name);
+  return [
+    { ...shaderColumn, name: "Specialized shader" },
+    { name: "Time, over the game's own", sort: "time", natural: "ascending", cell: measured((one) => el("span", null,
+      interval95(one.ratio, one.low, one.high), el("span", { class: "sub" }, interval(one.low, one.ratio, one.high, Math.max(1, one.high))))) },
+    { name: "Measured", cell: measured((one) => faster(one.ratio)) },
+    { name: "Verdict", text: true, cell: measured(verdict) },
+    { name: "Pairs", sort: "calls", natural: "descending", cell: (shader) => compact(shader.calls) },
+    { name: "Sessions", cell: measured((one) => count(one.sessions)) },
+    { name: "On", text: true, cell: (shader) => el("span", { class: "sub" }, device(shader.environment)) },
+    { name: "Published", text: true, cell: (shader) => yesNo(shader.published) },
+  ];
+}
+
+const timingNote = "A specialized shader has a key of its own, and which of the game's shaders it was made of is not uploaded; so a time stands " +
+  "beside no candidate. Clients use what is faster and leave what is slower, by published timings of their own device and driver.";
+
+function timings(name, answer) {
+  if (answer.total === 0) return [];
+  return [
+    el("h2", null, "Specialized shaders, as they were timed"),
+    table("Timings", timingColumns(name).map((column) => ({ ...column, sort: undefined })), answer.shaders, {}, () => {}, ""),
+    el("p", { class: "note" }, timingNote),
+    el("p", null, link(["games", name], { kind: "timing", sort: "time" }, `All ${count(answer.total)} timings`)),
+  ];
+}
+
 function kindChoice(place) {
   const kinds = [["any", "all"], ["block", "blocks"], ["zero", "zeros"], ["timing", "timings"]];
   const now = place.parameters.kind || "any";
-  return el("label", null, "Profiles", el("select", { name: "kind", "data-focus": "kind", onchange: (event) => place.change({ kind: event.target.value, offset: 0 }) },
+  return el("label", null, "Profiles", el("select", { name: "kind", "data-focus": "kind", onchange: (event) =>
+    place.change({ kind: event.target.value, sort: event.target.value === "timing" ? "time" : "entry_lanes", order: "natural", offset: 0 }) },
     kinds.map(([value, text]) => el("option", { value, selected: value === now }, text))));
 }
 
 export async function game(place, name) {
   const state = listState(place, { sort: "entry_lanes", search: "", kind: "any" });
-  const [whole, history, shaders, candidates] = await Promise.all([
+  const [whole, history, shaders, candidates, timed] = await Promise.all([
     get(["games", name], {}, place.signal),
     get(["games", name, "coverage"], {}, place.signal),
     get(["games", name, "shaders"], state, place.signal),
     get(["games", name, "candidates"], { limit: 5 }, place.signal),
+    get(["games", name, "shaders"], { kind: "timing", sort: "time", limit: 5 }, place.signal),
   ]);
+  const isTiming = state.kind === "timing";
   return { title: name, nodes: [
     crumbs(link([], {}, "Games")),
     el("h1", { tabindex: -1 }, nameOf(name)),
@@ -121,12 +163,13 @@ export async function game(place, name) {
       tile("a second, last minute", number(whole.uploads_per_second))),
     el("p", { class: "note" }, `Curated ${time(whole.curated_at)}.`),
     coverageCharts(history),
-    el("h2", null, "Zero candidates worth most"),
+    el("h2", null, "Zero candidates by how often they would pay"),
     candidateTable(name, candidates.candidates),
     el("p", null, link(["games", name, "candidates"], {}, `All ${count(candidates.total)} zero candidates`)),
-    el("h2", null, "Shaders, hottest first"),
+    timings(name, timed),
+    el("h2", null, isTiming ? "Timings" : "Shaders, hottest first"),
     searchForm(place, "Key begins with", kindChoice(place)),
-    table("Shaders", shaderColumns(name), shaders.shaders, state, place.change, "No shader is like that."),
+    table("Shaders", isTiming ? timingColumns(name) : shaderColumns(name), shaders.shaders, state, place.change, "No shader is like that."),
     pager("shaders", shaders, place.change),
   ] };
 }
@@ -139,9 +182,12 @@ function candidateTable(name, rows) {
       el("span", { class: "key" }, link(["games", name, "shaders", one.key, one.profile], { offset: LIMIT * Math.floor(one.point / LIMIT) }, shortKey(one.key), one.key)),
       el("span", { class: "sub" }, one.profile)) },
     { name: "Point", cell: (one) => count(one.point) },
-    { name: "Estimated gain", cell: (one) => number(100 * one.gain) },
+    { name: "Zeros per 100 subgroups", cell: (one) => el("span", null, number(100 * one.zeros),
+      el("span", { class: "sub" }, `at least ${number(100 * one.zeros_low)}`)) },
+    { name: "Its shader's share", cell: (one) => percent(one.shader_share) },
     { name: "P(zero)", cell: (one) => interval95(one.probability, one.probability_low, one.probability_high) },
     { name: "Writes per subgroup", cell: (one) => number(one.writes) },
+    { name: "A zero must save", cell: (one) => `${number(one.break_even)} checks` },
     { name: "Sessions", cell: (one) => count(one.sessions) },
   ];
   return table("Zero candidates", columns, rows, {}, () => {}, "No value has been seen to be zero yet.");
@@ -154,9 +200,10 @@ export async function candidates(place, name) {
   return { title: "Zero candidates of " + name, nodes: [
     crumbs(link([], {}, "Games"), link(["games", name], {}, nameOf(name))),
     el("h1", { tabindex: -1 }, "Zero candidates"),
-    el("p", { class: "note" }, "Estimated gain: how many times the fast path would be taken, P(zero) times writes, for every 100 subgroups " +
-      "sampled in this game. What one time saves takes the shader's code, which stays on the players' machines; here every candidate is " +
-      "taken to save the same."),
+    el("p", { class: "note" }, "Zeros: how many times the fast path would be taken, P(zero) times writes, for every 100 subgroups sampled in " +
+      "shaders with candidates; those come first that are taken often even at the lower end of P(zero)'s interval. That is no gain in " +
+      "time: what one zero saves takes the shader's code, which stays on the players' machines. Every write is checked, so it has " +
+      "to save more than 1 / P(zero) checks cost."),
     candidateTable(name, answer.candidates),
     pager("zero candidates", answer, place.change),
     dropped > 0 ? el("p", { class: "note" }, `${count(dropped)} more were written, but are never zero or not among the first ${count(answer.total)}.`) : null,
@@ -208,9 +255,17 @@ export async function shader(place, name, key, profile) {
       tile("of the points covered", fraction(one.points_covered, one.points), `${one.points_covered} of ${one.points}`),
       tile("points that lack samples", count(one.points_lacking)),
       tile("of all lanes sampled", percent(one.share)),
-      tile("samples", compact(one.samples)),
-      tile("expected until covered", compact(one.samples_expected)),
+      ...(one.time ? [
+        tile("measured", faster(one.time.ratio)),
+        tile("verdict", verdict(one.time)),
+        tile("pairs", compact(one.calls)),
+        tile("on", device(one.environment)),
+      ] : [
+        tile("samples", compact(one.samples)),
+        tile("expected until covered", compact(one.samples_expected)),
+      ]),
       tile("published", yesNo(one.published))),
+    one.time ? el("p", { class: "note" }, timingNote) : null,
     caveat ? el("p", { class: "note" }, caveat) : null,
     el("h2", null, "Points"),
     whichChoice(place),

@@ -84,18 +84,27 @@ def check_overload(document, piecemeal, work):
         check_refusal(reply, "queue")
 
 
-def check_not_read_yet(document, piecemeal, work, body):
-    """Who asks first waits for a curation, which waits for the storage."""
-    storage = fresh(work, "unread")
+def ask_unread(document, piecemeal, storage, body, pause):
+    """Who asks first waits for a curation, which waits for the storage. False: the curation that every start begins
+    with took the game, too."""
     with Server(piecemeal, storage, "--curate-seconds", "86400") as server:
+        time.sleep(pause)
         asker = Asker(document, server)
         asker.ask(UPLOADS, 204, method="post", body=body)
         with locked(storage):
+            if server.send("/v1/games/Watch").status == 200:
+                return False
             for path in promising(document, "503"):
                 if path != "/healthz":
                     reply = asker.ask(path, 503, names_of(path, "Watch"))
                     check(1 <= int(reply.headers["Retry-After"]) <= 60, f"{path}: Retry-After")
         asker.ask("/v1/games/{game}", 200, ("Watch",))
+        return True
+
+
+def check_not_read_yet(document, piecemeal, work, body):
+    check(any(ask_unread(document, piecemeal, fresh(work, f"unread-{i}"), body, 0.1 * 2**i) for i in range(10)),
+          "every game was read before it was asked for")
 
 
 def check_full(document, piecemeal, work, body):

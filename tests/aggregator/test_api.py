@@ -6,6 +6,7 @@ against the server's.
     test_api.py PIECEMEAL FILL_STORAGE OPENAPI
 """
 import json
+import math
 import os
 import re
 import sys
@@ -43,7 +44,8 @@ def check_orders(asker):
     values = {"entry_lanes": lambda one: -one["entry_lanes"], "key": lambda one: one["key"],
               "points": lambda one: -one["points"], "calls": lambda one: -one["calls"],
               "points_missing": lambda one: one["points_covered"] - one["points"],
-              "points_lacking": lambda one: -one["points_lacking"]}
+              "points_lacking": lambda one: -one["points_lacking"],
+              "time": lambda one: one["time"]["ratio"] if one["time"] else math.inf}
     path = GAME + "/shaders"
     parameters = {one["name"]: one for one in asker.document["paths"][path]["get"]["parameters"]}
     for sort in parameters["sort"]["schema"]["enum"]:
@@ -64,8 +66,13 @@ def check_orders(asker):
     check(games[0]["name"] == "Watch", "the game with most uploads is first")
     found = asker.ask("/v1/games", 200, query="?search=" + quote("<IMG", safe="")).json()["games"]
     check([game["name"] for game in found] == ["<img src=x onerror=alert(1)>"], "search by name")
-    gains = [one["gain"] for one in asker.ask(GAME + "/candidates", 200, ("Watch",)).json()["candidates"]]
-    check(gains == sorted(gains, reverse=True) and gains[-1] > 0, "candidates are not sorted by gain")
+    candidates = asker.ask(GAME + "/candidates", 200, ("Watch",)).json()["candidates"]
+    worth = [(one["zeros_low"], one["zeros"]) for one in candidates]
+    check(worth == sorted(worth, reverse=True) and candidates[-1]["zeros"] > 0, "candidates are not sorted by their worth")
+    for one in candidates:
+        check(one["zeros_low"] <= one["zeros"] and one["break_even"] >= 1, "a candidate's worth")
+        check(abs(one["probability"] * one["writes"] * one["shader_share"] - one["zeros"]) <= 1e-9 * one["zeros"],
+              "a candidate's zeros")
 
 
 def check_points(asker):

@@ -215,8 +215,30 @@ def check_game(dashboard):
     check(keys == [one["key"] for one in best], "the zero candidates")
     dashboard.open("#/games/Watch/candidates")
     check(len(dashboard.column(1)) == 50, "all zero candidates")
+    check_timings(dashboard)
     dashboard.open("#/games/nothing%20like%20it")
     check(dashboard.text("h1") == "Not found", "a game that is not there")
+
+
+def check_timings(dashboard):
+    dashboard.open("#/games/Watch?kind=timing&sort=time")
+    answer = dashboard.get("/v1/games/Watch/shaders?kind=timing&sort=time")["shaders"]
+    rows = dashboard.browser.run("""return [...document.querySelectorAll('[aria-label=Shaders] tbody tr')].map(row =>
+        [row.querySelector('.key a').title, ...[...row.cells].map(cell => cell.textContent)])""")
+    check([row[0] for row in rows] == [one["key"] for one in answer], "the timings, fastest first")
+    for row, one in zip(rows, answer):
+        measured = row[3].split("% ")
+        expected = 100 * (1 / one["time"]["ratio"] - 1 if one["time"]["ratio"] <= 1 else one["time"]["ratio"] - 1)
+        check(abs(float(measured[0].replace(",", "")) - expected) <= 0.06 or expected < 0.1 and "<" in measured[0],
+              f"a timing says {row[3]}")
+        check(measured[1] == ("faster" if one["time"]["ratio"] <= 1 else "slower"), f"a timing says {row[3]}")
+        check(row[4] == one["time"]["verdict"], "the verdict of a timing")
+    first = dashboard.browser.run("return [...document.querySelectorAll('[aria-label=Timings] td .key a')].map(a => a.title)")
+    check(first == [one["key"] for one in answer[:5]], "the best timings of a game")
+    one = answer[0]
+    dashboard.open(f"#/games/Watch/shaders/{one['key']}/{one['profile']}")
+    tiles = dashboard.browser.run("return [...document.querySelectorAll('.tiles li')].map(li => li.innerText.trim())")
+    check(any(one["time"]["verdict"] in tile for tile in tiles), f"the page of a timing: {tiles}")
 
 
 def check_shader(dashboard):

@@ -99,6 +99,49 @@ static void test_candidates(void **state)
     pm_summary_drop(summary);
 }
 
+/* One session that saw nothing but zeros leads nothing: what counts is what even the lower end of
+ * the interval says. */
+static void test_lucky_candidates_come_last(void **state)
+{
+    struct place *place = *state;
+    for (int i = 0; i < 20; i++) {
+        const struct pm_point_counts points[] = {zero_counts(0, 800, 100, 100),
+                                                 zero_counts(1, 800, 100, i % 2 ? 55 : 65)};
+        const struct pm_shader_profile shader =
+            zero_shader(place->arena, 1, 2, i == 0 ? points : &points[1], i == 0 ? 2 : 1);
+        upload(place, "game", &shader, 1);
+    }
+    struct pm_summary *summary = summarize(place, NULL);
+    assert_int_equal(summary->candidate_count, 2);
+    const struct pm_summary_candidate *sure = &summary->candidates[0], *lucky = sure + 1;
+    assert_int_equal(sure->point, 1);
+    assert_true(lucky->hits > sure->hits);
+    assert_true(lucky->hits_low < sure->hits_low && sure->hits_low < sure->hits);
+    assert_near(sure->hits_low, sure->low * sure->writes * sure->subgroups);
+    pm_summary_drop(summary);
+}
+
+static void test_timings(void **state)
+{
+    struct place *place = *state;
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile shaders[] = {timing_shader(place->arena, 1, 9, 1000, 800),
+                                                block_shader(place->arena, 2, 1, &point, 1)};
+    for (int i = 0; i < 3; i++)
+        upload(place, "game", shaders, 2);
+    struct pm_summary *summary = summarize(place, NULL);
+    assert_int_equal(summary->shader_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct pm_summary_shader *shader = &summary->shaders[i];
+        const bool timing = shader->kind == PM_KIND_TIMING;
+        assert_int_equal(shader->time.sessions, timing ? 3 : 0);
+        assert_true(fabsf(shader->time.mean - (timing ? 0.8f : 0)) < 1e-6f);
+        assert_true(shader->time.low <= shader->time.mean);
+        assert_true(shader->time.high >= shader->time.mean);
+    }
+    pm_summary_drop(summary);
+}
+
 /* However long the history, it keeps its first sample, its order and its bound; one that was gone
  * on with is one that was read. */
 static void test_history(void **state)
@@ -259,8 +302,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
     const struct CMUnitTest tests[] = {
-        TEST(test_shaders), TEST(test_candidates),
-        TEST(test_history), TEST(test_history_of_a_dropped_game),
+        TEST(test_shaders), TEST(test_candidates), TEST(test_lucky_candidates_come_last),
+        TEST(test_timings), TEST(test_history),    TEST(test_history_of_a_dropped_game),
         TEST(test_models),  TEST(test_one_shader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,11 +77,13 @@ function coverageCharts(history) {
   ];
 }
 
+const shaderLink = (name, shader, parameters) =>
+  el("span", { class: "key" }, link(["games", name, "shaders", shader.key, shader.profile], parameters || {}, shortKey(shader.key), shader.key));
+
 function shaderColumns(name) {
   return [
     { name: "Shader", text: true, sort: "key", natural: "ascending", cell: (shader) =>
-      el("span", null, el("span", { class: "key" }, link(["games", name, "shaders", shader.key, shader.profile], {}, shortKey(shader.key), shader.key)),
-        el("span", { class: "sub" }, shader.profile)) },
+      el("span", null, shaderLink(name, shader), el("span", { class: "sub" }, shader.profile)) },
     { name: "Share of lanes", sort: "entry_lanes", natural: "descending", cell: (shader) => percent(shader.share) },
     { name: "Covered", sort: "points_missing", natural: "descending", cell: (shader) => coverage(shader.points_covered, shader.points) },
     { name: "Points", sort: "points", natural: "descending", cell: (shader) => count(shader.points) },
@@ -104,16 +106,15 @@ const device = (environment) => `device ${hex(environment.vendor_id)}:${hex(envi
   `driver ${environment.driver_id}, version ${environment.driver_version.toString(16)}`;
 
 function timingColumns(name) {
-  const [shaderColumn] = shaderColumns(name);
   return [
-    { ...shaderColumn, name: "Specialized shader" },
+    { name: "Specialized shader", text: true, sort: "key", natural: "ascending", cell: (shader) =>
+      el("span", null, shaderLink(name, shader), el("span", { class: "sub" }, device(shader.environment))) },
     { name: "Time, over the game's own", sort: "time", natural: "ascending", cell: measured((one) => el("span", null,
       interval95(one.ratio, one.low, one.high), el("span", { class: "sub" }, interval(one.low, one.ratio, one.high, Math.max(1, one.high))))) },
     { name: "Measured", cell: measured((one) => faster(one.ratio)) },
     { name: "Verdict", text: true, cell: measured(verdict) },
     { name: "Pairs", sort: "calls", natural: "descending", cell: (shader) => compact(shader.calls) },
     { name: "Sessions", cell: measured((one) => count(one.sessions)) },
-    { name: "On", text: true, cell: (shader) => el("span", { class: "sub" }, device(shader.environment)) },
     { name: "Published", text: true, cell: (shader) => yesNo(shader.published) },
   ];
 }
@@ -163,7 +164,7 @@ export async function game(place, name) {
       tile("a second, last minute", number(whole.uploads_per_second))),
     el("p", { class: "note" }, `Curated ${time(whole.curated_at)}.`),
     coverageCharts(history),
-    el("h2", null, "Zero candidates by how often they would pay"),
+    el("h2", null, "Zero candidates, most zeros first"),
     candidateTable(name, candidates.candidates),
     el("p", null, link(["games", name, "candidates"], {}, `All ${count(candidates.total)} zero candidates`)),
     timings(name, timed),
@@ -179,15 +180,15 @@ export async function game(place, name) {
 function candidateTable(name, rows) {
   const columns = [
     { name: "Shader", text: true, cell: (one) => el("span", null,
-      el("span", { class: "key" }, link(["games", name, "shaders", one.key, one.profile], { offset: LIMIT * Math.floor(one.point / LIMIT) }, shortKey(one.key), one.key)),
+      shaderLink(name, one, { offset: LIMIT * Math.floor(one.point / LIMIT) }),
       el("span", { class: "sub" }, one.profile)) },
     { name: "Point", cell: (one) => count(one.point) },
-    { name: "Zeros per 100 subgroups", cell: (one) => el("span", null, number(100 * one.zeros),
+    { name: "Zeros / 100 subgroups", cell: (one) => el("span", null, number(100 * one.zeros),
       el("span", { class: "sub" }, `at least ${number(100 * one.zeros_low)}`)) },
-    { name: "Its shader's share", cell: (one) => percent(one.shader_share) },
+    { name: "Shader's share", cell: (one) => percent(one.shader_share) },
     { name: "P(zero)", cell: (one) => interval95(one.probability, one.probability_low, one.probability_high) },
-    { name: "Writes per subgroup", cell: (one) => number(one.writes) },
-    { name: "A zero must save", cell: (one) => `${number(one.break_even)} checks` },
+    { name: "Writes / subgroup", cell: (one) => number(one.writes) },
+    { name: "Must save", cell: (one) => `${number(one.break_even)} checks` },
     { name: "Sessions", cell: (one) => count(one.sessions) },
   ];
   return table("Zero candidates", columns, rows, {}, () => {}, "No value has been seen to be zero yet.");
@@ -201,9 +202,9 @@ export async function candidates(place, name) {
     crumbs(link([], {}, "Games"), link(["games", name], {}, nameOf(name))),
     el("h1", { tabindex: -1 }, "Zero candidates"),
     el("p", { class: "note" }, "Zeros: how many times the fast path would be taken, P(zero) times writes, for every 100 subgroups sampled in " +
-      "shaders with candidates; those come first that are taken often even at the lower end of P(zero)'s interval. That is no gain in " +
-      "time: what one zero saves takes the shader's code, which stays on the players' machines. Every write is checked, so it has " +
-      "to save more than 1 / P(zero) checks cost."),
+      "shaders with candidates; the most at the lower end of P(zero)'s interval come first. That is no gain in time: what one " +
+      "zero saves takes the shader's code, which stays on the players' machines. Every write is checked, so a zero must save more than " +
+      "1 / P(zero) checks cost."),
     candidateTable(name, answer.candidates),
     pager("zero candidates", answer, place.change),
     dropped > 0 ? el("p", { class: "note" }, `${count(dropped)} more were written, but are never zero or not among the first ${count(answer.total)}.`) : null,
@@ -259,13 +260,12 @@ export async function shader(place, name, key, profile) {
         tile("measured", faster(one.time.ratio)),
         tile("verdict", verdict(one.time)),
         tile("pairs", compact(one.calls)),
-        tile("on", device(one.environment)),
       ] : [
         tile("samples", compact(one.samples)),
         tile("expected until covered", compact(one.samples_expected)),
       ]),
       tile("published", yesNo(one.published))),
-    one.time ? el("p", { class: "note" }, timingNote) : null,
+    one.time ? el("p", { class: "note" }, `On ${device(one.environment)}. ` + timingNote) : null,
     caveat ? el("p", { class: "note" }, caveat) : null,
     el("h2", null, "Points"),
     whichChoice(place),

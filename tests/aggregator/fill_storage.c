@@ -18,6 +18,7 @@
 #include <time.h>
 
 enum { UPLOAD_SHADERS = 150, BATCH = 8, GROUP = 64, CURATIONS = 24, LARGEST = 1500, TIMINGS = 40 };
+#define SPECIALIZED UINT64_C(1000000000)
 #define HISTORY_SECONDS (3 * 86400)
 
 /* One block or zero profile of the game. */
@@ -167,9 +168,11 @@ static struct pm_profile *session(struct pm_arena *arena, const struct game *gam
         if (!taken[shape - game->shapes]++)
             shaders[count++] = sample(arena, shape, random);
     }
-    const uint64_t original = 50000 + pm_random_below(random, 10000);
-    shaders[count++] = timing_shader(arena, pm_random_below(random, TIMINGS), 12, original,
-                                     original * (80 + pm_random_below(random, 10)) / 100);
+    /* Specialized shaders have keys of their own; some are slower. */
+    const uint64_t original = 50000 + pm_random_below(random, 10000),
+                   which = pm_random_below(random, TIMINGS);
+    shaders[count++] = timing_shader(arena, SPECIALIZED + which, 12, original,
+                                     original * (70 + which + pm_random_below(random, 10)) / 100);
     struct pm_profile *profile = profile_of(arena, random, "Watch", shaders, count);
     if (!pm_random_system(profile->upload_id, PM_UPLOAD_ID_BYTES))
         abort();

@@ -45,7 +45,7 @@ def check_orders(asker):
               "points": lambda one: -one["points"], "calls": lambda one: -one["calls"],
               "points_missing": lambda one: one["points_covered"] - one["points"],
               "points_lacking": lambda one: -one["points_lacking"],
-              "time": lambda one: one["time"]["ratio"] if one["time"] else math.inf}
+              "time": lambda one: one["time"]["high"] if one["time"] else math.inf}
     path = GAME + "/shaders"
     parameters = {one["name"]: one for one in asker.document["paths"][path]["get"]["parameters"]}
     for sort in parameters["sort"]["schema"]["enum"]:

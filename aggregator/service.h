@@ -4,7 +4,7 @@
  *
  *   POST /v1/uploads   a piecemeal profile, protobuf in one zstd frame
  *                      204: it is stored; 200: its upload id was stored before; 400 what is wrong
- *                      with it; 413 too large; 429 with Retry-After: too much waits; 507 the
+ *                      with it; 413 too large; with Retry-After 429: too much waits, and 507: the
  *                      storage is full
  *   GET /v1/games/{game}/database (and /database/previous)
  *                      the PGO database (zstd), with ETag; 304 by If-None-Match; 404

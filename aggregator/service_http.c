@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #define RETRY_SECONDS 5
+#define FULL_SECONDS 60 /* until somebody may have made space */
 #define CLOSED "the dashboard is closed: it has no tokens (--dashboard-token-file)"
 #define LARGE_PROFILE ((size_t)1 << 20)
 /* A body that is refused while it comes in is read to its end, so that the peer sees why, but no
@@ -71,12 +72,25 @@ static bool is_upload(const struct pm_request *request)
 
 /* ---- the answer ---- */
 
+/* After which the client may try again; 0: it is not told. */
+static unsigned retry_seconds(const struct pm_request *request)
+{
+    if (request->retry)
+        return request->retry;
+    switch (request->status) {
+    case MHD_HTTP_TOO_MANY_REQUESTS:
+    case MHD_HTTP_SERVICE_UNAVAILABLE:
+        return RETRY_SECONDS;
+    case MHD_HTTP_INSUFFICIENT_STORAGE:
+        return FULL_SECONDS;
+    default:
+        return 0;
+    }
+}
+
 static enum MHD_Result answer(struct pm_request *request)
 {
     struct MHD_Connection *connection = request->connection;
-    const bool again = request->status == MHD_HTTP_TOO_MANY_REQUESTS ||
-                       request->status == MHD_HTTP_SERVICE_UNAVAILABLE;
-    const unsigned retry = request->retry ? request->retry : again ? RETRY_SECONDS : 0;
     char field[PM_FIELD_BYTES];
     pm_peers_set_busy(request->service, connection, true);
     if (is_upload(request))
@@ -87,7 +101,8 @@ static enum MHD_Result answer(struct pm_request *request)
         if (!request->field)
             pm_field_of(request->error.message, field);
         return pm_http_answer_field(connection, request->status, request->error.message,
-                                    request->field ? request->field : field, retry);
+                                    request->field ? request->field : field,
+                                    retry_seconds(request));
     }
     struct MHD_Response *response =
         MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);

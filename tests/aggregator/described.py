@@ -86,7 +86,7 @@ class Asker:
         if described is None:
             return reply
         for name, header in described.get("headers", {}).items():
-            check(name in reply.headers, f"{what}: lacks {name}")
+            check(name in reply.headers, f"{what}: {reply.status} lacks {name}")
             for problem in problems(self.document, header["schema"], reply.headers.get(name, ""), name):
                 check(False, f"{what}: {problem}")
         for name in ("ETag", "Retry-After"):

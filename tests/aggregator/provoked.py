@@ -119,6 +119,11 @@ def check_full(document, piecemeal, work, body):
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
         asker.ask(UPLOADS, 204, method="post", body=body)
         asker.ask("/healthz", 200)
+    storage = fresh(work, "games")
+    with Server(piecemeal, storage, "--max-games", "1") as server:
+        with contextlib.closing(sqlite3.connect(storage)) as other, other:
+            other.execute("INSERT INTO games (name, uploads) VALUES ('Clock', 1)")
+        check_refusal(Asker(document, server).ask(UPLOADS, 507, method="post", body=body), "game")
 
 
 def check_broken(document, piecemeal, work, body):

@@ -1,6 +1,7 @@
 #include "world.h"
 #include "aggregator_client/spool.h"
 #include "base/file.h"
+#include "cmocka_includes.h"
 #include "random_profile.h"
 #include "temporary.h"
 #include <dirent.h>
@@ -113,4 +114,39 @@ bool world_logged(const struct world *world, const char *text)
                  strstr((char *)log.data, text);
     pm_buffer_finish(&log);
     return found;
+}
+
+bool world_upload(struct world *world)
+{
+    world->report = (struct pm_sync_report){0};
+    world->error = (struct pm_error){0};
+    return pm_sync_upload(&world->info, &world->report, &world->error);
+}
+
+void world_configure(struct world *world, const char *game, const char *text)
+{
+    char *safe = pm_file_safe_name(game), name[300];
+    snprintf(name, sizeof(name), "config/piecemeal/%s.json", safe);
+    assert_true(pm_file_write(world_path(world, name), text, strlen(text), &world->error));
+    free(safe);
+}
+
+void world_decode(const struct server_request *request, struct pm_arena *arena,
+                  struct pm_profile *profile)
+{
+    struct pm_buffer wire;
+    struct pm_error error = {0};
+    pm_buffer_init(&wire, 1 << 24);
+    if (!pm_decompress(request->body, request->size, &wire, &error) ||
+        !pm_profile_decode(wire.data, wire.size, NULL, arena, profile, &error))
+        fail_msg("%s", error.message);
+    pm_buffer_finish(&wire);
+}
+
+void world_same_requests(struct world *world, size_t a, size_t b)
+{
+    const struct server_request *x = server_request(world->server, a);
+    const struct server_request *y = server_request(world->server, b);
+    assert_int_equal(x->size, y->size);
+    assert_memory_equal(x->body, y->body, x->size);
 }

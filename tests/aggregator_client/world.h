@@ -34,3 +34,18 @@ int world_count(const struct world *world, const char *folder, const char *suffi
 
 /* Does the log have this in it? */
 bool world_logged(const struct world *world, const char *text);
+
+#define WORLD_SPOOL "data/piecemeal/spool" /* a folder of it */
+
+/* Sends what there is; the report and the error are the world's, new each time. */
+bool world_upload(struct world *world);
+
+/* The configuration file of a game. */
+void world_configure(struct world *world, const char *game, const char *text);
+
+/* The profile that was uploaded, in the arena. */
+void world_decode(const struct server_request *request, struct pm_arena *arena,
+                  struct pm_profile *profile);
+
+/* Two requests to the world's server had the same bytes. */
+void world_same_requests(struct world *world, size_t a, size_t b);

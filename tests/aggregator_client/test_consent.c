@@ -1,0 +1,115 @@
+/* Nothing leaves without consent. */
+#include "aggregator_client/spool_format.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "cmocka_includes.h"
+#include "random_profile.h"
+#include "world.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static void nothing_leaves_without_consent(void **state)
+{
+    struct world *world = *state;
+    free(world_session(world, "A Game", 1, 2, NULL));
+    assert_true(pm_consent_write(PM_CONSENT_REVOKED, &world->error));
+    assert_true(world_upload(world));
+    assert_int_equal(world->report.sessions_waiting, 1);
+    assert_true(pm_consent_write(PM_CONSENT_UNASKED, &world->error));
+    assert_true(world_upload(world));
+    assert_int_equal(world->report.sessions_waiting, 1);
+
+    /* A consent file that cannot be understood is no consent. */
+    const char *consent = world_path(world, "config/piecemeal/consent.json");
+    static const char *const damaged[] = {"",
+                                          "{",
+                                          "{\"upload\": true}",
+                                          "{\"upload\": \"Granted\"}",
+                                          "{\"UPLOAD\": \"granted\"}",
+                                          "\"granted\"",
+                                          "[\"granted\"]"};
+    for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+        assert_true(pm_file_write(consent, damaged[i], strlen(damaged[i]), &world->error));
+        assert_false(world_upload(world));
+        assert_int_equal(world->error.code, PM_ERROR_INPUT);
+    }
+    assert_true(pm_consent_write(PM_CONSENT_GRANTED, &world->error));
+
+    world->config.consent_withheld = true; /* the configuration withholds it… */
+    assert_true(world_upload(world));
+    world->config.consent_withheld = false;
+    world_configure(world, "A Game", "{\"consent\": {\"upload\": false}}"); /* …or the game's own */
+    assert_true(world_upload(world));
+    world_configure(world, "A Game", "{\"consent\": {\"upload\": fals}}"); /* …even a bad one */
+    assert_true(world_upload(world));
+    assert_true(world_logged(world, "A%20Game.json:1:24: expected a value"));
+    world_configure(world, "A Game", "{}");
+    setenv("PIECEMEAL_CONSENT_UPLOAD", "false", 1); /* …or the environment */
+    assert_true(world_upload(world));
+    unsetenv("PIECEMEAL_CONSENT_UPLOAD");
+    char *url = world->config.aggregator.url;
+    world->config.aggregator.url = NULL; /* or there is no url */
+    assert_true(world_upload(world));
+    assert_int_equal(world->report.sessions_waiting, 1);
+    world->config.aggregator.url = url;
+    assert_int_equal(server_requests(world->server), 0);
+    assert_int_equal(world_count(world, WORLD_SPOOL, PM_SPOOL_SUFFIX), 1);
+
+    assert_true(world_upload(world));
+    assert_int_equal(server_requests(world->server), 1);
+}
+
+/* consent.upload was false in the game's own process, of which a later sync knows nothing. */
+static void what_was_recorded_without_consent_never_leaves(void **state)
+{
+    struct world *world = *state;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_random random;
+    pm_random_init(&random, 3);
+    struct pm_spool_writer *writer = pm_spool_writer_create(NULL, 1 << 20, &world->error);
+    struct pm_profile profile = pm_random_profile(&random, arena, 4, 4);
+    pm_spool_writer_withhold(writer);
+    assert_true(pm_spool_append(writer, &profile, &world->error));
+    pm_spool_writer_destroy(writer);
+    assert_true(world_upload(world));
+    assert_int_equal(server_requests(world->server), 0);
+    assert_int_equal(world->report.sessions_waiting, 1);
+    struct pm_buffer out;
+    pm_buffer_init(&out, 1 << 20);
+    assert_true(pm_sync_dry_run(&world->info, &out, &world->error));
+    assert_non_null(strstr((char *)out.data, "consent.upload was false when it was recorded"));
+    assert_null(strstr((char *)out.data, "\"would_be_sent\":\ttrue"));
+    pm_buffer_finish(&out);
+    pm_arena_destroy(arena);
+}
+
+static void consent_is_kept_private(void **state)
+{
+    struct world *world = *state;
+    enum pm_consent consent;
+    struct stat status;
+    assert_true(pm_consent_read(&consent, &world->error));
+    assert_int_equal(consent, PM_CONSENT_GRANTED);
+    assert_int_equal(stat(world_path(world, "config/piecemeal/consent.json"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    assert_true(pm_consent_write(PM_CONSENT_REVOKED, &world->error));
+    assert_true(pm_consent_read(&consent, &world->error));
+    assert_int_equal(consent, PM_CONSENT_REVOKED);
+    assert_true(pm_consent_write(PM_CONSENT_UNASKED, &world->error));
+    assert_true(pm_consent_write(PM_CONSENT_UNASKED, &world->error));
+    assert_true(pm_consent_read(&consent, &world->error));
+    assert_int_equal(consent, PM_CONSENT_UNASKED);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_make, world_remove)
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_leaves_without_consent),
+        TEST(what_was_recorded_without_consent_never_leaves),
+        TEST(consent_is_kept_private),
+    };
+    return cmocka_run_group_tests_name("consent", tests, NULL, NULL);
+}

@@ -81,6 +81,10 @@ class Asker:
         if reply.status == 503 and status != 503:
             reply = self.server.wait(address + query, token=more["token"])
         check(reply.status == status, f"{what}: {reply.status}, not {status}: {reply.body[:200]!r}")
+        return self.hold(path, method, reply, what)
+
+    def hold(self, path, method, reply, what):
+        """Holds an answer against what the document says of this status."""
         described = self.document["paths"][path][method]["responses"].get(str(reply.status))
         check(described is not None, f"{what}: {reply.status} is not described")
         if described is None:

@@ -35,6 +35,22 @@ void pm_walk_result(const struct pm_walk *walk, uint32_t *type, uint32_t *result
     *result = flags & PM_IR_OP_HAS_RESULT ? operands[has_type ? 1 : 0] : 0;
 }
 
+bool pm_words_is_preamble(uint32_t opcode)
+{
+    switch (opcode) {
+    case SpvOpCapability:
+    case SpvOpExtension:
+    case SpvOpExtInstImport:
+    case SpvOpMemoryModel:
+    case SpvOpEntryPoint:
+    case SpvOpExecutionMode:
+    case SpvOpExecutionModeId:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* ---- select ---- */
 
 /* SPIR-V literal strings are NUL-terminated inside the instruction (the validator checked). */

@@ -25,6 +25,9 @@ bool pm_walk_next(struct pm_walk *walk);
 /* The ids of the result and its type, 0 where the opcode has none. */
 void pm_walk_result(const struct pm_walk *walk, uint32_t *type, uint32_t *result);
 
+/* Whether debug instructions come behind one of these. */
+bool pm_words_is_preamble(uint32_t opcode);
+
 /* Keeps one entry point, and drops names (unless keep_names), lines, sources, reflection and
  * non-semantic instructions. *function is the entry point's function. Fails with PM_ERROR_INPUT
  * when there is no such entry point. */

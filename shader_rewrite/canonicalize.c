@@ -1,4 +1,4 @@
-#include "shader_rewrite/canonical_words.h"
+#include "shader_rewrite/canonical_names.h"
 #include "shader_rewrite/optimizer.h"
 #include "shader_rewrite/spirv_tools.h"
 
@@ -140,6 +140,19 @@ static bool check_size(const struct pm_canonicalize_info *info, struct pm_error 
     return true;
 }
 
+/* Named anew where people are to read it. */
+static bool simplify_with_names(struct pm_words *module, const struct pm_target *target,
+                                struct pm_error *error)
+{
+    struct pm_value_names names;
+    bool ok = pm_words_mark_names(module, &names, error) &&
+              simplify_or_keep(module, target, error) &&
+              pm_words_put_names(module, &names, error) &&
+              pm_validate(module->data, module->count, target, error);
+    pm_value_names_finish(&names);
+    return ok;
+}
+
 static bool canonicalize(const struct pm_canonicalize_info *info, struct pm_words *module,
                          struct pm_error *error)
 {
@@ -152,7 +165,8 @@ static bool canonicalize(const struct pm_canonicalize_info *info, struct pm_word
         !pm_words_check_growth(module, function, error) ||
         !run_step(PM_STEP_PREPARE, module, error) ||
         !pm_words_freeze(module, info->spec_values, info->spec_value_count, error) ||
-        !simplify_or_keep(module, &info->target, error))
+        !(info->keep_names ? simplify_with_names(module, &info->target, error)
+                           : simplify_or_keep(module, &info->target, error)))
         return false;
     module->data[2] = 0; /* generator */
     return true;

@@ -44,8 +44,9 @@ struct pm_canonicalize_info {
     const struct pm_spec_value *spec_values; /* what the pipeline sets; unset ones keep their default */
     size_t spec_value_count;
     struct pm_target target;
-    bool keep_names; /* for people only: the module keeps OpName and OpMemberName, so it is not
-                        what the key is of, but has the same blocks in the same order */
+    bool keep_names; /* for people only: the module keeps OpName and OpMemberName, and its values have the names
+                        of the author's variables (canonical_names.h), so it is not what the key is of, but has
+                        the same blocks in the same order */
 };
 
 /* The canonical module: one entry point, specialization constants frozen (floats keep their SpecId and have the

@@ -1,91 +1,9 @@
-/*
- * SPIRV-Cross says nothing of where a line of its output comes from, but it passes line directives
- * on: every instruction of a function gets an OpLine whose line number is its place in the module,
- * and the #line directives in the output say which instructions the line after them was made of. An
- * expression that SPIRV-Cross folds into a later statement belongs to that statement's line.
- */
+#include "tools/report_marks.h"
 #include "tools/report_shader.h"
+#include <spirv/unified1/spirv.h>
 #include <spirv_cross/spirv_cross_c.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    HEADER_WORDS = 5,
-    OP_LINE = 8,
-    OP_EXTENSION = 10,
-    OP_EXT_INST_IMPORT = 11,
-    OP_STRING = 7,
-    OP_MEMORY_MODEL = 14,
-    OP_ENTRY_POINT = 15,
-    OP_EXECUTION_MODE = 16,
-    OP_CAPABILITY = 17,
-    OP_VARIABLE = 59,
-    OP_PHI = 245,
-    OP_FUNCTION_END = 56,
-    OP_LOOP_MERGE = 246,
-    OP_SELECTION_MERGE = 247,
-    OP_LABEL = 248,
-    OP_NO_LINE = 317,
-    OP_EXECUTION_MODE_ID = 331,
-};
-
-static bool is_preamble(uint32_t opcode)
-{
-    switch (opcode) {
-    case OP_CAPABILITY:
-    case OP_EXTENSION:
-    case OP_EXT_INST_IMPORT:
-    case OP_MEMORY_MODEL:
-    case OP_ENTRY_POINT:
-    case OP_EXECUTION_MODE:
-    case OP_EXECUTION_MODE_ID:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* What may stand between two instructions that belong together: OpPhi and OpVariable come first in
- * a block, and nothing comes between a merge instruction and the branch behind it. */
-static bool may_mark(uint32_t opcode, uint32_t before)
-{
-    return opcode != OP_PHI && opcode != OP_VARIABLE && opcode != OP_LABEL && opcode != OP_LINE &&
-           opcode != OP_NO_LINE && opcode != OP_FUNCTION_END && before != OP_SELECTION_MERGE &&
-           before != OP_LOOP_MERGE;
-}
-
-/* words with the marks; room for them was allocated. The input is a validated module. */
-static size_t mark_instructions(const uint32_t *words, size_t count, uint32_t *out)
-{
-    size_t used = HEADER_WORDS;
-    uint32_t file = words[3], before = 0;
-    bool named = false, in_block = false;
-    memcpy(out, words, HEADER_WORDS * sizeof(*out));
-    out[3] = file + 1;
-    for (size_t at = HEADER_WORDS; at < count;) {
-        const uint32_t size = words[at] >> 16, opcode = words[at] & 0xffff;
-        if (!named && !is_preamble(opcode)) {
-            out[used++] = 3u << 16 | OP_STRING;
-            out[used++] = file;
-            out[used++] = 'b';
-            named = true;
-        }
-        in_block = (in_block || before == OP_LABEL) && opcode != OP_FUNCTION_END;
-        if (in_block && may_mark(opcode, before)) {
-            out[used++] = 4u << 16 | OP_LINE;
-            out[used++] = file;
-            out[used++] = (uint32_t)at;
-            out[used++] = 0;
-        }
-        if (opcode != OP_LINE && opcode != OP_NO_LINE) {
-            memcpy(&out[used], &words[at], size * sizeof(*out));
-            used += size;
-            before = opcode;
-        }
-        at += size;
-    }
-    return used;
-}
 
 /* What a place in the module belongs to: its block, by the label before it. */
 static uint32_t *find_blocks(const uint32_t *words, size_t count,
@@ -99,10 +17,11 @@ static uint32_t *find_blocks(const uint32_t *words, size_t count,
     for (uint32_t i = 0; i < points->count; i++)
         by_label[points->points[i].label] = i;
     uint32_t block = PM_NO_BLOCK;
-    for (size_t at = HEADER_WORDS; at < count; at += words[at] >> 16) {
-        if ((words[at] & 0xffff) == OP_LABEL)
-            block = by_label[words[at + 1]];
-        blocks[at] = block;
+    const struct pm_words module = {(uint32_t *)words, count};
+    for (struct pm_walk walk = pm_walk_begin(&module); pm_walk_next(&walk);) {
+        if (walk.opcode == SpvOpLabel)
+            block = by_label[words[walk.at + 1]];
+        blocks[walk.at] = block;
     }
     return blocks;
 }
@@ -158,8 +77,12 @@ static void take_mark(struct splitting *s, const char *text)
     s->place = place;
 }
 
-static void take_line(struct splitting *s, const char *text)
+static void take_line(struct splitting *s, char *text)
 {
+    /* What keeps a value apart, and the empty lines that it leaves. */
+    if (strstr(text, PM_REPORT_KEPT) || (!*text && s->count > 0 && !*s->lines[s->count - 1].text))
+        return;
+    pm_report_shorten_numbers(text);
     /* An else without a block of its own holds only what an edge copies into a phi. */
     if (!strcmp(text + strspn(text, " "), "else"))
         s->block = PM_NO_BLOCK;
@@ -203,19 +126,19 @@ bool pm_report_source_lines(const uint32_t *words, size_t count,
                             struct pm_error *error)
 {
     struct splitting splitting = {.word_count = count, .block = PM_NO_BLOCK};
-    /* A mark is four words, an instruction at least one. */
-    uint32_t *marked = malloc((count * 5 + 3) * sizeof(*marked));
+    struct pm_words marked = {0};
     splitting.blocks = find_blocks(words, count, points, arena);
     spvc_context context = NULL;
-    bool ok = (marked && splitting.blocks && spvc_context_create(&context) == SPVC_SUCCESS) ||
+    bool ok = (splitting.blocks && pm_report_mark(words, count, &marked) &&
+               spvc_context_create(&context) == SPVC_SUCCESS) ||
               pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     const char *glsl = NULL;
-    ok = ok && compile_glsl(context, marked, mark_instructions(words, count, marked), &glsl, error);
+    ok = ok && compile_glsl(context, marked.data, marked.count, &glsl, error);
     if (ok && !split_lines(glsl, &splitting, arena))
         ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (context)
         spvc_context_destroy(context);
-    free(marked);
+    pm_words_finish(&marked);
     *lines = splitting.lines;
     *line_count = splitting.count;
     return ok;

@@ -307,63 +307,91 @@ static double top_of(const struct node *node)
     return MARGIN + node->rank * (double)(NODE_HEIGHT + GAP_Y);
 }
 
+/* An edge that closes a loop: down from its block, along a lane of its own on the right, and down
+ * into the loop's header; what is horizontal runs between ranks, where no block is. */
+static bool draw_back(const struct layout *layout, const struct edge *edge, uint32_t number,
+                      struct pm_buffer *out)
+{
+    const struct node *from = &layout->nodes[edge->from], *to = &layout->nodes[edge->to];
+    const double lane = layout->width - MARGIN / 2.0 - BACK_GAP * number;
+    const double apart = 3.0 * (number % 3);
+    return pm_buffer_printf(out, "<path class=back d='M%.0f %.0fV%.0fH%.0fV%.0fH%.0fV%.0f'/>",
+                            from->x + NODE_WIDTH / 4.0, top_of(from) + NODE_HEIGHT,
+                            top_of(from) + NODE_HEIGHT + 8 + apart, lane, top_of(to) - 14 + apart,
+                            to->x + NODE_WIDTH / 4.0, top_of(to) - 2);
+}
+
+static bool draw_forward(const struct layout *layout, const struct edge *edge,
+                         struct pm_buffer *out)
+{
+    const struct node *from = &layout->nodes[edge->from];
+    double x = from->x, y = top_of(from) + NODE_HEIGHT;
+    bool ok = pm_buffer_printf(out, "<path class=edge d='M%.0f %.0f", x, y);
+    for (uint32_t step = 1; ok && step <= edge->place_count + 1; step++) {
+        const struct node *next = &layout->nodes[edge_node(edge, step)];
+        const bool last = step == edge->place_count + 1;
+        const double end = top_of(next) - (last ? 2 : 0);
+        ok = pm_buffer_printf(out, "C%.0f %.0f %.0f %.0f %.0f %.0f", x, y + GAP_Y / 2.0, next->x,
+                              end - GAP_Y / 2.0, next->x, end);
+        if (ok && !last)
+            ok = pm_buffer_printf(out, "V%.0f", top_of(next) + NODE_HEIGHT);
+        x = next->x;
+        y = top_of(next) + NODE_HEIGHT;
+    }
+    return ok && pm_buffer_append_string(out, "'/>");
+}
+
 static bool draw_edges(const struct layout *layout, struct pm_buffer *out)
 {
-    bool ok = true;
     uint32_t back = 0;
-    for (uint32_t i = 0; ok && i < layout->edge_count; i++) {
-        const struct edge *edge = &layout->edges[i];
-        const struct node *from = &layout->nodes[edge->from], *to = &layout->nodes[edge->to];
-        if (edge->back) {
-            double lane = layout->width - MARGIN - BACK_GAP * back++;
-            double y = top_of(from) + NODE_HEIGHT / 2.0, end = top_of(to) + NODE_HEIGHT / 2.0;
-            ok = pm_buffer_printf(out, "<path class=back d='M%.0f %.0fH%.0fV%.0fH%.0f'/>",
-                                  from->x + NODE_WIDTH / 2.0, y, lane, end,
-                                  to->x + NODE_WIDTH / 2.0 + 4);
-            continue;
-        }
-        double x = from->x, y = top_of(from) + NODE_HEIGHT;
-        ok = pm_buffer_printf(out, "<path class=edge d='M%.0f %.0f", x, y);
-        for (uint32_t step = 1; ok && step <= edge->place_count + 1; step++) {
-            const struct node *next = &layout->nodes[edge_node(edge, step)];
-            bool last = step == edge->place_count + 1;
-            double end = top_of(next) - (last ? 4 : 0);
-            ok = pm_buffer_printf(out, "C%.0f %.0f %.0f %.0f %.0f %.0f", x, y + GAP_Y / 2.0,
-                                  next->x, end - GAP_Y / 2.0, next->x, end);
-            if (ok && !last)
-                ok = pm_buffer_printf(out, "V%.0f", top_of(next) + NODE_HEIGHT);
-            x = next->x;
-            y = top_of(next) + NODE_HEIGHT;
-        }
-        ok = ok && pm_buffer_append_string(out, "'/>");
-    }
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < layout->edge_count; i++)
+        ok = layout->edges[i].back ? draw_back(layout, &layout->edges[i], back++, out)
+                                   : draw_forward(layout, &layout->edges[i], out);
     return ok;
 }
 
-static bool draw_blocks(const struct layout *layout, struct pm_buffer *out)
+/* Whether a line of the GLSL belongs to the block, so that there is something to lead to. */
+static bool has_line(const struct pm_report_shader *shader, uint32_t block)
+{
+    for (size_t i = 0; i < shader->line_count; i++)
+        if (shader->lines[i].block == block)
+            return true;
+    return false;
+}
+
+static bool draw_block(const struct layout *layout, uint32_t number, size_t index,
+                       struct pm_buffer *out)
+{
+    const struct pm_report_block *block = &layout->shader->blocks[number];
+    const struct node *node = &layout->nodes[number];
+    const bool leads = has_line(layout->shader, number);
+    const double x = node->x - NODE_WIDTH / 2.0, y = top_of(node);
+    char colour[48], value[48] = "no sample";
+    pm_report_colour(colour, sizeof(colour), block->sampled, block->frequency.ratio);
+    if (block->sampled)
+        snprintf(value, sizeof(value), "%.4g×", block->frequency.ratio);
+    bool ok = !leads || pm_buffer_printf(out, "<a href='#s%zub%u'>", index, number);
+    ok = ok &&
+         pm_buffer_printf(
+             out,
+             "<g id='s%zug%u'><title>block %u: %u instructions, %u sampled calls, 95 %% interval "
+             "%.4g to %.4g, %.0f %% of lanes in uniform subgroups</title>"
+             "<rect x='%.0f' y='%.0f' width='%d' height='%d' rx='4' style='fill:%s'%s/>"
+             "<text x='%.0f' y='%.0f'>block %u</text><text class=value x='%.0f' y='%.0f'>%s</text>"
+             "</g>",
+             index, number, number, block->instructions, block->calls, block->frequency.ratio_low,
+             block->frequency.ratio_high, 100 * block->uniform.ratio, x, y, NODE_WIDTH, NODE_HEIGHT,
+             colour, block->at_most_once ? "" : " class='loop'", node->x, y + 16, number, node->x,
+             y + 32, value);
+    return ok && (!leads || pm_buffer_append_string(out, "</a>"));
+}
+
+static bool draw_blocks(const struct layout *layout, size_t index, struct pm_buffer *out)
 {
     bool ok = true;
-    for (uint32_t i = 0; ok && i < layout->shader->block_count; i++) {
-        const struct pm_report_block *block = &layout->shader->blocks[i];
-        const struct node *node = &layout->nodes[i];
-        char colour[48], value[48];
-        pm_report_colour(colour, sizeof(colour), block->sampled, block->frequency.ratio);
-        if (block->sampled)
-            snprintf(value, sizeof(value), "%.4g", block->frequency.ratio);
-        else
-            snprintf(value, sizeof(value), "no sample");
-        double x = node->x - NODE_WIDTH / 2.0, y = top_of(node);
-        ok = pm_buffer_printf(
-            out,
-            "<g><title>block %u: %u instructions, %u sampled calls, 95 %% interval %.4g to %.4g, "
-            "%.0f %% of lanes in uniform subgroups</title>"
-            "<rect x='%.0f' y='%.0f' width='%d' height='%d' rx='4' style='fill:%s'%s/>"
-            "<text x='%.0f' y='%.0f'>%u</text><text class=value x='%.0f' y='%.0f'>%s</text></g>",
-            i, block->instructions, block->calls, block->frequency.ratio_low,
-            block->frequency.ratio_high, 100 * block->uniform.ratio, x, y, NODE_WIDTH, NODE_HEIGHT,
-            colour, block->at_most_once ? "" : " class='loop'", node->x, y + 16, i, node->x, y + 32,
-            value);
-    }
+    for (uint32_t i = 0; ok && i < layout->shader->block_count; i++)
+        ok = draw_block(layout, i, index, out);
     return ok;
 }
 
@@ -380,18 +408,16 @@ static bool build(struct layout *layout)
     return place(layout);
 }
 
-bool pm_report_graph(const struct pm_report_shader *shader, struct pm_buffer *out)
+bool pm_report_graph(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
 {
     struct layout layout = {.shader = shader};
-    bool ok =
-        shader->block_count > 0 && build(&layout) &&
-        pm_buffer_printf(
-            out,
-            "<svg class=graph role=img aria-label='control-flow graph' width='%.0f' height='%.0f' "
-            "viewBox='0 0 %.0f %.0f'>",
-            layout.width, layout.height, layout.width, layout.height) &&
-        draw_edges(&layout, out) && draw_blocks(&layout, out) &&
-        pm_buffer_append_string(out, "</svg>");
+    bool ok = shader->block_count > 0 && build(&layout) &&
+              pm_buffer_printf(out,
+                               "<svg class=graph width='%.0f' height='%.0f' "
+                               "viewBox='0 0 %.0f %.0f'>",
+                               layout.width, layout.height, layout.width, layout.height) &&
+              draw_edges(&layout, out) && draw_blocks(&layout, index, out) &&
+              pm_buffer_append_string(out, "</svg>");
     free(layout.nodes);
     free(layout.edges);
     free(layout.by_rank);

@@ -32,174 +32,139 @@ void pm_report_colour(char *css, size_t size, bool sampled, double frequency)
              82 - 14 * once - 6 * hot);
 }
 
-static const char *stage_name(enum pm_stage stage)
+const char *pm_report_stage(const struct pm_report_shader *shader)
 {
-    return stage == PM_STAGE_COMPUTE ? "compute" : "fragment";
+    if (!shader->block_count)
+        return "unknown";
+    return shader->stage == PM_STAGE_COMPUTE ? "compute" : "fragment";
+}
+
+/* ---- the table ---- */
+
+static double total_heat(const struct pm_report *report)
+{
+    double sum = 0;
+    for (size_t i = 0; i < report->shader_count; i++)
+        sum += report->shaders[i].heat;
+    return sum;
+}
+
+static bool write_zeros(const struct pm_report_shader *shader, struct pm_buffer *out)
+{
+    const uint32_t tests = shader->specialized.transforms;
+    if (!shader->zero_estimates)
+        return pm_buffer_append_string(out, "<td>not profiled");
+    if (tests == 0)
+        return pm_buffer_append_string(out, "<td>nothing worth it");
+    return pm_buffer_printf(out, "<td>%u value%s tested", tests, tests == 1 ? "" : "s");
+}
+
+static bool write_row(const struct pm_report *report, size_t index, double heat,
+                      struct pm_buffer *out)
+{
+    const struct pm_report_shader *shader = &report->shaders[index];
+    char key[PM_SHADER_KEY_TEXT];
+    struct pm_coverage coverage;
+    pm_shader_key_format(&shader->estimates->key, key);
+    const double share = heat > 0 ? 100 * shader->heat / heat : 0;
+    bool ok = pm_estimates_coverage(shader->estimates, &coverage) &&
+              pm_buffer_append_string(out, "<tr><td class=key>");
+    if (ok && index < report->shown)
+        ok = pm_buffer_printf(out, "<a href='#s%zu'>%.12s</a>", index, key);
+    else if (ok)
+        ok = pm_buffer_printf(out, "%.12s", key);
+    ok = ok && pm_buffer_printf(out, "<td class=what>%s", pm_report_stage(shader));
+    if (ok && shader->writes && *shader->writes)
+        ok = pm_buffer_append_string(out, " → <b>") && pm_html_escape(out, shader->writes) &&
+             pm_buffer_append_string(out, "</b>");
+    if (ok && shader->uses && *shader->uses)
+        ok = pm_buffer_append_string(out, "<small>uses ") && pm_html_escape(out, shader->uses) &&
+             pm_buffer_append_string(out, "</small>");
+    if (ok && !shader->block_count)
+        ok = pm_buffer_append_string(out, ", not in the store");
+    ok = ok && pm_buffer_printf(
+                   out,
+                   "<td class=share><span style='width:%.1f%%'></span><b>%.1f %%</b><td>%u of %u"
+                   "<td title='%u to %u sampled calls a block'>%u<td>%llu",
+                   share / 2, share, coverage.covered, coverage.points, coverage.calls_least,
+                   coverage.calls_most, coverage.calls_median,
+                   (unsigned long long)shader->estimates->entry_lanes);
+    return ok && write_zeros(shader, out) &&
+           pm_buffer_printf(out, "<td>%s</tr>",
+                            shader->estimates->published ? "published" : "needs samples");
 }
 
 static bool write_table(const struct pm_report *report, struct pm_buffer *out)
 {
+    const double heat = total_heat(report);
     bool ok = pm_buffer_append_string(
-        out, "<h2>Shaders, the hottest first</h2><div "
-             "class=scroll><table><tr><th>shader<th>stage<th>blocks<th>covered"
-             "<th>sampled calls a block<th>sampled invocations<th>state</tr>");
-    for (size_t i = 0; ok && i < report->shader_count; i++) {
-        const struct pm_report_shader *shader = &report->shaders[i];
-        char key[PM_SHADER_KEY_TEXT];
-        struct pm_coverage coverage;
-        pm_shader_key_format(&shader->estimates->key, key);
-        ok = pm_estimates_coverage(shader->estimates, &coverage) &&
-             pm_buffer_append_string(out, "<tr><td class=key>");
-        if (ok && i < report->shown)
-            ok = pm_buffer_printf(out, "<a href='#s%s'>%.12s</a>", key, key);
-        else if (ok)
-            ok = pm_buffer_printf(out, "%.12s", key);
-        ok = ok && pm_buffer_printf(
-                       out, "<td>%s<td>%u<td>%u<td>%u to %u, median %u<td>%llu<td>%s</tr>",
-                       shader->block_count ? stage_name(shader->stage) : "not in the store",
-                       coverage.points, coverage.covered, coverage.calls_least, coverage.calls_most,
-                       coverage.calls_median, (unsigned long long)shader->estimates->entry_lanes,
-                       shader->estimates->published ? "published" : "needs samples");
-    }
-    return ok && pm_buffer_append_string(out, "</table></div>");
+        out, "<h2 id=shaders>Shaders, the hottest first</h2><div class=scroll tabindex=0 "
+             "role=region aria-label='table of shaders'><table class=shaders><thead><tr><th>shader"
+             "<th>what it is<th>instructions run<th>blocks covered<th>calls a block"
+             "<th>invocations<th>zeros<th>state</tr></thead>");
+    for (size_t i = 0; ok && i < report->shader_count; i++)
+        ok = write_row(report, i, heat, out);
+    return ok && pm_buffer_append_string(
+                     out, "</table></div><p class=note>Instructions run: the share of all that the "
+                          "sampled invocations ran. Calls a block: the median of sampled draws and "
+                          "dispatches that counted a block.</p>");
 }
 
-/* The likeliest zero of the line; the pointer rests on it for all of them. */
-static bool write_zeros(const struct pm_report_shader *shader, const struct pm_report_line *line,
-                        struct pm_buffer *out)
-{
-    if (line->zero_count == 0)
-        return pm_buffer_append_string(out, "<td class=n>");
-    const struct pm_report_zero *zeros = &shader->zeros[line->first_zero];
-    bool ok = pm_buffer_append_string(out, "<td class=n title='");
-    for (uint32_t i = 0; ok && i < line->zero_count; i++)
-        ok = pm_buffer_printf(out, "%s%s: %.3f (%.3f to %.3f), %u calls", i ? "&#10;" : "",
-                              zeros[i].name, zeros[i].zero.ratio, zeros[i].zero.ratio_low,
-                              zeros[i].zero.ratio_high, zeros[i].calls);
-    return ok && pm_buffer_printf(out, "'>%.3g", zeros[0].zero.ratio);
-}
-
-static bool write_line(const struct pm_report_shader *shader, const struct pm_report_line *line,
-                       bool repeats, struct pm_buffer *out)
-{
-    bool ok;
-    if (line->block == PM_NO_BLOCK) {
-        ok = pm_buffer_append_string(out, "<tr><td class=n><td class=n>");
-    } else {
-        const struct pm_report_block *block = &shader->blocks[line->block];
-        char colour[48], number[16] = "", value[32] = "";
-        pm_report_colour(colour, sizeof(colour), block->sampled, block->frequency.ratio);
-        if (!repeats) {
-            snprintf(number, sizeof(number), "%u", line->block);
-            if (block->sampled)
-                snprintf(value, sizeof(value), "%.4g", block->frequency.ratio);
-            else
-                snprintf(value, sizeof(value), "?");
-        }
-        ok =
-            pm_buffer_printf(out, "<tr class=on style='background:%s'><td class=n>%s<td class=n>%s",
-                             colour, number, value);
-    }
-    return ok && write_zeros(shader, line, out) && pm_buffer_append_string(out, "<td class=t>") &&
-           pm_html_escape(out, line->text) && pm_buffer_append_string(out, "</tr>");
-}
-
-static bool write_note(struct pm_buffer *out, const char *what, const char *why)
-{
-    return pm_buffer_append_string(out, "<p class=note>") && pm_html_escape(out, what) &&
-           pm_html_escape(out, why) && pm_buffer_append_string(out, "</p>");
-}
-
-static bool write_source(const struct pm_report_shader *shader, struct pm_buffer *out)
-{
-    if (shader->why_no_lines)
-        return write_note(out, "No GLSL: ", shader->why_no_lines);
-    bool ok = pm_buffer_append_string(
-        out, "<div class=scroll><table class=glsl><tr><td class=n>block<td class=n>runs"
-             "<td class=n>zero<td></tr>");
-    for (size_t i = 0; ok && i < shader->line_count; i++)
-        ok = write_line(shader, &shader->lines[i],
-                        i > 0 && shader->lines[i - 1].block == shader->lines[i].block, out);
-    return ok && pm_buffer_append_string(out, "</table></div>");
-}
-
-/* What the shader becomes; nothing where it has no zero profile. */
-static bool write_specialized(const struct pm_report_shader *shader, struct pm_buffer *out)
-{
-    const struct pm_report_specialized *after = &shader->specialized;
-    if (after->why)
-        return write_note(out, "No specialized version: ", after->why);
-    if (!shader->zero_estimates || shader->why_no_lines)
-        return true;
-    if (!after->lines)
-        return write_note(out, "Nothing here is worth specializing for zeros.", "");
-    bool ok = pm_buffer_printf(out,
-                               "<details><summary>After specializing for zeros: %u value%s "
-                               "tested</summary><div class=scroll><table class=glsl>",
-                               after->transforms, after->transforms == 1 ? "" : "s");
-    for (size_t i = 0; ok && i < after->line_count; i++)
-        ok = pm_buffer_append_string(out, "<tr><td class=t>") &&
-             pm_html_escape(out, after->lines[i].text) && pm_buffer_append_string(out, "</tr>");
-    return ok && pm_buffer_append_string(out, "</table></div></details>");
-}
-
-static bool write_shader(const struct pm_report_shader *shader, struct pm_buffer *out)
-{
-    char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&shader->estimates->key, key);
-    bool ok = pm_buffer_printf(
-        out,
-        "<h2 id='s%s'>%s shader <span class=key>%.12s</span></h2><p class=note>key <span "
-        "class=key>%s</span>, subgroup size %u, %u blocks, %llu sampled invocations%s</p>",
-        key, shader->block_count ? stage_name(shader->stage) : "Unknown", key, key,
-        shader->estimates->environment.subgroup_size, shader->estimates->space,
-        (unsigned long long)shader->estimates->entry_lanes,
-        shader->estimates->flags & PM_PROFILE_OCCLUDED
-            ? "; pixels that fail a later test are counted too"
-            : "");
-    if (ok && shader->block_count)
-        ok = pm_buffer_append_string(out, "<div class=scroll>") && pm_report_graph(shader, out) &&
-             pm_buffer_append_string(out, "</div>");
-    return ok && write_source(shader, out) && write_specialized(shader, out);
-}
+/* ---- the page ---- */
 
 static bool write_legend(struct pm_buffer *out)
 {
     static const double marks[] = {0, 0.25, 0.5, 0.75, 1, 4, 32};
     char colour[48];
-    bool ok =
-        pm_buffer_append_string(out, "<p class=legend>How often a block runs per invocation: ");
+    bool ok = pm_buffer_append_string(
+        out, "<h2>How to read a shader</h2><p class=legend>A block runs so often per invocation: ");
     for (size_t i = 0; ok && i < sizeof(marks) / sizeof(marks[0]); i++) {
         pm_report_colour(colour, sizeof(colour), true, marks[i]);
-        ok = pm_buffer_printf(out, "<span style='background:%s'>%g</span>", colour, marks[i]);
+        ok = pm_buffer_printf(out, "<span style='background:%s'>%g×</span>", colour, marks[i]);
     }
     pm_report_colour(colour, sizeof(colour), false, 0);
     return ok &&
            pm_buffer_printf(
                out,
-               "<span style='background:%s'>no sample</span> Thick frames: in a loop. Numbers are "
-               "ratios of sums; rest the pointer on a block for its interval. Zero: the share of a "
-               "subgroup's writes in which a value written in the line is zero in every lane; rest "
-               "the pointer on it for all the line's values.</p>",
+               "<span style='background:%s'>no sample</span></p><p class=note>The graph and the "
+               "GLSL have the same colours and numbers, and lead to each other. Thick frames: in a "
+               "loop; dashed lines lead back. The GLSL is what the profile counts: functions are "
+               "inlined, and a variable that is written several times has a number behind its "
+               "name. "
+               "P(zero): how often a value that the line writes is zero in every lane of a "
+               "subgroup; "
+               "where a line writes several, the likeliest stands there, and opening it shows all, "
+               "with 95&#160;%% intervals. From 0.32 on, in bold, a value is considered for "
+               "specializing.</p>",
                colour);
+}
+
+static bool write_head(const struct pm_report *report, struct pm_buffer *out)
+{
+    return pm_buffer_append_string(
+               out, "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport "
+                    "content='width=device-width,initial-scale=1'><title>") &&
+           pm_html_escape(out, report->game) &&
+           pm_buffer_append_string(out, " – Piecemeal</title><style>") &&
+           pm_buffer_append_string(out, style) &&
+           pm_buffer_append_string(
+               out, "</style></head><body><svg width=0 height=0 class=defs "
+                    "aria-hidden=true><defs><marker "
+                    "id=arrow viewBox='0 0 8 8' refX=6 refY=4 markerWidth=7 markerHeight=7 "
+                    "orient=auto><path class=head d='M0 0L8 4L0 8z'/></marker></defs></svg><h1>") &&
+           pm_html_escape(out, report->game) &&
+           pm_buffer_append_string(out,
+                                   "</h1><p class=note>A profile of its shaders, from <code>") &&
+           pm_html_escape(out, report->origin) && pm_buffer_append_string(out, "</code>.</p>");
 }
 
 bool pm_report_page(const struct pm_report *report, struct pm_buffer *out)
 {
-    bool ok = pm_buffer_append_string(
-                  out, "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
-                       "content='width=device-width'><title>") &&
-              pm_html_escape(out, report->game) &&
-              pm_buffer_append_string(out, " – Piecemeal</title>") &&
-              pm_buffer_append_string(out, "<style>") && pm_buffer_append_string(out, style) &&
-              pm_buffer_append_string(out, "</style>") && pm_buffer_append_string(out, "<h1>") &&
-              pm_html_escape(out, report->game) &&
-              pm_buffer_append_string(out, "</h1><p class=note>From <code>") &&
-              pm_html_escape(out, report->origin) &&
-              pm_buffer_append_string(out, "</code>.</p><h2>Coverage over time</h2>") &&
+    bool ok = write_head(report, out) &&
+              pm_buffer_append_string(out, "<h2>Coverage over time</h2>") &&
               pm_report_chart(report->coverage, report->coverage_count, out) &&
               write_table(report, out) && write_legend(out);
     for (size_t i = 0; ok && i < report->shown; i++)
-        ok = write_shader(&report->shaders[i], out);
-    return ok && pm_buffer_append_string(out, "</html>\n");
+        ok = pm_report_section(report, i, out);
+    return ok && pm_buffer_append_string(out, "</body></html>\n");
 }

@@ -31,8 +31,21 @@ bool pm_html_escape(struct pm_buffer *out, const char *text);
  */
 void pm_report_colour(char *css, size_t size, bool sampled, double frequency);
 
+/* "fragment", "compute", or "unknown" where the shader is not in the store. */
+const char *pm_report_stage(const struct pm_report_shader *shader);
+
+/* A paragraph beside the figures. */
+bool pm_report_note(struct pm_buffer *out, const char *what, const char *why);
+
+/* report_section.c: appends what there is of one of the report's shaders. Its elements have ids:
+ * s3 of the fourth shader, s3g5 its block 5 in the graph, s3b5 in the GLSL, s3l17 a line. */
+bool pm_report_section(const struct pm_report *report, size_t index, struct pm_buffer *out);
+
 /* report_graph.c: appends the control-flow graph as SVG. */
-bool pm_report_graph(const struct pm_report_shader *shader, struct pm_buffer *out);
+bool pm_report_graph(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out);
+
+/* report_after.c: appends what the shader becomes; nothing where it has no zero profile. */
+bool pm_report_after(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out);
 
 /* report_chart.c: appends the coverage over time as SVG. */
 bool pm_report_chart(const struct pm_report_coverage *samples, size_t count, struct pm_buffer *out);

@@ -36,14 +36,24 @@ struct pm_report_line {
 struct pm_report_zero {
     uint32_t candidate; /* its number */
     uint32_t line;      /* of the shader's lines */
-    char name[32];      /* the value: "%17", "%17.xyz", "%17 %18 %19" */
+    const char *name;   /* the value: "normal.xyz", "%17", "low_x low_y" */
     struct pm_ratio zero, writes;
     uint32_t calls;
+};
+
+/* A value that specialize_zero tests, and what it estimates of that: cycles a subgroup. */
+struct pm_report_test {
+    const char *name; /* as above */
+    uint32_t line;    /* of the shader's lines; UINT32_MAX: none */
+    uint32_t round;   /* that took it, from 1 on */
+    double probability, region, specialized, check, saved;
 };
 
 /* What specialize_zero makes of the shader with these estimates. */
 struct pm_report_specialized {
     uint32_t transforms;
+    struct pm_report_test *tests; /* in the order in which they were taken */
+    uint32_t test_count;
     struct pm_report_line *lines; /* of its GLSL; NULL: not transformed, or no GLSL */
     size_t line_count;
     const char *why; /* NULL, or why there is none */
@@ -53,6 +63,7 @@ struct pm_report_shader {
     const struct pm_shader_estimates *estimates;
     const struct pm_shader_estimates *zero_estimates; /* NULL: no zero profile */
     enum pm_stage stage;
+    const char *uses, *writes;      /* names of resources and outputs, "" or NULL: none known */
     struct pm_report_block *blocks; /* numbered as the points are */
     uint32_t block_count;
     struct pm_report_line *lines;
@@ -86,6 +97,10 @@ bool pm_report_shader_build(const struct pm_report_source *source,
  * that the lines are of. */
 bool pm_report_zero_build(const struct pm_words *words, struct pm_arena *arena,
                           struct pm_report_shader *shader, struct pm_error *error);
+
+/* report_globals.c: shader->uses and shader->writes. false: out of memory. */
+bool pm_report_globals(const struct pm_words *module, struct pm_arena *arena,
+                       struct pm_report_shader *shader);
 
 /* report_source.c: GLSL by SPIRV-Cross of a module whose instructions it marks with line
  * directives. words: canonical, names kept where there are any; blocks in the points' order. */

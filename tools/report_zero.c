@@ -1,7 +1,11 @@
 /* Zero candidates beside the GLSL lines that write them, and the shader after specialize_zero. */
+#include "shader_rewrite/canonical_words.h"
 #include "shader_rewrite/ir_module.h"
 #include "shader_rewrite/zero_profile.h"
 #include "tools/report_shader.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,15 +59,32 @@ static uint32_t find_line(const struct place *places, size_t count, uint32_t blo
     return low > 0 && places[low - 1].block == block ? places[low - 1].line : UINT32_MAX;
 }
 
-static void name_candidate(const struct pm_zero_candidate *candidate, uint32_t width, char *name,
-                           size_t size)
+/* By id: the text of its OpName; NULL: none. NULL: out of memory. */
+static const char **read_names(const struct pm_words *words, struct pm_arena *arena)
 {
+    const char **names = pm_arena_zalloc(arena, words->data[3], sizeof(*names));
+    for (struct pm_walk walk = pm_walk_begin(words); names && pm_walk_next(&walk);)
+        if (walk.opcode == SpvOpName && words->data[walk.at + 2])
+            names[words->data[walk.at + 1]] = (const char *)(words->data + walk.at + 2);
+    return names;
+}
+
+static const char *name_candidate(const char *const *names,
+                                  const struct pm_zero_candidate *candidate, uint32_t width,
+                                  struct pm_arena *arena)
+{
+    char name[256] = "";
     size_t used = 0;
-    for (uint32_t i = 0; i < candidate->value_count && used < size; i++)
-        used += (size_t)snprintf(name + used, size - used, "%s%%%u", i ? " " : "",
-                                 candidate->values[i]);
-    if (candidate->components < width && used < size)
-        snprintf(name + used, size - used, ".%.*s", (int)candidate->components, "xyzw");
+    for (uint32_t i = 0; i < candidate->value_count && used < sizeof(name); i++) {
+        const char *text = names[candidate->values[i]];
+        used +=
+            (size_t)(text ? snprintf(name + used, sizeof(name) - used, "%s%s", i ? " " : "", text)
+                          : snprintf(name + used, sizeof(name) - used, "%s%%%u", i ? " " : "",
+                                     candidate->values[i]));
+    }
+    if (candidate->components < width && used < sizeof(name))
+        snprintf(name + used, sizeof(name) - used, ".%.*s", (int)candidate->components, "xyzw");
+    return pm_arena_strdup(arena, name);
 }
 
 static uint32_t width_of(const struct pm_ir_instr *value)
@@ -92,13 +113,15 @@ static void give_to_lines(struct pm_report_shader *shader)
     }
 }
 
-static bool fill_zeros(const struct pm_ir_module *module, const struct pm_zero_points *candidates,
-                       struct pm_arena *arena, struct pm_report_shader *shader)
+static bool fill_zeros(const struct pm_words *words, const struct pm_ir_module *module,
+                       const struct pm_zero_points *candidates, struct pm_arena *arena,
+                       struct pm_report_shader *shader)
 {
     size_t place_count;
+    const char **names = read_names(words, arena);
     const struct place *places = sort_lines(shader, arena, &place_count);
     shader->zeros = pm_arena_zalloc(arena, candidates->count + 1u, sizeof(*shader->zeros));
-    if (!places || !shader->zeros)
+    if (!names || !places || !shader->zeros)
         return false;
     for (uint32_t i = 0; i < candidates->count; i++) {
         const struct pm_zero_candidate *candidate = &candidates->candidates[i];
@@ -117,13 +140,67 @@ static bool fill_zeros(const struct pm_ir_module *module, const struct pm_zero_p
             .writes = estimate->measures[PM_MEASURE_WRITES],
             .calls = estimate->calls,
         };
-        name_candidate(candidate, width_of(value), zero->name, sizeof(zero->name));
+        zero->name = name_candidate(names, candidate, width_of(value), arena);
+        if (!zero->name)
+            return false;
     }
     give_to_lines(shader);
     return true;
 }
 
 /* ---- after ---- */
+
+static const struct pm_report_zero *find_zero(const struct pm_report_shader *shader,
+                                              uint32_t candidate)
+{
+    for (uint32_t i = 0; i < shader->zero_count; i++)
+        if (shader->zeros[i].candidate == candidate)
+            return &shader->zeros[i];
+    return NULL;
+}
+
+static double number_of(const cJSON *candidate, const char *key)
+{
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(candidate, key);
+    return cJSON_IsNumber(number) ? number->valuedouble : NAN;
+}
+
+static int compare_rounds(const void *a, const void *b)
+{
+    const struct pm_report_test *x = a, *y = b;
+    return (x->round > y->round) - (x->round < y->round);
+}
+
+/* Which values are tested, by the pass's own report. */
+static bool read_tests(const char *report, struct pm_arena *arena, struct pm_report_shader *shader)
+{
+    struct pm_report_specialized *out = &shader->specialized;
+    cJSON *root = cJSON_Parse(report);
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "candidates"), *candidate;
+    const size_t most = (size_t)cJSON_GetArraySize(list) + 1;
+    out->tests = pm_arena_zalloc(arena, most, sizeof(*out->tests));
+    cJSON_ArrayForEach(candidate, list)
+    {
+        const double round = number_of(candidate, "taken");
+        const struct pm_report_zero *zero = find_zero(shader, (uint32_t)number_of(candidate, "id"));
+        if (!out->tests || !(round > 0))
+            continue;
+        out->tests[out->test_count++] = (struct pm_report_test){
+            .name = zero ? zero->name : "a value without a line",
+            .line = zero ? zero->line : UINT32_MAX,
+            .round = (uint32_t)round,
+            .probability = number_of(candidate, "P(zero)"),
+            .region = number_of(candidate, "T_R"),
+            .specialized = number_of(candidate, "T_S"),
+            .check = number_of(candidate, "T_check"),
+            .saved = number_of(candidate, "saved"),
+        };
+    }
+    cJSON_Delete(root);
+    if (root && out->tests)
+        qsort(out->tests, out->test_count, sizeof(*out->tests), compare_rounds);
+    return root && out->tests;
+}
 
 static bool specialize(const struct pm_words *words, struct pm_arena *arena,
                        struct pm_report_shader *shader, struct pm_error *error)
@@ -146,6 +223,8 @@ static bool specialize(const struct pm_words *words, struct pm_arena *arena,
                 ok = pm_report_source_lines(made.words.data, made.words.count, &points, arena,
                                             &out->lines, &out->line_count, &why);
             pm_block_points_finish(&points);
+            ok = ok && (read_tests(made.report, arena, shader) ||
+                        pm_fail(&why, PM_ERROR_MEMORY, "out of memory"));
         }
         pm_specialized_finish(&made);
     }
@@ -167,7 +246,7 @@ bool pm_report_zero_build(const struct pm_words *words, struct pm_arena *arena,
               pm_fail(error, PM_ERROR_INPUT, "the stored shader has %u candidates, its profile %u",
                       candidates.count, shader->zero_estimates->space);
     struct pm_ir_module *module = ok ? pm_ir_parse(words->data, words->count, error) : NULL;
-    ok = module && (fill_zeros(module, &candidates, arena, shader) ||
+    ok = module && (fill_zeros(words, module, &candidates, arena, shader) ||
                     pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
     pm_ir_module_destroy(module);
     pm_zero_points_finish(&candidates);

@@ -1,5 +1,6 @@
 #include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/zero.h"
 #include "spirv_text.h"
 
 #include <setjmp.h>
@@ -199,6 +200,38 @@ static void test_early_returns(void **state)
 
 /* ---- the corpus ---- */
 
+/* What people read is the same shader: its blocks and candidates have the same numbers. */
+static void assert_named_is_the_same(const struct pm_canonicalize_info *info, const char *name,
+                                     const struct pm_words *canonical)
+{
+    struct pm_canonicalize_info with_names = *info;
+    struct pm_words named;
+    struct pm_error error = {0};
+    struct pm_block_points blocks[2];
+    struct pm_zero_points zeros[2];
+    with_names.keep_names = true;
+    if (!pm_canonicalize(&with_names, &named, &error))
+        fail_msg("%s, with names: %s", name, error.message);
+    assert_int_equal(pm_test_count(&named, "OpLine"), 0);
+    assert_int_equal(pm_test_count(&named, "OpString"), 0);
+    const struct pm_words *modules[2] = {canonical, &named};
+    for (int i = 0; i < 2; i++)
+        if (!pm_points_blocks(modules[i]->data, modules[i]->count, &blocks[i], &error) ||
+            !pm_points_zero(modules[i]->data, modules[i]->count, &zeros[i], &error))
+            fail_msg("%s: %s", name, error.message);
+    assert_int_equal(blocks[0].count, blocks[1].count);
+    assert_int_equal(zeros[0].count, zeros[1].count);
+    for (uint32_t i = 0; i < zeros[0].count; i++) {
+        assert_int_equal(zeros[0].candidates[i].block, zeros[1].candidates[i].block);
+        assert_int_equal(zeros[0].candidates[i].components, zeros[1].candidates[i].components);
+    }
+    for (int i = 0; i < 2; i++) {
+        pm_block_points_finish(&blocks[i]);
+        pm_zero_points_finish(&zeros[i]);
+    }
+    pm_words_finish(&named);
+}
+
 static struct pm_words canonical_of_file(const struct corpus_file *file)
 {
     const bool nested = strstr(file->name, "nested.spvasm") != NULL;
@@ -220,6 +253,7 @@ static struct pm_words canonical_of_file(const struct corpus_file *file)
         fail_msg("%s, canonicalized: %s", file->name, error.message);
     assert_same_words(&out, &again);
     pm_words_finish(&again);
+    assert_named_is_the_same(&info, file->name, &out);
     return out;
 }
 

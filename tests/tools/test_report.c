@@ -1,9 +1,13 @@
 #include "base/file.h"
 #include "shader_rewrite/zero.h"
+#include "tools/report_diff.h"
+#include "tools/report_marks.h"
 #include "tools/report_page.h"
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 /* cmocka wants the four above first */
@@ -172,7 +176,7 @@ static void test_zeros_stand_beside_their_lines(void **state)
             const struct pm_report_zero *zero = &shader->zeros[seen];
             assert_int_equal(zero->line, i);
             assert_int_equal(zero->calls, 7);
-            assert_true(zero->name[0] == '%');
+            assert_true(zero->name[0] != '\0');
             /* the likeliest first */
             assert_true(j == 0 || zero->zero.ratio <= zero[-1].zero.ratio);
         }
@@ -191,6 +195,117 @@ static size_t occurrences(const char *text, const char *part)
     while ((text = strstr(text, part))) {
         count++;
         text += strlen(part);
+    }
+    return count;
+}
+
+/* The variables are gone in the canonical module. */
+static void test_values_have_the_authors_names(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct pm_report_shader *shader = &fixture->shader;
+    bool named = false;
+    assert_true(strncmp(line_with(shader, "int i")->text, "    int i", 9) == 0);
+    assert_non_null(strstr(line_with(shader, "tint.xyz * float(i)")->text, "vec3 sum"));
+    assert_non_null(strstr(line_with(shader, "sqrt(")->text, "vec3 sum"));
+    for (size_t i = 0; i < shader->line_count; i++)
+        assert_null(strstr(shader->lines[i].text, PM_REPORT_KEPT));
+    for (uint32_t i = 0; i < shader->zero_count; i++)
+        named = named || strcmp(shader->zeros[i].name, "sum") == 0;
+    assert_true(named);
+    assert_string_equal(shader->uses, "material, tint");
+    assert_string_equal(shader->writes, "colour");
+}
+
+static void test_numbers_are_short(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"a = 0.100000001490116119384765625;", "a = 0.1;"},
+        {"a = vec2(0.00999999977648258209228515625, 7.0);", "a = vec2(0.01, 7.0);"},
+        {"a = 16777216.0 + 1.00000000000000000000e+10;", "a = 16777216.0 + 1e+10;"},
+        {"a = 0.1000000000000000055511151231257827lf;",
+         "a = 0.1000000000000000055511151231257827lf;"},
+        {"v_0.500000 = x1.250000 + 3u * 12;", "v_0.500000 = x1.250000 + 3u * 12;"},
+        {"1e400.0 1.0e500 1.", "1e400.0 1.0e500 1."},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char line[128];
+        strcpy(line, cases[i][0]);
+        pm_report_shorten_numbers(line);
+        assert_string_equal(line, cases[i][1]);
+    }
+}
+
+static void test_changes_are_found(void **state)
+{
+    (void)state;
+    const char *const from[] = {"a", "  b", "c", "d", "e", "f"};
+    const char *const to[] = {"a", "b", "x", "d", "y", "e", "f"};
+    bool left[6], kept[7];
+    assert_true(pm_report_diff(from, 6, to, 7, left, kept));
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(left[i], i != 2);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(kept[i], i != 2 && i != 4);
+    assert_true(pm_report_diff(from, 6, from, 0, left, kept));
+    for (size_t i = 0; i < 6; i++)
+        assert_false(left[i]);
+    assert_true(pm_report_diff(from, 0, to, 7, left, kept));
+    assert_true(pm_report_diff(from, 6, from, 6, left, kept));
+    assert_true(left[0] && left[5] && kept[5]);
+}
+
+/* Of a value that is tested: what is estimated, where it is written, and what changes. */
+static void test_specialized_is_shown_as_a_change(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct pm_report_shader shader = fixture->shader;
+    struct pm_report_test tested = {.name = "a<b",
+                                    .line = 3,
+                                    .round = 1,
+                                    .probability = 0.75,
+                                    .region = 120,
+                                    .specialized = 20,
+                                    .check = 4,
+                                    .saved = NAN};
+    struct pm_report_line *lines = calloc(shader.line_count + 1, sizeof(*lines));
+    struct pm_buffer out;
+    assert_non_null(lines);
+    memcpy(lines, shader.lines, shader.line_count * sizeof(*lines));
+    lines[shader.line_count] = (struct pm_report_line){.text = "if (zero & one)"};
+    shader.specialized = (struct pm_report_specialized){.transforms = 1,
+                                                        .tests = &tested,
+                                                        .test_count = 1,
+                                                        .lines = lines,
+                                                        .line_count = shader.line_count + 1};
+    pm_buffer_init(&out, 1 << 20);
+    assert_true(pm_report_after(&shader, 4, &out));
+    const char *page = (const char *)out.data;
+    assert_non_null(
+        strstr(page, "<a href='#s4l3'>a&#60;b</a><td>0.750<td>120<td>20<td>4<td></tr>"));
+    assert_int_equal(occurrences(page, "<tr class=new>"), 1);
+    assert_int_equal(occurrences(page, "<tr class=gone>"), 0);
+    assert_non_null(strstr(page, "if (zero &#38; one)"));
+    assert_int_equal(occurrences(page, " lines as before"), 1);
+    pm_buffer_finish(&out);
+    free(lines);
+}
+
+/* Returns how many links there are; each leads to one element of the page. */
+static size_t check_links(const char *page)
+{
+    size_t count = 0;
+    for (const char *at = page; (at = strstr(at, " href='#")); count++) {
+        char single[64], plain[64];
+        at += strlen(" href='#");
+        const int length = (int)strcspn(at, "'");
+        snprintf(single, sizeof(single), " id='%.*s'", length, at);
+        snprintf(plain, sizeof(plain), " id=%.*s>", length, at); /* the page's own */
+        const size_t found = occurrences(page, single) + occurrences(page, plain);
+        if (found != 1)
+            fail_msg("%zu elements have%s", found, single);
     }
     return count;
 }
@@ -215,8 +330,8 @@ static void test_page_has_every_block(void **state)
     assert_true(pm_report_page(&report, &out));
     const char *page = (const char *)out.data;
     assert_int_equal(occurrences(page, "<title>block "), fixture->shader.block_count);
-    assert_true(occurrences(page, "<td class=n title=") >= 2);
-    assert_int_equal(occurrences(page, "After specializing for zeros") +
+    assert_true(occurrences(page, "<td class=z><details><summary") >= 2);
+    assert_int_equal(occurrences(page, "Specialized for zeros: ") +
                          occurrences(page, "Nothing here is worth specializing"),
                      1);
     assert_non_null(strstr(page, "a &#60;game&#62;"));
@@ -227,6 +342,11 @@ static void test_page_has_every_block(void **state)
     assert_non_null(strstr(page, "no sample</text>"));
     assert_int_equal(occurrences(page, "<rect "), occurrences(page, "'/><text x='"));
     assert_true(occurrences(page, " class='loop'/>") >= 2);
+    assert_int_equal(check_links(page), occurrences(page, " href='#"));
+    assert_true(occurrences(page, " href='#s0b") >= 3);
+    assert_int_equal(occurrences(page, "id='s0g"), fixture->shader.block_count);
+    assert_non_null(strstr(page, "<code>colour</code>"));
+    assert_non_null(strstr(page, "uses material, tint"));
     pm_buffer_finish(&out);
 }
 
@@ -252,6 +372,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_flow_is_the_shaders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_author_recognizes_the_glsl, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_zeros_stand_beside_their_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_values_have_the_authors_names, set_up, tear_down),
+        cmocka_unit_test(test_numbers_are_short),
+        cmocka_unit_test(test_changes_are_found),
+        cmocka_unit_test_setup_teardown(test_specialized_is_shown_as_a_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_page_has_every_block, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_page_over_its_cap_fails, set_up, tear_down),
     };

@@ -373,10 +373,7 @@ static bool take_all(struct group *group, struct pm_prepared *const *prepared,
         done = !prepared[i] ||
                take(group, prepared[i], sources ? sources[i] : NULL, &outcomes[i], error);
     done = done && group_flush(group, error);
-    if (done)
-        done = storage->operations->commit(storage, error);
-    else
-        storage->operations->rollback(storage);
+    done = pm_storage_end(storage, done, error);
     if (done) {
         pm_sources_keep(aggregator->sources);
     } else {

@@ -113,10 +113,7 @@ static bool store_whole(struct pm_aggregator *aggregator, const char *scene,
                (*scene || storage->operations->add_coverage(
                               storage, game, pm_aggregator_now(aggregator), curated->uploads,
                               curated->points_covered, curated->points, error));
-        if (done)
-            done = storage->operations->commit(storage, error);
-        else
-            storage->operations->rollback(storage);
+        done = pm_storage_end(storage, done, error);
     }
     pthread_mutex_unlock(&aggregator->write_mutex);
     return done;

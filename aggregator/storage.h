@@ -252,6 +252,9 @@ struct pm_storage {
     const struct pm_storage_operations *operations;
 };
 
+/* Ends what begin began: commits when it is done, else undoes it. false: nothing of it was kept. */
+bool pm_storage_end(struct pm_storage *storage, bool done, struct pm_error *error);
+
 /* WAL, synchronous=FULL. path is created (0600) when missing. A file of a newer schema is refused
  * (PM_ERROR_UNSUPPORTED), and so is one that is not ours or is damaged (PM_ERROR_INPUT). Another
  * process may have the same file open: writers wait for each other for up to ten seconds. */

@@ -181,10 +181,7 @@ bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator
                add_game(&import, from, error) &&
                from->operations->list_scenes(from, game, UINT32_MAX, visit_scene, &import, error) &&
                from->operations->read_game(from, game, NULL, visit_blob, &import, error);
-        if (done)
-            done = storage->operations->commit(storage, error);
-        else
-            storage->operations->rollback(storage);
+        done = pm_storage_end(storage, done, error);
     }
     pthread_mutex_unlock(&aggregator->write_mutex);
     return done;
@@ -224,10 +221,7 @@ bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
     bool done = storage->operations->begin(storage, error);
     if (done) {
         done = drop(aggregator, game, key, blobs, error);
-        if (done)
-            done = storage->operations->commit(storage, error);
-        else
-            storage->operations->rollback(storage);
+        done = pm_storage_end(storage, done, error);
     }
     pthread_mutex_unlock(&aggregator->write_mutex);
     return done && (!key || pm_aggregator_curate(aggregator, game, error));

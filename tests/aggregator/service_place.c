@@ -69,6 +69,16 @@ struct reply place_database(const struct place *place, const char *game, const c
     return reply;
 }
 
+struct reply place_next_database(const struct place *place, const char *game, const char *etag)
+{
+    struct reply reply = place_database(place, game, etag);
+    for (uint64_t until = 0; reply.status == 304 && patience(&until);) {
+        reply_finish(&reply);
+        reply = place_database(place, game, etag);
+    }
+    return reply;
+}
+
 uint32_t sessions_of_first(struct place *place)
 {
     struct pm_database database;

@@ -25,6 +25,9 @@ void assert_error(struct reply reply, long status, const char *what);
  * condition: of If-None-Match; NULL: none. */
 struct reply place_database(const struct place *place, const char *game, const char *condition);
 
+/* The same once it is no longer the one of this ETag. */
+struct reply place_next_database(const struct place *place, const char *game, const char *etag);
+
 /* The uploads that the first point of the first shader of "game" is known from. */
 uint32_t sessions_of_first(struct place *place);
 

@@ -53,7 +53,9 @@ static bool understand(struct pm_credentials *credentials, struct pm_error *erro
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a certificate");
     const int code = gnutls_certificate_set_x509_key_mem(credentials->gnutls, &certificate, &key,
                                                          GNUTLS_X509_FMT_PEM);
-    return code >= 0 || pm_fail(error, PM_ERROR_INPUT, "%s", gnutls_strerror(code));
+    const char *why = gnutls_strerror(code);
+    return code >= 0 ||
+           pm_fail(error, PM_ERROR_INPUT, "%.*s", (int)strcspn(why, "."), why); /* one sentence */
 }
 
 static bool read_pem(const char *path, struct pm_buffer *text, struct pm_error *error)

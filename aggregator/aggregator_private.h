@@ -77,6 +77,9 @@ void pm_quarantine_add_profile(struct pm_aggregator *aggregator, const struct pm
 /* Writes what waits, under the write mutex. */
 bool pm_quarantine_write(struct pm_aggregator *aggregator, struct pm_error *error);
 void pm_quarantine_finish(struct pm_waiting *waiting);
+/* Keeps data, compressed, at once: in a transaction, under the write mutex. */
+bool pm_quarantine_set_aside(struct pm_aggregator *aggregator, const char *game, const char *reason,
+                             const void *data, size_t size, struct pm_error *error);
 
 /* ---- ingest_prepare.c ---- */
 

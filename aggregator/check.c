@@ -2,8 +2,8 @@
 #include "aggregator/etag.h"
 
 #include "aggregator/aggregator_private.h"
+#include "aggregator/damaged.h"
 #include "aggregator/names.h"
-#include "aggregator/samples.h"
 #include "aggregator/storage_sqlite_check.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -99,27 +99,12 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
 
 /* ---- samples that wait ---- */
 
-static bool sample_is_right(const struct pm_sample *sample, struct pm_error *error)
-{
-    struct pm_point_counts *points = malloc((sample->shader.point_count + 1) * sizeof(*points));
-    const bool done = points ? pm_sample_points(sample, points, error)
-                             : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    free(points);
-    return done;
-}
-
 static bool visit_samples(void *user, const struct pm_storage_samples *row, struct pm_error *error)
 {
     struct game *game = user;
-    struct pm_sample_reader reader;
     struct pm_error why = {0};
-    bool end = false, fine = true;
     (void)error;
-    pm_sample_reader_init(&reader, row->data, row->size);
-    while (fine && !end)
-        fine =
-            pm_sample_next(&reader, &end, &why) && (end || sample_is_right(&reader.sample, &why));
-    if (!fine) {
+    if (!pm_damaged_check(row, &why)) {
         char what[192];
         snprintf(what, sizeof(what), "game \"%.100s\": what waits to be folded in, row %" PRId64,
                  game->name, (int64_t)row->row);
@@ -236,6 +221,27 @@ static bool visit_scene(void *user, const char *scene, uint64_t uploads, uint32_
     return true;
 }
 
+/* ---- what was set aside ---- */
+
+static bool visit_quarantined(void *user, const struct pm_quarantined *entry,
+                              struct pm_error *error)
+{
+    const struct check *check = user;
+    (void)error;
+    if (strncmp(entry->reason, PM_DAMAGED_REASON, strlen(PM_DAMAGED_REASON)) == 0)
+        pm_check_say(check->report, check->user, PM_FINDING_WARNING,
+                     "quarantine: game \"%.100s\": %s", entry->game, entry->reason);
+    return true;
+}
+
+static void check_quarantine(struct check *check)
+{
+    struct pm_error error = {0};
+    if (!check->storage->operations->read_quarantine(check->storage, NULL, visit_quarantined, check,
+                                                     &error))
+        fail(check, "quarantine", &error);
+}
+
 /* ---- games ---- */
 
 static void check_game(struct check *check, const char *name)
@@ -277,6 +283,8 @@ void pm_aggregator_check(const char *path, pm_check_report report, void *user)
     for (size_t i = 0; i < all.count; i++)
         check_game(&check, all.names[i]);
     pm_names_finish(&all);
+    if (check.storage)
+        check_quarantine(&check);
     if (check.storage)
         check.storage->operations->destroy(check.storage);
 }

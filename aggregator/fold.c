@@ -6,6 +6,7 @@
  */
 #include "aggregator/ageing.h"
 #include "aggregator/aggregator_private.h"
+#include "aggregator/damaged.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,6 +52,8 @@ struct slice {
     struct fold_sample *samples;
     size_t count, allocated;
     uint64_t rows, last_row, bytes;
+    bool careful; /* each row is looked at as a whole: something of one cannot be */
+    struct pm_damaged damaged;
     struct delta *deltas;
     size_t delta_count;
     struct pm_buffer encoded;
@@ -80,27 +83,47 @@ static bool add_sample(struct slice *slice, const struct pm_sample *sample, uint
     return true;
 }
 
+/* *whole false: *why the row cannot be read. */
+static bool read_row(struct slice *slice, const struct pm_storage_samples *row, bool *whole,
+                     struct pm_error *why, struct pm_error *error)
+{
+    struct pm_sample_reader reader;
+    bool end = false;
+    *whole = (!slice->careful && !row->damaged) || pm_damaged_check(row, why);
+    if (!*whole && why->code == PM_ERROR_MEMORY) {
+        *error = *why;
+        return false;
+    }
+    pm_sample_reader_init(&reader, row->data, row->size);
+    while (*whole && !end) {
+        *whole = pm_sample_next(&reader, &end, why);
+        if (*whole && !end && !add_sample(slice, &reader.sample, row->day, error))
+            return false;
+    }
+    return true;
+}
+
 static bool visit_row(void *user, const struct pm_storage_samples *row, struct pm_error *error)
 {
     struct slice *slice = user;
-    struct pm_sample_reader reader;
-    const void *data = pm_arena_dup(slice->arena, row->data, row->size);
-    bool end = false;
-    if (!data)
+    struct pm_storage_samples copy = *row;
+    const size_t before = slice->count;
+    struct pm_error why = {0};
+    bool whole;
+    copy.data = pm_arena_dup(slice->arena, row->data, row->size);
+    if (!copy.data)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu bytes of samples", row->size);
     slice->rows++;
     slice->bytes += row->size;
     slice->last_row = row->row;
     if (row->day < slice->first_day)
         return true;
-    pm_sample_reader_init(&reader, data, row->size);
-    while (pm_sample_next(&reader, &end, error)) {
-        if (end)
-            return true;
-        if (!add_sample(slice, &reader.sample, row->day, error))
-            return false;
-    }
-    return false;
+    if (!read_row(slice, &copy, &whole, &why, error))
+        return false;
+    if (whole)
+        return true;
+    slice->count = before;
+    return pm_damaged_add(&slice->damaged, &copy, &why, error);
 }
 
 static int compare_numbers(uint32_t a, uint32_t b)
@@ -265,7 +288,8 @@ static bool write_all(const struct slice *slice, bool *again, struct pm_error *e
                                            delta->size, error))
             return false;
     }
-    if (!storage->operations->delete_samples(storage, slice->game, slice->part, slice->last_row,
+    if (!pm_damaged_set_aside(&slice->damaged, slice->aggregator, error) ||
+        !storage->operations->delete_samples(storage, slice->game, slice->part, slice->last_row,
                                              &deleted, error))
         return false;
     *again = deleted != slice->rows;
@@ -291,6 +315,7 @@ static bool commit_all(const struct slice *slice, bool *again, struct pm_error *
 
 static void slice_finish(struct slice *slice)
 {
+    pm_damaged_finish(&slice->damaged);
     pm_arena_destroy(slice->arena);
     free(slice->samples);
     free(slice->deltas);
@@ -303,12 +328,13 @@ static bool fold_slice(struct pm_aggregator *aggregator, const char *game, unsig
                        size_t *most, uint64_t *bytes, struct pm_error *error)
 {
     struct pm_storage *storage = aggregator->storage;
-    bool done = true, again = true;
+    bool done = true, again = true, careful = false;
     *bytes = 0;
     while (done && again) {
         struct slice slice = {.aggregator = aggregator,
                               .game = game,
                               .part = part,
+                              .careful = careful,
                               .first_day = pm_ageing_first_day(pm_aggregator_today(aggregator),
                                                                aggregator->retention_days),
                               .arena = pm_arena_create(0)};
@@ -320,11 +346,15 @@ static bool fold_slice(struct pm_aggregator *aggregator, const char *game, unsig
         pm_buffer_init(&slice.encoded, slice.rows > 1 ? aggregator->fold_bytes : ROW_DELTAS_CAP);
         if (done && slice.rows > 0)
             done = sum_all(&slice, &reason) && commit_all(&slice, &again, &reason);
-        if (done && !again)
+        if (done && !again) {
             *bytes = slice.bytes;
+            pm_damaged_log(&slice.damaged, aggregator);
+        }
         if (!done && reason.code == PM_ERROR_MEMORY && slice.rows > 1) {
             *most = (size_t)(slice.bytes < *most ? slice.bytes : *most) / FEWER + 1;
             done = again = true;
+        } else if (!done && reason.code == PM_ERROR_INPUT && !careful) {
+            done = again = careful = true;
         } else if (!done && error) {
             *error = reason;
         }

@@ -3,6 +3,7 @@
  * these rows, to fold them, finds them deleted when it writes, and begins again (fold.c).
  */
 #include "aggregator/aggregator_private.h"
+#include "aggregator/damaged.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,8 @@ static bool rewrite(void *user, const struct pm_storage_samples *row, struct pm_
     struct pm_sample_reader reader;
     bool end = false;
     forget->last_row = row->row;
+    if (!pm_damaged_check(row, error))
+        return pm_fail_prefix(error, PM_DAMAGED_REASON);
     forget->left.size = 0;
     pm_sample_reader_init(&reader, row->data, row->size);
     for (;;) {

@@ -12,6 +12,12 @@
 #define STORED_BYTES ((uint64_t)16 << 20) /* of bodies */
 #define SECONDS_AN_HOUR 3600
 
+static int64_t hour_of(const struct pm_aggregator *aggregator)
+{
+    const int64_t now = pm_aggregator_now(aggregator);
+    return now - now % SECONDS_AN_HOUR;
+}
+
 static void forget(struct pm_waiting_entry *entry)
 {
     free(entry->game);
@@ -43,9 +49,8 @@ void pm_aggregator_quarantine_add(struct pm_aggregator *aggregator, const char *
                                   const char *reason, const void *body, size_t body_size)
 {
     struct pm_waiting *waiting = &aggregator->waiting;
-    const int64_t now = pm_aggregator_now(aggregator);
     struct pm_waiting_entry entry = {
-        .time = now - now % SECONDS_AN_HOUR, .game = strdup(game), .reason = strdup(reason)};
+        .time = hour_of(aggregator), .game = strdup(game), .reason = strdup(reason)};
     if (body && body_size > 0 && body_size <= BODY_BYTES && (entry.body = malloc(body_size))) {
         memcpy(entry.body, body, body_size);
         entry.body_size = body_size;
@@ -133,6 +138,26 @@ bool pm_quarantine_write(struct pm_aggregator *aggregator, struct pm_error *erro
     for (size_t i = 0; i < count; i++)
         forget(&entries[i]);
     return true;
+}
+
+bool pm_quarantine_set_aside(struct pm_aggregator *aggregator, const char *game, const char *reason,
+                             const void *data, size_t size, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    struct pm_buffer body;
+    pm_buffer_init(&body, STORED_BYTES);
+    /* What is too large leaves its reason. */
+    if (!pm_compress(data, size, &body, NULL))
+        body.size = 0;
+    const struct pm_quarantined entry = {.time = hour_of(aggregator),
+                                         .game = game,
+                                         .reason = reason,
+                                         .body = body.size > 0 ? body.data : NULL,
+                                         .body_size = body.size};
+    const bool done =
+        storage->operations->add_quarantined(storage, &entry, STORED_ENTRIES, STORED_BYTES, error);
+    pm_buffer_finish(&body);
+    return done;
 }
 
 static bool show_waiting(struct pm_waiting *waiting, const char *game, pm_visit_quarantined visit,

@@ -46,7 +46,8 @@ struct pm_storage_samples {
     uint64_t row; /* ascending within a game's part */
     uint32_t day; /* as in struct pm_storage_key */
     const void *data;
-    size_t size; /* bytes */
+    size_t size;  /* bytes */
+    bool damaged; /* read: they are not what was written; not read by add_samples */
 };
 
 /* Visitors return false to stop, with *error filled; what they get lives until they return. */

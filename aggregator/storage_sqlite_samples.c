@@ -1,6 +1,15 @@
 /* Samples that wait in the SQLite storage: a table of rows in order of arrival. */
 #include "aggregator/storage_sqlite_private.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Against what disks and other programs do to the file; not against who knows it. */
+static int64_t hash_of(const void *data, size_t size)
+{
+    return (int64_t)XXH3_64bits(data, size);
+}
+
 static int bind_part(sqlite3_stmt *s, const char *game, unsigned part)
 {
     return PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), sqlite3_bind_int(s, 2, (int)part));
@@ -11,12 +20,14 @@ bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_s
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_SAMPLES, error);
-    return s && pm_sqlite_run(sqlite, s,
-                              PM_SQLITE_BOUND(bind_part(s, row->game, row->part),
-                                              pm_sqlite_bind_count(s, 3, row->size),
-                                              sqlite3_bind_int64(s, 4, row->day),
-                                              pm_sqlite_bind_blob(s, 5, row->data, row->size)),
-                              NULL, error);
+    return s &&
+           pm_sqlite_run(sqlite, s,
+                         PM_SQLITE_BOUND(bind_part(s, row->game, row->part),
+                                         pm_sqlite_bind_count(s, 3, row->size),
+                                         sqlite3_bind_int64(s, 4, row->day),
+                                         pm_sqlite_bind_blob(s, 5, row->data, row->size),
+                                         sqlite3_bind_int64(s, 6, hash_of(row->data, row->size))),
+                         NULL, error);
 }
 
 bool pm_sqlite_delete_samples(struct pm_storage *storage, const char *game, unsigned part,
@@ -56,7 +67,7 @@ bool pm_sqlite_read_samples(struct pm_storage *storage, const char *game, unsign
         return false;
     bool more = true;
     bool done = (sqlite3_prepare_v2(db,
-                                    "SELECT row, day, d FROM samples"
+                                    "SELECT row, day, d, hash FROM samples"
                                     " WHERE game = ?1 AND part = ?2 ORDER BY row",
                                     -1, &statement, NULL) == SQLITE_OK &&
                  bind_part(statement, game, part) == SQLITE_OK) ||
@@ -66,12 +77,14 @@ bool pm_sqlite_read_samples(struct pm_storage *storage, const char *game, unsign
         if (!done || !more)
             break;
         const void *data = sqlite3_column_blob(statement, 2);
-        const struct pm_storage_samples row = {.game = game,
-                                               .part = part,
-                                               .row = (uint64_t)sqlite3_column_int64(statement, 0),
-                                               .day = (uint32_t)sqlite3_column_int64(statement, 1),
-                                               .data = data ? data : "",
-                                               .size = (size_t)sqlite3_column_bytes(statement, 2)};
+        struct pm_storage_samples row = {.game = game,
+                                         .part = part,
+                                         .row = (uint64_t)sqlite3_column_int64(statement, 0),
+                                         .day = (uint32_t)sqlite3_column_int64(statement, 1),
+                                         .data = data ? data : "",
+                                         .size = (size_t)sqlite3_column_bytes(statement, 2)};
+        row.damaged = sqlite3_column_type(statement, 3) != SQLITE_NULL &&
+                      sqlite3_column_int64(statement, 3) != hash_of(row.data, row.size);
         visited += row.size;
         done = visit(user, &row, error);
     }

@@ -7,7 +7,7 @@
 
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 
 #define TEXT_OF(x) #x
 #define NUMBER(x) TEXT_OF(x)
@@ -62,6 +62,8 @@ static const char *const steps[SCHEMA_VERSION] = {
     " day INTEGER NOT NULL, PRIMARY KEY (game, scene)) WITHOUT ROWID;"
     "INSERT INTO scenes SELECT game, scene, count(DISTINCT day), max(day) FROM statistics"
     " WHERE scene <> '' GROUP BY game, scene;",
+    /* 4: what tells that a row of samples is what was written; NULL: it was written before. */
+    "ALTER TABLE samples ADD COLUMN hash INTEGER;",
 };
 
 static bool is_full(int saved_errno)

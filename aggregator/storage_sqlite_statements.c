@@ -32,7 +32,7 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
                                " etag = excluded.etag",
     [PM_SQLITE_SWEEP_BODIES] = PM_SQLITE_SWEEP,
     [PM_SQLITE_ADD_SAMPLES] =
-        "INSERT INTO samples (game, part, size, day, d) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO samples (game, part, size, day, d, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [PM_SQLITE_DELETE_SAMPLES] = "DELETE FROM samples WHERE game = ?1 AND part = ?2 AND row <= ?3",
     [PM_SQLITE_DATA_VERSION] = "PRAGMA data_version",
     [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage SELECT ?1, ?2, ?3, ?4, ?5"

@@ -1,6 +1,7 @@
 /* Samples wait in the storage and are folded into statistics: each exactly once, whatever comes in
  * between. */
 #include "aggregator/aggregator.h"
+#include "aggregator/samples.h"
 #include "aggregator/statistics.h"
 #include "aggregator/support.h"
 #include "base/file.h"
@@ -249,30 +250,53 @@ static void test_hostile_samples(void **state)
     pm_aggregator_destroy(aggregator);
 }
 
+/* Samples of a shader whose statistics are damaged, which therefore cannot be folded: bytes. */
+static size_t store_stuck(struct place *place, size_t bytes)
+{
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile shader = block_shader(place->arena, 5000, 1, &point, 1);
+    const struct pm_storage_key key = {.game = "damaged",
+                                       .scene = "",
+                                       .key = shader.key,
+                                       .environment = shader.environment,
+                                       .kind = shader.kind,
+                                       .day = 1u << 30};
+    struct pm_aggregator *aggregator = open_with(place, 0);
+    struct pm_storage *storage = pm_aggregator_storage(aggregator);
+    struct pm_buffer samples;
+    struct pm_error error;
+    pm_buffer_init(&samples, 2 * bytes);
+    while (samples.size < bytes)
+        assert_true(pm_sample_append(&samples, "", &shader, NULL));
+    const struct pm_storage_samples row = {.game = key.game,
+                                           .part = PM_SAMPLE_MIXED,
+                                           .day = key.day,
+                                           .data = samples.data,
+                                           .size = samples.size};
+    assert_true(storage->operations->add_blob(storage, &key, "x", 1, &error) &&
+                storage->operations->add_samples(storage, &row, &error));
+    pm_buffer_finish(&samples);
+    pm_aggregator_destroy(aggregator);
+    return row.size;
+}
+
 /* What cannot be folded stays, and holds up nobody else. */
-static void test_damaged_samples(void **state)
+static void test_stuck_samples(void **state)
 {
     struct place *place = *state;
     struct pm_error error;
-    static char damaged[200000];
     const uint64_t limit = 100000;
-    struct pm_aggregator *aggregator = open_with(place, 0);
-    struct pm_storage *storage = pm_aggregator_storage(aggregator);
-    memset(damaged, 0xff, sizeof(damaged));
-    const struct pm_storage_samples row = {
-        .game = "damaged", .day = 1u << 30, .data = damaged, .size = sizeof(damaged)};
-    assert_true(storage->operations->add_samples(storage, &row, &error));
-    pm_aggregator_destroy(aggregator);
+    const size_t stuck = store_stuck(place, 200000);
 
-    aggregator = open_with(place, limit);
+    struct pm_aggregator *aggregator = open_with(place, limit);
     for (int i = 0; i < 60; i++) {
         upload(place, aggregator);
         if (!pm_aggregator_fold_some(aggregator, &error))
             fail_msg("%s", error.message);
-        assert_in_range(waiting(aggregator), sizeof(damaged), sizeof(damaged) + 2 * limit);
+        assert_in_range(waiting(aggregator), stuck, stuck + 2 * limit);
     }
     assert_true(pm_aggregator_fold(aggregator, "game", &error));
-    assert_int_equal(waiting(aggregator), sizeof(damaged));
+    assert_int_equal(waiting(aggregator), stuck);
     assert_all_there(place, aggregator);
     assert_false(pm_aggregator_fold(aggregator, "damaged", &error));
     assert_int_equal(error.code, PM_ERROR_INPUT);
@@ -455,7 +479,7 @@ int main(void)
         TEST(test_no_more_waits_than_may),
         TEST(test_little_memory),
         TEST(test_hostile_samples),
-        TEST(test_damaged_samples),
+        TEST(test_stuck_samples),
         TEST(test_folded_by_two),
         TEST(test_shader_dropped_beside_a_server),
         TEST(test_a_space_that_was_a_lie),

@@ -1,235 +1,11 @@
 #include "base/file.h"
-#include "shader_rewrite/costs.h"
-#include "shader_rewrite/shader_rewrite.h"
-#include "shader_rewrite/zero.h"
+#include "tools/shader_options.h"
 #include "tools/tool.h"
 #include "tools/zero_profile_file.h"
 #include <cjson/cJSON.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "usage: piecemeal shader PASS IN.spv [-o OUT.spv] [OPTION…]\n\n"
-    "  canonicalize        the canonical module, and its key\n"
-    "  points_blocks       the basic blocks of a canonical module\n"
-    "  instrument_blocks   counters in the blocks of a canonical module\n"
-    "  points_zero         the values of a canonical module that may be zero\n"
-    "  instrument_zero     counters of those that are\n"
-    "  specialize_zero     a canonical module's version that is faster where values are zero\n"
-    "  validate            spirv-val for the target\n\n"
-    "  -o FILE             where the module goes\n"
-    "  --entry NAME        the entry point (main)\n"
-    "  --stage S           fragment or compute (found from the entry point)\n"
-    "  --target N          Vulkan 1.N, 0 to 3 (3)\n"
-    "  --spec ID=VALUE     a specialization constant's 32 bits; may be given often\n"
-    "  --points all|LIST   which points, as in 0,3,4 (all)\n"
-    "  --slots N           copies of the counters, a power of two (1)\n"
-    "  --no-int64          counters as two 32-bit words\n"
-    "  --no-quad           for a device without quad operations\n"
-    "  --early-tests       EarlyFragmentTests may be added where the shader allows it\n"
-    "  --profile FILE      P(zero): a PGO database, or JSON "
-    "{\"zero\":[…],\"writes\":[…],\"blocks\":[…]}\n"
-    "  --game NAME         whose profile, where the file has several games\n"
-    "  --float-zero WORD   permission for 0*x = 0: shader, never or allow (shader)\n"
-    "  --vendor ID         the vendor whose costs count (any)\n"
-    "  --transforms N      how many transforms at most (3)\n"
-    "  --threshold P       the least P(zero) (0.32)\n"
-    "  --fit-regions       regions begin and end where that pays best\n"
-    "  --hoist-across      checks may be in an earlier block than their candidates\n"
-    "  --pairs             one check may test two candidates\n"
-    "  --take-all          specialize whatever can be, gain or not\n"
-    "  --json              say what was done as JSON\n";
-
-enum { SPECS_MOST = 64 };
-
-struct options {
-    const char *pass, *in, *out, *entry, *points;
-    bool stage_set, json;
-    enum pm_stage stage;
-    struct pm_target target;
-    struct pm_spec_value specs[SPECS_MOST];
-    size_t spec_count;
-    struct pm_instrument_info instrument;
-    const char *profile, *game;
-    struct pm_specialize_zero_info specialize;
-};
-
-static bool parse_spec(const char *text, struct options *options)
-{
-    const char *equals = strchr(text, '=');
-    char id[16];
-    uint64_t spec_id, bits;
-    if (!equals || (size_t)(equals - text) >= sizeof(id) || options->spec_count == SPECS_MOST)
-        return false;
-    memcpy(id, text, (size_t)(equals - text));
-    id[equals - text] = 0;
-    if (!pm_tool_number(id, UINT32_MAX, &spec_id) || !pm_tool_number(equals + 1, UINT32_MAX, &bits))
-        return false;
-    options->specs[options->spec_count++] = (struct pm_spec_value){(uint32_t)spec_id, 4, bits};
-    return true;
-}
-
-static bool parse_float_zero(const char *word, enum pm_float_zero *out)
-{
-    static const char *const words[] = {[PM_FLOAT_ZERO_SHADER] = "shader",
-                                        [PM_FLOAT_ZERO_NEVER] = "never",
-                                        [PM_FLOAT_ZERO_ALLOW] = "allow"};
-    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (!strcmp(words[i], word)) {
-            *out = (enum pm_float_zero)i;
-            return true;
-        }
-    return false;
-}
-
-static int parse(int argc, char **argv, struct options *options)
-{
-    enum {
-        ENTRY = 256,
-        STAGE,
-        TARGET,
-        SPEC,
-        POINTS,
-        SLOTS,
-        NARROW,
-        NO_QUAD,
-        EARLY,
-        PROFILE,
-        GAME,
-        FLOAT_ZERO,
-        VENDOR,
-        TRANSFORMS,
-        THRESHOLD,
-        FIT_REGIONS,
-        HOIST_ACROSS,
-        PAIRS,
-        TAKE_ALL,
-        JSON
-    };
-    static const struct option known[] = {{"entry", 1, 0, ENTRY},
-                                          {"stage", 1, 0, STAGE},
-                                          {"target", 1, 0, TARGET},
-                                          {"spec", 1, 0, SPEC},
-                                          {"points", 1, 0, POINTS},
-                                          {"slots", 1, 0, SLOTS},
-                                          {"no-int64", 0, 0, NARROW},
-                                          {"no-quad", 0, 0, NO_QUAD},
-                                          {"early-tests", 0, 0, EARLY},
-                                          {"profile", 1, 0, PROFILE},
-                                          {"game", 1, 0, GAME},
-                                          {"float-zero", 1, 0, FLOAT_ZERO},
-                                          {"vendor", 1, 0, VENDOR},
-                                          {"transforms", 1, 0, TRANSFORMS},
-                                          {"threshold", 1, 0, THRESHOLD},
-                                          {"fit-regions", 0, 0, FIT_REGIONS},
-                                          {"hoist-across", 0, 0, HOIST_ACROSS},
-                                          {"pairs", 0, 0, PAIRS},
-                                          {"take-all", 0, 0, TAKE_ALL},
-                                          {"json", 0, 0, JSON},
-                                          {"help", 0, 0, 'h'},
-                                          {0}};
-    char *rest;
-    uint64_t number;
-    int option;
-    while ((option = getopt_long(argc, argv, "ho:", known, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            options->out = optarg;
-            break;
-        case ENTRY:
-            options->entry = optarg;
-            break;
-        case STAGE:
-            options->stage_set = true;
-            options->stage = strcmp(optarg, "compute") ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE;
-            if (strcmp(optarg, "compute") != 0 && strcmp(optarg, "fragment") != 0)
-                return pm_tool_usage("shader", "--stage: '%s' is neither fragment nor compute",
-                                     optarg);
-            break;
-        case TARGET:
-            if (!pm_tool_number(optarg, 3, &number))
-                return pm_tool_usage("shader", "--target: '%s' is not 0 to 3", optarg);
-            options->target.vulkan_minor = (uint32_t)number;
-            break;
-        case SPEC:
-            if (!parse_spec(optarg, options))
-                return pm_tool_usage("shader", "--spec: '%s' is not ID=VALUE", optarg);
-            break;
-        case POINTS:
-            options->points = optarg;
-            break;
-        case SLOTS:
-            if (!pm_tool_number(optarg, 256, &number) || number == 0 || (number & (number - 1)))
-                return pm_tool_usage("shader", "--slots: '%s' is not a power of two up to 256",
-                                     optarg);
-            options->instrument.slot_count = (uint32_t)number;
-            break;
-        case NARROW:
-            options->instrument.int64_atomics = false;
-            break;
-        case NO_QUAD:
-            options->instrument.subgroup_quad = false;
-            break;
-        case EARLY:
-            options->instrument.may_force_early_tests = true;
-            break;
-        case PROFILE:
-            options->profile = optarg;
-            break;
-        case GAME:
-            options->game = optarg;
-            break;
-        case FLOAT_ZERO:
-            if (!parse_float_zero(optarg, &options->specialize.float_zero))
-                return pm_tool_usage("shader", "--float-zero: '%s' is not shader, never or allow",
-                                     optarg);
-            break;
-        case VENDOR:
-            if (!pm_tool_number(optarg, UINT32_MAX, &number))
-                return pm_tool_usage("shader", "--vendor: '%s' is no vendor id", optarg);
-            options->specialize.costs = pm_costs_of((uint32_t)number);
-            break;
-        case TRANSFORMS:
-            if (!pm_tool_number(optarg, 1000, &number) || number == 0)
-                return pm_tool_usage("shader", "--transforms: '%s' is not 1 to 1000", optarg);
-            options->specialize.most_transforms = (uint32_t)number;
-            break;
-        case THRESHOLD:
-            options->specialize.threshold = strtod(optarg, &rest);
-            if (*rest || !(options->specialize.threshold > 0) || options->specialize.threshold > 1)
-                return pm_tool_usage("shader", "--threshold: '%s' is not above 0 and up to 1",
-                                     optarg);
-            break;
-        case FIT_REGIONS:
-            options->specialize.beyond.fit_regions = true;
-            break;
-        case HOIST_ACROSS:
-            options->specialize.beyond.hoist_across = true;
-            break;
-        case PAIRS:
-            options->specialize.beyond.pairs = true;
-            break;
-        case TAKE_ALL:
-            options->specialize.take_all = true;
-            break;
-        case JSON:
-            options->json = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return PM_EXIT_OK;
-        default:
-            return pm_tool_usage("shader", "see above");
-        }
-    }
-    if (optind + 2 != argc)
-        return pm_tool_usage("shader", "takes a pass and a module");
-    options->pass = argv[optind];
-    options->in = argv[optind + 1];
-    return -1;
-}
 
 static bool read_words(const char *path, struct pm_words *words, struct pm_error *error)
 {
@@ -250,7 +26,7 @@ static bool read_words(const char *path, struct pm_words *words, struct pm_error
     return ok;
 }
 
-static bool write_words(const struct options *options, const struct pm_words *words,
+static bool write_words(const struct pm_shader_options *options, const struct pm_words *words,
                         struct pm_error *error)
 {
     return !options->out || pm_file_write(options->out, words->data, words->count * 4, error);
@@ -295,7 +71,8 @@ static void print_json(cJSON *json)
     cJSON_Delete(json);
 }
 
-static bool canonicalize(struct options *options, const struct pm_words *in, struct pm_error *error)
+static bool canonicalize(struct pm_shader_options *options, const struct pm_words *in,
+                         struct pm_error *error)
 {
     if (!options->stage_set && !find_stage(in, options->entry, &options->stage, error))
         return false;
@@ -329,7 +106,7 @@ static bool canonicalize(struct options *options, const struct pm_words *in, str
     return ok;
 }
 
-static bool points_blocks(const struct options *options, const struct pm_words *in,
+static bool points_blocks(const struct pm_shader_options *options, const struct pm_words *in,
                           struct pm_error *error)
 {
     struct pm_block_points points = {0};
@@ -380,7 +157,7 @@ static void print_candidate(uint32_t number, const struct pm_zero_candidate *can
            candidate->at_most_once ? "" : " (in a loop)");
 }
 
-static bool points_zero(const struct options *options, const struct pm_words *in,
+static bool points_zero(const struct pm_shader_options *options, const struct pm_words *in,
                         struct pm_error *error)
 {
     struct pm_zero_points points = {0};
@@ -426,8 +203,8 @@ static bool choose_points(const char *text, uint32_t space, uint32_t *chosen, ui
     return true;
 }
 
-static void say_instrumented(const struct options *options, const struct pm_instrumented *out,
-                             uint32_t points)
+static void say_instrumented(const struct pm_shader_options *options,
+                             const struct pm_instrumented *out, uint32_t points)
 {
     if (!options->json) {
         printf("%u points, %llu counter bytes, address in SpecIds %u and %u%s%s\n", points,
@@ -452,8 +229,8 @@ typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
                                 struct pm_error *error);
 
 /* space: how many points the module has. */
-static bool instrument(struct options *options, const struct pm_words *in, instrument_pass pass,
-                       uint32_t space, struct pm_error *error)
+static bool instrument(struct pm_shader_options *options, const struct pm_words *in,
+                       instrument_pass pass, uint32_t space, struct pm_error *error)
 {
     struct pm_instrumented out = {0};
     uint32_t *chosen = calloc(space + 1u, sizeof(*chosen));
@@ -471,7 +248,7 @@ static bool instrument(struct options *options, const struct pm_words *in, instr
     return ok;
 }
 
-static bool instrument_blocks(struct options *options, const struct pm_words *in,
+static bool instrument_blocks(struct pm_shader_options *options, const struct pm_words *in,
                               struct pm_error *error)
 {
     struct pm_block_points points = {0};
@@ -481,7 +258,7 @@ static bool instrument_blocks(struct options *options, const struct pm_words *in
     return ok;
 }
 
-static bool instrument_zero(struct options *options, const struct pm_words *in,
+static bool instrument_zero(struct pm_shader_options *options, const struct pm_words *in,
                             struct pm_error *error)
 {
     struct pm_zero_points points = {0};
@@ -492,7 +269,7 @@ static bool instrument_zero(struct options *options, const struct pm_words *in,
 }
 
 /* The profile, by the module's key and its numbers of points. */
-static bool load_profile(const struct options *options, const struct pm_words *in,
+static bool load_profile(const struct pm_shader_options *options, const struct pm_words *in,
                          struct pm_zero_profile *profile, struct pm_error *error)
 {
     struct pm_shader_key key = pm_shader_key_compute(pm_canonicalize_recipe(), in->data, in->count);
@@ -509,7 +286,7 @@ static bool load_profile(const struct options *options, const struct pm_words *i
     return ok;
 }
 
-static bool specialize_zero(struct options *options, const struct pm_words *in,
+static bool specialize_zero(struct pm_shader_options *options, const struct pm_words *in,
                             struct pm_error *error)
 {
     struct pm_zero_profile profile;
@@ -536,14 +313,9 @@ static bool specialize_zero(struct options *options, const struct pm_words *in,
 
 int pm_command_shader(int argc, char **argv)
 {
-    struct options options = {
-        .entry = "main",
-        .points = "all",
-        .target.vulkan_minor = 3,
-        .instrument = {.slot_count = 1, .int64_atomics = true, .subgroup_quad = true},
-    };
+    struct pm_shader_options options;
     struct pm_error error = {0};
-    int status = parse(argc, argv, &options);
+    int status = pm_shader_options(argc, argv, &options);
     if (status >= 0)
         return status;
     struct pm_words in = {0};

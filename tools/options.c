@@ -8,7 +8,12 @@ enum { MOST_OPTIONS = 32, FIRST = 256 }; /* long options are numbered from FIRST
 
 static int take(const char *command, const struct pm_option *option, const char *argument)
 {
-    if (option->text)
+    if (option->texts && *option->texts == option->most)
+        return pm_tool_usage(command, "--%s is given more than %llu times", option->name,
+                             (unsigned long long)option->most);
+    if (option->texts)
+        option->text[(*option->texts)++] = argument;
+    else if (option->text)
         *option->text = argument;
     else if (option->flag)
         *option->flag = true;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Where an option goes: exactly one of text, flag and number is not NULL. */
@@ -13,14 +14,19 @@ struct pm_option {
     const char *name; /* without the dashes; NULL: only the letter */
     char letter;      /* 0: none */
     const char **text;
-    bool *flag; /* takes no argument */
+    size_t *texts; /* not NULL: it may be given up to `most` times; text is the first of as many */
+    bool *flag;    /* takes no argument */
     uint64_t *number;
-    uint64_t most; /* of a number */
+    uint64_t most; /* of a number, or of texts */
 };
 
 #define PM_OPTION_TEXT(word, to)                                                                   \
     {                                                                                              \
         .name = (word), .text = (to)                                                               \
+    }
+#define PM_OPTION_TEXTS(word, to, count, largest)                                                  \
+    {                                                                                              \
+        .name = (word), .text = (to), .texts = (count), .most = (largest)                          \
     }
 #define PM_OPTION_FLAG(word, to)                                                                   \
     {                                                                                              \

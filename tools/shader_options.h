@@ -1,0 +1,29 @@
+/*
+ * The options of `piecemeal shader`.
+ *
+ * Thread safety: one thread, as main.
+ */
+#pragma once
+
+#include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/zero.h"
+
+enum { PM_SHADER_SPECS = 64 };
+
+/* Texts point into argv. */
+struct pm_shader_options {
+    const char *pass, *in;
+    const char *out; /* NULL: nowhere */
+    const char *entry, *points;
+    bool stage_set, json;
+    enum pm_stage stage;
+    struct pm_target target;
+    struct pm_spec_value specs[PM_SHADER_SPECS];
+    size_t spec_count;
+    struct pm_instrument_info instrument;
+    const char *profile, *game; /* NULL: none */
+    struct pm_specialize_zero_info specialize;
+};
+
+/* -1: go on; else the exit status, and why was said. */
+int pm_shader_options(int argc, char **argv, struct pm_shader_options *options);

@@ -16,6 +16,13 @@ static void a_faster_dispatch_is_used(void **state)
     trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
     assert_int_equal(trying_foreign_binds(position), 8);
     assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    /* Also where nothing could have been tried. */
+    VkCommandBuffer secondary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    position = trying.h.driver->position();
+    pm_harness_begin(&trying.h, secondary, 0);
+    trying_dispatch(secondary);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(secondary));
+    assert_int_equal(trying_foreign_binds(position), 1);
     trying_close();
     trying_assert_timing(0.8, 0.01);
 }

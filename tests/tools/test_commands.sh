@@ -4,24 +4,9 @@
 set -eu
 piecemeal=$1
 shader=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/lib.sh"
 export XDG_CONFIG_HOME="$work/config" XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache"
 unset PIECEMEAL_CONFIG PIECEMEAL_ENABLE PIECEMEAL_DISABLE || true
-
-failures=0
-# expect STATUS PATTERN COMMAND…: the status, and a line of the output that matches.
-expect() {
-    want=$1 pattern=$2
-    shift 2
-    status=0
-    "$@" >"$work/out" 2>"$work/err" || status=$?
-    if [ "$status" != "$want" ]; then
-        echo "FAILED: $*: status $status, wanted $want"; cat "$work/out" "$work/err"; failures=$((failures + 1))
-    elif [ -n "$pattern" ] && ! cat "$work/out" "$work/err" | grep -qE -- "$pattern"; then
-        echo "FAILED: $*: no line matches '$pattern'"; cat "$work/out" "$work/err"; failures=$((failures + 1))
-    fi
-}
 
 expect 2 'usage: piecemeal' "$piecemeal"
 expect 0 'usage: piecemeal' "$piecemeal" --help

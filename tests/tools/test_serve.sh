@@ -4,22 +4,8 @@
 set -eu
 piecemeal=$(realpath "$1")
 unit=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/lib.sh"
 
-failures=0
-# expect STATUS PATTERN COMMAND…: the status, and a line of the output that matches.
-expect() {
-    want=$1 pattern=$2
-    shift 2
-    status=0
-    "$@" >"$work/out" 2>"$work/err" || status=$?
-    if [ "$status" != "$want" ]; then
-        echo "FAILED: $*: status $status, wanted $want"; cat "$work/out" "$work/err"; failures=$((failures + 1))
-    elif [ -n "$pattern" ] && ! cat "$work/out" "$work/err" | grep -qE -- "$pattern"; then
-        echo "FAILED: $*: no line matches '$pattern'"; cat "$work/out" "$work/err"; failures=$((failures + 1))
-    fi
-}
 check() {
     want=$1 pattern=$2
     shift 2

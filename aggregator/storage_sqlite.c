@@ -80,8 +80,6 @@ static void hurry(struct pm_storage *storage, int64_t until)
 
 /* ---- writer functions ---- */
 
-#define EMPTY_LOG_MILLISECONDS 1000
-
 static void rollback(struct pm_storage *storage)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
@@ -92,19 +90,9 @@ static void rollback(struct pm_storage *storage)
     /* What the log still holds of earlier transactions would fill the disk until one succeeds,
      * which none may. */
     if (sqlite->full)
-        sqlite3_wal_checkpoint_v2(sqlite->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        pm_sqlite_log_shrink(sqlite);
     sqlite->full = false;
     sqlite->dropped = false;
-}
-
-/* The log holds pages as they were before something was deleted. Waits only a moment for who reads
- * the log, since nobody else can write meanwhile; if that is not enough, the last connection to
- * close removes the log, or what is written next takes its place. */
-static void empty_log(struct pm_sqlite *sqlite)
-{
-    sqlite->patience = EMPTY_LOG_MILLISECONDS;
-    sqlite3_wal_checkpoint_v2(sqlite->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    sqlite->patience = PM_SQLITE_BUSY_MILLISECONDS;
 }
 
 /* durable: whether the commit waits for the disk. The log is written in order, so what is
@@ -150,7 +138,7 @@ static bool commit(struct pm_storage *storage, struct pm_error *error)
         return false;
     }
     if (sqlite->dropped)
-        empty_log(sqlite);
+        pm_sqlite_log_empty(sqlite);
     sqlite->dropped = false;
     return true;
 }
@@ -408,6 +396,7 @@ struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge mer
     if (!sqlite->writer || !pm_sqlite_prepare_schema(path, sqlite->writer, error))
         goto error;
     sqlite3_busy_handler(sqlite->writer, writer_waits, sqlite);
+    pm_sqlite_log_init(sqlite);
     if (sqlite3_create_function_v2(sqlite->writer, "merge", 2,
                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, sqlite,
                                    merge_function, NULL, NULL, NULL) != SQLITE_OK) {

@@ -114,6 +114,19 @@ bool pm_sqlite_visit(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int boun
 bool pm_sqlite_run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, int64_t *value,
                    struct pm_error *error);
 
+/* ---- storage_sqlite_log.c ---- */
+
+#define PM_SQLITE_PAGE_BYTES 8192 /* of files that this program makes */
+
+/* From now on the writer's log is written back when it is large, or space is short. */
+void pm_sqlite_log_init(struct pm_sqlite *sqlite);
+/* Writes back what can be, and gives the log's space back. */
+void pm_sqlite_log_shrink(struct pm_sqlite *sqlite);
+/* After something was deleted: the log holds pages as they were before. Waits only a moment for who
+ * reads the log, since nobody else can write meanwhile; if that is not enough, the last connection to
+ * close removes the log, or what is written next takes its place. */
+void pm_sqlite_log_empty(struct pm_sqlite *sqlite);
+
 /* A connection that reads; give it back. NULL on failure. */
 sqlite3 *pm_sqlite_take_reader(struct pm_sqlite *sqlite, struct pm_error *error);
 /* For another process, no longer than the storage lets it. */

@@ -208,18 +208,17 @@ bool pm_sqlite_prepare_schema(const char *path, sqlite3 *db, struct pm_error *er
      * tells a file that is no database before anything touches it. */
     int64_t tables;
     if (!read_number(path, db, "SELECT count(*) FROM sqlite_schema", &tables, error) ||
-        !execute(path, db, "PRAGMA page_size = 8192; BEGIN IMMEDIATE", error))
+        !execute(path, db, "PRAGMA page_size = " NUMBER(PM_SQLITE_PAGE_BYTES) "; BEGIN IMMEDIATE", error))
         return false;
     if (!create_or_check(path, db, error)) {
         sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
         return false;
     }
-    /* A page that changes often is written to the log each time, but to the file only once for
-     * every 128 MiB of log. Debian's SQLite writes zeros over what is deleted: FAST, only where
+    /* Debian's SQLite writes zeros over what is deleted: FAST, only where
      * that costs no more writing; samples come and go. */
     return execute(path, db,
                    "COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                   "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16384;"
+                   "PRAGMA cache_size = -65536;"
                    "PRAGMA journal_size_limit = 268435456; PRAGMA secure_delete = FAST",
                    error);
 }

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "cmocka_includes.h"
+#include "full_disk.h"
 #include "random_profile.h"
 #include "world.h"
 #include <fcntl.h>
@@ -309,6 +310,33 @@ static void several_games_in_one_session(void **state)
     pm_arena_destroy(arena);
 }
 
+/* What could not be put down before it is sent is not sent: a sync that is killed after it would
+ * send something else under the same id. */
+static void a_full_disk_costs_a_sync_and_nothing_else(void **state)
+{
+    struct world *world = *state;
+    free(world_session(world, "A Game", 4, 3, NULL)); /* makes the folder */
+    if (!full_disk_namespace() || !full_disk_mount(world->spool, 128)) {
+        print_message("cannot mount a tmpfs here (%s)\n", strerror(errno));
+        skip();
+    }
+    char filler[200];
+    snprintf(filler, sizeof(filler), "%s/filler", world->spool);
+    free(world_session(world, "A Game", 5, 3, NULL));
+    assert_true(full_disk_fill(filler, 0));
+    assert_false(world_upload(world));
+    assert_non_null(strstr(world->error.message, "No space left"));
+    assert_int_equal(server_requests(world->server), 0);
+    assert_int_equal(world_count(world, WORLD_SPOOL, PM_SPOOL_SUFFIX), 1);
+    assert_int_equal(unlink(filler), 0);
+    server_script(world->server, &(struct server_answer){.status = 204}, 1);
+    if (!world_upload(world))
+        fail_msg("%s", world->error.message);
+    assert_int_equal(server_requests(world->server), 1);
+    assert_int_equal(world_count(world, WORLD_SPOOL, ""), 0);
+    umount2(world->spool, MNT_DETACH);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_make, world_remove)
@@ -325,6 +353,7 @@ int main(void)
         TEST(unsafe_addresses_are_refused),
         TEST(torn_and_unreadable_sessions),
         TEST(several_games_in_one_session),
+        TEST(a_full_disk_costs_a_sync_and_nothing_else),
     };
     return cmocka_run_group_tests_name("upload", tests, NULL, NULL);
 }

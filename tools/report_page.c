@@ -49,9 +49,35 @@ static double total_heat(const struct pm_report *report)
     return sum;
 }
 
+/* By what its author tells it from others. */
+static bool write_what(const struct pm_report_shader *shader, struct pm_buffer *out)
+{
+    bool ok = pm_buffer_printf(out, "<td class=what>%s", pm_report_stage(shader));
+    if (!shader->block_count)
+        return ok && pm_buffer_append_string(out, ", not in the store");
+    if (ok && shader->writes && *shader->writes)
+        ok = pm_buffer_append_string(out, " → <b>") && pm_html_escape(out, shader->writes) &&
+             pm_buffer_append_string(out, "</b>");
+    if (ok && shader->uses && *shader->uses)
+        ok = pm_buffer_append_string(out, "<small>uses ") && pm_html_escape(out, shader->uses) &&
+             pm_buffer_append_string(out, "</small>");
+    return ok;
+}
+
+static bool write_share(const struct pm_report_shader *shader, double heat, struct pm_buffer *out)
+{
+    const double share = heat > 0 ? 100 * shader->heat / heat : 0;
+    if (!shader->block_count)
+        return pm_buffer_append_string(out, "<td>–");
+    return pm_buffer_printf(out, "<td class=share><span style='width:%.1f%%'></span><b>%.1f %%</b>",
+                            share / 2, share);
+}
+
 static bool write_zeros(const struct pm_report_shader *shader, struct pm_buffer *out)
 {
     const uint32_t tests = shader->specialized.transforms;
+    if (!shader->block_count)
+        return pm_buffer_append_string(out, "<td>–");
     if (!shader->zero_estimates)
         return pm_buffer_append_string(out, "<td>not profiled");
     if (tests == 0)
@@ -66,30 +92,18 @@ static bool write_row(const struct pm_report *report, size_t index, double heat,
     char key[PM_SHADER_KEY_TEXT];
     struct pm_coverage coverage;
     pm_shader_key_format(&shader->estimates->key, key);
-    const double share = heat > 0 ? 100 * shader->heat / heat : 0;
     bool ok = pm_estimates_coverage(shader->estimates, &coverage) &&
               pm_buffer_append_string(out, "<tr><td class=key>");
     if (ok && index < report->shown)
         ok = pm_buffer_printf(out, "<a href='#s%zu'>%.12s</a>", index, key);
     else if (ok)
         ok = pm_buffer_printf(out, "%.12s", key);
-    ok = ok && pm_buffer_printf(out, "<td class=what>%s", pm_report_stage(shader));
-    if (ok && shader->writes && *shader->writes)
-        ok = pm_buffer_append_string(out, " → <b>") && pm_html_escape(out, shader->writes) &&
-             pm_buffer_append_string(out, "</b>");
-    if (ok && shader->uses && *shader->uses)
-        ok = pm_buffer_append_string(out, "<small>uses ") && pm_html_escape(out, shader->uses) &&
-             pm_buffer_append_string(out, "</small>");
-    if (ok && !shader->block_count)
-        ok = pm_buffer_append_string(out, ", not in the store");
-    ok = ok && pm_buffer_printf(
-                   out,
-                   "<td class=share><span style='width:%.1f%%'></span><b>%.1f %%</b><td>%u of %u"
-                   "<td title='%u to %u sampled calls a block'>%u<td>%llu",
-                   share / 2, share, coverage.covered, coverage.points, coverage.calls_least,
-                   coverage.calls_most, coverage.calls_median,
-                   (unsigned long long)shader->estimates->entry_lanes);
-    return ok && write_zeros(shader, out) &&
+    return ok && write_what(shader, out) && write_share(shader, heat, out) &&
+           pm_buffer_printf(
+               out, "<td>%u of %u<td title='%u to %u sampled calls a block'>%u<td>%llu",
+               coverage.covered, coverage.points, coverage.calls_least, coverage.calls_most,
+               coverage.calls_median, (unsigned long long)shader->estimates->entry_lanes) &&
+           write_zeros(shader, out) &&
            pm_buffer_printf(out, "<td>%s</tr>",
                             shader->estimates->published ? "published" : "needs samples");
 }

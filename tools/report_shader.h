@@ -36,7 +36,7 @@ struct pm_report_line {
 struct pm_report_zero {
     uint32_t candidate; /* its number */
     uint32_t line;      /* of the shader's lines */
-    const char *name;   /* the value: "normal.xyz", "%17", "low_x low_y" */
+    const char *name;   /* the value: "normal.xyz", "_17", "low_x low_y" */
     struct pm_ratio zero, writes;
     uint32_t calls;
 };

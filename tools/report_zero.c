@@ -76,11 +76,11 @@ static const char *name_candidate(const char *const *names,
     char name[256] = "";
     size_t used = 0;
     for (uint32_t i = 0; i < candidate->value_count && used < sizeof(name); i++) {
-        const char *text = names[candidate->values[i]];
-        used +=
-            (size_t)(text ? snprintf(name + used, sizeof(name) - used, "%s%s", i ? " " : "", text)
-                          : snprintf(name + used, sizeof(name) - used, "%s%%%u", i ? " " : "",
-                                     candidate->values[i]));
+        const char *text = names[candidate->values[i]], *apart = i ? " " : "";
+        /* What has no name is in the GLSL by this one, if at all. */
+        used += (size_t)(text ? snprintf(name + used, sizeof(name) - used, "%s%s", apart, text)
+                              : snprintf(name + used, sizeof(name) - used, "%s_%u", apart,
+                                         candidate->values[i]));
     }
     if (candidate->components < width && used < sizeof(name))
         snprintf(name + used, sizeof(name) - used, ".%.*s", (int)candidate->components, "xyzw");

@@ -350,6 +350,30 @@ static void test_page_has_every_block(void **state)
     pm_buffer_finish(&out);
 }
 
+/* Of a shader that this machine never had there are only numbers. */
+static void test_shader_that_is_not_stored(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct pm_buffer out;
+    const struct pm_database database = {.game = "game"};
+    const struct pm_report_shader shader = {.estimates = &fixture->estimates,
+                                            .why_no_lines = "x: not in the shader store"};
+    const struct pm_report report = {.game = "game",
+                                     .origin = "x",
+                                     .database = &database,
+                                     .shaders = &shader,
+                                     .shader_count = 1,
+                                     .shown = 1};
+    pm_buffer_init(&out, 1 << 20);
+    assert_true(pm_report_page(&report, &out));
+    const char *page = (const char *)out.data;
+    assert_non_null(strstr(page, "unknown, not in the store<td>–<td>"));
+    assert_non_null(strstr(page, "No GLSL: x: not in the shader store"));
+    assert_null(strstr(page, "<svg class=graph"));
+    assert_int_equal(check_links(page), occurrences(page, " href='#"));
+    pm_buffer_finish(&out);
+}
+
 static void test_page_over_its_cap_fails(void **state)
 {
     const struct fixture *fixture = *state;
@@ -377,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_changes_are_found),
         cmocka_unit_test_setup_teardown(test_specialized_is_shown_as_a_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_page_has_every_block, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_shader_that_is_not_stored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_page_over_its_cap_fails, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,8 @@
 
 #include "shader_rewrite/canonical_words.h"
 
+#include <string.h>
+
 struct pm_value_names {
     char **texts; /* by line number, from 1 on; owned */
     uint32_t count;
@@ -23,5 +25,18 @@ bool pm_words_mark_names(struct pm_words *module, struct pm_value_names *names,
  * without a name after their types. */
 bool pm_words_put_names(struct pm_words *module, const struct pm_value_names *names,
                         struct pm_error *error);
+
+/* The text of a literal string at a word of a validated module. */
+static inline const char *pm_words_text(const struct pm_words *module, size_t word)
+{
+    return (const char *)(module->data + word);
+}
+
+/* Copies words behind the *used ones of out, which has room for them. */
+static inline void pm_words_append(uint32_t *out, size_t *used, const uint32_t *words, size_t count)
+{
+    memcpy(out + *used, words, count * sizeof(*out));
+    *used += count;
+}
 
 void pm_value_names_finish(struct pm_value_names *names);

@@ -73,6 +73,20 @@ static size_t take_group(struct pm_service *service, struct pm_request *group[st
     return count;
 }
 
+/* What an operator can do about it. */
+static const char *remedy(const struct pm_error *error)
+{
+    switch (error->code) {
+    case PM_ERROR_LIMIT:
+        return "make space; it goes on by itself then";
+    case PM_ERROR_STATE:
+        return "a `piecemeal db` command or a second server has it; it goes on by itself when that "
+               "has ended";
+    default:
+        return "`piecemeal serve --check` says more of the storage";
+    }
+}
+
 static void remember(struct pm_service *service, bool failed, const struct pm_error *error)
 {
     pthread_mutex_lock(&service->mutex);
@@ -85,10 +99,7 @@ static void remember(struct pm_service *service, bool failed, const struct pm_er
     if (failed && !before)
         pm_log_error(service->log,
                      "cannot store uploads: %s. Clients are told so and keep what they have (%s)",
-                     error->message,
-                     error->code == PM_ERROR_LIMIT
-                         ? "make space; it goes on by itself then"
-                         : "`piecemeal serve --check` says more of the storage");
+                     error->message, remedy(error));
     else if (!failed && before)
         pm_log_info(service->log, "uploads are stored again");
 }

@@ -31,6 +31,11 @@ static bool prune_once(struct pm_storage *storage, uint32_t first, uint64_t *del
     return false;
 }
 
+static bool may_go_on(const struct pm_aggregator *aggregator, int64_t end)
+{
+    return pm_now() < end && !atomic_load(&aggregator->interrupted);
+}
+
 /* Whatever the clock shows: the key that made the marks of another day is gone. */
 static bool blank(struct pm_aggregator *aggregator, struct pm_error *error)
 {
@@ -38,7 +43,7 @@ static bool blank(struct pm_aggregator *aggregator, struct pm_error *error)
     const uint32_t today = pm_aggregator_today(aggregator);
     const int64_t end = pm_now() + SECONDS * PM_SECOND;
     bool done = true;
-    while (done && aggregator->blanked_on != today && pm_now() < end) {
+    while (done && aggregator->blanked_on != today && may_go_on(aggregator, end)) {
         uint64_t blanked = 0;
         pthread_mutex_lock(&aggregator->write_mutex);
         done = storage->operations->blank_marks(storage, today, ROWS, &blanked, error);
@@ -78,7 +83,7 @@ static bool prune(struct pm_aggregator *aggregator, bool *expired, struct pm_err
     const uint32_t first = pm_ageing_first_day(today, aggregator->retention_days);
     const int64_t end = pm_now() + SECONDS * PM_SECOND;
     bool done = true;
-    while (done && aggregator->pruned_on != today && pm_now() < end) {
+    while (done && aggregator->pruned_on != today && may_go_on(aggregator, end)) {
         uint64_t deleted = 0;
         pthread_mutex_lock(&aggregator->write_mutex);
         done = prune_once(aggregator->storage, first, &deleted, error);

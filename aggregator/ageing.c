@@ -1,5 +1,6 @@
 #include "aggregator/ageing.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ void pm_aged_finish(struct pm_aged *aged)
 {
     free(aged->at_most_once);
     free(aged->points);
+    free(aged->cells);
     pm_aged_init(aged);
 }
 
@@ -22,80 +24,72 @@ bool pm_aged_is_at_most_once(const struct pm_aged *aged, uint32_t point)
            (aged->at_most_once[point / 8] >> (point % 8) & 1) != 0;
 }
 
-bool pm_aged_is_dominated(const struct pm_aged_sums *sums)
-{
-    if (sums->n == 0)
-        return false;
-    const long double equal = sums->w / sums->ww * sums->w;
-    const long double effective = sums->x / sums->wwxx * sums->x;
-    return equal >= 20 && effective * 10 < equal;
-}
-
 uint32_t pm_ageing_first_day(uint32_t today, uint32_t retention)
 {
     return retention == 0 || today < retention ? 0 : today - retention + 1;
 }
 
-void pm_aged_of(const struct pm_measure_sums *sums, struct pm_aged_sums *out)
+struct pm_aged_cell pm_aged_cell_of(const struct pm_cell *cell)
 {
-    memset(out, 0, sizeof(*out));
-    out->n = sums->n;
-    for (unsigned bin = PM_HISTOGRAM_ONE + 1; bin < PM_HISTOGRAM_BINS; bin++)
-        out->above_one = out->above_one || sums->histogram[bin] != 0;
-    out->w = out->ww = (long double)sums->n;
-    out->x = pm_wide_value(&sums->x);
-    out->y = pm_wide_value(&sums->y);
-    out->r = out->wwr = ldexpl(pm_wide_value(&sums->r), -PM_STATISTICS_RATIO_BITS);
-    out->wwrr = ldexpl(pm_wide_value(&sums->rr), -2 * PM_STATISTICS_RATIO_BITS);
-    out->wwxx = pm_wide_value(&sums->xx);
-    out->wwxy = pm_wide_value(&sums->xy);
-    out->wwyy = pm_wide_value(&sums->yy);
+    const long double r = ldexpl(pm_wide_value(&cell->r), -PM_STATISTICS_RATIO_BITS);
+    const int unit = 4 * (int)pm_cell_size(cell->key) - 12; /* of the squares, in powers of two */
+    return (struct pm_aged_cell){
+        .key = cell->key,
+        .w = (long double)cell->n,
+        .ww = (long double)cell->n,
+        .x = pm_wide_value(&cell->x),
+        .y = pm_wide_value(&cell->y),
+        .r = r,
+        .xx = ldexpl((long double)cell->squares, unit),
+        .wwr = r,
+        .wwrr = ldexpl(pm_wide_value(&cell->rr), -PM_STATISTICS_RATIO_BITS),
+    };
 }
 
-static void weigh(struct pm_aged_sums *sums, long double w)
+static void weigh(struct pm_aged_cell *cell, long double w)
 {
     const long double ww = w * w;
-    sums->w *= w;
-    sums->x *= w;
-    sums->y *= w;
-    sums->r *= w;
-    sums->ww *= ww;
-    sums->wwr *= ww;
-    sums->wwrr *= ww;
-    sums->wwxx *= ww;
-    sums->wwxy *= ww;
-    sums->wwyy *= ww;
+    cell->w *= w;
+    cell->x *= w;
+    cell->y *= w;
+    cell->r *= w;
+    cell->ww *= ww;
+    cell->xx *= ww;
+    cell->wwr *= ww;
+    cell->wwrr *= ww;
 }
 
-static void add_sums(struct pm_aged_sums *into, const struct pm_aged_sums *from)
+static void add_cell(struct pm_aged_cell *into, const struct pm_aged_cell *from)
 {
-    into->n += from->n;
-    into->above_one = into->above_one || from->above_one;
     into->w += from->w;
     into->x += from->x;
     into->y += from->y;
     into->r += from->r;
     into->ww += from->ww;
+    into->xx += from->xx;
     into->wwr += from->wwr;
     into->wwrr += from->wwrr;
-    into->wwxx += from->wwxx;
-    into->wwxy += from->wwxy;
-    into->wwyy += from->wwyy;
+}
+
+bool pm_counts_above_one(const struct pm_measure_counts *counts)
+{
+    for (unsigned bin = PM_HISTOGRAM_ONE + 1; bin < PM_HISTOGRAM_BINS; bin++) {
+        if (counts->histogram[bin] != 0)
+            return true;
+    }
+    return false;
 }
 
 static void add_point(struct pm_aged_point *into, const struct pm_point_statistics *from,
-                      unsigned measures, long double w)
+                      unsigned measures)
 {
     into->point = from->point;
     into->calls += from->calls;
     into->sessions += from->sessions;
     for (unsigned i = 0; i < measures; i++) {
-        struct pm_aged_sums added;
-        if (from->measures[i].n == 0)
-            continue;
-        pm_aged_of(&from->measures[i], &added);
-        weigh(&added, w);
-        add_sums(&into->measures[i], &added);
+        const struct pm_measure_counts *counts = &from->measures[i];
+        into->measures[i].n += counts->n;
+        into->measures[i].above_one = into->measures[i].above_one || pm_counts_above_one(counts);
     }
 }
 
@@ -132,6 +126,53 @@ static bool has_all(const struct pm_aged *aged, const struct pm_statistics *adde
     return true;
 }
 
+/* After thousands of half-lives there is nothing left that could be divided by. */
+static bool weighs(const struct pm_aged_cell *cell)
+{
+    return cell->ww >= LDBL_MIN;
+}
+
+/* The cells of both; those of `added` weigh w. NULL: no memory. */
+static struct pm_aged_cell *join_cells(const struct pm_aged *aged,
+                                       const struct pm_statistics *added, long double w,
+                                       size_t *count)
+{
+    struct pm_aged_cell *cells =
+        malloc((aged->cell_count + added->cell_count + 1) * sizeof(*cells));
+    size_t i = 0, j = 0, out = 0;
+    while (cells && (i < aged->cell_count || j < added->cell_count)) {
+        const uint64_t left = i < aged->cell_count ? aged->cells[i].key : UINT64_MAX;
+        const uint64_t right = j < added->cell_count ? added->cells[j].key : UINT64_MAX;
+        struct pm_aged_cell cell = {.key = left < right ? left : right};
+        if (left <= right)
+            cell = aged->cells[i++];
+        if (right <= left) {
+            struct pm_aged_cell more = pm_aged_cell_of(&added->cells[j++]);
+            weigh(&more, w);
+            add_cell(&cell, &more);
+        }
+        if (weighs(&cell))
+            cells[out++] = cell;
+    }
+    *count = out;
+    return cells;
+}
+
+/* Has, or gets, every point of `added`. false: no memory. */
+static bool make_places(struct pm_aged *aged, const struct pm_statistics *added)
+{
+    size_t count;
+    if (has_all(aged, added))
+        return true;
+    struct pm_aged_point *points = join(aged, added, &count);
+    if (!points)
+        return false;
+    free(aged->points);
+    aged->points = points;
+    aged->count = count;
+    return true;
+}
+
 /* What all say runs at most once. */
 static bool meet(struct pm_aged *aged, const struct pm_statistics *added)
 {
@@ -163,40 +204,34 @@ bool pm_aged_add(struct pm_aged *aged, const struct pm_statistics *statistics, u
         return pm_fail(error, PM_ERROR_INPUT,
                        "space: %" PRIu32 " does not agree with the %" PRIu32 " of other days",
                        statistics->space, aged->space);
-    if (!has_all(aged, statistics)) {
-        size_t count;
-        struct pm_aged_point *points = join(aged, statistics, &count);
-        if (!points)
-            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points",
-                           aged->count + statistics->count);
-        free(aged->points);
-        aged->points = points;
-        aged->count = count;
-    }
-    if (!meet(aged, statistics))
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %" PRIu32 " points",
-                       statistics->space);
-
-    const unsigned measures = pm_measure_count(statistics->kind);
-    if (aged->space != 0 && day > aged->newest && half_life != 0) {
+    const bool newer = aged->space == 0 || day > aged->newest;
+    if (aged->space != 0 && newer && half_life != 0) {
         const long double w = weight(day - aged->newest, half_life);
-        for (size_t i = 0; i < aged->count; i++) {
-            for (unsigned j = 0; j < measures; j++)
-                weigh(&aged->points[i].measures[j], w);
-        }
+        for (size_t i = 0; i < aged->cell_count; i++)
+            weigh(&aged->cells[i], w);
     }
-    if (aged->space == 0 || day > aged->newest)
+    if (newer)
         aged->newest = day;
+    size_t cell_count;
+    struct pm_aged_cell *cells =
+        join_cells(aged, statistics, weight(aged->newest - day, half_life), &cell_count);
+    if (!cells || !make_places(aged, statistics) || !meet(aged, statistics)) {
+        free(cells);
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points",
+                       aged->count + statistics->count);
+    }
+    free(aged->cells);
+    aged->cells = cells;
+    aged->cell_count = cell_count;
     aged->kind = statistics->kind;
     aged->space = statistics->space;
     pm_wide_add(&aged->entry_lanes, &statistics->entry_lanes);
 
-    const long double w = weight(aged->newest - day, half_life);
     size_t at = 0;
     for (size_t i = 0; i < statistics->count; i++) {
         while (aged->points[at].point != statistics->points[i].point)
             at++;
-        add_point(&aged->points[at], &statistics->points[i], measures, w);
+        add_point(&aged->points[at], &statistics->points[i], pm_measure_count(statistics->kind));
     }
     return true;
 }

@@ -15,21 +15,24 @@
 
 #include "aggregator/statistics.h"
 
-/* What an estimate needs of one measure: the sums for the means are weighted by w, those for their
- * variances by w². */
-struct pm_aged_sums {
-    uint64_t n;            /* clusters with x > 0, each counted once */
-    bool above_one;        /* some r was above 1 */
+/* A cell (statistics.h): sums for the means weighted by w, those for their variances by w². */
+struct pm_aged_cell {
+    uint64_t key;          /* as in struct pm_cell */
     long double w, ww;     /* Σw, Σw² */
     long double x, y, r;   /* Σwx, Σwy, Σwr */
+    long double xx;        /* Σw²x², as near as eight bits of x are */
     long double wwr, wwrr; /* Σw²r, Σw²r² */
-    long double wwxx, wwxy, wwyy;
+};
+
+struct pm_aged_measure {
+    uint64_t n;     /* clusters with x > 0, each counted once */
+    bool above_one; /* some r was above 1 */
 };
 
 struct pm_aged_point {
     uint32_t point;
     uint64_t calls, sessions; /* not weighted */
-    struct pm_aged_sums measures[PM_MEASURES];
+    struct pm_aged_measure measures[PM_MEASURES];
 };
 
 struct pm_aged {
@@ -40,6 +43,8 @@ struct pm_aged {
     struct pm_wide entry_lanes;   /* not weighted */
     struct pm_aged_point *points; /* ascending by index; only those that were ever in a batch */
     size_t count;
+    struct pm_aged_cell *cells; /* of all points, ascending by key */
+    size_t cell_count;
 };
 
 void pm_aged_init(struct pm_aged *aged);
@@ -50,13 +55,11 @@ void pm_aged_finish(struct pm_aged *aged);
 bool pm_aged_add(struct pm_aged *aged, const struct pm_statistics *statistics, uint32_t day,
                  uint32_t half_life, struct pm_error *error);
 
-/* Sums in which every cluster weighs 1. */
-void pm_aged_of(const struct pm_measure_sums *sums, struct pm_aged_sums *out);
+/* A cell in which every cluster weighs 1. */
+struct pm_aged_cell pm_aged_cell_of(const struct pm_cell *cell);
 
-/* Do few clusters hold most of x? The effective number of clusters for the ratio of sums is below a
- * tenth of that for the mean of ratios, which is 20 or more. Then the ratio of sums is whatever
- * these few say, be it that somebody claims a screen of 2^60 pixels. */
-bool pm_aged_is_dominated(const struct pm_aged_sums *sums);
+/* Was some r above 1? */
+bool pm_counts_above_one(const struct pm_measure_counts *counts);
 
 bool pm_aged_is_at_most_once(const struct pm_aged *aged, uint32_t point);
 

@@ -123,28 +123,12 @@ struct judged {
     uint32_t covered, lacking;
 };
 
-/* Where clients are told apart, what few of them weigh up by claiming sizes is not theirs to say:
- * the mean of ratios, in which each counts once, stands in for the ratio of sums. */
-static void resist(const struct pm_aggregator *aggregator, enum pm_kind kind,
-                   const struct pm_aged_point *point, struct pm_point_estimate *out)
-{
-    for (unsigned i = 0; aggregator->token_clusters > 0 && i < pm_measure_count(kind); i++) {
-        struct pm_ratio *ratio = &out->measures[i];
-        if (!pm_aged_is_dominated(&point->measures[i]))
-            continue;
-        ratio->ratio = ratio->mean;
-        ratio->ratio_low = ratio->mean_low;
-        ratio->ratio_high = ratio->mean_high;
-    }
-}
-
 /* Estimates every point of the space. The arrays are malloc'ed, and the caller's also after a
  * failure. */
 static bool judge(const struct pm_aggregator *aggregator, const struct gathered *gathered,
                   struct judged *out, struct pm_error *error)
 {
     const struct pm_aged *aged = &gathered->aged;
-    const struct pm_aged_point none = {0};
     out->statistics = &gathered->exact;
     out->points = calloc(aged->space, sizeof(*out->points));
     out->deficit = calloc(((size_t)aged->space + 7) / 8, 1);
@@ -153,9 +137,9 @@ static bool judge(const struct pm_aggregator *aggregator, const struct gathered 
     size_t at = 0;
     for (uint32_t i = 0; i < aged->space; i++) {
         const bool known = at < aged->count && aged->points[at].point == i;
+        const struct pm_aged_point none = {.point = i};
         const struct pm_aged_point *point = known ? &aged->points[at++] : &none;
         pm_estimate_aged_point(aged, point, &out->points[i]);
-        resist(aggregator, aged->kind, point, &out->points[i]);
         const bool covered = pm_aggregator_is_covered(aggregator, aged->kind, &out->points[i]);
         out->covered += covered;
         if (!covered ||

@@ -1,6 +1,7 @@
 #include "aggregator/estimate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What an unbounded ratio's floor stands for: see the header. */
@@ -32,28 +33,130 @@ static void interval(double clusters, double estimate, double variance, bool bou
     *high = fmax(*high, estimate);
 }
 
-struct pm_ratio pm_estimate_aged(const struct pm_aged_sums *sums, bool bounded)
+/* ---- how much is believed ---- */
+
+/* What a cell's clusters are on average, and how much they weigh all together. */
+struct level {
+    long double value, w;
+};
+
+static int compare_levels(const void *a, const void *b)
+{
+    const struct level *left = a, *right = b;
+    return (left->value < right->value) - (left->value > right->value);
+}
+
+/* The cap K that is PM_ESTIMATE_BELIEVED times the mean of min(value, K). Sorts the levels. */
+static long double find_cap(struct level *levels, size_t count)
+{
+    long double w = 0, sum = 0, largest = 0, above = 0;
+    for (size_t i = 0; i < count; i++) {
+        w += levels[i].w;
+        sum += levels[i].w * levels[i].value;
+        largest = fmaxl(largest, levels[i].value);
+    }
+    if (largest * w <= PM_ESTIMATE_BELIEVED * sum)
+        return PM_ESTIMATE_BELIEVED * sum / w;
+    qsort(levels, count, sizeof(*levels), compare_levels);
+    long double level = largest;
+    for (size_t i = 0; i < count; i++) {
+        /* With all before this one brought down to it, is it still not above its cap? Then K lies
+         * between them and it. */
+        if (i > 0 && PM_ESTIMATE_BELIEVED * (sum + above * levels[i].value) >= w * levels[i].value)
+            break;
+        level = levels[i].value;
+        sum -= levels[i].w * level;
+        above += levels[i].w;
+    }
+    const long double left = w - PM_ESTIMATE_BELIEVED * above;
+    return left > 0 ? fminl(PM_ESTIMATE_BELIEVED * fmaxl(sum, 0) / left, level) : level;
+}
+
+struct caps {
+    long double size, ratio; /* of x; of r */
+};
+
+static struct caps find_caps(const struct pm_aged_cell *cells, size_t count)
+{
+    struct level levels[PM_CELL_CLASSES];
+    struct caps caps = {.ratio = INFINITY};
+    for (size_t i = 0; i < count; i++)
+        levels[i] = (struct level){cells[i].x / cells[i].w, cells[i].w};
+    caps.size = find_cap(levels, count);
+    /* Cells are ordered by height: without a high one nothing is above what is usual. */
+    if (pm_cell_height(cells[count - 1].key) > 0) {
+        for (size_t i = 0; i < count; i++)
+            levels[i] = (struct level){cells[i].r / cells[i].w, cells[i].w};
+        caps.ratio = fmaxl(find_cap(levels, count), PM_RATIO_USUAL);
+    }
+    return caps;
+}
+
+/* ---- estimates ---- */
+
+/* A measure's cells, brought down to the caps, and added up. */
+struct sums {
+    long double w, ww, r, wwr, wwrr; /* as in struct pm_aged_cell; of r at most the cap */
+    long double v, vr, vv;           /* Σwv, Σwvr, Σw²v² */
+    long double vvr, vvrr;           /* Σw²v²r, Σw²v²r² */
+};
+
+/* v: x, but where a cluster of that size could be above the cap, what the cell's are on average,
+ * at most the cap: so that none of them is above it. */
+static void add_cell(struct sums *sums, const struct pm_aged_cell *cell, const struct caps *caps)
+{
+    const long double x = cell->x / cell->w, mean = cell->r / cell->w;
+    const bool whole = ldexpl(1, 2 * (int)pm_cell_size(cell->key) + 2) <= caps->size;
+    const bool high = mean > caps->ratio;
+    const long double v = fminl(x, caps->size);
+    const long double r = high ? cell->w * caps->ratio : cell->r;
+    const long double wwr = high ? cell->ww * caps->ratio : cell->wwr;
+    const long double wwrr = high ? cell->ww * caps->ratio * caps->ratio : cell->wwrr;
+    const long double square = whole ? cell->xx / cell->ww : v * v;
+    sums->w += cell->w;
+    sums->ww += cell->ww;
+    sums->r += r;
+    sums->wwr += wwr;
+    sums->wwrr += wwrr;
+    sums->v += whole ? cell->x : cell->w * v;
+    sums->vr += !whole ? v * r : high ? cell->x * caps->ratio : cell->y;
+    sums->vv += cell->ww * square;
+    sums->vvr += wwr * square;
+    sums->vvrr += wwrr * square;
+}
+
+/* Σ(value - mean)², the sums being Σ1, Σvalue and Σvalue². */
+static long double spread(long double ones, long double values, long double squares,
+                          long double mean)
+{
+    return fmaxl(squares - 2 * mean * values + mean * mean * ones, 0);
+}
+
+struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count, uint64_t clusters,
+                                  bool bounded)
 {
     struct pm_ratio out = {.mean_high = 1, .ratio_high = 1};
-    if (sums->n == 0)
+    struct sums sums = {0};
+    if (count == 0)
         return out;
+    const struct caps caps = find_caps(cells, count);
+    for (size_t i = 0; i < count; i++)
+        add_cell(&sums, &cells[i], &caps);
     /* long double: the differences of large sums below keep half of its 64 bits. */
-    const long double n = (long double)sums->n;
-    const long double equal = fminl(fmaxl(sums->w / sums->ww * sums->w, 1), n);
-    const long double effective = fminl(fmaxl(sums->x / sums->wwxx * sums->x, 1), n);
-    const long double mean = sums->r / sums->w, ratio = sums->y / sums->x;
+    const long double n = (long double)clusters;
+    const long double equal = fminl(fmaxl(sums.w / sums.ww * sums.w, 1), n);
+    const long double effective = fminl(fmaxl(sums.v / sums.vv * sums.v, 1), n);
+    const long double mean = sums.r / sums.w, ratio = sums.vr / sums.v;
 
     /* Both times the clusters that `interval` divides them by. */
     long double mean_variance = 0, ratio_variance = 0;
     if (equal > 1) {
-        const long double spread =
-            fmaxl(sums->wwrr - 2 * mean * sums->wwr + mean * mean * sums->ww, 0);
-        const long double residual =
-            fmaxl(sums->wwyy - 2 * ratio * sums->wwxy + ratio * ratio * sums->wwxx, 0);
-        mean_variance = equal * equal / (equal - 1) * (spread / sums->w / sums->w);
-        ratio_variance = effective * equal / (equal - 1) * (residual / sums->x / sums->x);
+        mean_variance = equal * equal / (equal - 1) *
+                        (spread(sums.ww, sums.wwr, sums.wwrr, mean) / sums.w / sums.w);
+        ratio_variance = effective * equal / (equal - 1) *
+                         (spread(sums.vv, sums.vvr, sums.vvrr, ratio) / sums.v / sums.v);
     }
-    out.clusters = sums->n > UINT32_MAX ? UINT32_MAX : (uint32_t)sums->n;
+    out.clusters = clusters > UINT32_MAX ? UINT32_MAX : (uint32_t)clusters;
     out.mean = (double)mean;
     out.ratio = (double)ratio;
     interval((double)equal, out.mean, (double)mean_variance, bounded, &out.mean_low,
@@ -61,13 +164,6 @@ struct pm_ratio pm_estimate_aged(const struct pm_aged_sums *sums, bool bounded)
     interval((double)effective, out.ratio, (double)ratio_variance, bounded, &out.ratio_low,
              &out.ratio_high);
     return out;
-}
-
-struct pm_ratio pm_estimate_ratio(const struct pm_measure_sums *sums, bool bounded)
-{
-    struct pm_aged_sums aged;
-    pm_aged_of(sums, &aged);
-    return pm_estimate_aged(&aged, bounded);
 }
 
 bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
@@ -90,10 +186,32 @@ static uint32_t clamp(uint64_t value)
 
 /* A block that runs at most once per invocation may still be entered by several parts of one
  * subgroup, one after the other: then the share of subgroups is above 1, and no share. */
-static bool is_bounded(enum pm_kind kind, unsigned measure, bool once,
-                       const struct pm_aged_sums *sums)
+static bool is_bounded(enum pm_kind kind, unsigned measure, bool once, bool above_one)
 {
-    return (once || pm_estimate_is_share(kind, measure)) && !sums->above_one;
+    return (once || pm_estimate_is_share(kind, measure)) && !above_one;
+}
+
+/* The end of the cells from `first` on that are of this measure of this point. */
+static size_t end_of(const struct pm_aged *aged, size_t first, uint32_t point, unsigned measure)
+{
+    const uint64_t end = pm_cell_key(point, measure + 1, 0);
+    while (first < aged->cell_count && aged->cells[first].key < end)
+        first++;
+    return first;
+}
+
+static size_t first_of(const struct pm_aged *aged, uint32_t point)
+{
+    const uint64_t key = pm_cell_key(point, 0, 0);
+    size_t low = 0, high = aged->cell_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (aged->cells[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
@@ -103,9 +221,14 @@ void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_poi
     out->calls = clamp(point->calls);
     out->sessions = clamp(point->sessions);
     const bool once = pm_aged_is_at_most_once(aged, point->point);
-    for (unsigned i = 0; i < pm_measure_count(aged->kind); i++)
-        out->measures[i] = pm_estimate_aged(&point->measures[i],
-                                            is_bounded(aged->kind, i, once, &point->measures[i]));
+    size_t at = first_of(aged, point->point);
+    for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
+        const struct pm_aged_measure *measure = &point->measures[i];
+        const size_t end = end_of(aged, at, point->point, i);
+        out->measures[i] = pm_estimate_cells(aged->cells + at, end - at, measure->n,
+                                             is_bounded(aged->kind, i, once, measure->above_one));
+        at = end;
+    }
 }
 
 void pm_estimate_point(const struct pm_statistics *statistics,
@@ -116,8 +239,14 @@ void pm_estimate_point(const struct pm_statistics *statistics,
     out->sessions = clamp(point->sessions);
     const bool once = pm_statistics_is_at_most_once(statistics, point->point);
     for (unsigned i = 0; i < pm_measure_count(statistics->kind); i++) {
-        struct pm_aged_sums sums;
-        pm_aged_of(&point->measures[i], &sums);
-        out->measures[i] = pm_estimate_aged(&sums, is_bounded(statistics->kind, i, once, &sums));
+        struct pm_aged_cell aged[PM_CELL_CLASSES];
+        const struct pm_measure_counts *counts = &point->measures[i];
+        size_t count;
+        const struct pm_cell *cells = pm_statistics_cells(statistics, point->point, i, &count);
+        for (size_t j = 0; j < count; j++)
+            aged[j] = pm_aged_cell_of(&cells[j]);
+        out->measures[i] =
+            pm_estimate_cells(aged, count, counts->n,
+                              is_bounded(statistics->kind, i, once, pm_counts_above_one(counts)));
     }
 }

@@ -5,16 +5,27 @@
  *
  * The clusters are the sample: calls of one session are not independent, so their number plays no
  * part. The variance is that between clusters: for the mean the sample variance of r, for the ratio
- * of sums the linearized one, n/(n-1) Σ(y - Rx)² / (Σx)², over Kish's effective number of clusters
+ * of sums the linearized one, n/(n-1) Σx²(r - R)² / (Σx)², over Kish's effective number of clusters
  * m = (Σx)²/Σx² (a three-pixel draw beside a full screen is hardly a second cluster). Quantiles are
  * Student's, with m - 1 degrees of freedom.
  *
+ * How large x is, and in a loop r, is what an upload says. So that no client can own the ratio of
+ * sums, no cluster weighs more in it than 16 times the average one: instead of x it weighs v =
+ * min(x, K), where K = 16 Σv / n. c of n clusters then have at most 16 c/n of it, whatever they
+ * claim; of the mean of ratios they have c/n. Where that leaves sizes as they are, v is x. Else the
+ * few that are larger than K count for less than they ought to, and the estimate is off by (share
+ * of x that is above K) times (what r is there minus what it is elsewhere). In the same way no r is
+ * above 16 times the mean of what is left of r, or 16 where that is more: so c clusters move the
+ * mean of ratios of a loop by at most 64 c/n of itself or 64 c/n. (64 and not 16: of r the cells
+ * know within 4 times how large one is.)
+ *
  * Clusters of several days are weighted by their age (ageing.h), w = 2^(-age / half-life). The mean
  * of ratios is then r̄ = Σwr / Σw, its effective number of clusters Kish's k = (Σw)² / Σw², its
- * variance k/(k-1) Σw²(r - r̄)² / (Σw)²; the ratio of sums R = Σwy / Σwx, m = (Σwx)² / Σw²x², its
- * variance k/(k-1) Σw²(y - Rx)² / (Σwx)². With equal weights these are the formulas above. The
- * squared weights take the variance as each day has it (they need not be alike); what the intervals
- * speak of is the population as the weights see it.
+ * variance k/(k-1) Σw²(r - r̄)² / (Σw)²; the ratio of sums R = Σwvr / Σwv, m = (Σwv)² / Σw²v², its
+ * variance k/(k-1) Σw²v²(r - R)² / (Σwv)², and K = 16 Σwv / Σw. With equal weights these are the
+ * formulas above. In one cell x² and (r - R)² are taken as independent. The squared weights take
+ * the variance as each day has it (they need not be alike); what the intervals speak of is the
+ * population as the weights see it.
  *
  * What was never seen is the danger: twenty equal samples have no variance, and still one session
  * in ten may be different. So some clusters are imagined beside the m seen:
@@ -36,9 +47,13 @@
 #include "base/paired.h"
 #include "profile/database.h"
 
-/* Both means with their intervals. Without clusters: 0, with [0, 1]. All finite. */
-struct pm_ratio pm_estimate_ratio(const struct pm_measure_sums *sums, bool bounded);
-struct pm_ratio pm_estimate_aged(const struct pm_aged_sums *sums, bool bounded);
+/* How many times the average one cluster is believed to be at most. */
+#define PM_ESTIMATE_BELIEVED 16
+
+/* Both means of one measure's cells, ascending, with their intervals; clusters: in them, each
+ * counted once. Without cells: 0, with [0, 1]. All finite. */
+struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count, uint64_t clusters,
+                                  bool bounded);
 
 /* The interval's half is at most absolute, or at most relative times the estimate. */
 bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
@@ -49,7 +64,9 @@ bool pm_estimate_is_share(enum pm_kind kind, unsigned measure);
 
 /* The estimates of all measures. A measure is bounded when nothing above 1 was ever seen and it is
  * a share or every upload said that the point runs at most once. */
-void pm_estimate_point(const struct pm_statistics *statistics,
-                       const struct pm_point_statistics *point, struct pm_point_estimate *out);
 void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
                             struct pm_point_estimate *out);
+
+/* The same of one statistics, every cluster weighing the same. */
+void pm_estimate_point(const struct pm_statistics *statistics,
+                       const struct pm_point_statistics *point, struct pm_point_estimate *out);

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The upper edges of the histogram's bins above 1 (statistics.h). */
-static const double edges[] = {1.5, 2, 3, 4, 6, 8, 16, 32, 64, 256, 4096};
-_Static_assert(PM_HISTOGRAM_ONE + 1 + sizeof(edges) / sizeof(edges[0]) + 1 == PM_HISTOGRAM_BINS,
-               "one bin has no upper edge");
-
 enum point_sort { BY_POINT, BY_ESTIMATE, BY_WIDTH, BY_CALLS };
 
 struct points_answer {
@@ -59,7 +54,7 @@ static bool lacks(const struct pm_shader_estimates *shader, uint32_t point)
 }
 
 static void add_measure(struct pm_json *json, cJSON *measures, const char *name,
-                        const struct pm_ratio *ratio, const struct pm_measure_sums *sums)
+                        const struct pm_ratio *ratio, const struct pm_measure_counts *sums)
 {
     cJSON *object = pm_json_item(json, measures);
     pm_json_text(json, object, "name", name);
@@ -141,8 +136,8 @@ static void add_bins(struct pm_json *json)
             low = high = 1;
         } else if (i > PM_HISTOGRAM_ONE) {
             const unsigned above = i - PM_HISTOGRAM_ONE - 1;
-            low = above > 0 ? edges[above - 1] : 1;
-            high = above < sizeof(edges) / sizeof(edges[0]) ? edges[above] : 0;
+            low = above > 0 ? pm_histogram_half_edges[above - 1] / 2.0 : 1;
+            high = above < PM_HISTOGRAM_EDGES ? pm_histogram_half_edges[above] / 2.0 : 0;
         } else if (i > 0) {
             low = (i - 1) / 10.0;
             high = i / 10.0;

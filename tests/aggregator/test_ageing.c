@@ -176,7 +176,10 @@ static void test_points_of_several_days_and_disagreement(void **state)
     assert_int_equal(aged.points[1].point, 3);
     assert_int_equal(aged.points[1].sessions, 2);
     /* The newer cluster ran and weighs twice as much as the older one, which did not. */
-    assert_near((double)(aged.points[1].measures[0].r / aged.points[1].measures[0].w), 2.0 / 3);
+    struct pm_point_estimate estimate;
+    pm_estimate_aged_point(&aged, &aged.points[1], &estimate);
+    assert_near(estimate.measures[0].mean, 2.0 / 3);
+    assert_near(estimate.measures[0].ratio, 2.0 / 3);
     assert_true(pm_aged_is_at_most_once(&aged, 3));
     assert_false(pm_aged_is_at_most_once(&aged, 8));
     pm_statistics_finish(&first);

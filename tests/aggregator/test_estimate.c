@@ -82,6 +82,14 @@ static struct cluster heavy_pareto(struct pm_random *random, double alpha)
     return with_ratio(fmin(x, 8e6), pm_random_unit(random));
 }
 
+/* Ten times in most sessions, ten million times in some, which are different. */
+static struct cluster ten_millions(struct pm_random *random, double p)
+{
+    if (pm_random_unit(random) < p)
+        return with_ratio(1e7, unit_range(0.8 + 0.1 * normal(random)));
+    return with_ratio(10, unit_range(0.2 + 0.1 * normal(random)));
+}
+
 /* Alike in all sessions, but for a little. */
 static struct cluster alike(struct pm_random *random, double sigma)
 {
@@ -185,25 +193,44 @@ static struct truth find_truth(const struct population *population)
     return (struct truth){(double)(r / TRUTH_CLUSTERS), (double)(y / x)};
 }
 
-/* The sums of n clusters, as uploads would make them. */
-static struct pm_measure_sums draw_sums(const struct population *population,
-                                        struct pm_random *random, unsigned n)
+/* The estimate of n clusters, as uploads would make them. */
+static struct pm_ratio estimate(const struct cluster *clusters, unsigned n, bool bounded)
 {
+    static const uint8_t once = 1;
     struct pm_statistics statistics;
+    struct pm_point_counts *points = calloc(n, sizeof(*points));
+    struct pm_shader_profile *shaders = calloc(n, sizeof(*shaders));
+    assert_true(points && shaders);
     pm_statistics_init(&statistics);
     for (unsigned i = 0; i < n; i++) {
-        const struct cluster one = population->draw(random, population->parameter);
-        const struct pm_point_counts point = {.calls = 1,
-                                              .entry_lanes = one.x,
-                                              .entry_subgroups = one.x,
-                                              .counts = {one.y, 0, one.y}};
-        const struct pm_shader_profile shader = {
-            .kind = PM_KIND_BLOCK, .space = 1, .points = &point, .point_count = 1};
-        assert_true(pm_statistics_add_profile(&statistics, &shader, NULL));
+        points[i] = (struct pm_point_counts){.calls = 1,
+                                             .entry_lanes = clusters[i].x,
+                                             .entry_subgroups = clusters[i].x,
+                                             .counts = {clusters[i].y, 0, clusters[i].y}};
+        shaders[i] = (struct pm_shader_profile){.kind = PM_KIND_BLOCK,
+                                                .space = 1,
+                                                .points = &points[i],
+                                                .point_count = 1,
+                                                .at_most_once = bounded ? &once : NULL};
     }
-    const struct pm_measure_sums sums = statistics.points[0].measures[PM_MEASURE_FREQUENCY];
+    assert_true(pm_statistics_add_profiles(&statistics, shaders, n, NULL));
+    struct pm_point_estimate out;
+    pm_estimate_point(&statistics, &statistics.points[0], &out);
     pm_statistics_finish(&statistics);
-    return sums;
+    free(points);
+    free(shaders);
+    return out.measures[PM_MEASURE_FREQUENCY];
+}
+
+#define CLUSTERS_MOST 2000
+
+static struct pm_ratio draw(const struct population *population, struct pm_random *random,
+                            unsigned n)
+{
+    struct cluster clusters[CLUSTERS_MOST];
+    for (unsigned i = 0; i < n; i++)
+        clusters[i] = population->draw(random, population->parameter);
+    return estimate(clusters, n, population->bounded);
 }
 
 struct coverage {
@@ -217,8 +244,7 @@ static struct coverage simulate(const struct population *population, struct trut
     struct pm_random random;
     pm_random_init(&random, 7 + n);
     for (int i = 0; i < ROUNDS; i++) {
-        const struct pm_measure_sums sums = draw_sums(population, &random, n);
-        const struct pm_ratio ratio = pm_estimate_ratio(&sums, population->bounded);
+        const struct pm_ratio ratio = draw(population, &random, n);
         assert_true(ratio.mean_low <= ratio.mean && ratio.mean <= ratio.mean_high);
         assert_true(ratio.ratio_low <= ratio.ratio && ratio.ratio <= ratio.ratio_high);
         assert_true(ratio.mean_low < ratio.mean_high && ratio.ratio_low < ratio.ratio_high);
@@ -276,21 +302,99 @@ static void test_coverage(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* A point that some run a million times as often as the others: its ratio of sums is theirs, and
+ * its interval holds it. Where they are fewer than one in 16, they are not believed that much. */
+static void test_heavy_tails(void **state)
+{
+    (void)state;
+    static const struct population many = {"", ten_millions, 1.0 / 7, true, true, false};
+    static const struct population few = {"", ten_millions, 1.0 / 50, true, true, false};
+    const struct truth truth = find_truth(&many);
+    struct pm_random random;
+    assert_true(fabs(truth.ratio - 0.8) < 0.01);
+    for (unsigned n = 50; n <= CLUSTERS_MOST; n *= 6) {
+        const struct coverage found = simulate(&many, truth, n);
+        printf("10 or 10 million times, 6:1, %u clusters: %.1f %.1f %.3f %.3f\n", n, found.mean,
+               found.ratio, found.mean_half, found.ratio_half);
+        assert_true(found.ratio >= 95 - ROUNDS_ERROR);
+    }
+    pm_random_init(&random, 3);
+    const struct pm_ratio found = draw(&few, &random, CLUSTERS_MOST);
+    assert_true(found.mean < 0.25 && found.ratio > found.mean + 0.05 && found.ratio < 0.6);
+}
+
+/* ---- rogues ---- */
+
+/* Claims: anything at all, often what many others have, or a little more. */
+static uint64_t claim(struct pm_random *random, uint64_t honest)
+{
+    switch (pm_random_below(random, 4)) {
+    case 0:
+        return UINT64_C(1) << pm_random_below(random, 64);
+    case 1:
+        return (honest << pm_random_below(random, 12)) + 1;
+    case 2:
+        return honest * (1 + pm_random_below(random, 64));
+    default:
+        return (pm_random_next(random) >> pm_random_below(random, 64)) | 1;
+    }
+}
+
+/* c of n clusters have at most 16 c/n of a ratio of sums, whatever they claim, and c/n of a mean of
+ * ratios; of a loop's at most so many times (max(16, 16 of its own mean) and the cells' four). */
+static void test_rogues_move_by_their_share(void **state)
+{
+    (void)state;
+    struct pm_random random;
+    pm_random_init(&random, 11);
+    double most = 0;
+    for (int round = 0; round < 3000; round++) {
+        struct cluster clusters[CLUSTERS_MOST] = {{0}};
+        const bool bounded = round % 3 != 0;
+        const unsigned honest = 40 + pm_random_below(&random, 1900);
+        const unsigned rogues = 1 + pm_random_below(&random, 8), n = honest + rogues;
+        const double sigma = 0.5 * pm_random_below(&random, 4);
+        const double truth = bounded ? 0.25 * pm_random_below(&random, 5) : 3;
+        for (unsigned i = 0; i < honest; i++) {
+            const uint64_t x = 4 * (uint64_t)ceil(lognormal(&random, sigma));
+            clusters[i] = (struct cluster){x, (uint64_t)((double)x * truth)};
+        }
+        const uint64_t x = claim(&random, clusters[0].x);
+        const double lie = truth < 0.5 ? 1 : 0;
+        for (unsigned i = honest; i < n; i++) {
+            const uint64_t own =
+                pm_random_below(&random, 2) ? x : claim(&random, clusters[i % honest].x);
+            clusters[i] = bounded ? (struct cluster){own, (uint64_t)lie * own}
+                                  : (struct cluster){own, claim(&random, clusters[0].x)};
+        }
+        const struct pm_ratio found = estimate(clusters, n, bounded);
+        const double share = (double)rogues / n;
+        if (bounded) {
+            const double moved = fabs(found.ratio - truth) / fabs(lie - truth);
+            assert_true(fabs(found.mean - truth) <= fabs(lie - truth) * share + 1e-6);
+            if (moved > 16 * share + 1e-6)
+                fail_msg("%u of %u moved the ratio of sums by %g", rogues, n, moved);
+            most = fmax(most, moved / share);
+        } else {
+            const double cap = 4 * 16 * fmax(found.mean, 1);
+            assert_true(found.mean <= truth + share * cap &&
+                        found.mean >= truth * (1 - share) - 1e-6);
+            assert_true(found.ratio <= truth + 16 * share * cap);
+            assert_true(found.ratio >= truth * (1 - fmin(16 * share, 1)) - 1e-6);
+        }
+    }
+    /* The bound is what somebody who tries can reach. */
+    assert_true(most > 12);
+}
+
 /* ---- details ---- */
 
-static struct pm_measure_sums equal_sums(unsigned n, uint64_t y, uint64_t x)
+static struct pm_ratio of_equal(unsigned n, uint64_t y, uint64_t x, bool bounded)
 {
-    struct pm_statistics statistics;
-    pm_statistics_init(&statistics);
-    const struct pm_point_counts point = {
-        .calls = 1, .entry_lanes = x, .entry_subgroups = x, .counts = {y, 0, y}};
-    const struct pm_shader_profile shader = {
-        .kind = PM_KIND_BLOCK, .space = 1, .points = &point, .point_count = 1};
+    struct cluster clusters[CLUSTERS_MOST];
     for (unsigned i = 0; i < n; i++)
-        assert_true(pm_statistics_add_profile(&statistics, &shader, NULL));
-    const struct pm_measure_sums sums = statistics.points[0].measures[PM_MEASURE_FREQUENCY];
-    pm_statistics_finish(&statistics);
-    return sums;
+        clusters[i] = (struct cluster){x, y};
+    return estimate(clusters, n, bounded);
 }
 
 /* Equal samples: never zero width, and narrow enough to publish after some dozens of sessions. */
@@ -303,8 +407,7 @@ static void test_equal_samples(void **state)
         unsigned narrow_at = 0;
         double before = INFINITY;
         for (unsigned n = 1; n <= 100; n++) {
-            const struct pm_measure_sums sums = equal_sums(n, values[i], 100);
-            const struct pm_ratio ratio = pm_estimate_ratio(&sums, bounded);
+            const struct pm_ratio ratio = of_equal(n, values[i], 100, bounded);
             const double width = ratio.ratio_high - ratio.ratio_low;
             assert_true(fabs(ratio.ratio - (double)values[i] / 100) < 1e-9);
             assert_true(fabs(ratio.mean - ratio.ratio) < 1e-9);
@@ -322,8 +425,7 @@ static void test_equal_samples(void **state)
 static void test_no_clusters(void **state)
 {
     (void)state;
-    const struct pm_measure_sums sums = {0};
-    const struct pm_ratio ratio = pm_estimate_ratio(&sums, false);
+    const struct pm_ratio ratio = pm_estimate_cells(NULL, 0, 0, false);
     assert_int_equal(ratio.clusters, 0);
     assert_true(ratio.mean == 0 && ratio.mean_low == 0 && ratio.mean_high == 1);
     assert_true(ratio.ratio == 0 && ratio.ratio_low == 0 && ratio.ratio_high == 1);
@@ -337,8 +439,8 @@ static void test_extremes_are_finite(void **state)
     for (size_t i = 0; i < 5; i++) {
         for (size_t j = 1; j < 5; j++) {
             for (unsigned n = 1; n <= 3; n++) {
-                const struct pm_measure_sums sums = equal_sums(n, values[i], values[j]);
-                const struct pm_ratio ratio = pm_estimate_ratio(&sums, values[i] <= values[j]);
+                const struct pm_ratio ratio =
+                    of_equal(n, values[i], values[j], values[i] <= values[j]);
                 assert_true(isfinite(ratio.mean_low) && isfinite(ratio.mean_high));
                 assert_true(isfinite(ratio.ratio_low) && isfinite(ratio.ratio_high));
                 assert_true(ratio.ratio_low <= ratio.ratio && ratio.ratio <= ratio.ratio_high);
@@ -422,8 +524,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_samples),
-        cmocka_unit_test(test_no_clusters),      cmocka_unit_test(test_extremes_are_finite),
-        cmocka_unit_test(test_narrowness),       cmocka_unit_test(test_bounded_measures),
+        cmocka_unit_test(test_no_clusters),
+        cmocka_unit_test(test_extremes_are_finite),
+        cmocka_unit_test(test_narrowness),
+        cmocka_unit_test(test_bounded_measures),
+        cmocka_unit_test(test_rogues_move_by_their_share),
+        cmocka_unit_test(test_heavy_tails),
         cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,25 @@ static void assert_same(const struct pm_statistics *a, const struct pm_statistic
     pm_buffer_finish(&right);
 }
 
+/* All cells of a measure at once. */
+static struct pm_cell totals(const struct pm_statistics *statistics, uint32_t point,
+                             unsigned measure)
+{
+    struct pm_cell sum = {0};
+    size_t count;
+    const struct pm_cell *cells = pm_statistics_cells(statistics, point, measure, &count);
+    for (size_t i = 0; i < count; i++) {
+        sum.n += cells[i].n;
+        pm_wide_add(&sum.x, &cells[i].x);
+        pm_wide_add(&sum.y, &cells[i].y);
+        pm_wide_add(&sum.r, &cells[i].r);
+        pm_wide_add(&sum.rr, &cells[i].rr);
+    }
+    const struct pm_point_statistics *found = pm_statistics_find(statistics, point);
+    assert_int_equal(sum.n, found ? found->measures[measure].n : 0);
+    return sum;
+}
+
 /* ---- sums ---- */
 
 static void test_sums_are_exact(void **state)
@@ -103,23 +122,25 @@ static void test_sums_are_exact(void **state)
     const struct pm_point_statistics *found = pm_statistics_find(&statistics, 2);
     assert_non_null(found);
     assert_null(pm_statistics_find(&statistics, 1));
-    const struct pm_measure_sums *sums = &found->measures[PM_MEASURE_FREQUENCY];
-    assert_int_equal(sums->n, 5);
+    const struct pm_measure_counts *counts = &found->measures[PM_MEASURE_FREQUENCY];
+    assert_int_equal(counts->n, 5);
     assert_int_equal(found->calls, 15);
     assert_int_equal(found->sessions, 5);
-    /* 5 (2^64 - 1)^2 = 5 * 2^128 - 10 * 2^64 + 5 */
-    assert_int_equal(sums->xx.limbs[0], 5);
-    assert_int_equal(sums->xx.limbs[1], UINT64_MAX - 9);
-    assert_int_equal(sums->xx.limbs[2], 4);
-    assert_memory_equal(&sums->xx, &sums->xy, sizeof(sums->xx));
-    assert_memory_equal(&sums->xx, &sums->yy, sizeof(sums->xx));
+    const struct pm_cell sums = totals(&statistics, 2, PM_MEASURE_FREQUENCY);
     /* 5 (2^64 - 1) */
-    assert_int_equal(sums->x.limbs[0], UINT64_MAX - 4);
-    assert_int_equal(sums->x.limbs[1], 4);
+    assert_int_equal(sums.x.limbs[0], UINT64_MAX - 4);
+    assert_int_equal(sums.x.limbs[1], 4);
+    assert_memory_equal(&sums.x, &sums.y, sizeof(sums.x));
     /* r is exactly 1 */
-    assert_int_equal(sums->r.limbs[0], UINT64_C(5) << 32);
-    assert_int_equal(sums->rr.limbs[1], 5);
-    assert_int_equal(sums->histogram[PM_HISTOGRAM_ONE], 5);
+    assert_int_equal(sums.r.limbs[0], UINT64_C(5) << 32);
+    assert_int_equal(sums.rr.limbs[0], UINT64_C(5) << 32);
+    assert_int_equal(counts->histogram[PM_HISTOGRAM_ONE], 5);
+    size_t cells;
+    const struct pm_cell *cell = pm_statistics_cells(&statistics, 2, PM_MEASURE_FREQUENCY, &cells);
+    assert_int_equal(cells, 1);
+    assert_int_equal(pm_cell_size(cell->key), 31);
+    assert_int_equal(pm_cell_height(cell->key), 0);
+    assert_int_equal(cell->squares, 5 * 255 * 255);
     pm_statistics_finish(&statistics);
 
     /* A ratio of 2^32 or more is held at the largest number. */
@@ -129,9 +150,10 @@ static void test_sums_are_exact(void **state)
                                          .entry_subgroups = 1,
                                          .counts = {UINT64_MAX, 0, 1}};
     add(&statistics, PM_KIND_BLOCK, NULL, &loop, 1);
-    sums = &statistics.points[0].measures[PM_MEASURE_FREQUENCY];
-    assert_int_equal(sums->r.limbs[0], UINT64_MAX);
-    assert_int_equal(sums->histogram[PM_HISTOGRAM_BINS - 1], 1);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_FREQUENCY).r.limbs[0], UINT64_MAX);
+    assert_int_equal(
+        statistics.points[0].measures[PM_MEASURE_FREQUENCY].histogram[PM_HISTOGRAM_BINS - 1], 1);
+    assert_int_equal(pm_cell_height(statistics.cells[0].key), PM_CELL_HEIGHTS - 1);
     pm_statistics_finish(&statistics);
 }
 
@@ -147,16 +169,15 @@ static void test_measures(void **state)
     };
     add(&statistics, PM_KIND_BLOCK, NULL, points, 3);
     const struct pm_point_statistics *ran = pm_statistics_find(&statistics, 0);
-    assert_int_equal(ran->measures[PM_MEASURE_FREQUENCY].x.limbs[0], 100);
-    assert_int_equal(ran->measures[PM_MEASURE_FREQUENCY].y.limbs[0], 40);
-    assert_int_equal(ran->measures[PM_MEASURE_FREQUENCY].xy.limbs[0], 4000);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_FREQUENCY).x.limbs[0], 100);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_FREQUENCY).y.limbs[0], 40);
     assert_int_equal(ran->measures[PM_MEASURE_FREQUENCY].histogram[5],
                      1); /* 0.4 is in [0.4, 0.5) */
-    assert_int_equal(ran->measures[PM_MEASURE_UNIFORM].x.limbs[0], 40);
-    assert_int_equal(ran->measures[PM_MEASURE_UNIFORM].y.limbs[0], 30);
-    assert_int_equal(ran->measures[PM_MEASURE_UNIFORM].r.limbs[0], UINT64_C(3) << 30);
-    assert_int_equal(ran->measures[PM_MEASURE_SUBGROUPS].x.limbs[0], 20);
-    assert_int_equal(ran->measures[PM_MEASURE_SUBGROUPS].y.limbs[0], 10);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_UNIFORM).x.limbs[0], 40);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_UNIFORM).y.limbs[0], 30);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_UNIFORM).r.limbs[0], UINT64_C(3) << 30);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_SUBGROUPS).x.limbs[0], 20);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_SUBGROUPS).y.limbs[0], 10);
     const struct pm_point_statistics *never = pm_statistics_find(&statistics, 1);
     assert_int_equal(never->sessions, 1);
     assert_int_equal(never->measures[PM_MEASURE_FREQUENCY].histogram[0], 1);
@@ -170,10 +191,10 @@ static void test_measures(void **state)
     const struct pm_point_counts zero = {
         .point = 0, .calls = 1, .entry_lanes = 64, .entry_subgroups = 2, .counts = {8, 6, 0}};
     add(&statistics, PM_KIND_ZERO, NULL, &zero, 1);
-    assert_int_equal(statistics.points[0].measures[PM_MEASURE_ZERO].x.limbs[0], 8);
-    assert_int_equal(statistics.points[0].measures[PM_MEASURE_ZERO].y.limbs[0], 6);
-    assert_int_equal(statistics.points[0].measures[PM_MEASURE_WRITES].x.limbs[0], 2);
-    assert_int_equal(statistics.points[0].measures[PM_MEASURE_WRITES].y.limbs[0], 8);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_ZERO).x.limbs[0], 8);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_ZERO).y.limbs[0], 6);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_WRITES).x.limbs[0], 2);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_WRITES).y.limbs[0], 8);
     pm_statistics_finish(&statistics);
 
     const struct pm_point_counts timed = {
@@ -181,8 +202,8 @@ static void test_measures(void **state)
     const struct pm_shader_profile timing = {
         .kind = PM_KIND_TIMING, .space = 1, .points = &timed, .point_count = 1};
     assert_true(pm_statistics_add_profile(&statistics, &timing, NULL));
-    assert_int_equal(statistics.points[0].measures[PM_MEASURE_TIME].x.limbs[0], 8000);
-    assert_int_equal(statistics.points[0].measures[PM_MEASURE_TIME].y.limbs[0], 6000);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_TIME).x.limbs[0], 8000);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_TIME).y.limbs[0], 6000);
     assert_int_equal(statistics.points[0].measures[PM_MEASURE_TIME].histogram[8], 1);
     assert_int_equal(statistics.points[0].calls, 16);
     pm_statistics_finish(&statistics);
@@ -495,6 +516,8 @@ static void test_encoding_round_trip(void **state)
             fail_msg("%s", error.message);
         assert_int_equal(read.count, statistics.count);
         assert_memory_equal(read.points, statistics.points, read.count * sizeof(*read.points));
+        assert_int_equal(read.cell_count, statistics.cell_count);
+        assert_memory_equal(read.cells, statistics.cells, read.cell_count * sizeof(*read.cells));
         assert_same(&read, &statistics);
         pm_statistics_finish(&read);
         pm_statistics_finish(&statistics);
@@ -535,6 +558,7 @@ static void test_refuses_truncated_and_longer(void **state)
             assert_false(pm_statistics_decode(copy, size, &read, &error));
             assert_non_null(strstr(error.message, "byte"));
             assert_null(read.points);
+            assert_null(read.cells);
             free(copy);
         }
         pm_statistics_init(&read);
@@ -589,7 +613,7 @@ static void test_refuses_unknown_versions(void **state)
     bytes.data[4]++;
     assert_false(pm_statistics_decode(bytes.data, bytes.size, &read, &error));
     assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "version 2"));
+    assert_non_null(strstr(error.message, "version 3"));
     bytes.data[4]--;
     bytes.data[5] = 9;
     assert_false(pm_statistics_decode(bytes.data, bytes.size, &read, &error));
@@ -598,6 +622,113 @@ static void test_refuses_unknown_versions(void **state)
     assert_false(pm_statistics_decode(bytes.data, bytes.size, &read, &error));
     assert_int_equal(error.code, PM_ERROR_INPUT);
     pm_buffer_finish(&bytes);
+    pm_statistics_finish(&statistics);
+}
+
+/* ---- version 1 ---- */
+
+static void put_number(struct pm_buffer *out, uint64_t value)
+{
+    uint8_t size = 0;
+    for (uint64_t rest = value; rest != 0; rest >>= 8)
+        size++;
+    assert_true(pm_buffer_append(out, &size, 1));
+    for (uint8_t i = 0; i < size; i++)
+        assert_true(pm_buffer_append(out, &(uint8_t){(uint8_t)(value >> 8 * i)}, 1));
+}
+
+/* One candidate of one, its writes; the values fit what is written here. */
+static void old_blob(struct pm_buffer *out, const uint64_t (*clusters)[2], uint8_t n)
+{
+    uint64_t x = 0, y = 0, xx = 0, xy = 0, yy = 0, r = 0, bins[PM_HISTOGRAM_BINS] = {0};
+    struct pm_wide rr = {0};
+    pm_buffer_init(out, 4096);
+    assert_true(pm_buffer_append(out, "PMst\x01\x02\x01\x00\x01\x20\x01\x00", 12));
+    assert_true(pm_buffer_append(out, &(uint8_t[]){n, n, 0}, 3)); /* calls, sessions, no zeros */
+    for (uint8_t i = 0; i < n; i++) {
+        const uint64_t ratio = (clusters[i][1] << 32) / clusters[i][0];
+        x += clusters[i][0];
+        y += clusters[i][1];
+        xx += clusters[i][0] * clusters[i][0];
+        xy += clusters[i][0] * clusters[i][1];
+        yy += clusters[i][1] * clusters[i][1];
+        r += ratio;
+        pm_wide_add_128(&rr, (pm_uint128)ratio * ratio);
+        bins[clusters[i][1] == 0 ? 0 : PM_HISTOGRAM_ONE]++;
+    }
+    assert_true(pm_buffer_append(out, &n, 1));
+    const uint64_t sums[] = {x, y, xx, xy, yy, r};
+    for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+        put_number(out, sums[i]);
+    assert_true(rr.limbs[0] == 0 && rr.limbs[1] < 256 && rr.limbs[2] == 0);
+    assert_true(pm_buffer_append(out, &(uint8_t[]){9, 0, 0, 0, 0, 0, 0, 0, 0}, 9));
+    assert_true(pm_buffer_append(out, &(uint8_t){(uint8_t)rr.limbs[1]}, 1));
+    assert_true(pm_buffer_append(out, &(uint8_t[]){bins[0] > 0, bins[11] > 0 ? 8 : 0, 0, 0}, 4));
+    for (unsigned i = 0; i < PM_HISTOGRAM_BINS; i++) {
+        if (bins[i] > 0)
+            assert_true(pm_buffer_append(out, &(uint8_t){(uint8_t)bins[i]}, 1));
+    }
+}
+
+static struct pm_cell read_old(const uint64_t (*clusters)[2], uint8_t n,
+                               struct pm_statistics *statistics)
+{
+    struct pm_buffer bytes;
+    struct pm_error error = {0};
+    old_blob(&bytes, clusters, n);
+    pm_statistics_init(statistics);
+    if (!pm_statistics_decode(bytes.data, bytes.size, statistics, &error))
+        fail_msg("%s", error.message);
+    pm_buffer_finish(&bytes);
+    /* It is written as the second. */
+    struct pm_statistics again;
+    pm_statistics_init(&again);
+    encode(statistics, &bytes);
+    assert_int_equal(bytes.data[4], 2);
+    if (!pm_statistics_decode(bytes.data, bytes.size, &again, &error))
+        fail_msg("%s", error.message);
+    assert_same(&again, statistics);
+    pm_statistics_finish(&again);
+    pm_buffer_finish(&bytes);
+    assert_int_equal(statistics->points[0].sessions, n);
+    return totals(statistics, 0, PM_MEASURE_WRITES);
+}
+
+static void test_version_1(void **state)
+{
+    (void)state;
+    struct pm_statistics statistics, now;
+    /* One cluster is what it would be today. */
+    const uint64_t one[1][2] = {{32, 32}};
+    const struct pm_point_counts point = {
+        .calls = 1, .entry_lanes = 32, .entry_subgroups = 32, .counts = {32, 0, 0}};
+    const struct pm_shader_profile shader = {
+        .kind = PM_KIND_ZERO, .space = 1, .points = &point, .point_count = 1};
+    read_old(one, 1, &statistics);
+    pm_statistics_init(&now);
+    assert_true(pm_statistics_add_profile(&now, &shader, NULL));
+    assert_memory_equal(&statistics.cells[0].x, &now.cells[1].x, sizeof(struct pm_wide) * 4);
+    pm_statistics_finish(&now);
+    pm_statistics_finish(&statistics);
+
+    /* Of many, the sums and how many weigh are kept: here two of eight. */
+    const uint64_t many[8][2] = {{1000, 1000}, {1000, 0}, {1, 1}, {1, 1},
+                                 {1, 1},       {1, 1},    {1, 0}, {1, 0}};
+    const struct pm_cell all = read_old(many, 8, &statistics);
+    assert_int_equal(all.n, 8);
+    assert_int_equal(all.x.limbs[0], 2006);
+    assert_int_equal(all.y.limbs[0], 1004);
+    assert_int_equal(all.r.limbs[0], UINT64_C(5) << 32);
+    assert_int_equal(all.rr.limbs[0], UINT64_C(5) << 32);
+    assert_int_equal(statistics.cell_count, 2);
+    assert_int_equal(statistics.cells[0].n, 6);
+    assert_int_equal(statistics.cells[1].n, 2);
+    assert_int_equal(pm_cell_size(statistics.cells[1].key), 4);
+    assert_int_equal(statistics.points[0].measures[PM_MEASURE_WRITES].histogram[11], 5);
+    /* New uploads of the same day are added. */
+    assert_true(pm_statistics_add_profile(&statistics, &shader, NULL));
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_WRITES).n, 9);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_WRITES).x.limbs[0], 2038);
     pm_statistics_finish(&statistics);
 }
 
@@ -617,6 +748,7 @@ int main(void)
         cmocka_unit_test(test_refuses_truncated_and_longer),
         cmocka_unit_test(test_damaged_is_refused_or_canonical),
         cmocka_unit_test(test_refuses_unknown_versions),
+        cmocka_unit_test(test_version_1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,22 +6,33 @@
 #include <math.h>
 #include <string.h>
 
-/* One cluster with x = 32 and y = 16. */
-#define MEASURE                                                                                    \
-    "\x01\x01\x20\x01\x10\x02\x00\x04\x02\x00\x02\x02\x00\x01\x04\x00\x00\x00\x80"                 \
-    "\x08\x00\x00\x00\x00\x00\x00\x00\x40\x40\x00\x00\x00\x01"
+/* One cluster with x = 32 and y = 16; and three of them beside one with x = 6 and y = 0. */
+#define MEASURE "\x01\x02\x04\x01\x20\x01\x10\x40\x00\x00\x00\x01"
+#define MEASURES                                                                                   \
+    "\x02\x01\x05\x01\x06\x00\x0c\x01\x60\x01\x30\x80\x80\x03\x05\x00\x00\x00\x80\x01"             \
+    "\x04\x00\x00\x00\xc0\x41\x00\x00\x00\x01\x03"
 #define NONE "\x00\x00\x00"
 /* A space of four points with a bitmap, two of the points there. */
 #define BLOCKS                                                                                     \
-    "PMst\x01\x01\x04\x01\x01\x01\x20\x02\x00\x01\x01" MEASURE MEASURE MEASURE "\x01\x03\x02" NONE
+    "PMst\x02\x01\x04\x01\x01\x01\x20\x02\x00\x01\x01" MEASURE MEASURE MEASURE "\x01\x03\x02" NONE
 /* No bitmap, one candidate. */
-#define ZEROS "PMst\x01\x02\x03\x00\x01\x20\x01\x02\x01\x01" MEASURE MEASURE
+#define ZEROS "PMst\x02\x02\x03\x00\x01\x20\x01\x02\x01\x04" MEASURE MEASURES
+/* The same cluster as version 1 had it, and seven, of which one has nearly all of x. */
+#define MEASURE_1                                                                                  \
+    "\x01\x01\x20\x01\x10\x02\x00\x04\x02\x00\x02\x02\x00\x01\x04\x00\x00\x00\x80"                 \
+    "\x08\x00\x00\x00\x00\x00\x00\x00\x40\x40\x00\x00\x00\x01"
+#define MEASURES_1                                                                                 \
+    "\x07\x02\x06\x04\x02\x06\x04\x03\x06\x00\x10\x03\x06\x00\x10\x03\x06\x00\x10"                 \
+    "\x05\x00\x00\x00\x00\x07\x09\x00\x00\x00\x00\x00\x00\x00\x00\x07\x00\x08\x00\x00\x07"
+#define ZEROS_1 "PMst\x01\x02\x03\x00\x01\x20\x01\x02\x01\x07" MEASURE_1 MEASURES_1
 
 const struct pm_fuzz_input pm_fuzz_inputs[] = {
     PM_FUZZ_TEXT(BLOCKS),
     PM_FUZZ_TEXT(ZEROS),
     PM_FUZZ_TEXT(BLOCKS BLOCKS),
-    PM_FUZZ_TEXT("PMst\x01\x01\xff\xff\x3f\x00\x00\xff\xff\x3f"),
+    PM_FUZZ_TEXT(ZEROS_1),
+    PM_FUZZ_TEXT(ZEROS ZEROS_1),
+    PM_FUZZ_TEXT("PMst\x02\x01\xff\xff\x3f\x00\x00\xff\xff\x3f"),
     {NULL, 0},
 };
 
@@ -44,11 +55,14 @@ static bool decode(const uint8_t *data, size_t size)
         PM_FUZZ_CHECK(error.message[0] != '\0');
         return false;
     }
-    /* Equal statistics have equal bytes. */
+    /* Equal statistics have equal bytes; those of the first version become such. */
     struct pm_buffer out;
     pm_buffer_init(&out, (size_t)64 << 20);
     PM_FUZZ_CHECK(pm_statistics_encode(&statistics, &out, &error));
-    PM_FUZZ_CHECK(out.size == size && memcmp(out.data, data, size) == 0);
+    if (data[4] == PM_STATISTICS_VERSION)
+        PM_FUZZ_CHECK(out.size == size && memcmp(out.data, data, size) == 0);
+    else
+        PM_FUZZ_CHECK(decode(out.data, out.size));
     pm_buffer_finish(&out);
     for (size_t i = 0; i < statistics.count; i++) {
         const struct pm_point_statistics *point = &statistics.points[i];

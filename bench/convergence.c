@@ -119,8 +119,8 @@ static bool read_spool(const char *folder, struct run *run, struct pm_error *err
 static bool run_scene(const struct options *options, const char *folder, double p, uint32_t batch,
                       uint64_t seed, struct run *run, struct pm_error *error)
 {
-    char sets[6][64], frames[24];
-    enum { WORDS_MOST = 64 };
+    enum { WORDS_MOST = 64, SETS = 7 };
+    char sets[SETS][64], frames[24];
     char *words[WORDS_MOST];
     int used = 0, status;
     snprintf(sets[0], sizeof(sets[0]), "sampler.window_probability=1");
@@ -132,10 +132,11 @@ static bool run_scene(const struct options *options, const char *folder, double 
     snprintf(sets[3], sizeof(sets[3]), "sampler.seed=%llu", (unsigned long long)seed);
     snprintf(sets[4], sizeof(sets[4]), "debug.synchronous=true");
     snprintf(sets[5], sizeof(sets[5]), "debug.checkpoint_heartbeats=1");
+    snprintf(sets[6], sizeof(sets[6]), "sampler.kinds=block"); /* a call is sampled for one kind */
     snprintf(frames, sizeof(frames), "%llu", (unsigned long long)options->frames);
     words[used++] = (char *)options->piecemeal;
     words[used++] = "run";
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < SETS; i++) {
         words[used++] = "--set";
         words[used++] = sets[i];
     }

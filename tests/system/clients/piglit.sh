@@ -1,5 +1,6 @@
 # Some fifty of piglit's shader tests through zink: loops, switches, discard, derivatives.
 client_needs="piglit Xvfb python3"
+client_calls=few
 
 client_prepare() {
     display

@@ -284,6 +284,24 @@ static bool labels_are_local(struct parser *p, const struct pm_ir_function *func
     return whole;
 }
 
+/* Types and constants are made of what is above them, but for pointers that were announced: who
+ * follows what they are made of comes to an end. */
+static bool is_made_of_earlier(struct parser *p, const struct pm_ir_instr *instr)
+{
+    if (may_be_loose(instr->opcode) || instr->opcode == SpvOpTypeForwardPointer)
+        return true;
+    for (uint32_t i = 0; i <= instr->operand_count; i++) {
+        const struct pm_ir_operand *operand = i == 0 ? &instr->type : &instr->operands[i - 1];
+        const struct pm_ir_instr *of = operand->def ? operand->def->instr : NULL;
+        if (of && of->place >= instr->place &&
+            (of == instr || (of->opcode != SpvOpTypePointer && of->opcode != SpvOpFunction)))
+            return pm_fail(p->error, PM_ERROR_INPUT,
+                           "SPIR-V word %u: %s names id %u before it is defined", instr->place,
+                           pm_ir_opcode_name(instr->opcode), operand->def->id);
+    }
+    return true;
+}
+
 /* What the binary parser does not see and the IR relies on. */
 static bool check(struct parser *p)
 {
@@ -294,6 +312,9 @@ static bool check(struct parser *p)
     for (uint32_t id = 0; id < module->defs_capacity; id++)
         if (module->defs[id] && !module->defs[id]->instr)
             return pm_fail(p->error, PM_ERROR_INPUT, "SPIR-V: id %u is used but not defined", id);
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
+        if (!is_made_of_earlier(p, i))
+            return false;
     for (const struct pm_ir_function *f = module->first_function; f; f = f->next)
         for (const struct pm_ir_block *b = f->first_block; b; b = b->next)
             for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)

@@ -302,6 +302,18 @@ static bool is_made_of_earlier(struct parser *p, const struct pm_ir_instr *instr
     return true;
 }
 
+/* SPIRV-Tools reads numbers of any width; those of shaders fit 64 bits. */
+static bool is_read_width(struct parser *p, const struct pm_ir_instr *instr)
+{
+    enum { WIDEST = 64 };
+    if (instr->opcode != SpvOpTypeInt && instr->opcode != SpvOpTypeFloat)
+        return true;
+    const uint32_t width = pm_ir_operand_word(&instr->operands[0]);
+    return (width > 0 && width <= WIDEST) ||
+           pm_fail(p->error, PM_ERROR_INPUT, "SPIR-V word %u: %s of %u bits, 1 to %d are read",
+                   instr->place, pm_ir_opcode_name(instr->opcode), width, WIDEST);
+}
+
 /* What the binary parser does not see and the IR relies on. */
 static bool check(struct parser *p)
 {
@@ -313,7 +325,7 @@ static bool check(struct parser *p)
         if (module->defs[id] && !module->defs[id]->instr)
             return pm_fail(p->error, PM_ERROR_INPUT, "SPIR-V: id %u is used but not defined", id);
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
-        if (!is_made_of_earlier(p, i))
+        if (!is_read_width(p, i) || !is_made_of_earlier(p, i))
             return false;
     for (const struct pm_ir_function *f = module->first_function; f; f = f->next)
         for (const struct pm_ir_block *b = f->first_block; b; b = b->next)

@@ -198,6 +198,7 @@ static void test_refusals(void **state)
                    "%4 = OpLabel\nOpFunctionEnd\n",
                    PM_ERROR_INPUT, "before its last block ended");
     assert_refused("%2 = OpTypeVector %1 2\n", PM_ERROR_INPUT, "not defined");
+    assert_refused("%1 = OpTypeInt 65 0\n", PM_ERROR_INPUT, "word 5: OpTypeInt of 65 bits");
     assert_refused("%1 = OpTypeVector %1 2\n", PM_ERROR_INPUT,
                    "word 5: OpTypeVector names id 1 before");
     assert_refused("%1 = OpTypeFloat 32\n%2 = OpTypeStruct %3\n%3 = OpTypeArray %2 %4\n"

@@ -314,6 +314,14 @@ static bool is_read_width(struct parser *p, const struct pm_ir_instr *instr)
                    instr->place, pm_ir_opcode_name(instr->opcode), width, WIDEST);
 }
 
+static bool is_variable_whole(struct parser *p, const struct pm_ir_instr *instr)
+{
+    const struct pm_ir_instr *type = instr->type.def ? instr->type.def->instr : NULL;
+    return instr->opcode != SpvOpVariable || (type && type->opcode == SpvOpTypePointer) ||
+           pm_fail(p->error, PM_ERROR_INPUT, "SPIR-V word %u: the type of OpVariable is no pointer",
+                   instr->place);
+}
+
 /* What the binary parser does not see and the IR relies on. */
 static bool check(struct parser *p)
 {
@@ -325,12 +333,12 @@ static bool check(struct parser *p)
         if (module->defs[id] && !module->defs[id]->instr)
             return pm_fail(p->error, PM_ERROR_INPUT, "SPIR-V: id %u is used but not defined", id);
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
-        if (!is_read_width(p, i) || !is_made_of_earlier(p, i))
+        if (!is_read_width(p, i) || !is_made_of_earlier(p, i) || !is_variable_whole(p, i))
             return false;
     for (const struct pm_ir_function *f = module->first_function; f; f = f->next)
         for (const struct pm_ir_block *b = f->first_block; b; b = b->next)
             for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-                if (!labels_are_local(p, f, i))
+                if (!labels_are_local(p, f, i) || !is_variable_whole(p, i))
                     return false;
     return true;
 }

@@ -198,6 +198,8 @@ static void test_refusals(void **state)
                    "%4 = OpLabel\nOpFunctionEnd\n",
                    PM_ERROR_INPUT, "before its last block ended");
     assert_refused("%2 = OpTypeVector %1 2\n", PM_ERROR_INPUT, "not defined");
+    assert_refused("%1 = OpTypeVoid\n%2 = OpVariable %1 Input\n", PM_ERROR_INPUT,
+                   "word 7: the type of OpVariable");
     assert_refused("%1 = OpTypeInt 65 0\n", PM_ERROR_INPUT, "word 5: OpTypeInt of 65 bits");
     assert_refused("%1 = OpTypeVector %1 2\n", PM_ERROR_INPUT,
                    "word 5: OpTypeVector names id 1 before");

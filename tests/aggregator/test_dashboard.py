@@ -48,6 +48,10 @@ class Dashboard:
         self.browser.open(self.origin + "/" + fragment)
         self.ready()
 
+    def leave(self):
+        """Before the server goes, which a page would go on asking."""
+        self.browser.open("about:blank")
+
     def text(self, selector):
         return self.browser.run("const e = document.querySelector(arguments[0]); return e && e.textContent", selector)
 
@@ -349,12 +353,14 @@ def check_login(browser, piecemeal, work):
         browser.wait("return document.querySelector('h1').textContent === 'Sign in'")
         check(browser.run("return sessionStorage.length") == 0, "signing out forgets the token")
         check_quiet(dashboard, expected=["401"])
+        dashboard.leave()
     uploaders = work.write("uploaders", "player\n")
     with Server(piecemeal, work.storage, "--token-file", uploaders) as server:
         dashboard = Dashboard(browser, server)
         dashboard.open("#/")
         check("--dashboard-token-file" in (dashboard.text("[role=alert]") or ""), "a closed dashboard says how to open it")
         check_quiet(dashboard, expected=["403"])
+        dashboard.leave()
 
 
 # ---- times ----
@@ -407,6 +413,7 @@ def main():
             if "--all" in sys.argv:
                 check_times(dashboard, fragments)
             check_quiet(dashboard)
+            dashboard.leave()
         check_login(browser, piecemeal, work)
     print(f"{len(failures)} failures")
     sys.exit(1 if failures else 0)

@@ -126,3 +126,24 @@ void place_refuses(struct place *place, const struct pm_profile *profile, const 
     if (!strstr(outcomes[1].reason.message, words))
         fail_msg("\"%s\" does not say \"%s\"", outcomes[1].reason.message, words);
 }
+
+static bool add_rows(void *user, const char *game, unsigned part, uint64_t rows, uint64_t bytes,
+                     struct pm_error *error)
+{
+    (void)game;
+    (void)part;
+    (void)bytes;
+    (void)error;
+    *(uint64_t *)user += rows;
+    return true;
+}
+
+uint64_t place_rows_that_wait(struct place *place)
+{
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    struct pm_error error;
+    uint64_t rows = 0;
+    if (!storage->operations->list_samples(storage, NULL, add_rows, &rows, &error))
+        fail_msg("%s", error.message);
+    return rows;
+}

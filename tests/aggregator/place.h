@@ -49,3 +49,6 @@ bool lacks(const struct pm_shader_estimates *shader, uint32_t point);
 
 /* The profile is refused with these words, and a good one beside it is stored. */
 void place_refuses(struct place *place, const struct pm_profile *profile, const char *words);
+
+/* Rows of samples that wait to be folded, of all games. */
+uint64_t place_rows_that_wait(struct place *place);

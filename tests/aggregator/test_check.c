@@ -1,15 +1,13 @@
 /* Every kind of damage that a check must find, made by hand. */
 #include "aggregator/aggregator.h"
 #include "aggregator/check.h"
+#include "aggregator/sql.h"
 #include "aggregator/support.h"
-#include <setjmp.h>
-#include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka wants these before it. */
-#include <cmocka.h>
+
+#include "cmocka_includes.h"
 
 struct place {
     char *folder, *path;
@@ -74,12 +72,7 @@ static int tear_down(void **state)
 
 static void run(const struct place *place, const char *sql)
 {
-    sqlite3 *db;
-    char *message = NULL;
-    assert_int_equal(sqlite3_open(place->path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-        fail_msg("%s: %s", sql, message);
-    sqlite3_close(db);
+    sql_run(place->path, sql);
 }
 
 static void expect(const struct place *place, unsigned errors, const char *part)

@@ -3,6 +3,7 @@
 #include "aggregator/damaged.h"
 #include "aggregator/place.h"
 #include "aggregator/samples.h"
+#include "aggregator/sql.h"
 #include "base/file.h"
 
 #include <inttypes.h>
@@ -53,16 +54,6 @@ static void store_rows(struct place *place, unsigned rows)
     }
 }
 
-static void run(const struct place *place, const char *sql)
-{
-    sqlite3 *db;
-    char *message = NULL;
-    assert_int_equal(sqlite3_open(place->path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-        fail_msg("%s: %s", sql, message);
-    sqlite3_close(db);
-}
-
 /* ---- what is left ---- */
 
 struct set_aside {
@@ -86,26 +77,6 @@ static bool note_entry(void *user, const struct pm_quarantined *entry, struct pm
     return true;
 }
 
-static bool count_part(void *user, const char *game, unsigned part, uint64_t rows, uint64_t bytes,
-                       struct pm_error *error)
-{
-    (void)game;
-    (void)part;
-    (void)bytes;
-    (void)error;
-    *(uint64_t *)user += rows;
-    return true;
-}
-
-static uint64_t rows_that_wait(struct place *place)
-{
-    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
-    struct pm_error error;
-    uint64_t rows = 0;
-    assert_true(storage->operations->list_samples(storage, NULL, count_part, &rows, &error));
-    return rows;
-}
-
 /* The game is curated, again and again, of as many sessions; one row was set aside, and said to be
  * once. */
 static struct set_aside assert_goes_on(struct place *place, uint32_t sessions)
@@ -118,7 +89,7 @@ static struct set_aside assert_goes_on(struct place *place, uint32_t sessions)
     place_published(place, "game", etag);
     place_published(place, "game", etag);
     assert_int_equal(place_estimates(place).shaders[0].points[0].sessions, sessions);
-    assert_int_equal(rows_that_wait(place), 0);
+    assert_int_equal(place_rows_that_wait(place), 0);
     assert_true(pm_aggregator_quarantine(place->aggregator, NULL, note_entry, &all, &error));
     assert_int_equal(all.entries, 1);
     assert_int_equal(complaints, 1);
@@ -192,7 +163,7 @@ static void test_check(void **state)
     place_open(place);
     store_rows(place, 3);
     place_close(place);
-    run(place, "UPDATE samples SET hash = hash + 1 WHERE row = 2");
+    sql_run(place->path, "UPDATE samples SET hash = hash + 1 WHERE row = 2");
     pm_aggregator_check(place->path, note_finding, &before);
     assert_int_equal(before.errors, 1);
     assert_non_null(strstr(before.text, "row 2: their checksum is another"));
@@ -211,8 +182,8 @@ static void test_cut(void **state)
     place_open(place);
     store_rows(place, 3);
     place_close(place);
-    run(place, "UPDATE samples SET hash = NULL");
-    run(place, "UPDATE samples SET d = substr(d, 1, length(d) - 1) WHERE row = 3");
+    sql_run(place->path, "UPDATE samples SET hash = NULL");
+    sql_run(place->path, "UPDATE samples SET d = substr(d, 1, length(d) - 1) WHERE row = 3");
     assert_goes_on(place, 2);
 }
 
@@ -236,7 +207,7 @@ static void test_impossible(void **state)
     for (size_t i = 0; i < row.size; i++)
         assert_true(pm_buffer_printf(&sql, "%02x", row.data[i]));
     assert_true(pm_buffer_printf(&sql, "' WHERE row = 1"));
-    run(place, (const char *)sql.data);
+    sql_run(place->path, (const char *)sql.data);
     const struct set_aside all = assert_goes_on(place, 2);
     assert_int_equal(all.bytes, row.size);
     pm_buffer_finish(&row);
@@ -254,11 +225,11 @@ static void test_statistics(void **state)
     place_estimates(place);
     store_rows(place, 2);
     place_close(place);
-    run(place, "UPDATE statistics SET d = x'00'");
+    sql_run(place->path, "UPDATE statistics SET d = x'00'");
     place_open(place);
     assert_false(pm_aggregator_curate(place->aggregator, "game", &error));
     assert_int_equal(error.code, PM_ERROR_INPUT);
-    assert_int_equal(rows_that_wait(place), 2);
+    assert_int_equal(place_rows_that_wait(place), 2);
     assert_true(pm_aggregator_quarantine(place->aggregator, NULL, note_entry, &all, &error));
     assert_int_equal(all.entries, 0);
     assert_int_equal(complaints, 0);

@@ -170,26 +170,6 @@ static void *stop_service(void *user)
     return NULL;
 }
 
-static bool count_part(void *user, const char *game, unsigned part, uint64_t rows, uint64_t bytes,
-                       struct pm_error *error)
-{
-    (void)game;
-    (void)part;
-    (void)bytes;
-    (void)error;
-    *(uint64_t *)user += rows;
-    return true;
-}
-
-static uint64_t rows_that_wait(struct place *place)
-{
-    struct pm_error error;
-    uint64_t rows = 0;
-    assert_true(real->list_samples(pm_aggregator_storage(place->aggregator), NULL, count_part,
-                                   &rows, &error));
-    return rows;
-}
-
 /* What is being folded in waits again, whole. */
 static void test_stop_while_folding(void **state)
 {
@@ -214,10 +194,10 @@ static void test_stop_while_folding(void **state)
     pthread_join(stopper, NULL);
     place->service = NULL;
     assert_int_equal(atomic_load(&added), 1);
-    assert_int_equal(rows_that_wait(place), 1);
+    assert_int_equal(place_rows_that_wait(place), 1);
     place_serve(place);
     assert_int_equal(sessions_of_first(place), 1);
-    assert_int_equal(rows_that_wait(place), 0);
+    assert_int_equal(place_rows_that_wait(place), 0);
     assert_int_equal(http_upload(place->port, NULL, profile), 200);
 }
 

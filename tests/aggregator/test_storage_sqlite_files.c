@@ -1,4 +1,5 @@
 /* The SQLite storage's files: of others, of older schemas, damaged, shared, and full. */
+#include "aggregator/sql.h"
 #include "aggregator/storage_place.h"
 
 #include <signal.h>
@@ -21,14 +22,6 @@ static void assert_not_opened(const char *path, enum pm_code code, const char *w
         fail_msg("code %d, \"%s\"", (int)error.code, error.message);
 }
 
-static void execute(const char *path, const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
 static void test_refuses_other_files(void **state)
 {
     struct storage_place *place = *state;
@@ -44,10 +37,10 @@ static void test_refuses_other_files(void **state)
     assert_not_opened(path, PM_ERROR_INPUT, "not a Piecemeal database");
 
     unlink(path);
-    execute(path, "CREATE TABLE cats (name TEXT)");
+    sql_run(path, "CREATE TABLE cats (name TEXT)");
     assert_not_opened(path, PM_ERROR_INPUT, "another program");
     unlink(path);
-    execute(path,
+    sql_run(path,
             "PRAGMA application_id = 1347248487; PRAGMA user_version = 99; CREATE TABLE games (x)");
     assert_not_opened(path, PM_ERROR_UNSUPPORTED, "newer Piecemeal (schema 99");
     free(inside);
@@ -63,7 +56,7 @@ static void test_old_schema(void **state)
     struct pm_buffer all;
     struct pm_error error;
     uint32_t space;
-    execute(path,
+    sql_run(path,
             "CREATE TABLE games (name TEXT PRIMARY KEY, uploads INTEGER NOT NULL) WITHOUT ROWID;"
             "CREATE TABLE upload_ids (id BLOB PRIMARY KEY, day INTEGER NOT NULL) WITHOUT ROWID;"
             "CREATE TABLE spaces (game TEXT, key BLOB, kind INTEGER, space INTEGER NOT NULL,"
@@ -133,7 +126,7 @@ static void test_previous_schema(void **state)
     add_blob(place->storage, blob_key(1, 5, "cave"), "3");
     add_blob(place->storage, blob_key(1, 4, ""), "4");
     place->storage->operations->destroy(place->storage);
-    execute(place->path,
+    sql_run(place->path,
             "DROP TABLE scenes; ALTER TABLE samples DROP COLUMN hash; PRAGMA user_version = 2");
     place->storage = pm_storage_sqlite_open(place->path, add_numbers, &error);
     if (!place->storage)

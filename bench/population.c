@@ -16,10 +16,11 @@
  *   --rows N         of the last table of watch that are played, the quickest first (4)
  *   --storage FILE   for the trials; made, and made anew (in a temporary folder)
  *
- * Prints Markdown with everything that was assumed. `intervals` ends with 0 when no interval's
- * coverage is below --least by more than the trials can tell (the upper end of its own 95 %
- * interval, Clopper and Pearson's); `watch` when the paper's estimate comes out under the paper's
- * assumptions.
+ * Prints Markdown with everything that was assumed. `intervals` ends with 0 when, as far as the
+ * trials can tell (Clopper and Pearson's 95 % intervals), no interval's coverage is below --least,
+ * nor that of the published ones where most trials publish, and nowhere more trials than that
+ * leaves publish one that does not hold the truth; `watch` when the paper's estimate comes out under
+ * the paper's assumptions.
  */
 #include "bench/population.h"
 #include "tools/tool.h"

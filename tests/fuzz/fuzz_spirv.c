@@ -1,6 +1,7 @@
 /*
  * Arbitrary words as SPIR-V. Nothing may crash, leak or hang, and:
  * - what is read is emitted word for word; what spirv-val accepts is read;
+ * - what has a canonical module has one with names too;
  * - the analyses agree with themselves when computed again;
  * - what spirv-val accepts stays valid when its blocks or its zeros are counted, and when it is
  *   specialized by any profile (or is refused as unsupported); the points of both are found.
@@ -165,9 +166,13 @@ static void check_original(const uint32_t *words, size_t count, const struct pm_
                                                   .stage = stage,
                                                   .entry_point = "main",
                                                   .target = *target};
-        struct pm_words canonical;
+        struct pm_canonicalize_info with_names = info;
+        struct pm_words canonical, named;
         if (!pm_canonicalize(&info, &canonical, &error))
             continue;
+        with_names.keep_names = true;
+        require(pm_canonicalize(&with_names, &named, &error), "keep names", &error);
+        pm_words_finish(&named);
         check_instrument(canonical.data, canonical.count, target, true);
         pm_words_finish(&canonical);
     }

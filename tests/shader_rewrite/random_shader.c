@@ -415,6 +415,7 @@ static void first_values(struct random_generator *g)
             }
             pm_buffer_printf(&g->body, "OpStore %%v%u %%v%u\n", pointer, value.id);
         }
+        g->stored_count = i + 1;
     }
 }
 

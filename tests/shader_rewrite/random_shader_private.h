@@ -51,6 +51,7 @@ struct random_generator {
     uint32_t value_count;
     struct random_variable variables[RANDOM_VARIABLES];
     uint32_t variable_count;
+    uint32_t stored_count; /* of them: that have a value by now, the first ones */
     uint32_t block; /* label of the block being written */
     bool ended;     /* it has its terminator */
     bool diverged;  /* an invocation may have ended: from here on nothing is uniform */

@@ -208,8 +208,9 @@ static bool load_variable(struct random_generator *g, struct random_type type,
                           struct random_value *value)
 {
     for (int tries = 0; tries < 4 && g->variable_count; tries++) {
-        const struct random_variable *v = &g->variables[random_below(g, g->variable_count)];
-        if (v->elements || !same_type(v->type, type))
+        const uint32_t at = random_below(g, g->variable_count);
+        const struct random_variable *v = &g->variables[at];
+        if (at >= g->stored_count || v->elements || !same_type(v->type, type))
             continue;
         *value = random_emit(g, type, RANDOM_VARIABLE_BOUND, "OpLoad", "%%v%u", v->id);
         return true;

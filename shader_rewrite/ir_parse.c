@@ -284,20 +284,22 @@ static bool labels_are_local(struct parser *p, const struct pm_ir_function *func
     return whole;
 }
 
-/* Types and constants are made of what is above them, but for pointers that were announced: who
- * follows what they are made of comes to an end. */
+/* Everything is made of what is above it, but for OpPhi, for functions and labels, and for pointers
+ * that were announced: who follows what a value or a type is made of comes to an end. */
 static bool is_made_of_earlier(struct parser *p, const struct pm_ir_instr *instr)
 {
-    if (may_be_loose(instr->opcode) || instr->opcode == SpvOpTypeForwardPointer)
+    if (instr->opcode == SpvOpPhi || instr->opcode == SpvOpTypeForwardPointer ||
+        (!instr->block && may_be_loose(instr->opcode)))
         return true;
     for (uint32_t i = 0; i <= instr->operand_count; i++) {
         const struct pm_ir_operand *operand = i == 0 ? &instr->type : &instr->operands[i - 1];
         const struct pm_ir_instr *of = operand->def ? operand->def->instr : NULL;
-        if (of && of->place >= instr->place &&
-            (of == instr || (of->opcode != SpvOpTypePointer && of->opcode != SpvOpFunction)))
-            return pm_fail(p->error, PM_ERROR_INPUT,
-                           "SPIR-V word %u: %s names id %u before it is defined", instr->place,
-                           pm_ir_opcode_name(instr->opcode), operand->def->id);
+        if (!of || of->place < instr->place || of->opcode == SpvOpLabel ||
+            of->opcode == SpvOpFunction || (of != instr && of->opcode == SpvOpTypePointer))
+            continue;
+        return pm_fail(p->error, PM_ERROR_INPUT,
+                       "SPIR-V word %u: %s names id %u before it is defined", instr->place,
+                       pm_ir_opcode_name(instr->opcode), operand->def->id);
     }
     return true;
 }
@@ -338,7 +340,8 @@ static bool check(struct parser *p)
     for (const struct pm_ir_function *f = module->first_function; f; f = f->next)
         for (const struct pm_ir_block *b = f->first_block; b; b = b->next)
             for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-                if (!labels_are_local(p, f, i) || !is_variable_whole(p, i))
+                if (!labels_are_local(p, f, i) || !is_made_of_earlier(p, i) ||
+                    !is_variable_whole(p, i))
                     return false;
     return true;
 }

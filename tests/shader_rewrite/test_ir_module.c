@@ -201,6 +201,10 @@ static void test_refusals(void **state)
     assert_refused("%1 = OpTypeVoid\n%2 = OpVariable %1 Input\n", PM_ERROR_INPUT,
                    "word 7: the type of OpVariable");
     assert_refused("%1 = OpTypeInt 65 0\n", PM_ERROR_INPUT, "word 5: OpTypeInt of 65 bits");
+    assert_refused("%1 = OpTypeVoid\n%2 = OpTypeFunction %1\n%3 = OpTypeInt 32 0\n"
+                   "%4 = OpFunction %1 None %2\n%5 = OpLabel\n%6 = OpIAdd %3 %7 %7\n"
+                   "%7 = OpIAdd %3 %6 %6\nOpReturn\nOpFunctionEnd\n",
+                   PM_ERROR_INPUT, "word 21: OpIAdd names id 7 before");
     assert_refused("%1 = OpTypeVector %1 2\n", PM_ERROR_INPUT,
                    "word 5: OpTypeVector names id 1 before");
     assert_refused("%1 = OpTypeFloat 32\n%2 = OpTypeStruct %3\n%3 = OpTypeArray %2 %4\n"

@@ -231,10 +231,7 @@ enum pm_cost_class pm_cost_class(const struct pm_zero_permission *permission,
 static uint32_t scalars(const struct pm_ir_instr *type)
 {
     uint32_t count = 1;
-    /* A matrix has vectors. In a module that is not valid a type may be its own element's. */
-    for (int depth = 0;
-         depth < 2 && type && (type->opcode == SpvOpTypeVector || type->opcode == SpvOpTypeMatrix);
-         depth++) {
+    while (type && (type->opcode == SpvOpTypeVector || type->opcode == SpvOpTypeMatrix)) {
         count *= pm_ir_operand_word(&type->operands[1]);
         type = pm_ir_operand_instr(type, 0);
     }

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 /* So many players that none of them sends more than counts of one in a day (PM_TOKEN_CLUSTERS). */
-enum { TOKENS = 100000, TOKEN_BYTES = 33, BODIES = 4096 };
+enum { TOKENS_LEAST = 100000, TOKENS_A_SECOND = 2000, TOKEN_BYTES = 33, BODIES = 4096 };
 /* Uploads a minute of one address, since all come from one here. */
 #define ADDRESS_RATE (1u << 30)
 #define FOLD_SECONDS 15
@@ -39,19 +39,34 @@ struct options {
 };
 
 struct tokens {
-    char texts[TOKENS][TOKEN_BYTES];
-    const char *pointers[TOKENS]; /* to these */
+    size_t count;
+    char (*texts)[TOKEN_BYTES];
+    const char **pointers; /* to these */
 };
 
-static bool write_tokens(struct tokens *tokens, const char *path, uint64_t seed,
-                         struct pm_error *error)
+static void tokens_finish(struct tokens *tokens)
 {
+    free(tokens->texts);
+    free(tokens->pointers);
+}
+
+/* Also writes them to the file. The caller finishes them, whatever comes of it. */
+static bool make_tokens(struct tokens *tokens, const char *path, const struct options *options,
+                        struct pm_error *error)
+{
+    tokens->count = (size_t)options->seconds * TOKENS_A_SECOND;
+    if (tokens->count < TOKENS_LEAST)
+        tokens->count = TOKENS_LEAST;
+    tokens->texts = calloc(tokens->count, sizeof(*tokens->texts));
+    tokens->pointers = calloc(tokens->count, sizeof(*tokens->pointers));
+    if (!tokens->texts || !tokens->pointers)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     FILE *file = fopen(path, "w");
     struct pm_random random;
     if (!file)
         return pm_fail(error, PM_ERROR_IO, "%s: cannot be written", path);
-    pm_random_init(&random, seed);
-    for (int i = 0; i < TOKENS; i++) {
+    pm_random_init(&random, options->seed);
+    for (size_t i = 0; i < tokens->count; i++) {
         snprintf(tokens->texts[i], TOKEN_BYTES, "%016llx%016llx",
                  (unsigned long long)pm_random_next(&random),
                  (unsigned long long)pm_random_next(&random));
@@ -187,9 +202,9 @@ static bool measure(const struct options *options, const struct server *server,
 }
 
 /* In the folder that the process is in. */
-static bool run(const struct options *options, struct pm_error *error)
+static bool run_with(const struct options *options, const struct tokens *tokens,
+                     struct pm_error *error)
 {
-    static struct tokens tokens;
     const struct bodies_info bodies_info = {.count = BODIES,
                                             .games = (uint32_t)options->games,
                                             .shaders = (uint32_t)options->shaders,
@@ -201,8 +216,6 @@ static bool run(const struct options *options, struct pm_error *error)
     struct server server = {.control = -1};
     struct stat status;
     uint64_t stored = 0, counted = 0;
-    if (!write_tokens(&tokens, TOKEN_FILE, options->seed, error))
-        return false;
     const struct server_info server_info = {
         .bodies = &bodies_info,
         .stored_points = options->stored,
@@ -223,8 +236,8 @@ static bool run(const struct options *options, struct pm_error *error)
                                    .connections = (uint32_t)options->connections,
                                    .reconnect = options->reconnect,
                                    .ca_file = options->tls ? SERVER_CERTIFICATE : NULL,
-                                   .tokens = tokens.pointers,
-                                   .token_count = TOKENS,
+                                   .tokens = tokens->pointers,
+                                   .token_count = (uint32_t)tokens->count,
                                    .bodies = &bodies,
                                    .seconds = (double)options->seconds,
                                    .rate = options->rate,
@@ -239,6 +252,15 @@ static bool run(const struct options *options, struct pm_error *error)
     if (done && stored != UINT64_MAX && counted - filled != stored)
         done = pm_fail(error, PM_ERROR_STATE, "%llu uploads are counted, %llu were acknowledged",
                        (unsigned long long)(counted - filled), (unsigned long long)stored);
+    return done;
+}
+
+static bool run(const struct options *options, struct pm_error *error)
+{
+    struct tokens tokens = {0};
+    const bool done =
+        make_tokens(&tokens, TOKEN_FILE, options, error) && run_with(options, &tokens, error);
+    tokens_finish(&tokens);
     return done;
 }
 

@@ -202,16 +202,8 @@ static size_t end_of(const struct pm_aged *aged, size_t first, uint32_t point, u
 
 static size_t first_of(const struct pm_aged *aged, uint32_t point)
 {
-    const uint64_t key = pm_cell_key(point, 0, 0);
-    size_t low = 0, high = aged->cell_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (aged->cells[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pm_cell_lower_bound(aged->cells, sizeof(*aged->cells), aged->cell_count,
+                               pm_cell_key(point, 0, 0));
 }
 
 void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,

@@ -33,18 +33,10 @@ const struct pm_point_statistics *pm_statistics_find(const struct pm_statistics 
     return &statistics->points[low];
 }
 
-/* The first cell whose key is not below this one. */
 static size_t lower_bound(const struct pm_statistics *statistics, uint64_t key)
 {
-    size_t low = 0, high = statistics->cell_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (statistics->cells[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pm_cell_lower_bound(statistics->cells, sizeof(*statistics->cells),
+                               statistics->cell_count, key);
 }
 
 const struct pm_cell *pm_statistics_cells(const struct pm_statistics *statistics, uint32_t point,

@@ -89,6 +89,10 @@ static inline uint64_t pm_cell_key(uint32_t point, unsigned measure, unsigned cl
     return (uint64_t)point << 16 | (uint64_t)measure << 12 | class;
 }
 
+/* The first of `count` structs of `stride` bytes, each beginning with its key and ascending by it,
+ * whose key is not below this one; count: none. */
+size_t pm_cell_lower_bound(const void *cells, size_t stride, size_t count, uint64_t key);
+
 static inline uint32_t pm_cell_point(uint64_t key)
 {
     return (uint32_t)(key >> 16);

@@ -1,5 +1,7 @@
-/* One cluster: its class, its bin, and how it is added to a cell. */
+/* One cluster: its class, its bin, and how it is added to a cell; finding a cell. */
 #include "aggregator/statistics_private.h"
+
+#include <string.h>
 
 unsigned pm_histogram_bin(uint64_t y, uint64_t x)
 {
@@ -17,6 +19,21 @@ unsigned pm_histogram_bin(uint64_t y, uint64_t x)
 
 const uint32_t pm_histogram_half_edges[PM_HISTOGRAM_EDGES] = {3,  4,  6,   8,   12,  16,
                                                               32, 64, 128, 512, 8192};
+
+size_t pm_cell_lower_bound(const void *cells, size_t stride, size_t count, uint64_t key)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        uint64_t there;
+        memcpy(&there, (const char *)cells + middle * stride, sizeof(there));
+        if (there < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 uint64_t pm_cluster_ratio(uint64_t y, uint64_t x)
 {

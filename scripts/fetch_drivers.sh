@@ -11,22 +11,9 @@
 # usage: scripts/fetch_drivers.sh [BUILD]      BUILD is the build folder, `build` beside scripts/ unless told
 set -euo pipefail
 
-fail() {
-    echo "fetch_drivers: $*" >&2
-    exit 1
-}
-
-[ $# -le 1 ] || { echo "usage: $0 [BUILD]" >&2; exit 2; }
-build=${1:-$(dirname "$0")/../build}
-mkdir -p "$build/drivers"
-drivers=$(cd "$build/drivers" && pwd)
-
-# One fetch at a time; a second waits and then finds everything there.
-exec 9>"$drivers/.lock"
-flock 9
-work=$drivers/.fetch
-trap 'rm -rf "$work"' EXIT
-rm -rf "$work"
+. "$(dirname "$0")/own_apt.sh"
+open_folder drivers "$@"
+drivers=$folder
 
 # The manifest is written each time: its path is absolute, and a build folder may have moved.
 write_manifest() { # folder, library
@@ -35,8 +22,6 @@ write_manifest() { # folder, library
 JSON
     mv "$drivers/$1/icd.json.new" "$drivers/$1/icd.json"
 }
-
-. "$(dirname "$0")/own_apt.sh"
 
 prepare_apt() {
     [ ! -d "$work/lists" ] || return 0

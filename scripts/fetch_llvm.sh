@@ -7,22 +7,9 @@
 # usage: scripts/fetch_llvm.sh [BUILD]      BUILD is the build folder, `build` beside scripts/ unless told
 set -euo pipefail
 
-fail() {
-    echo "fetch_llvm: $*" >&2
-    exit 1
-}
-
-[ $# -le 1 ] || { echo "usage: $0 [BUILD]" >&2; exit 2; }
-build=${1:-$(dirname "$0")/../build}
-mkdir -p "$build/llvm"
-llvm=$(cd "$build/llvm" && pwd)
-
-exec 9>"$llvm/.lock"
-flock 9
-work=$llvm/.fetch
-trap 'rm -rf "$work"' EXIT
-rm -rf "$work"
 . "$(dirname "$0")/own_apt.sh"
+open_folder llvm "$@"
+llvm=$folder
 
 libraries="libllvm17t64 libllvm18 libc6 libstdc++6 libgcc-s1 zlib1g libzstd1 libtinfo6 libffi8 libedit2 libxml2 libz3-4
 liblzma5 libbsd0 libmd0"

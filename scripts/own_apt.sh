@@ -1,6 +1,25 @@
-# Sourced: apt with a state of its own in $work, so that packages of other suites can be fetched without touching the
-# system's. Whoever sources it sets $work, has a line of source_line for each suite in $work/sources.list, and makes
-# $work/lists/partial and $work/cache/archives/partial.
+# Sourced by the scripts that fetch Debian packages of other suites into a folder of the build: the folder, and apt with
+# a state of its own in $work, so that the system's is left alone. Whoever sources it opens its folder, has a line of
+# source_line for each suite in $work/sources.list, and makes $work/lists/partial and $work/cache/archives/partial.
+
+fail() {
+    echo "$(basename "$0" .sh): $*" >&2
+    exit 1
+}
+
+# Sets folder to the absolute path of BUILD/name, which is made, and work to a place in it that is gone at the end.
+# One script at a time has the folder; a second waits and then finds everything there.
+open_folder() { # name, what the script was called with: BUILD or nothing
+    [ $# -le 2 ] || { echo "usage: $0 [BUILD]" >&2; exit 2; }
+    local parent=${2:-$(dirname "$0")/../build}
+    mkdir -p "$parent/$1"
+    folder=$(cd "$parent/$1" && pwd)
+    exec 9>"$folder/.lock"
+    flock 9
+    work=$folder/.fetch
+    trap 'rm -rf "$work"' EXIT
+    rm -rf "$work"
+}
 
 # The mirror of the machine's own sources that holds main of this release, in apt's own parse (both the .list
 # and the .sources format).

@@ -38,6 +38,22 @@ static uint64_t seeded(struct pm_random *random)
     return seed;
 }
 
+/* The server has ended: asks another what it has of this load, which is freed. */
+static void check_again(const char *path, struct load *load, struct load_sum *sum)
+{
+    struct server server = server_start(path);
+    load_check(load, &server, sum);
+    server_end(&server, SIGTERM);
+}
+
+/* What was acknowledged is stored, once; frees both. */
+static void check_all(char *folder, char *path, const struct load_sum *sum)
+{
+    load_check_stored(path, sum);
+    free(path);
+    remove_folder(folder);
+}
+
 static void test_kill(void **state)
 {
     (void)state;
@@ -54,15 +70,11 @@ static void test_kill(void **state)
         load_stop(load, true);
         if (i % STARTING == STARTING - 1)
             server_start_and_kill(path, (unsigned)pm_random_below(&random, STARTING_DELAY));
-        server = server_start(path);
-        load_check(load, &server, &sum);
-        server_end(&server, SIGTERM);
+        check_again(path, load, &sum);
     }
     print_sum("kills", kills, seed, &sum);
     assert_true(sum.confirmed >= kills && sum.lost > 0);
-    load_check_stored(path, &sum);
-    free(path);
-    remove_folder(folder);
+    check_all(folder, path, &sum);
 }
 
 /* Of the storage's files. */
@@ -105,14 +117,10 @@ static void test_full(void **state)
         usleep((unsigned)pm_random_below(&random, MOST_DELAY));
         server_end(&server, SIGKILL);
         load_stop(load, true);
-        server = server_start(path);
-        load_check(load, &server, &sum);
-        server_end(&server, SIGTERM);
+        check_again(path, load, &sum);
     }
     print_sum("kills with a full disk", rounds, seed, &sum);
-    load_check_stored(path, &sum);
-    free(path);
-    remove_folder(folder);
+    check_all(folder, path, &sum);
 }
 
 /* Told to stop under load, and told again while it does: what was accepted is committed and
@@ -137,16 +145,12 @@ static void test_stop(void **state)
         }
         server_wait(&server);
         load_stop(load, true);
-        server = server_start(path);
-        load_check(load, &server, &sum);
-        server_end(&server, SIGTERM);
+        check_again(path, load, &sum);
     }
     print_sum("stops", 4, seed, &sum);
     /* Whoever was read in full had an answer. */
     assert_int_equal(sum.kept, 0);
-    load_check_stored(path, &sum);
-    free(path);
-    remove_folder(folder);
+    check_all(folder, path, &sum);
 }
 
 /* Told to stop while another process has the storage locked: what could not be committed any more
@@ -170,14 +174,10 @@ static void test_stop_locked(void **state)
     load_stop(load, true);
     sqlite3_close(other);
     assert_true(load_answers(load, 503) > 0);
-    server = server_start(path);
-    load_check(load, &server, &sum);
-    server_end(&server, SIGTERM);
+    check_again(path, load, &sum);
     print_sum("stop while locked", 1, seed, &sum);
     assert_int_equal(sum.kept, 0);
-    load_check_stored(path, &sum);
-    free(path);
-    remove_folder(folder);
+    check_all(folder, path, &sum);
 }
 
 int main(int count, char **arguments)

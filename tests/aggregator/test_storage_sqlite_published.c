@@ -7,40 +7,56 @@
 
 #include "cmocka_includes.h"
 
+/* What is published of the game's scene, or was before, is this body. */
+static void assert_published(struct pm_storage *storage, const char *scene, bool previous,
+                             const char *etag, const char *body, size_t size)
+{
+    char found_etag[PM_ETAG_TEXT];
+    struct pm_buffer found;
+    struct pm_error error;
+    pm_buffer_init(&found, 1000);
+    assert_true(storage->operations->get_database(storage, "game", scene, previous, found_etag,
+                                                  &found, &error));
+    assert_string_equal(found_etag, etag);
+    assert_int_equal(found.size, size);
+    assert_memory_equal(found.data, body, size);
+    pm_buffer_finish(&found);
+}
+
+/* Nothing is; the reason says what. */
+static void assert_unpublished(struct pm_storage *storage, const char *scene, bool previous,
+                               const char *what)
+{
+    char etag[PM_ETAG_TEXT];
+    struct pm_error error;
+    assert_false(
+        storage->operations->get_database(storage, "game", scene, previous, etag, NULL, &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_non_null(strstr(error.message, what));
+}
+
 /* A body of which something is missing is never published, and one that nobody names goes. */
 static void test_bodies_are_whole(void **state)
 {
     struct storage_place *place = *state;
     struct pm_storage *storage = place->storage;
-    char etag[PM_ETAG_TEXT];
-    struct pm_buffer body;
     struct pm_error error;
-    pm_buffer_init(&body, 1000);
     assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
     put_database(storage, "", "one", "abc", 3);
     assert_true(storage->operations->put_part(storage, "two", 0, "de", 2, &error));
     assert_true(storage->operations->put_part(storage, "two", 2, "h", 1, &error));
     assert_false(storage->operations->put_database(storage, "game", "", "two", 5, &error));
     assert_int_equal(error.code, PM_ERROR_STATE);
-    assert_true(storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
-    assert_string_equal(etag, "one");
-    assert_int_equal(body.size, 3);
+    assert_published(storage, "", false, "one", "abc", 3);
     put_database(storage, "cave", "one", "abc", 3);
     assert_false(storage->operations->put_database(storage, "game", "", "two", 3, &error));
     put_database(storage, "", "two", "defgh", 5);
     put_database(storage, "", "three", "i", 1);
     /* "one" is the cave's still. */
-    body.size = 0;
-    assert_true(
-        storage->operations->get_database(storage, "game", "cave", false, etag, &body, &error));
-    assert_memory_equal(body.data, "abc", 3);
-    body.size = 0;
-    assert_true(storage->operations->get_database(storage, "game", "", true, etag, &body, &error));
-    assert_int_equal(body.size, 5);
-    assert_memory_equal(body.data, "defgh", 5);
+    assert_published(storage, "cave", false, "one", "abc", 3);
+    assert_published(storage, "", true, "two", "defgh", 5);
     put_database(storage, "", "four", "j", 1);
     assert_false(storage->operations->put_database(storage, "game", "", "two", 5, &error));
-    pm_buffer_finish(&body);
 }
 
 static bool count_sample(void *user, int64_t time, uint64_t uploads, uint64_t points_covered,
@@ -55,14 +71,8 @@ static void test_databases(void **state)
 {
     struct storage_place *place = *state;
     struct pm_storage *storage = place->storage;
-    char etag[PM_ETAG_TEXT];
-    struct pm_buffer body;
     struct pm_error error;
-    pm_buffer_init(&body, 1000);
-    assert_false(
-        storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
-    assert_int_equal(error.code, PM_ERROR_STATE);
-    assert_non_null(strstr(error.message, "game"));
+    assert_unpublished(storage, "", false, "game");
     /* Of a game that is not known, as one that was just dropped: nothing. */
     put_database(storage, "", "one", "a", 1);
     uint64_t samples = 0;
@@ -70,36 +80,22 @@ static void test_databases(void **state)
     assert_true(
         storage->operations->read_coverage(storage, "game", count_sample, &samples, &error));
     assert_int_equal(samples, 0);
-    assert_false(
-        storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
+    assert_unpublished(storage, "", false, "game");
 
     assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
     put_database(storage, "", "one", "abc\0d", 5);
-    assert_false(storage->operations->get_database(storage, "game", "", true, etag, &body, &error));
-    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_unpublished(storage, "", true, "game");
     put_database(storage, "", "two", "x\0yz", 4);
     put_database(storage, "cave", "c", "!", 1);
     storage_place_reopen(place);
     storage = place->storage;
-    assert_true(storage->operations->get_database(storage, "game", "", false, etag, &body, &error));
-    assert_string_equal(etag, "two");
-    assert_int_equal(body.size, 4);
-    assert_memory_equal(body.data, "x\0yz", 4);
+    assert_published(storage, "", false, "two", "x\0yz", 4);
+    char etag[PM_ETAG_TEXT];
     assert_true(storage->operations->get_database(storage, "game", "", false, etag, NULL, &error));
-    body.size = 0;
-    assert_true(storage->operations->get_database(storage, "game", "", true, etag, &body, &error));
-    assert_string_equal(etag, "one");
-    assert_int_equal(body.size, 5);
-    assert_memory_equal(body.data, "abc\0d", 5);
-    body.size = 0;
-    assert_true(
-        storage->operations->get_database(storage, "game", "cave", false, etag, &body, &error));
-    assert_string_equal(etag, "c");
-    assert_int_equal(body.size, 1);
-    assert_false(
-        storage->operations->get_database(storage, "game", "cave", true, etag, NULL, &error));
-    assert_non_null(strstr(error.message, "cave"));
-    pm_buffer_finish(&body);
+    assert_string_equal(etag, "two"); /* without its body */
+    assert_published(storage, "", true, "one", "abc\0d", 5);
+    assert_published(storage, "cave", false, "c", "!", 1);
+    assert_unpublished(storage, "cave", true, "cave");
 }
 
 static void test_coverage(void **state)

@@ -44,6 +44,7 @@ check 0 'without TLS' --storage "$file" --address 0.0.0.0
 # ---- the storage ----
 
 serve() {
+    : >"$work/serve" # what the one before said is not this one's
     "$piecemeal" serve --storage "$1" --port 0 >"$work/serve" 2>"$work/serve.err" &
     server=$!
     for _ in $(seq 300); do

@@ -1,0 +1,109 @@
+#!/bin/bash
+# A program of bench/ at its smallest: it runs, prints the tables that it says it prints, and ends as it says. Its
+# figures mean nothing here, and neither does its verdict on them. usage: benchmark.sh NAME
+benchmark=$1
+. "$(dirname "$0")/lib.sh"
+
+scene=("$PM_BUILD/examples/piecemeal-postprocess" --size 16x16)
+piecemeal=$PM_BUILD/tools/piecemeal
+number='(-?[0-9]+\.[0-9]+|-?nan|-?inf)'
+interval="$number \($number to $number\)"
+
+# measure ARGUMENT...: exit status 1 may be the verdict; an error says what it is
+measure() {
+    local status=0
+    timeout 900 "$PM_BUILD/bench/$benchmark" "$@" >"$scratch/out" 2>"$scratch/errors" || status=$?
+    if [ "$status" -gt 1 ] || grep -q "^$benchmark: " "$scratch/errors"; then
+        tail -n 20 "$scratch/out" "$scratch/errors" >&2
+        fail "$benchmark $* ended with $status"
+    fi
+}
+
+# prints COUNT PATTERN: so many lines are all as the extended regular expression says
+prints() {
+    local found
+    found=$(grep -cxE -- "$2" "$scratch/out" || true)
+    if [ "$found" != "$1" ]; then
+        cat "$scratch/out" >&2
+        fail "$found lines and not $1 are like $2"
+    fi
+}
+
+# profile KIND FRAMES ARGUMENT...: a session of the scene in which everything is sampled
+profile() {
+    local kind=$1 frames=$2
+    shift 2
+    run_quietly "$scratch/profile" "$piecemeal" run "$@" --set sampler.window_probability=1 \
+        --set sampler.api_probability=1 --set sampler.batch=all --set sampler.kinds="$kind" \
+        --set debug.synchronous=true --set debug.checkpoint_heartbeats=1 -- "${scene[@]}" --frames "$frames" --quiet
+}
+
+driver lavapipe-25
+case $benchmark in
+compile_time)
+    profile zero 2 --local
+    measure --repetitions 1
+    grep -qE '^\| [0-9a-f]{12} \|( [0-9]+ \|){2}( [0-9.]+ \|){6}$' "$scratch/out" || fail "no shader: $(cat "$scratch/out")"
+    prints 1 "[0-9]+ shaders, [0-9]+ left out; geometric means: a session $number, a machine $number"
+    ;;
+convergence) # 40 calls a frame, of which 500 must be sampled
+    measure --piecemeal "$piecemeal" --frames 330 --seeds 1 --blocks 2 -- "$PM_BUILD/examples/piecemeal-deferred" \
+        --size 16x16
+    prints 1 "shader [0-9a-f]{12}: [0-9]+ blocks, $number calls a frame, 330 frames"
+    blocks=$(sed -nE 's/^shader .*: ([0-9]+) blocks.*/\1/p' "$scratch/out")
+    prints "$blocks" "\| block [0-9]+ \|( $number \|){4,}"
+    prints 1 "seed 1: largest error at 500 sampled calls $number"
+    prints 1 '[01] of 1 seeds within 0.05 .*'
+    ;;
+coverage)
+    measure --trials 2
+    prints 15 "\| [0-9]+ \| [128] \|( $number \|){3}"
+    measure --windows --trials 1 --shape 20,10,5 --session 1
+    prints 3 "\| 20 \| 10 \| 5 \| (1|8|128) \|( $number \|){4}"
+    ;;
+curation)
+    measure --points 2850 --sessions 2 --seconds 1
+    prints 2 "(nothing is|always) curated +[0-9]+ commits: median $number ms, 99 % $number ms, longest $number ms"
+    prints 1 "[0-9]+ curations of 2850 points, $number s each, a body of $number MB"
+    ;;
+draw_cost)
+    with_layer
+    sample_everything
+    for kind in draw dispatch bind frame; do
+        measure "$kind" 10
+    done
+    grep -q 'made a variant' "$PIECEMEAL_LOG_FILE" || fail "the layer had no part in it"
+    ;;
+frame_cost)
+    measure --piecemeal "$piecemeal" --frames 12 --skip 2 --block 2 -- "${scene[@]}"
+    prints 2 "(layer|none) / none +$number, 95 % interval $number to $number"
+    ;;
+general)
+    measure --piecemeal "$piecemeal" --frames 12 --skip 2 --block 2 --train-frames 2 -- \
+        "$PM_BUILD/examples/piecemeal-terrain" --size 16x16
+    prints 7 '\| P[P123+]* \|( [0-9]+ \([0-9]+\) \|){3}'
+    prints 14 '\| P[P123+]* \|.* %.* \|.*'
+    prints 1 '- Dilution: of 9 unions .*'
+    ;;
+ingest)
+    measure --seconds 1 --connections 2 --shaders 150 --points 8 --folder "$scratch"
+    prints 1 "  stored +[0-9]+ in $number s: [0-9]+ a second .*"
+    prints 1 "  acknowledged  p50 $number ms, p99 $number ms, most $number ms"
+    [ -z "$(ls -d "$scratch"/ingest-* 2>/dev/null)" ] || fail "its folder is left"
+    ;;
+instruction_costs)
+    measure --count 2 --repetitions 1
+    prints 16 "\| .* \| $number \| $number \|"
+    ;;
+interval_coverage)
+    profile block 4
+    measure --sessions 2 --trials 2 --calls 4 --p 1 "$(ls "$XDG_DATA_HOME"/piecemeal/spool/*)"
+    grep -qE "^\| [0-9a-f]{12} \| [0-9]+ \| [0-9]+ \| $number \| $number \| $number \|$" "$scratch/out" ||
+        fail "no shader: $(cat "$scratch/out")"
+    ;;
+zero_gain)
+    measure --piecemeal "$piecemeal" --frames 6 --skip 2 --block 2 --train-frames 2 -- "${scene[@]}"
+    prints 10 "\| [a-z, ]+ \| $number \| $interval \| $interval \| [+-]$number %.*\|"
+    ;;
+*) fail "nothing is known of $benchmark" ;;
+esac

@@ -20,6 +20,7 @@
 #include "shader_rewrite/costs.h"
 #include "shader_rewrite/zero_access.h"
 #include "shader_rewrite/zero_fold.h"
+#include "shader_rewrite/zero_levels.h"
 
 #define PM_ZERO_NO_PART UINT32_MAX
 
@@ -45,6 +46,7 @@ struct pm_zero_work {
     const struct pm_structure *structure;
     struct pm_zero_permission permission;
     struct pm_zero_memory memory;
+    struct pm_zero_levels levels;
     const struct pm_costs *costs;
     const double *weights; /* by block: subgroups over entry subgroups */
     bool subgroup_quad;

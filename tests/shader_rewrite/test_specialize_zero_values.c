@@ -102,14 +102,19 @@ static void fill_input(uint32_t *words, enum input input)
     }
 }
 
+static const float push[] = {1.25f};
+
 static uint32_t *run_compute(const struct pm_words *module, enum input input)
 {
     struct pm_gpu_buffer in, out;
     pm_gpu_buffer_create(&gpu, WORDS * sizeof(uint32_t), &in);
     pm_gpu_buffer_create(&gpu, WORDS * sizeof(uint32_t), &out);
     fill_input(in.data, input);
-    const struct pm_gpu_shader shader = {
-        .words = module->data, .count = module->count, .buffers = {&in, &out}};
+    const struct pm_gpu_shader shader = {.words = module->data,
+                                         .count = module->count,
+                                         .buffers = {&in, &out},
+                                         .push = push,
+                                         .push_size = sizeof(push)};
     pm_gpu_dispatch(&gpu, &shader, GROUPS, 1, 1);
     uint32_t *result = malloc(WORDS * sizeof(uint32_t));
     assert_non_null(result);
@@ -257,7 +262,7 @@ static const struct {
     {"branches.comp", PM_STAGE_COMPUTE},     {"integers.comp", PM_STAGE_COMPUTE},
     {"memory.comp", PM_STAGE_COMPUTE},       {"textured.frag", PM_STAGE_FRAGMENT},
     {"derivatives.frag", PM_STAGE_FRAGMENT}, {"discards.frag", PM_STAGE_FRAGMENT},
-    {"lights.frag", PM_STAGE_FRAGMENT},
+    {"lights.frag", PM_STAGE_FRAGMENT},      {"levels.comp", PM_STAGE_COMPUTE},
 };
 enum { SHADERS = sizeof(shaders) / sizeof(shaders[0]) };
 

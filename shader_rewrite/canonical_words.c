@@ -251,6 +251,14 @@ uint32_t pm_words_entry_function(const struct pm_words *module)
     return 0;
 }
 
+bool pm_words_has_callees(const struct pm_words *module)
+{
+    uint32_t functions = 0;
+    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);)
+        functions += walk.opcode == SpvOpFunction;
+    return functions > 1;
+}
+
 /* ---- returns ---- */
 
 static void replace_terminator(struct pm_words *module, uint32_t function, uint32_t from,

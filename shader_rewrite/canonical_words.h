@@ -60,3 +60,11 @@ bool pm_words_guard_floats(struct pm_words *module, struct pm_float_guard *guard
                            struct pm_error *error);
 bool pm_words_unguard_floats(struct pm_words *module, const struct pm_float_guard *guard,
                              struct pm_error *error);
+
+/* Keeps the optimizer from using a value behind a loop that was loaded in it, where the module loads
+ * it again, and takes that back. Callees are inlined already. */
+bool pm_words_mark_loads(struct pm_words *module, struct pm_error *error);
+void pm_words_unmark_loads(struct pm_words *module);
+
+/* Whether there is another function than the entry point's. */
+bool pm_words_has_callees(const struct pm_words *module);

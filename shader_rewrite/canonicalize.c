@@ -65,12 +65,22 @@ static bool copy_words(const struct pm_words *from, struct pm_words *to, struct 
     return true;
 }
 
-static bool guarded_simplify(struct pm_words *module, struct pm_error *error)
+static bool run_guarded(enum pm_optimizer_step step, struct pm_words *module,
+                        struct pm_error *error)
 {
     struct pm_float_guard guard;
-    return pm_words_guard_floats(module, &guard, error) &&
-           run_step(PM_STEP_SIMPLIFY, module, error) &&
+    return pm_words_guard_floats(module, &guard, error) && run_step(step, module, error) &&
            pm_words_unguard_floats(module, &guard, error);
+}
+
+/* Inlined first, since only then it is known in which loops a callee's loads are. */
+static bool simplify(struct pm_words *module, struct pm_error *error)
+{
+    if ((pm_words_has_callees(module) && !run_guarded(PM_STEP_INLINE, module, error)) ||
+        !pm_words_mark_loads(module, error) || !run_guarded(PM_STEP_SIMPLIFY, module, error))
+        return false;
+    pm_words_unmark_loads(module);
+    return true;
 }
 
 /* Only the callees' returns: the entry point's are no obstacle to inlining, and merging them would
@@ -95,7 +105,7 @@ static bool simplify_until_stable(struct pm_words *module, struct pm_error *erro
         struct pm_words before;
         if (!copy_words(module, &before, error))
             return false;
-        bool ok = guarded_simplify(module, error);
+        bool ok = simplify(module, error);
         bool stable = ok && module->count == before.count &&
                       memcmp(module->data, before.data, before.count * sizeof(uint32_t)) == 0;
         pm_words_finish(&before);

@@ -29,11 +29,16 @@ Optimizer::PassToken dead_code()
     return CreateAggressiveDCEPass(true);
 }
 
-void add_simplify(Optimizer &optimizer)
+void add_inline(Optimizer &optimizer)
 {
     optimizer.RegisterPass(CreateDeadBranchElimPass())
         .RegisterPass(CreateInlineExhaustivePass())
-        .RegisterPass(CreateEliminateDeadFunctionsPass())
+        .RegisterPass(CreateEliminateDeadFunctionsPass());
+}
+
+void add_simplify(Optimizer &optimizer)
+{
+    optimizer.RegisterPass(CreateDeadBranchElimPass())
         .RegisterPass(CreatePrivateToLocalPass())
         .RegisterPass(CreateScalarReplacementPass())
         .RegisterPass(CreateLocalAccessChainConvertPass())
@@ -62,6 +67,9 @@ void add_passes(Optimizer &optimizer, pm_optimizer_step step)
         break;
     case PM_STEP_MERGE_RETURN:
         optimizer.RegisterPass(CreateMergeReturnPass());
+        break;
+    case PM_STEP_INLINE:
+        add_inline(optimizer);
         break;
     case PM_STEP_SIMPLIFY:
         add_simplify(optimizer);

@@ -154,6 +154,19 @@ static void test_floats_are_left_alone(void **state)
 
 /* ---- what does not change the key ---- */
 
+/* What was loaded before a loop is not loaded again in it or behind it; what was loaded in it is. */
+static void test_loads_of_loops_stay_in_them(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("loads.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&out, "OpFunctionCall"), 0);
+    assert_int_equal(pm_test_count(&out, "OpAccessChain"), 4);
+    assert_int_equal(pm_test_count(&out, "OpLoad"), 4); /* the index, and three of the buffer */
+    assert_int_equal(pm_test_count(&out, "UserSemantic"), 0);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
 static void test_debug_information_is_no_part(void **state)
 {
     (void)state;
@@ -378,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_spec_values),
         cmocka_unit_test(test_spec_values_in_words),
         cmocka_unit_test(test_floats_are_left_alone),
+        cmocka_unit_test(test_loads_of_loops_stay_in_them),
         cmocka_unit_test(test_debug_information_is_no_part),
         cmocka_unit_test(test_entry_points),
         cmocka_unit_test(test_early_returns),

@@ -200,5 +200,10 @@ bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
 bool pm_aggregator_is_covered(const struct pm_aggregator *aggregator, enum pm_kind kind,
                               const struct pm_point_estimate *point);
 
+/* The other part: are the intervals of all its measures as narrow as asked for (half_width_…)? The
+ * point leaves the deficit where both hold. */
+bool pm_aggregator_is_well_known(const struct pm_aggregator *aggregator, enum pm_kind kind,
+                                 const struct pm_point_estimate *point);
+
 /* For reading games and coverage histories; the aggregator's. */
 struct pm_storage *pm_aggregator_storage(struct pm_aggregator *aggregator);

@@ -3,24 +3,33 @@
  * through the real samplers, storage, statistics and curation.
  *
  *   population intervals [OPTION…]   how often the 95 % intervals hold the truth
+ *   population published [OPTION…]   how often they do when a point is first published
  *   population watch [OPTION…]       how long until a game like the paper's Watch is covered
  *
  *   --trials N       (10000; watch: 20)    --seed N        (1)
- *   --days N         with uploads (10)     --spacing N     days from one to the next (6)
- *   --sessions N     a day (16)            --half-life N   days (14); 0: none
  *   --clients N      to draw from (50000)  --windows N     of a session, on average (2)
  *   --p X            (0.01)                --batch N       b (1)
  *   --calls X        of the shader a frame (1)
- *   --least PERCENT  coverage asked of every interval (93)
- *   --truth N        sessions that the truth is of (2000000)
- *   --rows N         of the last table of watch that are played, the quickest first (4)
+ * intervals, published:
+ *   --least PERCENT  coverage asked of every interval (93; published: 95)
+ *   --truth N        sessions that the truth is of (2000000; published: 400000)
+ * intervals:
+ *   --days N         with uploads (10)     --spacing N     days from one to the next (6)
+ *   --sessions N     a day (16)            --half-life N   days (14); 0: none
  *   --storage FILE   for the trials; made, and made anew (in a temporary folder)
+ * published:
+ *   --look N         uploads from one look to the next (20)
+ *   --most N         uploads after which a game is given up (200000)
+ *   --point N        one kind of point alone, from 0
+ * watch:
+ *   --rows N         of the last table that are played, the quickest first (4)
  *
  * Prints Markdown with everything that was assumed. `intervals` ends with 0 when, as far as the
  * trials can tell (Clopper and Pearson's 95 % intervals), no interval's coverage is below --least,
  * nor that of the published ones where most trials publish, and nowhere more trials than that
- * leaves publish one that does not hold the truth; `watch` when the paper's estimate comes out under
- * the paper's assumptions.
+ * leaves publish one that does not hold the truth; `published` when nearly every game publishes and
+ * no interval's coverage is below --least then, as far as they can tell; `watch` when the paper's
+ * estimate comes out under the paper's assumptions.
  */
 #include "bench/population.h"
 #include "tools/tool.h"
@@ -67,6 +76,17 @@ void pm_population_share(uint64_t hits, uint64_t of, double *low, double *high)
     *high = hits == of ? 1 : bounds[1];
 }
 
+void pm_population_print_share(uint64_t hits, uint64_t of)
+{
+    double low, high;
+    if (of == 0) {
+        printf(" | –");
+        return;
+    }
+    pm_population_share(hits, of, &low, &high);
+    printf(" | %.2f (%.2f–%.2f)", 100.0 * (double)hits / (double)of, 100 * low, 100 * high);
+}
+
 static bool parse_real(const char *text, double *value)
 {
     char *end;
@@ -98,6 +118,9 @@ enum {
     LEAST,
     TRUTH,
     ROWS,
+    LOOK,
+    MOST,
+    POINT,
     STORAGE
 };
 
@@ -136,6 +159,12 @@ static bool set(struct pm_population_options *options, int option, const char *t
         return pm_tool_number(text, UINT32_MAX, &options->truth) && options->truth > 0;
     case ROWS:
         return pm_tool_number(text, 4, &options->rows);
+    case LOOK:
+        return parse_whole(text, &options->look) && options->look > 0;
+    case MOST:
+        return parse_whole(text, &options->most) && options->most > 0;
+    case POINT:
+        return parse_whole(text, &options->point) && options->point < PM_GAME_POINTS;
     case STORAGE:
         options->storage = text;
         return true;
@@ -161,18 +190,22 @@ int main(int argc, char **argv)
         {"least", 1, 0, LEAST},
         {"truth", 1, 0, TRUTH},
         {"rows", 1, 0, ROWS},
+        {"look", 1, 0, LOOK},
+        {"most", 1, 0, MOST},
+        {"point", 1, 0, POINT},
         {"storage", 1, 0, STORAGE},
         {0},
     };
     struct pm_population_options options = {
         .seed = 1,
-        .truth = 2000000,
         .rows = 4,
+        .look = 20,
+        .most = 200000,
+        .point = PM_GAME_POINTS,
         .days = 10,
         .spacing = 6,
         .sessions = 16,
         .half_life = 14,
-        .least = 0.93,
         .game = {.clients = 50000,
                  .api_probability = 0.01,
                  .batch = 1,
@@ -180,26 +213,42 @@ int main(int argc, char **argv)
                  .window_frames = 1024,
                  .calls = 1},
     };
+    static const struct {
+        const char *name, *wrong;
+        bool (*play)(const struct pm_population_options *options, bool *right,
+                     struct pm_error *error);
+        uint64_t trials, truth;
+        double least;
+    } parts[] = {
+        {"intervals", "some interval holds the truth too seldom", pm_population_intervals, 10000,
+         2000000, 0.93},
+        {"published", "some published interval holds the truth too seldom", pm_population_published,
+         10000, 400000, 0.95},
+        {"watch", "the paper's estimate does not come out", pm_population_watch, 20, 1, 1},
+    };
     struct pm_error error = {0};
     bool good = true, right = false;
     int option;
+    size_t part = 0;
     while (good && (option = getopt_long(argc, argv, "", known, NULL)) != -1)
         good = set(&options, option, optarg);
-    const char *part = good && optind + 1 == argc ? argv[optind] : "";
-    const bool watch = strcmp(part, "watch") == 0;
-    if (!watch && strcmp(part, "intervals") != 0) {
-        fprintf(stderr, "usage: population intervals|watch [OPTION…]; population.c says which\n");
+    good = good && optind + 1 == argc;
+    while (good && part < sizeof(parts) / sizeof(*parts) &&
+           strcmp(argv[optind], parts[part].name) != 0)
+        part++;
+    if (!good || part == sizeof(parts) / sizeof(*parts)) {
+        fprintf(stderr,
+                "usage: population intervals|published|watch [OPTION…]; population.c says which\n");
         return 2;
     }
-    if (options.trials == 0)
-        options.trials = watch ? 20 : 10000;
-    if (!(watch ? pm_population_watch : pm_population_intervals)(&options, &right, &error)) {
+    options.trials = options.trials ? options.trials : parts[part].trials;
+    options.truth = options.truth ? options.truth : parts[part].truth;
+    options.least = options.least > 0 ? options.least : parts[part].least;
+    if (!parts[part].play(&options, &right, &error)) {
         fprintf(stderr, "population: %s\n", error.message);
         return 1;
     }
     if (!right)
-        fprintf(stderr, "population: %s\n",
-                watch ? "the paper's estimate does not come out"
-                      : "some interval holds the truth too seldom");
+        fprintf(stderr, "population: %s\n", parts[part].wrong);
     return right ? 0 : 1;
 }

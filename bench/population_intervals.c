@@ -182,17 +182,6 @@ static bool run_trial(struct simulation *simulation, uint64_t trial, struct uplo
 
 /* ---- the table ---- */
 
-static void print_share(uint64_t hits, uint64_t of)
-{
-    double low, high;
-    if (of == 0) {
-        printf(" | –");
-        return;
-    }
-    pm_population_share(hits, of, &low, &high);
-    printf(" | %.2f (%.2f–%.2f)", 100.0 * (double)hits / (double)of, 100 * low, 100 * high);
-}
-
 /* Is no share less than what is asked for, as far as so many trials can tell? Of all intervals; of
  * those that were published, where most trials publish: where few do, these are the ones that were
  * narrow by chance, and of them it is asked that they are few enough, so that no more trials
@@ -225,12 +214,12 @@ static bool print_table(const struct simulation *simulation)
         printf("| %s%s | %.4g, %.4g", pm_game_point_name(i),
                pm_game_point_is_bounded(i) ? "" : " (unbounded)", simulation->truth[i].mean,
                simulation->truth[i].ratio);
-        print_share(mean->covered, mean->judged);
-        print_share(ratio->covered, ratio->judged);
+        pm_population_print_share(mean->covered, mean->judged);
+        pm_population_print_share(ratio->covered, ratio->judged);
         printf(" | %.4f, %.4f | %.1f", mean->half_width / judged, ratio->half_width / judged,
                100 * (double)mean->stopped / judged);
-        print_share(mean->covered_when_stopped, mean->stopped);
-        print_share(ratio->covered_when_stopped, ratio->stopped);
+        pm_population_print_share(mean->covered_when_stopped, mean->stopped);
+        pm_population_print_share(ratio->covered_when_stopped, ratio->stopped);
         printf(" |\n");
         for (unsigned j = 0; j < ESTIMATES; j++)
             right = right && is_right(&simulation->tallies[i][j], simulation->options->least);

@@ -7,12 +7,20 @@
 /* What an unbounded ratio's floor stands for: see the header. */
 #define IMAGINED 2.0
 #define IMAGINED_LEAST 0.5
+/* A log-normal distribution's skewness over s/r, where s is small. */
+#define SKEWNESS 3.0
 
-/* The interval of an estimate from `clusters` (effective) clusters whose values have this variance.
- */
-static void interval(double clusters, double estimate, double variance, bool bounded, double *low,
+/* The clusters of an estimate, each weighing u. */
+struct sample {
+    double clusters; /* effective: (Σu)² / Σu² */
+    double lopsided; /* Σu Σu³ / (Σu²)²: how many times as skewed as that of so many equal ones */
+    double variance; /* of a cluster */
+};
+
+static void interval(const struct sample *sample, double estimate, bool bounded, double *low,
                      double *high)
 {
+    const double clusters = sample->clusters, variance = sample->variance;
     const double t = pm_student_quantile(clusters - 1);
     if (bounded) {
         const double imagined = t * t, all = clusters + imagined;
@@ -25,9 +33,9 @@ static void interval(double clusters, double estimate, double variance, bool bou
         const double far = fmax(estimate, IMAGINED_LEAST), all = clusters + IMAGINED;
         const double center = (clusters * estimate + IMAGINED * far) / all;
         const double error = sqrt(variance / clusters + IMAGINED * far * far / (all * all));
-        const double skew = error / center;
+        const double skewness = SKEWNESS * sample->lopsided * error / center;
         *low = fmax(center - t * error, 0);
-        *high = center + t * error * (1 + 2.0 / 3 * t * skew + skew / (3 * t));
+        *high = center + t * error * (1 + skewness * (t / 3 + 1 / (6 * t)));
     }
     *low = fmin(*low, estimate);
     *high = fmax(*high, estimate);
@@ -99,6 +107,7 @@ struct sums {
     long double w, ww, r, wwr, wwrr; /* as in struct pm_aged_cell; of r at most the cap */
     long double v, vr, vv;           /* Σwv, Σwvr, Σw²v² */
     long double vvr, vvrr;           /* Σw²v²r, Σw²v²r² */
+    long double www, vvv;            /* Σw³, Σw³v³ */
 };
 
 /* v: x, but where a cluster of that size could be above the cap, what the cell's are on average,
@@ -113,16 +122,20 @@ static void add_cell(struct sums *sums, const struct pm_aged_cell *cell, const s
     const long double wwr = high ? cell->ww * caps->ratio : cell->wwr;
     const long double wwrr = high ? cell->ww * caps->ratio * caps->ratio : cell->wwrr;
     const long double square = whole ? cell->xx / cell->ww : v * v;
+    const long double size = whole ? cell->x : cell->w * v, sizes = cell->ww * square;
     sums->w += cell->w;
     sums->ww += cell->ww;
     sums->r += r;
     sums->wwr += wwr;
     sums->wwrr += wwrr;
-    sums->v += whole ? cell->x : cell->w * v;
+    sums->v += size;
     sums->vr += !whole ? v * r : high ? cell->x * caps->ratio : cell->y;
-    sums->vv += cell->ww * square;
+    sums->vv += sizes;
     sums->vvr += wwr * square;
     sums->vvrr += wwrr * square;
+    /* At least so much (Cauchy and Schwarz), and in one cell not much more. */
+    sums->www += cell->ww / cell->w * cell->ww;
+    sums->vvv += sizes / size * sizes;
 }
 
 /* Σ(value - mean)², the sums being Σ1, Σvalue and Σvalue². */
@@ -148,21 +161,25 @@ struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count
     const long double effective = fminl(fmaxl(sums.v / sums.vv * sums.v, 1), n);
     const long double mean = sums.r / sums.w, ratio = sums.vr / sums.v;
 
-    /* Both times the clusters that `interval` divides them by. */
-    long double mean_variance = 0, ratio_variance = 0;
+    struct sample equals = {
+        .clusters = (double)equal,
+        .lopsided = (double)(sums.www / sums.ww * (sums.w / sums.ww)),
+    };
+    struct sample sized = {
+        .clusters = (double)effective,
+        .lopsided = (double)(sums.vvv / sums.vv * (sums.v / sums.vv)),
+    };
     if (equal > 1) {
-        mean_variance = equal * equal / (equal - 1) *
-                        (spread(sums.ww, sums.wwr, sums.wwrr, mean) / sums.w / sums.w);
-        ratio_variance = effective * equal / (equal - 1) *
-                         (spread(sums.vv, sums.vvr, sums.vvrr, ratio) / sums.v / sums.v);
+        equals.variance = (double)(equal * equal / (equal - 1) *
+                                   (spread(sums.ww, sums.wwr, sums.wwrr, mean) / sums.w / sums.w));
+        sized.variance = (double)(effective * equal / (equal - 1) *
+                                  (spread(sums.vv, sums.vvr, sums.vvrr, ratio) / sums.v / sums.v));
     }
     out.clusters = clusters > UINT32_MAX ? UINT32_MAX : (uint32_t)clusters;
     out.mean = (double)mean;
     out.ratio = (double)ratio;
-    interval((double)equal, out.mean, (double)mean_variance, bounded, &out.mean_low,
-             &out.mean_high);
-    interval((double)effective, out.ratio, (double)ratio_variance, bounded, &out.ratio_low,
-             &out.ratio_high);
+    interval(&equals, out.mean, bounded, &out.mean_low, &out.mean_high);
+    interval(&sized, out.ratio, bounded, &out.ratio_low, &out.ratio_high);
     return out;
 }
 

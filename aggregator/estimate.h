@@ -33,11 +33,17 @@
  * that is Agresti and Coull's interval, with t for z; it stays in [0, 1], and narrows as 1/n for
  * equal samples ("rule of three").
  * - unbounded ones (loop counts): the variance that two clusters far off by max(r, 1/2) would add;
- * and the upper end is moved out as Johnson's modified t (1978) does for the skewness of a gamma
- * distribution, 2 s/r, since loop counts are skewed to the right. The lower end is left where a
+ * and the upper end is moved out as Johnson's modified t (1978) does for the skewness of a
+ * log-normal distribution, 3 s/r, since loop counts are skewed to the right: times what unequal
+ * weights u (w, or wv) add to that of their mean, Σu Σu³ / (Σu²)². The lower end is left where a
  * symmetric distribution has it. The price is that intervals of populations that truly vary little
- * are too wide while there are few clusters. The simulation in tests/aggregator/test_estimate.c
- * shows both.
+ * are too wide while there are few clusters.
+ * The simulation in tests/aggregator/test_estimate.c shows both.
+ *
+ * A point is published when its intervals are first narrow (aggregator.h), which makes them those
+ * of a sequential sample (Chow and Robbins 1965): what is narrow by chance stops first. The smaller
+ * variance that a skewed population shows where its mean comes out too low is what costs coverage
+ * then, and what the above allows for; `population published` (bench) measures it.
  *
  * Thread safety: no state; any thread.
  */

@@ -46,10 +46,9 @@ compile_time)
     grep -qE '^\| [0-9a-f]{12} \|( [0-9]+ \|){2}( [0-9.]+ \|){6}$' "$scratch/out" || fail "no shader: $(cat "$scratch/out")"
     prints 1 "[0-9]+ shaders, [0-9]+ left out; geometric means: a session $number, a machine $number"
     ;;
-convergence) # 40 calls a frame, of which 500 must be sampled
-    measure --piecemeal "$piecemeal" --frames 330 --seeds 1 --blocks 2 -- "$PM_BUILD/examples/piecemeal-deferred" \
-        --size 16x16
-    prints 1 "shader [0-9a-f]{12}: [0-9]+ blocks, $number calls a frame, 330 frames"
+convergence) # 40 calls a frame of the shader, of which 500 must be sampled
+    measure --piecemeal "$piecemeal" --frames 320 --seeds 1 -- "$PM_BUILD/examples/piecemeal-deferred" --size 64x36
+    prints 1 "shader [0-9a-f]{12}: [0-9]+ blocks, $number calls a frame, 320 frames"
     blocks=$(sed -nE 's/^shader .*: ([0-9]+) blocks.*/\1/p' "$scratch/out")
     prints "$blocks" "\| block [0-9]+ \|( $number \|){4,}"
     prints 1 "seed 1: largest error at 500 sampled calls $number"

@@ -50,8 +50,8 @@ struct track {
 struct pm_trial {
     struct pm_trials *owner;
     struct pm_trial *next;
-    struct pm_optimized *candidate; /* under the lock; NULL: destroyed */
-    struct pm_shader_key key;
+    struct pm_optimized *candidate;     /* under the lock; NULL: destroyed */
+    struct pm_shader_key key, original; /* of the variant and of what it was made of */
     struct pm_environment environment;
     uint64_t seed;
     _Atomic uint32_t kind; /* of use: enum kind */
@@ -148,6 +148,7 @@ struct pm_trial *pm_trials_add(struct pm_trials *trials, struct pm_optimized *ca
     trial->owner = trials;
     trial->candidate = candidate;
     trial->key = candidate->shader->key;
+    trial->original = candidate->shader->record->key;
     trial->environment = candidate->shader->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
     trial->sleep = SLEEP;
@@ -354,6 +355,7 @@ static bool report(const struct pm_trial *trial, struct pm_profile_merge *merge,
         .environment = trial->environment,
         .kind = PM_KIND_TIMING,
         .space = 1,
+        .original = trial->original,
         .points = &point,
         .point_count = 1,
     };

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Key, environment, the small numbers and the heads of the columns. */
-enum { SHADER_BYTES = 160, VARINT32_BYTES = 5 };
+/* Keys, environment, the small numbers and the heads of the columns. */
+enum { SHADER_BYTES = 192, VARINT32_BYTES = 5 };
 
 _Static_assert(sizeof(struct pm_ratio) >= PM_RATIO_VALUES * sizeof(double), "the six values lead");
 
@@ -99,6 +99,7 @@ static Piecemeal__ShaderEstimates *fill_shader(const struct pm_shader_estimates 
     piecemeal__shader_estimates__init(message);
     pm_environment_fill(environment, &shader->environment);
     message->key = (ProtobufCBinaryData){sizeof(shader->key.bytes), (uint8_t *)shader->key.bytes};
+    message->original = pm_key_bytes(&shader->original);
     message->environment = environment;
     message->kind = shader->kind;
     message->flags = shader->flags;
@@ -185,8 +186,8 @@ static bool all_finite(const struct pm_ratio *ratio)
 static bool check_shader(const struct pm_shader_estimates *shader, size_t index,
                          struct pm_error *error)
 {
-    const char *wrong =
-        pm_identity_wrong(&shader->environment, shader->kind, shader->flags, shader->space);
+    const char *wrong = pm_identity_wrong(&shader->environment, shader->kind, shader->flags,
+                                          shader->space, &shader->original);
     if (wrong)
         return pm_fail(error, PM_ERROR_INPUT, "shader %zu: %s", index, wrong);
     if (shader->space > pm_profile_limits_default.space)

@@ -53,6 +53,7 @@ struct pm_shader_estimates {
     const struct pm_point_estimate *points;  /* `space` of them; NULL when not published */
     const uint8_t *deficit; /* bitmap of `space` bits: points that still need samples; NULL: none do */
     uint64_t entry_lanes;   /* summed, a measure of how hot the shader is */
+    struct pm_shader_key original; /* as in struct pm_shader_profile */
 };
 
 struct pm_database {

@@ -60,10 +60,9 @@ static bool take_shader(const Piecemeal__ShaderEstimates *message, size_t index,
         return false;
     if (message->environment && !pm_no_unknown_fields(&message->environment->base, what, error))
         return false;
-    if (message->key.len != PM_SHADER_KEY_BYTES)
-        return pm_fail(error, PM_ERROR_INPUT, "%s: field key has %zu bytes, not %d", what,
-                       message->key.len, PM_SHADER_KEY_BYTES);
-    memcpy(shader->key.bytes, message->key.data, PM_SHADER_KEY_BYTES);
+    if (!pm_key_take(&message->key, what, "key", &shader->key, error) ||
+        !pm_key_take_optional(&message->original, what, "original", &shader->original, error))
+        return false;
     shader->environment = pm_environment_of(message->environment);
     shader->kind = (enum pm_kind)message->kind;
     shader->flags = message->flags;

@@ -168,6 +168,15 @@ static bool agree(const struct pm_shader_profile *a, const struct pm_shader_prof
     return true;
 }
 
+/* The lesser of two, so that the order in which they come does not matter. */
+static void merge_original(struct pm_shader_key *to, const struct pm_shader_key *from)
+{
+    if (pm_shader_key_is_none(from))
+        return;
+    if (pm_shader_key_is_none(to) || memcmp(from->bytes, to->bytes, sizeof(to->bytes)) < 0)
+        *to = *from;
+}
+
 static bool add_shader(struct pm_profile_merge *merge, const struct pm_shader_profile *from)
 {
     if (!grow(merge))
@@ -181,6 +190,7 @@ static bool add_shader(struct pm_profile_merge *merge, const struct pm_shader_pr
         *slot = (uint32_t)++merge->count;
     }
     struct entry *entry = &merge->entries[*slot - 1];
+    merge_original(&entry->shader.original, &from->original);
     if (from->at_most_once && !entry->at_most_once) {
         entry->at_most_once = malloc(pm_bitmap_bytes(from->space));
         if (!entry->at_most_once)

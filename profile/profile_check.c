@@ -94,8 +94,8 @@ static bool check_point(const struct pm_shader_profile *shader, size_t index,
 static bool check_shader(const struct pm_shader_profile *shader, size_t index,
                          const struct pm_profile_limits *limits, struct pm_error *error)
 {
-    const char *wrong =
-        pm_identity_wrong(&shader->environment, shader->kind, shader->flags, shader->space);
+    const char *wrong = pm_identity_wrong(&shader->environment, shader->kind, shader->flags,
+                                          shader->space, &shader->original);
     if (wrong)
         return pm_fail(error, PM_ERROR_INPUT, "shader %zu: %s", index, wrong);
     if (shader->space > limits->space)

@@ -41,6 +41,7 @@ static Piecemeal__ShaderProfile *fill_shader(const struct pm_shader_profile *sha
     pm_environment_fill(environment, &shader->environment);
     /* protobuf-c takes what it packs as not const, and does not write to it. */
     message->key = (ProtobufCBinaryData){sizeof(shader->key.bytes), (uint8_t *)shader->key.bytes};
+    message->original = pm_key_bytes(&shader->original);
     message->environment = environment;
     message->kind = shader->kind;
     message->flags = shader->flags;

@@ -77,6 +77,11 @@ static bool add_shader(cJSON *shaders, const struct pm_shader_profile *profile)
         !cJSON_AddBoolToObject(object, "occluded", (profile->flags & PM_PROFILE_OCCLUDED) != 0) ||
         !add_u64(object, "space", profile->space))
         return false;
+    char original[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&profile->original, original);
+    if (!pm_shader_key_is_none(&profile->original) &&
+        !cJSON_AddStringToObject(object, "original", original))
+        return false;
     if (profile->kind == PM_KIND_ZERO &&
         !cJSON_AddBoolToObject(object, "no_quads", (profile->flags & PM_PROFILE_NO_QUADS) != 0))
         return false;

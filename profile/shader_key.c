@@ -81,6 +81,12 @@ bool pm_shader_key_equal(const struct pm_shader_key *a, const struct pm_shader_k
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
+bool pm_shader_key_is_none(const struct pm_shader_key *key)
+{
+    static const struct pm_shader_key none;
+    return pm_shader_key_equal(key, &none);
+}
+
 void pm_shader_key_format(const struct pm_shader_key *key, char text[static PM_SHADER_KEY_TEXT])
 {
     static const char digits[] = "0123456789abcdef";

@@ -23,6 +23,8 @@ struct pm_shader_key {
 struct pm_shader_key pm_shader_key_compute(const char *recipe, const uint32_t *words, size_t count);
 
 bool pm_shader_key_equal(const struct pm_shader_key *a, const struct pm_shader_key *b);
+/* All zeros, which stands for no key where one may be missing. */
+bool pm_shader_key_is_none(const struct pm_shader_key *key);
 void pm_shader_key_format(const struct pm_shader_key *key, char text[static PM_SHADER_KEY_TEXT]);
 bool pm_shader_key_parse(const char *text, struct pm_shader_key *key);
 

@@ -63,7 +63,7 @@ bool pm_bitmap_is_tidy(const uint8_t *bitmap, uint32_t space)
 }
 
 const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t kind,
-                              uint32_t flags, uint32_t space)
+                              uint32_t flags, uint32_t space, const struct pm_shader_key *original)
 {
     uint32_t subgroup = environment->subgroup_size;
     if (kind < PM_KIND_BLOCK || kind > PM_KIND_TIMING)
@@ -84,7 +84,34 @@ const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t
     if (environment->vendor_id || environment->device_id || environment->driver_id ||
         environment->driver_version)
         return "field environment names a device, which only timing profiles may";
+    if (!pm_shader_key_is_none(original))
+        return "field original is there, which only timing profiles may have";
     return NULL;
+}
+
+bool pm_key_take(const ProtobufCBinaryData *bytes, const char *what, const char *field,
+                 struct pm_shader_key *key, struct pm_error *error)
+{
+    if (bytes->len != PM_SHADER_KEY_BYTES)
+        return pm_fail(error, PM_ERROR_INPUT, "%s: field %s has %zu bytes, not %d", what, field,
+                       bytes->len, PM_SHADER_KEY_BYTES);
+    memcpy(key->bytes, bytes->data, PM_SHADER_KEY_BYTES);
+    return true;
+}
+
+bool pm_key_take_optional(const ProtobufCBinaryData *bytes, const char *what, const char *field,
+                          struct pm_shader_key *key, struct pm_error *error)
+{
+    *key = (struct pm_shader_key){0};
+    return bytes->len == 0 || pm_key_take(bytes, what, field, key, error);
+}
+
+ProtobufCBinaryData pm_key_bytes(const struct pm_shader_key *key)
+{
+    /* protobuf-c takes what it packs as not const, and does not write to it. */
+    return pm_shader_key_is_none(key)
+               ? (ProtobufCBinaryData){0}
+               : (ProtobufCBinaryData){sizeof(key->bytes), (uint8_t *)key->bytes};
 }
 
 bool pm_no_unknown_fields(const ProtobufCMessage *message, const char *what, struct pm_error *error)

@@ -35,9 +35,18 @@ static inline size_t pm_bitmap_bytes(uint32_t space)
 /* Are the bits behind the last of `space` 0? */
 bool pm_bitmap_is_tidy(const uint8_t *bitmap, uint32_t space);
 
-/* A reason why (environment, kind, flags, space) cannot be, NULL when they can. */
+/* A reason why (environment, kind, flags, space, original) cannot be, NULL when they can. */
 const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t kind,
-                              uint32_t flags, uint32_t space);
+                              uint32_t flags, uint32_t space, const struct pm_shader_key *original);
+
+/* Takes a key from field `field` of the message `what`. */
+bool pm_key_take(const ProtobufCBinaryData *bytes, const char *what, const char *field,
+                 struct pm_shader_key *key, struct pm_error *error);
+/* The same where it may be missing: then it is none. */
+bool pm_key_take_optional(const ProtobufCBinaryData *bytes, const char *what, const char *field,
+                          struct pm_shader_key *key, struct pm_error *error);
+/* What to pack of a key, which must live until then; nothing of none. */
+ProtobufCBinaryData pm_key_bytes(const struct pm_shader_key *key);
 
 /* Fails when a message carries a field that this version does not know. what: "profile", "shader
  * 3". */

@@ -39,6 +39,15 @@ static int by_key(const void *a, const void *b)
     return keys ? keys : (int)x->kind - (int)y->kind;
 }
 
+bool optimized_has_zeros(const struct pm_shader_key *key)
+{
+    for (size_t i = 0; i < database.count; i++)
+        if (database.shaders[i].kind == PM_KIND_ZERO &&
+            pm_shader_key_equal(&database.shaders[i].key, key))
+            return true;
+    return false;
+}
+
 static void write_database(void)
 {
     struct pm_buffer encoded, body;

@@ -21,6 +21,9 @@ void optimized_learn(void);
  * without. */
 void optimized_add_timing(const struct pm_shader_key *key, double low, double high);
 
+/* Whether the database has a zero profile of the shader. */
+bool optimized_has_zeros(const struct pm_shader_key *key);
+
 /* The modules that the journal has of the test's game; returns how many, at most `most`. */
 size_t optimized_journal(struct pm_shader_key *keys, size_t most);
 

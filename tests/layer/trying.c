@@ -189,6 +189,8 @@ static bool add_checkpoint(void *user, const struct pm_profile *profile, struct 
             continue;
         assert_int_equal(shader->space, 1);
         assert_int_equal(shader->point_count, 1);
+        assert_true(optimized_has_zeros(&shader->original));
+        assert_false(pm_shader_key_equal(&shader->key, &shader->original));
         timings->environment = shader->environment;
         timings->point = shader->points[0];
         timings->count++;

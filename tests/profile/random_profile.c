@@ -48,6 +48,8 @@ static void fill_shader(struct pm_random *random, struct pm_arena *arena, uint32
     if (shader->kind == PM_KIND_TIMING) {
         shader->environment.vendor_id = pm_random_below(&shape, 65536);
         shader->environment.driver_version = pm_random_below(&shape, UINT32_MAX);
+        if (id % 2 != 0) /* else it is not known */
+            shader->original = pm_shader_key_compute("original", &id, 1);
     } else {
         shader->flags = id % 3 == 0 ? PM_PROFILE_OCCLUDED : 0;
         shader->flags |= id % 15 == 0 ? PM_PROFILE_NO_QUADS : 0;
@@ -88,6 +90,7 @@ struct pm_profile pm_random_profile(struct pm_random *random, struct pm_arena *a
 static bool same_shader(const struct pm_shader_profile *a, const struct pm_shader_profile *b)
 {
     if (!pm_shader_key_equal(&a->key, &b->key) ||
+        !pm_shader_key_equal(&a->original, &b->original) ||
         memcmp(&a->environment, &b->environment, sizeof(a->environment)) != 0 ||
         a->kind != b->kind || a->flags != b->flags || a->space != b->space ||
         a->point_count != b->point_count || !a->at_most_once != !b->at_most_once)

@@ -24,10 +24,13 @@ static struct pm_database make(struct pm_arena *arena, uint64_t seed)
         shader->environment.subgroup_size = 1u << pm_random_below(&random, 8);
         shader->kind = s % 7 == 0 ? PM_KIND_TIMING : s % 3 == 0 ? PM_KIND_ZERO : PM_KIND_BLOCK;
         shader->space = shader->kind == PM_KIND_TIMING ? 1 : 1 + pm_random_below(&random, 70);
-        if (shader->kind == PM_KIND_TIMING)
+        if (shader->kind == PM_KIND_TIMING) {
             shader->environment.driver_version = pm_random_below(&random, UINT32_MAX);
-        else if (shader->kind == PM_KIND_ZERO && s % 2)
+            if (s % 2)
+                shader->original = pm_shader_key_compute("original", &s, 1);
+        } else if (shader->kind == PM_KIND_ZERO && s % 2) {
             shader->flags = PM_PROFILE_NO_QUADS;
+        }
         shader->entry_lanes = pm_random_next(&random);
         shader->published = s % 4 != 0;
         if (shader->published) {
@@ -81,6 +84,7 @@ static void round_trips(void **state)
         most += pm_shader_estimates_bytes(a);
         assert_int_equal(a->flags, b->flags);
         assert_true(pm_shader_key_equal(&a->key, &b->key));
+        assert_true(pm_shader_key_equal(&a->original, &b->original));
         assert_memory_equal(&a->environment, &b->environment, sizeof(a->environment));
         assert_int_equal(a->kind, b->kind);
         assert_int_equal(a->space, b->space);
@@ -221,6 +225,10 @@ static void refuses_what_cannot_be(void **state)
     shaders[0].published = false;
     refuses(&database, "database: shader 0: is not published, but has the estimates of its points");
     shaders[0].published = true;
+    shaders[0].original.bytes[3] = 1;
+    refuses(&database,
+            "database: shader 0: field original is there, which only timing profiles may have");
+    shaders[0].original.bytes[3] = 0;
     shaders[1] = shaders[0];
     database.shader_count = 2;
     refuses(&database, "database: shader 1: is repeated or out of order");

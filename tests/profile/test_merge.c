@@ -140,6 +140,30 @@ static void disagreement_leaves_the_merge_as_it_was(void **state)
     pm_profile_merge_destroy(NULL);
 }
 
+/* In whatever order they come; of one that is known and none, the known one stays. */
+static void of_two_originals_one_stays(void **state)
+{
+    (void)state;
+    static const uint8_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}};
+    for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+        struct pm_shader_profile shader = {
+            .key = {{1}}, .environment = {.subgroup_size = 8}, .kind = PM_KIND_TIMING, .space = 1};
+        const struct pm_profile profile = {
+            .game = "g", .scene = "", .layer_version = "", .shaders = &shader, .shader_count = 1};
+        struct pm_profile_merge *merge = pm_profile_merge_create();
+        struct pm_error error;
+        size_t count;
+        for (size_t k = 0; k < 3; k++) {
+            shader.original.bytes[5] = orders[i][k];
+            assert_true(pm_profile_merge_add(merge, &profile, &error));
+        }
+        const struct pm_shader_profile *merged = pm_profile_merge_shaders(merge, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(merged->original.bytes[5], 1);
+        pm_profile_merge_destroy(merge);
+    }
+}
+
 static void sums_saturate(void **state)
 {
     (void)state;
@@ -169,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_the_plain_sums),
         cmocka_unit_test(disagreement_leaves_the_merge_as_it_was),
+        cmocka_unit_test(of_two_originals_one_stays),
         cmocka_unit_test(sums_saturate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

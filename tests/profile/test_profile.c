@@ -253,6 +253,13 @@ static void spoil(struct fixture *f, int which)
         make_timing(f);
         f->environment[1].subgroup_size = 0;
         break;
+    case 43:
+        make_timing(f);
+        shader->original = (ProtobufCBinaryData){23, f->key[0]};
+        break;
+    case 44:
+        shader->original = (ProtobufCBinaryData){24, f->key[1]};
+        break;
     }
 }
 
@@ -303,6 +310,8 @@ static const char *const refusals[] = {
     "profile: shader 1: point 0: field counts: time, but no timed pairs",
     "profile: shader 1: point 0: field counts: the unused one is not 0",
     "profile: shader 1: field environment.subgroup_size is not a power of two from 1 to 128",
+    "profile: shader 1: field original has 23 bytes, not 24",
+    "profile: shader 1: field original is there, which only timing profiles may have",
 };
 
 /* What the profile's name is after that refusal: it is left alone until the message is a profile.
@@ -517,6 +526,10 @@ static void json_says_all(void **state)
         char key[PM_SHADER_KEY_TEXT];
         pm_shader_key_format(&shader->key, key);
         assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(object, "key")), key);
+        const cJSON *original = cJSON_GetObjectItem(object, "original");
+        assert_int_equal(original != NULL, !pm_shader_key_is_none(&shader->original));
+        pm_shader_key_format(&shader->original, key);
+        assert_true(!original || strcmp(cJSON_GetStringValue(original), key) == 0);
         const cJSON *points = cJSON_GetObjectItem(object, "points");
         assert_int_equal(cJSON_GetArraySize(points), shader->point_count);
         for (size_t p = 0; p < shader->point_count; p++) {

@@ -66,7 +66,8 @@ void pm_claims_scope(const struct pm_environment *environment, bool plain, const
 struct subject {
     const char *game;
     const struct pm_shader_profile *shader;
-    const char *scene; /* as for pm_claims_scope; NULL: the number of points */
+    const char *scene; /* as for pm_claims_scope; NULL: the number of points… */
+    bool original;     /* …or shader->original */
 };
 
 static void scope_of(const struct subject *subject, uint8_t scope[static PM_SCOPE_BYTES])
@@ -74,6 +75,8 @@ static void scope_of(const struct subject *subject, uint8_t scope[static PM_SCOP
     const struct pm_shader_profile *shader = subject->shader;
     if (subject->scene)
         pm_claims_scope(&shader->environment, shader->flags == 0, subject->scene, scope);
+    else if (subject->original) /* without the key that the other scopes are hashed with */
+        blake2b(scope, shader->original.bytes, NULL, PM_SCOPE_BYTES, PM_SHADER_KEY_BYTES, 0);
     else
         memset(scope, 0, PM_SCOPE_BYTES);
 }
@@ -82,6 +85,15 @@ static uint64_t mix_text(uint64_t number, const char *text, uint64_t secret)
 {
     for (; *text; text++)
         number = pm_random_mix((number ^ (uint8_t)*text) + secret);
+    return number;
+}
+
+static uint64_t mix_key(uint64_t number, const struct pm_shader_key *key, uint64_t secret)
+{
+    uint64_t words[PM_SHADER_KEY_BYTES / sizeof(uint64_t)];
+    memcpy(words, key->bytes, sizeof(words));
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        number = pm_random_mix(number ^ words[i]) + secret;
     return number;
 }
 
@@ -94,11 +106,9 @@ static uint64_t number_of(const struct pm_claims *claims, const struct subject *
         (uint64_t)environment->subgroup_size << 32 | environment->vendor_id,
         (uint64_t)environment->device_id << 32 | environment->driver_id,
         (uint64_t)environment->driver_version << 32 | (shader->flags == 0 ? 2 : 1)};
-    uint64_t words[PM_SHADER_KEY_BYTES / sizeof(uint64_t)];
-    uint64_t number = claims->secret[0];
-    memcpy(words, shader->key.bytes, sizeof(words));
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        number = pm_random_mix(number ^ words[i]) + claims->secret[1];
+    uint64_t number = mix_key(claims->secret[0], &shader->key, claims->secret[1]);
+    if (subject->original)
+        number = mix_key(number, &shader->original, claims->secret[1]);
     number = pm_random_mix(number ^ ((uint64_t)shader->kind << 32 | shader->space));
     number = mix_text(number, subject->game, claims->secret[1]);
     if (subject->scene) {
@@ -292,8 +302,9 @@ bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const ch
                     const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
                     uint32_t today, uint32_t known, bool *wins, struct pm_error *error)
 {
-    const struct subject points = {game, shader, NULL}, all_scenes = {game, shader, ""},
-                         one_scene = {game, shader, scene};
+    const struct subject points = {game, shader, NULL, false},
+                         all_scenes = {game, shader, "", false},
+                         one_scene = {game, shader, scene, false};
     const bool agrees = known == 0 || known == shader->space, has_scene = scene && *scene;
     struct verdict verdict;
     *wins = false;
@@ -309,17 +320,33 @@ bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const ch
             (!has_scene || note(aggregator, &one_scene, source, today, 0, &verdict, error)));
 }
 
+/* A claim of which nothing is known before, and that no other one contradicts. */
+static bool note_alone(struct pm_aggregator *aggregator, const struct subject *subject,
+                       const struct pm_ingest_source *source, uint32_t today, bool *stands,
+                       struct pm_error *error)
+{
+    struct verdict verdict = {.stands = true};
+    if (aggregator->min_tokens > 1 && !note(aggregator, subject, source, today, 0, &verdict, error))
+        return false;
+    *stands = verdict.stands;
+    return true;
+}
+
+bool pm_claims_note_original(struct pm_aggregator *aggregator, const char *game,
+                             const struct pm_shader_profile *shader,
+                             const struct pm_ingest_source *source, uint32_t today, bool *stands,
+                             struct pm_error *error)
+{
+    const struct subject subject = {game, shader, NULL, true};
+    return note_alone(aggregator, &subject, source, today, stands, error);
+}
+
 bool pm_claims_note_scene(struct pm_aggregator *aggregator, const char *game, const char *scene,
                           const struct pm_ingest_source *source, uint32_t today, bool *stands,
                           struct pm_error *error)
 {
     /* No shader is of this kind. */
     static const struct pm_shader_profile none = {.kind = (enum pm_kind)0, .space = 1};
-    const struct subject subject = {game, &none, scene};
-    struct verdict verdict = {.stands = true};
-    if (aggregator->min_tokens > 1 &&
-        !note(aggregator, &subject, source, today, 0, &verdict, error))
-        return false;
-    *stands = verdict.stands;
-    return true;
+    const struct subject subject = {game, &none, scene, false};
+    return note_alone(aggregator, &subject, source, today, stands, error);
 }

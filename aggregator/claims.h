@@ -16,7 +16,8 @@
  * of points. A published estimate is one of an environment, and of the database of all scenes or of
  * one, and of profiles without flags or not; so each upload also claims for these, and what is
  * published has min_tokens of its own. Else a GPU, a driver or a scene's name that only one player
- * has would show what this player sent. And whoever names a scene claims that the game has it: what
+ * has would show what this player sent. Which shader a timed one was specialized from is a claim of
+ * its own, too. And whoever names a scene claims that the game has it: what
  * fewer name is kept as of no scene, so that invented names take no true one's place.
  *
  * Thread safety: one thread at a time (the aggregator's write mutex).
@@ -48,6 +49,14 @@ void pm_claims_scope(const struct pm_environment *environment, bool plain, const
 bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const char *scene,
                     const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
                     uint32_t today, uint32_t known, bool *wins, struct pm_error *error);
+
+/* Notes that the source sent a timing profile, of a shader that it says was specialized from
+ * shader->original. *stands: min_tokens distinct tokens have said so, in one epoch of the
+ * retention. */
+bool pm_claims_note_original(struct pm_aggregator *aggregator, const char *game,
+                             const struct pm_shader_profile *shader,
+                             const struct pm_ingest_source *source, uint32_t today, bool *stands,
+                             struct pm_error *error);
 
 /* Notes that the source named a scene of the game in the epoch `today`. *stands: min_tokens distinct
  * tokens have, in one epoch of the retention. */

@@ -2,6 +2,7 @@
 
 #include "aggregator/aggregator_private.h"
 #include "aggregator/estimate.h"
+#include "aggregator/originals.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,6 +35,7 @@ struct curation {
     uint32_t first_day;              /* of the retention */
     struct pm_storage_claim *claims; /* without marks and those of numbers of points, sorted */
     size_t claim_count, claims_allocated;
+    struct pm_originals originals;
 };
 
 /* ---- rules ---- */
@@ -234,6 +236,8 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
         .published = judged->lacking == 0 && vouched,
         .entry_lanes = clamp_wide(&judged->statistics->entry_lanes),
     };
+    if (shader->kind == PM_KIND_TIMING)
+        shader->original = pm_originals_find(&curation->originals, &shader->key);
     if (!show(curation, judged, shader, error))
         return false;
     /* What too few sent is nobody's business, not even that it is there. */
@@ -390,13 +394,16 @@ static bool begin_curation(struct curation *curation, const char *game, struct p
     struct pm_storage *storage = aggregator->storage;
     curation->today = pm_aggregator_today(aggregator);
     curation->first_day = pm_ageing_first_day(curation->today, aggregator->retention_days);
-    return aggregator->min_tokens <= 1 ||
-           storage->operations->read_claims(storage, game, visit_claim, curation, error);
+    curation->originals.first_day = curation->first_day;
+    return pm_originals_read(&curation->originals, storage, game, error) &&
+           (aggregator->min_tokens <= 1 ||
+            storage->operations->read_claims(storage, game, visit_claim, curation, error));
 }
 
 static void curation_finish(struct curation *curation)
 {
     free(curation->claims);
+    pm_originals_finish(&curation->originals);
     forget_gathered(curation);
     for (size_t i = 0; i < curation->out->database.shader_count; i++)
         forget(&curation->shaders[i]);

@@ -3,6 +3,7 @@
  * row of samples; fold.c brings these into the statistics later.
  */
 #include "aggregator/aggregator_private.h"
+#include "aggregator/originals.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -268,7 +269,8 @@ static bool put_spaces(struct group *group, const struct pm_profile *profile,
             (known == 0 && !storage->operations->put_space(storage, profile->game, &shader->key,
                                                            shader->kind, shader->space, error)) ||
             (source && !pm_claims_note(group->aggregator, profile->game, profile->scene, shader,
-                                       source, group->day, shader->space, &wins, error)))
+                                       source, group->day, shader->space, &wins, error)) ||
+            !pm_originals_note(group->aggregator, profile->game, shader, source, group->day, error))
             return false;
     }
     return true;

@@ -79,6 +79,12 @@ struct pm_storage_claim {
 typedef bool (*pm_storage_visit_claim)(void *user, const struct pm_storage_claim *claim,
                                        struct pm_error *error);
 
+/* original: of the game's shader that the timed one of `key` was specialized from; day: the last on
+ * which enough said so. */
+typedef bool (*pm_storage_visit_original)(void *user, const struct pm_shader_key *key,
+                                          const struct pm_shader_key *original, uint32_t day,
+                                          struct pm_error *error);
+
 /* An upload that cannot be. Nothing in it is about who sent it. */
 struct pm_quarantined {
     int64_t time;       /* seconds since the epoch, to the hour */
@@ -151,11 +157,16 @@ struct pm_storage_operations {
     bool (*put_claim)(struct pm_storage *storage, const char *game,
                       const struct pm_storage_claim *claim, uint32_t instead,
                       struct pm_error *error);
+    /* Notes what the shader of `key` was specialized from, as enough say on this day. What is known
+     * already stays until nobody has said so for the retention. */
+    bool (*put_original)(struct pm_storage *storage, const char *game,
+                         const struct pm_shader_key *key, const struct pm_shader_key *original,
+                         uint32_t day, struct pm_error *error);
     /* Keeps no more than `most` entries and `most_bytes` of bodies: the oldest go. */
     bool (*add_quarantined)(struct pm_storage *storage, const struct pm_quarantined *entry,
                             uint32_t most, uint64_t most_bytes, struct pm_error *error);
     /* Deletes what is of days before `first`: blobs, upload ids, claims that nobody made since,
-     * scenes, quarantine, coverage, and then, with all that is known of them, games that have neither
+     * originals, scenes, quarantine, coverage, and then, with all that is known of them, games that have neither
      * blobs nor samples (none where `first` is 0); at most `rows` of them at once, of which a
      * game's last ones count as one. *deleted: how many rows it was; 0: nothing is left to do. */
     bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
@@ -241,6 +252,9 @@ struct pm_storage_operations {
     /* Sorted by key, kind, scope, space. */
     bool (*read_claims)(struct pm_storage *storage, const char *game, pm_storage_visit_claim visit,
                         void *user, struct pm_error *error);
+    /* Sorted by key. */
+    bool (*read_originals)(struct pm_storage *storage, const char *game,
+                           pm_storage_visit_original visit, void *user, struct pm_error *error);
     /* The newest first; game NULL: of all games. */
     bool (*read_quarantine)(struct pm_storage *storage, const char *game,
                             pm_visit_quarantined visit, void *user, struct pm_error *error);

@@ -7,6 +7,7 @@ static const char *const of_shader[] = {
     "DELETE FROM statistics WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
     "DELETE FROM spaces WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
     "DELETE FROM claims WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
+    "DELETE FROM originals WHERE game = ?1 AND (?2 IS NULL OR key = ?2 OR original = ?2)",
 };
 static const char *const of_game[] = {
     "DELETE FROM samples WHERE game = ?1",

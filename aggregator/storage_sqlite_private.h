@@ -41,6 +41,7 @@ enum pm_sqlite_statement {
     PM_SQLITE_DROP_CLAIM,
     PM_SQLITE_FORGET_BLOBS,
     PM_SQLITE_REPLACE_SPACE,
+    PM_SQLITE_PUT_ORIGINAL,
     PM_SQLITE_ADD_QUARANTINED,
     PM_SQLITE_QUARANTINE_SIZE,
     PM_SQLITE_DROP_QUARANTINED,
@@ -48,11 +49,13 @@ enum pm_sqlite_statement {
     PM_SQLITE_PRUNE_IDS,
     PM_SQLITE_PRUNE_SPACES,
     PM_SQLITE_PRUNE_CLAIMS,
+    PM_SQLITE_PRUNE_ORIGINALS,
     PM_SQLITE_PRUNE_SCENES,
     PM_SQLITE_PRUNE_QUARANTINE,
     PM_SQLITE_PRUNE_COVERAGE,
     PM_SQLITE_EMPTY_SPACES,
     PM_SQLITE_EMPTY_CLAIMS,
+    PM_SQLITE_EMPTY_ORIGINALS,
     PM_SQLITE_EMPTY_SCENES,
     PM_SQLITE_EMPTY_COVERAGE,
     PM_SQLITE_EMPTY_DATABASES,
@@ -211,6 +214,8 @@ bool pm_sqlite_read_coverage(struct pm_storage *storage, const char *game,
                              pm_storage_visit_coverage visit, void *user, struct pm_error *error);
 bool pm_sqlite_read_claims(struct pm_storage *storage, const char *game,
                            pm_storage_visit_claim visit, void *user, struct pm_error *error);
+bool pm_sqlite_read_originals(struct pm_storage *storage, const char *game,
+                              pm_storage_visit_original visit, void *user, struct pm_error *error);
 bool pm_sqlite_read_quarantine(struct pm_storage *storage, const char *game,
                                pm_visit_quarantined visit, void *user, struct pm_error *error);
 
@@ -232,6 +237,9 @@ bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
 bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
                              const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
                              struct pm_error *error);
+bool pm_sqlite_put_original(struct pm_storage *storage, const char *game,
+                            const struct pm_shader_key *key, const struct pm_shader_key *original,
+                            uint32_t day, struct pm_error *error);
 bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quarantined *entry,
                                uint32_t most, uint64_t most_bytes, struct pm_error *error);
 bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,

@@ -7,7 +7,7 @@
 
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
-#define SCHEMA_VERSION 4
+#define SCHEMA_VERSION 5
 
 #define TEXT_OF(x) #x
 #define NUMBER(x) TEXT_OF(x)
@@ -64,6 +64,10 @@ static const char *const steps[SCHEMA_VERSION] = {
     " WHERE scene <> '' GROUP BY game, scene;",
     /* 4: what tells that a row of samples is what was written; NULL: it was written before. */
     "ALTER TABLE samples ADD COLUMN hash INTEGER;",
+    /* 5: which of the game's shaders the timed ones were specialized from. */
+    "CREATE TABLE originals (game TEXT NOT NULL, key BLOB NOT NULL, original BLOB NOT NULL,"
+    " day INTEGER NOT NULL, PRIMARY KEY (game, key)) WITHOUT ROWID;"
+    "CREATE INDEX originals_by_day ON originals (day);",
 };
 
 static bool is_full(int saved_errno)

@@ -53,6 +53,9 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
                              " AND scope = ?4 AND space = ?5",
     [PM_SQLITE_FORGET_BLOBS] = "DELETE FROM statistics WHERE game = ?1 AND key = ?2 AND kind = ?3",
     [PM_SQLITE_REPLACE_SPACE] = "INSERT OR REPLACE INTO spaces VALUES (?1, ?2, ?3, ?4)",
+    [PM_SQLITE_PUT_ORIGINAL] = "INSERT INTO originals VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE"
+                               " SET day = excluded.day"
+                               " WHERE original = excluded.original AND day < excluded.day",
     [PM_SQLITE_ADD_QUARANTINED] =
         "INSERT INTO quarantine (time, game, reason, body_size, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     [PM_SQLITE_QUARANTINE_SIZE] = "SELECT count(*), ifnull(sum(body_size), 0) FROM quarantine",
@@ -74,6 +77,8 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
         "DELETE FROM claims WHERE (game, key, kind, scope, space) IN"
         " (SELECT game, key, kind, scope, space FROM claims WHERE marks_day < ?1"
         " ORDER BY marks_day, game, key, kind, scope, space LIMIT ?2)",
+    [PM_SQLITE_PRUNE_ORIGINALS] = "DELETE FROM originals WHERE (game, key) IN"
+                                  " (SELECT game, key FROM originals WHERE day < ?1 LIMIT ?2)",
     [PM_SQLITE_PRUNE_SCENES] = "DELETE FROM scenes WHERE (game, scene) IN"
                                " (SELECT game, scene FROM scenes WHERE day < ?1 LIMIT ?2)",
     [PM_SQLITE_PRUNE_QUARANTINE] = "DELETE FROM quarantine WHERE id IN"
@@ -88,6 +93,9 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
         "DELETE FROM claims WHERE (game, key, kind, scope, space) IN"
         " (SELECT game, key, kind, scope, space FROM claims WHERE game IN " EMPTY_GAMES
         " LIMIT ?2)",
+    [PM_SQLITE_EMPTY_ORIGINALS] =
+        "DELETE FROM originals WHERE (game, key) IN"
+        " (SELECT game, key FROM originals WHERE game IN " EMPTY_GAMES " LIMIT ?2)",
     [PM_SQLITE_EMPTY_COVERAGE] =
         "DELETE FROM coverage WHERE rowid IN"
         " (SELECT rowid FROM coverage WHERE game IN " EMPTY_GAMES " LIMIT ?2)",

@@ -99,6 +99,20 @@ bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
                          NULL, error);
 }
 
+bool pm_sqlite_put_original(struct pm_storage *storage, const char *game,
+                            const struct pm_shader_key *key, const struct pm_shader_key *original,
+                            uint32_t day, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_ORIGINAL, error);
+    return s &&
+           pm_sqlite_run(
+               sqlite, s,
+               PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), pm_sqlite_bind_key(s, 2, key),
+                               pm_sqlite_bind_key(s, 3, original), pm_sqlite_bind_count(s, 4, day)),
+               NULL, error);
+}
+
 /* ---- quarantine ---- */
 
 struct quarantine_size {
@@ -168,9 +182,9 @@ static bool prune_games(struct pm_sqlite *sqlite, uint32_t rows, uint64_t *delet
                         struct pm_error *error)
 {
     static const enum pm_sqlite_statement steps[] = {
-        PM_SQLITE_EMPTY_SPACES, PM_SQLITE_EMPTY_CLAIMS,    PM_SQLITE_EMPTY_COVERAGE,
-        PM_SQLITE_EMPTY_SCENES, PM_SQLITE_EMPTY_DATABASES, PM_SQLITE_EMPTY_ORIGINS,
-        PM_SQLITE_EMPTY_GAMES,  PM_SQLITE_EMPTY_BODIES,
+        PM_SQLITE_EMPTY_SPACES,   PM_SQLITE_EMPTY_CLAIMS, PM_SQLITE_EMPTY_ORIGINALS,
+        PM_SQLITE_EMPTY_COVERAGE, PM_SQLITE_EMPTY_SCENES, PM_SQLITE_EMPTY_DATABASES,
+        PM_SQLITE_EMPTY_ORIGINS,  PM_SQLITE_EMPTY_GAMES,  PM_SQLITE_EMPTY_BODIES,
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
         if (!prune_step(sqlite, steps[i], 0, rows, deleted, error))
@@ -188,9 +202,9 @@ bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, 
                      struct pm_error *error)
 {
     static const enum pm_sqlite_statement steps[] = {
-        PM_SQLITE_PRUNE_BLOBS,    PM_SQLITE_PRUNE_IDS,    PM_SQLITE_PRUNE_SPACES,
-        PM_SQLITE_PRUNE_CLAIMS,   PM_SQLITE_PRUNE_SCENES, PM_SQLITE_PRUNE_QUARANTINE,
-        PM_SQLITE_PRUNE_COVERAGE,
+        PM_SQLITE_PRUNE_BLOBS,      PM_SQLITE_PRUNE_IDS,       PM_SQLITE_PRUNE_SPACES,
+        PM_SQLITE_PRUNE_CLAIMS,     PM_SQLITE_PRUNE_ORIGINALS, PM_SQLITE_PRUNE_SCENES,
+        PM_SQLITE_PRUNE_QUARANTINE, PM_SQLITE_PRUNE_COVERAGE,
     };
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     *deleted = 0;

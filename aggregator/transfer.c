@@ -166,6 +166,19 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
     return pm_fail_prefix(error, "shader %s, day %u", text, key->day);
 }
 
+/* A file from elsewhere may also name one that was never timed, which then is of nothing. */
+static bool visit_original(void *user, const struct pm_shader_key *key,
+                           const struct pm_shader_key *original, uint32_t day,
+                           struct pm_error *error)
+{
+    struct import *import = user;
+    struct pm_storage *storage = import->aggregator->storage;
+    const uint32_t today = pm_aggregator_today(import->aggregator);
+    return pm_shader_key_is_none(original) ||
+           storage->operations->put_original(storage, import->game, key, original,
+                                             day < today ? day : today, error);
+}
+
 bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator *source,
                           const char *game, struct pm_imported *imported, struct pm_error *error)
 {
@@ -180,6 +193,7 @@ bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator
         done = from->operations->read_origins(from, game, visit_origin, &import, error) &&
                add_game(&import, from, error) &&
                from->operations->list_scenes(from, game, UINT32_MAX, visit_scene, &import, error) &&
+               from->operations->read_originals(from, game, visit_original, &import, error) &&
                from->operations->read_game(from, game, NULL, visit_blob, &import, error);
         done = pm_storage_end(storage, done, error);
     }

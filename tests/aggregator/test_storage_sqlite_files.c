@@ -115,7 +115,7 @@ static void test_old_schema(void **state)
     free(path);
 }
 
-/* The schema before the newest: what it has not is made from what it has. */
+/* A schema before the newest: what it has not is made from what it has. */
 static void test_previous_schema(void **state)
 {
     struct storage_place *place = *state;
@@ -127,7 +127,8 @@ static void test_previous_schema(void **state)
     add_blob(place->storage, blob_key(1, 4, ""), "4");
     place->storage->operations->destroy(place->storage);
     sql_run(place->path,
-            "DROP TABLE scenes; ALTER TABLE samples DROP COLUMN hash; PRAGMA user_version = 2");
+            "DROP TABLE scenes; ALTER TABLE samples DROP COLUMN hash; DROP TABLE originals;"
+            "PRAGMA user_version = 2");
     place->storage = pm_storage_sqlite_open(place->path, add_numbers, &error);
     if (!place->storage)
         fail_msg("%s", error.message);

@@ -31,8 +31,8 @@ enum edit {
     EDIT_DELETE = 'D',  /* table: all rows go */
 };
 
-static const char *const tables[] = {"games",      "origins", "spaces",
-                                     "statistics", "claims",  "samples"};
+static const char *const tables[] = {"games",  "origins", "spaces",   "statistics",
+                                     "claims", "samples", "originals"};
 static const char *const numbers[] = {"kind", "flags", "day"};
 static const char *const texts[][2] = {
     {"games", "name"}, {"statistics", "game"}, {"statistics", "scene"}, {"samples", "game"}};

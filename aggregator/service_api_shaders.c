@@ -42,13 +42,8 @@ static void add_flags(struct pm_json *json, cJSON *object, uint32_t flags)
 }
 
 /* A verdict is what the layer would make of the timing once it is published. */
-static void add_time(struct pm_json *json, cJSON *object, const struct pm_summary_time *time)
+static void add_time(struct pm_json *json, cJSON *inner, const struct pm_summary_time *time)
 {
-    if (time->sessions == 0) {
-        pm_json_null(json, object, "time");
-        return;
-    }
-    cJSON *inner = pm_json_object(json, object, "time");
     pm_json_number(json, inner, "ratio", (double)time->mean);
     pm_json_number(json, inner, "low", (double)time->low);
     pm_json_number(json, inner, "high", (double)time->high);
@@ -57,6 +52,20 @@ static void add_time(struct pm_json *json, cJSON *object, const struct pm_summar
                  time->high < 1  ? "faster"
                  : time->low > 1 ? "slower"
                                  : "undecided");
+}
+
+static void add_timing(struct pm_json *json, cJSON *object, const struct pm_summary_shader *shader)
+{
+    char original[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&shader->original, original);
+    if (shader->time.sessions > 0)
+        add_time(json, pm_json_object(json, object, "time"), &shader->time);
+    else
+        pm_json_null(json, object, "time");
+    if (!pm_shader_key_is_none(&shader->original))
+        pm_json_text(json, object, "original", original);
+    else
+        pm_json_null(json, object, "original");
 }
 
 void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summary *summary,
@@ -88,7 +97,7 @@ void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summ
                    timing ? 1 : pm_expected_samples(shader->space, PM_SUMMARY_BATCH));
     pm_json_number(json, object, "samples_expected_single",
                    timing ? 1 : pm_expected_samples(shader->space, 1));
-    add_time(json, object, &shader->time);
+    add_timing(json, object, shader);
 }
 
 /* ---- lists of them ---- */
@@ -244,6 +253,24 @@ enum MHD_Result pm_api_shader(struct pm_get *get)
 
 /* ---- zero candidates ---- */
 
+static void add_measured(struct pm_json *json, cJSON *object,
+                         const struct pm_summary_candidate *candidate)
+{
+    char key[PM_SHADER_KEY_TEXT], profile[PM_PROFILE_NAME];
+    const struct pm_summary_shader *measured = candidate->measured;
+    if (!measured) {
+        pm_json_null(json, object, "measured");
+        return;
+    }
+    cJSON *inner = pm_json_object(json, object, "measured");
+    pm_shader_key_format(&measured->key, key);
+    pm_api_profile_name(PM_KIND_TIMING, &measured->environment, profile);
+    pm_json_text(json, inner, "key", key);
+    pm_json_text(json, inner, "profile", profile);
+    add_time(json, inner, &measured->time);
+    pm_json_number(json, inner, "timings", candidate->timings);
+}
+
 enum MHD_Result pm_api_candidates(struct pm_get *get)
 {
     struct pm_params params = {.connection = get->connection};
@@ -277,6 +304,7 @@ enum MHD_Result pm_api_candidates(struct pm_get *get)
         pm_json_number(&json, object, "zeros_low", candidate->hits_low / all);
         pm_json_number(&json, object, "shader_share", candidate->subgroups / all);
         pm_json_number(&json, object, "break_even", 1 / candidate->probability);
+        add_measured(&json, object, candidate);
     }
     pm_json_page(&json, &page, summary->candidate_count);
     pm_json_number(&json, json.root, "candidates_known", (double)summary->candidates_known);

@@ -201,7 +201,8 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
                                     .lacking = judged->lacking,
                                     .published = shader->published,
                                     .entry_lanes = shader->entry_lanes,
-                                    .time = time_of(shader)};
+                                    .time = time_of(shader),
+                                    .original = shader->original};
     const double size = shader->environment.subgroup_size ? shader->environment.subgroup_size : 1;
     const double subgroups = (double)shader->entry_lanes / size;
     for (uint32_t i = 0; i < shader->space; i++) {
@@ -223,6 +224,69 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
     summary->entry_lanes += one.entry_lanes;
     if (shader->kind == PM_KIND_ZERO)
         summary->subgroups += subgroups;
+    return true;
+}
+
+/* ---- what was measured beside what is estimated ---- */
+
+/* By original and subgroup size: what a zero profile leads to is of one of both. */
+static int compare_origins(const struct pm_shader_key *original, uint32_t subgroup_size,
+                           const struct pm_summary_shader *timing)
+{
+    const int keys = memcmp(original->bytes, timing->original.bytes, PM_SHADER_KEY_BYTES);
+    if (keys != 0)
+        return keys;
+    return (subgroup_size > timing->environment.subgroup_size) -
+           (subgroup_size < timing->environment.subgroup_size);
+}
+
+/* Most sessions first where the rest is the same. */
+static int compare_timings(const void *a, const void *b)
+{
+    const struct pm_summary_shader *left = *(const struct pm_summary_shader *const *)a,
+                                   *right = *(const struct pm_summary_shader *const *)b;
+    const int order = compare_origins(&left->original, left->environment.subgroup_size, right);
+    if (order != 0)
+        return order;
+    if (left->time.sessions != right->time.sessions)
+        return left->time.sessions > right->time.sessions ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+static void link_candidate(struct pm_summary_candidate *candidate,
+                           const struct pm_summary_shader *const *timings, size_t count)
+{
+    const uint32_t size = candidate->environment.subgroup_size;
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_origins(&candidate->key, size, timings[middle]) > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && compare_origins(&candidate->key, size, timings[low]) == 0; low++) {
+        if (candidate->timings++ == 0)
+            candidate->measured = timings[low];
+    }
+}
+
+/* Once both lists stay where they are. */
+static bool link_timings(struct pm_summary *summary, struct pm_error *error)
+{
+    size_t count = 0;
+    const struct pm_summary_shader **timings = calloc(summary->shader_count + 1, sizeof(*timings));
+    if (!timings)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");
+    for (size_t i = 0; i < summary->shader_count; i++) {
+        const struct pm_summary_shader *shader = &summary->shaders[i];
+        if (shader->time.sessions > 0 && !pm_shader_key_is_none(&shader->original))
+            timings[count++] = shader;
+    }
+    qsort(timings, count, sizeof(*timings), compare_timings);
+    for (size_t i = 0; i < summary->candidate_count; i++)
+        link_candidate(&summary->candidates[i], timings, count);
+    free(timings);
     return true;
 }
 
@@ -251,6 +315,10 @@ bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game,
            PM_SUMMARY_SHADERS, compare_shaders);
     settle((void **)&summary->candidates, &summary->candidate_count, sizeof(*summary->candidates),
            PM_SUMMARY_CANDIDATES, compare_candidates);
+    if (!link_timings(summary, error)) {
+        pm_summary_drop(summary);
+        return false;
+    }
     *out = summary;
     return true;
 }

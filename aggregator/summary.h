@@ -37,6 +37,7 @@ struct pm_summary_shader {
     uint64_t entry_lanes; /* as pm_shader_estimates */
     uint64_t calls; /* sampled calls, summed over points: one of a batch of b counts b times */
     struct pm_summary_time time; /* of a timing; its key is that of the specialized shader */
+    struct pm_shader_key original; /* of a timing: what that was specialized from; none: not known */
 };
 
 /* A zero candidate, and how much it may be worth to specialize for it. */
@@ -52,6 +53,10 @@ struct pm_summary_candidate {
      * of the interval's lower end. What one time saves is not known here: that takes the shader's
      * code, which never leaves the players' machines (zero_estimate.h does it there). */
     double hits, hits_low;
+    /* Of the timings of what the shader was specialized to, for whichever candidates: the one with
+     * the most sessions, in the summary's list, and how many there are. NULL: there is none. */
+    const struct pm_summary_shader *measured;
+    uint32_t timings;
 };
 
 /* One sample of the game's coverage over time. */

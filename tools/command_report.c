@@ -80,10 +80,13 @@ static bool build_shader(struct pm_shader_store *store, const struct pm_database
             .spec_values = stored.spec_values,
             .spec_value_count = stored.spec_value_count,
         };
-        if (pm_report_shader_build(&source, estimates, zeros, arena, shader, &why))
+        if (pm_report_shader_build(&source, estimates, zeros, arena, shader, &why)) {
+            shader->timings = database;
             return true;
+        }
     }
     *shader = (struct pm_report_shader){.estimates = estimates,
+                                        .timings = database,
                                         .why_no_lines = pm_arena_strdup(arena, why.message)};
     return shader->why_no_lines || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }

@@ -81,18 +81,28 @@ static void print_likeliest(const struct pm_shader_estimates *shader)
         putchar('\n');
 }
 
-static void print_timing(const struct pm_shader_estimates *shader)
+static void print_timing(const struct pm_shader_estimates *timing)
 {
-    const struct pm_environment *environment = &shader->environment;
-    if (shader->points) {
-        const struct pm_ratio *time = &shader->points[0].measures[PM_MEASURE_TIME];
-        printf("    time %.3f [%.3f, %.3f] of the original's", time->mean, time->mean_low,
-               time->mean_high);
-    } else {
-        printf("    timed");
+    char text[PM_TIMING_TEXT], original[PM_SHADER_KEY_TEXT];
+    pm_estimates_describe_timing(timing, text);
+    pm_shader_key_format(&timing->original, original);
+    printf("    %s", text);
+    if (!pm_shader_key_is_none(&timing->original))
+        printf(", specialized from %.12s", original);
+    putchar('\n');
+}
+
+/* What came of its zeros, where that was timed. */
+static void print_measured(const struct pm_database *database,
+                           const struct pm_shader_estimates *shader)
+{
+    char text[PM_TIMING_TEXT], key[PM_SHADER_KEY_TEXT];
+    const struct pm_shader_estimates *timing = NULL;
+    while ((timing = pm_estimates_next_timing(database, shader, timing))) {
+        pm_estimates_describe_timing(timing, text);
+        pm_shader_key_format(&timing->key, key);
+        printf("    specialized, as %.12s: %s\n", key, text);
     }
-    printf(" on vendor %#x, device %#x, driver %u version %#x\n", environment->vendor_id,
-           environment->device_id, environment->driver_id, environment->driver_version);
 }
 
 static void print_state(const struct pm_shader_estimates *shader)
@@ -126,10 +136,12 @@ static bool print_text(const struct options *options, const struct pm_estimates 
                coverage.points ? 100.0 * coverage.covered / coverage.points : 100.0, calls,
                (unsigned long long)shader->entry_lanes);
         print_state(shader);
-        if (shader->kind == PM_KIND_ZERO)
+        if (shader->kind == PM_KIND_ZERO) {
             print_likeliest(shader);
-        else if (shader->kind == PM_KIND_TIMING)
+            print_measured(database, shader);
+        } else if (shader->kind == PM_KIND_TIMING) {
             print_timing(shader);
+        }
         if (options->points || options->shader)
             print_points(shader);
         points += coverage.points;

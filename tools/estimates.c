@@ -2,6 +2,7 @@
 #include "aggregator_client/client.h"
 #include "base/file.h"
 #include "tools/tool.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -163,6 +164,35 @@ bool pm_estimates_coverage(const struct pm_shader_estimates *shader, struct pm_c
     coverage->calls_most = calls[shader->space - 1];
     free(calls);
     return true;
+}
+
+const struct pm_shader_estimates *pm_estimates_next_timing(const struct pm_database *database,
+                                                           const struct pm_shader_estimates *shader,
+                                                           const struct pm_shader_estimates *behind)
+{
+    const struct pm_shader_estimates *timing = behind ? behind + 1 : database->shaders;
+    for (; timing < database->shaders + database->shader_count; timing++) {
+        if (timing->kind == PM_KIND_TIMING &&
+            timing->environment.subgroup_size == shader->environment.subgroup_size &&
+            pm_shader_key_equal(&timing->original, &shader->key))
+            return timing;
+    }
+    return NULL;
+}
+
+void pm_estimates_describe_timing(const struct pm_shader_estimates *timing,
+                                  char text[static PM_TIMING_TEXT])
+{
+    const struct pm_environment *environment = &timing->environment;
+    char measured[80] = "timed";
+    if (timing->points) {
+        const struct pm_ratio *time = &timing->points[0].measures[PM_MEASURE_TIME];
+        snprintf(measured, sizeof(measured), "time %.3f [%.3f, %.3f] of the original's", time->mean,
+                 time->mean_low, time->mean_high);
+    }
+    snprintf(text, PM_TIMING_TEXT, "%s on vendor %#x, device %#x, driver %u version %#x", measured,
+             environment->vendor_id, environment->device_id, environment->driver_id,
+             environment->driver_version);
 }
 
 const char *pm_measure_title(enum pm_kind kind, unsigned measure)

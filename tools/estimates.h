@@ -36,6 +36,18 @@ struct pm_coverage {
 };
 bool pm_estimates_coverage(const struct pm_shader_estimates *shader, struct pm_coverage *coverage);
 
+/* The next timing of what the shader was specialized to, in its subgroup size, behind this one (NULL: the
+ * first); NULL: there are no more. */
+const struct pm_shader_estimates *
+pm_estimates_next_timing(const struct pm_database *database,
+                         const struct pm_shader_estimates *shader,
+                         const struct pm_shader_estimates *behind);
+
+/* What a timing measured, and on what: a line for people. */
+#define PM_TIMING_TEXT 192
+void pm_estimates_describe_timing(const struct pm_shader_estimates *timing,
+                                  char text[static PM_TIMING_TEXT]);
+
 /* The aggregator on an existing SQLite file; path NULL: the local one. */
 struct pm_aggregator *pm_tool_open_storage(const char *path, const struct pm_aggregator_info *info,
                                            struct pm_error *error);

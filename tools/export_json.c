@@ -56,6 +56,10 @@ static cJSON *shader_json(const struct pm_shader_estimates *shader)
     cJSON_AddStringToObject(json, "key", key);
     cJSON_AddStringToObject(json, "kind", pm_kind_name(shader->kind));
     add_environment(json, shader);
+    if (!pm_shader_key_is_none(&shader->original)) {
+        pm_shader_key_format(&shader->original, key);
+        cJSON_AddStringToObject(json, "original", key);
+    }
     cJSON_AddBoolToObject(json, "published", shader->published);
     cJSON_AddBoolToObject(json, "occluded", (shader->flags & PM_PROFILE_OCCLUDED) != 0);
     if (shader->kind == PM_KIND_ZERO)

@@ -1,7 +1,9 @@
 /* The shader after specialize_zero: which values it tests, and what changes. */
+#include "tools/estimates.h"
 #include "tools/report_diff.h"
 #include "tools/report_page.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,7 +130,23 @@ static bool write_difference(const struct pm_report_shader *shader, struct pm_bu
     return ok;
 }
 
-bool pm_report_after(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
+/* Beside all that is estimated. */
+static bool write_measured(const struct pm_report_shader *shader, struct pm_buffer *out)
+{
+    char text[PM_TIMING_TEXT], key[PM_SHADER_KEY_TEXT], note[PM_TIMING_TEXT + 64];
+    const struct pm_shader_estimates *timing = NULL;
+    while (shader->timings &&
+           (timing = pm_estimates_next_timing(shader->timings, shader->estimates, timing))) {
+        pm_estimates_describe_timing(timing, text);
+        pm_shader_key_format(&timing->key, key);
+        snprintf(note, sizeof(note), "%s, as shader %.12s", text, key);
+        if (!pm_report_note(out, "Measured once specialized for zeros: ", note))
+            return false;
+    }
+    return true;
+}
+
+static bool write_after(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
 {
     const struct pm_report_specialized *after = &shader->specialized;
     if (after->why)
@@ -143,4 +161,9 @@ bool pm_report_after(const struct pm_report_shader *shader, size_t index, struct
            pm_buffer_append_string(
                out, "<details open><summary>What changes: − before, + after</summary>") &&
            write_difference(shader, out) && pm_buffer_append_string(out, "</details>");
+}
+
+bool pm_report_after(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
+{
+    return write_measured(shader, out) && write_after(shader, index, out);
 }

@@ -72,6 +72,7 @@ struct pm_report_shader {
     struct pm_report_zero *zeros; /* by line, the likeliest first */
     uint32_t zero_count;
     struct pm_report_specialized specialized;
+    const struct pm_database *timings; /* where those of the specialized shader are; NULL: nowhere */
     double heat; /* instructions executed in sampled calls: what the page sorts by */
 };
 

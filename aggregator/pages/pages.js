@@ -105,10 +105,13 @@ const hex = (value) => value.toString(16).padStart(4, "0");
 const device = (environment) => `device ${hex(environment.vendor_id)}:${hex(environment.device_id)}, ` +
   `driver ${environment.driver_id}, version ${environment.driver_version.toString(16)}`;
 
+const originalLink = (name, shader) => (shader.original === null ? null : el("span", { class: "sub" }, "specialized from ",
+  link(["games", name, "shaders", shader.original], {}, shortKey(shader.original), shader.original)));
+
 function timingColumns(name) {
   return [
     { name: "Specialized shader", text: true, sort: "key", natural: "ascending", cell: (shader) =>
-      el("span", null, shaderLink(name, shader), el("span", { class: "sub" }, device(shader.environment))) },
+      el("span", null, shaderLink(name, shader), el("span", { class: "sub" }, device(shader.environment)), originalLink(name, shader)) },
     { name: "Time, over the game's own", sort: "time", natural: "ascending", cell: measured((one) => el("span", null,
       interval95(one.ratio, one.low, one.high), el("span", { class: "sub" }, interval(one.low, one.ratio, one.high, Math.max(1, one.high))))) },
     { name: "Measured", cell: measured((one) => faster(one.ratio)) },
@@ -119,8 +122,7 @@ function timingColumns(name) {
   ];
 }
 
-const timingNote = "A specialized shader has a key of its own, and which of the game's shaders it was made of is not uploaded; so a time stands " +
-  "beside no candidate. Clients use what is faster and leave what is slower, by published timings of their own device and driver.";
+const timingNote = "A specialized shader has a key of its own. Clients use what is faster and leave what is slower, by published timings of their own device and driver.";
 
 function timings(name, answer) {
   if (answer.total === 0) return [];
@@ -177,6 +179,12 @@ export async function game(place, name) {
 
 // ---- zero candidates ----
 
+const measuredGain = (name, timing) => [
+  link(["games", name, "shaders", timing.key, timing.profile], {}, faster(timing.ratio), timing.key),
+  el("span", { class: "sub" }, interval95(timing.ratio, timing.low, timing.high), " of the time"),
+  el("span", { class: "sub" }, verdict(timing), timing.timings > 1 ? ` first of ${count(timing.timings)}` : ""),
+];
+
 function candidateTable(name, rows) {
   const columns = [
     { name: "Shader", text: true, cell: (one) => el("span", null,
@@ -189,6 +197,7 @@ function candidateTable(name, rows) {
     { name: "P(zero)", cell: (one) => interval95(one.probability, one.probability_low, one.probability_high) },
     { name: "Writes / subgroup", cell: (one) => number(one.writes) },
     { name: "Must save", cell: (one) => `${number(one.break_even)} checks` },
+    { name: "Shader, measured", cell: (one) => (one.measured === null ? "–" : el("span", null, measuredGain(name, one.measured))) },
     { name: "Sessions", cell: (one) => count(one.sessions) },
   ];
   return table("Zero candidates", columns, rows, {}, () => {}, "No value has been seen to be zero yet.");
@@ -204,7 +213,8 @@ export async function candidates(place, name) {
     el("p", { class: "note" }, "Zeros: how many times the fast path would be taken, P(zero) times writes, for every 100 subgroups sampled in " +
       "shaders with candidates; the most at the lower end of P(zero)'s interval come first. That is no gain in time: what one " +
       "zero saves takes the shader's code, which stays on the players' machines. Every write is checked, so a zero must save more than " +
-      "1 / P(zero) checks cost."),
+      "1 / P(zero) checks cost. Measured is what the whole shader took, specialized for those of its candidates that clients found " +
+      "worth it, beside the game's own: the timing with the most sessions."),
     candidateTable(name, answer.candidates),
     pager("zero candidates", answer, place.change),
     dropped > 0 ? el("p", { class: "note" }, `${count(dropped)} more were written, but are never zero or not among the first ${count(answer.total)}.`) : null,
@@ -265,7 +275,7 @@ export async function shader(place, name, key, profile) {
         tile("expected until covered", compact(one.samples_expected)),
       ]),
       tile("published", yesNo(one.published))),
-    one.time ? el("p", { class: "note" }, `On ${device(one.environment)}. ` + timingNote) : null,
+    one.time ? el("p", { class: "note" }, `On ${device(one.environment)}. ` + timingNote, originalLink(name, one)) : null,
     caveat ? el("p", { class: "note" }, caveat) : null,
     el("h2", null, "Points"),
     whichChoice(place),

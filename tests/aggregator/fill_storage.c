@@ -173,6 +173,8 @@ static struct pm_profile *session(struct pm_arena *arena, const struct game *gam
                    which = pm_random_below(random, TIMINGS);
     shaders[count++] = timing_shader(arena, SPECIALIZED + which, 12, original,
                                      original * (70 + which + pm_random_below(random, 10)) / 100);
+    shaders[count - 1].environment.subgroup_size = 32;
+    shaders[count - 1].original = key_of(which);
     struct pm_profile *profile = profile_of(arena, random, "Watch", shaders, count);
     if (!pm_random_system(profile->upload_id, PM_UPLOAD_ID_BYTES))
         abort();

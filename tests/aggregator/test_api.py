@@ -73,6 +73,16 @@ def check_orders(asker):
         check(one["zeros_low"] <= one["zeros"] and one["break_even"] >= 1, "a candidate's worth")
         check(abs(one["probability"] * one["writes"] * one["shader_share"] - one["zeros"]) <= 1e-9 * one["zeros"],
               "a candidate's zeros")
+    timings = asker.ask(GAME + "/shaders", 200, ("Watch",), "?limit=500&kind=timing").json()["shaders"]
+    check(all(one["original"] for one in timings), "what the timed shaders were specialized from")
+    for one in candidates:
+        there = [timing for timing in timings if timing["original"] == one["key"]]
+        most = max((timing["time"]["sessions"] for timing in there), default=0)
+        measured = one["measured"] or {"timings": 0, "sessions": 0}
+        check((measured["timings"], measured["sessions"]) == (len(there), most), "what was measured beside a candidate")
+        check(not there or any(timing["key"] == measured["key"] and timing["profile"] == measured["profile"] and
+                               timing["time"].items() <= measured.items() for timing in there), "a candidate's timing")
+    check(any(one["measured"] for one in candidates), "no candidate of the first is measured")
 
 
 def check_points(asker):

@@ -219,9 +219,20 @@ def check_game(dashboard):
     check(keys == [one["key"] for one in best], "the zero candidates")
     dashboard.open("#/games/Watch/candidates")
     check(len(dashboard.column(1)) == 50, "all zero candidates")
+    check_measured(dashboard)
     check_timings(dashboard)
     dashboard.open("#/games/nothing%20like%20it")
     check(dashboard.text("h1") == "Not found", "a game that is not there")
+
+
+def check_measured(dashboard):
+    answer = dashboard.get("/v1/games/Watch/candidates")["candidates"]
+    cells = dashboard.browser.run("""const table = document.querySelector('[aria-label="Zero candidates"] table');
+        const at = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent.includes('measured'));
+        return [...table.tBodies[0].rows].map(row => row.cells[at].textContent)""")
+    for cell, one in zip(cells, answer):
+        check(cell.strip() == "–" if one["measured"] is None else one["measured"]["verdict"] in cell, f"a candidate was measured: {cell}")
+    check(any(one["measured"] for one in answer), "no candidate was measured")
 
 
 def check_timings(dashboard):

@@ -142,6 +142,34 @@ static void test_timings(void **state)
     pm_summary_drop(summary);
 }
 
+/* Beside the candidates of a shader: the timing of what was made of it that has the most sessions,
+ * and none that is of another subgroup size, or of another shader. */
+static void test_candidates_are_measured(void **state)
+{
+    struct place *place = *state;
+    const struct pm_point_counts zeros[] = {zero_counts(0, 800, 100, 50)};
+    struct pm_shader_profile shaders[] = {zero_shader(place->arena, 1, 1, zeros, 1),
+                                          zero_shader(place->arena, 2, 1, zeros, 1),
+                                          timing_shader(place->arena, 11, 9, 1000, 800),
+                                          timing_shader(place->arena, 12, 9, 1000, 900),
+                                          timing_shader(place->arena, 13, 9, 1000, 700)};
+    shaders[2].original = shaders[3].original = shaders[4].original = key_of(1);
+    shaders[4].environment.subgroup_size = 16;
+    upload(place, "game", shaders, 5);
+    upload(place, "game", &shaders[3], 1);
+    struct pm_summary *summary = summarize(place, NULL);
+    assert_int_equal(summary->candidate_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct pm_summary_candidate *candidate = &summary->candidates[i];
+        const bool first = pm_shader_key_equal(&candidate->key, &shaders[0].key);
+        assert_int_equal(candidate->timings, first ? 2 : 0);
+        assert_int_equal(candidate->measured != NULL, first);
+        if (first)
+            assert_true(pm_shader_key_equal(&candidate->measured->key, &shaders[3].key));
+    }
+    pm_summary_drop(summary);
+}
+
 /* However long the history, it keeps its first sample, its order and its bound; one that was gone
  * on with is one that was read. */
 static void test_history(void **state)
@@ -302,9 +330,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
     const struct CMUnitTest tests[] = {
-        TEST(test_shaders), TEST(test_candidates), TEST(test_lucky_candidates_come_last),
-        TEST(test_timings), TEST(test_history),    TEST(test_history_of_a_dropped_game),
-        TEST(test_models),  TEST(test_one_shader),
+        TEST(test_shaders),
+        TEST(test_candidates),
+        TEST(test_lucky_candidates_come_last),
+        TEST(test_timings),
+        TEST(test_candidates_are_measured),
+        TEST(test_history),
+        TEST(test_history_of_a_dropped_game),
+        TEST(test_models),
+        TEST(test_one_shader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,7 @@ static int set_up(void **state)
          .environment = {8, 0x10005, 3, 13, 0x6403},
          .kind = PM_KIND_TIMING,
          .space = 1,
+         .original = key_of(1),
          .points = &timed,
          .point_count = 1},
     };
@@ -105,6 +106,15 @@ static void text_names_the_likeliest_zeros(void **state)
     assert_null(strstr(text, "4: 0.000"));
     says(text, "time 0.750 [");
     says(text, "of the original's on vendor 0x10005, device 0x3, driver 13 version 0x6403");
+    char keys[2][PM_SHADER_KEY_TEXT], line[96];
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct pm_shader_key key = key_of(1 + i);
+        pm_shader_key_format(&key, keys[i]);
+    }
+    snprintf(line, sizeof(line), "version 0x6403, specialized from %.12s\n", keys[0]);
+    says(text, line);
+    snprintf(line, sizeof(line), "    specialized, as %.12s: time 0.750 [", keys[1]);
+    says(text, line);
     free(text);
     text = show("--points");
     says(text, "P(zero)");
@@ -139,6 +149,10 @@ static void json_has_every_measure(void **state)
         } else {
             assert_string_equal(cJSON_GetObjectItem(shader, "kind")->valuestring, "timing");
             assert_int_equal(cJSON_GetObjectItem(shader, "driver_version")->valueint, 0x6403);
+            const struct pm_shader_key original = key_of(1);
+            char key[PM_SHADER_KEY_TEXT];
+            pm_shader_key_format(&original, key);
+            assert_string_equal(cJSON_GetObjectItem(shader, "original")->valuestring, key);
             const cJSON *point = cJSON_GetArrayItem(points, 0);
             assert_int_equal(cJSON_GetObjectItem(point, "calls")->valueint, 12);
             const cJSON *time = cJSON_GetObjectItem(point, "time");

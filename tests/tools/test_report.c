@@ -293,6 +293,36 @@ static void test_specialized_is_shown_as_a_change(void **state)
     free(lines);
 }
 
+/* Beside what is estimated: what was measured of this shader in its subgroup size, and of no other.
+ */
+static void test_measured_is_shown(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct pm_report_shader shader = fixture->shader;
+    struct pm_point_estimate point = {
+        .measures = {{.mean = 0.8, .mean_low = 0.75, .mean_high = 0.85, .clusters = 9}}};
+    struct pm_shader_estimates timings[3];
+    const struct pm_database database = {"game", 0, timings, 3};
+    struct pm_buffer out;
+    for (uint8_t i = 0; i < 3; i++)
+        timings[i] = (struct pm_shader_estimates){.key = {{0xa0, i}},
+                                                  .environment = shader.estimates->environment,
+                                                  .kind = PM_KIND_TIMING,
+                                                  .space = 1,
+                                                  .published = true,
+                                                  .points = &point,
+                                                  .original = shader.estimates->key};
+    timings[1].environment.subgroup_size += 8;
+    timings[2].original.bytes[0] ^= 1;
+    shader.timings = &database;
+    pm_buffer_init(&out, 1 << 20);
+    assert_true(pm_report_after(&shader, 0, &out));
+    const char *page = (const char *)out.data;
+    assert_int_equal(occurrences(page, "time 0.800 [0.750, 0.850] of the original"), 1);
+    assert_int_equal(occurrences(page, "as shader a00000000000"), 1);
+    pm_buffer_finish(&out);
+}
+
 /* Returns how many links there are; each leads to one element of the page. */
 static size_t check_links(const char *page)
 {
@@ -400,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_numbers_are_short),
         cmocka_unit_test(test_changes_are_found),
         cmocka_unit_test_setup_teardown(test_specialized_is_shown_as_a_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_measured_is_shown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_page_has_every_block, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_shader_that_is_not_stored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_page_over_its_cap_fails, set_up, tear_down),

@@ -12,7 +12,7 @@ interval="$number \($number to $number\)"
 # measure ARGUMENT...: exit status 1 may be the verdict; an error says what it is
 measure() {
     local status=0
-    timeout 900 "$PM_BUILD/bench/$benchmark" "$@" >"$scratch/out" 2>"$scratch/errors" || status=$?
+    timeout 3500 "$PM_BUILD/bench/$benchmark" "$@" >"$scratch/out" 2>"$scratch/errors" || status=$?
     if [ "$status" -gt 1 ] || grep -q "^$benchmark: " "$scratch/errors"; then
         tail -n 20 "$scratch/out" "$scratch/errors" >&2
         fail "$benchmark $* ended with $status"

@@ -15,7 +15,8 @@ enum {
     GAP_Y = 34,
     MARGIN = 14,
     SWEEPS = 12,
-    BACK_GAP = 12
+    BACK_GAP = 12,
+    NARROW = 340 /* what a phone has room for */
 };
 
 struct node {
@@ -408,10 +409,21 @@ static bool build(struct layout *layout)
     return place(layout);
 }
 
+/* A wide graph begins fitted into what room there is, a phone's too, and is drawn in its own size
+ * when the box is cleared. */
+static bool write_fit(const struct layout *layout, size_t index, struct pm_buffer *out)
+{
+    return layout->width <= NARROW ||
+           pm_buffer_printf(out,
+                            "<input class=fit id=f%zu type=checkbox checked>"
+                            "<label for=f%zu>fit to the width</label>",
+                            index, index);
+}
+
 bool pm_report_graph(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
 {
     struct layout layout = {.shader = shader};
-    bool ok = shader->block_count > 0 && build(&layout) &&
+    bool ok = shader->block_count > 0 && build(&layout) && write_fit(&layout, index, out) &&
               pm_buffer_printf(out,
                                "<svg class=graph width='%.0f' height='%.0f' "
                                "viewBox='0 0 %.0f %.0f'>",

@@ -375,6 +375,12 @@ static void test_page_has_every_block(void **state)
     assert_int_equal(check_links(page), occurrences(page, " href='#"));
     assert_true(occurrences(page, " href='#s0b") >= 3);
     assert_int_equal(occurrences(page, "id='s0g"), fixture->shader.block_count);
+    /* One that a phone has no room for can be fitted. */
+    int width = 0;
+    assert_int_equal(sscanf(strstr(page, "<svg class=graph"), "<svg class=graph width='%d", &width),
+                     1);
+    assert_int_equal(occurrences(page, "<input class=fit id=f0 "), width > 340);
+    assert_int_equal(occurrences(page, "<label for=f0>"), width > 340);
     assert_non_null(strstr(page, "<code>colour</code>"));
     assert_non_null(strstr(page, "uses material, tint"));
     pm_buffer_finish(&out);

@@ -193,11 +193,11 @@ function candidateTable(name, rows) {
     { name: "Point", cell: (one) => count(one.point) },
     { name: "Zeros / 100 subgroups", cell: (one) => el("span", null, number(100 * one.zeros),
       el("span", { class: "sub" }, `at least ${number(100 * one.zeros_low)}`)) },
-    { name: "Shader's share", cell: (one) => percent(one.shader_share) },
-    { name: "P(zero)", cell: (one) => interval95(one.probability, one.probability_low, one.probability_high) },
-    { name: "Writes / subgroup", cell: (one) => number(one.writes) },
-    { name: "Must save", cell: (one) => `${number(one.break_even)} checks` },
     { name: "Shader, measured", cell: (one) => (one.measured === null ? "–" : el("span", null, measuredGain(name, one.measured))) },
+    { name: "Shader's share", cell: (one) => percent(one.shader_share) },
+    { name: "P(zero)", cell: (one) => el("span", null, interval95(one.probability, one.probability_low, one.probability_high),
+      el("span", { class: "sub" }, `${number(one.writes)} writes / subgroup`)) },
+    { name: "Must save", cell: (one) => `${number(one.break_even)} checks` },
     { name: "Sessions", cell: (one) => count(one.sessions) },
   ];
   return table("Zero candidates", columns, rows, {}, () => {}, "No value has been seen to be zero yet.");

@@ -3,6 +3,7 @@
 #include "aggregator/originals.h"
 
 #include "aggregator/place.h"
+#include "aggregator/sql.h"
 #include "cmocka_includes.h"
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,37 @@ static void test_import_and_drop(void **state)
     assert_int_equal(rows(place->aggregator), 0);
 }
 
+/* Files that no aggregator wrote: a key that is none is refused, a day to come is today's at the
+ * latest. */
+static void test_hostile_files(void **state)
+{
+    struct place *place = *state;
+    struct pm_imported imported;
+    struct pm_error error;
+    char *path = join(place->folder, "other");
+    struct pm_aggregator_info trusting = place->keeping;
+    trusting.min_tokens = 1;
+    for (int i = 0; i < 2; i++) {
+        struct pm_aggregator *other = pm_aggregator_open(path, &trusting, &error);
+        assert_non_null(other);
+        if (i == 0)
+            send_to(place, other, 0, ORIGINAL);
+        sql_run(path, i == 0 ? "UPDATE originals SET original = x'010203'"
+                             : "UPDATE originals SET original = zeroblob(23) || x'07',"
+                               " day = 4000000");
+        assert_int_equal(pm_aggregator_import(place->aggregator, other, "game", &imported, &error),
+                         i);
+        if (i == 0)
+            assert_non_null(strstr(error.message, "damaged key"));
+        pm_aggregator_destroy(other);
+    }
+    free(path);
+    assert_int_equal(rows(place->aggregator), 1);
+    place->now += (int64_t)PM_RETENTION_DAYS * DAY;
+    upkeep(place);
+    assert_int_equal(rows(place->aggregator), 0);
+}
+
 /* Only a timing has one: another kind of a shader whose key is a variant's is published without. */
 static void test_other_kinds_have_none(void **state)
 {
@@ -183,8 +215,11 @@ static void test_other_kinds_have_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_enough_tokens_are_needed), TEST(test_what_stands_stays),
-        TEST(test_what_is_said_again_lasts), TEST(test_import_and_drop),
+        TEST(test_enough_tokens_are_needed),
+        TEST(test_what_stands_stays),
+        TEST(test_what_is_said_again_lasts),
+        TEST(test_import_and_drop),
+        TEST(test_hostile_files),
         TEST(test_other_kinds_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "shader_rewrite/differential.h"
 
+#include "shader_rewrite/analysis_loops.h"
 #include "shader_rewrite/ir_builder.h"
 #include "spirv_text.h"
 
@@ -104,7 +105,9 @@ static bool is_float(const struct pm_ir_instr *type)
     return type && type->opcode == SpvOpTypeFloat;
 }
 
-struct pm_words differential_precise(const struct pm_words *words)
+/* The module with this done to each instruction of a function's body. */
+static struct pm_words changed(const struct pm_words *words,
+                               void (*change)(struct pm_ir_module *, struct pm_ir_instr *))
 {
     struct pm_error error = {0};
     struct pm_words out;
@@ -113,12 +116,45 @@ struct pm_words differential_precise(const struct pm_words *words)
     for (struct pm_ir_function *f = module->first_function; f; f = f->next)
         for (struct pm_ir_block *b = f->first_block; b; b = b->next)
             for (struct pm_ir_instr *i = b->body.first; i; i = i->next)
-                if (i->result && is_float(pm_ir_type_of(i)))
-                    pm_ir_decorate(module, i->result, SpvDecorationNoContraction, NULL, 0);
+                change(module, i);
     if (!pm_ir_emit(module, &out, &error))
         fail_msg("%s", error.message);
     pm_ir_module_destroy(module);
     return out;
+}
+
+static void make_precise(struct pm_ir_module *module, struct pm_ir_instr *instr)
+{
+    if (instr->result && is_float(pm_ir_type_of(instr)))
+        pm_ir_decorate(module, instr->result, SpvDecorationNoContraction, NULL, 0);
+}
+
+struct pm_words differential_precise(const struct pm_words *words)
+{
+    return changed(words, make_precise);
+}
+
+/* Loops are told apart up to the third; their order is the module's. */
+static void tell_by_loop(struct pm_ir_module *module, struct pm_ir_instr *instr)
+{
+    static const uint32_t masks[] = {SpvMemoryAccessNontemporalMask, SpvMemoryAccessVolatileMask,
+                                     SpvMemoryAccessNontemporalMask | SpvMemoryAccessVolatileMask};
+    struct pm_error error = {0};
+    if (instr->opcode != SpvOpLoad || instr->operand_count != 1)
+        return;
+    if (!pm_analysis_require(instr->block->function, PM_ANALYSIS_LOOPS, &error))
+        fail_msg("%s", error.message);
+    uint32_t loop = pm_loops(instr->block->function)->loop_of[instr->block->index];
+    const struct pm_ir_instr *pointer = pm_ir_type_of(pm_ir_operand_instr(instr, 0));
+    if (loop != PM_NO_LOOP &&
+        pm_ir_operand_word(&pointer->operands[0]) == SpvStorageClassStorageBuffer &&
+        pm_ir_operands_insert(module, instr, 1, 1))
+        pm_ir_operand_set_word(&instr->operands[1], masks[loop % 3]);
+}
+
+struct pm_words differential_reloading(const struct pm_words *words)
+{
+    return changed(words, tell_by_loop);
 }
 
 void differential_dump(const char *folder, const char *name, const struct pm_words *module)

@@ -43,5 +43,9 @@ size_t differential_compare(const struct differential_output *a,
  * factors it out; what specialize_zero may do is decided before. */
 struct pm_words differential_precise(const struct pm_words *module);
 
+/* The same module with memory operands that differ between loads of buffers in different loops, so
+ * that no driver takes one for another. */
+struct pm_words differential_reloading(const struct pm_words *module);
+
 /* Writes FOLDER/NAME.spvasm. */
 void differential_dump(const char *folder, const char *name, const struct pm_words *module);

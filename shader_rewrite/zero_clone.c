@@ -1,12 +1,14 @@
 #include "shader_rewrite/zero_clone.h"
 
 #include "shader_rewrite/ir_builder.h"
+#include "shader_rewrite/zero_opaque.h"
 
 struct cloning {
     struct pm_zero_work *w;
     struct pm_ir_module *module;
     struct pm_zero_region *region;
     struct pm_ir_block *last; /* new blocks go behind it */
+    struct pm_zero_opaque opaque;
 };
 
 /* ---- constants ---- */
@@ -176,6 +178,7 @@ static void fill_block(struct cloning *c, struct pm_zero_part *part)
             fill_phi(c, copy, instr, part);
         for (uint32_t o = 0; instr->opcode != SpvOpPhi && o < instr->operand_count; o++)
             set_operand(c, &copy->operands[o], &instr->operands[o]);
+        pm_zero_make_opaque(&c->opaque, instr, copy);
         copy = copy->next;
     }
 }
@@ -306,7 +309,11 @@ static void join_block(struct cloning *c, struct pm_zero_part *part)
 
 bool pm_zero_clone(struct pm_zero_work *w, struct pm_zero_region *region, struct pm_ir_block *after)
 {
-    struct cloning c = {.w = w, .module = w->module, .region = region, .last = after};
+    struct cloning c = {.w = w,
+                        .module = w->module,
+                        .region = region,
+                        .last = after,
+                        .opaque = {.module = w->module, .region = region}};
     for (uint32_t i = 0; i < region->count; i++) {
         region->parts[i].copy = NULL;
         for (uint32_t k = 0; k < region->parts[i].count; k++)

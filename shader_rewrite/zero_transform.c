@@ -2,6 +2,7 @@
 
 #include "shader_rewrite/block_open.h"
 #include "shader_rewrite/zero_clone.h"
+#include "shader_rewrite/zero_drivers.h"
 
 /* ---- what leaves the region ---- */
 
@@ -72,52 +73,6 @@ static bool is_behind(const struct pm_zero_region *region, const struct pm_ir_in
     return user->block && !pm_zero_in_region(region, user);
 }
 
-/* What stands in S for a value, its copy under its own name; NULL: a constant. */
-static struct pm_ir_def *stands_in_copy(struct pm_zero_work *w, struct pm_zero_region *region,
-                                        struct pm_ir_def *def)
-{
-    for (;;) {
-        const struct pm_zero_state *state = pm_zero_state_of(w, region, def);
-        if (pm_zero_is_written(w, region, def))
-            return state && state->needed ? def : NULL;
-        if (!state || state->needed || !state->value.same)
-            return def;
-        def = state->value.same;
-    }
-}
-
-/* Whether an OpPhi behind the region, or one of S, would have an operand that must not be one
- * (zero_levels.h). */
-static bool joins_level(struct pm_zero_work *w, struct pm_zero_region *region,
-                        const struct pm_ir_instr *instr)
-{
-    struct pm_ir_def *def = instr->result;
-    if (!def)
-        return false;
-    const struct pm_zero_state *state = pm_zero_state_of(w, region, def);
-    if (state && state->leaves) {
-        const struct pm_ir_def *copy = stands_in_copy(w, region, def);
-        if (pm_zero_levels_has(&w->levels, def) || (copy && pm_zero_levels_has(&w->levels, copy)))
-            return true;
-    }
-    for (uint32_t o = 0; instr->opcode == SpvOpPhi && o < instr->operand_count; o++) {
-        struct pm_ir_def *operand = instr->operands[o].def;
-        const struct pm_ir_def *copy = stands_in_copy(w, region, operand);
-        if (copy && copy != operand && pm_zero_levels_has(&w->levels, copy))
-            return true;
-    }
-    return false;
-}
-
-static bool joins_levels(struct pm_zero_work *w, struct pm_zero_region *region)
-{
-    for (uint32_t p = 0; p < region->count && w->levels.asked; p++)
-        for (uint32_t i = 0; i < region->parts[p].count; i++)
-            if (joins_level(w, region, region->parts[p].instrs[i]))
-                return true;
-    return false;
-}
-
 bool pm_zero_can_transform(struct pm_zero_work *w, struct pm_zero_region *region)
 {
     for (uint32_t p = 0; p < region->count; p++) {
@@ -134,11 +89,8 @@ bool pm_zero_can_transform(struct pm_zero_work *w, struct pm_zero_region *region
             }
         }
     }
-    if (joins_levels(w, region)) {
-        region->reason = "a push constant that is a texture's level of detail would be joined";
-        return false;
-    }
-    return true;
+    region->reason = pm_zero_driver_bug(w, region);
+    return !region->reason;
 }
 
 /* ---- parting the blocks ---- */

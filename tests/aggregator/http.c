@@ -136,6 +136,17 @@ long http_upload(uint16_t port, const char *token, const struct pm_profile *prof
     return status;
 }
 
+long http_metric(uint16_t port, const char *name)
+{
+    char line[96];
+    struct reply reply = http_send(&(struct request){.port = port, .path = "/metrics"});
+    snprintf(line, sizeof(line), "\n%s ", name);
+    const char *found = reply.body ? strstr((char *)reply.body, line) : NULL;
+    const long number = found ? atol(found + strlen(line)) : -1;
+    reply_finish(&reply);
+    return number;
+}
+
 int http_connect(uint16_t port)
 {
     const struct sockaddr_in address = {

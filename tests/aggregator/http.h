@@ -37,5 +37,8 @@ long http_upload(uint16_t port, const char *token, const struct pm_profile *prof
 /* The bytes of it. */
 void http_encode(const struct pm_profile *profile, struct pm_buffer *out);
 
+/* A number of the server's metrics, by its name; -1: it is not there. */
+long http_metric(uint16_t port, const char *name);
+
 /* A connected socket. */
 int http_connect(uint16_t port);

@@ -5,6 +5,7 @@
  */
 #include "aggregator/http.h"
 #include "aggregator/server.h"
+#include "patience.h"
 #include <curl/curl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -169,6 +170,10 @@ static void test_stop_locked(void **state)
     assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
     sqlite3_busy_timeout(other, 60000);
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    /* An upload that the server has now cannot be committed. */
+    for (uint64_t until = 0;
+         http_metric(server.port, "piecemeal_upload_memory_bytes") <= 0 && patience(&until);) {
+    }
     kill(server.pid, SIGTERM);
     server_wait(&server);
     load_stop(load, true);

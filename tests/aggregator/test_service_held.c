@@ -92,14 +92,9 @@ static void *send_upload(void *user)
     return NULL;
 }
 
-static int queued(struct place *place)
+static long queued(const struct place *place)
 {
-    static const char name[] = "\npiecemeal_queue_depth ";
-    struct reply reply = http_send(&(struct request){.port = place->port, .path = "/metrics"});
-    const char *found = reply.body ? strstr((char *)reply.body, name) : NULL;
-    const int count = found ? atoi(found + sizeof(name) - 1) : -1;
-    reply_finish(&reply);
-    return count;
+    return http_metric(place->port, "piecemeal_queue_depth");
 }
 
 /* A storage that another process locks fails a group at once, not each of its uploads after the

@@ -70,8 +70,8 @@ static bool is_read_in_loop(struct pm_zero_work *w, uint32_t loop, const struct 
 }
 
 /* Whether S would use, behind a loop, what it reads from memory in it, where the original has an
- * OpPhi in between. Right, but SwiftShader and lavapipe 22.3 then have another value for lanes that
- * left the loop before the others (seen: seed 220367 of the differential test). */
+ * OpPhi in between. Right, but SwiftShader then has another value for lanes that left the loop
+ * before the others (seen: zero_regions/leaving.comp). */
 static bool leaves_loop(struct pm_zero_work *w, struct pm_zero_region *region,
                         struct pm_ir_def *def)
 {

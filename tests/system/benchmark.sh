@@ -29,13 +29,14 @@ prints() {
     fi
 }
 
-# profile KIND FRAMES ARGUMENT...: a session of the scene in which everything is sampled
+# profile KIND FRAMES ARGUMENT...: a session of the scene in which everything is sampled, but for what arguments say
 profile() {
     local kind=$1 frames=$2
     shift 2
-    run_quietly "$scratch/profile" "$piecemeal" run "$@" --set sampler.window_probability=1 \
+    run_quietly "$scratch/profile" "$piecemeal" run --set sampler.window_probability=1 \
         --set sampler.api_probability=1 --set sampler.batch=all --set sampler.kinds="$kind" \
-        --set debug.synchronous=true --set debug.checkpoint_heartbeats=1 -- "${scene[@]}" --frames "$frames" --quiet
+        --set debug.synchronous=true --set debug.checkpoint_heartbeats=1 "$@" \
+        -- "${scene[@]}" --frames "$frames" --quiet
 }
 
 driver lavapipe-25
@@ -94,8 +95,8 @@ instruction_costs)
     measure --count 2 --repetitions 1
     prints 16 "\| .* \| $number \| $number \|"
     ;;
-interval_coverage)
-    profile block 4
+interval_coverage) # takes checkpoints with one call; a fast machine has many frames in one
+    profile block 100 --set sampler.api_probability=0.05
     measure --sessions 2 --trials 2 --calls 4 --p 1 "$(ls "$XDG_DATA_HOME"/piecemeal/spool/*)"
     grep -qE "^\| [0-9a-f]{12} \| [0-9]+ \| [0-9]+ \| $number \| $number \| $number \|$" "$scratch/out" ||
         fail "no shader: $(cat "$scratch/out")"

@@ -161,7 +161,8 @@ static bool collect_construct(struct finding *f, uint32_t header, uint32_t merge
             uint32_t to = g->successors[s];
             if (to == merge || to == header || w->part_epoch[to] == seen)
                 continue;
-            ok = pm_dominates(d, header, to) && !pm_dominates(d, merge, to);
+            ok = pm_dominates(d, header, to) && !pm_dominates(d, merge, to) &&
+                 pm_zero_part_of(w, f->region, to) == PM_ZERO_NO_PART;
             if (!ok)
                 break;
             w->part_epoch[to] = seen;
@@ -271,7 +272,8 @@ static void find_chain(struct finding *f, uint32_t end)
     bool goes_on = fill_part(f, part, f->first);
     while (goes_on && part->block != end) {
         uint32_t next = follow(f, part);
-        if (next == PM_NO_BLOCK)
+        /* In no valid module is it a part already. */
+        if (next == PM_NO_BLOCK || pm_zero_part_of(f->w, f->region, next) != PM_ZERO_NO_PART)
             return;
         part = add_part(f, next);
         part->chain = true;

@@ -146,24 +146,31 @@ static bool list_marked(struct pm_zero_work *w, struct pm_zero_region *region,
     return true;
 }
 
-/* Takes a block's part of the slice along; what that needs is marked where it is. false: it must
+/* What the listed instructions need of a block. */
+static void mark_needed(const struct pm_zero_work *w, const struct pm_zero_region *region,
+                        const struct pm_ir_block *block)
+{
+    for (uint32_t k = 0; k < region->hoisted_count; k++)
+        mark_operands(region, w->hoisted[k], block);
+}
+
+/* Takes a block's part of the slice along: what those taken before need of it, too. false: it must
  * stay, or needs something from in between. */
 static bool take_along(struct pm_zero_work *w, struct pm_zero_region *region,
                        struct pm_ir_block *block, uint32_t above)
 {
     const struct pm_dominators *d = pm_dominators(w->function);
+    mark_needed(w, region, block);
     for (struct pm_ir_instr *i = pm_ir_terminator(block); i; i = i->prev) {
         if (!pm_zero_stays(region, i))
             continue;
         for (uint32_t o = 0; o < i->operand_count; o++) {
             struct pm_ir_def *def = i->operands[o].def;
             struct pm_ir_block *from = def && def->instr ? def->instr->block : NULL;
-            if (!from || from == w->cfg->blocks[above] || from == block) {
-                if (from)
-                    pm_zero_let_stay(region, def->instr);
-            } else if (!pm_dominates(d, from->index, above)) {
+            if (from == block)
+                pm_zero_let_stay(region, def->instr);
+            else if (from && !pm_dominates(d, from->index, above))
                 return false;
-            }
         }
     }
     return list_marked(w, region, block);
@@ -188,6 +195,7 @@ bool pm_zero_hoist(struct pm_zero_work *w, struct pm_zero_region *region, struct
             return false;
         at = w->cfg->blocks[above];
     }
+    mark_needed(w, region, block);
     mark_slice(w, region, block);
     return true;
 }

@@ -20,8 +20,8 @@ enum { GLSL_FMIN = 37, GLSL_FMAX = 40 };
 #define SELECTIONS                                                                                 \
     SELECTION(0)                                                                                   \
     SELECTION(1)                                                                                   \
-    SELECTION(2) SELECTION(3) SELECTION(4) SELECTION(5) SELECTION(6) SELECTION(7) SELECTION(8)     \
-        SELECTION(9)
+    SELECTION(2)                                                                                   \
+    SELECTION(3) SELECTION(4) SELECTION(5) SELECTION(6) SELECTION(7) SELECTION(8) SELECTION(9)
 #define BEGIN                                                                                      \
     "%c = OpFOrdLessThan %bool %v1 %f1\n%o1 = OpAccessChain %element %out %u0 %u1\n"               \
     "%o2 = OpAccessChain %element %out %u0 %u2\n"
@@ -118,6 +118,26 @@ static void assert_stays(const char *body)
     pm_specialized_finish(&out);
 }
 
+/* What the candidate needs is in a block between, and goes along. */
+static void test_hoist_far(void **state)
+{
+    (void)state;
+    double blocks;
+    struct pm_specialized out = specialize(
+        BEGIN "OpSelectionMerge %m None\nOpBranchConditional %c %t %m\n%t = OpLabel\n" WORK
+              "OpBranch %m\n%m = OpLabel\n%p = OpPhi %float %f1 %entry %work2 %t\n"
+              "%q = OpFAdd %float %v0 %v0\n" SELECTION(0)
+                  SELECTION(1) "%w = OpExtInst %float %glsl FMax %q %f0\n"
+                               "%result = OpFMul %float %p %w\n",
+        (struct pm_zero_beyond){.hoist_across = true}, &blocks);
+    assert_int_equal(out.transforms, 1);
+    char *text = pm_test_disassemble(&out.words);
+    assert_int_equal(pm_test_count(&out.words, " FMax "), 1);
+    assert_true(strstr(text, " FMax ") < strstr(text, "OpSelectionMerge"));
+    free(text);
+    pm_specialized_finish(&out);
+}
+
 /* What needs something from in between, reads memory or may trap stays where it is. */
 static void test_not_hoisted(void **state)
 {
@@ -180,9 +200,9 @@ static void test_pair(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_end),   cmocka_unit_test(test_start),
-        cmocka_unit_test(test_hoist), cmocka_unit_test(test_not_hoisted),
-        cmocka_unit_test(test_pair),
+        cmocka_unit_test(test_end),         cmocka_unit_test(test_start),
+        cmocka_unit_test(test_hoist),       cmocka_unit_test(test_hoist_far),
+        cmocka_unit_test(test_not_hoisted), cmocka_unit_test(test_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,7 @@ static void add_timing(struct pm_json *json, cJSON *object, const struct pm_summ
         pm_json_text(json, object, "original", original);
     else
         pm_json_null(json, object, "original");
+    pm_json_flag(json, object, "original_known", shader->original_known);
 }
 
 void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summary *summary,

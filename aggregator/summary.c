@@ -271,7 +271,7 @@ static void link_candidate(struct pm_summary_candidate *candidate,
     }
 }
 
-/* Once both lists stay where they are. */
+/* Once both lists stay where they are. What is not published may be the word of one alone. */
 static bool link_timings(struct pm_summary *summary, struct pm_error *error)
 {
     size_t count = 0;
@@ -280,13 +280,39 @@ static bool link_timings(struct pm_summary *summary, struct pm_error *error)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");
     for (size_t i = 0; i < summary->shader_count; i++) {
         const struct pm_summary_shader *shader = &summary->shaders[i];
-        if (shader->time.sessions > 0 && !pm_shader_key_is_none(&shader->original))
+        if (shader->published && shader->time.sessions > 0 &&
+            !pm_shader_key_is_none(&shader->original))
             timings[count++] = shader;
     }
     qsort(timings, count, sizeof(*timings), compare_timings);
     for (size_t i = 0; i < summary->candidate_count; i++)
         link_candidate(&summary->candidates[i], timings, count);
     free(timings);
+    return true;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct pm_shader_key));
+}
+
+/* Which originals are in the list, once it stays as it is. */
+static bool find_originals(struct pm_summary *summary, struct pm_error *error)
+{
+    const size_t count = summary->shader_count;
+    struct pm_shader_key *keys = calloc(count + 1, sizeof(*keys));
+    if (!keys)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");
+    for (size_t i = 0; i < count; i++)
+        keys[i] = summary->shaders[i].key;
+    qsort(keys, count, sizeof(*keys), compare_keys);
+    for (size_t i = 0; i < count; i++) {
+        struct pm_summary_shader *shader = &summary->shaders[i];
+        shader->original_known =
+            !pm_shader_key_is_none(&shader->original) &&
+            bsearch(&shader->original, keys, count, sizeof(*keys), compare_keys) != NULL;
+    }
+    free(keys);
     return true;
 }
 
@@ -315,7 +341,7 @@ bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game,
            PM_SUMMARY_SHADERS, compare_shaders);
     settle((void **)&summary->candidates, &summary->candidate_count, sizeof(*summary->candidates),
            PM_SUMMARY_CANDIDATES, compare_candidates);
-    if (!link_timings(summary, error)) {
+    if (!link_timings(summary, error) || !find_originals(summary, error)) {
         pm_summary_drop(summary);
         return false;
     }

@@ -37,7 +37,9 @@ struct pm_summary_shader {
     uint64_t entry_lanes; /* as pm_shader_estimates */
     uint64_t calls; /* sampled calls, summed over points: one of a batch of b counts b times */
     struct pm_summary_time time; /* of a timing; its key is that of the specialized shader */
-    struct pm_shader_key original; /* of a timing: what that was specialized from; none: not known */
+    /* Of a timing: what that shader was specialized from; none: not known. */
+    struct pm_shader_key original;
+    bool original_known; /* it is in the summary's list, too */
 };
 
 /* A zero candidate, and how much it may be worth to specialize for it. */
@@ -53,8 +55,8 @@ struct pm_summary_candidate {
      * of the interval's lower end. What one time saves is not known here: that takes the shader's
      * code, which never leaves the players' machines (zero_estimate.h does it there). */
     double hits, hits_low;
-    /* Of the timings of what the shader was specialized to, for whichever candidates: the one with
-     * the most sessions, in the summary's list, and how many there are. NULL: there is none. */
+    /* Of the published timings of what the shader was specialized to, for whichever candidates: the
+     * one with the most sessions, in the summary's list, and how many there are. NULL: none. */
     const struct pm_summary_shader *measured;
     uint32_t timings;
 };
@@ -80,7 +82,7 @@ struct pm_summary_history {
 #define PM_SUMMARY_CURVE 65
 struct pm_summary_curve {
     double batches[PM_SUMMARY_CURVE]; /* samples of PM_SUMMARY_BATCH points */
-    double singles[PM_SUMMARY_CURVE]; /* as many samples of one point, as the paper's clients take */
+    double singles[PM_SUMMARY_CURVE]; /* as many of one point, as the paper's clients take them */
 };
 #define PM_SUMMARY_BATCH 8u /* points a sample: sampler.batch, as clients have it by default */
 

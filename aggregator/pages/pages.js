@@ -106,7 +106,8 @@ const device = (environment) => `device ${hex(environment.vendor_id)}:${hex(envi
   `driver ${environment.driver_id}, version ${environment.driver_version.toString(16)}`;
 
 const originalLink = (name, shader) => (shader.original === null ? null : el("span", { class: "sub" }, "specialized from ",
-  link(["games", name, "shaders", shader.original], {}, shortKey(shader.original), shader.original)));
+  shader.original_known ? link(["games", name, "shaders", shader.original], {}, shortKey(shader.original), shader.original)
+    : el("span", { title: shader.original }, shortKey(shader.original))));
 
 function timingColumns(name) {
   return [
@@ -182,7 +183,7 @@ export async function game(place, name) {
 const measuredGain = (name, timing) => [
   link(["games", name, "shaders", timing.key, timing.profile], {}, faster(timing.ratio), timing.key),
   el("span", { class: "sub" }, interval95(timing.ratio, timing.low, timing.high), " of the time"),
-  el("span", { class: "sub" }, verdict(timing), timing.timings > 1 ? ` first of ${count(timing.timings)}` : ""),
+  el("span", { class: "sub" }, verdict(timing), timing.timings > 1 ? `, of ${count(timing.timings)} timings the one with most sessions` : ""),
 ];
 
 function candidateTable(name, rows) {
@@ -214,7 +215,7 @@ export async function candidates(place, name) {
       "shaders with candidates; the most at the lower end of P(zero)'s interval come first. That is no gain in time: what one " +
       "zero saves takes the shader's code, which stays on the players' machines. Every write is checked, so a zero must save more than " +
       "1 / P(zero) checks cost. Measured is what the whole shader took, specialized for those of its candidates that clients found " +
-      "worth it, beside the game's own: the timing with the most sessions."),
+      "worth it, beside the game's own: of the published timings the one with most sessions."),
     candidateTable(name, answer.candidates),
     pager("zero candidates", answer, place.change),
     dropped > 0 ? el("p", { class: "note" }, `${count(dropped)} more were written, but are never zero or not among the first ${count(answer.total)}.`) : null,

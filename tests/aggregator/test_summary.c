@@ -152,13 +152,20 @@ static void test_candidates_are_measured(void **state)
                                           zero_shader(place->arena, 2, 1, zeros, 1),
                                           timing_shader(place->arena, 11, 9, 1000, 800),
                                           timing_shader(place->arena, 12, 9, 1000, 900),
-                                          timing_shader(place->arena, 13, 9, 1000, 700)};
+                                          timing_shader(place->arena, 13, 9, 1000, 700),
+                                          timing_shader(place->arena, 14, 9, 1000, 700)};
     shaders[2].original = shaders[3].original = shaders[4].original = key_of(1);
     shaders[4].environment.subgroup_size = 16;
-    upload(place, "game", shaders, 5);
+    shaders[5].original = key_of(3);
+    upload(place, "game", shaders, 6);
     upload(place, "game", &shaders[3], 1);
     struct pm_summary *summary = summarize(place, NULL);
     assert_int_equal(summary->candidate_count, 2);
+    for (size_t i = 0; i < summary->shader_count; i++) {
+        const struct pm_summary_shader *shader = &summary->shaders[i];
+        assert_int_equal(shader->original_known,
+                         pm_shader_key_equal(&shader->original, &shaders[0].key));
+    }
     for (size_t i = 0; i < 2; i++) {
         const struct pm_summary_candidate *candidate = &summary->candidates[i];
         const bool first = pm_shader_key_equal(&candidate->key, &shaders[0].key);
@@ -167,6 +174,46 @@ static void test_candidates_are_measured(void **state)
         if (first)
             assert_true(pm_shader_key_equal(&candidate->measured->key, &shaders[3].key));
     }
+    pm_summary_drop(summary);
+}
+
+static void send_as(struct place *place, uint8_t token, const struct pm_shader_profile *shaders,
+                    size_t count)
+{
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    struct pm_ingest_source source;
+    const struct pm_ingest_source *sources = &source;
+    const struct pm_profile *profile =
+        profile_of(place->arena, &place->random, "game", shaders, count);
+    memset(&source, token, sizeof(source));
+    if (!pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(outcome.result, PM_INGEST_STORED);
+}
+
+/* What one token alone says of a gain, however often, is not published, and so not beside one. */
+static void test_candidates_are_measured_by_many(void **state)
+{
+    enum { TOKENS = 3, ROGUE = 99 };
+    struct place *place = *state;
+    const struct pm_point_counts zeros[] = {zero_counts(0, 800, 100, 50)};
+    struct pm_shader_profile shaders[] = {zero_shader(place->arena, 1, 1, zeros, 1),
+                                          timing_shader(place->arena, 11, 9, 1000, 1100)};
+    struct pm_shader_profile rogue = timing_shader(place->arena, 11, 9, 1000, 10);
+    shaders[1].original = key_of(1);
+    rogue.original = key_of(1);
+    rogue.environment.device_id ^= 0xbad;
+    place->keeping.min_tokens = TOKENS;
+    place_open(place);
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send_as(place, i, shaders, 2);
+    for (int i = 0; i < 3 * TOKENS; i++)
+        send_as(place, ROGUE, &rogue, 1);
+    struct pm_summary *summary = summarize(place, NULL);
+    assert_int_equal(summary->candidate_count, 1);
+    assert_int_equal(summary->candidates[0].timings, 1);
+    assert_true(fabsf(summary->candidates[0].measured->time.mean - 1.1f) < 1e-6f);
     pm_summary_drop(summary);
 }
 
@@ -335,6 +382,7 @@ int main(void)
         TEST(test_lucky_candidates_come_last),
         TEST(test_timings),
         TEST(test_candidates_are_measured),
+        TEST(test_candidates_are_measured_by_many),
         TEST(test_history),
         TEST(test_history_of_a_dropped_game),
         TEST(test_models),

@@ -267,6 +267,7 @@ static bool is_full(struct pm_claims *claims, const struct subject *subject)
 struct verdict {
     bool wins; /* as for pm_claims_note */
     bool stands;
+    uint32_t day; /* the last epoch of which it stands */
 };
 
 /* known: as for pm_claims_note. */
@@ -277,7 +278,8 @@ static bool note(struct pm_aggregator *aggregator, const struct subject *subject
     const bool agrees = known == 0 || known == subject->shader->space;
     struct found found = {.room = (size_t)aggregator->min_tokens * PM_MARK_BYTES};
     struct pm_storage_claim *claim = NULL;
-    *verdict = (struct verdict){.stands = agrees && is_full(aggregator->claims, subject)};
+    *verdict =
+        (struct verdict){.stands = agrees && is_full(aggregator->claims, subject), .day = today};
     if (verdict->stands)
         return true;
     found.marks = malloc(PM_CLAIMS_OF_SHADER * found.room);
@@ -289,6 +291,7 @@ static bool note(struct pm_aggregator *aggregator, const struct subject *subject
         const uint64_t number = number_of(aggregator->claims, subject);
         uint64_t *remembered = place_of(aggregator->claims, number);
         verdict->stands = stands(aggregator, claim, today);
+        verdict->day = claim->day;
         verdict->wins =
             !agrees && verdict->stands && !known_stands(aggregator, &found, known, today);
         if (remembered && claim->marks_day == today && claim->marks_size == found.room)
@@ -322,23 +325,26 @@ bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const ch
 
 /* A claim of which nothing is known before, and that no other one contradicts. */
 static bool note_alone(struct pm_aggregator *aggregator, const struct subject *subject,
-                       const struct pm_ingest_source *source, uint32_t today, bool *stands,
-                       struct pm_error *error)
+                       const struct pm_ingest_source *source, uint32_t today,
+                       struct verdict *verdict, struct pm_error *error)
 {
-    struct verdict verdict = {.stands = true};
-    if (aggregator->min_tokens > 1 && !note(aggregator, subject, source, today, 0, &verdict, error))
-        return false;
-    *stands = verdict.stands;
-    return true;
+    *verdict = (struct verdict){.stands = true, .day = today};
+    return aggregator->min_tokens <= 1 ||
+           note(aggregator, subject, source, today, 0, verdict, error);
 }
 
 bool pm_claims_note_original(struct pm_aggregator *aggregator, const char *game,
                              const struct pm_shader_profile *shader,
                              const struct pm_ingest_source *source, uint32_t today, bool *stands,
-                             struct pm_error *error)
+                             uint32_t *day, struct pm_error *error)
 {
     const struct subject subject = {game, shader, NULL, true};
-    return note_alone(aggregator, &subject, source, today, stands, error);
+    struct verdict verdict;
+    if (!note_alone(aggregator, &subject, source, today, &verdict, error))
+        return false;
+    *stands = verdict.stands;
+    *day = verdict.day;
+    return true;
 }
 
 bool pm_claims_note_scene(struct pm_aggregator *aggregator, const char *game, const char *scene,
@@ -348,5 +354,9 @@ bool pm_claims_note_scene(struct pm_aggregator *aggregator, const char *game, co
     /* No shader is of this kind. */
     static const struct pm_shader_profile none = {.kind = (enum pm_kind)0, .space = 1};
     const struct subject subject = {game, &none, scene, false};
-    return note_alone(aggregator, &subject, source, today, stands, error);
+    struct verdict verdict;
+    if (!note_alone(aggregator, &subject, source, today, &verdict, error))
+        return false;
+    *stands = verdict.stands;
+    return true;
 }

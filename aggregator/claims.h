@@ -52,14 +52,14 @@ bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const ch
 
 /* Notes that the source sent a timing profile, of a shader that it says was specialized from
  * shader->original. *stands: min_tokens distinct tokens have said so, in one epoch of the
- * retention. */
+ * retention; *day: the last such epoch. */
 bool pm_claims_note_original(struct pm_aggregator *aggregator, const char *game,
                              const struct pm_shader_profile *shader,
                              const struct pm_ingest_source *source, uint32_t today, bool *stands,
-                             struct pm_error *error);
+                             uint32_t *day, struct pm_error *error);
 
-/* Notes that the source named a scene of the game in the epoch `today`. *stands: min_tokens distinct
- * tokens have, in one epoch of the retention. */
+/* Notes that the source named a scene of the game in the epoch `today`. *stands: min_tokens
+ * distinct tokens have, in one epoch of the retention. */
 bool pm_claims_note_scene(struct pm_aggregator *aggregator, const char *game, const char *scene,
                           const struct pm_ingest_source *source, uint32_t today, bool *stands,
                           struct pm_error *error);

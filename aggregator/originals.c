@@ -58,10 +58,12 @@ bool pm_originals_note(struct pm_aggregator *aggregator, const char *game,
 {
     struct pm_storage *storage = aggregator->storage;
     bool stands = aggregator->min_tokens <= 1;
+    uint32_t day = today; /* the last of which it stands */
     if (pm_shader_key_is_none(&shader->original))
         return true;
-    if (source && !pm_claims_note_original(aggregator, game, shader, source, today, &stands, error))
+    if (source &&
+        !pm_claims_note_original(aggregator, game, shader, source, today, &stands, &day, error))
         return false;
     return !stands || storage->operations->put_original(storage, game, &shader->key,
-                                                        &shader->original, today, error);
+                                                        &shader->original, day, error);
 }

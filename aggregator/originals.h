@@ -3,7 +3,7 @@
  * of its own, which says nothing of where it comes from; with the original's beside it, what was
  * measured of the one can be shown with what is estimated of the other. Like all that is published,
  * an original needs the word of min_tokens distinct tokens (claims.h); before that it is not even
- * kept. The first that has it stays until nobody has given it for the retention.
+ * kept. The first that has it stays until no day of the retention is one on which so many gave it.
  *
  * Thread safety: a list belongs to one thread at a time; noting, as the writer functions of
  * storage.h.

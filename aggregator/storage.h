@@ -157,8 +157,8 @@ struct pm_storage_operations {
     bool (*put_claim)(struct pm_storage *storage, const char *game,
                       const struct pm_storage_claim *claim, uint32_t instead,
                       struct pm_error *error);
-    /* Notes what the shader of `key` was specialized from, as enough say on this day. What is known
-     * already stays until nobody has said so for the retention. */
+    /* Notes what the shader of `key` was specialized from; day: the last on which enough said so.
+     * What is known already stays until enough have not said so for the retention. */
     bool (*put_original)(struct pm_storage *storage, const char *game,
                          const struct pm_shader_key *key, const struct pm_shader_key *original,
                          uint32_t day, struct pm_error *error);

@@ -138,6 +138,22 @@ static void test_what_is_said_again_lasts(void **state)
     }
 }
 
+/* One token, who comes back before the last day on which enough said so is too old, adds nothing.
+ */
+static void test_one_token_does_not_make_it_last(void **state)
+{
+    struct place *place = *state;
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, i, ORIGINAL);
+    place->now += (int64_t)(PM_RETENTION_DAYS - 1) * DAY;
+    for (int i = 0; i < 3; i++)
+        send(place, 1, ORIGINAL);
+    assert_int_equal(rows(place->aggregator), 1);
+    place->now += DAY;
+    upkeep(place);
+    assert_int_equal(rows(place->aggregator), 0);
+}
+
 static void test_import_and_drop(void **state)
 {
     struct place *place = *state;
@@ -218,6 +234,7 @@ int main(void)
         TEST(test_enough_tokens_are_needed),
         TEST(test_what_stands_stays),
         TEST(test_what_is_said_again_lasts),
+        TEST(test_one_token_does_not_make_it_last),
         TEST(test_import_and_drop),
         TEST(test_hostile_files),
         TEST(test_other_kinds_have_none),

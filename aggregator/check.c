@@ -125,6 +125,31 @@ static void check_samples(struct game *game)
     }
 }
 
+/* ---- what timed shaders were specialized from ---- */
+
+static bool visit_original(void *user, const struct pm_shader_key *key,
+                           const struct pm_shader_key *original, uint32_t day,
+                           struct pm_error *error)
+{
+    const struct game *game = user;
+    struct pm_error why = {0};
+    (void)original;
+    (void)error;
+    if (key)
+        return true;
+    pm_fail(&why, PM_ERROR_INPUT, "an original of day %" PRIu32 " has a damaged key", day);
+    fail(game->check, game->name, &why);
+    return true;
+}
+
+static void check_originals(struct game *game)
+{
+    struct pm_storage *storage = game->check->storage;
+    struct pm_error error = {0};
+    if (!storage->operations->read_originals(storage, game->name, visit_original, game, &error))
+        fail(game->check, game->name, &error);
+}
+
 /* ---- sessions ---- */
 
 /* Asked after the statistics were read, since both only grow meanwhile. */
@@ -255,6 +280,7 @@ static void check_game(struct check *check, const char *name)
         fail(check, name, &error);
     finish_shader(&game);
     check_samples(&game);
+    check_originals(&game);
     check_sessions(&game);
     check_publications(&game, "");
     if (!operations->list_scenes(check->storage, name, UINT32_MAX, visit_scene, &game, &error))

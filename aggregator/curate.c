@@ -400,6 +400,15 @@ static bool begin_curation(struct curation *curation, const char *game, struct p
             storage->operations->read_claims(storage, game, visit_claim, curation, error));
 }
 
+static void log_damaged(const struct curation *curation, const char *game)
+{
+    if (curation->originals.damaged > 0)
+        pm_log_error(curation->aggregator->log,
+                     "\"%s\": of %zu timed shaders it is damaged what they were specialized from. "
+                     "They are published without; look at the disk",
+                     game, curation->originals.damaged);
+}
+
 static void curation_finish(struct curation *curation)
 {
     free(curation->claims);
@@ -436,6 +445,8 @@ bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_req
                       storage->operations->read_game(storage, request->game, request->scene,
                                                      visit_blob, &curation, error) &&
                       close_shader(&curation, error) && settle(&curation, error);
+    if (!request->scene) /* once for all scenes */
+        log_damaged(&curation, game);
     curation_finish(&curation);
     return done;
 }

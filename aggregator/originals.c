@@ -8,6 +8,10 @@ static bool visit(void *user, const struct pm_shader_key *key, const struct pm_s
                   uint32_t day, struct pm_error *error)
 {
     struct pm_originals *originals = user;
+    if (!key) {
+        originals->damaged++;
+        return true;
+    }
     if (day < originals->first_day)
         return true;
     if (originals->count == originals->allocated) {

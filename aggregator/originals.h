@@ -21,6 +21,7 @@ struct pm_original {
 struct pm_originals {
     struct pm_original *items; /* ascending by key */
     size_t count, allocated;
+    size_t damaged;     /* rows that are not what was written, and are left out */
     uint32_t first_day; /* what was last vouched for before is left out */
 };
 

@@ -80,7 +80,7 @@ typedef bool (*pm_storage_visit_claim)(void *user, const struct pm_storage_claim
                                        struct pm_error *error);
 
 /* original: of the game's shader that the timed one of `key` was specialized from; day: the last on
- * which enough said so. */
+ * which enough said so. Both keys are NULL: the row is not what was written. */
 typedef bool (*pm_storage_visit_original)(void *user, const struct pm_shader_key *key,
                                           const struct pm_shader_key *original, uint32_t day,
                                           struct pm_error *error);

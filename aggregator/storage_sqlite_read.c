@@ -369,7 +369,6 @@ bool pm_sqlite_read_claims(struct pm_storage *storage, const char *game,
 }
 
 struct original_visit {
-    const struct pm_sqlite *sqlite;
     pm_storage_visit_original visit;
     void *user;
 };
@@ -377,22 +376,23 @@ struct original_visit {
 static bool original_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
 {
     const struct original_visit *visit = user;
+    const uint32_t day = (uint32_t)sqlite3_column_int64(statement, 2);
     struct pm_shader_key keys[2]; /* of the timed shader, of the original */
     for (int i = 0; i < 2; i++) {
         const void *key = sqlite3_column_blob(statement, i);
-        if (!key || sqlite3_column_bytes(statement, i) != PM_SHADER_KEY_BYTES)
-            return pm_fail(error, PM_ERROR_INPUT, "%s: an original has a damaged key",
-                           visit->sqlite->path);
+        /* What is no blob is sorted otherwise, whatever it has inside. */
+        if (!key || sqlite3_column_type(statement, i) != SQLITE_BLOB ||
+            sqlite3_column_bytes(statement, i) != PM_SHADER_KEY_BYTES)
+            return visit->visit(visit->user, NULL, NULL, day, error);
         memcpy(keys[i].bytes, key, PM_SHADER_KEY_BYTES);
     }
-    return visit->visit(visit->user, &keys[0], &keys[1],
-                        (uint32_t)sqlite3_column_int64(statement, 2), error);
+    return visit->visit(visit->user, &keys[0], &keys[1], day, error);
 }
 
 bool pm_sqlite_read_originals(struct pm_storage *storage, const char *game,
                               pm_storage_visit_original visit, void *user, struct pm_error *error)
 {
-    struct original_visit all = {(struct pm_sqlite *)storage, visit, user};
+    struct original_visit all = {visit, user};
     return select_rows((struct pm_sqlite *)storage,
                        "SELECT key, original, day FROM originals WHERE game = ?1 ORDER BY key",
                        &(struct parameters){.game = game}, original_row, &all, error);

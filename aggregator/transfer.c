@@ -174,6 +174,8 @@ static bool visit_original(void *user, const struct pm_shader_key *key,
     struct import *import = user;
     struct pm_storage *storage = import->aggregator->storage;
     const uint32_t today = pm_aggregator_today(import->aggregator);
+    if (!key)
+        return pm_fail(error, PM_ERROR_INPUT, "an original of day %u has a damaged key", day);
     return pm_shader_key_is_none(original) ||
            storage->operations->put_original(storage, import->game, key, original,
                                              day < today ? day : today, error);

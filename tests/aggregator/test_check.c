@@ -115,6 +115,16 @@ static void test_samples(void **state)
     expect(*state, 1, "2 game \"game\": what waits to be folded in, row ");
 }
 
+static void test_originals(void **state)
+{
+    run(*state, "INSERT INTO originals SELECT name, zeroblob(24), zeroblob(24), 7 FROM games");
+    expect(*state, 0, "");
+    run(*state, "UPDATE originals SET key = x'01'");
+    expect(*state, 1, "2 game: an original of day 7 has a damaged key");
+    run(*state, "UPDATE originals SET key = zeroblob(24), original = '012345678901234567890123'");
+    expect(*state, 1, "an original of day 7 has a damaged key");
+}
+
 static void test_databases(void **state)
 {
     run(*state, "UPDATE bodies SET d = x'00' WHERE etag = (SELECT etag FROM databases)");
@@ -158,8 +168,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_whole),   TEST(test_statistics), TEST(test_kind),    TEST(test_sessions),
-        TEST(test_samples), TEST(test_databases),  TEST(test_schemas), TEST(test_places),
+        TEST(test_whole),     TEST(test_statistics), TEST(test_kind),
+        TEST(test_sessions),  TEST(test_samples),    TEST(test_originals),
+        TEST(test_databases), TEST(test_schemas),    TEST(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

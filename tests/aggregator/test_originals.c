@@ -154,6 +154,36 @@ static void test_one_token_does_not_make_it_last(void **state)
     assert_int_equal(rows(place->aggregator), 0);
 }
 
+static unsigned complaints; /* lines of the log that speak of damage */
+
+static void count_complaints(void *user, enum pm_log_level level, const char *message)
+{
+    (void)user;
+    complaints += level == PM_LOG_ERROR && strstr(message, "damaged") != NULL;
+}
+
+/* A row that the disk changed costs its shader the original, and the game nothing else. */
+static void test_damaged_rows_are_left_out(void **state)
+{
+    struct place *place = *state;
+    struct pm_error error;
+    struct pm_log *log = pm_log_create(NULL, -1, PM_LOG_INFO, &error);
+    pm_log_set_callback(log, count_complaints, NULL);
+    place->keeping.log = log;
+    place_open(place);
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, i, ORIGINAL);
+    complaints = 0;
+    assert_original(place, ORIGINAL);
+    assert_int_equal(complaints, 0);
+    sql_run(place->path, "UPDATE originals SET original = x'010203'");
+    assert_original(place, 0);
+    assert_int_equal(complaints, 1);
+    place->keeping.log = NULL;
+    place_open(place);
+    pm_log_destroy(log);
+}
+
 static void test_import_and_drop(void **state)
 {
     struct place *place = *state;
@@ -192,9 +222,10 @@ static void test_hostile_files(void **state)
         assert_non_null(other);
         if (i == 0)
             send_to(place, other, 0, ORIGINAL);
-        sql_run(path, i == 0 ? "UPDATE originals SET original = x'010203'"
-                             : "UPDATE originals SET original = zeroblob(23) || x'07',"
-                               " day = 4000000");
+        sql_run(path, i == 0
+                          ? "UPDATE originals SET original = x'010203'"
+                          : "UPDATE originals SET original = CAST(zeroblob(23) || x'07' AS BLOB),"
+                            " day = 4000000");
         assert_int_equal(pm_aggregator_import(place->aggregator, other, "game", &imported, &error),
                          i);
         if (i == 0)
@@ -235,6 +266,7 @@ int main(void)
         TEST(test_what_stands_stays),
         TEST(test_what_is_said_again_lasts),
         TEST(test_one_token_does_not_make_it_last),
+        TEST(test_damaged_rows_are_left_out),
         TEST(test_import_and_drop),
         TEST(test_hostile_files),
         TEST(test_other_kinds_have_none),

@@ -184,12 +184,12 @@ void pm_estimates_describe_timing(const struct pm_shader_estimates *timing,
                                   char text[static PM_TIMING_TEXT])
 {
     const struct pm_environment *environment = &timing->environment;
-    char measured[80] = "timed";
-    if (timing->points) {
-        const struct pm_ratio *time = &timing->points[0].measures[PM_MEASURE_TIME];
+    const struct pm_ratio *time =
+        timing->points ? &timing->points[0].measures[PM_MEASURE_TIME] : NULL;
+    char measured[80] = "not measured enough yet";
+    if (time && time->clusters > 0)
         snprintf(measured, sizeof(measured), "time %.3f [%.3f, %.3f] of the original's", time->mean,
                  time->mean_low, time->mean_high);
-    }
     snprintf(text, PM_TIMING_TEXT, "%s on vendor %#x, device %#x, driver %u version %#x", measured,
              environment->vendor_id, environment->device_id, environment->driver_id,
              environment->driver_version);

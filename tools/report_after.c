@@ -140,7 +140,7 @@ static bool write_measured(const struct pm_report_shader *shader, struct pm_buff
         pm_estimates_describe_timing(timing, text);
         pm_shader_key_format(&timing->key, key);
         snprintf(note, sizeof(note), "%s, as shader %.12s", text, key);
-        if (!pm_report_note(out, "Measured once specialized for zeros: ", note))
+        if (!pm_report_note(out, "Once specialized for zeros: ", note))
             return false;
     }
     return true;

@@ -320,6 +320,13 @@ static void test_measured_is_shown(void **state)
     const char *page = (const char *)out.data;
     assert_int_equal(occurrences(page, "time 0.800 [0.750, 0.850] of the original"), 1);
     assert_int_equal(occurrences(page, "as shader a00000000000"), 1);
+    point.measures[0].clusters = 0;
+    pm_buffer_finish(&out);
+    pm_buffer_init(&out, 1 << 20);
+    assert_true(pm_report_after(&shader, 0, &out));
+    page = (const char *)out.data;
+    assert_int_equal(occurrences(page, "zeros: not measured enough yet on vendor"), 1);
+    assert_int_equal(occurrences(page, "of the original"), 0);
     pm_buffer_finish(&out);
 }
 

@@ -17,8 +17,8 @@
  * one, and of profiles without flags or not; so each upload also claims for these, and what is
  * published has min_tokens of its own. Else a GPU, a driver or a scene's name that only one player
  * has would show what this player sent. Which shader a timed one was specialized from is a claim of
- * its own, too. And whoever names a scene claims that the game has it: what
- * fewer name is kept as of no scene, so that invented names take no true one's place.
+ * its own, too. And whoever names a scene claims that the game has it: what fewer name is kept as
+ * of no scene, so that invented names take no true one's place.
  *
  * Thread safety: one thread at a time (the aggregator's write mutex).
  */
@@ -26,8 +26,8 @@
 
 #include "aggregator/sources.h"
 
-/* Claims of one shader and scope that are kept. A token makes one an epoch, so it takes as many lying tokens
- * to keep a true one out; those of earlier epochs that do not stand make room. */
+/* Claims of one shader and scope that are kept. A token makes one an epoch, so it takes as many
+ * lying tokens to keep a true one out; those of earlier epochs that do not stand make room. */
 #define PM_CLAIMS_OF_SHADER 8
 
 struct pm_claims; /* what need not be asked of the storage again, in this epoch */

@@ -90,7 +90,7 @@ struct pm_quarantined {
     int64_t time;       /* seconds since the epoch, to the hour */
     const char *game;   /* "" when it could not be read */
     const char *reason; /* names the shader, point and field */
-    const void *body;   /* the upload without its id, zstd-compressed; NULL: only the reason is kept */
+    const void *body;   /* the upload without its id, zstd-compressed; NULL: it is not kept */
     size_t body_size;   /* bytes */
 };
 typedef bool (*pm_visit_quarantined)(void *user, const struct pm_quarantined *entry,
@@ -127,8 +127,8 @@ struct pm_storage_operations {
     /* Makes the game known and adds to its number of uploads. */
     bool (*add_uploads)(struct pm_storage *storage, const char *game, uint64_t uploads,
                         struct pm_error *error);
-    /* Counts uploads, of this day at the latest, that named the scene. One that is not known becomes
-     * so where the game then knows `most` at the most. *known: whether it is. */
+    /* Counts uploads, of this day at the latest, that named the scene. One that is not known
+     * becomes so where the game then knows `most` at the most. *known: whether it is. */
     bool (*add_scene)(struct pm_storage *storage, const char *game, const char *scene,
                       uint64_t uploads, uint32_t day, uint32_t most, bool *known,
                       struct pm_error *error);
@@ -166,9 +166,10 @@ struct pm_storage_operations {
     bool (*add_quarantined)(struct pm_storage *storage, const struct pm_quarantined *entry,
                             uint32_t most, uint64_t most_bytes, struct pm_error *error);
     /* Deletes what is of days before `first`: blobs, upload ids, claims that nobody made since,
-     * originals, scenes, quarantine, coverage, and then, with all that is known of them, games that have neither
-     * blobs nor samples (none where `first` is 0); at most `rows` of them at once, of which a
-     * game's last ones count as one. *deleted: how many rows it was; 0: nothing is left to do. */
+     * originals, scenes, quarantine, coverage, and then, with all that is known of them, games that
+     * have neither blobs nor samples (none where `first` is 0); at most `rows` of them at once, of
+     * which a game's last ones count as one. *deleted: how many rows it was; 0: nothing is left to
+     * do. */
     bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
                   struct pm_error *error);
     /* Blanks the marks of at most `rows` claims that are not of this day. *blanked: of how many; 0:
@@ -183,15 +184,15 @@ struct pm_storage_operations {
                            uint64_t row, uint64_t *deleted, struct pm_error *error);
     bool (*add_blob)(struct pm_storage *storage, const struct pm_storage_key *key, const void *blob,
                      size_t size, struct pm_error *error);
-    /* A body is put down in parts, numbered from 0, each a transaction of its own where it is large,
-     * so that nobody waits for long, and is there for good once put_database named it. A part that is
-     * there already stays as it is: the ETag tells its content. */
+    /* A body is put down in parts, numbered from 0, each a transaction of its own where it is
+     * large, so that nobody waits for long, and is there for good once put_database named it. A
+     * part that is there already stays as it is: the ETag tells its content. */
     bool (*put_part)(struct pm_storage *storage, const char *etag, uint32_t part, const void *data,
                      size_t size, struct pm_error *error);
     /* The game's current database becomes its previous one, and the body of this ETag, of `size`
-     * bytes in all, its current one. scene: "" for that of all scenes. Bodies that no database names
-     * are deleted. Nothing happens when the game is not known: it may have been dropped since it was
-     * read. PM_ERROR_STATE: not all of the body is there. */
+     * bytes in all, its current one. scene: "" for that of all scenes. Bodies that no database
+     * names are deleted. Nothing happens when the game is not known: it may have been dropped since
+     * it was read. PM_ERROR_STATE: not all of the body is there. */
     bool (*put_database)(struct pm_storage *storage, const char *game, const char *scene,
                          const char *etag, size_t size, struct pm_error *error);
     /* Forgets all of a game, or with a key all of one shader of it, but for what was published

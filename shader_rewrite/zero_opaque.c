@@ -34,7 +34,9 @@ static bool can_be_opaque(const struct pm_ir_instr *constant)
     return type && type->opcode == SpvOpTypeFloat && width_of(type) == 32;
 }
 
-/* The candidate's first element as bits, without the sign. */
+/* 0, of the candidate's first element, which is a zero or, if the device flushes those, a denormal:
+ * the exponent's bits; of floats of other widths the integer part. A denormal half is a normal
+ * float. */
 static struct pm_ir_def *build_none(const struct pm_zero_opaque *o)
 {
     struct pm_ir_block *block = o->region->parts[0].copy;
@@ -52,13 +54,15 @@ static struct pm_ir_def *build_none(const struct pm_zero_opaque *o)
     if (type->opcode != SpvOpTypeFloat)
         return pm_ir_build(&b, width_of(type) == 32 ? SpvOpBitcast : SpvOpUConvert, uint,
                            PM_IR_ARGS(pm_ir_id(value)));
-    if (width_of(type) != 32)
+    if (width_of(type) != 32) {
         value = pm_ir_build(&b, SpvOpFConvert, pm_ir_type_float(o->module, 32),
                             PM_IR_ARGS(pm_ir_id(value)));
+        return pm_ir_build(&b, SpvOpConvertFToS, uint, PM_IR_ARGS(pm_ir_id(value)));
+    }
     struct pm_ir_def *bits = pm_ir_build(&b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(value)));
     return pm_ir_build(
         &b, SpvOpBitwiseAnd, uint,
-        PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(pm_ir_constant_uint(o->module, 0x7fffffff))));
+        PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(pm_ir_constant_uint(o->module, 0x7f800000))));
 }
 
 static struct pm_ir_def *build_opaque(const struct pm_zero_opaque *o, struct pm_ir_instr *before,

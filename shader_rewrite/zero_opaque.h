@@ -2,7 +2,8 @@
  * What becomes constant in S must not be used by the driver's compiler where that computes otherwise
  * than the device: pow(0.5, 0.5) is more exact then, pow(x, 2) may become x * x (the first seen on
  * lavapipe). Such an operand is put together with bits of the candidate: they are 0, which no compiler
- * knows. That goes for every operand of a division or a function that is rounded as the device likes,
+ * knows. They are the exponent's, or the integer part of other floats than 32 bits wide: where a device
+ * flushes denormals, a candidate that passes the check as zero may have bits in its mantissa. That goes for every operand of a division or a function that is rounded as the device likes,
  * and for one operand of other instructions that have none but constants, or else their result would
  * be a constant.
  *

@@ -89,9 +89,11 @@ static bool keep_annotation(const struct pm_walk *walk)
 {
     const uint32_t *operands = walk->words + walk->at + 1;
     switch (walk->opcode) {
+    case SpvOpDecorate: /* may have a string too */
     case SpvOpDecorateId:
     case SpvOpDecorateString:
         return !is_reflection(operands[1]);
+    case SpvOpMemberDecorate:
     case SpvOpMemberDecorateString:
         return !is_reflection(operands[2]);
     default:

@@ -265,20 +265,25 @@ static uint32_t follow(struct finding *f, struct pm_zero_part *part)
     return to;
 }
 
-static void find_chain(struct finding *f, uint32_t end)
+/* false: there is no region, its reason says why. */
+static bool find_chain(struct finding *f, uint32_t end)
 {
     struct pm_zero_part *part = add_part(f, f->block->index);
     part->chain = true;
     bool goes_on = fill_part(f, part, f->first);
     while (goes_on && part->block != end) {
         uint32_t next = follow(f, part);
-        /* In no valid module is it a part already. */
-        if (next == PM_NO_BLOCK || pm_zero_part_of(f->w, f->region, next) != PM_ZERO_NO_PART)
-            return;
+        if (next == PM_NO_BLOCK)
+            return true;
+        if (pm_zero_part_of(f->w, f->region, next) != PM_ZERO_NO_PART) {
+            f->region->reason = "it comes to a block twice"; /* in no valid module */
+            return false;
+        }
         part = add_part(f, next);
         part->chain = true;
         goes_on = fill_part(f, part, f->w->cfg->blocks[next]->body.first);
     }
+    return true;
 }
 
 bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
@@ -308,7 +313,8 @@ bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate 
         region->reason = "it is in the continue construct of a loop";
         return false;
     }
-    find_chain(&f, extent.end);
+    if (!find_chain(&f, extent.end))
+        return false;
     /* What reads a quad was looked for behind the candidate, and by fill_part before it. */
     if (region->hoisted_count && pm_zero_part_of(w, region, complete->index) == PM_ZERO_NO_PART) {
         region->reason = "what it needs is not ready earlier";

@@ -35,6 +35,13 @@ struct pm_loops *pm_loops_compute(const struct pm_structure *structure, struct p
     return l;
 }
 
+bool pm_loop_is_around(const struct pm_loops *loops, uint32_t outer, uint32_t inner)
+{
+    while (inner != outer && inner != PM_NO_LOOP)
+        inner = loops->loops[inner].parent;
+    return inner == outer;
+}
+
 bool pm_loops_equal(const struct pm_loops *a, const struct pm_loops *b)
 {
     if (a->count != b->count || a->block_count != b->block_count)

@@ -21,6 +21,9 @@ struct pm_loops {
     uint32_t block_count;
 };
 
+/* Whether a loop is another one or around it; PM_NO_LOOP is around every one. */
+bool pm_loop_is_around(const struct pm_loops *loops, uint32_t outer, uint32_t inner);
+
 /* NULL when out of memory. For analysis.c. */
 struct pm_loops *pm_loops_compute(const struct pm_structure *structure, struct pm_arena *arena);
 bool pm_loops_equal(const struct pm_loops *a, const struct pm_loops *b);

@@ -4,6 +4,10 @@
  * the loop before others (seen: lavapipe 22.3, which loads zeroes for such lanes from then on). So
  * loads of a buffer that is loaded in a loop before it may be left are told apart by the loop that
  * they are in, with a decoration, which the optimizer compares; it is taken away afterwards.
+ *
+ * Left alone are loads through OpPtrAccessChain, of images, and of uniform buffers (where the
+ * module has no BufferBlock, as from SPIR-V 1.3 on). The optimizer may use those behind a loop too;
+ * that any driver then has another value was not seen, and that none has is not known.
  */
 #include "shader_rewrite/analysis_cfg.h"
 #include "shader_rewrite/analysis_loops.h"
@@ -57,13 +61,6 @@ static void decorate(struct marking *m, struct pm_ir_def *load, uint32_t loop)
                    PM_IR_ARGS(pm_ir_word(words[0]), pm_ir_word(words[1]), pm_ir_word(words[2])));
 }
 
-static bool is_around(const struct pm_loops *loops, uint32_t outer, uint32_t inner)
-{
-    while (inner != outer && inner != PM_NO_LOOP)
-        inner = loops->loops[inner].parent;
-    return inner == outer;
-}
-
 /* The loop that a load is told by: its own, or that of the same load before, which may stand for
  * it: in a loop around its own, or in none. */
 static uint32_t told_by(const struct pm_ir_function *function, const struct pm_ir_instr *load)
@@ -78,7 +75,7 @@ static uint32_t told_by(const struct pm_ir_function *function, const struct pm_i
             !pm_dominates(pm_dominators(function), other->block->index, load->block->index))
             continue;
         uint32_t loop = loops->loop_of[other->block->index];
-        if (is_around(loops, loop, told))
+        if (pm_loop_is_around(loops, loop, told))
             told = loop;
     }
     return told;

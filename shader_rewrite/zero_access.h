@@ -13,7 +13,8 @@ struct pm_zero_access {
     bool stops;             /* barriers, calls, operations between lanes, whatever is not known */
 };
 
-/* What a module's Uniform storage class holds: with BufferBlock structures it can be written. */
+/* What a module's Uniform storage class holds: with BufferBlock structures it can be written.
+ * Canonicalization asks too (canonical_loads.c): another answer is another recipe. */
 struct pm_zero_memory {
     bool writable_uniforms;
 };

@@ -1,6 +1,6 @@
 #include "shader_rewrite/zero_drivers.h"
 
-/* Values looked at, of one that may be read in a loop. */
+/* Values looked at, of one that may be made of what a loop reads. */
 enum { MOST_STEPS = 64 };
 
 /* What stands in S for a value, its copy under its own name; NULL: a constant. */
@@ -42,65 +42,109 @@ static bool joins_level(struct pm_zero_work *w, struct pm_zero_region *region,
 
 /* ---- what is loaded in loops ---- */
 
+/* A value that S uses behind a loop, and what is left of MOST_STEPS to find out how it is made. */
+struct leaving {
+    struct pm_zero_work *w;
+    struct pm_zero_region *region;
+    uint32_t loop;
+    uint32_t steps;
+};
+
 static bool is_in_loop(const struct pm_zero_work *w, uint32_t loop, const struct pm_ir_block *block)
 {
     const struct pm_loops *loops = pm_loops(w->function);
-    uint32_t in = loops->loop_of[block->index];
-    while (in != loop && in != PM_NO_LOOP)
-        in = loops->loops[in].parent;
-    return in == loop;
+    return pm_loop_is_around(loops, loop, loops->loop_of[block->index]);
 }
 
-/* Whether a value of a loop is read from memory there, or made of such; *steps are left to find
- * out. */
-static bool is_read_in_loop(struct pm_zero_work *w, uint32_t loop, const struct pm_ir_def *def,
-                            uint32_t *steps)
+/* Whether the original makes one value of another without an OpPhi in between. */
+static bool is_made_of(struct leaving *l, const struct pm_ir_def *def, const struct pm_ir_def *of)
 {
-    const struct pm_ir_instr *instr = def->instr;
-    if (!instr->block || instr->opcode == SpvOpPhi || !is_in_loop(w, loop, instr->block))
-        return false;
-    struct pm_zero_access access = pm_zero_access_of(&w->memory, instr);
-    if (access.reads || access.stops || !*steps)
+    if (def == of)
         return true;
-    --*steps;
-    for (uint32_t o = 0; o < instr->operand_count; o++)
-        if (instr->operands[o].def && is_read_in_loop(w, loop, instr->operands[o].def, steps))
+    if (!def->instr->block || def->instr->opcode == SpvOpPhi || !l->steps)
+        return false;
+    l->steps--;
+    for (uint32_t o = 0; o < def->instr->operand_count; o++)
+        if (def->instr->operands[o].def && is_made_of(l, def->instr->operands[o].def, of))
             return true;
     return false;
 }
 
-/* Whether S would use, behind a loop, what it reads from memory in it, where the original has an
- * OpPhi in between. Right, but SwiftShader then has another value for lanes that left the loop
- * before the others (seen: zero_regions/leaving.comp). */
-static bool leaves_loop(struct pm_zero_work *w, struct pm_zero_region *region,
-                        struct pm_ir_def *def)
+/* Whether S reads a value from memory in the loop, or makes it of such, where the original has an
+ * OpPhi in between; it had one already if `past`. Out of steps it may. */
+static bool reads_past_phi(struct leaving *l, struct pm_ir_def *def, bool past)
 {
-    const struct pm_zero_state *state = def ? pm_zero_state_of(w, region, def) : NULL;
-    struct pm_ir_def *stands = state && !state->needed ? stands_in_copy(w, region, def) : NULL;
-    if (!stands || stands == def || !stands->instr->block)
+    struct pm_ir_def *stands = stands_in_copy(l->w, l->region, def);
+    const struct pm_ir_instr *instr = stands ? stands->instr : NULL;
+    if (!instr || !instr->block || instr->opcode == SpvOpPhi ||
+        !is_in_loop(l->w, l->loop, instr->block))
         return false;
-    uint32_t loop = pm_loops(w->function)->loop_of[stands->instr->block->index];
-    uint32_t steps = MOST_STEPS;
-    if (loop == PM_NO_LOOP || !is_read_in_loop(w, loop, stands, &steps))
-        return false;
+    past = past || !is_made_of(l, def, stands);
+    struct pm_zero_access access = pm_zero_access_of(&l->w->memory, instr);
+    if (access.reads || access.stops)
+        return past;
+    if (!l->steps)
+        return true;
+    l->steps--;
+    for (uint32_t o = 0; o < instr->operand_count; o++)
+        if (instr->operands[o].def && reads_past_phi(l, instr->operands[o].def, past))
+            return true;
+    return false;
+}
+
+static bool is_used_behind(const struct leaving *l, const struct pm_ir_def *def)
+{
     for (const struct pm_ir_operand *use = def->first_use; use; use = use->next_use) {
         const struct pm_ir_instr *user = use->user;
         const struct pm_zero_state *of =
-            user->result ? pm_zero_state_of(w, region, user->result) : NULL;
-        if (user->block && !(of && !of->needed) && !is_in_loop(w, loop, user->block))
+            user->result ? pm_zero_state_of(l->w, l->region, user->result) : NULL;
+        if (user->block && !(of && !of->needed) && !is_in_loop(l->w, l->loop, user->block))
             return true;
     }
     return false;
 }
 
+/* Whether S would use, behind a loop, what it reads from memory in it, or makes of that, where the
+ * original has an OpPhi in between. Right, but SwiftShader and lavapipe 22.3 then have another
+ * value for lanes that left the loop before the others (seen: zero_regions/leaving.comp). */
+static bool leaves_loop(struct pm_zero_work *w, struct pm_zero_region *region,
+                        struct pm_ir_def *def)
+{
+    const struct pm_loops *loops = pm_loops(w->function);
+    const struct pm_ir_def *stands = def ? stands_in_copy(w, region, def) : NULL;
+    if (!stands || !stands->instr->block)
+        return false;
+    uint32_t loop = loops->loop_of[stands->instr->block->index];
+    for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent) {
+        struct leaving l = {w, region, loop, MOST_STEPS};
+        if (is_used_behind(&l, def) && reads_past_phi(&l, def, false))
+            return true;
+    }
+    return false;
+}
+
+/* Whether S has another value in an OpPhi's place; else none is missing from what it makes. */
+static bool folds_phi(struct pm_zero_work *w, struct pm_zero_region *region)
+{
+    for (uint32_t p = 0; p < region->count; p++)
+        for (uint32_t i = 0; i < region->parts[p].count; i++) {
+            const struct pm_ir_instr *instr = region->parts[p].instrs[i];
+            if (instr->opcode == SpvOpPhi && stands_in_copy(w, region, instr->result) &&
+                stands_in_copy(w, region, instr->result) != instr->result)
+                return true;
+        }
+    return false;
+}
+
 const char *pm_zero_driver_bug(struct pm_zero_work *w, struct pm_zero_region *region)
 {
+    bool phi = folds_phi(w, region);
     for (uint32_t p = 0; p < region->count; p++)
         for (uint32_t i = 0; i < region->parts[p].count; i++) {
             const struct pm_ir_instr *instr = region->parts[p].instrs[i];
             if (w->levels.asked && joins_level(w, region, instr))
                 return "a push constant that is a texture's level of detail would be joined";
-            if (leaves_loop(w, region, instr->result))
+            if (phi && leaves_loop(w, region, instr->result))
                 return "a value that a loop reads would leave it without a phi";
         }
     return NULL;

@@ -43,8 +43,8 @@ size_t differential_compare(const struct differential_output *a,
  * factors it out; what specialize_zero may do is decided before. */
 struct pm_words differential_precise(const struct pm_words *module);
 
-/* The same module with memory operands that differ between loads of buffers in different loops, so
- * that no driver takes one for another. */
+/* The same module with other memory operands of loads of buffers in a loop than outside, one of
+ * three by the loop, so that drivers take no load for one of another kind. */
 struct pm_words differential_reloading(const struct pm_words *module);
 
 /* Writes FOLDER/NAME.spvasm. */

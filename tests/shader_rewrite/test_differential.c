@@ -8,9 +8,10 @@
  *
  * Where bits differ, both modules are run again with every float result NoContraction: a driver may
  * fuse or reassociate the one and not the other, and then it is no fault of ours (HAZARDS 3). And
- * with every load of a buffer volatile, if then the original alone writes something else:
- * SwiftShader uses what it loaded in a loop for the same load behind it, also for lanes that left
- * the loop before the others, for which it has another value there (seen: seeds 40295 and 70050).
+ * with loads of buffers that differ by their loop, if then the original alone writes something
+ * else: SwiftShader uses what it loaded in a loop for the same load behind it, also for lanes that
+ * left the loop before the others, for which it has another value there (seen: seeds 40295 and
+ * 70050).
  */
 #include "adversary.h"
 #include "base/random.h"

@@ -232,6 +232,8 @@ def check_measured(dashboard):
         return [...table.tBodies[0].rows].map(row => row.cells[at].textContent)""")
     for cell, one in zip(cells, answer):
         check(cell.strip() == "–" if one["measured"] is None else one["measured"]["verdict"] in cell, f"a candidate was measured: {cell}")
+        several = one["measured"] is not None and one["measured"]["timings"] > 1
+        check(several == ("the one with most sessions" in cell), f"of how many timings it is: {cell}")
     check(any(one["measured"] for one in answer), "no candidate was measured")
 
 
@@ -248,6 +250,9 @@ def check_timings(dashboard):
               f"a timing says {row[3]}")
         check(measured[1] == ("faster" if one["time"]["ratio"] <= 1 else "slower"), f"a timing says {row[3]}")
         check(row[4] == one["time"]["verdict"], "the verdict of a timing")
+    linked = dashboard.browser.run("""return [...document.querySelectorAll('[aria-label=Shaders] tbody tr')].map(row =>
+        row.cells[0].querySelectorAll('a').length)""")
+    check(linked == [2 if one["original_known"] else 1 for one in answer], f"the originals of timings: {linked}")
     first = dashboard.browser.run("return [...document.querySelectorAll('[aria-label=Timings] td .key a')].map(a => a.title)")
     check(first == [one["key"] for one in answer[:5]], "the best timings of a game")
     one = answer[0]

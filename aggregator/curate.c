@@ -403,10 +403,11 @@ static bool begin_curation(struct curation *curation, const char *game, struct p
 static void log_damaged(const struct curation *curation, const char *game)
 {
     if (curation->originals.damaged > 0)
-        pm_log_error(curation->aggregator->log,
-                     "\"%s\": of %zu timed shaders it is damaged what they were specialized from. "
-                     "They are published without; look at the disk",
-                     game, curation->originals.damaged);
+        pm_log_error(
+            curation->aggregator->log,
+            "\"%s\": %zu originals of timed shaders are damaged, and are left out of what is "
+            "published; look at the disk",
+            game, curation->originals.damaged);
 }
 
 static void curation_finish(struct curation *curation)

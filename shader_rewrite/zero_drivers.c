@@ -106,7 +106,8 @@ static bool is_used_behind(const struct leaving *l, const struct pm_ir_def *def)
 
 /* Whether S would use, behind a loop, what it reads from memory in it, or makes of that, where the
  * original has an OpPhi in between. Right, but SwiftShader and lavapipe 22.3 then have another
- * value for lanes that left the loop before the others (seen: zero_regions/leaving.comp). */
+ * value for lanes that left the loop before the others (seen: zero_regions/leaving.comp,
+ * leaving_made.comp). */
 static bool leaves_loop(struct pm_zero_work *w, struct pm_zero_region *region,
                         struct pm_ir_def *def)
 {
@@ -136,8 +137,74 @@ static bool folds_phi(struct pm_zero_work *w, struct pm_zero_region *region)
     return false;
 }
 
+/* ---- what is chosen in loops ---- */
+
+/* Whether a value of a loop is used behind it otherwise than by an OpPhi, as `user` does. */
+static bool is_used_directly(const struct pm_zero_work *w, uint32_t loop,
+                             const struct pm_ir_instr *user)
+{
+    return user->block && user->opcode != SpvOpPhi && !is_in_loop(w, loop, user->block);
+}
+
+static bool loop_has_direct_uses(const struct pm_zero_work *w, uint32_t loop)
+{
+    for (const struct pm_ir_block *b = w->function->first_block; b; b = b->next) {
+        if (!is_in_loop(w, loop, b))
+            continue;
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
+            for (const struct pm_ir_operand *use = i->result ? i->result->first_use : NULL; use;
+                 use = use->next_use)
+                if (is_used_directly(w, loop, use->user))
+                    return true;
+    }
+    return false;
+}
+
+/* Whether what leaves the region within the loop comes behind the loop without an OpPhi of the
+ * loop's header or behind it. Out of steps it may. */
+static bool comes_behind(struct leaving *l, const struct pm_ir_def *def)
+{
+    uint32_t header = pm_loops(l->w->function)->loops[l->loop].header;
+    for (const struct pm_ir_operand *use = def->first_use; use; use = use->next_use) {
+        const struct pm_ir_instr *user = use->user;
+        if (is_used_directly(l->w, l->loop, user))
+            return true;
+        if (!user->block || !user->result || pm_zero_in_region(l->region, user) ||
+            !is_in_loop(l->w, l->loop, user->block) ||
+            (user->opcode == SpvOpPhi && user->block->index == header))
+            continue;
+        if (!l->steps)
+            return true;
+        l->steps--;
+        if (comes_behind(l, user->result))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a value that a check in a loop chooses is used behind the loop. Right, but lavapipe 22.3
+ * chooses again for lanes that left the loop, by what the check finds of the others (seen:
+ * zero_regions/leaving_made.comp). */
+static bool chooses_in_loop(struct pm_zero_work *w, struct pm_zero_region *region)
+{
+    uint32_t loop = pm_loops(w->function)->loop_of[region->parts[0].block];
+    if (loop == PM_NO_LOOP || !loop_has_direct_uses(w, loop))
+        return false;
+    for (uint32_t p = 0; p < region->count; p++)
+        for (uint32_t i = 0; i < region->parts[p].count; i++) {
+            const struct pm_ir_def *def = region->parts[p].instrs[i]->result;
+            const struct pm_zero_state *state = def ? pm_zero_state_of(w, region, def) : NULL;
+            struct leaving l = {w, region, loop, MOST_STEPS};
+            if (state && state->leaves && comes_behind(&l, def))
+                return true;
+        }
+    return false;
+}
+
 const char *pm_zero_driver_bug(struct pm_zero_work *w, struct pm_zero_region *region)
 {
+    if (chooses_in_loop(w, region))
+        return "a value that is chosen in a loop would leave it without a phi";
     bool phi = folds_phi(w, region);
     for (uint32_t p = 0; p < region->count; p++)
         for (uint32_t i = 0; i < region->parts[p].count; i++) {

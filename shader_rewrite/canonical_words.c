@@ -80,7 +80,7 @@ struct selection {
     uint32_t model;
     const char *name;
     uint32_t function;  /* of the entry point that is kept */
-    bool *debug_sets;   /* by id */
+    bool *dropped;      /* by id: debug information's sets, and strings */
     bool other_strings; /* OpDecorateString for something else than reflection is there */
     bool keep_names;
 };
@@ -124,13 +124,13 @@ static bool keep_instruction(const struct selection *selection, const struct pm_
         return false;
     case SpvOpName:
     case SpvOpMemberName:
-        return selection->keep_names;
+        return selection->keep_names && !selection->dropped[operands[0]];
     case SpvOpExtension:
         return keep_extension(selection, string_at(walk, 1));
     case SpvOpExtInstImport:
-        return !selection->debug_sets[operands[0]];
+        return !selection->dropped[operands[0]];
     case SpvOpExtInst:
-        return !selection->debug_sets[operands[2]];
+        return !selection->dropped[operands[2]];
     case SpvOpEntryPoint:
         return operands[0] == selection->model && strcmp(string_at(walk, 3), selection->name) == 0;
     case SpvOpExecutionMode:
@@ -146,7 +146,9 @@ static void look_for_selection(const struct pm_words *module, struct selection *
     for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
         const uint32_t *operands = module->data + walk.at + 1;
         if (walk.opcode == SpvOpExtInstImport)
-            selection->debug_sets[operands[0]] = is_debug_set(string_at(&walk, 2));
+            selection->dropped[operands[0]] = is_debug_set(string_at(&walk, 2));
+        else if (walk.opcode == SpvOpString)
+            selection->dropped[operands[0]] = true;
         else if (walk.opcode == SpvOpEntryPoint && keep_instruction(selection, &walk))
             selection->function = operands[1];
         else if (walk.opcode == SpvOpDecorateString || walk.opcode == SpvOpMemberDecorateString)
@@ -164,13 +166,13 @@ bool pm_words_select(struct pm_words *module, enum pm_stage stage, const char *e
             stage == PM_STAGE_FRAGMENT ? SpvExecutionModelFragment : SpvExecutionModelGLCompute,
         .name = entry_point,
         .keep_names = keep_names,
-        .debug_sets = calloc(module->data[3], sizeof(bool)),
+        .dropped = calloc(module->data[3], sizeof(bool)),
     };
-    if (!selection.debug_sets)
+    if (!selection.dropped)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", module->data[3]);
     look_for_selection(module, &selection);
     if (!selection.function) {
-        free(selection.debug_sets);
+        free(selection.dropped);
         return pm_fail(error, PM_ERROR_INPUT, "the module has no %s entry point \"%s\"",
                        stage == PM_STAGE_FRAGMENT ? "fragment" : "compute", entry_point);
     }
@@ -183,7 +185,7 @@ bool pm_words_select(struct pm_words *module, enum pm_stage stage, const char *e
     }
     module->count = kept;
     *function = selection.function;
-    free(selection.debug_sets);
+    free(selection.dropped);
     return true;
 }
 

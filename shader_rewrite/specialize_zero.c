@@ -17,6 +17,10 @@
 static const double paper_threshold = 0.32, paper_least_saving = 25;
 enum { PAPER_TRANSFORMS = 3 };
 
+/* Beyond the paper: a shader of which less is saved gains nothing that a trial could tell, and
+ * still has to be compiled (docs/results.md, "Specialized for zeros"). */
+static const double usual_least_share = 0.05;
+
 enum { REPORT_CAP = 64 << 20 }; /* bytes */
 
 /* So many of a round's best candidates are tried in pairs, when told to. */
@@ -42,12 +46,14 @@ struct pass {
     double threshold;
     struct pm_zero_bars bars;
     uint32_t most_transforms;
+    double least_share;
     struct pm_zero_points points;
     const double *zero; /* points.count of them */
     struct verdict *verdicts;
     double *label_weights; /* by id of a block's label; NAN: not known */
     uint32_t label_count;
     uint32_t transforms;
+    double cycles, saved; /* what the shader costs as it was, and what the transforms save */
     struct pm_zero_check check;
     bool check_ready;
 };
@@ -142,6 +148,8 @@ static bool begin_round(struct pass *p, struct pm_zero_work *w, struct pm_arena 
     for (uint32_t b = 0; b < blocks; b++)
         set_weight(p, w->cfg->blocks[b], weights[b]);
     w->weights = weights;
+    if (p->transforms == 0)
+        p->cycles = pm_zero_estimate_shader(w);
     return true;
 }
 
@@ -247,6 +255,7 @@ static bool transform(struct pass *p, struct pm_zero_work *w, const struct choic
         return false;
     pm_analysis_preserve(p->function, 0);
     p->transforms++;
+    p->saved += choice->opportunity.estimate.saved;
     say_taken(p, chosen, choice->second, &choice->opportunity);
     if (choice->second != PM_ZERO_NO_OTHER)
         say_taken(p, choice->second, chosen, &choice->opportunity);
@@ -271,6 +280,19 @@ static bool run_round(struct pass *p, bool *more, struct pm_error *error)
     }
     pm_arena_destroy(arena);
     return ok;
+}
+
+/* Takes all of them back where they save too little of the shader. */
+static void weigh(struct pass *p)
+{
+    if (p->info->take_all || p->saved > p->least_share * p->cycles)
+        return;
+    p->transforms = 0;
+    for (uint32_t i = 0; i < p->points.count; i++)
+        if (p->verdicts[i].round) {
+            p->verdicts[i].reason = "all that is taken saves too little of the shader";
+            p->verdicts[i].round = 0;
+        }
 }
 
 static bool filter(struct pass *p, struct pm_error *error)
@@ -365,7 +387,10 @@ static char *write_report(const struct pass *p)
 {
     struct report r = {.ok = true};
     pm_buffer_init(&r.text, REPORT_CAP);
-    say(&r, "{\"transforms\":%u,\"candidates\":[", p->transforms);
+    say(&r, "{\"transforms\":%u", p->transforms);
+    say_number(&r, "T_shader", p->cycles);
+    say_number(&r, "saved", p->saved);
+    say(&r, ",\"candidates\":[");
     for (uint32_t i = 0; i < p->points.count; i++)
         say_candidate(&r, p, i);
     say(&r, "]}");
@@ -388,6 +413,7 @@ static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_err
     while (more && p->transforms < p->most_transforms)
         if (!run_round(p, &more, error))
             return false;
+    weigh(p);
     out->transforms = p->transforms;
     out->report = write_report(p);
     if (!out->report)
@@ -418,6 +444,7 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
         .threshold = info->threshold > 0 ? info->threshold : paper_threshold,
         .bars = {info->least_saving > 0 ? info->least_saving : paper_least_saving, info->take_all},
         .most_transforms = info->most_transforms ? info->most_transforms : PAPER_TRANSFORMS,
+        .least_share = info->least_share > 0 ? info->least_share : usual_least_share,
     };
     p.module = pm_ir_parse(words, count, error);
     bool ok = p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&

@@ -49,6 +49,18 @@ struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_work *w,
     return e;
 }
 
+double pm_zero_estimate_shader(const struct pm_zero_work *w)
+{
+    double cycles = 0;
+    for (uint32_t b = 0; b < w->cfg->count; b++) {
+        double block = 0;
+        for (const struct pm_ir_instr *i = w->cfg->blocks[b]->body.first; i; i = i->next)
+            block += pm_costs_instr(w->costs, &w->permission, i);
+        cycles += w->weights[b] * block;
+    }
+    return cycles;
+}
+
 /* What a block's weight is to its immediate dominator's, by the structure: as many loops more or
  * fewer around it, and whether it is one way of a branch. */
 static double ratio(const struct pm_cfg *cfg, const struct pm_structure *structure,

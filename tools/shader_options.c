@@ -31,6 +31,7 @@ static const char help[] =
     "  --vendor ID         the vendor whose costs count (any)\n"
     "  --transforms N      how many transforms at most (3)\n"
     "  --threshold P       the least P(zero) (0.32)\n"
+    "  --least-share P     the least share of the shader's cost that is saved (0.05)\n"
     "  --fit-regions       regions begin and end where that pays best\n"
     "  --hoist-across      checks may be in an earlier block than their candidates\n"
     "  --pairs             one check may test two candidates\n"
@@ -67,7 +68,7 @@ static bool parse_float_zero(const char *word, enum pm_float_zero *out)
 
 /* Options as they were given, where they are not what they mean. */
 struct given {
-    const char *stage, *float_zero, *threshold, *specs[PM_SHADER_SPECS];
+    const char *stage, *float_zero, *threshold, *least_share, *specs[PM_SHADER_SPECS];
     size_t spec_count;
     uint64_t target, slots, vendor, transforms;
     bool narrow, no_quad;
@@ -94,10 +95,21 @@ static int read_module_options(const struct given *given, struct pm_shader_optio
     return -1;
 }
 
+/* -1: it is; else the status to end with. */
+static int read_share(const char *name, const char *text, double *share)
+{
+    char *rest;
+    if (!text)
+        return -1;
+    *share = strtod(text, &rest);
+    if (rest == text || *rest || !(*share > 0) || *share > 1)
+        return pm_tool_usage("shader", "--%s: '%s' is not above 0 and up to 1", name, text);
+    return -1;
+}
+
 static int read_specialize_options(const struct given *given, struct pm_shader_options *options)
 {
     struct pm_specialize_zero_info *specialize = &options->specialize;
-    char *rest = NULL;
     if (given->float_zero && !parse_float_zero(given->float_zero, &specialize->float_zero))
         return pm_tool_usage("shader", "--float-zero: '%s' is not shader, never or allow",
                              given->float_zero);
@@ -106,13 +118,9 @@ static int read_specialize_options(const struct given *given, struct pm_shader_o
     if (given->transforms == 0)
         return pm_tool_usage("shader", "--transforms: '0' is not 1 to 1000");
     specialize->most_transforms = (uint32_t)given->transforms;
-    if (!given->threshold)
-        return -1;
-    specialize->threshold = strtod(given->threshold, &rest);
-    if (*rest || !(specialize->threshold > 0) || specialize->threshold > 1)
-        return pm_tool_usage("shader", "--threshold: '%s' is not above 0 and up to 1",
-                             given->threshold);
-    return -1;
+    int status = read_share("threshold", given->threshold, &specialize->threshold);
+    return status >= 0 ? status
+                       : read_share("least-share", given->least_share, &specialize->least_share);
 }
 
 int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
@@ -137,6 +145,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_NUMBER("vendor", &given.vendor, UINT32_MAX),
         PM_OPTION_NUMBER("transforms", &given.transforms, 1000),
         PM_OPTION_TEXT("threshold", &given.threshold),
+        PM_OPTION_TEXT("least-share", &given.least_share),
         PM_OPTION_FLAG("fit-regions", &beyond->fit_regions),
         PM_OPTION_FLAG("hoist-across", &beyond->hoist_across),
         PM_OPTION_FLAG("pairs", &beyond->pairs),

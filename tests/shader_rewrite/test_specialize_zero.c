@@ -169,6 +169,40 @@ static void test_heuristic(void **state)
     subject_finish(&s);
 }
 
+/* What saves too little of its shader, however many cycles, is left. */
+static void test_least_share(void **state)
+{
+    (void)state;
+    static const double bars[] = {0.999, 1.001}; /* of the share that is saved */
+    struct subject s = subject_assemble("", "", "", figure_1);
+    uint32_t w = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX);
+    s.zero[w] = 1;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.least_saving = 5;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    cJSON *root;
+    const cJSON *c = subject_report(&out, w, &root);
+    double saved = subject_number(c, "saved"), shader = subject_number(root, "T_shader");
+    assert_true(subject_number(root, "saved") == saved);
+    assert_true(shader > subject_number(c, "T_R"));
+    cJSON_Delete(root);
+    pm_specialized_finish(&out);
+    for (unsigned i = 0; i < 2; i++) {
+        info.least_share = saved / shader * bars[i];
+        out = subject_specialize(&s, &info);
+        assert_reason(&out, w, i ? "too little of the shader" : "taken");
+        assert_int_equal(out.transforms, !i);
+        assert_int_equal(out.words.count == 0, i);
+        pm_specialized_finish(&out);
+    }
+    info.take_all = true;
+    out = subject_specialize(&s, &info);
+    assert_reason(&out, w, "taken");
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
 /* ---- permission (HAZARDS 7) ---- */
 
 static void test_permission(void **state)
@@ -430,11 +464,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figure_1),      cmocka_unit_test(test_filter),
-        cmocka_unit_test(test_heuristic),     cmocka_unit_test(test_permission),
-        cmocka_unit_test(test_finite),        cmocka_unit_test(test_bits_are_seen),
-        cmocka_unit_test(test_barrier),       cmocka_unit_test(test_memory_order),
-        cmocka_unit_test(test_opaque_values), cmocka_unit_test(test_corpus),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_heuristic),     cmocka_unit_test(test_least_share),
+        cmocka_unit_test(test_permission),    cmocka_unit_test(test_finite),
+        cmocka_unit_test(test_bits_are_seen), cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_memory_order),  cmocka_unit_test(test_opaque_values),
+        cmocka_unit_test(test_corpus),        cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,9 @@ expect 0 '[1-9][0-9]* transforms' "$piecemeal" shader specialize_zero "$work/c.s
 expect 0 '' "$piecemeal" shader validate "$work/s.spv"
 expect 0 '"T_R":.*"reason":"taken"' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --take-all --json
 expect 0 'nothing to specialize' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --threshold 0.95
+expect 0 'nothing to specialize' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --least-share 1
+expect 2 "least-share: '0'" "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --least-share 0
+expect 2 "threshold: ''" "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --threshold ''
 expect 1 'not a list of' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/short.json"
 expect 1 'needs --profile' "$piecemeal" shader specialize_zero "$work/c.spv"
 expect 2 'not shader, never or allow' "$piecemeal" shader specialize_zero "$work/c.spv" --float-zero perhaps

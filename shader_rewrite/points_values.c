@@ -8,7 +8,7 @@ struct finder {
     /* Extracts that others may repeat, hashed by composite and place in it. */
     struct pm_ir_instr **extracts;
     uint32_t extract_mask;
-    bool int8, int16, int64, float16; /* arithmetic with them is allowed */
+    struct pm_number_types types;
 };
 
 static const struct pm_ir_instr *scalar_of(const struct pm_ir_instr *type)
@@ -22,22 +22,31 @@ bool pm_values_is_float(const struct pm_ir_instr *type)
     return scalar && scalar->opcode == SpvOpTypeFloat;
 }
 
-/* A narrow number that a module may only load, store and convert cannot be compared; what it is
- * converted to is a value of its own. */
-static bool is_number(const struct finder *f, const struct pm_ir_instr *scalar)
+struct pm_number_types pm_number_types_of(const struct pm_ir_module *module)
 {
+    return (struct pm_number_types){
+        .int8 = pm_ir_has_capability(module, SpvCapabilityInt8),
+        .int16 = pm_ir_has_capability(module, SpvCapabilityInt16),
+        .int64 = pm_ir_has_capability(module, SpvCapabilityInt64),
+        .float16 = pm_ir_has_capability(module, SpvCapabilityFloat16),
+    };
+}
+
+bool pm_number_types_has(const struct pm_number_types *types, const struct pm_ir_instr *type)
+{
+    const struct pm_ir_instr *scalar = scalar_of(type);
     if (!scalar || (scalar->opcode != SpvOpTypeFloat && scalar->opcode != SpvOpTypeInt))
         return false;
     bool is_float = scalar->opcode == SpvOpTypeFloat;
     switch (pm_ir_operand_word(&scalar->operands[0])) {
     case 8:
-        return !is_float && f->int8;
+        return !is_float && types->int8;
     case 16:
-        return is_float ? f->float16 : f->int16;
+        return is_float ? types->float16 : types->int16;
     case 32:
         return true;
     case 64:
-        return is_float || f->int64;
+        return is_float || types->int64;
     default:
         return false;
     }
@@ -46,7 +55,7 @@ static bool is_number(const struct finder *f, const struct pm_ir_instr *scalar)
 /* How many numbers a value of the type holds; 0: none that are looked at. */
 static uint32_t components_of(const struct finder *f, const struct pm_ir_instr *type)
 {
-    if (!is_number(f, scalar_of(type)))
+    if (!pm_number_types_has(&f->types, type))
         return 0;
     if (type->opcode != SpvOpTypeVector)
         return 1;
@@ -196,10 +205,7 @@ bool pm_values_find(const struct pm_ir_function *function, struct pm_arena *aren
     const struct pm_cfg *cfg = pm_cfg(function);
     struct finder f = {
         .dominators = pm_dominators(function),
-        .int8 = pm_ir_has_capability(module, SpvCapabilityInt8),
-        .int16 = pm_ir_has_capability(module, SpvCapabilityInt16),
-        .int64 = pm_ir_has_capability(module, SpvCapabilityInt64),
-        .float16 = pm_ir_has_capability(module, SpvCapabilityFloat16),
+        .types = pm_number_types_of(module),
     };
     out->bound = module->bound;
     out->components = pm_arena_zalloc(arena, module->bound, sizeof(uint32_t));

@@ -17,6 +17,16 @@ struct pm_values {
     uint32_t bound;       /* of ids */
 };
 
+/* The numbers that a module may compute with. Narrow ones that it may only load, store and convert
+ * cannot be compared, nor be constants; what they are converted to is a value of its own. */
+struct pm_number_types {
+    bool int8, int16, int64, float16;
+};
+struct pm_number_types pm_number_types_of(const struct pm_ir_module *module);
+
+/* Whether a type is a scalar or vector of such numbers. NULL is none. */
+bool pm_number_types_has(const struct pm_number_types *types, const struct pm_ir_instr *type);
+
 /* Finds those of a function's reachable blocks, with PM_ANALYSIS_CFG and PM_ANALYSIS_DOMINATORS
  * required; in the arena. false: out of memory. */
 bool pm_values_find(const struct pm_ir_function *function, struct pm_arena *arena,

@@ -14,6 +14,9 @@ bool pm_zero_is_written(const struct pm_zero_work *w, const struct pm_zero_regio
 {
     if (!pm_zero_state_of(w, region, def) && !pm_zero_is_candidate(region, def))
         return false;
+    const struct pm_ir_instr *scalar = pm_zero_scalar_type(pm_ir_type_of(def->instr));
+    if (scalar && scalar->opcode != SpvOpTypeBool && !pm_number_types_has(&w->types, scalar))
+        return false;
     struct pm_zero_value value = pm_zero_value_in(w, region, def);
     bool plus = true;
     for (uint32_t i = 0; i < value.components; i++) {

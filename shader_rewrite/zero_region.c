@@ -16,6 +16,7 @@ bool pm_zero_work_init(struct pm_zero_work *w, struct pm_ir_module *module,
         return false;
     w->cfg = pm_cfg(function);
     w->structure = pm_structure(function);
+    w->types = pm_number_types_of(module);
     w->memory = pm_zero_memory_of(module);
     w->id_count = module->bound;
     size_t instructions = 0;

@@ -18,6 +18,7 @@
 
 #include "shader_rewrite/analysis_loops.h"
 #include "shader_rewrite/costs.h"
+#include "shader_rewrite/points_values.h"
 #include "shader_rewrite/zero_access.h"
 #include "shader_rewrite/zero_fold.h"
 #include "shader_rewrite/zero_levels.h"
@@ -44,6 +45,7 @@ struct pm_zero_work {
     struct pm_arena *arena; /* dies with the round */
     const struct pm_cfg *cfg;
     const struct pm_structure *structure;
+    struct pm_number_types types; /* of which there can be constants, beside bool */
     struct pm_zero_permission permission;
     struct pm_zero_memory memory;
     struct pm_zero_levels levels;

@@ -5,6 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define PM_ARENA_WATCHED
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define PM_ARENA_WATCHED
+#endif
+
+/* Under the address sanitizer only what was asked for may be touched. */
+#ifdef PM_ARENA_WATCHED
+#include <sanitizer/asan_interface.h>
+enum { APART = 16 }; /* bytes between allocations that nobody owns */
+#define FORBID(data, size) ASAN_POISON_MEMORY_REGION(data, size)
+#define ALLOW(data, size) ASAN_UNPOISON_MEMORY_REGION(data, size)
+#else
+enum { APART = 0 };
+#define FORBID(data, size) ((void)(data), (void)(size))
+#define ALLOW(data, size) ((void)(data), (void)(size))
+#endif
+
 enum { ALIGNMENT = 16, FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 20 };
 
 struct chunk {
@@ -35,6 +55,7 @@ void pm_arena_destroy(struct pm_arena *arena)
         return;
     for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
+        ALLOW(chunk->data, chunk->size);
         free(chunk);
     }
     free(arena);
@@ -50,6 +71,7 @@ static struct chunk *add_chunk(struct pm_arena *arena, size_t at_least)
         return NULL;
     chunk->size = size;
     chunk->used = 0;
+    FORBID(chunk->data, size);
     /* One large allocation must not waste what is left of the chunk being filled. */
     if (arena->chunks && at_least > arena->next_chunk) {
         chunk->next = arena->chunks->next;
@@ -63,21 +85,22 @@ static struct chunk *add_chunk(struct pm_arena *arena, size_t at_least)
     return chunk;
 }
 
-void *pm_arena_alloc(struct pm_arena *arena, size_t size)
+void *pm_arena_alloc(struct pm_arena *arena, size_t asked)
 {
-    if (size > SIZE_MAX - ALIGNMENT)
+    if (asked > SIZE_MAX - ALIGNMENT - APART)
         return NULL;
-    size = size == 0 ? ALIGNMENT : (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    size_t size = asked == 0 ? ALIGNMENT : (asked + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (size > arena->cap - arena->used)
         return NULL;
     struct chunk *chunk = arena->chunks;
-    if (!chunk || chunk->size - chunk->used < size) {
-        chunk = add_chunk(arena, size);
+    if (!chunk || chunk->size - chunk->used < size + APART) {
+        chunk = add_chunk(arena, size + APART);
         if (!chunk)
             return NULL;
     }
     void *result = chunk->data + chunk->used;
-    chunk->used += size;
+    ALLOW(result, asked);
+    chunk->used += size + APART;
     arena->used += size;
     return result;
 }

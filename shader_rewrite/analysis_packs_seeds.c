@@ -78,20 +78,27 @@ static void split_index(const struct pm_ir_operand *index, struct reference *out
     }
 }
 
+static bool may_refer(const struct pm_ir_instr *instr)
+{
+    return instr->opcode == SpvOpLoad || instr->opcode == SpvOpStore ||
+           instr->opcode == SpvOpCompositeExtract;
+}
+
+/* Of what may refer. */
 static bool reference_of(struct pm_ir_instr *instr, struct reference *out)
 {
     *out = (struct reference){.block = instr->block->index,
                               .opcode = instr->opcode,
                               .place = instr->place,
                               .lane = instr};
-    if (instr->opcode == SpvOpCompositeExtract && instr->operand_count == 2) {
+    if (instr->opcode == SpvOpCompositeExtract) {
+        if (instr->operand_count != 2)
+            return false;
         out->holder = instr;
         out->held = 1;
         out->constant = pm_ir_operand_word(&instr->operands[1]);
         return true;
     }
-    if (instr->opcode != SpvOpLoad && instr->opcode != SpvOpStore)
-        return false;
     if (instr->opcode == SpvOpStore)
         out->lane = pm_ir_operand_instr(instr, 1);
     out->holder = pm_ir_operand_instr(instr, 0);
@@ -130,15 +137,15 @@ static bool seed_neighbours(const struct seeds *s, const struct pm_cfg *cfg, str
     size_t count = 0;
     for (uint32_t b = 0; b < cfg->count; b++)
         for (const struct pm_ir_instr *i = cfg->blocks[b]->body.first; i; i = i->next)
-            count += i->opcode == SpvOpLoad || i->opcode == SpvOpStore ||
-                     i->opcode == SpvOpCompositeExtract;
+            count += may_refer(i);
     struct reference *references = pm_arena_zalloc(arena, count, sizeof(*references));
     if (!references)
         return false;
     count = 0;
     for (uint32_t b = 0; b < cfg->count; b++)
         for (struct pm_ir_instr *i = cfg->blocks[b]->body.first; i; i = i->next)
-            count += reference_of(i, &references[count]);
+            if (may_refer(i) && reference_of(i, &references[count]))
+                count++;
     qsort(references, count, sizeof(*references), compare_references);
     seed_runs(s, references, count);
     return true;

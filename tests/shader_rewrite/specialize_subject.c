@@ -60,10 +60,10 @@ void subject_finish(struct subject *s)
 struct subject subject_assemble(const char *capabilities, const char *modes,
                                 const char *decorations, const char *body)
 {
-    char text[8192];
-    assert_true(snprintf(text, sizeof(text), frame, capabilities, modes, decorations, body) <
-                (int)sizeof(text));
+    char *text;
+    assert_true(asprintf(&text, frame, capabilities, modes, decorations, body) > 0);
     struct pm_words words = pm_test_assemble(text, 3);
+    free(text);
     struct subject s;
     subject_init(&s, &words);
     return s;

@@ -203,6 +203,35 @@ static void test_least_share(void **state)
     subject_finish(&s);
 }
 
+/* Thousands of steps, whose last one is tested: none of the analyses runs out of its room. */
+static void test_long(void **state)
+{
+    (void)state;
+    enum { STEPS = 3000, STEP_MOST = 160 };
+    char *body = malloc((size_t)STEPS * STEP_MOST), *end = body;
+    assert_non_null(body);
+    for (int i = 0; i < STEPS; i++)
+        end += snprintf(end, STEP_MOST,
+                        "%%l%d = OpLoad %%float %%p1\n%%s%d = OpExtInst %%float %%glsl Sin %s%d\n"
+                        "%%m%d = OpFMul %%float %%s%d %%l%d\n",
+                        i, i, i ? "%m" : "%v", i ? i - 1 : 0, i, i, i);
+    snprintf(end, STEP_MOST,
+             "%%w = OpExtInst %%float %%glsl FMax %%v0 %%f0\n"
+             "%%result = OpFMul %%float %%m%d %%w\n",
+             STEPS - 1);
+    struct subject s = subject_assemble("", "", "", body);
+    free(body);
+    assert_true(s.points.count > 2 * STEPS);
+    uint32_t w = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX);
+    s.zero[w] = 0.9;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_reason(&out, w, "taken");
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
 /* ---- permission (HAZARDS 7) ---- */
 
 static void test_permission(void **state)
@@ -465,10 +494,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figure_1),      cmocka_unit_test(test_filter),
         cmocka_unit_test(test_heuristic),     cmocka_unit_test(test_least_share),
-        cmocka_unit_test(test_permission),    cmocka_unit_test(test_finite),
-        cmocka_unit_test(test_bits_are_seen), cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_memory_order),  cmocka_unit_test(test_opaque_values),
-        cmocka_unit_test(test_corpus),        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_long),          cmocka_unit_test(test_permission),
+        cmocka_unit_test(test_finite),        cmocka_unit_test(test_bits_are_seen),
+        cmocka_unit_test(test_barrier),       cmocka_unit_test(test_memory_order),
+        cmocka_unit_test(test_opaque_values), cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

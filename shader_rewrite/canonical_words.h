@@ -66,5 +66,10 @@ bool pm_words_unguard_floats(struct pm_words *module, const struct pm_float_guar
 bool pm_words_mark_loads(struct pm_words *module, struct pm_error *error);
 void pm_words_unmark_loads(struct pm_words *module);
 
+/* Keeps the optimizer's block merge, and nothing else may run, from putting what a loop does before
+ * it is left behind the loop, and takes that back. */
+bool pm_words_disguise_breaks(struct pm_words *module, struct pm_error *error);
+void pm_words_undisguise_breaks(struct pm_words *module);
+
 /* Whether there is another function than the entry point's. */
 bool pm_words_has_callees(const struct pm_words *module);

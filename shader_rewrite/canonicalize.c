@@ -80,6 +80,9 @@ static bool simplify(struct pm_words *module, struct pm_error *error)
         !pm_words_mark_loads(module, error) || !run_guarded(PM_STEP_SIMPLIFY, module, error))
         return false;
     pm_words_unmark_loads(module);
+    if (!pm_words_disguise_breaks(module, error) || !run_step(PM_STEP_MERGE_BLOCKS, module, error))
+        return false;
+    pm_words_undisguise_breaks(module);
     return true;
 }
 

@@ -54,9 +54,12 @@ void add_simplify(Optimizer &optimizer)
         .RegisterPass(CreateRedundancyEliminationPass())
         .RegisterPass(CreateSimplificationPass())
         .RegisterPass(CreateDeadInsertElimPass())
-        .RegisterPass(dead_code())
-        .RegisterPass(CreateBlockMergePass())
-        .RegisterPass(CreateCompactIdsPass());
+        .RegisterPass(dead_code());
+}
+
+void add_merge_blocks(Optimizer &optimizer)
+{
+    optimizer.RegisterPass(CreateBlockMergePass()).RegisterPass(CreateCompactIdsPass());
 }
 
 void add_passes(Optimizer &optimizer, pm_optimizer_step step)
@@ -73,6 +76,9 @@ void add_passes(Optimizer &optimizer, pm_optimizer_step step)
         break;
     case PM_STEP_SIMPLIFY:
         add_simplify(optimizer);
+        break;
+    case PM_STEP_MERGE_BLOCKS:
+        add_merge_blocks(optimizer);
         break;
     }
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PM_RECIPE_VERSION 2
+#define PM_RECIPE_VERSION 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,7 +21,8 @@ enum pm_optimizer_step {
     PM_STEP_MERGE_RETURN, /* functions that return early get one return, so that they can be inlined
                            */
     PM_STEP_INLINE,       /* callees are inlined */
-    PM_STEP_SIMPLIFY,     /* SSA, dead code, copies, simplify, block merge; ids compacted */
+    PM_STEP_SIMPLIFY,     /* SSA, dead code, copies, simplify */
+    PM_STEP_MERGE_BLOCKS, /* blocks are merged; ids compacted */
 };
 
 enum pm_optimizer_result {

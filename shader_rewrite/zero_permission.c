@@ -328,30 +328,35 @@ bool pm_zero_permission_compute(struct pm_zero_permission *p, const struct pm_ir
 
 /* ---- finite values ---- */
 
-enum { FINITE_DEPTH = 6 }; /* how far back the proof goes */
+/* How far back the proof goes, and how many values it looks at in all: a phi has many ways. */
+enum { FINITE_DEPTH = 6, FINITE_STEPS = 64 };
+
+struct proof {
+    const struct pm_zero_permission *p;
+    int steps; /* left */
+};
 
 static bool is_finite_word(uint32_t word)
 {
     return (word & 0x7f800000) != 0x7f800000;
 }
 
-static bool is_finite(const struct pm_zero_permission *p, const struct pm_ir_def *def, int depth);
+static bool is_finite(struct proof *proof, const struct pm_ir_def *def, int depth);
 
-static bool operands_finite(const struct pm_zero_permission *p, const struct pm_ir_instr *instr,
-                            uint32_t first, uint32_t step, int depth)
+static bool operands_finite(struct proof *proof, const struct pm_ir_instr *instr, uint32_t first,
+                            uint32_t step, int depth)
 {
     for (uint32_t o = first; o < instr->operand_count; o += step)
-        if (instr->operands[o].def && !is_finite(p, instr->operands[o].def, depth))
+        if (instr->operands[o].def && !is_finite(proof, instr->operands[o].def, depth))
             return false;
     return true;
 }
 
-static bool glsl_is_finite(const struct pm_zero_permission *p, const struct pm_ir_instr *instr,
-                           int depth)
+static bool glsl_is_finite(struct proof *proof, const struct pm_ir_instr *instr, int depth)
 {
-    switch (pm_zero_glsl(p, instr)) {
+    switch (pm_zero_glsl(proof->p, instr)) {
     case GLSLstd450NClamp: /* of NaN it is the lower bound */
-        return operands_finite(p, instr, 3, 1, depth);
+        return operands_finite(proof, instr, 3, 1, depth);
     case GLSLstd450Step:
     case GLSLstd450UnpackSnorm4x8:
     case GLSLstd450UnpackUnorm4x8:
@@ -371,17 +376,17 @@ static bool glsl_is_finite(const struct pm_zero_permission *p, const struct pm_i
     case GLSLstd450NMin:
     case GLSLstd450NMax:
     case GLSLstd450FClamp:
-        return operands_finite(p, instr, 2, 1, depth);
+        return operands_finite(proof, instr, 2, 1, depth);
     default:
         return false;
     }
 }
 
-static bool is_finite(const struct pm_zero_permission *p, const struct pm_ir_def *def, int depth)
+static bool is_finite(struct proof *proof, const struct pm_ir_def *def, int depth)
 {
     const struct pm_ir_instr *instr = def->instr;
     int width = instr ? width_of(pm_ir_type_of(instr)) : -1;
-    if (width < 0 || depth == 0)
+    if (width < 0 || depth == 0 || proof->steps-- == 0)
         return false;
     switch (instr->opcode) {
     case SpvOpConstantNull:
@@ -395,18 +400,18 @@ static bool is_finite(const struct pm_zero_permission *p, const struct pm_ir_def
     case SpvOpCopyObject:
     case SpvOpConstantComposite:
     case SpvOpCompositeConstruct:
-        return operands_finite(p, instr, 0, 1, depth - 1);
+        return operands_finite(proof, instr, 0, 1, depth - 1);
     case SpvOpPhi:
-        return operands_finite(p, instr, 0, 2, depth - 1);
+        return operands_finite(proof, instr, 0, 2, depth - 1);
     case SpvOpSelect:
-        return operands_finite(p, instr, 1, 1, depth - 1);
+        return operands_finite(proof, instr, 1, 1, depth - 1);
     case SpvOpCompositeExtract:
-        return is_finite(p, instr->operands[0].def, depth - 1);
+        return is_finite(proof, instr->operands[0].def, depth - 1);
     case SpvOpVectorShuffle:
-        return is_finite(p, instr->operands[0].def, depth - 1) &&
-               is_finite(p, instr->operands[1].def, depth - 1);
+        return is_finite(proof, instr->operands[0].def, depth - 1) &&
+               is_finite(proof, instr->operands[1].def, depth - 1);
     case SpvOpExtInst:
-        return glsl_is_finite(p, instr, depth - 1);
+        return glsl_is_finite(proof, instr, depth - 1);
     default:
         return false;
     }
@@ -414,5 +419,6 @@ static bool is_finite(const struct pm_zero_permission *p, const struct pm_ir_def
 
 bool pm_zero_is_finite(const struct pm_zero_permission *p, const struct pm_ir_def *def)
 {
-    return is_finite(p, def, FINITE_DEPTH);
+    struct proof proof = {p, FINITE_STEPS};
+    return is_finite(&proof, def, FINITE_DEPTH);
 }

@@ -226,11 +226,45 @@ static struct random_value trip_count(struct random_generator *g, bool *uniform)
     return random_emit(g, uint_type, 0, "OpBitwiseAnd", "%%v%u %%v%u", count.id, mask.id);
 }
 
-/* At least once, and again while the counter allows: tested at the end. Else tested first. */
+/* Where a loop is left when its counter is done. */
+enum exit { EXIT_FIRST, EXIT_AT_END, EXIT_INSIDE };
+
+static enum exit random_exit(struct random_generator *g)
+{
+    if (g->options.exits_inside && random_once_in(g, 4))
+        return EXIT_INSIDE;
+    return random_once_in(g, 3) ? EXIT_AT_END : EXIT_FIRST;
+}
+
+/* In a block that writes first what the loop made: the only one that leaves, if no other breaks. */
+static void leave_inside(struct random_generator *g, uint32_t counter, struct random_value trips,
+                         uint32_t merge)
+{
+    const uint32_t inside = g->next++, stays = g->next++;
+    random_operation(g);
+    struct random_value made =
+        random_emit(g, uint_type, 0, "OpBitwiseAnd", "%%v%u %%u_31", counter);
+    const uint32_t pointer = g->next++;
+    pm_buffer_printf(&g->body, "%%v%u = OpAccessChain %%sb_u32_1 %%in_uints %%u_0 %%v%u\n", pointer,
+                     made.id);
+    made = random_emit(g, uint_type, 0, "OpLoad", "%%v%u", pointer);
+    struct random_value more =
+        random_emit(g, bool_type, 0, "OpULessThan", "%%v%u %%v%u", counter, trips.id);
+    pm_buffer_printf(&g->body, "OpSelectionMerge %%v%u None\n", stays);
+    pm_buffer_printf(&g->body, "OpBranchConditional %%v%u %%v%u %%v%u\n", more.id, stays, inside);
+    const uint32_t kept = g->value_count;
+    begin_block(g, inside);
+    write_out(g, made);
+    write_out(g, random_any(g, random_any_type(g)));
+    branch(g, merge);
+    g->value_count = kept;
+    begin_block(g, stays);
+}
+
 static void loop(struct random_generator *g)
 {
     bool uniform;
-    const bool at_end = random_once_in(g, 3);
+    const enum exit exit = random_exit(g);
     struct random_value trips = trip_count(g, &uniform);
     const struct random_type carried_type = random_int_type(g);
     struct random_value first = random_any(g, carried_type);
@@ -246,7 +280,7 @@ static void loop(struct random_generator *g)
                      "OpLoopMerge %%v%u %%v%u None\n",
                      carried, RANDOM_TYPE_ARGS(carried_type), first.id, before, carried_next, next,
                      merge, next);
-    branch(g, at_end ? body : test);
+    branch(g, exit == EXIT_FIRST ? test : body);
     const uint32_t kept = g->value_count;
     const struct random_place outer = g->place;
     /* An invocation may leave early, and then the others are alone. */
@@ -256,7 +290,7 @@ static void loop(struct random_generator *g)
                                      .break_label = leaves ? merge : 0,
                                      .continue_label = leaves ? next : 0,
                                      .uniform = outer.uniform && uniform && !leaves};
-    if (!at_end) {
+    if (exit == EXIT_FIRST) {
         begin_block(g, test);
         struct random_value more =
             random_emit(g, bool_type, 0, "OpULessThan", "%%v%u %%v%u", counter, trips.id);
@@ -267,6 +301,8 @@ static void loop(struct random_generator *g)
         g->values[g->value_count++] = (struct random_value){counter, uint_type, 0};
         g->values[g->value_count++] = (struct random_value){carried, carried_type, 0};
     }
+    if (exit == EXIT_INSIDE)
+        leave_inside(g, counter, trips, merge);
     statements(g);
     branch(g, next);
     g->value_count = kept;
@@ -276,7 +312,7 @@ static void loop(struct random_generator *g)
                      "%%v%u = OpIAdd " RANDOM_TYPE " %%v%u %%v%u\n",
                      counter_next, counter, carried_next, RANDOM_TYPE_ARGS(carried_type), carried,
                      first.id);
-    if (at_end) {
+    if (exit == EXIT_AT_END) {
         struct random_value more =
             random_emit(g, bool_type, 0, "OpULessThan", "%%v%u %%v%u", counter_next, trips.id);
         pm_buffer_printf(&g->body, "OpBranchConditional %%v%u %%v%u %%v%u\n", more.id, header,

@@ -37,6 +37,7 @@ struct random_shader_options {
     bool specials;       /* not clean */
     bool float64, int64; /* what the device has */
     bool demote;
+    bool exits_inside; /* of loops, in a block of its own that does more than leave */
     uint32_t statements; /* at most */
 };
 

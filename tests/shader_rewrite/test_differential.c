@@ -301,6 +301,8 @@ static struct random_shader_options options_of(uint64_t seed)
         .int64 = differential.gpu.int64 && seed % 16 >= 10,
         /* SwiftShader lets some demoted fragments of originals write (seed 3021). */
         .demote = differential.gpu.demote && !differential.gpu.swiftshader,
+        /* What such a block does SwiftShader does behind the loop, also the game's own shader's. */
+        .exits_inside = !differential.gpu.swiftshader,
     };
 }
 

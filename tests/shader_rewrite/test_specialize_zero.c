@@ -232,6 +232,34 @@ static void test_long(void **state)
     subject_finish(&s);
 }
 
+/* A product whose other factor comes through switches with a hundred ways each, most of which have
+ * the value from before: whether it is finite is not asked along every path. */
+static void test_wide(void **state)
+{
+    (void)state;
+    enum { SWITCHES = 5, WAYS = 100, BODY_MOST = 1 << 17 };
+    char *body = malloc(BODY_MOST), *end = body;
+    assert_non_null(body);
+    end += sprintf(end, "%%w = OpExtInst %%float %%glsl FMax %%v0 %%f0\n"
+                        "%%x0 = OpConvertUToF %%float %%at\nOpBranch %%s1\n");
+    for (int s = 1; s <= SWITCHES; s++) {
+        end += sprintf(end, "%%s%d = OpLabel\nOpSelectionMerge %%m%d None\nOpSwitch %%at %%m%d", s,
+                       s, s);
+        for (int i = 0; i < WAYS; i++)
+            end += sprintf(end, " %d %%c%d_%d", i, s, i);
+        for (int i = 0; i < WAYS; i++)
+            end += sprintf(end, "\n%%c%d_%d = OpLabel\nOpBranch %%m%d", s, i, s);
+        end += sprintf(end, "\n%%m%d = OpLabel\n%%x%d = OpPhi %%float %%x%d %%s%d", s, s, s - 1, s);
+        for (int i = 0; i < WAYS; i++)
+            end += sprintf(end, i ? " %%x%d %%c%d_%d" : " %%f%d %%c%d_%d", i ? s - 1 : 7, s, i);
+        end += sprintf(end, s < SWITCHES ? "\nOpBranch %%s%d\n" : "\n", s + 1);
+    }
+    end += sprintf(end, "%%result = OpFMul %%float %%x%d %%w\n", SWITCHES);
+    assert_true(end - body < BODY_MOST);
+    assert_int_equal(try_figure_1("", "", "", body, PM_FLOAT_ZERO_NEVER), 0);
+    free(body);
+}
+
 /* ---- permission (HAZARDS 7) ---- */
 
 static void test_permission(void **state)
@@ -494,11 +522,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figure_1),      cmocka_unit_test(test_filter),
         cmocka_unit_test(test_heuristic),     cmocka_unit_test(test_least_share),
-        cmocka_unit_test(test_long),          cmocka_unit_test(test_permission),
-        cmocka_unit_test(test_finite),        cmocka_unit_test(test_bits_are_seen),
-        cmocka_unit_test(test_barrier),       cmocka_unit_test(test_memory_order),
-        cmocka_unit_test(test_opaque_values), cmocka_unit_test(test_corpus),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_long),          cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_permission),    cmocka_unit_test(test_finite),
+        cmocka_unit_test(test_bits_are_seen), cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_memory_order),  cmocka_unit_test(test_opaque_values),
+        cmocka_unit_test(test_corpus),        cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

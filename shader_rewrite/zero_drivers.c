@@ -1,6 +1,7 @@
 #include "shader_rewrite/zero_drivers.h"
 
-/* Values looked at, of one that may be made of what a loop reads. */
+/* Values looked at of each that leaves a loop, which may be made of what the loop reads: also such
+ * as come before the region, so only so many. */
 enum { MOST_STEPS = 64 };
 
 /* What stands in S for a value, its copy under its own name; NULL: a constant. */
@@ -42,8 +43,8 @@ static bool joins_level(struct pm_zero_work *w, struct pm_zero_region *region,
 
 /* ---- what is loaded in loops ---- */
 
-/* A value that S uses behind a loop, and what is left of MOST_STEPS to find out how it is made. */
-struct leaving {
+/* How a value that S uses behind a loop is made, and what is left of MOST_STEPS to find out. */
+struct making {
     struct pm_zero_work *w;
     struct pm_zero_region *region;
     uint32_t loop;
@@ -57,48 +58,48 @@ static bool is_in_loop(const struct pm_zero_work *w, uint32_t loop, const struct
 }
 
 /* Whether the original makes one value of another without an OpPhi in between. */
-static bool is_made_of(struct leaving *l, const struct pm_ir_def *def, const struct pm_ir_def *of)
+static bool is_made_of(struct making *m, const struct pm_ir_def *def, const struct pm_ir_def *of)
 {
     if (def == of)
         return true;
-    if (!def->instr->block || def->instr->opcode == SpvOpPhi || !l->steps)
+    if (!def->instr->block || def->instr->opcode == SpvOpPhi || !m->steps)
         return false;
-    l->steps--;
+    m->steps--;
     for (uint32_t o = 0; o < def->instr->operand_count; o++)
-        if (def->instr->operands[o].def && is_made_of(l, def->instr->operands[o].def, of))
+        if (def->instr->operands[o].def && is_made_of(m, def->instr->operands[o].def, of))
             return true;
     return false;
 }
 
 /* Whether S reads a value from memory in the loop, or makes it of such, where the original has an
  * OpPhi in between; it had one already if `past`. Out of steps it may. */
-static bool reads_past_phi(struct leaving *l, struct pm_ir_def *def, bool past)
+static bool reads_past_phi(struct making *m, struct pm_ir_def *def, bool past)
 {
-    struct pm_ir_def *stands = stands_in_copy(l->w, l->region, def);
+    struct pm_ir_def *stands = stands_in_copy(m->w, m->region, def);
     const struct pm_ir_instr *instr = stands ? stands->instr : NULL;
     if (!instr || !instr->block || instr->opcode == SpvOpPhi ||
-        !is_in_loop(l->w, l->loop, instr->block))
+        !is_in_loop(m->w, m->loop, instr->block))
         return false;
-    past = past || !is_made_of(l, def, stands);
-    struct pm_zero_access access = pm_zero_access_of(&l->w->memory, instr);
+    past = past || !is_made_of(m, def, stands);
+    struct pm_zero_access access = pm_zero_access_of(&m->w->memory, instr);
     if (access.reads || access.stops)
         return past;
-    if (!l->steps)
+    if (!m->steps)
         return true;
-    l->steps--;
+    m->steps--;
     for (uint32_t o = 0; o < instr->operand_count; o++)
-        if (instr->operands[o].def && reads_past_phi(l, instr->operands[o].def, past))
+        if (instr->operands[o].def && reads_past_phi(m, instr->operands[o].def, past))
             return true;
     return false;
 }
 
-static bool is_used_behind(const struct leaving *l, const struct pm_ir_def *def)
+static bool is_used_behind(const struct making *m, const struct pm_ir_def *def)
 {
     for (const struct pm_ir_operand *use = def->first_use; use; use = use->next_use) {
         const struct pm_ir_instr *user = use->user;
         const struct pm_zero_state *of =
-            user->result ? pm_zero_state_of(l->w, l->region, user->result) : NULL;
-        if (user->block && !(of && !of->needed) && !is_in_loop(l->w, l->loop, user->block))
+            user->result ? pm_zero_state_of(m->w, m->region, user->result) : NULL;
+        if (user->block && !(of && !of->needed) && !is_in_loop(m->w, m->loop, user->block))
             return true;
     }
     return false;
@@ -117,8 +118,8 @@ static bool leaves_loop(struct pm_zero_work *w, struct pm_zero_region *region,
         return false;
     uint32_t loop = loops->loop_of[stands->instr->block->index];
     for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent) {
-        struct leaving l = {w, region, loop, MOST_STEPS};
-        if (is_used_behind(&l, def) && reads_past_phi(&l, def, false))
+        struct making m = {w, region, loop, MOST_STEPS};
+        if (is_used_behind(&m, def) && reads_past_phi(&m, def, false))
             return true;
     }
     return false;
@@ -137,78 +138,28 @@ static bool folds_phi(struct pm_zero_work *w, struct pm_zero_region *region)
     return false;
 }
 
-/* ---- what is chosen in loops ---- */
-
-/* Whether a value of a loop is used behind it otherwise than by an OpPhi, as `user` does. */
-static bool is_used_directly(const struct pm_zero_work *w, uint32_t loop,
-                             const struct pm_ir_instr *user)
+/* Whether what a check in a loop chooses decides a value that is used behind it. Right, but
+ * lavapipe 22.3 chooses again for lanes that left the loop, by what the check finds of the others
+ * (seen: zero_regions/leaving_made.comp). */
+static bool chooses_behind(const struct pm_zero_work *w, const struct pm_zero_region *region,
+                           const struct pm_ir_instr *instr, uint32_t loop)
 {
-    return user->block && user->opcode != SpvOpPhi && !is_in_loop(w, loop, user->block);
-}
-
-static bool loop_has_direct_uses(const struct pm_zero_work *w, uint32_t loop)
-{
-    for (const struct pm_ir_block *b = w->function->first_block; b; b = b->next) {
-        if (!is_in_loop(w, loop, b))
-            continue;
-        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-            for (const struct pm_ir_operand *use = i->result ? i->result->first_use : NULL; use;
-                 use = use->next_use)
-                if (is_used_directly(w, loop, use->user))
-                    return true;
-    }
-    return false;
-}
-
-/* Whether what leaves the region within the loop comes behind the loop without an OpPhi of the
- * loop's header or behind it. Out of steps it may. */
-static bool comes_behind(struct leaving *l, const struct pm_ir_def *def)
-{
-    uint32_t header = pm_loops(l->w->function)->loops[l->loop].header;
-    for (const struct pm_ir_operand *use = def->first_use; use; use = use->next_use) {
-        const struct pm_ir_instr *user = use->user;
-        if (is_used_directly(l->w, l->loop, user))
-            return true;
-        if (!user->block || !user->result || pm_zero_in_region(l->region, user) ||
-            !is_in_loop(l->w, l->loop, user->block) ||
-            (user->opcode == SpvOpPhi && user->block->index == header))
-            continue;
-        if (!l->steps)
-            return true;
-        l->steps--;
-        if (comes_behind(l, user->result))
-            return true;
-    }
-    return false;
-}
-
-/* Whether a value that a check in a loop chooses is used behind the loop. Right, but lavapipe 22.3
- * chooses again for lanes that left the loop, by what the check finds of the others (seen:
- * zero_regions/leaving_made.comp). */
-static bool chooses_in_loop(struct pm_zero_work *w, struct pm_zero_region *region)
-{
-    uint32_t loop = pm_loops(w->function)->loop_of[region->parts[0].block];
-    if (loop == PM_NO_LOOP || !loop_has_direct_uses(w, loop))
-        return false;
-    for (uint32_t p = 0; p < region->count; p++)
-        for (uint32_t i = 0; i < region->parts[p].count; i++) {
-            const struct pm_ir_def *def = region->parts[p].instrs[i]->result;
-            const struct pm_zero_state *state = def ? pm_zero_state_of(w, region, def) : NULL;
-            struct leaving l = {w, region, loop, MOST_STEPS};
-            if (state && state->leaves && comes_behind(&l, def))
-                return true;
-        }
-    return false;
+    const struct pm_zero_state *state =
+        instr->result ? pm_zero_state_of(w, region, instr->result) : NULL;
+    return state && state->leaves &&
+           pm_zero_leaving_has(&w->leaving, pm_loops(w->function), instr->result, loop);
 }
 
 const char *pm_zero_driver_bug(struct pm_zero_work *w, struct pm_zero_region *region)
 {
-    if (chooses_in_loop(w, region))
-        return "a value that is chosen in a loop would leave it without a phi";
+    const struct pm_loops *loops = pm_loops(w->function);
+    uint32_t loop = loops->loop_of[region->parts[0].block]; /* with the check */
     bool phi = folds_phi(w, region);
     for (uint32_t p = 0; p < region->count; p++)
         for (uint32_t i = 0; i < region->parts[p].count; i++) {
             const struct pm_ir_instr *instr = region->parts[p].instrs[i];
+            if (loop != PM_NO_LOOP && chooses_behind(w, region, instr, loop))
+                return "what is chosen in a loop would decide a value that leaves it without a phi";
             if (w->levels.asked && joins_level(w, region, instr))
                 return "a push constant that is a texture's level of detail would be joined";
             if (phi && leaves_loop(w, region, instr->result))

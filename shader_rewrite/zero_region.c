@@ -37,6 +37,7 @@ bool pm_zero_work_init(struct pm_zero_work *w, struct pm_ir_module *module,
     w->hoisted = pm_arena_zalloc(arena, PM_ZERO_MOST_HOISTED, sizeof(struct pm_ir_instr *));
     if (!w->states || !w->stack || !w->part_epoch || !w->part_of || !w->order || !w->parts ||
         !w->construct_epoch || !w->room || !w->hoisted ||
+        !pm_zero_leaving_compute(&w->leaving, module, function, arena) ||
         !pm_zero_levels_compute(&w->levels, &w->memory, module, function, arena) ||
         !pm_zero_permission_compute(&w->permission, module, function, float_zero, arena))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");

@@ -16,11 +16,11 @@
  */
 #pragma once
 
-#include "shader_rewrite/analysis_loops.h"
 #include "shader_rewrite/costs.h"
 #include "shader_rewrite/points_values.h"
 #include "shader_rewrite/zero_access.h"
 #include "shader_rewrite/zero_fold.h"
+#include "shader_rewrite/zero_leaving.h"
 #include "shader_rewrite/zero_levels.h"
 
 #define PM_ZERO_NO_PART UINT32_MAX
@@ -48,6 +48,7 @@ struct pm_zero_work {
     struct pm_number_types types; /* of which there can be constants, beside bool */
     struct pm_zero_permission permission;
     struct pm_zero_memory memory;
+    struct pm_zero_leaving leaving;
     struct pm_zero_levels levels;
     const struct pm_costs *costs;
     const double *weights; /* by block: subgroups over entry subgroups */

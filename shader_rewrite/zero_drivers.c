@@ -140,7 +140,7 @@ static bool folds_phi(struct pm_zero_work *w, struct pm_zero_region *region)
 
 /* Whether what a check in a loop chooses decides a value that is used behind it. Right, but
  * lavapipe 22.3 chooses again for lanes that left the loop, by what the check finds of the others
- * (seen: zero_regions/leaving_made.comp). */
+ * (seen: zero_regions/leaving_made.comp, leaving_branch.comp, leaving_phi.comp). */
 static bool chooses_behind(const struct pm_zero_work *w, const struct pm_zero_region *region,
                            const struct pm_ir_instr *instr, uint32_t loop)
 {

@@ -4,10 +4,13 @@ enum { MOST_DEPTH = 64 };
 
 struct finding {
     struct pm_zero_leaving *leaving;
+    const struct pm_cfg *cfg;
+    const struct pm_dominators *dominators;
     const struct pm_loops *loops;
     struct pm_ir_def **stack; /* whose operands are to be looked at */
     uint32_t stack_count;
-    bool *stacked; /* by id */
+    bool *stacked;    /* by id */
+    uint64_t *chosen; /* by block: the loops for which its branches were looked for */
 };
 
 /* ---- loops as bits ---- */
@@ -50,13 +53,30 @@ static void add(struct finding *f, struct pm_ir_def *def, uint64_t bits)
     f->stacked[def->id] = true;
 }
 
+static bool has_one_value(const struct pm_ir_instr *phi)
+{
+    for (uint32_t o = 2; o < phi->operand_count; o += 2)
+        if (phi->operands[o].def != phi->operands[0].def)
+            return false;
+    return true;
+}
+
+/* Where it is used: in an OpPhi at the end of the block that leads there, if the OpPhi has but one
+ * value, which drivers put in its place, then in its own block. */
+static const struct pm_ir_block *used_in(const struct pm_ir_operand *use)
+{
+    const struct pm_ir_instr *user = use->user;
+    bool behind_edge = user->block && user->opcode == SpvOpPhi && !has_one_value(user);
+    return behind_edge ? pm_ir_block_of(use[1].def) : user->block;
+}
+
 static void add_direct(struct finding *f, const struct pm_ir_instr *instr)
 {
     uint64_t own = loops_around(f->loops, instr->block, instr->block), bits = 0;
     for (const struct pm_ir_operand *use = instr->result->first_use; own && use;
          use = use->next_use) {
-        const struct pm_ir_block *block = use->user->block;
-        if (block && use->user->opcode != SpvOpPhi)
+        const struct pm_ir_block *block = used_in(use);
+        if (block)
             bits |= own & ~loops_around(f->loops, instr->block, block);
     }
     add(f, instr->result, bits);
@@ -71,6 +91,31 @@ static void add_operand(struct finding *f, struct pm_ir_def *def, const struct p
         add(f, def, bits & loops_around(f->loops, instr->block, block));
 }
 
+/* The branches that decide by which way a block is come to: above each way up to the immediate
+ * dominator, but for those whose own ways have met in between. A driver may turn them and the
+ * OpPhi into a selection; not so with loops, behind them or in them. */
+static void add_branches(struct finding *f, const struct pm_ir_block *block, uint64_t bits)
+{
+    const struct pm_graph *g = &f->cfg->flow;
+    uint32_t b = block->index, above = f->dominators->parent[b], loop = f->loops->loop_of[b];
+    if (above == PM_NO_BLOCK || !(bits & ~f->chosen[b]))
+        return;
+    f->chosen[b] |= bits;
+    for (uint32_t p = g->predecessor_start[b]; p < g->predecessor_start[b + 1]; p++) {
+        uint32_t at = g->predecessors[p], last = PM_NO_BLOCK;
+        while (at != PM_NO_BLOCK) {
+            const struct pm_ir_block *from = f->cfg->blocks[at];
+            const struct pm_ir_instr *end = pm_ir_terminator(from), *merge = pm_ir_merge(from);
+            bool met = merge && pm_ir_block_of(merge->operands[0].def)->index == last;
+            bool branches = end->opcode == SpvOpBranchConditional || end->opcode == SpvOpSwitch;
+            if (branches && !met && f->loops->loop_of[at] == loop)
+                add_operand(f, end->operands[0].def, block, bits);
+            last = at;
+            at = at == above ? PM_NO_BLOCK : f->dominators->parent[at];
+        }
+    }
+}
+
 static void add_operands(struct finding *f, const struct pm_ir_instr *instr)
 {
     uint64_t bits = f->leaving->loops[instr->result->id];
@@ -82,6 +127,8 @@ static void add_operands(struct finding *f, const struct pm_ir_instr *instr)
     const struct pm_ir_instr *merge = pm_ir_merge(instr->block);
     if (merge && merge->opcode == SpvOpLoopMerge) /* of lanes that left the loop it stays */
         bits &= ~bit_of(f->loops, f->loops->loop_of[instr->block->index]);
+    else
+        add_branches(f, instr->block, bits);
     for (uint32_t o = 0; o < instr->operand_count; o += 2)
         add_operand(f, instr->operands[o].def, instr->block, bits);
 }
@@ -90,13 +137,14 @@ bool pm_zero_leaving_compute(struct pm_zero_leaving *leaving, const struct pm_ir
                              const struct pm_ir_function *function, struct pm_arena *arena)
 {
     *leaving = (struct pm_zero_leaving){0};
-    struct finding f = {leaving, pm_loops(function)};
+    struct finding f = {leaving, pm_cfg(function), pm_dominators(function), pm_loops(function)};
     if (!f.loops->count)
         return true;
     leaving->loops = pm_arena_zalloc(arena, module->bound, sizeof(uint64_t));
     f.stack = pm_arena_zalloc(arena, module->bound, sizeof(*f.stack));
     f.stacked = pm_arena_zalloc(arena, module->bound, sizeof(bool));
-    if (!leaving->loops || !f.stack || !f.stacked)
+    f.chosen = pm_arena_zalloc(arena, f.cfg->count, sizeof(uint64_t));
+    if (!leaving->loops || !f.stack || !f.stacked || !f.chosen)
         return false;
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)

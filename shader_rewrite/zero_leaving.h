@@ -1,8 +1,8 @@
 /*
- * Which values of a loop decide a value that comes behind it without an OpPhi. Some drivers compute
- * such a value again in every turn of the loop, also for lanes that have left it. That is right as
- * long as the lane alone decides it, and no check that asks the lanes which are left
- * (zero_drivers.c).
+ * Which values of a loop decide a value that comes behind it without an OpPhi: as operands, and as
+ * conditions of branches that choose in an OpPhi. Some drivers compute such a value again in every
+ * turn of the loop, also for lanes that have left it. That is right as long as the lane alone
+ * decides it, and no check that asks the lanes which are left (zero_drivers.c).
  *
  * Found once for a function, in time proportional to its size times how deep it nests.
  *
@@ -16,7 +16,7 @@ struct pm_zero_leaving {
     uint64_t *loops; /* by id: behind which of the loops around it; bit 0 is the outermost */
 };
 
-/* Loops are required. false: out of memory. */
+/* Dominators and loops are required. false: out of memory. */
 bool pm_zero_leaving_compute(struct pm_zero_leaving *leaving, const struct pm_ir_module *module,
                              const struct pm_ir_function *function, struct pm_arena *arena);
 

@@ -37,7 +37,7 @@ static bool can_be_opaque(const struct pm_ir_instr *constant)
 /* 0, of the candidate's first element, which is a zero or, if the device flushes those, a denormal:
  * the exponent's bits; of floats of other widths the integer part. A denormal half is a normal
  * float. */
-static struct pm_ir_def *build_none(const struct pm_zero_opaque *o)
+static struct pm_ir_def *build_hidden_zero(const struct pm_zero_opaque *o)
 {
     struct pm_ir_block *block = o->region->parts[0].copy;
     struct pm_ir_builder b = {o->module, block, block->body.first};
@@ -69,18 +69,18 @@ static struct pm_ir_def *build_opaque(const struct pm_zero_opaque *o, struct pm_
                                       struct pm_ir_def *constant)
 {
     struct pm_ir_builder b = {o->module, before->block, before};
-    struct pm_ir_def *type = constant->instr->type.def, *none = o->none;
+    struct pm_ir_def *type = constant->instr->type.def, *zero = o->hidden_zero;
     struct pm_ir_def *uint = pm_ir_type_int(o->module, 32, false);
     if (type->instr->opcode == SpvOpTypeVector) {
         uint32_t count = pm_ir_operand_word(&type->instr->operands[1]);
         struct pm_ir_arg args[PM_ZERO_ELEMENTS];
         for (uint32_t i = 0; i < count && i < PM_ZERO_ELEMENTS; i++)
-            args[i] = pm_ir_id(none);
+            args[i] = pm_ir_id(zero);
         uint = pm_ir_type_vector(o->module, uint, count);
-        none = pm_ir_build(&b, SpvOpCompositeConstruct, uint, args, count);
+        zero = pm_ir_build(&b, SpvOpCompositeConstruct, uint, args, count);
     }
     struct pm_ir_def *bits = pm_ir_build(&b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(constant)));
-    bits = pm_ir_build(&b, SpvOpBitwiseOr, uint, PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(none)));
+    bits = pm_ir_build(&b, SpvOpBitwiseOr, uint, PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(zero)));
     return pm_ir_build(&b, SpvOpBitcast, type, PM_IR_ARGS(pm_ir_id(bits)));
 }
 
@@ -101,17 +101,17 @@ void pm_zero_make_opaque(struct pm_zero_opaque *o, const struct pm_ir_instr *ins
 {
     if (o->module->failed || copy->opcode == SpvOpPhi || !copy->result)
         return;
-    bool all = is_rounded_freely(copy);
-    if (!all && !has_constants_alone(copy))
+    bool rounded_freely = is_rounded_freely(copy);
+    if (!rounded_freely && !has_constants_alone(copy))
         return;
     for (uint32_t i = 0; i < copy->operand_count; i++) {
         const struct pm_ir_instr *operand = pm_ir_operand_instr(copy, i);
         if (!operand || operand == pm_ir_operand_instr(instr, i) || !can_be_opaque(operand))
             continue;
-        if (!o->none)
-            o->none = build_none(o);
+        if (!o->hidden_zero)
+            o->hidden_zero = build_hidden_zero(o);
         pm_ir_operand_set(&copy->operands[i], build_opaque(o, copy, operand->result));
-        if (!all)
+        if (!rounded_freely)
             return;
     }
 }

@@ -150,6 +150,12 @@ struct pm_ir_instr *pm_ir_block_start(const struct pm_ir_block *block)
     return start;
 }
 
+struct pm_ir_instr *pm_ir_block_end(const struct pm_ir_block *block)
+{
+    struct pm_ir_instr *merge = pm_ir_merge(block);
+    return merge ? merge : pm_ir_terminator(block);
+}
+
 void pm_ir_phi_add(struct pm_ir_module *module, struct pm_ir_instr *phi, struct pm_ir_def *value,
                    struct pm_ir_block *predecessor)
 {

@@ -133,6 +133,8 @@ struct pm_ir_block *pm_ir_block_split(struct pm_ir_module *module, struct pm_ir_
 /* The first instruction that is no OpPhi and, in a function's first block, no OpVariable, with the
  * lines before it. */
 struct pm_ir_instr *pm_ir_block_start(const struct pm_ir_block *block);
+/* Its merge instruction, else its terminator. */
+struct pm_ir_instr *pm_ir_block_end(const struct pm_ir_block *block);
 
 /* Adds a (value, predecessor) pair to an OpPhi. */
 void pm_ir_phi_add(struct pm_ir_module *module, struct pm_ir_instr *phi, struct pm_ir_def *value,

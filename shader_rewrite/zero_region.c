@@ -78,19 +78,12 @@ static struct pm_zero_part *add_part(struct finding *f, uint32_t block)
     return part;
 }
 
-/* Where a block's instructions end: its merge instruction or its terminator. */
-static const struct pm_ir_instr *end_of(const struct pm_ir_block *block)
-{
-    const struct pm_ir_instr *merge = pm_ir_merge(block);
-    return merge ? merge : pm_ir_terminator(block);
-}
-
 /* Gives the part the block's instructions from `first` on that do not stay; false: something in
  * between stops the region there. */
 static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir_instr *first)
 {
     uint32_t index = (uint32_t)(part - f->region->parts);
-    const struct pm_ir_instr *end = end_of(f->w->cfg->blocks[part->block]);
+    const struct pm_ir_instr *end = pm_ir_block_end(f->w->cfg->blocks[part->block]);
     for (struct pm_ir_instr *i = first; i && i != end; i = i->next) {
         if (pm_zero_stays(f->region, i))
             continue;
@@ -121,7 +114,7 @@ static void take_end(struct finding *f, struct pm_zero_part *part)
 static bool block_may_be_in(const struct finding *f, uint32_t index)
 {
     const struct pm_ir_block *block = f->w->cfg->blocks[index];
-    const struct pm_ir_instr *end = end_of(block);
+    const struct pm_ir_instr *end = pm_ir_block_end(block);
     for (const struct pm_ir_instr *i = block->body.first; i && i != end; i = i->next)
         if (pm_zero_region_access(f->w, i).stops)
             return false;

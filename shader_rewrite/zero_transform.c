@@ -95,13 +95,6 @@ bool pm_zero_can_transform(struct pm_zero_work *w, struct pm_zero_region *region
 
 /* ---- parting the blocks ---- */
 
-/* Where a block's instructions end: its merge instruction or its terminator. */
-static struct pm_ir_instr *end_of(const struct pm_ir_block *block)
-{
-    struct pm_ir_instr *merge = pm_ir_merge(block);
-    return merge ? merge : pm_ir_terminator(block);
-}
-
 static void move_before(struct pm_ir_block *block, struct pm_ir_instr *end,
                         struct pm_ir_instr *instr)
 {
@@ -115,7 +108,7 @@ static struct pm_ir_instr *move_behind(struct pm_ir_block *block,
                                        const struct pm_zero_region *region,
                                        struct pm_ir_instr *first)
 {
-    struct pm_ir_instr *end = end_of(block), *behind = end, *next;
+    struct pm_ir_instr *end = pm_ir_block_end(block), *behind = end, *next;
     for (struct pm_ir_instr *i = first; i != behind && i != end; i = next) {
         next = i->next;
         if (pm_zero_in_region(region, i) || pm_zero_stays(region, i))
@@ -242,7 +235,7 @@ bool pm_zero_transform(struct pm_zero_work *w, struct pm_zero_region *region,
     struct pm_ir_block *block = w->cfg->blocks[region->parts[0].block];
     struct pm_ir_block *end = w->cfg->blocks[last->block];
     for (uint32_t i = 0; i < region->hoisted_count; i++)
-        move_before(block, end_of(block), w->hoisted[i]);
+        move_before(block, pm_ir_block_end(block), w->hoisted[i]);
     if (!pm_zero_clone(w, region, block))
         return false;
     struct pm_ir_block *first_copy = region->parts[0].copy;

@@ -74,6 +74,7 @@ static void finish(struct shader *s)
 enum input {
     PLAIN, /* no NaN, infinity or negative zero */
     WILD,
+    DENORMALS, /* as PLAIN, but most zeroes are denormals */
 };
 
 /* Zeroes in whole workgroups, in whole subgroups and in single lanes. */
@@ -97,6 +98,8 @@ static void fill_input(uint32_t *words, enum input input)
                     *word = wild[pm_random_below(&random, 6)];
                 if (input == WILD && *word == 0 && (g & 1))
                     *word = 0x80000000;
+                if (input == DENORMALS && *word == 0)
+                    *word = pm_random_below(&random, 0x800000);
             }
         }
     }
@@ -285,6 +288,14 @@ static void test_never(void **state)
         check(shaders[i].name, shaders[i].stage, PM_FLOAT_ZERO_NEVER, WILD);
 }
 
+/* Where a driver flushes denormals they pass the check as zeroes, and S hides constants behind no
+ * bits of theirs; where it does not, they do not pass. */
+static void test_denormals(void **state)
+{
+    (void)state;
+    check("constants.comp", PM_STAGE_COMPUTE, PM_FLOAT_ZERO_SHADER, DENORMALS);
+}
+
 /* HAZARDS 7: with permission, in the groups whose %w is zero in every lane (of either sign),
  * 0 * x is +0 whatever x is; everything else is as it was, bit by bit. */
 static void fill_difference(uint32_t *words)
@@ -390,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_permitted),
         cmocka_unit_test(test_never),
+        cmocka_unit_test(test_denormals),
         cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -105,10 +105,19 @@ static bool is_used_behind(const struct making *m, const struct pm_ir_def *def)
     return false;
 }
 
-/* Whether S would use, behind a loop, what it reads from memory in it, or makes of that, where the
- * original has an OpPhi in between. Right, but SwiftShader and lavapipe 22.3 then have another
- * value for lanes that left the loop before the others (seen: zero_regions/leaving.comp,
- * leaving_made.comp). */
+/* Whether a value of the loop, which S may have, decides one that comes behind it. */
+static bool decides_behind(const struct making *m, const struct pm_ir_def *def)
+{
+    const struct pm_zero_state *state = pm_zero_state_of(m->w, m->region, def);
+    return state && (state->needed || state->value.same) &&
+           is_in_loop(m->w, m->loop, def->instr->block) &&
+           pm_zero_leaving_has(&m->w->leaving, pm_loops(m->w->function), def, m->loop);
+}
+
+/* Whether what S reads from memory in a loop, or makes of that, would be used behind it, or decide
+ * what is, where the original has an OpPhi in between. Right, but SwiftShader and lavapipe 22.3
+ * then have another value for lanes that left the loop before the others (seen:
+ * zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp). */
 static bool leaves_loop(struct pm_zero_work *w, struct pm_zero_region *region,
                         struct pm_ir_def *def)
 {
@@ -119,7 +128,7 @@ static bool leaves_loop(struct pm_zero_work *w, struct pm_zero_region *region,
     uint32_t loop = loops->loop_of[stands->instr->block->index];
     for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent) {
         struct making m = {w, region, loop, MOST_STEPS};
-        if (is_used_behind(&m, def) && reads_past_phi(&m, def, false))
+        if ((is_used_behind(&m, def) || decides_behind(&m, def)) && reads_past_phi(&m, def, false))
             return true;
     }
     return false;

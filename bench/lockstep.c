@@ -48,10 +48,14 @@ bool pm_lockstep_start(struct pm_side *sides, size_t count, struct pm_error *err
     return true;
 }
 
-static bool step(struct pm_side *side, double *milliseconds, struct pm_error *error)
+static bool ask(struct pm_side *side, struct pm_error *error)
 {
-    if (write(side->in, ".", 1) != 1)
-        return pm_fail_errno(error, errno, "%s takes no more input", side->words[0]);
+    return write(side->in, ".", 1) == 1 ||
+           pm_fail_errno(error, errno, "%s takes no more input", side->words[0]);
+}
+
+static bool hear(struct pm_side *side, double *milliseconds, struct pm_error *error)
+{
     for (;;) {
         char *end = memchr(side->text, '\n', side->length);
         if (end) {
@@ -82,7 +86,20 @@ bool pm_lockstep_round(struct pm_side *sides, size_t count, struct pm_random *ra
         order[j] = i;
     }
     for (size_t i = 0; i < count; i++)
-        if (!step(&sides[order[i]], &milliseconds[order[i]], error))
+        if (!ask(&sides[order[i]], error) ||
+            !hear(&sides[order[i]], &milliseconds[order[i]], error))
+            return false;
+    return true;
+}
+
+bool pm_lockstep_together(struct pm_side *sides, size_t count, struct pm_error *error)
+{
+    double milliseconds;
+    for (size_t i = 0; i < count; i++)
+        if (!ask(&sides[i], error))
+            return false;
+    for (size_t i = 0; i < count; i++)
+        if (!hear(&sides[i], &milliseconds, error))
             return false;
     return true;
 }

@@ -34,6 +34,9 @@ bool pm_lockstep_start(struct pm_side *sides, size_t count, struct pm_error *err
 bool pm_lockstep_round(struct pm_side *sides, size_t count, struct pm_random *random,
                        double *milliseconds, struct pm_error *error);
 
+/* One frame of each at the same time, where what it takes does not matter. */
+bool pm_lockstep_together(struct pm_side *sides, size_t count, struct pm_error *error);
+
 /* Ends their input and waits for them. false: one did not end with 0. */
 bool pm_lockstep_stop(struct pm_side *sides, size_t count, struct pm_error *error);
 

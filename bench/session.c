@@ -84,6 +84,24 @@ void pm_session_optimized(const struct pm_session_options *options,
     pm_words_add(words, "--step");
 }
 
+void pm_session_run(const struct pm_session_options *options, enum pm_session_run run,
+                    struct pm_words *words)
+{
+    static const struct pm_session_list canonical = {{"debug.specialize=canonical"}, 1};
+    if (run == PM_SESSION_ORIGINAL)
+        pm_session_original(options, words);
+    else if (run == PM_SESSION_SPECIALIZED)
+        pm_session_optimized(options, &options->sets, words);
+    else
+        pm_session_optimized(options, options->against.count > 0 ? &options->against : &canonical,
+                             words);
+}
+
+const char *pm_session_against(const struct pm_session_options *options)
+{
+    return options->against.count > 0 ? options->against.items[0] : "canonical";
+}
+
 static bool append(struct pm_session_list *list, const char *item)
 {
     if (!list || list->count == PM_SESSION_LIST_MOST)

@@ -28,9 +28,9 @@ struct pm_session_options {
     int scene_count;
 };
 
-/* --piecemeal, --frames, --skip, --block, --train-frames, --set, --against, and where train is given, --train;
- * the scene and its arguments behind them. What the options hold before are the defaults. false:
- * there is one that it does not know, or not enough. */
+/* --piecemeal, --frames, --skip, --block, --train-frames, --set, --against, and where train is
+ * given, --train; the scene and its arguments behind them. What the options hold before are the
+ * defaults. false: there is one that it does not know, or not enough. */
 bool pm_session_parse(struct pm_session_options *options, struct pm_session_list *train, int argc,
                       char **argv);
 
@@ -55,3 +55,18 @@ void pm_session_original(const struct pm_session_options *options, struct pm_wor
 /* The same with what the local profiles lead to, trusted at once; it samples nothing itself. */
 void pm_session_optimized(const struct pm_session_options *options,
                           const struct pm_session_list *sets, struct pm_words *words);
+
+/* What is compared: the game's own shaders without the layer; canonical ones in their place, or
+ * with `against` what the profiles lead to with those settings; what they lead to with `sets`. */
+enum pm_session_run {
+    PM_SESSION_ORIGINAL,
+    PM_SESSION_CANONICAL,
+    PM_SESSION_SPECIALIZED,
+    PM_SESSION_RUNS
+};
+
+void pm_session_run(const struct pm_session_options *options, enum pm_session_run run,
+                    struct pm_words *words);
+
+/* What the canonical run is called. */
+const char *pm_session_against(const struct pm_session_options *options);

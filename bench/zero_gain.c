@@ -27,33 +27,23 @@
 #include <string.h>
 
 enum { PASSES_MOST = 16, NAME_MOST = 32 };
-enum { ORIGINAL, CANONICAL, SPECIALIZED, RUNS };
 
 struct gain {
     const struct pm_session_options *options;
     const struct pm_session_list *train;
     struct pm_work_folder folder;
-    char passes_file[RUNS][96];
+    char passes_file[PM_SESSION_RUNS][96];
     char names[PASSES_MOST + 1][NAME_MOST]; /* of the passes; the last: the whole frame */
     size_t pass_count;
-    double *times[RUNS][PASSES_MOST + 1]; /* milliseconds by frame */
+    double *times[PM_SESSION_RUNS][PASSES_MOST + 1]; /* milliseconds by frame */
 };
 
 /* ---- the three runs ---- */
 
 static void fill(struct pm_side *side, const struct gain *gain, int run)
 {
-    static const struct pm_session_list canonical = {{"debug.specialize=canonical"}, 1};
-    const struct pm_session_options *options = gain->options;
     struct pm_words words = {0};
-    if (run == ORIGINAL)
-        pm_session_original(options, &words);
-    else
-        pm_session_optimized(options,
-                             run == SPECIALIZED       ? &options->sets
-                             : options->against.count ? &options->against
-                                                      : &canonical,
-                             &words);
+    pm_session_run(gain->options, (enum pm_session_run)run, &words);
     pm_words_add(&words, "--passes");
     pm_words_add(&words, gain->passes_file[run]);
     memcpy(side->words, words.items, sizeof(words.items));
@@ -62,7 +52,7 @@ static void fill(struct pm_side *side, const struct gain *gain, int run)
 
 static bool allocate(struct gain *gain)
 {
-    for (int run = 0; run < RUNS; run++)
+    for (int run = 0; run < PM_SESSION_RUNS; run++)
         for (size_t i = 0; i <= PASSES_MOST; i++) {
             gain->times[run][i] = calloc(gain->options->frames, sizeof(double));
             if (!gain->times[run][i])
@@ -73,13 +63,13 @@ static bool allocate(struct gain *gain)
 
 static bool draw(struct gain *gain, struct pm_error *error)
 {
-    struct pm_side sides[RUNS] = {0};
-    double *frames[RUNS];
-    for (int run = 0; run < RUNS; run++) {
+    struct pm_side sides[PM_SESSION_RUNS] = {0};
+    double *frames[PM_SESSION_RUNS];
+    for (int run = 0; run < PM_SESSION_RUNS; run++) {
         fill(&sides[run], gain, run);
         frames[run] = gain->times[run][PASSES_MOST];
     }
-    return pm_lockstep_draw(sides, RUNS, gain->options->frames, frames, error);
+    return pm_lockstep_draw(sides, PM_SESSION_RUNS, gain->options->frames, frames, error);
 }
 
 /* The file's first line names the passes; a line a frame follows. */
@@ -114,17 +104,18 @@ static struct pm_paired ratio(const struct gain *gain, int run, size_t pass)
 {
     const struct pm_session_options *options = gain->options;
     return pm_paired_ratio(gain->times[run][pass] + options->skip,
-                           gain->times[ORIGINAL][pass] + options->skip, NULL,
+                           gain->times[PM_SESSION_ORIGINAL][pass] + options->skip, NULL,
                            options->frames - options->skip, options->block, PM_LOCKSTEP_TRIM);
 }
 
 static struct pm_paired print_row(const struct gain *gain, const char *name, size_t pass)
 {
     const struct pm_session_options *options = gain->options;
-    const struct pm_paired canonical = ratio(gain, CANONICAL, pass);
-    const struct pm_paired specialized = ratio(gain, SPECIALIZED, pass);
+    const struct pm_paired canonical = ratio(gain, PM_SESSION_CANONICAL, pass);
+    const struct pm_paired specialized = ratio(gain, PM_SESSION_SPECIALIZED, pass);
     printf("| %s | %.3f | %.4f (%.4f to %.4f) | %.4f (%.4f to %.4f) | %+.1f %% |\n", name,
-           mean(gain->times[ORIGINAL][pass] + options->skip, options->frames - options->skip),
+           mean(gain->times[PM_SESSION_ORIGINAL][pass] + options->skip,
+                options->frames - options->skip),
            canonical.ratio, canonical.low, canonical.high, specialized.ratio, specialized.low,
            specialized.high, (1 / specialized.ratio - 1) * 100);
     return specialized;
@@ -134,18 +125,18 @@ static struct pm_paired print_row(const struct gain *gain, const char *name, siz
 static void undo(struct gain *gain, size_t pass)
 {
     for (uint64_t i = 0; i < gain->options->frames; i++)
-        gain->times[SPECIALIZED][PASSES_MOST][i] -=
-            gain->times[SPECIALIZED][pass][i] - gain->times[ORIGINAL][pass][i];
+        gain->times[PM_SESSION_SPECIALIZED][PASSES_MOST][i] -=
+            gain->times[PM_SESSION_SPECIALIZED][pass][i] -
+            gain->times[PM_SESSION_ORIGINAL][pass][i];
 }
 
 /* Whether anything is slower. */
 static bool print_table(struct gain *gain)
 {
     bool helps[PASSES_MOST], slower = false;
-    const struct pm_session_list *against = &gain->options->against;
     printf("| pass | original, ms | %s / original | specialized / original | gain |\n"
            "| --- | --- | --- | --- | --- |\n",
-           against->count > 0 ? against->items[0] : "canonical");
+           pm_session_against(gain->options));
     for (size_t pass = 0; pass < gain->pass_count; pass++) {
         const double low = print_row(gain, gain->names[pass], pass).low;
         helps[pass] = low <= 1;
@@ -166,7 +157,7 @@ static int measure(struct gain *gain, struct pm_error *error)
     if (!pm_work_folder_create(&gain->folder, error))
         return -1;
     pm_work_folder_enter(&gain->folder);
-    for (int run = 0; run < RUNS; run++)
+    for (int run = 0; run < PM_SESSION_RUNS; run++)
         snprintf(gain->passes_file[run], sizeof(gain->passes_file[run]), "%s/passes.%d",
                  gain->folder.path, run);
     if (!allocate(gain)) {
@@ -179,7 +170,7 @@ static int measure(struct gain *gain, struct pm_error *error)
             return -1;
     if (!draw(gain, error))
         return -1;
-    for (int run = 0; run < RUNS; run++)
+    for (int run = 0; run < PM_SESSION_RUNS; run++)
         if (!read_passes(gain, run, error))
             return -1;
     return print_table(gain);
@@ -202,7 +193,7 @@ int main(int argc, char **argv)
     const int status = measure(&gain, &error);
     if (status < 0)
         fprintf(stderr, "zero_gain: %s\n", error.message);
-    for (int run = 0; run < RUNS; run++)
+    for (int run = 0; run < PM_SESSION_RUNS; run++)
         for (size_t i = 0; i <= PASSES_MOST; i++)
             free(gain.times[run][i]);
     pm_work_folder_remove(&gain.folder);

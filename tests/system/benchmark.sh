@@ -112,5 +112,10 @@ zero_gain)
     measure --piecemeal "$piecemeal" --frames 6 --skip 2 --block 2 --train-frames 2 -- "${scene[@]}"
     prints 10 "\| [a-z, ]+ \| $number \| $interval \| $interval \| [+-]$number %.*\|"
     ;;
+zero_instructions)
+    need valgrind vgdb
+    measure --piecemeal "$piecemeal" --frames 3 --skip 1 --train-frames 2 -- "${scene[@]}"
+    prints 2 "\| (shaders|process) \|( $number \|){3}"
+    ;;
 *) fail "nothing is known of $benchmark" ;;
 esac

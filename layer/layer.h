@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "dispatch.h" /* generated: struct pm_instance_dispatch, struct pm_device_dispatch */
+#include "layer/hang_watch.h"
 #include "layer/messages.h"
 #include "profile/database.h"
 #include "profile/profile.h"
@@ -104,12 +105,13 @@ struct pm_device {
     struct pm_compiler *compiler;
     struct pm_readback *readback;
     struct pm_sampling *sampling;
-    struct pm_optimizer *optimizer; /* NULL: nothing is to be optimized */
-    _Atomic bool optimizes;         /* binds look for proven variants (optimize.h) */
-    struct pm_timing *timing;       /* NULL: nothing can be timed, or is to be */
-    struct pm_trials *trials;       /* likewise */
-    struct pm_additive *additive;   /* likewise */
-    struct pm_ab *ab;               /* NULL: nothing is compared */
+    struct pm_optimizer *optimizer;  /* NULL: nothing is to be optimized */
+    _Atomic bool optimizes;          /* binds look for proven variants (optimize.h) */
+    struct pm_timing *timing;        /* NULL: nothing can be timed, or is to be */
+    struct pm_trials *trials;        /* likewise */
+    struct pm_additive *additive;    /* likewise */
+    struct pm_ab *ab;                /* NULL: nothing is compared */
+    struct pm_hang_watch hang_watch; /* kept up to date while there is an optimizer */
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };
 

@@ -5,6 +5,7 @@
 #include "layer/compiler.h"
 #include "layer/instance.h"
 #include "layer/pipeline_cache.h"
+#include "layer/signal_handler.h"
 #include "layer/trial.h"
 #include <stdlib.h>
 
@@ -191,6 +192,13 @@ void pm_optimize_lost(struct pm_device *device)
         pm_journal_lost(device->optimizer->journal);
 }
 
+void pm_optimize_ends(struct pm_device *device)
+{
+    if (device->optimizer &&
+        (pm_signal_handler_runs() || pm_hang_watch_hangs(&device->hang_watch, pm_now())))
+        pm_journal_crashed(device->optimizer->journal);
+}
+
 /* ---- the queue ---- */
 
 static struct pm_pipeline *take(struct pm_optimizer *optimizer)
@@ -311,6 +319,7 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer)
         pm_pipeline_release(pipeline);
     pm_pipeline_cache_destroy(optimizer->cache);
     pm_specialized_shaders_destroy(optimizer->shaders);
+    pm_optimize_ends(optimizer->device);
     pm_journal_end(optimizer->journal);
     pthread_mutex_destroy(&optimizer->lock);
     free(optimizer);

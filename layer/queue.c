@@ -153,6 +153,7 @@ static void submit_all2(struct pm_queue *queue, uint32_t count, const VkSubmitIn
 static void submitted(struct pm_queue *queue)
 {
     struct pm_sampling *sampling = queue->device->sampling;
+    pm_hang_watch_submitted(&queue->device->hang_watch);
     /* After the first one, in which most that there is in other layers was used once, the second,
      * the fourth, the eighth… */
     queue->submits++;

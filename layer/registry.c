@@ -1,6 +1,7 @@
 #include "layer/registry.h"
 
 #include "aggregator_client/spool.h"
+#include "layer/optimize.h"
 #include "layer/sampling.h"
 #include "profile/journal.h"
 #include <stddef.h>
@@ -215,6 +216,12 @@ bool pm_registry_is_empty(void)
     return empty;
 }
 
+static void end_device(void *user, void *value)
+{
+    (void)user;
+    pm_optimize_ends(value);
+}
+
 static void end_session(void *user, void *value)
 {
     (void)user;
@@ -228,6 +235,7 @@ void pm_registry_exit(void)
     /* As above. The session then looks as if it had not ended properly, which costs speed only. */
     if (pthread_mutex_trylock(&registry_lock) != 0)
         return;
+    pm_lookup_each(&devices, end_device, NULL);
     pm_lookup_each(&instances, end_session, NULL);
     pthread_mutex_unlock(&registry_lock);
 }

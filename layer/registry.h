@@ -42,7 +42,8 @@ struct pm_device *pm_registry_leftover(const struct pm_instance *instance);
 /* How many devices of this one's kind sample at the moment, itself apart. */
 uint32_t pm_registry_twins(const struct pm_device *device);
 
-/* The process exits in an orderly way: its sessions have ended properly (profile/journal.h). */
+/* The process exits: its sessions have ended properly (profile/journal.h), but for those that
+ * pm_optimize_ends says otherwise of. */
 void pm_registry_exit(void);
 
 /* Whether there is no instance and no device, so that nothing of ours runs. */

@@ -1,5 +1,7 @@
-/* The hooks of calls that may wait: a wait tells something of the frame (cpu_bound.h), an idle
- * queue is a checkpoint, and any of them may be the first to say that the device was lost. */
+/* The hooks of calls that may wait: a wait tells something of the frame (cpu_bound.h) and of the
+ * device (hang_watch.h), an idle queue is a checkpoint, and any of them may be the first to say
+ * that the device was lost. */
+#include "base/clock.h"
 #include "layer/hooks.h"
 #include "layer/optimize.h"
 #include "layer/queue.h"
@@ -27,15 +29,39 @@ void pm_wait_ends(struct pm_device *device, int64_t begin, VkResult result)
         pm_device_was_lost(device);
 }
 
+/* The same of a call that waits for the device. */
+static int64_t device_wait_begins(struct pm_device *device)
+{
+    if (device->optimizer != NULL)
+        pm_hang_watch_wait_begins(&device->hang_watch, pm_now());
+    return pm_wait_begins(device);
+}
+
+static void device_wait_ends(struct pm_device *device, int64_t begin, VkResult result)
+{
+    pm_wait_ends(device, begin, result);
+    if (device->optimizer != NULL)
+        pm_hang_watch_wait_ends(&device->hang_watch, pm_now(), result == VK_SUCCESS);
+}
+
+/* The same of a call that waits for an image: the display gives none back that is still drawn to,
+ * but may keep them all as long as it likes. */
+static void image_wait_ends(struct pm_device *device, int64_t begin, VkResult result)
+{
+    pm_wait_ends(device, begin, result);
+    if (device->optimizer != NULL && (result == VK_SUCCESS || result == VK_SUBOPTIMAL_KHR))
+        pm_hang_watch_answer(&device->hang_watch, pm_now(), true);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL pm_QueueWaitIdle(VkQueue handle)
 {
     struct pm_device *device = pm_device_of(handle);
     struct pm_queue *queue = pm_queue_of(device, handle);
     if (queue != NULL)
         pm_readback_follow(queue, true);
-    int64_t begin = pm_wait_begins(device);
+    int64_t begin = device_wait_begins(device);
     VkResult result = device->dispatch.QueueWaitIdle(handle);
-    pm_wait_ends(device, begin, result);
+    device_wait_ends(device, begin, result);
     return result;
 }
 
@@ -46,9 +72,11 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_DeviceWaitIdle(VkDevice handle)
     struct pm_sampling *sampling = device->sampling;
     for (uint32_t i = 0; sampling != NULL && i < atomic_load(&sampling->queue_count); i++)
         pm_readback_follow(sampling->queue_list[i], true);
-    int64_t begin = pm_wait_begins(device);
+    int64_t begin = device_wait_begins(device);
     VkResult result = device->dispatch.DeviceWaitIdle(handle);
-    pm_wait_ends(device, begin, result);
+    device_wait_ends(device, begin, result);
+    if (result == VK_SUCCESS)
+        pm_hang_watch_idle(&device->hang_watch);
     return result;
 }
 
@@ -60,7 +88,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_AcquireNextImageKHR(VkDevice handle, VkSwapcha
     int64_t begin = pm_wait_begins(device);
     VkResult result =
         device->dispatch.AcquireNextImageKHR(handle, swapchain, timeout, semaphore, fence, index);
-    pm_wait_ends(device, begin, result);
+    image_wait_ends(device, begin, result);
     return result;
 }
 
@@ -71,7 +99,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_AcquireNextImage2KHR(VkDevice handle,
     struct pm_device *device = pm_device_of(handle);
     int64_t begin = pm_wait_begins(device);
     VkResult result = device->dispatch.AcquireNextImage2KHR(handle, info, index);
-    pm_wait_ends(device, begin, result);
+    image_wait_ends(device, begin, result);
     return result;
 }
 
@@ -79,6 +107,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_GetFenceStatus(VkDevice handle, VkFence fence)
 {
     struct pm_device *device = pm_device_of(handle);
     VkResult result = device->dispatch.GetFenceStatus(handle, fence);
+    if (device->optimizer != NULL)
+        pm_hang_watch_answer(&device->hang_watch, pm_now(), result == VK_SUCCESS);
     if (result == VK_NOT_READY && device->sampling != NULL)
         pm_cpu_watch_spin(&device->sampling->watch);
     else if (result == VK_ERROR_DEVICE_LOST)
@@ -91,9 +121,9 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_WaitForFences(VkDevice handle, uint32_t count,
                                                 uint64_t timeout)
 {
     struct pm_device *device = pm_device_of(handle);
-    int64_t begin = pm_wait_begins(device);
+    int64_t begin = device_wait_begins(device);
     VkResult result = device->dispatch.WaitForFences(handle, count, fences, all, timeout);
-    pm_wait_ends(device, begin, result);
+    device_wait_ends(device, begin, result);
     return result;
 }
 
@@ -101,9 +131,9 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_WaitSemaphores(VkDevice handle, const VkSemaph
                                                  uint64_t timeout)
 {
     struct pm_device *device = pm_device_of(handle);
-    int64_t begin = pm_wait_begins(device);
+    int64_t begin = device_wait_begins(device);
     VkResult result = device->dispatch.WaitSemaphores(handle, info, timeout);
-    pm_wait_ends(device, begin, result);
+    device_wait_ends(device, begin, result);
     return result;
 }
 
@@ -112,8 +142,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_WaitSemaphoresKHR(VkDevice handle,
                                                     uint64_t timeout)
 {
     struct pm_device *device = pm_device_of(handle);
-    int64_t begin = pm_wait_begins(device);
+    int64_t begin = device_wait_begins(device);
     VkResult result = device->dispatch.WaitSemaphoresKHR(handle, info, timeout);
-    pm_wait_ends(device, begin, result);
+    device_wait_ends(device, begin, result);
     return result;
 }

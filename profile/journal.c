@@ -29,6 +29,7 @@ struct pm_journal {
     int fd;                    /* of the session's file, locked */
     _Atomic bool stirred; /* a variant was written down or first used since the last heartbeat */
     _Atomic bool settled; /* and so ended, though devices live; changed under the lock */
+    _Atomic bool crashed;
     pthread_mutex_t lock;
     /* guarded by lock: */
     struct pm_journal_entry *entries;
@@ -246,7 +247,7 @@ void pm_journal_lost(struct pm_journal *journal)
 /* Under the lock. */
 static void end(struct pm_journal *journal)
 {
-    if (journal->ended)
+    if (journal->ended || atomic_load(&journal->crashed))
         return;
     bool ok = true;
     for (struct pm_journal_entry *entry = journal->entries; ok && entry; entry = entry->next) {
@@ -302,9 +303,15 @@ void pm_journal_end(struct pm_journal *journal)
     pthread_mutex_unlock(&journal->lock);
 }
 
+void pm_journal_crashed(struct pm_journal *journal)
+{
+    atomic_store(&journal->crashed, true);
+}
+
 void pm_journal_exit(struct pm_journal *journal)
 {
-    if (!is_ours(journal))
+    /* Who holds the lock may be the thread that crashed. */
+    if (!is_ours(journal) || atomic_load(&journal->crashed))
         return;
     pthread_mutex_lock(&journal->lock);
     end(journal);

@@ -91,6 +91,10 @@ void pm_journal_begin(struct pm_journal *journal);
 void pm_journal_end(struct pm_journal *journal);
 /* The process exits in an orderly way, whatever devices there are. */
 void pm_journal_exit(struct pm_journal *journal);
+/* The process or the device ends as after a crash or a hang, though the game may tidy up: from here
+ * on nothing is a proper end; a session that has settled stays so. Takes no lock, so that a signal
+ * handler may call it. */
+void pm_journal_crashed(struct pm_journal *journal);
 
 /* For `piecemeal doctor`: calls visit with the folder of each game (named by its safe name) and
  * what a session that begins now would find; nothing is changed. folder as above. */

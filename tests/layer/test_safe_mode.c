@@ -1,6 +1,8 @@
 /* Safe mode (HAZARDS 22): what a session that did not end properly holds back in the next one. */
 #include "tests/layer/optimized.h"
 
+#include "base/clock.h"
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -111,6 +113,198 @@ static void a_game_that_just_exits_has_ended_properly(void **state)
     optimized_assert_logged("did not end properly", 0);
 }
 
+/* ---- exits from signal handlers ---- */
+
+static bool held_after(void (*end)(void))
+{
+    optimized_learn();
+    optimized_enable(true);
+    session_that_ends(end);
+    const bool held = !replaced_in_a_session();
+    optimized_assert_logged("did not end properly", held);
+    return held;
+}
+
+static void exit_in_a_handler(int number)
+{
+    (void)number;
+    exit(3);
+}
+
+static void tidy_up_in_a_handler(int number)
+{
+    h.vk.DestroyPipeline(h.device, game_compute, NULL);
+    pm_harness_close(&h);
+    exit_in_a_handler(number);
+}
+
+static void crash_into_a_handler(void)
+{
+    signal(SIGSEGV, exit_in_a_handler);
+    raise(SIGSEGV);
+}
+
+static void crash_and_tidy_up(void)
+{
+    signal(SIGABRT, tidy_up_in_a_handler);
+    abort();
+}
+
+static void crash_onto_another_stack(void)
+{
+    static char memory[1 << 17];
+    const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+    const struct sigaction action = {.sa_handler = exit_in_a_handler,
+                                     .sa_flags = SA_ONSTACK | SA_NODEFER};
+    sigaltstack(&stack, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    raise(SIGSEGV);
+}
+
+static void a_crash_whose_handler_exits_holds_it_back(void **state)
+{
+    (void)state;
+    assert_true(held_after(crash_into_a_handler));
+}
+
+static void a_crash_whose_handler_tidies_up_holds_it_back(void **state)
+{
+    (void)state;
+    assert_true(held_after(crash_and_tidy_up));
+}
+
+static void a_crash_on_another_stack_holds_it_back(void **state)
+{
+    (void)state;
+    assert_true(held_after(crash_onto_another_stack));
+}
+
+/* Some wait for signals in a thread of its own. */
+static void a_game_that_blocks_all_signals_may_exit(void **state)
+{
+    (void)state;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool held = held_after(leave);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    assert_false(held);
+}
+
+/* ---- exits with work under way ---- */
+
+#define LONG (2 * PM_SECOND + PM_SECOND / 5) /* as a hang, for the layer */
+
+static VkFence fence;
+
+/* A frame that is under way for as long as the driver holds it. */
+static void submit_a_frame(void)
+{
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    PM_CHECK(h.vk.CreateFence(h.device, &info, NULL, &fence));
+    pm_harness_begin(&h, buffer, 0);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.driver->hold_submissions(true);
+    pm_harness_submit(&h, h.queue, buffer, fence);
+}
+
+static void *wait_for_ever(void *unused)
+{
+    h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, UINT64_MAX);
+    return unused;
+}
+
+static void poll_long(void)
+{
+    for (const int64_t end = pm_now() + LONG; pm_now() < end; usleep(10000))
+        h.vk.GetFenceStatus(h.device, fence);
+}
+
+static void give_up_waiting(void)
+{
+    submit_a_frame();
+    h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, LONG);
+    exit(1);
+}
+
+static void give_up_polling(void)
+{
+    submit_a_frame();
+    poll_long();
+    exit(1);
+}
+
+static void give_up_and_tidy_up(void)
+{
+    submit_a_frame();
+    h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, LONG);
+    h.driver->hold_submissions(false);
+    h.vk.DestroyDevice(h.device, NULL);
+    exit(1);
+}
+
+static void exit_beside_a_thread_that_waits(void)
+{
+    pthread_t thread;
+    submit_a_frame();
+    pthread_create(&thread, NULL, wait_for_ever, NULL);
+    usleep(LONG / 1000);
+    exit(0);
+}
+
+static void a_hang_that_the_game_gives_up_holds_it_back(void **state)
+{
+    void (*const ends[])(void) = {give_up_waiting, give_up_polling, give_up_and_tidy_up,
+                                  exit_beside_a_thread_that_waits};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        pm_layered_tear_down(state);
+        pm_layered_set_up(state);
+        assert_true(held_after(ends[i]));
+    }
+}
+
+static void exit_with_a_frame_under_way(void)
+{
+    submit_a_frame();
+    h.vk.GetFenceStatus(h.device, fence);
+    h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, 0);
+    leave();
+}
+
+/* It saves, say, and looks at no fence meanwhile. */
+static void exit_long_after_the_last_frame(void)
+{
+    submit_a_frame();
+    h.vk.GetFenceStatus(h.device, fence);
+    usleep(LONG / 1000);
+    leave();
+}
+
+/* Nothing is to be waited for; a thread asks for what nobody submitted. */
+static void exit_long_after_all_was_done(void)
+{
+    submit_a_frame();
+    h.driver->hold_submissions(false);
+    PM_CHECK(h.vk.DeviceWaitIdle(h.device));
+    PM_CHECK(h.vk.ResetFences(h.device, 1, &fence));
+    poll_long();
+    leave();
+}
+
+static void a_game_may_exit_with_frames_under_way(void **state)
+{
+    void (*const ends[])(void) = {exit_with_a_frame_under_way, exit_long_after_the_last_frame,
+                                  exit_long_after_all_was_done};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        pm_layered_tear_down(state);
+        pm_layered_set_up(state);
+        assert_false(held_after(ends[i]));
+    }
+}
+
+/* ---- lost devices and settled sessions ---- */
+
 static void a_lost_device_holds_it_back(void **state)
 {
     (void)state;
@@ -197,6 +391,12 @@ int main(void)
         PM_LAYERED_TEST(a_hang_that_is_killed_holds_it_back),
         PM_LAYERED_TEST(a_second_bad_end_holds_back_everything),
         PM_LAYERED_TEST(a_game_that_just_exits_has_ended_properly),
+        PM_LAYERED_TEST(a_crash_whose_handler_exits_holds_it_back),
+        PM_LAYERED_TEST(a_crash_whose_handler_tidies_up_holds_it_back),
+        PM_LAYERED_TEST(a_crash_on_another_stack_holds_it_back),
+        PM_LAYERED_TEST(a_game_that_blocks_all_signals_may_exit),
+        PM_LAYERED_TEST(a_hang_that_the_game_gives_up_holds_it_back),
+        PM_LAYERED_TEST(a_game_may_exit_with_frames_under_way),
         PM_LAYERED_TEST(a_lost_device_holds_it_back),
         PM_LAYERED_TEST(a_session_that_settled_may_be_killed),
     };

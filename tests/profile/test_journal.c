@@ -130,6 +130,19 @@ static void a_lost_device_is_a_bad_end(void **unused)
     journals_assert_held("a");
 }
 
+/* What the game tidies up afterwards changes nothing. */
+static void a_crash_that_is_tidied_up_is_a_bad_end(void **unused)
+{
+    (void)unused;
+    struct pm_journal *journal = journals_begin();
+    journals_use(journal, "a");
+    pm_journal_crashed(journal);
+    pm_journal_exit(journal);
+    pm_journal_end(journal);
+    pm_journal_close(journal);
+    journals_assert_held("a");
+}
+
 static void two_more_devices(const char *names)
 {
     struct pm_journal *journal = journals_begin();
@@ -365,6 +378,7 @@ int main(void)
         JOURNALS_TEST(safe_mode_ends),
         JOURNALS_TEST(sessions_without_variants_say_nothing),
         JOURNALS_TEST(a_lost_device_is_a_bad_end),
+        JOURNALS_TEST(a_crash_that_is_tidied_up_is_a_bad_end),
         JOURNALS_TEST(devices_come_and_go),
         JOURNALS_TEST(made_is_not_used),
         JOURNALS_TEST(several_processes_at_once),

@@ -67,6 +67,16 @@ static void lose_after_settling(const char *names)
     play(journal, 1000 + SETTLED, 2 * SETTLED);
 }
 
+/* As above, but for who ends it. */
+static void crash_after_settling(const char *names)
+{
+    struct pm_journal *journal = journals_begin();
+    journals_use(journal, names);
+    play(journal, 1000, SETTLED);
+    pm_journal_crashed(journal);
+    pm_journal_exit(journal);
+}
+
 static void a_settled_session_may_be_killed(void **unused)
 {
     const struct {
@@ -75,6 +85,7 @@ static void a_settled_session_may_be_killed(void **unused)
     } cases[] = {
         {play_until_settled, ""},     {play_too_short, "b"}, {play_without_frames, "b"},
         {play_on_with_another, "ab"}, {bind_late, "ab"},     {lose_after_settling, "b"},
+        {crash_after_settling, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         journals_tear_down(unused);

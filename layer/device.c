@@ -13,6 +13,7 @@
 #include "layer/readback.h"
 #include "layer/registry.h"
 #include "layer/sampling.h"
+#include "layer/signal_handler.h"
 #include "layer/trial.h"
 #include "layer/unload.h"
 #include <stdlib.h>
@@ -239,6 +240,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
     }
     pm_arena_destroy(arena);
     pm_process_watch_exit();
+    pm_signal_handler_learn();
     if (device == NULL || !pm_registry_add_device(device)) {
         PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)gdpa(*out, "vkDestroyDevice");
         if (device != NULL) {
@@ -254,6 +256,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
 void pm_device_abandon(struct pm_device *device)
 {
     bool ours = getpid() == device->process;
+    /* First: should the process exit in the middle, pm_registry_exit does not find the device. */
+    pm_optimize_ends(device, pm_signal_handler_runs());
     pm_registry_remove_device(device);
     /* In a forked child there are no threads to join and no objects that are its own: they are left
      * alone. */

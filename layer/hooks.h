@@ -58,6 +58,8 @@
     X(AcquireNextImageKHR)                                                                         \
     X(AcquireNextImage2KHR)                                                                        \
     X(GetFenceStatus)                                                                              \
+    X(ResetFences)                                                                                 \
+    X(DestroyFence)                                                                                \
     X(WaitForFences)                                                                               \
     X(WaitSemaphores)                                                                              \
     X(WaitSemaphoresKHR)

@@ -136,14 +136,30 @@ void *pm_lookup_remove(struct pm_lookup *lookup, uint64_t key)
     return value;
 }
 
-void pm_lookup_each(struct pm_lookup *lookup, void (*visit)(void *user, void *value), void *user)
+/* Under the lock. */
+static void visit_all(struct pm_lookup *lookup, void (*visit)(void *user, void *value), void *user)
 {
-    pthread_mutex_lock(&lookup->lock);
     struct pm_lookup_slots *slots = atomic_load_explicit(&lookup->slots, memory_order_relaxed);
     for (uint64_t i = 0; slots != NULL && i <= slots->mask; i++) {
         uint64_t key = atomic_load_explicit(&slots->slot[i].key, memory_order_relaxed);
         if (key != EMPTY && key != REMOVED)
             visit(user, atomic_load_explicit(&slots->slot[i].value, memory_order_relaxed));
     }
+}
+
+void pm_lookup_each(struct pm_lookup *lookup, void (*visit)(void *user, void *value), void *user)
+{
+    pthread_mutex_lock(&lookup->lock);
+    visit_all(lookup, visit, user);
     pthread_mutex_unlock(&lookup->lock);
+}
+
+bool pm_lookup_try_each(struct pm_lookup *lookup, void (*visit)(void *user, void *value),
+                        void *user)
+{
+    if (pthread_mutex_trylock(&lookup->lock) != 0)
+        return false;
+    visit_all(lookup, visit, user);
+    pthread_mutex_unlock(&lookup->lock);
+    return true;
 }

@@ -48,6 +48,9 @@ void *pm_lookup_remove(struct pm_lookup *lookup, uint64_t key);
 
 /* Calls visit for every value, under the lock: visit must not put or remove. */
 void pm_lookup_each(struct pm_lookup *lookup, void (*visit)(void *user, void *value), void *user);
+/* The same for who must not wait. false: somebody holds the lock, and nothing was visited. */
+bool pm_lookup_try_each(struct pm_lookup *lookup, void (*visit)(void *user, void *value),
+                        void *user);
 
 /* NULL: unknown, as 0 always is. About ten instructions when the key is where its hash points. */
 static inline void *pm_lookup_find(const struct pm_lookup *lookup, uint64_t key)

@@ -5,7 +5,6 @@
 #include "layer/compiler.h"
 #include "layer/instance.h"
 #include "layer/pipeline_cache.h"
-#include "layer/signal_handler.h"
 #include "layer/trial.h"
 #include <stdlib.h>
 
@@ -192,10 +191,9 @@ void pm_optimize_lost(struct pm_device *device)
         pm_journal_lost(device->optimizer->journal);
 }
 
-void pm_optimize_ends(struct pm_device *device)
+void pm_optimize_ends(struct pm_device *device, bool crashes)
 {
-    if (device->optimizer &&
-        (pm_signal_handler_runs() || pm_hang_watch_hangs(&device->hang_watch, pm_now())))
+    if (device->optimizer && (crashes || pm_hang_watch_hangs(&device->hang_watch, pm_now())))
         pm_journal_crashed(device->optimizer->journal);
 }
 
@@ -304,6 +302,7 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device)
     optimizer->job =
         (struct pm_job){.run = run_job, .drop = drop_job, .owner = optimizer, .always = true};
     pthread_mutex_init(&optimizer->lock, NULL);
+    pm_hang_watch_init(&device->hang_watch);
     pm_journal_begin(journal);
     if (optimizer->shaders && optimizer->cache)
         return optimizer;
@@ -319,7 +318,7 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer)
         pm_pipeline_release(pipeline);
     pm_pipeline_cache_destroy(optimizer->cache);
     pm_specialized_shaders_destroy(optimizer->shaders);
-    pm_optimize_ends(optimizer->device);
+    pm_hang_watch_finish(&optimizer->device->hang_watch);
     pm_journal_end(optimizer->journal);
     pthread_mutex_destroy(&optimizer->lock);
     free(optimizer);

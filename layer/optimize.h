@@ -65,10 +65,10 @@ void pm_optimize_heartbeat(struct pm_device *device);
 /* The device was lost. */
 void pm_optimize_lost(struct pm_device *device);
 
-/* The device or the process is about to end: notes it where that does not look like a proper end
- * (docs/specialized.md, Safe mode). Makes no Vulkan calls and takes no locks, for exit handlers and
- * signal handlers. */
-void pm_optimize_ends(struct pm_device *device);
+/* The device or the process is about to end: notes it where that is no proper end
+ * (docs/specialized.md, Safe mode), because a crash's handler does it (crashes), or the device
+ * hangs. Makes no Vulkan calls and takes no locks, for exit handlers and signal handlers. */
+void pm_optimize_ends(struct pm_device *device, bool crashes);
 
 /* For a while the game's own pipelines are bound, or their proven variants again. */
 void pm_optimize_pause(struct pm_device *device, bool paused);

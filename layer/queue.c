@@ -1,9 +1,11 @@
 #include "layer/queue.h"
 
+#include "base/clock.h"
 #include "layer/additive.h"
 #include "layer/command.h"
 #include "layer/hooks.h"
 #include "layer/readback.h"
+#include "layer/signal_handler.h"
 #include "layer/unload.h"
 #include <stdlib.h>
 
@@ -150,15 +152,18 @@ static void submit_all2(struct pm_queue *queue, uint32_t count, const VkSubmitIn
     }
 }
 
-static void submitted(struct pm_queue *queue)
+static void submitted(struct pm_queue *queue, VkFence fence)
 {
     struct pm_sampling *sampling = queue->device->sampling;
-    pm_hang_watch_submitted(&queue->device->hang_watch);
+    if (queue->device->optimizer != NULL)
+        pm_hang_watch_submitted(&queue->device->hang_watch, fence, pm_now());
     /* After the first one, in which most that there is in other layers was used once, the second,
      * the fourth, the eighth… */
     queue->submits++;
-    if ((queue->submits & (queue->submits - 1)) == 0)
+    if ((queue->submits & (queue->submits - 1)) == 0) {
         pm_process_watch_exit_again();
+        pm_signal_handler_learn();
+    }
     if (!atomic_load_explicit(&sampling->presents, memory_order_relaxed))
         pm_sampling_heartbeat(sampling);
     pm_readback_follow(queue, false);
@@ -182,7 +187,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
     if (result != VK_SUCCESS)
         submit_all(queue, count, infos, -1);
     else
-        submitted(queue);
+        submitted(queue, fence);
     return result;
 }
 
@@ -199,7 +204,7 @@ static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQue
     if (result != VK_SUCCESS)
         submit_all2(queue, count, infos, -1);
     else
-        submitted(queue);
+        submitted(queue, fence);
     return result;
 }
 

@@ -3,6 +3,7 @@
 #include "aggregator_client/spool.h"
 #include "layer/optimize.h"
 #include "layer/sampling.h"
+#include "layer/signal_handler.h"
 #include "profile/journal.h"
 #include <stddef.h>
 
@@ -219,7 +220,15 @@ bool pm_registry_is_empty(void)
 static void end_device(void *user, void *value)
 {
     (void)user;
-    pm_optimize_ends(value);
+    pm_optimize_ends(value, false);
+}
+
+static void note_crash(void *user, void *value)
+{
+    (void)user;
+    const struct pm_instance *instance = value;
+    if (instance->journal != NULL)
+        pm_journal_crashed(instance->journal);
 }
 
 static void end_session(void *user, void *value)
@@ -235,8 +244,10 @@ void pm_registry_exit(void)
     /* As above. The session then looks as if it had not ended properly, which costs speed only. */
     if (pthread_mutex_trylock(&registry_lock) != 0)
         return;
-    pm_lookup_each(&devices, end_device, NULL);
-    pm_lookup_each(&instances, end_session, NULL);
+    if (pm_signal_handler_runs())
+        pm_lookup_try_each(&instances, note_crash, NULL);
+    else if (pm_lookup_try_each(&devices, end_device, NULL))
+        pm_lookup_try_each(&instances, end_session, NULL);
     pthread_mutex_unlock(&registry_lock);
 }
 

@@ -42,8 +42,9 @@ struct pm_device *pm_registry_leftover(const struct pm_instance *instance);
 /* How many devices of this one's kind sample at the moment, itself apart. */
 uint32_t pm_registry_twins(const struct pm_device *device);
 
-/* The process exits: its sessions have ended properly (profile/journal.h), but for those that
- * pm_optimize_ends says otherwise of. */
+/* The process exits: its sessions have ended properly (profile/journal.h), unless a crash's handler
+ * does it, or a device of theirs hangs. Waits for no lock: a handler may have interrupted the
+ * thread that holds it. */
 void pm_registry_exit(void);
 
 /* Whether there is no instance and no device, so that nothing of ours runs. */

@@ -5,7 +5,8 @@
  * 19).
  *
  * Not seen is a handler that runs with its signal unblocked and on the thread's own stack. Taken
- * for a crash's is any other that blocks those signals too, such as one of SIGTERM that blocks all.
+ * for a crash's is any other that blocks those signals too, such as one of SIGTERM that blocks all,
+ * and any that runs on an alternate signal stack (SA_ONSTACK), whatever its signal.
  *
  * Thread safety: any thread, and a signal handler.
  */

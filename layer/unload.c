@@ -16,7 +16,6 @@
 #include "layer/unload.h"
 
 #include "layer/registry.h"
-#include "layer/signal_handler.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -41,7 +40,6 @@ void pm_process_watch_exit(void)
 
 void pm_process_watch_exit_again(void)
 {
-    pm_signal_handler_learn();
     extern void *__dso_handle __attribute__((visibility("hidden")));
     int (*at_exit)(void (*)(void *), void *, void *) = NULL;
     /* The C library's: the name here is taken, see below. It forgets the handler when the library

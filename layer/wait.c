@@ -29,28 +29,39 @@ void pm_wait_ends(struct pm_device *device, int64_t begin, VkResult result)
         pm_device_was_lost(device);
 }
 
-/* The same of a call that waits for the device. */
-static int64_t device_wait_begins(struct pm_device *device)
+/* A call that waits for submitted work. */
+struct work_wait {
+    int64_t begin;
+    _Atomic int64_t *watched; /* hang_watch.h */
+};
+
+/* All work of a queue or of the device. */
+static const struct pm_hang_question all_work;
+
+static struct work_wait work_wait_begins(struct pm_device *device,
+                                         const struct pm_hang_question *question)
 {
+    struct work_wait wait = {0};
     if (device->optimizer != NULL)
-        pm_hang_watch_wait_begins(&device->hang_watch, pm_now());
-    return pm_wait_begins(device);
+        wait.watched = pm_hang_watch_wait_begins(&device->hang_watch, question, pm_now());
+    wait.begin = pm_wait_begins(device);
+    return wait;
 }
 
-static void device_wait_ends(struct pm_device *device, int64_t begin, VkResult result)
+static void answered(struct pm_device *device, const struct pm_hang_question *question,
+                     VkResult result)
 {
-    pm_wait_ends(device, begin, result);
-    if (device->optimizer != NULL)
-        pm_hang_watch_wait_ends(&device->hang_watch, pm_now(), result == VK_SUCCESS);
+    const bool finished = result == VK_SUCCESS;
+    if (device->optimizer != NULL && (finished || result == VK_TIMEOUT || result == VK_NOT_READY))
+        pm_hang_watch_answer(&device->hang_watch, question, finished, pm_now());
 }
 
-/* The same of a call that waits for an image: the display gives none back that is still drawn to,
- * but may keep them all as long as it likes. */
-static void image_wait_ends(struct pm_device *device, int64_t begin, VkResult result)
+static void work_wait_ends(struct pm_device *device, const struct work_wait *wait,
+                           const struct pm_hang_question *question, VkResult result)
 {
-    pm_wait_ends(device, begin, result);
-    if (device->optimizer != NULL && (result == VK_SUCCESS || result == VK_SUBOPTIMAL_KHR))
-        pm_hang_watch_answer(&device->hang_watch, pm_now(), true);
+    pm_wait_ends(device, wait->begin, result);
+    answered(device, question, result);
+    pm_hang_watch_wait_ends(wait->watched);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_QueueWaitIdle(VkQueue handle)
@@ -59,9 +70,9 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueWaitIdle(VkQueue handle)
     struct pm_queue *queue = pm_queue_of(device, handle);
     if (queue != NULL)
         pm_readback_follow(queue, true);
-    int64_t begin = device_wait_begins(device);
+    const struct work_wait wait = work_wait_begins(device, &all_work);
     VkResult result = device->dispatch.QueueWaitIdle(handle);
-    device_wait_ends(device, begin, result);
+    work_wait_ends(device, &wait, &all_work, result);
     return result;
 }
 
@@ -72,11 +83,9 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_DeviceWaitIdle(VkDevice handle)
     struct pm_sampling *sampling = device->sampling;
     for (uint32_t i = 0; sampling != NULL && i < atomic_load(&sampling->queue_count); i++)
         pm_readback_follow(sampling->queue_list[i], true);
-    int64_t begin = device_wait_begins(device);
+    const struct work_wait wait = work_wait_begins(device, &all_work);
     VkResult result = device->dispatch.DeviceWaitIdle(handle);
-    device_wait_ends(device, begin, result);
-    if (result == VK_SUCCESS)
-        pm_hang_watch_idle(&device->hang_watch);
+    work_wait_ends(device, &wait, &all_work, result);
     return result;
 }
 
@@ -88,7 +97,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_AcquireNextImageKHR(VkDevice handle, VkSwapcha
     int64_t begin = pm_wait_begins(device);
     VkResult result =
         device->dispatch.AcquireNextImageKHR(handle, swapchain, timeout, semaphore, fence, index);
-    image_wait_ends(device, begin, result);
+    pm_wait_ends(device, begin, result);
     return result;
 }
 
@@ -99,7 +108,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_AcquireNextImage2KHR(VkDevice handle,
     struct pm_device *device = pm_device_of(handle);
     int64_t begin = pm_wait_begins(device);
     VkResult result = device->dispatch.AcquireNextImage2KHR(handle, info, index);
-    image_wait_ends(device, begin, result);
+    pm_wait_ends(device, begin, result);
     return result;
 }
 
@@ -107,8 +116,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_GetFenceStatus(VkDevice handle, VkFence fence)
 {
     struct pm_device *device = pm_device_of(handle);
     VkResult result = device->dispatch.GetFenceStatus(handle, fence);
-    if (device->optimizer != NULL)
-        pm_hang_watch_answer(&device->hang_watch, pm_now(), result == VK_SUCCESS);
+    answered(device, &(struct pm_hang_question){1, &fence, false}, result);
     if (result == VK_NOT_READY && device->sampling != NULL)
         pm_cpu_watch_spin(&device->sampling->watch);
     else if (result == VK_ERROR_DEVICE_LOST)
@@ -116,14 +124,33 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_GetFenceStatus(VkDevice handle, VkFence fence)
     return result;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL pm_ResetFences(VkDevice handle, uint32_t count,
+                                              const VkFence *fences)
+{
+    struct pm_device *device = pm_device_of(handle);
+    if (device->optimizer != NULL)
+        pm_hang_watch_reset(&device->hang_watch, count, fences);
+    return device->dispatch.ResetFences(handle, count, fences);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_DestroyFence(VkDevice handle, VkFence fence,
+                                           const VkAllocationCallbacks *allocator)
+{
+    struct pm_device *device = pm_device_of(handle);
+    if (device->optimizer != NULL)
+        pm_hang_watch_reset(&device->hang_watch, 1, &fence);
+    device->dispatch.DestroyFence(handle, fence, allocator);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL pm_WaitForFences(VkDevice handle, uint32_t count,
                                                 const VkFence *fences, VkBool32 all,
                                                 uint64_t timeout)
 {
     struct pm_device *device = pm_device_of(handle);
-    int64_t begin = device_wait_begins(device);
+    const struct pm_hang_question question = {count, fences, !all};
+    const struct work_wait wait = work_wait_begins(device, &question);
     VkResult result = device->dispatch.WaitForFences(handle, count, fences, all, timeout);
-    device_wait_ends(device, begin, result);
+    work_wait_ends(device, &wait, &question, result);
     return result;
 }
 
@@ -131,9 +158,9 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_WaitSemaphores(VkDevice handle, const VkSemaph
                                                  uint64_t timeout)
 {
     struct pm_device *device = pm_device_of(handle);
-    int64_t begin = device_wait_begins(device);
+    int64_t begin = pm_wait_begins(device);
     VkResult result = device->dispatch.WaitSemaphores(handle, info, timeout);
-    device_wait_ends(device, begin, result);
+    pm_wait_ends(device, begin, result);
     return result;
 }
 
@@ -142,8 +169,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_WaitSemaphoresKHR(VkDevice handle,
                                                     uint64_t timeout)
 {
     struct pm_device *device = pm_device_of(handle);
-    int64_t begin = device_wait_begins(device);
+    int64_t begin = pm_wait_begins(device);
     VkResult result = device->dispatch.WaitSemaphoresKHR(handle, info, timeout);
-    device_wait_ends(device, begin, result);
+    pm_wait_ends(device, begin, result);
     return result;
 }

@@ -310,10 +310,9 @@ void pm_journal_crashed(struct pm_journal *journal)
 
 void pm_journal_exit(struct pm_journal *journal)
 {
-    /* Who holds the lock may be the thread that crashed. */
-    if (!is_ours(journal) || atomic_load(&journal->crashed))
+    /* Who holds the lock may be the thread that a signal handler interrupted to exit. */
+    if (!is_ours(journal) || pthread_mutex_trylock(&journal->lock) != 0)
         return;
-    pthread_mutex_lock(&journal->lock);
     end(journal);
     pthread_mutex_unlock(&journal->lock);
 }

@@ -2,122 +2,155 @@
 
 #include "tests/cmocka_includes.h"
 
-#define MS INT64_C(1000000)
 #define BEGIN (100 * PM_SECOND)
 
-/* A game with work under way. */
-static struct pm_hang_watch begin(void)
-{
-    struct pm_hang_watch watch = {0};
-    pm_hang_watch_submitted(&watch);
-    return watch;
-}
+static const VkFence fences[] = {(VkFence)0x10, (VkFence)0x20};
+static const struct pm_hang_question all_work,
+    first = {1, &fences[0], false}, second = {1, &fences[1], false}, both = {2, fences, false},
+    either = {2, fences, true};
+static struct pm_hang_watch watch;
 
-/* Asks in vain, with so much time between two questions; returns the time of the last one. */
-static int64_t ask(struct pm_hang_watch *watch, int64_t from, int64_t interval, int count)
-{
-    for (int i = 0; i < count; i++)
-        pm_hang_watch_answer(watch, from + i * interval, false);
-    return from + (count - 1) * interval;
-}
-
-static void a_long_wait(void **state)
+static int set_up(void **state)
 {
     (void)state;
-    struct pm_hang_watch watch = begin();
-    assert_false(pm_hang_watch_hangs(&watch, BEGIN));
-    pm_hang_watch_wait_begins(&watch, BEGIN);
-    assert_false(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG - 1));
-    assert_true(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG));
-    pm_hang_watch_wait_ends(&watch, BEGIN + PM_HANG, false);
-    assert_true(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG));
-    pm_hang_watch_answer(&watch, BEGIN + PM_HANG, true);
+    watch = (struct pm_hang_watch){0};
+    pm_hang_watch_init(&watch);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    pm_hang_watch_finish(&watch);
+    return 0;
+}
+
+static bool hangs_after(const struct pm_hang_question *question, int64_t now)
+{
+    pm_hang_watch_answer(&watch, question, false, now);
+    return pm_hang_watch_hangs(&watch, now);
+}
+
+static void a_fence_that_stays_out(void **state)
+{
+    (void)state;
+    pm_hang_watch_submitted(&watch, fences[0], BEGIN);
+    assert_false(hangs_after(&first, BEGIN + PM_HANG - 1));
+    assert_false(pm_hang_watch_hangs(&watch, BEGIN + 10 * PM_HANG)); /* nobody asked since */
+    assert_true(hangs_after(&first, BEGIN + PM_HANG));
+    pm_hang_watch_answer(&watch, &first, true, BEGIN + PM_HANG);
     assert_false(pm_hang_watch_hangs(&watch, BEGIN + 2 * PM_HANG));
 }
 
-static void a_wait_that_ends_well(void **state)
+static void a_late_fence_that_is_reset_had_finished(void **state)
 {
     (void)state;
-    struct pm_hang_watch watch = begin();
-    pm_hang_watch_wait_begins(&watch, BEGIN);
-    pm_hang_watch_wait_ends(&watch, BEGIN + 2 * PM_HANG, true);
-    assert_false(pm_hang_watch_hangs(&watch, BEGIN + 3 * PM_HANG));
+    pm_hang_watch_submitted(&watch, fences[0], BEGIN);
+    assert_true(hangs_after(&first, BEGIN + PM_HANG));
+    pm_hang_watch_reset(&watch, 1, &fences[0]);
+    assert_false(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG));
 }
 
-static void short_waits_in_a_row(void **state)
+/* An acquired image's, or one that nobody has submitted yet. */
+static void other_fences_are_no_work(void **state)
 {
     (void)state;
-    struct pm_hang_watch watch = begin();
-    for (int i = 0; i < 30; i++) {
-        pm_hang_watch_wait_begins(&watch, BEGIN + i * 100 * MS);
-        pm_hang_watch_wait_ends(&watch, BEGIN + (i + 1) * 100 * MS, false);
-        assert_int_equal(pm_hang_watch_hangs(&watch, BEGIN + 3600 * PM_SECOND), i + 1 >= 20);
+    pm_hang_watch_submitted(&watch, VK_NULL_HANDLE, BEGIN);
+    assert_false(hangs_after(&first, BEGIN + 10 * PM_HANG));
+    pm_hang_watch_submitted(&watch, fences[0], BEGIN);
+    pm_hang_watch_reset(&watch, 1, &fences[0]);
+    assert_false(hangs_after(&first, BEGIN + 10 * PM_HANG));
+    assert_null(pm_hang_watch_wait_begins(&watch, &first, BEGIN));
+    pm_hang_watch_submitted(&watch, fences[0], BEGIN);
+    assert_false(hangs_after(&both, BEGIN + 10 * PM_HANG));
+    assert_null(pm_hang_watch_wait_begins(&watch, &both, BEGIN));
+}
+
+static void a_fence_that_finished_long_ago_hides_nothing(void **state)
+{
+    (void)state;
+    pm_hang_watch_submitted(&watch, fences[0], BEGIN);
+    pm_hang_watch_submitted(&watch, fences[1], BEGIN + PM_SECOND);
+    assert_false(hangs_after(&both, BEGIN + PM_HANG));
+    assert_true(hangs_after(&both, BEGIN + PM_SECOND + PM_HANG));
+    pm_hang_watch_answer(&watch, &first, true, BEGIN + 2 * PM_HANG);
+    assert_true(pm_hang_watch_hangs(&watch, BEGIN + 2 * PM_HANG));
+    pm_hang_watch_answer(&watch, &either, true, BEGIN + 2 * PM_HANG); /* which one? */
+    assert_true(pm_hang_watch_hangs(&watch, BEGIN + 2 * PM_HANG));
+    pm_hang_watch_answer(&watch, &second, true, BEGIN + 2 * PM_HANG);
+    assert_false(pm_hang_watch_hangs(&watch, BEGIN + 2 * PM_HANG));
+}
+
+static void all_that_was_waited_for_has_finished(void **state)
+{
+    (void)state;
+    const struct pm_hang_question *const seen[] = {&all_work, &both};
+    for (int i = 0; i < 2; i++) {
+        pm_hang_watch_submitted(&watch, fences[0], BEGIN);
+        pm_hang_watch_submitted(&watch, fences[1], BEGIN);
+        assert_true(hangs_after(&either, BEGIN + PM_HANG));
+        pm_hang_watch_answer(&watch, seen[i], true, BEGIN + PM_HANG);
+        assert_false(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG));
     }
 }
 
-static void polling(void **state)
+static void a_wait_under_way(void **state)
 {
     (void)state;
-    struct pm_hang_watch watch = begin();
-    int64_t last = ask(&watch, BEGIN, 100 * MS, 20);
-    assert_false(pm_hang_watch_hangs(&watch, last + 3600 * PM_SECOND)); /* asks no more */
-    last = ask(&watch, last + 100 * MS, 100 * MS, 1);
-    assert_true(pm_hang_watch_hangs(&watch, last));
-    pm_hang_watch_answer(&watch, last, true);
-    last = ask(&watch, last, 100 * MS, 20);
-    assert_false(pm_hang_watch_hangs(&watch, last));
-}
-
-/* A game that draws when something happens. */
-static void seldom_questions_are_no_wait(void **state)
-{
-    (void)state;
-    struct pm_hang_watch watch = begin();
-    const int64_t last = ask(&watch, BEGIN, 10 * PM_SECOND, 20);
-    assert_false(pm_hang_watch_hangs(&watch, last));
-    pm_hang_watch_wait_begins(&watch, last + 10 * PM_SECOND);
-    assert_false(pm_hang_watch_hangs(&watch, last + 10 * PM_SECOND + 16 * MS));
-}
-
-/* One thread waits for what takes long, and frames go on. */
-static void another_thread_sees_frames_finish(void **state)
-{
-    (void)state;
-    struct pm_hang_watch watch = begin();
-    pm_hang_watch_wait_begins(&watch, BEGIN);
-    int64_t now = BEGIN;
-    for (; now < BEGIN + 100 * PM_SECOND; now += 16 * MS) {
-        pm_hang_watch_wait_begins(&watch, now);
-        pm_hang_watch_wait_ends(&watch, now + 8 * MS, true);
-        assert_false(pm_hang_watch_hangs(&watch, now + 8 * MS));
+    const struct pm_hang_question *const questions[] = {&first, &all_work};
+    pm_hang_watch_submitted(&watch, fences[0], BEGIN - PM_HANG);
+    for (int i = 0; i < 2; i++) {
+        _Atomic int64_t *wait = pm_hang_watch_wait_begins(&watch, questions[i], BEGIN);
+        assert_non_null(wait);
+        assert_false(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG - 1));
+        assert_true(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG));
+        pm_hang_watch_wait_ends(wait);
+        assert_false(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG));
     }
-    assert_true(pm_hang_watch_hangs(&watch, now + PM_HANG)); /* and then they do not */
 }
 
-static void nothing_is_under_way(void **state)
+/* Whatever other threads see finish. */
+static void a_wait_beside_others(void **state)
 {
     (void)state;
-    struct pm_hang_watch watch = begin();
-    pm_hang_watch_idle(&watch);
-    int64_t last = ask(&watch, BEGIN, 100 * MS, 100);
-    pm_hang_watch_submitted(&watch);
-    assert_false(pm_hang_watch_hangs(&watch, last));
-    last = ask(&watch, last, 100 * MS, 21);
-    assert_true(pm_hang_watch_hangs(&watch, last));
-    pm_hang_watch_idle(&watch);
-    assert_false(pm_hang_watch_hangs(&watch, last));
+    _Atomic int64_t *long_one = pm_hang_watch_wait_begins(&watch, &all_work, BEGIN);
+    for (int64_t now = BEGIN; now < BEGIN + PM_HANG; now += PM_SECOND / 60) {
+        assert_false(pm_hang_watch_hangs(&watch, now));
+        pm_hang_watch_submitted(&watch, fences[0], now);
+        pm_hang_watch_wait_ends(pm_hang_watch_wait_begins(&watch, &first, now));
+        pm_hang_watch_answer(&watch, &first, true, now);
+        pm_hang_watch_reset(&watch, 1, &fences[0]);
+    }
+    assert_true(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG));
+    pm_hang_watch_wait_ends(long_one);
+    assert_false(pm_hang_watch_hangs(&watch, BEGIN + PM_HANG));
 }
+
+static void more_waits_than_are_watched(void **state)
+{
+    (void)state;
+    _Atomic int64_t *waits[PM_HANG_WAITS];
+    for (int i = 0; i < PM_HANG_WAITS; i++)
+        assert_non_null(waits[i] = pm_hang_watch_wait_begins(&watch, &all_work, BEGIN));
+    assert_null(pm_hang_watch_wait_begins(&watch, &all_work, BEGIN));
+    pm_hang_watch_wait_ends(NULL);
+    pm_hang_watch_wait_ends(waits[3]);
+    assert_ptr_equal(pm_hang_watch_wait_begins(&watch, &all_work, BEGIN), waits[3]);
+}
+
+#define WATCH_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_wait),
-        cmocka_unit_test(a_wait_that_ends_well),
-        cmocka_unit_test(short_waits_in_a_row),
-        cmocka_unit_test(polling),
-        cmocka_unit_test(seldom_questions_are_no_wait),
-        cmocka_unit_test(another_thread_sees_frames_finish),
-        cmocka_unit_test(nothing_is_under_way),
+        WATCH_TEST(a_fence_that_stays_out),
+        WATCH_TEST(a_late_fence_that_is_reset_had_finished),
+        WATCH_TEST(other_fences_are_no_work),
+        WATCH_TEST(a_fence_that_finished_long_ago_hides_nothing),
+        WATCH_TEST(all_that_was_waited_for_has_finished),
+        WATCH_TEST(a_wait_under_way),
+        WATCH_TEST(a_wait_beside_others),
+        WATCH_TEST(more_waits_than_are_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

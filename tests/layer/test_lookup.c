@@ -74,6 +74,39 @@ static void stays_small_while_keys_come_and_go(void **state)
     pm_lookup_finish(&lookup);
 }
 
+struct visits {
+    struct pm_lookup *lookup;
+    int count;
+    bool nested;
+};
+
+static void count_visit(void *user, void *value)
+{
+    (void)value;
+    struct visits *visits = user;
+    visits->count++;
+    if (visits->nested)
+        assert_false(pm_lookup_try_each(visits->lookup, count_visit, visits));
+}
+
+static void visits_without_waiting(void **state)
+{
+    (void)state;
+    struct pm_lookup lookup;
+    pm_lookup_init(&lookup);
+    struct visits visits = {.lookup = &lookup};
+    for (uint64_t key = 1; key <= 3; key++)
+        assert_true(pm_lookup_put(&lookup, key << 4, value_of(key)));
+    assert_true(pm_lookup_try_each(&lookup, count_visit, &visits));
+    assert_int_equal(visits.count, 3);
+    visits.nested = true;
+    pm_lookup_each(&lookup, count_visit, &visits);
+    assert_int_equal(visits.count, 6);
+    assert_true(pm_lookup_try_each(&lookup, count_visit, &visits));
+    assert_int_equal(visits.count, 9);
+    pm_lookup_finish(&lookup);
+}
+
 struct shared {
     struct pm_lookup lookup;
     _Atomic bool stop;
@@ -119,6 +152,7 @@ int main(void)
         cmocka_unit_test(finds_what_was_put),
         cmocka_unit_test(null_is_unknown),
         cmocka_unit_test(stays_small_while_keys_come_and_go),
+        cmocka_unit_test(visits_without_waiting),
         cmocka_unit_test(readers_need_no_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

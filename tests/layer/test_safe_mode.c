@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +162,19 @@ static void crash_onto_another_stack(void)
     raise(SIGSEGV);
 }
 
+static void crash_in_the_driver(void *command, const struct pm_null_call *call)
+{
+    if (strcmp(call->command, command) == 0)
+        crash_into_a_handler();
+}
+
+static void crash_while_the_device_is_destroyed(void)
+{
+    h.vk.DestroyPipeline(h.device, game_compute, NULL);
+    h.driver->set_callback(crash_in_the_driver, "vkDestroyPipelineCache");
+    h.vk.DestroyDevice(h.device, NULL);
+}
+
 static void a_crash_whose_handler_exits_holds_it_back(void **state)
 {
     (void)state;
@@ -177,6 +191,12 @@ static void a_crash_on_another_stack_holds_it_back(void **state)
 {
     (void)state;
     assert_true(held_after(crash_onto_another_stack));
+}
+
+static void a_crash_in_the_end_of_the_device_holds_it_back(void **state)
+{
+    (void)state;
+    assert_true(held_after(crash_while_the_device_is_destroyed));
 }
 
 /* Some wait for signals in a thread of its own. */
@@ -215,12 +235,6 @@ static void *wait_for_ever(void *unused)
     return unused;
 }
 
-static void poll_long(void)
-{
-    for (const int64_t end = pm_now() + LONG; pm_now() < end; usleep(10000))
-        h.vk.GetFenceStatus(h.device, fence);
-}
-
 static void give_up_waiting(void)
 {
     submit_a_frame();
@@ -228,10 +242,26 @@ static void give_up_waiting(void)
     exit(1);
 }
 
-static void give_up_polling(void)
+static void give_up_short_waits(void)
 {
     submit_a_frame();
-    poll_long();
+    for (const int64_t end = pm_now() + LONG; pm_now() < end;)
+        h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, PM_SECOND / 100);
+    exit(1);
+}
+
+/* An older frame was done at once, and is asked for again and again. */
+static void give_up_beside_a_frame_that_finished(void)
+{
+    submit_a_frame();
+    h.driver->hold_submissions(false);
+    PM_CHECK(h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    const VkFence finished = fence;
+    submit_a_frame();
+    for (const int64_t end = pm_now() + LONG; pm_now() < end; usleep(10000)) {
+        h.vk.GetFenceStatus(h.device, fence);
+        PM_CHECK(h.vk.GetFenceStatus(h.device, finished));
+    }
     exit(1);
 }
 
@@ -255,7 +285,8 @@ static void exit_beside_a_thread_that_waits(void)
 
 static void a_hang_that_the_game_gives_up_holds_it_back(void **state)
 {
-    void (*const ends[])(void) = {give_up_waiting, give_up_polling, give_up_and_tidy_up,
+    void (*const ends[])(void) = {give_up_waiting, give_up_short_waits,
+                                  give_up_beside_a_frame_that_finished, give_up_and_tidy_up,
                                   exit_beside_a_thread_that_waits};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         pm_layered_tear_down(state);
@@ -281,21 +312,44 @@ static void exit_long_after_the_last_frame(void)
     leave();
 }
 
-/* Nothing is to be waited for; a thread asks for what nobody submitted. */
-static void exit_long_after_all_was_done(void)
+static void *wait_for_the_next_value(void *unused)
 {
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    const uint64_t value = 1;
+    VkSemaphore semaphore;
+    PM_CHECK(h.vk.CreateSemaphore(h.device, &info, NULL, &semaphore));
+    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &semaphore,
+                                      .pValues = &value};
+    h.vk.WaitSemaphores(h.device, &wait, UINT64_MAX);
+    return unused;
+}
+
+/* Nothing is under way; who asks, asks for what nobody has submitted. */
+static void exit_while_idle(void)
+{
+    pthread_t threads[2];
     submit_a_frame();
     h.driver->hold_submissions(false);
-    PM_CHECK(h.vk.DeviceWaitIdle(h.device));
+    PM_CHECK(h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, UINT64_MAX));
     PM_CHECK(h.vk.ResetFences(h.device, 1, &fence));
-    poll_long();
+    pthread_create(&threads[0], NULL, wait_for_ever, NULL);
+    pthread_create(&threads[1], NULL, wait_for_the_next_value, NULL);
+    for (const int64_t end = pm_now() + LONG; pm_now() < end;) {
+        h.vk.GetFenceStatus(h.device, fence);
+        h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, PM_SECOND / 100);
+    }
     leave();
 }
 
 static void a_game_may_exit_with_frames_under_way(void **state)
 {
     void (*const ends[])(void) = {exit_with_a_frame_under_way, exit_long_after_the_last_frame,
-                                  exit_long_after_all_was_done};
+                                  exit_while_idle};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         pm_layered_tear_down(state);
         pm_layered_set_up(state);
@@ -394,6 +448,7 @@ int main(void)
         PM_LAYERED_TEST(a_crash_whose_handler_exits_holds_it_back),
         PM_LAYERED_TEST(a_crash_whose_handler_tidies_up_holds_it_back),
         PM_LAYERED_TEST(a_crash_on_another_stack_holds_it_back),
+        PM_LAYERED_TEST(a_crash_in_the_end_of_the_device_holds_it_back),
         PM_LAYERED_TEST(a_game_that_blocks_all_signals_may_exit),
         PM_LAYERED_TEST(a_hang_that_the_game_gives_up_holds_it_back),
         PM_LAYERED_TEST(a_game_may_exit_with_frames_under_way),

@@ -143,6 +143,31 @@ static void a_crash_that_is_tidied_up_is_a_bad_end(void **unused)
     journals_assert_held("a");
 }
 
+static struct pm_journal *interrupted;
+
+/* In the C library's place: a signal arrives while the journal syncs, and its handler exits. */
+int fdatasync(int fd)
+{
+    (void)fd;
+    if (interrupted)
+        pm_journal_exit(interrupted);
+    interrupted = NULL;
+    return 0;
+}
+
+static void an_exit_in_the_middle_does_not_wait(void **unused)
+{
+    (void)unused;
+    struct pm_journal *journal = journals_begin();
+    interrupted = journal;
+    alarm(10);
+    journals_use(journal, "a");
+    assert_null(interrupted);
+    alarm(0);
+    pm_journal_close(journal);
+    journals_assert_held("");
+}
+
 static void two_more_devices(const char *names)
 {
     struct pm_journal *journal = journals_begin();
@@ -379,6 +404,7 @@ int main(void)
         JOURNALS_TEST(sessions_without_variants_say_nothing),
         JOURNALS_TEST(a_lost_device_is_a_bad_end),
         JOURNALS_TEST(a_crash_that_is_tidied_up_is_a_bad_end),
+        JOURNALS_TEST(an_exit_in_the_middle_does_not_wait),
         JOURNALS_TEST(devices_come_and_go),
         JOURNALS_TEST(made_is_not_used),
         JOURNALS_TEST(several_processes_at_once),

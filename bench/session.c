@@ -113,17 +113,13 @@ static bool append(struct pm_session_list *list, const char *item)
 bool pm_session_parse(struct pm_session_options *options, struct pm_session_list *train, int argc,
                       char **argv)
 {
-    enum { PIECEMEAL = 256, FRAMES, SKIP, BLOCK, TRAIN_FRAMES, TRAIN, SET, AGAINST };
+    enum { PIECEMEAL = 256, FRAMES, SKIP, BLOCK, TRAIN_FRAMES, TRAIN, SET, AGAINST, LAUNCHES };
     static const struct option known[] = {
-        {"piecemeal", 1, 0, PIECEMEAL},
-        {"frames", 1, 0, FRAMES},
-        {"skip", 1, 0, SKIP},
-        {"block", 1, 0, BLOCK},
-        {"train", 1, 0, TRAIN},
-        {"train-frames", 1, 0, TRAIN_FRAMES},
-        {"set", 1, 0, SET},
-        {"against", 1, 0, AGAINST},
-        {0},
+        {"piecemeal", 1, 0, PIECEMEAL}, {"frames", 1, 0, FRAMES},
+        {"skip", 1, 0, SKIP},           {"block", 1, 0, BLOCK},
+        {"train", 1, 0, TRAIN},         {"train-frames", 1, 0, TRAIN_FRAMES},
+        {"launches", 1, 0, LAUNCHES},   {"set", 1, 0, SET},
+        {"against", 1, 0, AGAINST},     {0},
     };
     bool good = true;
     for (int option; good && (option = getopt_long(argc, argv, "+", known, NULL)) != -1;) {
@@ -131,11 +127,13 @@ bool pm_session_parse(struct pm_session_options *options, struct pm_session_list
                            : option == SKIP         ? &options->skip
                            : option == BLOCK        ? &options->block
                            : option == TRAIN_FRAMES ? &options->train_frames
+                           : option == LAUNCHES     ? &options->launches
                                                     : NULL;
         if (option == PIECEMEAL)
             options->piecemeal = optarg;
         else if (number)
-            good = pm_tool_number(optarg, PM_SESSION_FRAMES_MOST, number) && *number > 0;
+            good = (number != &options->launches || *number > 0) &&
+                   pm_tool_number(optarg, PM_SESSION_FRAMES_MOST, number) && *number > 0;
         else if (option == TRAIN)
             good = append(train, optarg);
         else if (option == AGAINST)

@@ -22,14 +22,15 @@ struct pm_session_list {
 struct pm_session_options {
     const char *piecemeal;
     uint64_t frames, skip, block, train_frames;
+    uint64_t launches;              /* of each run; 0: it is no option */
     struct pm_session_list sets;    /* "KEY=VALUE" */
     struct pm_session_list against; /* likewise: of another run to compare with; may be empty */
     char **scene;
     int scene_count;
 };
 
-/* --piecemeal, --frames, --skip, --block, --train-frames, --set, --against, and where train is
- * given, --train; the scene and its arguments behind them. What the options hold before are the
+/* --piecemeal, --frames, --skip, --block, --train-frames, --set, --against, --launches, and where
+ * train is given, --train; the scene and its arguments behind them. What the options hold before are the
  * defaults. false: there is one that it does not know, or not enough. */
 bool pm_session_parse(struct pm_session_options *options, struct pm_session_list *train, int argc,
                       char **argv);

@@ -1,9 +1,9 @@
 /*
  * What zero-value specialization gains, as a player would have it.
  *
- *   zero_gain --piecemeal PIECEMEAL [--frames N] [--skip N] [--block N] [--train-frames N]
- *             [--train ARGUMENTS]... [--set KEY=VALUE]... [--against KEY=VALUE]... --
- *             SCENE [ARGUMENT...]
+ *   zero_gain --piecemeal PIECEMEAL [--frames N] [--skip N] [--block N] [--launches N]
+ *             [--train-frames N] [--train ARGUMENTS]... [--set KEY=VALUE]... [--against
+ * KEY=VALUE]... -- SCENE [ARGUMENT...]
  *
  * First the scene is profiled, once for each --train with those arguments added (once without any
  * when there is none), each as a session of `piecemeal run --local` in which everything is sampled.
@@ -11,7 +11,9 @@
  * canonical ones in their place (what canonicalization alone does), or with --against what the
  * profile makes with those settings; and what the profile makes of them. None of them samples, and
  * each --set goes to the last. The scene's own timestamps tell the passes, each of which is
- * dominated by one shader.
+ * dominated by one shader. With --launches the three are started so often, each time for all the
+ * frames: where in memory a process comes to lie can make a pass faster or slower by more than a
+ * shader does.
  *
  * Prints a row a pass and one for the whole frame: milliseconds, and the two ratios with their 95 %
  * intervals over blocks of frames, the lowest and the highest tenth of the blocks left out. A last
@@ -35,7 +37,10 @@ struct gain {
     char passes_file[PM_SESSION_RUNS][96];
     char names[PASSES_MOST + 1][NAME_MOST]; /* of the passes; the last: the whole frame */
     size_t pass_count;
-    double *times[PM_SESSION_RUNS][PASSES_MOST + 1]; /* milliseconds by frame */
+    /* Milliseconds by frame, without those that are skipped. */
+    double *times[PM_SESSION_RUNS][PASSES_MOST + 1];
+    uint64_t count;                  /* of them */
+    double *frames[PM_SESSION_RUNS]; /* of one launch, all of them */
 };
 
 /* ---- the three runs ---- */
@@ -52,24 +57,28 @@ static void fill(struct pm_side *side, const struct gain *gain, int run)
 
 static bool allocate(struct gain *gain)
 {
-    for (int run = 0; run < PM_SESSION_RUNS; run++)
+    const struct pm_session_options *options = gain->options;
+    const size_t most = options->launches * (options->frames - options->skip);
+    for (int run = 0; run < PM_SESSION_RUNS; run++) {
+        gain->frames[run] = calloc(options->frames, sizeof(double));
+        if (!gain->frames[run])
+            return false;
         for (size_t i = 0; i <= PASSES_MOST; i++) {
-            gain->times[run][i] = calloc(gain->options->frames, sizeof(double));
+            gain->times[run][i] = calloc(most, sizeof(double));
             if (!gain->times[run][i])
                 return false;
         }
+    }
     return true;
 }
 
-static bool draw(struct gain *gain, struct pm_error *error)
+static void release(struct gain *gain)
 {
-    struct pm_side sides[PM_SESSION_RUNS] = {0};
-    double *frames[PM_SESSION_RUNS];
     for (int run = 0; run < PM_SESSION_RUNS; run++) {
-        fill(&sides[run], gain, run);
-        frames[run] = gain->times[run][PASSES_MOST];
+        free(gain->frames[run]);
+        for (size_t i = 0; i <= PASSES_MOST; i++)
+            free(gain->times[run][i]);
     }
-    return pm_lockstep_draw(sides, PM_SESSION_RUNS, gain->options->frames, frames, error);
 }
 
 /* The file's first line names the passes; a line a frame follows. */
@@ -83,11 +92,34 @@ static bool read_passes(struct gain *gain, int run, struct pm_error *error)
          name && gain->pass_count < PASSES_MOST; name = strtok_r(NULL, " \n", &place))
         snprintf(gain->names[gain->pass_count++], NAME_MOST, "%s", name);
     for (uint64_t i = 0; ok && i < gain->options->frames; i++)
-        for (size_t pass = 0; ok && pass < gain->pass_count; pass++)
-            ok = fscanf(file, "%lf", &gain->times[run][pass][i]) == 1;
+        for (size_t pass = 0; ok && pass < gain->pass_count; pass++) {
+            double time;
+            ok = fscanf(file, "%lf", &time) == 1;
+            if (ok && i >= gain->options->skip)
+                gain->times[run][pass][gain->count + i - gain->options->skip] = time;
+        }
     if (file)
         fclose(file);
     return ok || pm_fail(error, PM_ERROR_INPUT, "%s: is cut short", gain->passes_file[run]);
+}
+
+static bool launch(struct gain *gain, struct pm_error *error)
+{
+    const struct pm_session_options *options = gain->options;
+    const uint64_t kept = options->frames - options->skip;
+    struct pm_side sides[PM_SESSION_RUNS] = {0};
+    for (int run = 0; run < PM_SESSION_RUNS; run++)
+        fill(&sides[run], gain, run);
+    if (!pm_lockstep_draw(sides, PM_SESSION_RUNS, options->frames, gain->frames, error))
+        return false;
+    for (int run = 0; run < PM_SESSION_RUNS; run++) {
+        memcpy(gain->times[run][PASSES_MOST] + gain->count, gain->frames[run] + options->skip,
+               kept * sizeof(double));
+        if (!read_passes(gain, run, error))
+            return false;
+    }
+    gain->count += kept;
+    return true;
 }
 
 /* ---- the table ---- */
@@ -102,29 +134,25 @@ static double mean(const double *times, uint64_t count)
 
 static struct pm_paired ratio(const struct gain *gain, int run, size_t pass)
 {
-    const struct pm_session_options *options = gain->options;
-    return pm_paired_ratio(gain->times[run][pass] + options->skip,
-                           gain->times[PM_SESSION_ORIGINAL][pass] + options->skip, NULL,
-                           options->frames - options->skip, options->block, PM_LOCKSTEP_TRIM);
+    return pm_paired_ratio(gain->times[run][pass], gain->times[PM_SESSION_ORIGINAL][pass], NULL,
+                           gain->count, gain->options->block, PM_LOCKSTEP_TRIM);
 }
 
 static struct pm_paired print_row(const struct gain *gain, const char *name, size_t pass)
 {
-    const struct pm_session_options *options = gain->options;
     const struct pm_paired canonical = ratio(gain, PM_SESSION_CANONICAL, pass);
     const struct pm_paired specialized = ratio(gain, PM_SESSION_SPECIALIZED, pass);
     printf("| %s | %.3f | %.4f (%.4f to %.4f) | %.4f (%.4f to %.4f) | %+.1f %% |\n", name,
-           mean(gain->times[PM_SESSION_ORIGINAL][pass] + options->skip,
-                options->frames - options->skip),
-           canonical.ratio, canonical.low, canonical.high, specialized.ratio, specialized.low,
-           specialized.high, (1 / specialized.ratio - 1) * 100);
+           mean(gain->times[PM_SESSION_ORIGINAL][pass], gain->count), canonical.ratio,
+           canonical.low, canonical.high, specialized.ratio, specialized.low, specialized.high,
+           (1 / specialized.ratio - 1) * 100);
     return specialized;
 }
 
 /* Takes out of the frames what the pass takes longer than the original. */
 static void undo(struct gain *gain, size_t pass)
 {
-    for (uint64_t i = 0; i < gain->options->frames; i++)
+    for (uint64_t i = 0; i < gain->count; i++)
         gain->times[PM_SESSION_SPECIALIZED][PASSES_MOST][i] -=
             gain->times[PM_SESSION_SPECIALIZED][pass][i] -
             gain->times[PM_SESSION_ORIGINAL][pass][i];
@@ -168,10 +196,8 @@ static int measure(struct gain *gain, struct pm_error *error)
         if (!pm_session_train(options, true, gain->train->count > 0 ? gain->train->items[i] : "",
                               error))
             return -1;
-    if (!draw(gain, error))
-        return -1;
-    for (int run = 0; run < PM_SESSION_RUNS; run++)
-        if (!read_passes(gain, run, error))
+    for (uint64_t i = 0; i < options->launches; i++)
+        if (!launch(gain, error))
             return -1;
     return print_table(gain);
 }
@@ -179,23 +205,22 @@ static int measure(struct gain *gain, struct pm_error *error)
 int main(int argc, char **argv)
 {
     struct pm_session_options options = {
-        .frames = 300, .skip = 100, .block = 10, .train_frames = 40};
+        .frames = 300, .skip = 100, .block = 10, .train_frames = 40, .launches = 1};
     struct pm_session_list train = {0};
     struct gain gain = {.options = &options, .train = &train};
     struct pm_error error = {0};
     if (!pm_session_parse(&options, &train, argc, argv)) {
-        fprintf(stderr, "usage: zero_gain --piecemeal PIECEMEAL [--frames N] [--skip N] "
-                        "[--block N] [--train-frames N]\n"
-                        "                 [--train ARGUMENTS]... [--set KEY=VALUE]... "
-                        "[--against KEY=VALUE]... -- SCENE...\n");
+        fprintf(stderr,
+                "usage: zero_gain --piecemeal PIECEMEAL [--frames N] [--skip N] "
+                "[--block N] [--launches N]\n"
+                "                 [--train-frames N] [--train ARGUMENTS]... [--set KEY=VALUE]... "
+                "[--against KEY=VALUE]... -- SCENE...\n");
         return 2;
     }
     const int status = measure(&gain, &error);
     if (status < 0)
         fprintf(stderr, "zero_gain: %s\n", error.message);
-    for (int run = 0; run < PM_SESSION_RUNS; run++)
-        for (size_t i = 0; i <= PASSES_MOST; i++)
-            free(gain.times[run][i]);
+    release(&gain);
     pm_work_folder_remove(&gain.folder);
     return status < 0 ? 1 : status;
 }

@@ -109,7 +109,7 @@ interval_coverage) # takes checkpoints with one call; a fast machine has many fr
         fail "no shader: $(cat "$scratch/out")"
     ;;
 zero_gain)
-    measure --piecemeal "$piecemeal" --frames 6 --skip 2 --block 2 --train-frames 2 -- "${scene[@]}"
+    measure --piecemeal "$piecemeal" --frames 6 --skip 2 --block 2 --launches 2 --train-frames 2 -- "${scene[@]}"
     prints 10 "\| [a-z, ]+ \| $number \| $interval \| $interval \| [+-]$number %.*\|"
     ;;
 zero_instructions)

@@ -324,6 +324,14 @@ static bool is_variable_whole(struct parser *p, const struct pm_ir_instr *instr)
                    instr->place);
 }
 
+static bool is_typed(struct parser *p, const struct pm_ir_instr *instr)
+{
+    const struct pm_ir_instr *type = instr->type.def ? instr->type.def->instr : NULL;
+    return !type || strncmp(pm_ir_opcode_name(type->opcode), "OpType", 6) == 0 ||
+           pm_fail(p->error, PM_ERROR_INPUT, "SPIR-V word %u: the type of %s is no type",
+                   instr->place, pm_ir_opcode_name(instr->opcode));
+}
+
 /* What the binary parser does not see and the IR relies on. */
 static bool check(struct parser *p)
 {
@@ -340,7 +348,7 @@ static bool check(struct parser *p)
     for (const struct pm_ir_function *f = module->first_function; f; f = f->next)
         for (const struct pm_ir_block *b = f->first_block; b; b = b->next)
             for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-                if (!labels_are_local(p, f, i) || !is_made_of_earlier(p, i) ||
+                if (!labels_are_local(p, f, i) || !is_typed(p, i) || !is_made_of_earlier(p, i) ||
                     !is_variable_whole(p, i))
                     return false;
     return true;

@@ -204,6 +204,7 @@ static double stop_locked(struct place *place)
     place_serve(place);
     assert_int_equal(http_upload(place->port, NULL, small_profile(place, 1)), 204);
     assert_int_equal(sqlite3_open(place->path, &other), SQLITE_OK);
+    sqlite3_busy_timeout(other, 30000); /* the upload may be being folded in */
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     for (size_t i = 0; i < UPLOADS; i++) {
         senders[i] = (struct sender){.place = place, .profile = small_profile(place, 1)};

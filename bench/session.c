@@ -131,9 +131,10 @@ bool pm_session_parse(struct pm_session_options *options, struct pm_session_list
                                                     : NULL;
         if (option == PIECEMEAL)
             options->piecemeal = optarg;
+        else if (option == LAUNCHES && !options->launches)
+            good = false;
         else if (number)
-            good = (number != &options->launches || *number > 0) &&
-                   pm_tool_number(optarg, PM_SESSION_FRAMES_MOST, number) && *number > 0;
+            good = pm_tool_number(optarg, PM_SESSION_FRAMES_MOST, number) && *number > 0;
         else if (option == TRAIN)
             good = append(train, optarg);
         else if (option == AGAINST)

@@ -29,9 +29,10 @@ struct pm_session_options {
     int scene_count;
 };
 
-/* --piecemeal, --frames, --skip, --block, --train-frames, --set, --against, --launches, and where
- * train is given, --train; the scene and its arguments behind them. What the options hold before are the
- * defaults. false: there is one that it does not know, or not enough. */
+/* --piecemeal, --frames, --skip, --block, --train-frames, --set, --against; --launches where it has
+ * a default, --train where train is given; the scene and its arguments behind them. What the
+ * options hold before are the defaults. false: there is one that it does not know, or not
+ * enough. */
 bool pm_session_parse(struct pm_session_options *options, struct pm_session_list *train, int argc,
                       char **argv);
 

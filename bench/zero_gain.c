@@ -2,8 +2,8 @@
  * What zero-value specialization gains, as a player would have it.
  *
  *   zero_gain --piecemeal PIECEMEAL [--frames N] [--skip N] [--block N] [--launches N]
- *             [--train-frames N] [--train ARGUMENTS]... [--set KEY=VALUE]... [--against
- * KEY=VALUE]... -- SCENE [ARGUMENT...]
+ *             [--train-frames N] [--train ARGUMENTS]... [--set KEY=VALUE]...
+ *             [--against KEY=VALUE]... -- SCENE [ARGUMENT...]
  *
  * First the scene is profiled, once for each --train with those arguments added (once without any
  * when there is none), each as a session of `piecemeal run --local` in which everything is sampled.
@@ -13,7 +13,7 @@
  * each --set goes to the last. The scene's own timestamps tell the passes, each of which is
  * dominated by one shader. With --launches the three are started so often, each time for all the
  * frames: where in memory a process comes to lie can make a pass faster or slower by more than a
- * shader does.
+ * shader does. The intervals are over the blocks of all of them together.
  *
  * Prints a row a pass and one for the whole frame: milliseconds, and the two ratios with their 95 %
  * intervals over blocks of frames, the lowest and the highest tenth of the blocks left out. A last

@@ -4,7 +4,8 @@
  * turn of the loop, also for lanes that have left it. That is right as long as the lane alone
  * decides it, and no check that asks the lanes which are left (zero_drivers.c).
  *
- * Found once for a function, in time proportional to its size times how deep it nests.
+ * Found once a round, in time proportional to the function's size times how deep it nests, and to
+ * the branches above each way that leads to an OpPhi.
  *
  * Thread safety: as the module.
  */

@@ -47,21 +47,21 @@ static void visit(struct pm_ir_module *module, const struct pm_ir_function *func
     }
 }
 
+static bool disguise_module(struct pm_ir_module *module, struct pm_error *error)
+{
+    for (struct pm_ir_function *f = module->first_function; f; f = f->next) {
+        if (!f->first_block)
+            continue;
+        if (!pm_analysis_require(f, PM_ANALYSIS_LOOPS, error))
+            return false;
+        visit(module, f);
+    }
+    return true;
+}
+
 bool pm_words_disguise_breaks(struct pm_words *module, struct pm_error *error)
 {
-    struct pm_words disguised;
-    struct pm_ir_module *ir = pm_ir_parse(module->data, module->count, error);
-    bool ok = ir != NULL;
-    for (struct pm_ir_function *f = ir ? ir->first_function : NULL; f && ok; f = f->next)
-        if (f->first_block && (ok = pm_analysis_require(f, PM_ANALYSIS_LOOPS, error)))
-            visit(ir, f);
-    ok = ok && pm_ir_emit(ir, &disguised, error);
-    pm_ir_module_destroy(ir);
-    if (!ok)
-        return false;
-    pm_words_finish(module);
-    *module = disguised;
-    return true;
+    return pm_words_change(module, disguise_module, error);
 }
 
 static bool is_disguised(const struct pm_walk *walk)

@@ -122,15 +122,7 @@ static bool mark_module(struct pm_ir_module *module, struct pm_error *error)
 
 bool pm_words_mark_loads(struct pm_words *module, struct pm_error *error)
 {
-    struct pm_words marked;
-    struct pm_ir_module *ir = pm_ir_parse(module->data, module->count, error);
-    bool ok = ir && mark_module(ir, error) && pm_ir_emit(ir, &marked, error);
-    pm_ir_module_destroy(ir);
-    if (!ok)
-        return false;
-    pm_words_finish(module);
-    *module = marked;
-    return true;
+    return pm_words_change(module, mark_module, error);
 }
 
 static bool is_marker(const struct pm_walk *walk)

@@ -1,4 +1,5 @@
 #include "shader_rewrite/canonical_words.h"
+#include "shader_rewrite/ir_module.h"
 #include "shader_rewrite/ir_opcodes.h"
 
 #include <spirv/unified1/spirv.h>
@@ -301,4 +302,19 @@ void pm_words_unmask_returns(struct pm_words *module, uint32_t function, uint32_
 {
     if (mask)
         replace_terminator(module, function, mask, SpvOpReturn);
+}
+
+bool pm_words_change(struct pm_words *module,
+                     bool (*change)(struct pm_ir_module *module, struct pm_error *error),
+                     struct pm_error *error)
+{
+    struct pm_words changed;
+    struct pm_ir_module *ir = pm_ir_parse(module->data, module->count, error);
+    bool ok = ir && change(ir, error) && pm_ir_emit(ir, &changed, error);
+    pm_ir_module_destroy(ir);
+    if (!ok)
+        return false;
+    pm_words_finish(module);
+    *module = changed;
+    return true;
 }

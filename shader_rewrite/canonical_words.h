@@ -25,6 +25,12 @@ bool pm_walk_next(struct pm_walk *walk);
 /* The ids of the result and its type, 0 where the opcode has none. */
 void pm_walk_result(const struct pm_walk *walk, uint32_t *type, uint32_t *result);
 
+/* Lets a step change the module as IR. */
+struct pm_ir_module;
+bool pm_words_change(struct pm_words *module,
+                     bool (*change)(struct pm_ir_module *module, struct pm_error *error),
+                     struct pm_error *error);
+
 /* Whether debug instructions come behind one of these. */
 bool pm_words_is_preamble(uint32_t opcode);
 

@@ -1,5 +1,5 @@
 /*
- * What `piecemeal run --ab` found out: reads the lines that the layer wrote (layer/ab.h) and
+ * What `piecemeal run --ab` found out: reads the lines that the layer wrote (layer/trial/ab.h) and
  * compares the frame times of paired blocks (base/paired.h).
  *
  * Thread safety: no state; any thread.

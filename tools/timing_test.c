@@ -1,5 +1,5 @@
 #include "tools/timing_test.h"
-#include "layer/additive_objects.h"
+#include "layer/trial/additive_objects.h"
 #include <stdlib.h>
 
 #define LONGEST_ROUND UINT64_C(10000000000) /* nanoseconds; a round takes milliseconds */

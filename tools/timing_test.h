@@ -1,12 +1,12 @@
 /*
- * The layer's self-test of timestamps around single draws (layer/additive.h, HAZARDS 14), made by a
+ * The layer's self-test of timestamps around single draws (layer/trial/additive.h, HAZARDS 14), made by a
  * program on a device of its own and waited for.
  *
  * Thread safety: one thread.
  */
 #pragma once
 
-#include "layer/additive.h"
+#include "layer/trial/additive.h"
 
 struct pm_timing_found {
     bool additive;

@@ -1,5 +1,5 @@
 /* What the self-test of timestamps around draws makes of its rounds (additive.h). */
-#include "layer/additive.h"
+#include "layer/trial/additive.h"
 
 #include "tests/cmocka_includes.h"
 

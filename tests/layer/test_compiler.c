@@ -1,5 +1,5 @@
 #include "cmocka_includes.h"
-#include "layer/compiler.h"
+#include "layer/core/compiler.h"
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>

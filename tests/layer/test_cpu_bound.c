@@ -1,4 +1,4 @@
-#include "layer/cpu_bound.h"
+#include "layer/core/cpu_bound.h"
 
 #include "cmocka_includes.h"
 

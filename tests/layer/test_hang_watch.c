@@ -1,4 +1,4 @@
-#include "layer/hang_watch.h"
+#include "layer/core/hang_watch.h"
 
 #include "tests/cmocka_includes.h"
 

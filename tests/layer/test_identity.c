@@ -1,4 +1,4 @@
-#include "layer/identity.h"
+#include "layer/core/identity.h"
 
 #include "cmocka_includes.h"
 #include <stdio.h>

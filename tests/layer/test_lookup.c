@@ -1,4 +1,4 @@
-#include "layer/lookup.h"
+#include "layer/core/lookup.h"
 
 #include "cmocka_includes.h"
 #include <stdlib.h>

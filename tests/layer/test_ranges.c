@@ -1,4 +1,4 @@
-#include "layer/ranges.h"
+#include "layer/memory/ranges.h"
 
 #include "base/random.h"
 #include "cmocka_includes.h"

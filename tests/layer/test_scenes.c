@@ -1,4 +1,4 @@
-/* Scenes (layer/scene.h): what is counted in one goes to the spool under its name, and nothing
+/* Scenes (layer/frame/scene.h): what is counted in one goes to the spool under its name, and nothing
  * under another's. Calls are counted as in test_checkpoints.c. */
 #include "tests/layer/spooled.h"
 

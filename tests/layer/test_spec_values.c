@@ -1,5 +1,5 @@
 #include "cmocka_includes.h"
-#include "layer/spec_values.h"
+#include "layer/shader/spec_values.h"
 #include <spirv/unified1/spirv.h>
 #include <string.h>
 

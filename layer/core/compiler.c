@@ -1,0 +1,213 @@
+#include "layer/core/compiler.h"
+
+#include "layer/core/thread.h"
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* SPIRV-Tools and drivers recurse deeply, and a game may have lowered the default size. */
+enum { STACK_BYTES = 8 << 20, MOST_THREADS = 64, LOWEST_NICE = 19 };
+
+struct pm_compiler {
+    struct pm_device *device;
+    pid_t process; /* the one that the threads live in */
+    pthread_mutex_t lock;
+    pthread_cond_t work; /* a job was queued, or stop was set */
+    pthread_cond_t idle; /* nothing waits and nothing runs */
+    /* guarded by lock: */
+    struct pm_job *waiting;
+    uint32_t waiting_count, most_waiting;
+    uint32_t running;
+    bool stop, started;
+    pthread_t threads[MOST_THREADS];
+    uint32_t thread_count;
+};
+
+struct pm_compiler *pm_compiler_create(struct pm_device *device)
+{
+    struct pm_compiler *compiler = calloc(1, sizeof *compiler);
+    if (!compiler)
+        return NULL;
+    compiler->device = device;
+    compiler->process = getpid();
+    compiler->most_waiting = device->instance->config.limits.variants;
+    pthread_mutex_init(&compiler->lock, NULL);
+    pthread_cond_init(&compiler->work, NULL);
+    pthread_cond_init(&compiler->idle, NULL);
+    return compiler;
+}
+
+/* The lowest priority the system has for a thread: SCHED_IDLE, and nice for kernels and policies
+ * that ignore it. */
+static void lower_priority(void)
+{
+    const struct sched_param none = {0};
+    if (sched_setscheduler(0, SCHED_IDLE, &none) != 0)
+        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), LOWEST_NICE);
+}
+
+/* Unlinks the most wanted job. The queue is bounded and short, and urgency changes while a job
+ * waits. */
+static struct pm_job *take(struct pm_compiler *compiler)
+{
+    struct pm_job **best = NULL;
+    uint32_t most = 0;
+    for (struct pm_job **link = &compiler->waiting; *link; link = &(*link)->next) {
+        const uint32_t urgency = (*link)->urgency ? atomic_load(((*link)->urgency)) : 0;
+        if (!best || urgency >= most) { /* the list is newest first: among equals the oldest */
+            best = link;
+            most = urgency;
+        }
+    }
+    if (!best)
+        return NULL;
+    struct pm_job *job = *best;
+    *best = job->next;
+    job->next = NULL;
+    compiler->waiting_count--;
+    return job;
+}
+
+static void *work(void *argument)
+{
+    struct pm_compiler *compiler = argument;
+    lower_priority();
+    pthread_mutex_lock(&compiler->lock);
+    for (;;) {
+        struct pm_job *job = compiler->stop ? NULL : take(compiler);
+        if (job) {
+            compiler->running++;
+            pthread_mutex_unlock(&compiler->lock);
+            job->run(job);
+            pthread_mutex_lock(&compiler->lock);
+            compiler->running--;
+            continue;
+        }
+        if (!compiler->waiting && compiler->running == 0)
+            pthread_cond_broadcast(&compiler->idle);
+        if (compiler->stop)
+            break;
+        pthread_cond_wait(&compiler->work, &compiler->lock);
+    }
+    pthread_mutex_unlock(&compiler->lock);
+    return NULL;
+}
+
+/* Starts the threads once; the lock is held. */
+static bool start(struct pm_compiler *compiler)
+{
+    if (compiler->started)
+        return compiler->thread_count > 0;
+    compiler->started = true;
+    uint32_t count = compiler->device->instance->config.limits.compile_threads;
+    if (count > MOST_THREADS)
+        count = MOST_THREADS;
+    while (compiler->thread_count < count &&
+           pm_thread_start(&compiler->threads[compiler->thread_count], STACK_BYTES, "piecemeal",
+                           work, compiler))
+        compiler->thread_count++;
+    if (compiler->thread_count < count)
+        pm_log_warning(compiler->device->instance->log, "only %u of %u compile threads started",
+                       compiler->thread_count, count);
+    return compiler->thread_count > 0;
+}
+
+bool pm_compiler_queue(struct pm_compiler *compiler, struct pm_job *job)
+{
+    /* In a forked child the lock may be held by a thread that does not exist there. */
+    if (getpid() != compiler->process)
+        return false;
+    pthread_mutex_lock(&compiler->lock);
+    const bool taken = !compiler->stop &&
+                       (job->always || compiler->waiting_count < compiler->most_waiting) &&
+                       start(compiler);
+    if (taken) {
+        job->next = compiler->waiting;
+        compiler->waiting = job;
+        compiler->waiting_count++;
+        pthread_cond_signal(&compiler->work);
+    }
+    pthread_mutex_unlock(&compiler->lock);
+    return taken;
+}
+
+static void drop_all(struct pm_job *jobs)
+{
+    while (jobs) {
+        struct pm_job *next = jobs->next;
+        jobs->drop(jobs);
+        jobs = next;
+    }
+}
+
+/* Unlinks the owner's waiting jobs, all for owner NULL; the lock is held. */
+static struct pm_job *unlink_jobs(struct pm_compiler *compiler, const void *owner)
+{
+    struct pm_job *unlinked = NULL;
+    for (struct pm_job **link = &compiler->waiting; *link;) {
+        struct pm_job *job = *link;
+        if (owner && job->owner != owner) {
+            link = &job->next;
+            continue;
+        }
+        *link = job->next;
+        job->next = unlinked;
+        unlinked = job;
+        compiler->waiting_count--;
+    }
+    if (!compiler->waiting && compiler->running == 0)
+        pthread_cond_broadcast(&compiler->idle);
+    return unlinked;
+}
+
+void pm_compiler_cancel(struct pm_compiler *compiler, const void *owner)
+{
+    if (getpid() != compiler->process)
+        return;
+    pthread_mutex_lock(&compiler->lock);
+    struct pm_job *dropped = unlink_jobs(compiler, owner);
+    pthread_mutex_unlock(&compiler->lock);
+    drop_all(dropped);
+}
+
+uint32_t pm_compiler_waiting(struct pm_compiler *compiler)
+{
+    pthread_mutex_lock(&compiler->lock);
+    const uint32_t waiting = compiler->waiting_count;
+    pthread_mutex_unlock(&compiler->lock);
+    return waiting;
+}
+
+void pm_compiler_drain(struct pm_compiler *compiler)
+{
+    pthread_mutex_lock(&compiler->lock);
+    while (compiler->waiting || compiler->running > 0)
+        pthread_cond_wait(&compiler->idle, &compiler->lock);
+    pthread_mutex_unlock(&compiler->lock);
+}
+
+void pm_compiler_destroy(struct pm_compiler *compiler)
+{
+    if (!compiler)
+        return;
+    /* A forked child has only a copy: no threads to join, and a lock that may never be released.
+     * Its memory is left alone, since a thread of the parent may have been changing it at the fork.
+     */
+    if (getpid() != compiler->process)
+        return;
+    pthread_mutex_lock(&compiler->lock);
+    compiler->stop = true;
+    struct pm_job *dropped = unlink_jobs(compiler, NULL);
+    pthread_cond_broadcast(&compiler->work);
+    pthread_mutex_unlock(&compiler->lock);
+    drop_all(dropped);
+    for (uint32_t i = 0; i < compiler->thread_count; i++)
+        pthread_join(compiler->threads[i], NULL);
+    pthread_cond_destroy(&compiler->idle);
+    pthread_cond_destroy(&compiler->work);
+    pthread_mutex_destroy(&compiler->lock);
+    free(compiler);
+}

@@ -1,0 +1,46 @@
+/*
+ * The compiler: limits.compile_threads background threads of the lowest priority, started at the
+ * first job, that take jobs in order of urgency. A job makes one variant of one pipeline
+ * (variant.c); what it needs it holds by references of its own, so that it survives everything a
+ * game may destroy meanwhile.
+ *
+ * The threads run with every signal blocked. A fork is survived: the child has no threads, takes no
+ * jobs, and destroys without joining.
+ *
+ * Thread safety: all functions may be called from any thread but pm_compiler_destroy, which comes
+ * last.
+ */
+#pragma once
+
+#include "layer/core/layer.h"
+
+/* A job. run and drop are called exactly once between them, with the job; run on a compiler thread,
+ * drop (job was cancelled or the device goes) on any. */
+struct pm_job {
+    void (*run)(struct pm_job *job);
+    void (*drop)(struct pm_job *job);
+    const void *owner; /* what pm_compiler_cancel names */
+    const _Atomic uint32_t
+        *urgency;        /* how often it was wanted so far; the highest goes first; NULL: 0 */
+    bool always;         /* taken however many jobs wait: there are few such jobs */
+    struct pm_job *next; /* the compiler's */
+};
+
+/* NULL: out of memory. Starts no thread yet. */
+struct pm_compiler *pm_compiler_create(struct pm_device *device);
+
+/* Drops the waiting jobs, waits for the running ones. NULL is allowed. */
+void pm_compiler_destroy(struct pm_compiler *compiler);
+
+/* Queues a job. false: it was not taken (queue full, no thread could be started, in a forked
+ * child); neither run nor drop will be called. */
+bool pm_compiler_queue(struct pm_compiler *compiler, struct pm_job *job);
+
+/* Drops the owner's waiting jobs; running ones go on. */
+void pm_compiler_cancel(struct pm_compiler *compiler, const void *owner);
+
+/* How many jobs wait. */
+uint32_t pm_compiler_waiting(struct pm_compiler *compiler);
+
+/* Waits until no job waits or runs. For tests. */
+void pm_compiler_drain(struct pm_compiler *compiler);

@@ -1,0 +1,122 @@
+/*
+ * The layer's own structures: instances, devices, queues, and what crosses its files. Nothing here
+ * is public; the library exports one symbol (HAZARDS 19).
+ *
+ * Handles are not wrapped (HAZARDS 15). Everything the layer knows of a dispatchable handle is
+ * found by its dispatch key, everything else by tables in struct pm_device. An unknown handle is
+ * passed on.
+ *
+ * Locking: `struct pm_device` says for each part which lock guards it. Locks are taken in the
+ * order: device objects, pipeline, compile queue, trials, timing, readback, counters, window,
+ * registry. No lock is ever taken on a draw.
+ */
+#pragma once
+
+#include "base/config.h"
+#include "base/log.h"
+#include "dispatch.h" /* generated: struct pm_instance_dispatch, struct pm_device_dispatch */
+#include "layer/core/hang_watch.h"
+#include "layer/core/messages.h"
+#include "profile/database.h"
+#include "profile/profile.h"
+#include "sampler/sampler.h"
+#include "shader_rewrite/shader_rewrite.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+#define PM_QUEUES 32 /* that are sampled on, of a device; more are left alone */
+
+#define PM_LAYER_NAME "VK_LAYER_PIECEMEAL_cooperative_pgo"
+
+struct pm_counters; /* counters.h: the device memory that shaders count in */
+struct pm_compiler; /* compiler.h: background threads */
+struct pm_readback; /* readback.h: counters to host memory to spool */
+struct pm_spool_writer;
+struct pm_objects;   /* object.h: shader modules, layouts, render passes by handle and by content */
+struct pm_pipelines; /* pipeline.h: pipelines by handle */
+struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
+struct pm_optimizer; /* optimize.h: specialized variants */
+struct pm_journal;   /* profile/journal.h */
+struct pm_timing;    /* timing.h: timestamps */
+struct pm_additive;  /* additive.h: whether single draws can be timed */
+struct pm_trials;    /* trial.h: specialized variants that are tried */
+struct pm_ab;        /* ab.h: original and specialized in turn */
+
+struct pm_instance {
+    VkInstance handle;
+    struct pm_instance_dispatch dispatch;
+    uint32_t game_api_version; /* what the game asked for, at least 1.0 */
+    uint32_t api_version; /* what the instance was made with: the game's, or 1.2 (instance.c) */
+    bool debug_utils;     /* VK_EXT_debug_utils is enabled: the log goes to its messengers too */
+    struct pm_messages messages; /* that wait for them */
+    bool passive;                /* deny list, bad config: pass everything through */
+    char *game;                  /* identity (DESIGN, Identity of a game) */
+    struct pm_config config;
+    struct pm_log *log;
+    struct pm_database *database; /* the cached PGO database; NULL when there is none; read-only */
+    struct pm_arena *database_arena;
+    pthread_mutex_t spool_lock;
+    struct pm_spool_writer
+        *spool;        /* under spool_lock; NULL until the first checkpoint, and after a failure */
+    bool spool_failed; /* under spool_lock: said once, then given up */
+    bool spool_full;   /* under spool_lock: said once, until there is room again */
+    pthread_mutex_t journal_lock;
+    struct pm_journal *journal;  /* under journal_lock until it is opened (pm_instance_journal) */
+    bool journal_tried;          /* under journal_lock */
+    _Atomic uint32_t references; /* the game's handle and each device */
+};
+
+/* What the device was found or made able to do. */
+struct pm_device_abilities {
+    bool sample; /* everything that sampling needs is there; else `why_not` says what is missing */
+    const char *why_not;
+    bool int64_atomics; /* shaderInt64 and shaderBufferInt64Atomics */
+    bool memory_model_device_scope;
+    bool timeline_semaphore;
+    bool capture_replay; /* of buffer device addresses; on for us, and the game does not use it */
+    bool host_query_reset;
+    bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
+    bool subgroup_vote, subgroup_quad; /* in the stages that have the above; quad operations are
+                                          for fragment and compute on every device that has them */
+    uint32_t subgroup_size;
+    uint32_t driver_id; /* VkDriverId; 0: the driver does not say */
+    struct pm_target target;
+};
+
+struct pm_device {
+    VkDevice handle;
+    VkPhysicalDevice physical;
+    struct pm_instance *instance; /* referenced */
+    pid_t process; /* that created it: in a forked child nothing of ours runs (HAZARDS 19) */
+    struct pm_device_dispatch dispatch;
+    PFN_vkSetDeviceLoaderData set_loader_data; /* for dispatchable objects the layer makes itself */
+    struct pm_device_abilities abilities;
+    uint32_t *queue_families; /* those it was created with queues of; owned */
+    uint32_t queue_family_count;
+    uint32_t clear_family; /* one that can transfer and has an unprotected queue */
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceMemoryProperties memory;
+    struct pm_objects *objects; /* this and the next are NULL when abilities.sample is false */
+    struct pm_pipelines *pipelines;
+    struct pm_counters *counters;
+    struct pm_compiler *compiler;
+    struct pm_readback *readback;
+    struct pm_sampling *sampling;
+    struct pm_optimizer *optimizer;  /* NULL: nothing is to be optimized */
+    _Atomic bool optimizes;          /* binds look for proven variants (optimize.h) */
+    struct pm_timing *timing;        /* NULL: nothing can be timed, or is to be */
+    struct pm_trials *trials;        /* likewise */
+    struct pm_additive *additive;    /* likewise */
+    struct pm_ab *ab;                /* NULL: nothing is compared */
+    struct pm_hang_watch hang_watch; /* kept up to date while there is an optimizer */
+    _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
+};
+
+/* registry.c: the layer's one global. A dispatchable handle's first word, its dispatch key, says
+ * whose it is; a VkPhysicalDevice has its instance's, queues and command buffers their device's.
+ * NULL: not ours. Lock-free. */
+struct pm_instance *pm_instance_of(const void *dispatchable);
+struct pm_device *pm_device_of(const void *dispatchable);

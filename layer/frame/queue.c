@@ -1,0 +1,269 @@
+#include "layer/frame/queue.h"
+
+#include "base/clock.h"
+#include "layer/core/signal_handler.h"
+#include "layer/counts/readback.h"
+#include "layer/frame/command.h"
+#include "layer/hooks/hooks.h"
+#include "layer/hooks/unload.h"
+#include "layer/trial/additive.h"
+#include <stdlib.h>
+
+struct pm_queue *pm_queue_of(struct pm_device *device, VkQueue handle)
+{
+    return device->sampling != NULL ? pm_lookup_find(&device->sampling->queues, PM_KEY(handle))
+                                    : NULL;
+}
+
+static VkResult checked(struct pm_device *device, VkResult result)
+{
+    if (result == VK_ERROR_DEVICE_LOST)
+        pm_device_was_lost(device);
+    return result;
+}
+
+static void add_queue(struct pm_device *device, VkQueue handle, uint32_t family)
+{
+    struct pm_sampling *sampling = device->sampling;
+    if (sampling == NULL || handle == VK_NULL_HANDLE)
+        return;
+    pthread_mutex_lock(&sampling->lock);
+    if (pm_queue_of(device, handle) == NULL && sampling->queue_count < PM_QUEUES) {
+        struct pm_queue *queue = calloc(1, sizeof *queue);
+        if (queue != NULL) {
+            queue->device = device;
+            queue->handle = handle;
+            queue->family = family;
+            queue->index = sampling->queue_count;
+            queue->bit = 1u << queue->index;
+            if (pm_lookup_put(&sampling->queues, PM_KEY(handle), queue)) {
+                sampling->queue_list[sampling->queue_count] = queue;
+                atomic_fetch_add(&sampling->queue_count, 1);
+            } else {
+                free(queue);
+            }
+        }
+    }
+    pthread_mutex_unlock(&sampling->lock);
+}
+
+void pm_queues_destroy(struct pm_sampling *sampling)
+{
+    for (uint32_t i = 0; i < sampling->queue_count; i++) {
+        pm_readback_release(sampling->queue_list[i]);
+        free(sampling->queue_list[i]);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue(VkDevice handle, uint32_t family, uint32_t index,
+                                             VkQueue *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    device->dispatch.GetDeviceQueue(handle, family, index, out);
+    add_queue(device, *out, family);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue2(VkDevice handle, const VkDeviceQueueInfo2 *info,
+                                              VkQueue *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    device->dispatch.GetDeviceQueue2(handle, info, out);
+    /* Ours are not protected submissions, which a protected queue may mix with; but nothing is
+     * sampled on one. */
+    if ((info->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) == 0)
+        add_queue(device, *out, info->queueFamilyIndex);
+}
+
+/* One command buffer of a submission that is about to be made, or that failed. */
+static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
+{
+    struct pm_sampling *sampling = queue->device->sampling;
+    struct pm_command *command = pm_command_of(sampling, handle);
+    if (command == NULL)
+        return;
+    if (command->scene != PM_SCENE_NONE) {
+        queue->scene = command->scene;
+        atomic_store_explicit(&sampling->scenes.current, command->scene, memory_order_relaxed);
+    }
+    if (sign > 0)
+        atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
+    if (command->timings != PM_TIMING_NONE)
+        (sign > 0 ? pm_timing_submit : pm_timing_submit_failed)(command);
+    if (command->use_count > 0)
+        pm_readback_submit(queue, command->uses, command->use_count, sign);
+}
+
+/* The scene that a label in the command buffer begins; PM_SCENE_NONE: there is none. */
+static uint32_t label_of(const struct pm_queue *queue, VkCommandBuffer handle)
+{
+    const struct pm_command *command = pm_command_of(queue->device->sampling, handle);
+    return command != NULL ? command->scene : (uint32_t)PM_SCENE_NONE;
+}
+
+/* Before a submission whose first label begins this scene: what was counted in another one is
+ * copied first. */
+static void enter_scene(struct pm_queue *queue, uint32_t label)
+{
+    const struct pm_scenes *scenes = &queue->device->sampling->scenes;
+    const uint32_t scene = label != PM_SCENE_NONE
+                               ? label
+                               : atomic_load_explicit(&scenes->current, memory_order_relaxed);
+    if (queue->scene != scene)
+        pm_readback_cut(queue);
+    queue->scene = scene;
+}
+
+static void enter(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos)
+{
+    uint32_t label = PM_SCENE_NONE;
+    const bool labels = queue->device->sampling->scenes.labels != NULL;
+    for (uint32_t i = 0; labels && i < count; i++) {
+        for (uint32_t j = 0; label == PM_SCENE_NONE && j < infos[i].commandBufferCount; j++)
+            label = label_of(queue, infos[i].pCommandBuffers[j]);
+    }
+    enter_scene(queue, label);
+}
+
+static void enter2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *infos)
+{
+    uint32_t label = PM_SCENE_NONE;
+    const bool labels = queue->device->sampling->scenes.labels != NULL;
+    for (uint32_t i = 0; labels && i < count; i++) {
+        for (uint32_t j = 0; label == PM_SCENE_NONE && j < infos[i].commandBufferInfoCount; j++)
+            label = label_of(queue, infos[i].pCommandBufferInfos[j].commandBuffer);
+    }
+    enter_scene(queue, label);
+}
+
+static void submit_all(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos, int sign)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < infos[i].commandBufferCount; j++)
+            submit_one(queue, infos[i].pCommandBuffers[j], sign);
+    }
+}
+
+static void submit_all2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+                        int sign)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < infos[i].commandBufferInfoCount; j++)
+            submit_one(queue, infos[i].pCommandBufferInfos[j].commandBuffer, sign);
+    }
+}
+
+static void submitted(struct pm_queue *queue, VkFence fence)
+{
+    struct pm_sampling *sampling = queue->device->sampling;
+    if (queue->device->optimizer != NULL)
+        pm_hang_watch_submitted(&queue->device->hang_watch, fence, pm_now());
+    /* After the first one, in which most that there is in other layers was used once, the second,
+     * the fourth, the eighth… */
+    queue->submits++;
+    if ((queue->submits & (queue->submits - 1)) == 0) {
+        pm_process_watch_exit_again();
+        pm_signal_handler_learn();
+    }
+    if (!atomic_load_explicit(&sampling->presents, memory_order_relaxed))
+        pm_sampling_heartbeat(sampling);
+    pm_readback_follow(queue, false);
+    pm_additive_follow(queue->device->additive, queue);
+    pm_messages_deliver(queue->device->instance);
+}
+
+/* The variants are counted before the submission and not after it: as soon as it is made, another
+ * thread may see it complete and begin its command buffers anew. */
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
+                                              const VkSubmitInfo *infos, VkFence fence)
+{
+    struct pm_device *device = pm_device_of(handle);
+    struct pm_queue *queue = pm_queue_of(device, handle);
+    if (queue == NULL)
+        return device->dispatch.QueueSubmit(handle, count, infos, fence);
+    pm_cpu_watch_submit(&device->sampling->watch, handle);
+    enter(queue, count, infos);
+    submit_all(queue, count, infos, 1);
+    VkResult result = checked(device, device->dispatch.QueueSubmit(handle, count, infos, fence));
+    if (result != VK_SUCCESS)
+        submit_all(queue, count, infos, -1);
+    else
+        submitted(queue, fence);
+    return result;
+}
+
+static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQueue handle,
+                        uint32_t count, const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct pm_queue *queue = pm_queue_of(device, handle);
+    if (queue == NULL)
+        return next(handle, count, infos, fence);
+    pm_cpu_watch_submit(&device->sampling->watch, handle);
+    enter2(queue, count, infos);
+    submit_all2(queue, count, infos, 1);
+    VkResult result = checked(device, next(handle, count, infos, fence));
+    if (result != VK_SUCCESS)
+        submit_all2(queue, count, infos, -1);
+    else
+        submitted(queue, fence);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit2(VkQueue handle, uint32_t count,
+                                               const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return submit2(device, device->dispatch.QueueSubmit2, handle, count, infos, fence);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit2KHR(VkQueue handle, uint32_t count,
+                                                  const VkSubmitInfo2 *infos, VkFence fence)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return submit2(device, device->dispatch.QueueSubmit2KHR, handle, count, infos, fence);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresentInfoKHR *info)
+{
+    struct pm_device *device = pm_device_of(handle);
+    struct pm_queue *queue = pm_queue_of(device, handle);
+    int64_t begin = pm_wait_begins(device);
+    VkResult result = device->dispatch.QueuePresentKHR(handle, info);
+    pm_wait_ends(device, begin, result);
+    if (queue != NULL && result != VK_ERROR_DEVICE_LOST) {
+        pm_cpu_watch_present(&device->sampling->watch, handle);
+        pm_sampling_heartbeat(device->sampling);
+        pm_readback_follow(queue, false);
+        pm_messages_deliver(device->instance);
+    }
+    return result;
+}
+
+/* From here on presents are the heartbeats. */
+static void will_present(struct pm_device *device, VkResult result)
+{
+    if (result == VK_SUCCESS && device->sampling != NULL)
+        atomic_store(&device->sampling->presents, true);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateSwapchainKHR(VkDevice handle,
+                                                     const VkSwapchainCreateInfoKHR *info,
+                                                     const VkAllocationCallbacks *allocator,
+                                                     VkSwapchainKHR *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result = device->dispatch.CreateSwapchainKHR(handle, info, allocator, out);
+    will_present(device, result);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateSharedSwapchainsKHR(VkDevice handle, uint32_t count,
+                                                            const VkSwapchainCreateInfoKHR *infos,
+                                                            const VkAllocationCallbacks *allocator,
+                                                            VkSwapchainKHR *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result =
+        device->dispatch.CreateSharedSwapchainsKHR(handle, count, infos, allocator, out);
+    will_present(device, result);
+    return result;
+}

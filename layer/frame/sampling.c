@@ -1,0 +1,208 @@
+#include "layer/frame/sampling.h"
+
+#include "base/clock.h"
+#include "layer/frame/command.h"
+#include "layer/frame/queue.h"
+#include "layer/hooks/registry.h"
+#include "layer/shader/optimize.h"
+#include "layer/trial/ab.h"
+#include "layer/trial/trial.h"
+#include <stdlib.h>
+
+/* Outside windows: how many begins of buffers that may repeat until one of them is chosen. Under
+ * the lock. */
+static void draw_begins(struct pm_sampling *sampling)
+{
+    uint64_t count = pm_geometric(&sampling->random, sampling->share);
+    atomic_store(&sampling->begins, count > INT64_MAX ? INT64_MAX : (int64_t)count);
+}
+
+struct pm_sampling *pm_sampling_create(struct pm_device *device)
+{
+    struct pm_sampling *sampling = calloc(1, sizeof *sampling);
+    if (sampling == NULL)
+        return NULL;
+    const struct pm_config *config = &device->instance->config;
+    uint64_t seed = config->sampler.seed;
+    if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
+        seed = (uint64_t)pm_now();
+    sampling->device = device;
+    sampling->probability = config->sampler.api_probability;
+    sampling->checkpoint_heartbeats =
+        config->debug.checkpoint_heartbeats > 0 ? config->debug.checkpoint_heartbeats : 64;
+    double in_windows = config->sampler.window_frames * config->sampler.window_probability;
+    sampling->share = config->sampler.window_probability >= 1 ? 1 : in_windows / (in_windows + 1);
+    pthread_mutex_init(&sampling->lock, NULL);
+    pm_random_init(&sampling->random, seed);
+    pm_window_init(&sampling->window, config->sampler.window_probability,
+                   config->sampler.window_frames, pm_random_next(&sampling->random));
+    draw_begins(sampling);
+    sampling->end_rendering2 =
+        device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndRendering2KHR");
+    if (sampling->end_rendering2 == NULL)
+        sampling->end_rendering2 =
+            device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndRendering2EXT");
+    sampling->bind_shaders =
+        device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdBindShadersEXT");
+    pm_cpu_watch_init(&sampling->watch, device);
+    atomic_init(&sampling->open, sampling->window.open);
+    atomic_init(&sampling->armed, sampling->window.open);
+    atomic_init(&sampling->checkpoint_at, pm_now());
+    pm_scenes_init(&sampling->scenes, device->instance->config.game_scene,
+                   device->instance->config.game_scene_labels, device->instance->log);
+    pm_lookup_init(&sampling->commands);
+    pm_lookup_init(&sampling->pools);
+    pm_lookup_init(&sampling->queries);
+    pm_lookup_init(&sampling->queues);
+    return sampling;
+}
+
+void pm_sampling_destroy(struct pm_sampling *sampling)
+{
+    if (sampling == NULL)
+        return;
+    pm_commands_destroy(sampling);
+    pm_queues_destroy(sampling);
+    pm_cpu_watch_finish(&sampling->watch);
+    pm_scenes_finish(&sampling->scenes);
+    pm_lookup_finish(&sampling->commands);
+    pm_lookup_finish(&sampling->pools);
+    pm_lookup_finish(&sampling->queries);
+    pm_lookup_finish(&sampling->queues);
+    pthread_mutex_destroy(&sampling->lock);
+    free(sampling);
+}
+
+/* Under the lock. */
+static void arm(struct pm_sampling *sampling, bool armed)
+{
+    if (atomic_load(&sampling->armed) != armed)
+        pm_registry_arm(sampling->device, armed);
+}
+
+/* Takes the hooks away unless something still needs them. Under the lock. */
+static void disarm(struct pm_sampling *sampling)
+{
+    if (atomic_load(&sampling->recording) == 0 && !atomic_load(&sampling->open) &&
+        !pm_sampling_is_trying(sampling))
+        arm(sampling, false);
+}
+
+/* Under the lock. */
+static void raise_checkpoint(struct pm_sampling *sampling)
+{
+    sampling->since_checkpoint = 0;
+    atomic_store(&sampling->checkpoint_at, pm_now());
+    atomic_fetch_add(&sampling->checkpoint, 1);
+}
+
+void pm_sampling_heartbeat(struct pm_sampling *sampling)
+{
+    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
+        return;
+    const uint64_t heartbeat =
+        atomic_fetch_add_explicit(&sampling->heartbeats, 1, memory_order_relaxed) + 1;
+    pthread_mutex_lock(&sampling->lock);
+    bool was_open = sampling->window.open;
+    switch (pm_window_heartbeat(&sampling->window)) {
+    case PM_WINDOW_OPENED:
+        sampling->since_checkpoint = 0;
+        arm(sampling, true);
+        pm_cpu_watch_window(&sampling->watch, true);
+        atomic_store(&sampling->open, true);
+        pm_log_debug(sampling->device->instance->log, "a profiling window opens");
+        break;
+    case PM_WINDOW_CLOSED:
+        atomic_store(&sampling->open, false);
+        pm_cpu_watch_window(&sampling->watch, false);
+        disarm(sampling);
+        raise_checkpoint(sampling);
+        pm_log_debug(sampling->device->instance->log, "the profiling window closes");
+        break;
+    case PM_WINDOW_NONE:
+        break;
+    }
+    if (was_open && ++sampling->since_checkpoint >= sampling->checkpoint_heartbeats)
+        raise_checkpoint(sampling);
+    pthread_mutex_unlock(&sampling->lock);
+    pm_ab_heartbeat(sampling->device->ab, heartbeat);
+    pm_trials_heartbeat(sampling->device->trials, heartbeat);
+    pm_optimize_heartbeat(sampling->device);
+}
+
+void pm_sampling_tick(struct pm_sampling *sampling)
+{
+    if (pm_now() - atomic_load_explicit(&sampling->checkpoint_at, memory_order_relaxed) < PM_SECOND)
+        return;
+    pthread_mutex_lock(&sampling->lock);
+    if (pm_now() - atomic_load(&sampling->checkpoint_at) >= PM_SECOND)
+        raise_checkpoint(sampling);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
+bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat)
+{
+    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
+        atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed))
+        return false;
+    if (atomic_load(&sampling->open)) {
+        /* The window may be closing just now. Whoever closes it looks at `recording` after clearing
+         * `open`, and here `open` is looked at again after raising `recording`: one of the two sees
+         * the other. */
+        atomic_fetch_add(&sampling->recording, 1);
+        if (atomic_load(&sampling->open))
+            return true;
+        pm_sampling_end(sampling);
+        return false;
+    }
+    if (!may_repeat || sampling->share <= 0 || atomic_fetch_sub(&sampling->begins, 1) != 1)
+        return false;
+    pthread_mutex_lock(&sampling->lock);
+    draw_begins(sampling);
+    atomic_fetch_add(&sampling->recording, 1);
+    arm(sampling, true);
+    pthread_mutex_unlock(&sampling->lock);
+    return true;
+}
+
+bool pm_sampling_follow(struct pm_sampling *sampling)
+{
+    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
+        atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed))
+        return false;
+    /* As in pm_sampling_begin: whoever disarms looks at `recording` after changing `trials`. */
+    atomic_fetch_add(&sampling->recording, 1);
+    if (pm_sampling_is_trying(sampling))
+        return true;
+    pm_sampling_end(sampling);
+    return false;
+}
+
+void pm_sampling_try(struct pm_sampling *sampling, int change)
+{
+    pthread_mutex_lock(&sampling->lock);
+    atomic_fetch_add(&sampling->trials, (uint32_t)change);
+    if (change > 0)
+        arm(sampling, true);
+    else
+        disarm(sampling);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
+void pm_sampling_end(struct pm_sampling *sampling)
+{
+    if (atomic_fetch_sub(&sampling->recording, 1) != 1 || atomic_load(&sampling->open) ||
+        pm_sampling_is_trying(sampling))
+        return;
+    pthread_mutex_lock(&sampling->lock);
+    disarm(sampling);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
+uint64_t pm_sampling_seed(struct pm_sampling *sampling)
+{
+    pthread_mutex_lock(&sampling->lock);
+    uint64_t seed = pm_random_next(&sampling->random);
+    pthread_mutex_unlock(&sampling->lock);
+    return seed;
+}

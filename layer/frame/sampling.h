@@ -1,0 +1,95 @@
+/*
+ * When the layer samples (DESIGN, A frame; HAZARDS 12): the window's state by heartbeats, which
+ * command buffers are chosen, and whether draws take the armed hooks.
+ *
+ * A command buffer is chosen when it begins inside a window; one that begins outside and is (or may
+ * be, since nothing is known of it yet) submitted more than once from one recording is chosen with
+ * the probability that a heartbeat lies in a window, so that buffers recorded before the first
+ * window are profiled at the same overall rate. Every other buffer is left alone until it begins
+ * again. The hooks are armed while a window is open or a chosen buffer is being recorded: a
+ * recording is followed from its begin to its end or not at all, so what it has bound is always
+ * known.
+ *
+ * Thread safety: any thread.
+ */
+#pragma once
+
+#include "layer/core/cpu_watch.h"
+#include "layer/core/layer.h"
+#include "layer/core/lookup.h"
+#include "layer/frame/scene.h"
+
+struct pm_queue;
+
+struct pm_sampling {
+    struct pm_device *device;
+    double probability; /* p of a draw or dispatch */
+    double share;       /* of the heartbeats that lie in windows: W / (W + 1/q) */
+
+    pthread_mutex_t lock; /* the window, random, arming, adding queues */
+    struct pm_window window;
+    struct pm_random random;
+    uint32_t since_checkpoint;   /* heartbeats */
+    _Atomic uint64_t heartbeats; /* since the device was created */
+    uint32_t checkpoint_heartbeats;
+
+    _Atomic bool open;             /* a window is; set after arming */
+    _Atomic bool armed;            /* draws go through the armed hooks */
+    _Atomic bool careful;          /* there were queries that see what is bound, or protected
+                                      command buffers: every recording is watched for them */
+    _Atomic bool presents;         /* there was a swapchain: presents are the heartbeats */
+    _Atomic uint32_t recording;    /* chosen command buffers being recorded */
+    _Atomic uint32_t tracked;      /* recordings that reference variants, or are timed */
+    _Atomic uint32_t trials;       /* that are awaited (trial.h); changed under the lock */
+    _Atomic uint64_t checkpoint;   /* raised whenever counters should be copied out */
+    _Atomic int64_t checkpoint_at; /* CLOCK_MONOTONIC, nanoseconds: when it was raised last */
+    _Atomic int64_t begins;        /* outside windows: begins until one is chosen */
+
+    /* The next layer's commands that are newer than the headers; NULL: none. */
+    PFN_vkVoidFunction bind_shaders;   /* vkCmdBindShadersEXT */
+    PFN_vkVoidFunction end_rendering2; /* vkCmdEndRendering2KHR, or EXT, an alias */
+    struct pm_cpu_watch watch;       /* whether the game is bound by its processor */
+
+    struct pm_scenes scenes;
+
+    struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
+    struct pm_lookup pools;    /* VkCommandPool to struct pm_command_pool (command.h) */
+    struct pm_lookup
+        queries;             /* VkQueryPool to itself: pools whose queries a rebind cannot change */
+    struct pm_lookup queues; /* VkQueue to struct pm_queue (queue.h) */
+    struct pm_queue *queue_list[PM_QUEUES];
+    _Atomic uint32_t queue_count; /* raised after its entry is there */
+};
+
+/* NULL: out of memory. The window is open from here on when its probability is 1. */
+struct pm_sampling *pm_sampling_create(struct pm_device *device);
+/* After the registry forgot the device. Drops every recording's references. NULL is allowed. */
+void pm_sampling_destroy(struct pm_sampling *sampling);
+
+/* A heartbeat: a present, or a submission where `presents` is false. */
+void pm_sampling_heartbeat(struct pm_sampling *sampling);
+
+/* A command buffer begins. true: it is chosen, the hooks are armed and pm_sampling_end is owed.
+ * may_repeat: it may be submitted more than once from this
+ * recording, as far as anyone knows. */
+bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
+
+/* The same for a recording that is to be timed. */
+bool pm_sampling_follow(struct pm_sampling *sampling);
+
+/* One more trial is awaited, or one fewer (change -1). While any is, the hooks stay armed. */
+void pm_sampling_try(struct pm_sampling *sampling, int change);
+
+static inline bool pm_sampling_is_trying(const struct pm_sampling *sampling)
+{
+    return atomic_load_explicit(&sampling->trials, memory_order_relaxed) != 0;
+}
+
+/* The recording of a chosen command buffer ended, one way or another. */
+void pm_sampling_end(struct pm_sampling *sampling);
+
+/* A seed for a command buffer's own random sequence. */
+uint64_t pm_sampling_seed(struct pm_sampling *sampling);
+
+/* Raises the checkpoint when the last one is more than a second old. */
+void pm_sampling_tick(struct pm_sampling *sampling);

@@ -1,0 +1,278 @@
+#include "layer/hooks/device.h"
+
+#include "layer/core/compiler.h"
+#include "layer/core/signal_handler.h"
+#include "layer/counts/readback.h"
+#include "layer/frame/sampling.h"
+#include "layer/hooks/entry.h"
+#include "layer/hooks/hooks.h"
+#include "layer/hooks/instance.h"
+#include "layer/hooks/registry.h"
+#include "layer/hooks/unload.h"
+#include "layer/memory/counters.h"
+#include "layer/shader/object.h"
+#include "layer/shader/optimize.h"
+#include "layer/shader/pipeline.h"
+#include "layer/trial/ab.h"
+#include "layer/trial/additive.h"
+#include "layer/trial/trial.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <vulkan/vk_layer.h>
+
+static VkLayerDeviceCreateInfo *find_loader_info(const VkDeviceCreateInfo *info,
+                                                 VkLayerFunction function)
+{
+    for (VkBaseOutStructure *at = (VkBaseOutStructure *)(uintptr_t)info->pNext; at != NULL;
+         at = at->pNext) {
+        VkLayerDeviceCreateInfo *found = (VkLayerDeviceCreateInfo *)(void *)at;
+        if (at->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO && found->function == function)
+            return found;
+    }
+    return NULL;
+}
+
+/* Whether this session is ever going to sample, or to use what was sampled. */
+static bool wants_sampling(const struct pm_instance *instance)
+{
+    return pm_optimize_is_wanted(instance) || pm_instance_samples(instance);
+}
+
+/* Creates the device with what we want, else with just what the game wants. *used: the info that it
+ * was made with. */
+static VkResult create_next(struct pm_arena *arena, const struct pm_instance *instance,
+                            VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
+                            const VkAllocationCallbacks *allocator, VkDevice *out,
+                            const VkDeviceCreateInfo **used)
+{
+    VkLayerDeviceCreateInfo *link = find_loader_info(info, VK_LAYER_LINK_INFO);
+    VkLayerDeviceLink *ours = link->u.pLayerInfo;
+    struct pm_error error = {0};
+    VkDeviceCreateInfo *extended = NULL;
+    if (arena != NULL && wants_sampling(instance)) {
+        extended = pm_device_extend(arena, instance, physical, info, &error);
+        if (extended == NULL)
+            pm_log_info(instance->log, "nothing is added to the device: %s", error.message);
+    }
+    if (extended != NULL) {
+        find_loader_info(extended, VK_LAYER_LINK_INFO)->u.pLayerInfo = ours->pNext;
+        *used = extended;
+        VkResult result = instance->dispatch.CreateDevice(physical, extended, allocator, out);
+        if (result == VK_SUCCESS)
+            return result;
+        pm_log_info(instance->log,
+                    "the device was refused with what sampling needs (VkResult %d); trying without",
+                    result);
+    }
+    link->u.pLayerInfo = ours->pNext;
+    *used = info;
+    return instance->dispatch.CreateDevice(physical, info, allocator, out);
+}
+
+/* Whether a command buffer of the family may copy and fill: some only bind sparse memory or decode
+ * video. */
+static bool can_transfer(const struct pm_device *device, uint32_t family)
+{
+    const struct pm_instance_dispatch *dispatch = &device->instance->dispatch;
+    uint32_t count = 0;
+    dispatch->GetPhysicalDeviceQueueFamilyProperties(device->physical, &count, NULL);
+    VkQueueFamilyProperties *families = calloc(count + 1, sizeof *families);
+    if (families == NULL)
+        return false;
+    dispatch->GetPhysicalDeviceQueueFamilyProperties(device->physical, &count, families);
+    const VkQueueFlags able =
+        family < count ? families[family].queueFlags &
+                             (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT)
+                       : 0;
+    free(families);
+    return able != 0;
+}
+
+static bool find_queue_families(struct pm_device *device, const VkDeviceCreateInfo *info)
+{
+    device->queue_families = calloc(info->queueCreateInfoCount + 1, sizeof *device->queue_families);
+    if (device->queue_families == NULL)
+        return false;
+    bool found = false;
+    for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
+        const VkDeviceQueueCreateInfo *queue = &info->pQueueCreateInfos[i];
+        if (!found && queue->flags == 0 && queue->queueCount > 0 &&
+            can_transfer(device, queue->queueFamilyIndex)) {
+            device->clear_family = queue->queueFamilyIndex;
+            found = true;
+        }
+        bool known = false;
+        for (uint32_t j = 0; j < device->queue_family_count; j++)
+            known |= device->queue_families[j] == queue->queueFamilyIndex;
+        if (!known)
+            device->queue_families[device->queue_family_count++] = queue->queueFamilyIndex;
+    }
+    if (!found)
+        device->abilities.why_not = "it has no unprotected queue that can copy";
+    return found;
+}
+
+/* What proves specialized variants; without it none is bound but those that the database proves. */
+static void start_trials(struct pm_device *device)
+{
+    device->ab = pm_ab_create(device);
+    if (device->optimizer == NULL || !pm_trials_are_wanted(device->instance))
+        return;
+    device->timing = pm_timing_create(device);
+    device->trials = pm_trials_create(device);
+    device->additive = device->trials != NULL ? pm_additive_create(device) : NULL;
+    if (device->trials == NULL)
+        pm_log_info(device->instance->log,
+                    "specialized shaders cannot be tried: the device cannot time them");
+}
+
+/* Everything that sampling needs; false: something could not be had, and nothing is left. */
+static bool start_sampling(struct pm_device *device)
+{
+    struct pm_error error = {0};
+    if (!device->abilities.sample)
+        return false;
+    device->sampling = pm_sampling_create(device);
+    device->readback = pm_readback_create(device);
+    device->counters = pm_counters_create(device, &error);
+    device->objects = pm_objects_create(device);
+    device->pipelines = pm_pipelines_create(device);
+    device->compiler = pm_compiler_create(device);
+    if (device->sampling != NULL && device->readback != NULL && device->counters != NULL &&
+        device->objects != NULL && device->pipelines != NULL && device->compiler != NULL) {
+        device->optimizer = pm_optimizer_create(device);
+        start_trials(device);
+        return true;
+    }
+    device->abilities.sample = false;
+    device->abilities.why_not = "there is no memory for it";
+    if (error.code != PM_OK)
+        pm_log_warning(device->instance->log, "%s", error.message);
+    return false;
+}
+
+/* Ends it. The device is idle and its handles are the game's no more. */
+static void stop_sampling(struct pm_device *device)
+{
+    pm_compiler_destroy(device->compiler);
+    device->compiler = NULL;
+    pm_readback_stop(device->readback);
+    pm_sampling_destroy(device->sampling);
+    device->sampling = NULL;
+    pm_optimizer_destroy(device->optimizer);
+    device->optimizer = NULL;
+    pm_pipelines_destroy(device->pipelines);
+    pm_additive_destroy(device->additive);
+    pm_trials_destroy(device->trials);
+    pm_timing_destroy(device->timing);
+    pm_ab_destroy(device->ab);
+    device->additive = NULL;
+    device->trials = NULL;
+    device->timing = NULL;
+    device->ab = NULL;
+    pm_objects_destroy(device->objects);
+    pm_counters_destroy(device->counters);
+    pm_readback_destroy(device->readback);
+    device->pipelines = NULL;
+    device->objects = NULL;
+    device->counters = NULL;
+    device->readback = NULL;
+}
+
+static void free_device(struct pm_device *device)
+{
+    pm_instance_release(device->instance);
+    free(device->queue_families);
+    free(device);
+}
+
+static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info,
+                   const VkDeviceCreateInfo *asked)
+{
+    struct pm_instance *instance = device->instance;
+    const struct pm_instance_dispatch *dispatch = &instance->dispatch;
+    dispatch->GetPhysicalDeviceProperties(device->physical, &device->properties);
+    dispatch->GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
+    pm_device_find_abilities(device, info, asked);
+    if (!find_queue_families(device, info) || device->set_loader_data == NULL)
+        device->abilities.sample = false;
+    if (start_sampling(device)) {
+        pm_log_info(instance->log, "sampling on %s", device->properties.deviceName);
+        return;
+    }
+    stop_sampling(device);
+    pm_log_info(instance->log, "no sampling on %s: %s", device->properties.deviceName,
+                device->abilities.why_not != NULL ? device->abilities.why_not
+                                                  : "the loader is too old");
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
+                                               const VkDeviceCreateInfo *info,
+                                               const VkAllocationCallbacks *allocator,
+                                               VkDevice *out)
+{
+    struct pm_instance *instance = pm_instance_of(physical);
+    const VkLayerDeviceCreateInfo *link = find_loader_info(info, VK_LAYER_LINK_INFO);
+    const VkLayerDeviceCreateInfo *loader = find_loader_info(info, VK_LOADER_DATA_CALLBACK);
+    if (instance == NULL || link == NULL || link->u.pLayerInfo == NULL)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    PFN_vkGetDeviceProcAddr gdpa = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+    PFN_vkSetDeviceLoaderData set_loader_data =
+        loader != NULL ? loader->u.pfnSetDeviceLoaderData : NULL;
+    struct pm_arena *arena = pm_arena_create(0);
+    const VkDeviceCreateInfo *used;
+    VkResult result = create_next(arena, instance, physical, info, allocator, out, &used);
+    if (result != VK_SUCCESS) {
+        pm_arena_destroy(arena);
+        return result;
+    }
+    struct pm_device *device = calloc(1, sizeof *device);
+    if (device != NULL) {
+        device->handle = *out;
+        device->physical = physical;
+        device->instance = pm_instance_reference(instance);
+        device->process = getpid();
+        device->set_loader_data = set_loader_data;
+        pm_device_dispatch_load(&device->dispatch, *out, gdpa);
+        if (wants_sampling(instance))
+            set_up(device, used, info);
+    }
+    pm_arena_destroy(arena);
+    pm_process_watch_exit();
+    pm_signal_handler_learn();
+    if (device == NULL || !pm_registry_add_device(device)) {
+        PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)gdpa(*out, "vkDestroyDevice");
+        if (device != NULL) {
+            stop_sampling(device);
+            free_device(device);
+        }
+        destroy(*out, allocator);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return VK_SUCCESS;
+}
+
+void pm_device_abandon(struct pm_device *device)
+{
+    bool ours = getpid() == device->process;
+    /* First: should the process exit in the middle, pm_registry_exit does not find the device. */
+    pm_optimize_ends(device, pm_signal_handler_runs());
+    pm_registry_remove_device(device);
+    /* In a forked child there are no threads to join and no objects that are its own: they are left
+     * alone. */
+    if (ours) {
+        stop_sampling(device);
+        free_device(device);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_DestroyDevice(VkDevice handle, const VkAllocationCallbacks *allocator)
+{
+    struct pm_device *device = handle != VK_NULL_HANDLE ? pm_device_of(handle) : NULL;
+    if (device == NULL)
+        return;
+    PFN_vkDestroyDevice destroy = device->dispatch.DestroyDevice;
+    pm_device_abandon(device);
+    destroy(handle, allocator);
+}

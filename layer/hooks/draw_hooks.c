@@ -1,0 +1,89 @@
+/*
+ * The hooks of draws and dispatches, generated from draw_commands.h. A call goes one of these ways:
+ *
+ *     hook_     compares the dispatch key with the one device's and jumps through pm_one_now:
+ *               either straight to the next layer, or, while armed, to
+ *     armed_    counts the call down in its command buffer; at zero
+ *     sampled_  binds a variant around it
+ *     many_     the way when there are several devices
+ *
+ * With the arguments in registers hook_ is four instructions on x86-64: load, compare, branch,
+ * jump.
+ */
+#include "layer/frame/command.h"
+#include "layer/hooks/hooks.h"
+
+#define UNLIKELY(condition) __builtin_expect((condition), 0)
+#define COLD __attribute__((noinline, cold))
+
+/* hook_ reads its two words as plain memory on x86-64, since gcc folds only that into a compare and
+ * a jump. Each is an aligned pointer that is read once, so it cannot be torn; x86-64 keeps the
+ * order of the two loads; and the thread sanitizer is told to look away. */
+#ifdef __x86_64__
+#define FAST __attribute__((no_sanitize("thread")))
+#define READ(type, word) (*(type const *)(const void *)&(word))
+#else
+#define FAST
+#define READ(type, word) __atomic_load_n((type const *)(const void *)&(word), __ATOMIC_ACQUIRE)
+#endif
+
+#define DEFINE(name, canonical, point, parameters, arguments)                                      \
+    static COLD VKAPI_ATTR void VKAPI_CALL sampled_##name parameters                               \
+    {                                                                                              \
+        struct pm_device *device = pm_device_of(commandBuffer);                                    \
+        struct pm_command *command = pm_command_of(device->sampling, commandBuffer);               \
+        struct pm_sampled sampled = pm_command_sample(command, PM_##point);                        \
+        device->dispatch.name arguments;                                                           \
+        pm_command_sampled(&sampled, commandBuffer, VK_PIPELINE_BIND_POINT_##point);               \
+    }                                                                                              \
+    static VKAPI_ATTR void VKAPI_CALL armed_##name parameters                                      \
+    {                                                                                              \
+        if (UNLIKELY(pm_command_due(pm_one.commands, commandBuffer) != NULL)) {                    \
+            sampled_##name arguments;                                                              \
+            return;                                                                                \
+        }                                                                                          \
+        pm_one.next.name arguments;                                                                \
+    }                                                                                              \
+    static COLD VKAPI_ATTR void VKAPI_CALL many_##name parameters                                  \
+    {                                                                                              \
+        struct pm_device *device = pm_device_of(commandBuffer);                                    \
+        if (device == NULL)                                                                        \
+            return;                                                                                \
+        struct pm_sampling *sampling = device->sampling;                                           \
+        if (sampling != NULL && atomic_load_explicit(&sampling->armed, memory_order_relaxed) &&    \
+            UNLIKELY(pm_command_due(&sampling->commands, commandBuffer) != NULL)) {                \
+            sampled_##name arguments;                                                              \
+            return;                                                                                \
+        }                                                                                          \
+        device->dispatch.name arguments;                                                           \
+    }                                                                                              \
+    static FAST VKAPI_ATTR void VKAPI_CALL hook_##name parameters                                  \
+    {                                                                                              \
+        if (UNLIKELY(*(const void *const *)commandBuffer != READ(const void *, pm_one_key))) {     \
+            many_##name arguments;                                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        READ(PFN_vk##name, pm_one_now.name) arguments;                                             \
+    }
+
+PM_DRAW_COMMANDS(DEFINE)
+
+const struct pm_hook pm_draw_hooks[] = {
+#define ENTRY(name, canonical, point, parameters, arguments)                                       \
+    {"vk" #name, (PFN_vkVoidFunction)hook_##name},
+    PM_DRAW_COMMANDS(ENTRY)};
+
+const uint32_t pm_draw_hook_count = PM_DRAW_COMMAND_COUNT;
+
+void pm_draw_tables_load(struct pm_draw_table *next, const struct pm_device_dispatch *dispatch)
+{
+#define LOAD(name, canonical, point, parameters, arguments) next->name = dispatch->name;
+    PM_DRAW_COMMANDS(LOAD)
+}
+
+void pm_draw_tables_swap(struct pm_draw_table *now, const struct pm_draw_table *next, bool armed)
+{
+#define SWAP(name, canonical, point, parameters, arguments)                                        \
+    __atomic_store_n(&now->name, armed ? armed_##name : next->name, __ATOMIC_RELAXED);
+    PM_DRAW_COMMANDS(SWAP)
+}

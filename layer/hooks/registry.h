@@ -1,0 +1,58 @@
+/*
+ * The layer's one global: which instances and devices there are, by dispatch key; and beside them
+ * the one device whose draws take the shortest way (draw_hooks.c). Empty again when the last
+ * instance is gone, so that the library can be unloaded and loaded again (HAZARDS 18).
+ *
+ * Thread safety: any thread.
+ */
+#pragma once
+
+#include "draw_commands.h"
+#include "layer/core/layer.h"
+#include "layer/core/lookup.h"
+
+/* -fvisibility=hidden says nothing of declarations; without this a variable is reached through a
+ * table. */
+#define PM_NEAR __attribute__((visibility("hidden")))
+
+/* What the hooks of draws read first: the dispatch key of the only device that samples (NULL: none,
+ * or several), and where its draws go, `next` or the armed hooks, whose pointers are swapped one by
+ * one. Variables of their own, since that saves an instruction a draw. */
+extern PM_NEAR _Atomic(const void *) pm_one_key;
+extern PM_NEAR struct pm_draw_table pm_one_now;
+
+/* What the armed hooks read. Written only while the device it describes cannot be drawing: when a
+ * device is created or destroyed. */
+struct pm_one_device {
+    struct pm_draw_table next; /* the next layer's */
+    struct pm_lookup *commands;
+    struct pm_device *device;
+};
+extern PM_NEAR struct pm_one_device pm_one;
+
+/* false: out of memory. */
+bool pm_registry_add_instance(struct pm_instance *instance);
+bool pm_registry_add_device(struct pm_device *device);
+void pm_registry_remove_instance(struct pm_instance *instance);
+void pm_registry_remove_device(struct pm_device *device);
+
+/* Any device of the instance that the game left behind, NULL when there is none. */
+struct pm_device *pm_registry_leftover(const struct pm_instance *instance);
+
+/* How many devices of this one's kind sample at the moment, itself apart. */
+uint32_t pm_registry_twins(const struct pm_device *device);
+
+/* The process exits: its sessions have ended properly (profile/journal.h), unless a crash's handler
+ * does it, or a device of theirs hangs. Waits for no lock: a handler may have interrupted the
+ * thread that holds it. */
+void pm_registry_exit(void);
+
+/* Whether there is no instance and no device, so that nothing of ours runs. */
+bool pm_registry_is_empty(void);
+
+/* Makes draws on the device take the armed hooks, or the shortest way again. */
+void pm_registry_arm(struct pm_device *device, bool armed);
+
+/* Swaps the table in draw_hooks.c. */
+void pm_draw_tables_load(struct pm_draw_table *next, const struct pm_device_dispatch *dispatch);
+void pm_draw_tables_swap(struct pm_draw_table *now, const struct pm_draw_table *next, bool armed);

@@ -1,0 +1,406 @@
+#include "layer/memory/counters.h"
+
+#include "layer/core/lookup.h"
+#include "layer/memory/counter_addresses.h"
+#include "layer/memory/ranges.h"
+#include "layer/shader/object.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT UINT64_C(64)
+#define CLEAR_TIMEOUT UINT64_C(1000000000) /* nanoseconds */
+
+/* Blocks above this part of the memory do not choose their place. */
+#define LARGE_SHARE 64
+
+#define HOST (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+
+/* How counter memory is asked for. */
+enum replay {
+    PLAIN,
+    CAPTURED, /* so that its addresses can be asked for again */
+    REPLAYED, /* at the addresses of an earlier session */
+};
+
+struct pm_counters {
+    struct pm_device *device;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    unsigned char *map; /* NULL: not host-visible, and cleared by the GPU */
+    VkDeviceAddress address;
+    uint64_t bytes, first; /* first: the first offset that may be used */
+    bool lasting;          /* the next session is likely to have the same address */
+    uint64_t *seen;
+    pthread_mutex_t lock; /* all below */
+    struct pm_range *free;
+    bool named;
+    /* of the GPU's clearing; null once it is done */
+    VkCommandPool pool;
+    VkFence cleared;
+};
+
+static uint32_t memory_type(const struct pm_device *device, uint32_t allowed,
+                            VkMemoryPropertyFlags wanted)
+{
+    for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
+        if ((allowed & (1u << i)) != 0 &&
+            (device->memory.memoryTypes[i].propertyFlags & wanted) == wanted)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+static bool create_buffer(struct pm_counters *counters, enum replay replay,
+                          const struct pm_counter_addresses *addresses, struct pm_error *error)
+{
+    struct pm_device *device = counters->device;
+    const VkBufferOpaqueCaptureAddressCreateInfo address = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_OPAQUE_CAPTURE_ADDRESS_CREATE_INFO,
+        .opaqueCaptureAddress = addresses->buffer,
+    };
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .pNext = replay == REPLAYED ? &address : NULL,
+        .flags = replay != PLAIN ? VK_BUFFER_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT : 0,
+        .size = counters->bytes,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+        .sharingMode =
+            device->queue_family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = device->queue_family_count,
+        .pQueueFamilyIndices = device->queue_families,
+    };
+    VkResult result = device->dispatch.CreateBuffer(device->handle, &info, NULL, &counters->buffer);
+    if (result != VK_SUCCESS)
+        return pm_fail(error, PM_ERROR_DEVICE, "no buffer for counters (VkResult %d)", result);
+    return true;
+}
+
+static bool allocate(struct pm_counters *counters, uint32_t type, uint64_t bytes,
+                     enum replay replay, const struct pm_counter_addresses *addresses,
+                     VkResult *result)
+{
+    struct pm_device *device = counters->device;
+    const struct pm_device_dispatch *dispatch = &device->dispatch;
+    const VkMemoryOpaqueCaptureAddressAllocateInfo address = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_OPAQUE_CAPTURE_ADDRESS_ALLOCATE_INFO,
+        .opaqueCaptureAddress = addresses->memory,
+    };
+    const VkMemoryAllocateFlagsInfo flags = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .pNext = replay == REPLAYED ? &address : NULL,
+        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT |
+                 (replay != PLAIN ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT : 0u),
+    };
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = &flags,
+        .allocationSize = bytes,
+        .memoryTypeIndex = type,
+    };
+    *result = dispatch->AllocateMemory(device->handle, &info, NULL, &counters->memory);
+    if (*result != VK_SUCCESS)
+        return false;
+    void *map = NULL;
+    if ((device->memory.memoryTypes[type].propertyFlags & HOST) == HOST)
+        *result = dispatch->MapMemory(device->handle, counters->memory, 0, VK_WHOLE_SIZE, 0, &map);
+    if (*result == VK_SUCCESS) {
+        counters->map = map;
+        return true;
+    }
+    dispatch->FreeMemory(device->handle, counters->memory, NULL);
+    counters->memory = VK_NULL_HANDLE;
+    return false;
+}
+
+/* *addresses: its memory type is where the memory was found. */
+static bool allocate_memory(struct pm_counters *counters, enum replay replay,
+                            struct pm_counter_addresses *addresses, struct pm_error *error)
+{
+    static const VkMemoryPropertyFlags preferred[] = {
+        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | HOST,
+        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+        HOST,
+    };
+    struct pm_device *device = counters->device;
+    const struct pm_device_dispatch *dispatch = &device->dispatch;
+    VkMemoryRequirements needs;
+    dispatch->GetBufferMemoryRequirements(device->handle, counters->buffer, &needs);
+    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    bool found = false;
+    for (size_t i = 0; !found && i < sizeof preferred / sizeof preferred[0]; i++) {
+        const uint32_t type = memory_type(device, needs.memoryTypeBits, preferred[i]);
+        if (type == UINT32_MAX || (replay == REPLAYED && type != addresses->memory_type))
+            continue;
+        found = allocate(counters, type, needs.size, replay, addresses, &result);
+        if (found)
+            addresses->memory_type = type;
+    }
+    if (!found)
+        return pm_fail(error, PM_ERROR_DEVICE, "no memory for counters (VkResult %d)", result);
+    result = dispatch->BindBufferMemory(device->handle, counters->buffer, counters->memory, 0);
+    if (result != VK_SUCCESS)
+        return pm_fail(error, PM_ERROR_DEVICE, "counters cannot be bound (VkResult %d)", result);
+    return true;
+}
+
+static void free_memory(struct pm_counters *counters)
+{
+    struct pm_device *device = counters->device;
+    if (counters->buffer != VK_NULL_HANDLE)
+        device->dispatch.DestroyBuffer(device->handle, counters->buffer, NULL);
+    if (counters->memory != VK_NULL_HANDLE)
+        device->dispatch.FreeMemory(device->handle, counters->memory, NULL);
+    counters->buffer = VK_NULL_HANDLE;
+    counters->memory = VK_NULL_HANDLE;
+    counters->map = NULL;
+}
+
+/* The buffer with its memory, or nothing of both. */
+static bool create_memory(struct pm_counters *counters, enum replay replay,
+                          struct pm_counter_addresses *addresses, struct pm_error *error)
+{
+    if (create_buffer(counters, replay, addresses, error) &&
+        allocate_memory(counters, replay, addresses, error))
+        return true;
+    free_memory(counters);
+    return false;
+}
+
+/* At the address of an earlier session if the driver gives it, else at one that can be asked for in
+ * the next, else anywhere. */
+static bool find_memory(struct pm_counters *counters, struct pm_error *error)
+{
+    struct pm_device *device = counters->device;
+    const struct pm_device_dispatch *dispatch = &device->dispatch;
+    struct pm_counter_addresses known = {0}, given = {0};
+    struct pm_error refused;
+    bool replayed = false;
+    if (device->abilities.capture_replay) {
+        replayed = pm_counter_addresses_load(device, counters->bytes, &known) &&
+                   create_memory(counters, REPLAYED, &known, &refused);
+        given.memory_type = known.memory_type;
+        counters->lasting = replayed || create_memory(counters, CAPTURED, &given, &refused);
+    }
+    if (!counters->lasting)
+        return create_memory(counters, PLAIN, &given, error);
+    const VkBufferDeviceAddressInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+        .buffer = counters->buffer,
+    };
+    const VkDeviceMemoryOpaqueCaptureAddressInfo memory = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_MEMORY_OPAQUE_CAPTURE_ADDRESS_INFO,
+        .memory = counters->memory,
+    };
+    given.buffer = dispatch->GetBufferOpaqueCaptureAddress(device->handle, &buffer);
+    given.memory = dispatch->GetDeviceMemoryOpaqueCaptureAddress(device->handle, &memory);
+    if (!replayed || given.buffer != known.buffer || given.memory != known.memory)
+        pm_counter_addresses_save(device, counters->bytes, &given);
+    return true;
+}
+
+/* Clears memory that the host cannot reach. This happens inside vkCreateDevice, when nobody else
+ * can have a queue; nothing waits for it, blocks are handed out once it is done. */
+static bool clear(struct pm_counters *counters, struct pm_error *error)
+{
+    struct pm_device *device = counters->device;
+    const struct pm_device_dispatch *dispatch = &device->dispatch;
+    VkDevice handle = device->handle;
+    const VkCommandPoolCreateInfo pool_info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+        .queueFamilyIndex = device->clear_family,
+    };
+    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkResult result = dispatch->CreateCommandPool(handle, &pool_info, NULL, &counters->pool);
+    if (result == VK_SUCCESS)
+        result = dispatch->CreateFence(handle, &fence_info, NULL, &counters->cleared);
+    const VkCommandBufferAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = counters->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    if (result == VK_SUCCESS)
+        result = dispatch->AllocateCommandBuffers(handle, &allocate, &commands);
+    if (result == VK_SUCCESS)
+        result = device->set_loader_data(handle, commands);
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    if (result == VK_SUCCESS)
+        result = dispatch->BeginCommandBuffer(commands, &begin);
+    if (result != VK_SUCCESS)
+        return pm_fail(error, PM_ERROR_DEVICE, "counters cannot be cleared (VkResult %d)", result);
+    dispatch->CmdFillBuffer(commands, counters->buffer, 0, VK_WHOLE_SIZE, 0);
+    /* Other queues find it cleared because they are given blocks only after the fence was seen. */
+    result = dispatch->EndCommandBuffer(commands);
+    VkQueue queue = VK_NULL_HANDLE;
+    dispatch->GetDeviceQueue(handle, device->clear_family, 0, &queue);
+    if (result == VK_SUCCESS)
+        result = device->set_loader_data(handle, queue);
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &commands,
+    };
+    if (result == VK_SUCCESS)
+        result = dispatch->QueueSubmit(queue, 1, &submit, counters->cleared);
+    if (result != VK_SUCCESS)
+        return pm_fail(error, PM_ERROR_DEVICE, "counters cannot be cleared (VkResult %d)", result);
+    return true;
+}
+
+struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error *error)
+{
+    struct pm_counters *counters = calloc(1, sizeof *counters);
+    if (counters == NULL) {
+        pm_fail(error, PM_ERROR_MEMORY, "no memory for counters");
+        return NULL;
+    }
+    counters->device = device;
+    pthread_mutex_init(&counters->lock, NULL);
+    counters->bytes = (uint64_t)device->instance->config.limits.counter_memory_mib << 20;
+    counters->seen = calloc(counters->bytes / 8, 8);
+    if (counters->bytes == 0 || counters->seen == NULL) {
+        pm_fail(error, PM_ERROR_MEMORY, "no memory for counters");
+        goto failed;
+    }
+    if (!find_memory(counters, error))
+        goto failed;
+    if (counters->map == NULL && !clear(counters, error))
+        goto failed;
+    const VkBufferDeviceAddressInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+        .buffer = counters->buffer,
+    };
+    counters->address = device->dispatch.GetBufferDeviceAddress(device->handle, &info);
+    /* The buffer's alignment is at least that of its memory; blocks need 64 bytes in the address
+     * itself. */
+    counters->first = (ALIGNMENT - counters->address % ALIGNMENT) % ALIGNMENT;
+    pm_ranges_give(&counters->free, counters->first,
+                   (counters->bytes - counters->first) & ~(ALIGNMENT - 1));
+    return counters;
+
+failed:
+    pm_counters_destroy(counters);
+    return NULL;
+}
+
+/* Under the lock, or when no other thread is left. Waits only where the caller may. */
+static bool is_cleared(struct pm_counters *counters, bool wait)
+{
+    struct pm_device *device = counters->device;
+    if (counters->cleared == VK_NULL_HANDLE)
+        return true;
+    if (wait)
+        device->dispatch.WaitForFences(device->handle, 1, &counters->cleared, VK_TRUE,
+                                       CLEAR_TIMEOUT);
+    if (device->dispatch.GetFenceStatus(device->handle, counters->cleared) != VK_SUCCESS)
+        return false;
+    device->dispatch.DestroyFence(device->handle, counters->cleared, NULL);
+    device->dispatch.DestroyCommandPool(device->handle, counters->pool, NULL);
+    counters->cleared = VK_NULL_HANDLE;
+    counters->pool = VK_NULL_HANDLE;
+    return true;
+}
+
+void pm_counters_destroy(struct pm_counters *counters)
+{
+    if (counters == NULL)
+        return;
+    struct pm_device *device = counters->device;
+    is_cleared(counters, true);
+    if (counters->cleared != VK_NULL_HANDLE)
+        device->dispatch.DestroyFence(device->handle, counters->cleared, NULL);
+    if (counters->pool != VK_NULL_HANDLE)
+        device->dispatch.DestroyCommandPool(device->handle, counters->pool, NULL);
+    free_memory(counters);
+    pm_ranges_finish(&counters->free);
+    free(counters->seen);
+    pthread_mutex_destroy(&counters->lock);
+    free(counters);
+}
+
+/* Where a block is to be looked for. Which batches there are is drawn at random in each session, in
+ * what order their variants are made depends on the game; but a shader that has no more points than
+ * a batch, or any under sampler.batch "all" or with a sampler.seed, is instrumented the same in the
+ * next session. So where the memory has the same address then, a block's place in the lower half
+ * is chosen by what counts in it. Two that choose the same place, one after the other, may still
+ * find each other's next time. Large blocks share the upper half from its start, so that the small
+ * ones do not leave them gaps only. */
+static uint64_t choose_place(const struct pm_counters *counters, uint64_t bytes, uint64_t wish)
+{
+    const uint64_t half = counters->bytes / 2;
+    if (!counters->lasting)
+        return 0;
+    if (bytes > counters->bytes / LARGE_SHARE)
+        return counters->first + half;
+    uint64_t unit = ALIGNMENT;
+    while (unit < bytes)
+        unit *= 2;
+    return counters->first + wish % (half / unit) * unit;
+}
+
+/* For debuggers. Not when the objects are made: the loader drops names that are given inside
+ * vkCreateDevice. Under the lock. */
+static void name_objects(struct pm_counters *counters)
+{
+    struct pm_device *device = counters->device;
+    counters->named = true;
+    pm_name_object(device, VK_OBJECT_TYPE_BUFFER, PM_KEY(counters->buffer), "counters");
+    pm_name_object(device, VK_OBJECT_TYPE_DEVICE_MEMORY, PM_KEY(counters->memory), "counters");
+    if (counters->pool != VK_NULL_HANDLE)
+        pm_name_object(device, VK_OBJECT_TYPE_COMMAND_POOL, PM_KEY(counters->pool),
+                       "counter clearing");
+    if (counters->cleared != VK_NULL_HANDLE)
+        pm_name_object(device, VK_OBJECT_TYPE_FENCE, PM_KEY(counters->cleared), "counter clearing");
+}
+
+bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes, uint64_t wish,
+                          struct pm_counter_block *block, struct pm_error *error)
+{
+    if (bytes == 0 || bytes > counters->bytes)
+        return pm_fail(error, PM_ERROR_LIMIT, "%" PRIu64 " bytes of counters do not fit", bytes);
+    bytes = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+    pthread_mutex_lock(&counters->lock);
+    if (!counters->named)
+        name_objects(counters);
+    bool cleared = is_cleared(counters, counters->device->instance->config.debug.synchronous);
+    uint64_t offset = 0;
+    bool taken = cleared && pm_ranges_take(&counters->free, choose_place(counters, bytes, wish),
+                                           bytes, &offset);
+    pthread_mutex_unlock(&counters->lock);
+    if (!cleared)
+        return pm_fail(error, PM_ERROR_STATE, "counter memory is not cleared yet");
+    if (!taken)
+        return pm_fail(error, PM_ERROR_LIMIT, "counter memory is used up");
+    if (counters->map != NULL) {
+        memset(counters->map + offset, 0, bytes);
+        memset(counters->seen + offset / 8, 0, bytes);
+    }
+    *block = (struct pm_counter_block){counters->address + offset, offset, bytes};
+    return true;
+}
+
+void pm_counters_free(struct pm_counters *counters, const struct pm_counter_block *block)
+{
+    if (block->bytes == 0)
+        return;
+    pthread_mutex_lock(&counters->lock);
+    pm_ranges_give(&counters->free, block->offset, block->bytes);
+    pthread_mutex_unlock(&counters->lock);
+}
+
+VkBuffer pm_counters_buffer(const struct pm_counters *counters)
+{
+    return counters->buffer;
+}
+
+uint64_t *pm_counters_seen(struct pm_counters *counters, uint64_t offset)
+{
+    return counters->seen + offset / 8;
+}

@@ -1,0 +1,80 @@
+/*
+ * What a game's pipelines are made of: shader modules (their words), samplers and Y'CbCr
+ * conversions (immutable ones), descriptor set layouts, pipeline layouts, render passes. A game may
+ * destroy all of these as soon as its pipeline exists (HAZARDS 9), so the layer keeps deep copies
+ * of their create infos and makes its own, identically defined objects when it builds a pipeline.
+ * Objects with equal content are one: the handles of a game's thousand equal layouts map to one
+ * struct pm_object.
+ *
+ * Immutable samplers: a set layout of ours must name samplers that outlive the game's. So that it
+ * is not merely compatible but equal to the game's own, the game's set layout is created with our
+ * identically defined samplers in place of the game's (but for Y'CbCr ones, whose image views name
+ * the game's conversion).
+ *
+ * Ownership: objects are counted by references; handle maps, pipelines and other objects hold them.
+ * Thread safety: all functions may be called from any thread.
+ */
+#pragma once
+
+#include "layer/core/layer.h"
+
+/* Non-dispatchable handles as 64-bit values, as VkDebugUtilsObjectNameInfoEXT has them. */
+#if VK_USE_64_BIT_PTR_DEFINES == 1
+#define PM_BITS(handle) ((uint64_t)(uintptr_t)(handle))
+#define PM_TO_HANDLE(type, bits) ((type)(uintptr_t)(bits))
+#else
+#define PM_BITS(handle) ((uint64_t)(handle))
+#define PM_TO_HANDLE(type, bits) ((type)(bits))
+#endif
+
+enum pm_object_kind {
+    PM_OBJECT_SHADER_MODULE,
+    PM_OBJECT_SAMPLER,
+    PM_OBJECT_CONVERSION,
+    PM_OBJECT_SET_LAYOUT,
+    PM_OBJECT_PIPELINE_LAYOUT,
+    PM_OBJECT_RENDER_PASS,
+    PM_OBJECT_KINDS
+};
+
+struct pm_object;
+struct pm_copy_subpass;
+
+/* NULL: out of memory; the hooks then pass everything through. */
+struct pm_objects *pm_objects_create(struct pm_device *device);
+/* Destroys every object of ours that is left; before vkDestroyDevice, after the pipelines. NULL is
+ * allowed. */
+void pm_objects_destroy(struct pm_objects *objects);
+
+/* What the layer remembers of a game's handle, referenced for the caller; NULL: unknown. */
+struct pm_object *pm_objects_find(struct pm_objects *objects, enum pm_object_kind kind,
+                                  uint64_t handle);
+
+/* The object for a shader module's words, made when there is none; referenced. For modules that a
+ * pipeline's stage carries in its pNext, too. */
+struct pm_object *pm_objects_module(struct pm_objects *objects,
+                                    const VkShaderModuleCreateInfo *info, struct pm_error *error);
+
+struct pm_object *pm_object_reference(struct pm_object *object);
+/* The last release destroys what is ours of it. NULL is allowed. */
+void pm_object_release(struct pm_object *object);
+
+/* A shader module's words, owned by the object. */
+const uint32_t *pm_object_words(const struct pm_object *object, size_t *count);
+
+/* Our own, identically defined handle; made at the first call, valid while the object is
+ * referenced. 0: the driver refused. Shader modules have none: they are made for one compile at a
+ * time. */
+uint64_t pm_object_own(struct pm_object *object, struct pm_error *error);
+
+/* Whether a render pass's subpass has color and depth attachments; false: there is no such subpass.
+ */
+bool pm_object_subpass(const struct pm_object *render_pass, uint32_t index,
+                       struct pm_copy_subpass *subpass);
+
+/* Whether a subpass of a render pass has several views. */
+bool pm_object_has_views(const struct pm_object *render_pass);
+
+/* Gives a thing of ours its debug-utils name, where the game enabled the extension. */
+void pm_name_object(struct pm_device *device, VkObjectType type, uint64_t handle,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));

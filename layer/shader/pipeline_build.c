@@ -1,0 +1,251 @@
+/* Builds a remembered pipeline again, with our own objects in place of the game's; see
+ * pipeline_private.h. */
+#include "layer/shader/pipeline_private.h"
+#include <stdlib.h>
+
+/* What does not change what a pipeline does: bases that may be gone, refusals to compile (it is
+ * compiled in the background), and what is only there to be queried. */
+#define DROPPED_FLAGS                                                                              \
+    ((VkPipelineCreateFlags)(VK_PIPELINE_CREATE_ALLOW_DERIVATIVES_BIT |                            \
+                             VK_PIPELINE_CREATE_DERIVATIVE_BIT |                                   \
+                             VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |            \
+                             VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT |                      \
+                             VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |                       \
+                             VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR))
+
+/* What one build holds until the driver has built. */
+struct build {
+    struct pm_pipeline *pipeline;
+    const struct pm_replacement *replacement; /* NULL: an identical twin */
+    VkPipelineShaderStageCreateInfo *stages;
+    uint32_t stage_count;   /* stages whose module is made */
+    struct pm_built *built; /* keeps the libraries with the replaced shader; NULL for a twin */
+    VkPipeline *libraries;
+    VkPipelineLayout layout;
+    VkRenderPass render_pass;
+    VkPipelineCache cache;
+};
+
+static bool no_memory(struct pm_error *error)
+{
+    return pm_fail(error, PM_ERROR_MEMORY, "no memory to build a pipeline");
+}
+
+static bool refused(struct pm_error *error, const char *what, VkResult result)
+{
+    return pm_fail(error, PM_ERROR_DEVICE, "the driver refused %s (VkResult %d)", what, result);
+}
+
+/* ---- parts ---- */
+
+static bool make_module(struct build *build, const uint32_t *words, size_t count,
+                        VkShaderModule *module, struct pm_error *error)
+{
+    struct pm_device *device = build->pipeline->device;
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = count * sizeof *words,
+        .pCode = words,
+    };
+    const VkResult result =
+        device->dispatch.CreateShaderModule(device->handle, &info, NULL, module);
+    if (result != VK_SUCCESS)
+        return refused(error, "a shader module", result);
+    pm_name_object(device, VK_OBJECT_TYPE_SHADER_MODULE, PM_BITS(*module), "piecemeal shader");
+    return true;
+}
+
+static bool make_stages(struct build *build, const VkPipelineShaderStageCreateInfo *stages,
+                        uint32_t count, struct pm_error *error)
+{
+    struct pm_pipeline *pipeline = build->pipeline;
+    build->stages = calloc(count ? count : 1, sizeof *build->stages);
+    if (!build->stages)
+        return no_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        VkPipelineShaderStageCreateInfo *stage = &build->stages[i];
+        *stage = stages[i];
+        size_t words_count;
+        const uint32_t *words = pm_object_words(pipeline->modules[i], &words_count);
+        if (build->replacement && pipeline->shader_owner == pipeline &&
+            pipeline->shader_stage == i) {
+            words = build->replacement->words->data;
+            words_count = build->replacement->words->count;
+            stage->pName = build->replacement->entry_point;
+            stage->pSpecializationInfo = build->replacement->specialization;
+        }
+        if (!make_module(build, words, words_count, &stage->module, error))
+            return false;
+        build->stage_count = i + 1;
+    }
+    return true;
+}
+
+static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
+                      struct pm_built *built, VkPipeline *handle, struct pm_error *error);
+
+/* A library's identical twin, made once and kept with it. */
+static bool twin(struct pm_pipeline *library, VkPipeline *handle, struct pm_error *error)
+{
+    pthread_mutex_lock(&library->copying);
+    const bool made = library->copy || build_one(library, NULL, NULL, &library->copy, error);
+    *handle = library->copy;
+    pthread_mutex_unlock(&library->copying);
+    return made;
+}
+
+static bool make_libraries(struct build *build, struct pm_error *error)
+{
+    struct pm_pipeline *pipeline = build->pipeline;
+    build->libraries = calloc(pipeline->library_count, sizeof *build->libraries);
+    if (!build->libraries)
+        return no_memory(error);
+    for (uint32_t i = 0; i < pipeline->library_count; i++) {
+        struct pm_pipeline *library = pipeline->libraries[i];
+        const bool replace = build->replacement && library->shader_owner &&
+                             library->shader_owner == pipeline->shader_owner;
+        if (replace) {
+            if (!build_one(library, build->replacement, build->built, &build->libraries[i], error))
+                return false;
+            struct pm_built *built = build->built;
+            if (built->library_count == PM_LIBRARY_DEPTH) {
+                struct pm_device *device = pipeline->device;
+                device->dispatch.DestroyPipeline(device->handle, build->libraries[i], NULL);
+                return pm_fail(error, PM_ERROR_UNSUPPORTED, "libraries are nested too deeply");
+            }
+            built->libraries[built->library_count++] = build->libraries[i];
+        } else if (!twin(library, &build->libraries[i], error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool make_objects(struct build *build, struct pm_error *error)
+{
+    const struct pm_pipeline *pipeline = build->pipeline;
+    uint64_t own;
+    if (pipeline->layout) {
+        own = pm_object_own(pipeline->layout, error);
+        if (!own)
+            return false;
+        build->layout = PM_TO_HANDLE(VkPipelineLayout, own);
+    }
+    if (pipeline->render_pass) {
+        own = pm_object_own(pipeline->render_pass, error);
+        if (!own)
+            return false;
+        build->render_pass = PM_TO_HANDLE(VkRenderPass, own);
+    }
+    return true;
+}
+
+/* All that pipelines need only while they are created. */
+static void finish(struct build *build)
+{
+    struct pm_device *device = build->pipeline->device;
+    for (uint32_t i = 0; i < build->stage_count; i++)
+        device->dispatch.DestroyShaderModule(device->handle, build->stages[i].module, NULL);
+    free(build->libraries);
+    free(build->stages);
+}
+
+VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines)
+{
+    struct pm_device *device = pipelines->device;
+    pthread_mutex_lock(&pipelines->cache_lock);
+    if (!pipelines->cache) {
+        const VkPipelineCacheCreateInfo info = {.sType =
+                                                    VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+        if (device->dispatch.CreatePipelineCache(device->handle, &info, NULL, &pipelines->cache) ==
+            VK_SUCCESS)
+            pm_name_object(device, VK_OBJECT_TYPE_PIPELINE_CACHE, PM_BITS(pipelines->cache),
+                           "piecemeal variants");
+        else
+            pipelines->cache = VK_NULL_HANDLE;
+    }
+    VkPipelineCache cache = pipelines->cache;
+    pthread_mutex_unlock(&pipelines->cache_lock);
+    return cache;
+}
+
+/* ---- the two kinds ---- */
+
+static bool build_compute(struct build *build, VkPipeline *handle, struct pm_error *error)
+{
+    struct pm_device *device = build->pipeline->device;
+    VkComputePipelineCreateInfo info = *build->pipeline->compute;
+    if (!make_stages(build, &info.stage, 1, error))
+        return false;
+    info.flags &= ~DROPPED_FLAGS;
+    info.stage = build->stages[0];
+    info.layout = build->layout;
+    info.basePipelineHandle = VK_NULL_HANDLE;
+    info.basePipelineIndex = -1;
+    const VkResult result = device->dispatch.CreateComputePipelines(device->handle, build->cache, 1,
+                                                                    &info, NULL, handle);
+    return result == VK_SUCCESS || refused(error, "a compute pipeline", result);
+}
+
+static bool build_graphics(struct build *build, VkPipeline *handle, struct pm_error *error)
+{
+    struct pm_pipeline *pipeline = build->pipeline;
+    struct pm_device *device = pipeline->device;
+    VkGraphicsPipelineCreateInfo info = *pipeline->graphics;
+    if (!make_stages(build, info.pStages, info.stageCount, error))
+        return false;
+    const VkPipelineLibraryCreateInfoKHR linked = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR,
+        .pNext = info.pNext,
+        .libraryCount = pipeline->library_count,
+        .pLibraries = build->libraries,
+    };
+    if (pipeline->library_count > 0)
+        info.pNext = &linked;
+    info.flags &= ~DROPPED_FLAGS;
+    info.pStages = build->stages;
+    info.layout = build->layout;
+    info.renderPass = build->render_pass;
+    info.basePipelineHandle = VK_NULL_HANDLE;
+    info.basePipelineIndex = -1;
+    const VkResult result = device->dispatch.CreateGraphicsPipelines(device->handle, build->cache,
+                                                                     1, &info, NULL, handle);
+    return result == VK_SUCCESS || refused(error, "a graphics pipeline", result);
+}
+
+static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
+                      struct pm_built *built, VkPipeline *handle, struct pm_error *error)
+{
+    struct build build = {
+        .pipeline = pipeline,
+        .replacement = replacement,
+        .built = built,
+        .cache = replacement ? replacement->cache
+                             : pm_pipelines_variant_cache(pipeline->device->pipelines),
+    };
+    *handle = VK_NULL_HANDLE;
+    const bool ok = make_objects(&build, error) &&
+                    (pipeline->library_count == 0 || make_libraries(&build, error)) &&
+                    (pipeline->compute ? build_compute(&build, handle, error)
+                                       : build_graphics(&build, handle, error));
+    finish(&build);
+    if (ok)
+        pm_name_object(pipeline->device, VK_OBJECT_TYPE_PIPELINE, PM_BITS(*handle), "%s",
+                       replacement ? replacement->name : "piecemeal library");
+    return ok;
+}
+
+bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
+                       struct pm_built *built, struct pm_error *error)
+{
+    return build_one(pipeline, replacement, built, &built->handle, error);
+}
+
+void pm_built_destroy(struct pm_device *device, struct pm_built *built)
+{
+    if (built->handle)
+        device->dispatch.DestroyPipeline(device->handle, built->handle, NULL);
+    for (uint32_t i = 0; i < built->library_count; i++)
+        device->dispatch.DestroyPipeline(device->handle, built->libraries[i], NULL);
+    *built = (struct pm_built){0};
+}

@@ -1,0 +1,332 @@
+/* Deep copies of what pipelines are created with; see pipeline_private.h. */
+#include "layer/generate/create_info.h"
+#include "layer/shader/pipeline_private.h"
+#include <stdlib.h>
+
+/* Flags with which a pipeline can be built again. Left out, so that such a pipeline gets no
+ * variants: those of ray tracing, protected access and device-generated commands, and whatever this
+ * code has not heard of. */
+#define KNOWN_FLAGS                                                                                  \
+    ((VkPipelineCreateFlags)(VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT |                           \
+                             VK_PIPELINE_CREATE_ALLOW_DERIVATIVES_BIT |                              \
+                             VK_PIPELINE_CREATE_DERIVATIVE_BIT |                                     \
+                             VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT |                   \
+                             VK_PIPELINE_CREATE_DISPATCH_BASE |                                      \
+                             VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |              \
+                             VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT |                        \
+                             VK_PIPELINE_CREATE_RENDERING_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR | \
+                             VK_PIPELINE_CREATE_RENDERING_FRAGMENT_DENSITY_MAP_ATTACHMENT_BIT_EXT |  \
+                             VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |                         \
+                             VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR |           \
+                             VK_PIPELINE_CREATE_LIBRARY_BIT_KHR |                                    \
+                             VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT |                          \
+                             VK_PIPELINE_CREATE_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT |         \
+                             VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT |                     \
+                             VK_PIPELINE_CREATE_COLOR_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |             \
+                             VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |     \
+                             VK_PIPELINE_CREATE_NO_PROTECTED_ACCESS_BIT_EXT))
+
+#define SHADER_STATE                                                                                      \
+    ((VkGraphicsPipelineLibraryFlagsEXT)(VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT | \
+                                         VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT))
+
+/* ---- stages ---- */
+
+/* What a stage of ours must not have: the SPIR-V itself (it gets a module of ours), handles that
+ * belong to the game, and the game's name for its module. */
+static bool is_dropped(VkStructureType type)
+{
+    return type == VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO ||
+           type == VK_STRUCTURE_TYPE_SHADER_MODULE_VALIDATION_CACHE_CREATE_INFO_EXT ||
+           type == VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT ||
+           type == VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
+}
+
+/* The game's structures are never written to: those at the chain's start are skipped before the
+ * copy, so that large SPIR-V is not copied twice, the others after it. */
+static const void *skip_dropped(const void *chain)
+{
+    const VkBaseInStructure *item = chain;
+    while (item && is_dropped(item->sType))
+        item = item->pNext;
+    return item;
+}
+
+static void drop_from_copy(const void **chain, bool (*drop)(VkStructureType type))
+{
+    VkBaseOutStructure **link = (VkBaseOutStructure **)(uintptr_t)chain;
+    while (*link) {
+        if (drop((*link)->sType))
+            *link = (*link)->pNext;
+        else
+            link = &(*link)->pNext;
+    }
+}
+
+/* The words of a stage; referenced. */
+static struct pm_object *stage_module(struct pm_device *device,
+                                      const VkPipelineShaderStageCreateInfo *stage,
+                                      struct pm_error *error)
+{
+    if (stage->module) {
+        struct pm_object *module =
+            pm_objects_find(device->objects, PM_OBJECT_SHADER_MODULE, PM_BITS(stage->module));
+        if (!module)
+            pm_fail(error, PM_ERROR_UNSUPPORTED, "one of its shader modules is not remembered");
+        return module;
+    }
+    const VkShaderModuleCreateInfo *inlined =
+        pm_find_in_chain(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+    if (inlined)
+        return pm_objects_module(device->objects, inlined, error);
+    pm_fail(error, PM_ERROR_UNSUPPORTED, "a stage has only a module identifier, no SPIR-V");
+    return NULL;
+}
+
+static bool remember_stages(struct pm_pipeline *pipeline,
+                            const VkPipelineShaderStageCreateInfo *stages, uint32_t count,
+                            struct pm_error *error)
+{
+    pipeline->modules =
+        pm_arena_zalloc(pipeline->arena, count ? count : 1, sizeof(*pipeline->modules));
+    if (!pipeline->modules)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory");
+    for (uint32_t i = 0; i < count; i++) {
+        pipeline->modules[i] = stage_module(pipeline->device, &stages[i], error);
+        if (!pipeline->modules[i])
+            return false;
+        pipeline->module_count = i + 1;
+    }
+    return true;
+}
+
+/* ---- both kinds ---- */
+
+static struct pm_pipeline *new_pipeline(struct pm_device *device, struct pm_error *error)
+{
+    struct pm_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    struct pm_arena *arena = pm_arena_create(0);
+    if (!pipeline || !arena) {
+        free(pipeline);
+        pm_arena_destroy(arena);
+        pm_fail(error, PM_ERROR_MEMORY, "no memory");
+        return NULL;
+    }
+    pipeline->device = device;
+    pipeline->arena = arena;
+    atomic_init(&pipeline->references, 1);
+    pthread_mutex_init(&pipeline->copying, NULL);
+    return pipeline;
+}
+
+static bool check_flags(VkPipelineCreateFlags flags, struct pm_error *error)
+{
+    const VkPipelineCreateFlags unknown = flags & ~KNOWN_FLAGS;
+    return unknown == 0 ||
+           pm_fail(error, PM_ERROR_UNSUPPORTED,
+                   "its create flags 0x%x are not among those that can be built again", unknown);
+}
+
+static bool remember_layout(struct pm_pipeline *pipeline, VkPipelineLayout layout, bool needed,
+                            struct pm_error *error)
+{
+    /* Where it is not needed it may be anything. */
+    pipeline->layout = layout ? pm_objects_find(pipeline->device->objects,
+                                                PM_OBJECT_PIPELINE_LAYOUT, PM_BITS(layout))
+                              : NULL;
+    return pipeline->layout || !needed ||
+           pm_fail(error, PM_ERROR_UNSUPPORTED, "its pipeline layout is not remembered");
+}
+
+/* ---- compute ---- */
+
+static bool copy_compute(struct pm_pipeline *pipeline, const VkComputePipelineCreateInfo *info,
+                         struct pm_error *error)
+{
+    if (pm_find_in_chain(info->pNext,
+                         VK_STRUCTURE_TYPE_SUBPASS_SHADING_PIPELINE_CREATE_INFO_HUAWEI))
+        return pm_fail(error, PM_ERROR_UNSUPPORTED, "it shades subpasses");
+    if (!check_flags(info->flags, error) || !remember_layout(pipeline, info->layout, true, error) ||
+        !remember_stages(pipeline, &info->stage, 1, error))
+        return false;
+    VkComputePipelineCreateInfo shallow = *info;
+    shallow.stage.pNext = skip_dropped(info->stage.pNext);
+    VkComputePipelineCreateInfo *copy =
+        pm_copy_ComputePipelineCreateInfo(pipeline->arena, &shallow, error);
+    if (!copy)
+        return false;
+    drop_from_copy(&copy->stage.pNext, is_dropped);
+    pipeline->compute = copy;
+    pipeline->shader_owner = pipeline;
+    return true;
+}
+
+struct pm_pipeline *pm_pipeline_remember_compute(struct pm_device *device,
+                                                 const VkComputePipelineCreateInfo *info,
+                                                 struct pm_error *error)
+{
+    struct pm_pipeline *pipeline = new_pipeline(device, error);
+    if (pipeline && copy_compute(pipeline, info, error))
+        return pipeline;
+    pm_pipeline_destroy(pipeline);
+    return NULL;
+}
+
+/* ---- graphics ---- */
+
+static bool remember_libraries(struct pm_pipeline *pipeline,
+                               const VkGraphicsPipelineCreateInfo *info, struct pm_error *error)
+{
+    const VkPipelineLibraryCreateInfoKHR *linked =
+        pm_find_in_chain(info->pNext, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
+    if (!linked || linked->libraryCount == 0)
+        return true;
+    pipeline->libraries =
+        pm_arena_zalloc(pipeline->arena, linked->libraryCount, sizeof(*pipeline->libraries));
+    if (!pipeline->libraries)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory");
+    for (uint32_t i = 0; i < linked->libraryCount; i++) {
+        struct pm_pipeline *library =
+            pm_pipeline_find_library(pipeline->device, linked->pLibraries[i]);
+        if (!library)
+            return pm_fail(error, PM_ERROR_UNSUPPORTED, "one of its libraries is not remembered");
+        pipeline->libraries[pipeline->library_count++] = library;
+        pipeline->discards |= library->discards;
+        if (library->shader_owner) {
+            pipeline->shader_owner = library->shader_owner;
+            pipeline->shader_stage = library->shader_stage;
+        }
+    }
+    return true;
+}
+
+static bool is_library_list(VkStructureType type)
+{
+    return type == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR;
+}
+
+/* HAZARDS 4: early tests must not be forced where alpha-to-coverage may be on; nor where the shader
+ * may read the depth that its own fragment would by then have written. */
+static bool may_force_early_tests(const VkGraphicsPipelineCreateInfo *info)
+{
+    const VkPipelineMultisampleStateCreateInfo *multisample = info->pMultisampleState;
+    const VkPipelineDepthStencilStateCreateInfo *depth_stencil = info->pDepthStencilState;
+    const VkPipelineDepthStencilStateCreateFlags reads_own_depth =
+        VK_PIPELINE_DEPTH_STENCIL_STATE_CREATE_RASTERIZATION_ORDER_ATTACHMENT_DEPTH_ACCESS_BIT_EXT |
+        VK_PIPELINE_DEPTH_STENCIL_STATE_CREATE_RASTERIZATION_ORDER_ATTACHMENT_STENCIL_ACCESS_BIT_EXT;
+    return multisample && !multisample->alphaToCoverageEnable &&
+           !pm_is_dynamic(info->pDynamicState, VK_DYNAMIC_STATE_ALPHA_TO_COVERAGE_ENABLE_EXT) &&
+           !(info->flags & VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT) &&
+           !(depth_stencil && (depth_stencil->flags & reads_own_depth));
+}
+
+/* The copy has rasterization state only where it is the info's own. */
+static bool discards(const VkGraphicsPipelineCreateInfo *copy)
+{
+    const VkPipelineRasterizationStateCreateInfo *rasterization = copy->pRasterizationState;
+    return rasterization && rasterization->rasterizerDiscardEnable &&
+           !pm_is_dynamic(copy->pDynamicState, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE);
+}
+
+static bool find_fragment_stage(struct pm_pipeline *pipeline)
+{
+    for (uint32_t i = 0; i < pipeline->graphics->stageCount; i++) {
+        if (pipeline->graphics->pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT) {
+            pipeline->shader_owner = pipeline;
+            pipeline->shader_stage = i;
+        }
+    }
+    return pipeline->shader_owner != NULL;
+}
+
+/* Blend attachments whose state is all dynamic are not read by the specification, and cleared in
+ * the copy; validation layers read them nevertheless (seen), so there is something to read. */
+static bool blend_attachments(struct pm_pipeline *pipeline,
+                              const VkGraphicsPipelineCreateInfo *copy)
+{
+    VkPipelineColorBlendStateCreateInfo *blend =
+        (VkPipelineColorBlendStateCreateInfo *)(uintptr_t)copy->pColorBlendState;
+    if (!blend || blend->attachmentCount == 0 || blend->pAttachments)
+        return true;
+    blend->pAttachments =
+        pm_arena_zalloc(pipeline->arena, blend->attachmentCount, sizeof(*blend->pAttachments));
+    return blend->pAttachments != NULL;
+}
+
+static bool copy_graphics_info(struct pm_pipeline *pipeline,
+                               const VkGraphicsPipelineCreateInfo *info, bool has_stages,
+                               struct pm_error *error)
+{
+    struct pm_copy_subpass subpass = {0};
+    if (pipeline->render_pass && !pm_object_subpass(pipeline->render_pass, info->subpass, &subpass))
+        return pm_fail(error, PM_ERROR_INPUT, "its render pass has no subpass %u", info->subpass);
+    VkGraphicsPipelineCreateInfo shallow = *info;
+    if (!has_stages)
+        shallow.stageCount = 0;
+    const size_t bytes = shallow.stageCount * sizeof(*info->pStages);
+    VkPipelineShaderStageCreateInfo *stages =
+        bytes ? pm_arena_dup(pipeline->arena, info->pStages, bytes) : NULL;
+    if (bytes && !stages)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory");
+    for (uint32_t i = 0; i < shallow.stageCount; i++)
+        stages[i].pNext = skip_dropped(stages[i].pNext);
+    shallow.pStages = stages;
+    VkGraphicsPipelineCreateInfo *copy = pm_copy_GraphicsPipelineCreateInfo(
+        pipeline->arena, &shallow, pipeline->render_pass ? &subpass : NULL, error);
+    if (!copy)
+        return false;
+    stages = (VkPipelineShaderStageCreateInfo *)(uintptr_t)copy->pStages;
+    for (uint32_t i = 0; i < copy->stageCount; i++)
+        drop_from_copy(&stages[i].pNext, is_dropped);
+    if (!blend_attachments(pipeline, copy))
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory");
+    /* The build names our own twins of the libraries. */
+    drop_from_copy(&copy->pNext, is_library_list);
+    pipeline->graphics = copy;
+    return true;
+}
+
+static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipelineCreateInfo *info,
+                          struct pm_error *error)
+{
+    const VkGraphicsPipelineLibraryFlagsEXT own = pm_own_state(info);
+    const bool has_stages = (own & SHADER_STATE) != 0;
+    const bool has_vertex_input_only =
+        own == VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT;
+    if (!check_flags(info->flags, error) || !remember_libraries(pipeline, info, error) ||
+        !remember_layout(pipeline, info->layout, has_stages, error) ||
+        (has_stages && !remember_stages(pipeline, info->pStages, info->stageCount, error)))
+        return false;
+    VkGraphicsPipelineCreateInfo used = *info;
+    if (own == 0 || has_vertex_input_only)
+        used.renderPass = VK_NULL_HANDLE; /* not read, and may be anything */
+    if (used.renderPass) {
+        pipeline->render_pass = pm_objects_find(pipeline->device->objects, PM_OBJECT_RENDER_PASS,
+                                                PM_BITS(used.renderPass));
+        if (!pipeline->render_pass)
+            return pm_fail(error, PM_ERROR_UNSUPPORTED, "its render pass is not remembered");
+    }
+    if (!copy_graphics_info(pipeline, &used, has_stages, error))
+        return false;
+    pipeline->is_library = (info->flags & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0;
+    pipeline->discards |= discards(pipeline->graphics);
+    if (pipeline->discards && !pipeline->is_library)
+        return pm_fail(error, PM_ERROR_STATE, "it never rasterizes");
+    if (!find_fragment_stage(pipeline) && !pipeline->is_library)
+        return pm_fail(error, PM_ERROR_STATE, "it has no fragment shader");
+    pipeline->may_force_early_tests = own == PM_ALL_STATE && pipeline->library_count == 0 &&
+                                      !pipeline->is_library &&
+                                      may_force_early_tests(pipeline->graphics);
+    return true;
+}
+
+struct pm_pipeline *pm_pipeline_remember_graphics(struct pm_device *device,
+                                                  const VkGraphicsPipelineCreateInfo *info,
+                                                  struct pm_error *error)
+{
+    struct pm_pipeline *pipeline = new_pipeline(device, error);
+    if (pipeline && copy_graphics(pipeline, info, error))
+        return pipeline;
+    pm_pipeline_destroy(pipeline);
+    return NULL;
+}

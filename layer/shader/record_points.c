@@ -1,0 +1,101 @@
+#include "layer/shader/record_points.h"
+
+#include "shader_rewrite/zero.h"
+#include <stdlib.h>
+
+static bool allocate(struct pm_record_points *points, uint32_t space)
+{
+    points->at_most_once = calloc(1, (space + 7u) / 8u + 1u);
+    if (points->at_most_once)
+        points->space = space;
+    return points->at_most_once;
+}
+
+static void set(struct pm_record_points *points, uint32_t point, bool at_most_once)
+{
+    if (at_most_once)
+        points->at_most_once[point / 8] |= (uint8_t)(1u << (point % 8));
+}
+
+static bool no_memory(struct pm_error *error)
+{
+    return pm_fail(error, PM_ERROR_MEMORY, "no memory for a shader's points");
+}
+
+static bool find_blocks(const struct pm_words *canonical, struct pm_record_points *points,
+                        struct pm_error *error)
+{
+    struct pm_block_points blocks;
+    if (!pm_points_blocks(canonical->data, canonical->count, &blocks, error))
+        return false;
+    const bool allocated = allocate(points, blocks.count);
+    for (uint32_t i = 0; allocated && i < blocks.count; i++)
+        set(points, i, blocks.points[i].at_most_once);
+    pm_block_points_finish(&blocks);
+    return allocated || no_memory(error);
+}
+
+static bool find_zero(const struct pm_words *canonical, bool quads, struct pm_record_points *points,
+                      struct pm_error *error)
+{
+    struct pm_zero_points zero;
+    if (!pm_points_zero(canonical->data, canonical->count, &zero, error))
+        return false;
+    const bool allocated = allocate(points, zero.count);
+    for (uint32_t i = 0; allocated && i < zero.count; i++) {
+        set(points, i, zero.candidates[i].at_most_once);
+        if (zero.candidates[i].quad && !quads)
+            points->flags |= PM_PROFILE_NO_QUADS;
+    }
+    pm_zero_points_finish(&zero);
+    return allocated || no_memory(error);
+}
+
+static bool find(const struct pm_device *device, const struct pm_words *canonical,
+                 struct pm_record_points *points, struct pm_error *error)
+{
+    const uint32_t kinds = device->instance->config.sampler.kinds;
+    const struct pm_device_abilities *abilities = &device->abilities;
+    if (points->kind == PM_KIND_BLOCK)
+        return !(kinds & PM_KIND_BIT_BLOCK) || find_blocks(canonical, points, error);
+    return !(kinds & PM_KIND_BIT_ZERO) || !abilities->subgroup_vote ||
+           find_zero(canonical, abilities->subgroup_quad, points, error);
+}
+
+bool pm_record_points_find(const struct pm_device *device, const struct pm_words *canonical,
+                           struct pm_record_points points[static PM_RECORD_KINDS],
+                           struct pm_error *error)
+{
+    static const enum pm_kind kinds[PM_RECORD_KINDS] = {PM_KIND_BLOCK, PM_KIND_ZERO};
+    for (size_t i = 0; i < PM_RECORD_KINDS; i++)
+        points[i] = (struct pm_record_points){.kind = kinds[i]};
+    for (size_t i = 0; i < PM_RECORD_KINDS; i++) {
+        struct pm_error why;
+        if (find(device, canonical, &points[i], &why))
+            continue;
+        if (why.code == PM_ERROR_MEMORY) {
+            if (error)
+                *error = why;
+            return false;
+        }
+        pm_log_info(device->instance->log, "a shader is sampled without %s: %s",
+                    kinds[i] == PM_KIND_BLOCK ? "its blocks" : "its zeros", why.message);
+    }
+    return true;
+}
+
+void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KINDS])
+{
+    for (size_t i = 0; i < PM_RECORD_KINDS; i++)
+        free(points[i].at_most_once);
+}
+
+bool pm_record_points_instrument(const struct pm_record_points *points,
+                                 const struct pm_words *canonical,
+                                 const struct pm_instrument_info *info, struct pm_instrumented *out,
+                                 struct pm_error *error)
+{
+    return points->kind == PM_KIND_BLOCK
+               ? pm_instrument_blocks(canonical->data, canonical->count, info, out, error)
+               : pm_instrument_zero(canonical->data, canonical->count, info, out, error);
+}

@@ -1,0 +1,33 @@
+/*
+ * The points of one kind that a shader has: what a record's space means, and how its batches are
+ * instrumented.
+ *
+ * Thread safety: no state; finding points and instrumenting take as long as a compiler does.
+ */
+#pragma once
+
+#include "layer/core/layer.h"
+
+struct pm_record_points {
+    enum pm_kind kind;
+    uint32_t flags;        /* enum pm_profile_flag: what every profile of it says */
+    uint32_t space;        /* number of points; 0: the kind is not measured on this shader */
+    uint8_t *at_most_once; /* bitmap of `space` bits */
+};
+
+/* Kinds that count, a space each, in their order: not timing, which trials take. */
+enum { PM_RECORD_KINDS = 2 };
+
+/* The points of a canonical module, of each kind that the configuration asks for and the device is
+ * able to count; finish them also after a failure. A kind whose points cannot be found is logged,
+ * and left out; false: out of memory. */
+bool pm_record_points_find(const struct pm_device *device, const struct pm_words *canonical,
+                           struct pm_record_points points[static PM_RECORD_KINDS],
+                           struct pm_error *error);
+void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KINDS]);
+
+/* As pm_instrument_blocks and pm_instrument_zero. */
+bool pm_record_points_instrument(const struct pm_record_points *points,
+                                 const struct pm_words *canonical,
+                                 const struct pm_instrument_info *info, struct pm_instrumented *out,
+                                 struct pm_error *error);

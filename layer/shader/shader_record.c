@@ -1,0 +1,485 @@
+#include "layer/shader/shader_record.h"
+#include "layer/shader/spec_values.h"
+#include "profile/shader_store.h"
+#include <spirv/unified1/spirv.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HEADER_WORDS = 5,
+    ENTRY_POINT_NAME_WORD = 3, /* OpEntryPoint: execution model, id, name */
+    RAW_CHAINS = 256,
+    MOST_SLOTS = 32,  /* of counters; more spread no further on the GPUs there are */
+    MOST_ZEROS = 128, /* candidates that one variant counts where the batch is "all" */
+};
+
+/* One of the two modules of a batch. */
+struct instrumented {
+    pthread_mutex_t lock; /* held while it is made, so that it is made once */
+    bool tried, made;
+    struct pm_instrumented module;
+    struct pm_error error; /* when tried and not made */
+};
+
+struct pm_record_batch {
+    struct instrumented by_early_tests[2]; /* without and with may_force_early_tests */
+};
+
+/* What the raw words of a pipeline's stage led to. */
+struct raw {
+    struct pm_shader_key digest;
+    uint32_t subgroup_size;
+    pthread_mutex_t lock; /* held while the shader is canonicalized, so that it happens once */
+    bool tried, keyed;
+    struct pm_shader_key key;        /* when keyed */
+    struct pm_shader_record *record; /* NULL: none, and why when tried */
+    struct pm_error error;
+    struct raw *next;
+};
+
+struct pm_shader_records {
+    struct pm_device *device;
+    struct pm_shader_store *store; /* NULL: none, and every shader is canonicalized anew */
+    pthread_mutex_t lock;          /* the two lists; taken inside a raw's lock, not around it */
+    /* Searched on compile threads only. Of records there are as many as limits.variants at most. */
+    struct raw *raws[RAW_CHAINS]; /* by the digest's first byte */
+    struct pm_shader_record *records;
+};
+
+struct pm_shader_records *pm_shader_records_create(struct pm_device *device)
+{
+    struct pm_shader_records *records = calloc(1, sizeof *records);
+    if (!records)
+        return NULL;
+    records->device = device;
+    records->store = pm_shader_store_open(
+        NULL, (uint64_t)device->instance->config.limits.shader_store_mib << 20);
+    pthread_mutex_init(&records->lock, NULL);
+    return records;
+}
+
+static void destroy_record(struct pm_shader_record *record)
+{
+    for (uint32_t i = 0; record->batches && i < record->batch_count; i++) {
+        for (int early = 0; early < 2; early++) {
+            struct instrumented *instrumented = &record->batches[i].by_early_tests[early];
+            if (instrumented->made)
+                pm_instrumented_finish(&instrumented->module);
+            pthread_mutex_destroy(&instrumented->lock);
+        }
+    }
+    free(record->batches);
+    pm_shader_sampler_destroy(record->sampler);
+    pm_words_finish(&record->canonical);
+    pm_record_points_finish(record->points);
+    free(record->entry_point);
+    free(record);
+}
+
+void pm_shader_records_destroy(struct pm_shader_records *records)
+{
+    if (!records)
+        return;
+    for (size_t i = 0; i < RAW_CHAINS; i++) {
+        for (struct raw *raw = records->raws[i], *next; raw; raw = next) {
+            next = raw->next;
+            pthread_mutex_destroy(&raw->lock);
+            free(raw);
+        }
+    }
+    for (struct pm_shader_record *record = records->records, *next; record; record = next) {
+        next = record->next;
+        destroy_record(record);
+    }
+    pm_shader_store_close(records->store);
+    pthread_mutex_destroy(&records->lock);
+    free(records);
+}
+
+/* ---- a new record ---- */
+
+static bool no_memory(struct pm_error *error)
+{
+    return pm_fail(error, PM_ERROR_MEMORY, "no memory to remember a shader");
+}
+
+/* The name of a canonical module's one entry point; malloc'ed. */
+static char *entry_point_name(const struct pm_words *words)
+{
+    for (size_t at = HEADER_WORDS; at < words->count;) {
+        const uint32_t length = words->data[at] >> SpvWordCountShift;
+        if (length == 0 || length > words->count - at)
+            return NULL;
+        if ((words->data[at] & SpvOpCodeMask) == SpvOpEntryPoint && length > ENTRY_POINT_NAME_WORD)
+            return strndup((const char *)(words->data + at + ENTRY_POINT_NAME_WORD),
+                           (length - ENTRY_POINT_NAME_WORD) * sizeof(uint32_t));
+        at += length;
+    }
+    return NULL;
+}
+
+/* Which of a kind's points still need samples, as far as the database knows; malloc'ed. NULL and
+ * *known false: it does not know, and they all do. false: out of memory. */
+static bool find_deficit(const struct pm_device *device, const struct pm_shader_record *record,
+                         const struct pm_record_points *points, uint8_t **deficit)
+{
+    const struct pm_database *database = device->instance->database;
+    const struct pm_shader_estimates *known =
+        database ? pm_database_find(database, &record->key, &record->environment, points->kind)
+                 : NULL;
+    *deficit = NULL;
+    if (!known || known->space != points->space)
+        return true;
+    const size_t bytes = (points->space + 7u) / 8u;
+    *deficit = calloc(1, bytes);
+    if (*deficit && known->deficit)
+        memcpy(*deficit, known->deficit, bytes);
+    return *deficit;
+}
+
+/* "all" is not more of a shader than a driver compiles in good time: code is added for each zero
+ * candidate, of which there may be thousands. */
+static uint32_t batch_size(const struct pm_device *device, const struct pm_record_points *points)
+{
+    const uint32_t batch = device->instance->config.sampler.batch;
+    return batch == PM_BATCH_ALL && points->kind == PM_KIND_ZERO ? MOST_ZEROS : batch;
+}
+
+/* The session's split of the points of all kinds, steered by what the database still lacks. */
+static bool split_points(const struct pm_device *device, struct pm_shader_record *record,
+                         uint64_t seed)
+{
+    struct pm_sampler_space spaces[PM_RECORD_KINDS] = {{0}};
+    uint8_t *deficits[PM_RECORD_KINDS] = {NULL};
+    bool any = false, found = true;
+    for (size_t i = 0; found && i < PM_RECORD_KINDS; i++) {
+        found = find_deficit(device, record, &record->points[i], &deficits[i]);
+        spaces[i] = (struct pm_sampler_space){record->points[i].space,
+                                              batch_size(device, &record->points[i]), deficits[i]};
+        any = any || spaces[i].count > 0;
+    }
+    if (found && any)
+        record->sampler = pm_shader_sampler_create(spaces, PM_RECORD_KINDS, seed);
+    for (size_t i = 0; i < PM_RECORD_KINDS; i++)
+        free(deficits[i]);
+    return found && (!any || record->sampler);
+}
+
+static bool make_batches(struct pm_device *device, struct pm_shader_record *record,
+                         struct pm_error *error)
+{
+    const struct pm_config *config = &device->instance->config;
+    uint64_t seed = config->sampler.seed, of_key;
+    if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
+        return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
+    memcpy(&of_key, record->key.bytes, sizeof of_key);
+    if (!split_points(device, record, seed ^ of_key))
+        return no_memory(error);
+    const uint32_t count = record->sampler ? pm_shader_sampler_batch_count(record->sampler) : 0;
+    record->batches = calloc(count + 1u, sizeof *record->batches);
+    if (!record->batches)
+        return no_memory(error);
+    record->batch_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        for (int early = 0; early < 2; early++)
+            pthread_mutex_init(&record->batches[i].by_early_tests[early].lock, NULL);
+    }
+    return true;
+}
+
+static struct pm_shader_record *find_record(const struct pm_shader_records *records,
+                                            const struct pm_shader_key *key, uint32_t subgroup_size)
+{
+    struct pm_shader_record *record = records->records;
+    while (record && (!pm_shader_key_equal(&record->key, key) ||
+                      record->environment.subgroup_size != subgroup_size))
+        record = record->next;
+    return record;
+}
+
+/* The record of a canonical module, which is consumed. */
+static struct pm_shader_record *add_record(struct pm_shader_records *records,
+                                           const struct pm_shader_request *request,
+                                           struct pm_words *canonical, struct pm_error *error)
+{
+    const struct pm_shader_key key =
+        pm_shader_key_compute(pm_canonicalize_recipe(), canonical->data, canonical->count);
+    pthread_mutex_lock(&records->lock);
+    struct pm_shader_record *record = find_record(records, &key, request->subgroup_size);
+    pthread_mutex_unlock(&records->lock);
+    if (record) {
+        pm_words_finish(canonical);
+        return record;
+    }
+    record = calloc(1, sizeof *record);
+    if (!record) {
+        pm_words_finish(canonical);
+        no_memory(error);
+        return NULL;
+    }
+    record->key = key;
+    record->environment.subgroup_size = request->subgroup_size;
+    record->stage = request->stage;
+    record->canonical = *canonical;
+    record->entry_point = entry_point_name(canonical);
+    if (!record->entry_point) {
+        pm_fail(error, PM_ERROR_UNSUPPORTED, "the canonical module has no entry point");
+    } else if (pm_record_points_find(records->device, &record->canonical, record->points, error) &&
+               make_batches(records->device, record, error)) {
+        /* Two shaders that differ before they are canonical may have got here at once. */
+        pthread_mutex_lock(&records->lock);
+        struct pm_shader_record *other = find_record(records, &key, request->subgroup_size);
+        if (!other) {
+            record->next = records->records;
+            records->records = record;
+        }
+        pthread_mutex_unlock(&records->lock);
+        if (other)
+            destroy_record(record);
+        return other ? other : record;
+    }
+    destroy_record(record);
+    return NULL;
+}
+
+/* ---- from raw words to a record ---- */
+
+/* What an earlier session found, if the store has it. */
+static bool load(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                 enum pm_stage stage, struct pm_words *canonical)
+{
+    struct pm_shader_key key;
+    struct pm_stored_shader stored;
+    if (!records->store ||
+        !pm_shader_store_find(records->store, pm_canonicalize_recipe(), digest, &key, NULL))
+        return false;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_error error = {0};
+    bool loaded = arena && pm_shader_store_read(records->store, &key, arena, &stored, &error) &&
+                  stored.stage == (uint32_t)stage;
+    if (loaded) {
+        const size_t bytes = stored.canonical_count * sizeof(uint32_t);
+        *canonical = (struct pm_words){malloc(bytes ? bytes : 1), stored.canonical_count};
+        loaded = canonical->data != NULL;
+        if (loaded)
+            memcpy(canonical->data, stored.canonical, bytes);
+    } else if (error.code != PM_OK && error.code != PM_ERROR_STATE) {
+        pm_log_info(records->device->instance->log, "%s", error.message);
+    }
+    pm_arena_destroy(arena);
+    return loaded;
+}
+
+static void save(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                 const struct pm_shader_request *request, const struct pm_spec_values *set,
+                 const struct pm_words *canonical)
+{
+    if (!records->store)
+        return;
+    const struct pm_stored_shader shader = {
+        .key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical->data, canonical->count),
+        .recipe = pm_canonicalize_recipe(),
+        .stage = request->stage,
+        .entry_point = request->entry_point,
+        .spec_values = set->data,
+        .spec_value_count = set->count,
+        .original = request->words,
+        .original_count = request->word_count,
+        .canonical = canonical->data,
+        .canonical_count = canonical->count,
+    };
+    struct pm_error error;
+    if (!pm_shader_store_write(records->store, digest, &shader, &error))
+        pm_log_debug(records->device->instance->log, "a shader is not kept: %s", error.message);
+}
+
+static bool canonicalize(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                         const struct pm_shader_request *request, const struct pm_spec_values *set,
+                         struct pm_words *canonical, struct pm_error *error)
+{
+    if (load(records, digest, request->stage, canonical))
+        return true;
+    const struct pm_canonicalize_info info = {
+        .words = request->words,
+        .word_count = request->word_count,
+        .stage = request->stage,
+        .entry_point = request->entry_point,
+        .spec_values = set->data,
+        .spec_value_count = set->count,
+        .target = records->device->abilities.target,
+    };
+    if (!pm_canonicalize(&info, canonical, error))
+        return false;
+    save(records, digest, request, set, canonical);
+    return true;
+}
+
+/* The entry of a digest, made when there is none. NULL: out of memory. */
+static struct raw *get_raw(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                           uint32_t subgroup_size)
+{
+    pthread_mutex_lock(&records->lock);
+    struct raw **chain = &records->raws[digest->bytes[0]], *raw = *chain;
+    while (raw &&
+           (!pm_shader_key_equal(&raw->digest, digest) || raw->subgroup_size != subgroup_size))
+        raw = raw->next;
+    if (!raw && (raw = calloc(1, sizeof *raw))) {
+        raw->digest = *digest;
+        raw->subgroup_size = subgroup_size;
+        pthread_mutex_init(&raw->lock, NULL);
+        raw->next = *chain;
+        *chain = raw;
+    }
+    pthread_mutex_unlock(&records->lock);
+    return raw;
+}
+
+/* The key, without a record; under the raw's lock. */
+static bool find_key(struct pm_shader_records *records, struct raw *raw,
+                     const struct pm_shader_request *request, const struct pm_spec_values *set)
+{
+    if (raw->record) {
+        raw->key = raw->record->key;
+    } else if (!records->store || !pm_shader_store_find(records->store, pm_canonicalize_recipe(),
+                                                        &raw->digest, &raw->key, NULL)) {
+        struct pm_words canonical;
+        if (!canonicalize(records, &raw->digest, request, set, &canonical, &raw->error)) {
+            raw->tried = true;
+            return false;
+        }
+        raw->key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical.data, canonical.count);
+        pm_words_finish(&canonical);
+    }
+    return raw->keyed = true;
+}
+
+static void make_record(struct pm_shader_records *records, struct raw *raw,
+                        const struct pm_shader_request *request, const struct pm_spec_values *set)
+{
+    struct pm_words canonical;
+    raw->tried = true;
+    if (canonicalize(records, &raw->digest, request, set, &canonical, &raw->error))
+        raw->record = add_record(records, request, &canonical, &raw->error);
+}
+
+/* The entry of what a request asks for, with *set what its stage sets. NULL: *error says why. */
+static struct raw *get_requested(struct pm_shader_records *records,
+                                 const struct pm_shader_request *request,
+                                 struct pm_spec_values *set, struct pm_error *error)
+{
+    struct pm_spec_values used;
+    if (!pm_spec_values_set(request->specialization, set, error))
+        return NULL;
+    if (!pm_spec_values_used(request->words, request->word_count, set, &used, error)) {
+        pm_spec_values_finish(set);
+        return NULL;
+    }
+    const struct pm_shader_key digest =
+        pm_raw_digest_compute(request->words, request->word_count, request->stage,
+                              request->entry_point, used.data, used.count);
+    pm_spec_values_finish(&used);
+    struct raw *raw = get_raw(records, &digest, request->subgroup_size);
+    if (!raw) {
+        no_memory(error);
+        pm_spec_values_finish(set);
+    }
+    return raw;
+}
+
+struct pm_shader_record *pm_shader_records_get(struct pm_shader_records *records,
+                                               const struct pm_shader_request *request, bool *first,
+                                               struct pm_error *error)
+{
+    struct pm_spec_values set;
+    *first = true;
+    struct raw *raw = get_requested(records, request, &set, error);
+    if (!raw)
+        return NULL;
+    pthread_mutex_lock(&raw->lock);
+    *first = !raw->tried;
+    if (!raw->tried)
+        make_record(records, raw, request, &set);
+    struct pm_shader_record *record = raw->record;
+    if (!record && error)
+        *error = raw->error;
+    pthread_mutex_unlock(&raw->lock);
+    pm_spec_values_finish(&set);
+    return record;
+}
+
+bool pm_shader_records_key(struct pm_shader_records *records,
+                           const struct pm_shader_request *request, struct pm_shader_key *key,
+                           bool *first, struct pm_error *error)
+{
+    struct pm_spec_values set;
+    *first = true;
+    struct raw *raw = get_requested(records, request, &set, error);
+    if (!raw)
+        return false;
+    pthread_mutex_lock(&raw->lock);
+    *first = !raw->tried && !raw->keyed;
+    const bool found =
+        raw->keyed || ((!raw->tried || raw->record) && find_key(records, raw, request, &set));
+    *key = raw->key;
+    if (!found && error)
+        *error = raw->error;
+    pthread_mutex_unlock(&raw->lock);
+    pm_spec_values_finish(&set);
+    return found;
+}
+
+/* ---- instrumented modules ---- */
+
+const struct pm_record_points *pm_shader_record_points(const struct pm_shader_record *record,
+                                                       uint32_t batch)
+{
+    return &record->points[pm_shader_sampler_space(record->sampler, batch)];
+}
+
+uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t point_count)
+{
+    /* As many as leave room for limits.variants variants in the counter memory, whatever their
+     * batches. */
+    const struct pm_config *config = &device->instance->config;
+    const uint64_t variants = config->limits.variants ? config->limits.variants : 1;
+    const uint64_t share = ((uint64_t)config->limits.counter_memory_mib << 20) / variants;
+    const uint64_t slot_bytes = ((2 + (uint64_t)PM_COUNTS * point_count + 7) & ~UINT64_C(7)) * 8;
+    uint32_t slots = 1;
+    while (slots < MOST_SLOTS && slots * 2 * slot_bytes <= share)
+        slots *= 2;
+    return slots;
+}
+
+const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_records *records,
+                                                          struct pm_shader_record *record,
+                                                          uint32_t batch,
+                                                          bool may_force_early_tests, bool *first,
+                                                          struct pm_error *error)
+{
+    const struct pm_device_abilities *abilities = &records->device->abilities;
+    struct pm_instrument_info info = {
+        .int64_atomics = abilities->int64_atomics,
+        .memory_model_device_scope = abilities->memory_model_device_scope,
+        .may_force_early_tests = may_force_early_tests,
+        .subgroup_quad = abilities->subgroup_quad,
+        .target = abilities->target,
+    };
+    info.points = pm_shader_sampler_batch(record->sampler, batch, &info.point_count);
+    info.slot_count = pm_shader_record_slots(records->device, info.point_count);
+
+    struct instrumented *instrumented =
+        &record->batches[batch].by_early_tests[may_force_early_tests];
+    pthread_mutex_lock(&instrumented->lock);
+    *first = !instrumented->tried;
+    if (!instrumented->tried) {
+        instrumented->tried = true;
+        instrumented->made =
+            pm_record_points_instrument(pm_shader_record_points(record, batch), &record->canonical,
+                                        &info, &instrumented->module, &instrumented->error);
+    }
+    const bool made = instrumented->made;
+    if (!made && error)
+        *error = instrumented->error;
+    pthread_mutex_unlock(&instrumented->lock);
+    return made ? &instrumented->module : NULL;
+}

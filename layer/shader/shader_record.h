@@ -1,0 +1,72 @@
+/*
+ * What the layer knows of one distinct shader in this session: its canonical module and key, its
+ * points of each kind, the split of these into batches of one kind each, and the instrumented
+ * module of each batch, which is made at most once however many pipelines use the shader. Two
+ * records differ in their key or environment.
+ *
+ * Ownership: records belong to their table and live until it is destroyed; what points into them
+ * stays valid until then. There are about as many as limits.variants allows, since only sampled
+ * shaders get one. Thread safety: any thread, at any time. Getting a record and instrumenting take
+ * as long as a compiler does: compile threads only.
+ */
+#pragma once
+
+#include "layer/core/layer.h"
+#include "layer/shader/record_points.h"
+
+struct pm_shader_records;
+
+struct pm_shader_record {
+    struct pm_shader_key key;
+    struct pm_environment environment;
+    enum pm_stage stage;
+    char *entry_point; /* of the canonical module */
+    struct pm_words canonical;
+    struct pm_record_points points[PM_RECORD_KINDS];
+    struct pm_shader_sampler *sampler; /* its spaces are `points`; NULL: there are none */
+    uint32_t batch_count;              /* of all kinds */
+    struct pm_record_batch *batches;   /* the record's own */
+    struct pm_shader_record *next;
+};
+
+/* What a pipeline's stage says of a shader. */
+struct pm_shader_request {
+    const uint32_t *words;
+    size_t word_count;
+    enum pm_stage stage;
+    const char *entry_point;
+    const VkSpecializationInfo *specialization; /* NULL: none */
+    uint32_t subgroup_size;
+};
+
+/* NULL: out of memory. */
+struct pm_shader_records *pm_shader_records_create(struct pm_device *device);
+void pm_shader_records_destroy(struct pm_shader_records *records);
+
+/* A shader's key, found out at the cost of canonicalizing it unless that was done before on this
+ * machine; no record is made or kept. false: it can have none; *first as below. */
+bool pm_shader_records_key(struct pm_shader_records *records,
+                           const struct pm_shader_request *request, struct pm_shader_key *key,
+                           bool *first, struct pm_error *error);
+
+/* The record of a shader, canonicalized now or taken from this session or the shader store. NULL:
+ * it can have none, which is remembered; *first says whether this is the first time it was found
+ * out, so that it is logged once. */
+struct pm_shader_record *pm_shader_records_get(struct pm_shader_records *records,
+                                               const struct pm_shader_request *request, bool *first,
+                                               struct pm_error *error);
+
+/* The points of a batch's kind. */
+const struct pm_record_points *pm_shader_record_points(const struct pm_shader_record *record,
+                                                       uint32_t batch);
+
+/* The instrumented module of a batch; owned by the record. may_force_early_tests: shader_rewrite.h.
+ * NULL: it cannot be instrumented; *first as above. */
+const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_records *records,
+                                                          struct pm_shader_record *record,
+                                                          uint32_t batch,
+                                                          bool may_force_early_tests, bool *first,
+                                                          struct pm_error *error);
+
+/* How many copies of its counters an instrumented shader spreads its updates over. */
+uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t point_count);

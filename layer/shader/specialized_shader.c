@@ -1,0 +1,256 @@
+#include "layer/shader/specialized_shader.h"
+
+#include "layer/shader/pipeline_private.h"
+#include "shader_rewrite/costs.h"
+#include "shader_rewrite/zero_profile.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shader {
+    struct pm_specialized_shader made;
+    pthread_mutex_t lock; /* held while it is made, so that it is made once */
+    bool tried, usable;
+    struct shader *next;
+};
+
+struct pm_specialized_shaders {
+    struct pm_device *device;
+    struct pm_journal *journal;
+    struct pm_environment environment; /* but for the subgroup size */
+    pthread_mutex_t lock;              /* the list */
+    struct shader *first;              /* as many as shaders with a zero profile: a list will do */
+};
+
+bool pm_specialized_shaders_possible(const struct pm_database *database)
+{
+    for (size_t i = 0; database && i < database->shader_count; i++) {
+        if (database->shaders[i].kind == PM_KIND_ZERO && database->shaders[i].published)
+            return true;
+    }
+    return false;
+}
+
+struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *device,
+                                                             struct pm_journal *journal)
+{
+    struct pm_specialized_shaders *shaders = calloc(1, sizeof *shaders);
+    if (!shaders)
+        return NULL;
+    shaders->device = device;
+    shaders->journal = journal;
+    shaders->environment = (struct pm_environment){
+        .vendor_id = device->properties.vendorID,
+        .device_id = device->properties.deviceID,
+        .driver_id = device->abilities.driver_id,
+        .driver_version = device->properties.driverVersion,
+    };
+    pthread_mutex_init(&shaders->lock, NULL);
+    return shaders;
+}
+
+void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders)
+{
+    if (!shaders)
+        return;
+    for (struct shader *shader = shaders->first, *next; shader; shader = next) {
+        next = shader->next;
+        pm_specialized_finish(&shader->made.module);
+        pthread_mutex_destroy(&shader->lock);
+        free(shader);
+    }
+    pthread_mutex_destroy(&shaders->lock);
+    free(shaders);
+}
+
+/* ---- what the database says ---- */
+
+static const struct pm_shader_estimates *published(const struct pm_specialized_shaders *shaders,
+                                                   const struct pm_shader_key *key,
+                                                   const struct pm_environment *environment,
+                                                   enum pm_kind kind)
+{
+    const struct pm_shader_estimates *found =
+        pm_database_find(shaders->device->instance->database, key, environment, kind);
+    return found && found->published && found->points ? found : NULL;
+}
+
+static enum pm_timing_verdict timing(const struct pm_specialized_shaders *shaders,
+                                     const struct pm_specialized_shader *shader)
+{
+    const struct pm_shader_estimates *found =
+        published(shaders, &shader->key, &shader->environment, PM_KIND_TIMING);
+    if (!found || found->space != 1)
+        return PM_TIMING_UNDECIDED;
+    const struct pm_ratio *time = &found->points[0].measures[PM_MEASURE_TIME];
+    return time->mean_high < 1  ? PM_TIMING_FASTER
+           : time->mean_low > 1 ? PM_TIMING_SLOWER
+                                : PM_TIMING_UNDECIDED;
+}
+
+/* ---- making ---- */
+
+/* The canonical module itself, for benchmarks. */
+static bool keep_canonical(const struct pm_shader_record *record, struct pm_specialized *module,
+                           struct pm_error *error)
+{
+    const size_t bytes = record->canonical.count * sizeof(uint32_t);
+    *module = (struct pm_specialized){.words = {malloc(bytes), record->canonical.count}};
+    if (!module->words.data)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory for a shader");
+    memcpy(module->words.data, record->canonical.data, bytes);
+    return true;
+}
+
+static bool specialize(const struct pm_specialized_shaders *shaders,
+                       const struct pm_shader_record *record,
+                       const struct pm_shader_estimates *estimates, struct pm_specialized *module,
+                       struct pm_error *error)
+{
+    const struct pm_device *device = shaders->device;
+    const struct pm_shader_estimates *blocks =
+        published(shaders, &record->key, &record->environment, PM_KIND_BLOCK);
+    const enum pm_specialize which = device->instance->config.debug.specialize;
+    const enum pm_beyond beyond = device->instance->config.debug.beyond;
+    struct pm_zero_profile profile;
+    if (which == PM_SPECIALIZE_CANONICAL)
+        return keep_canonical(record, module, error);
+    if (!pm_zero_profile_init(&profile, estimates, blocks))
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory for a zero profile");
+    const struct pm_specialize_zero_info info = {
+        .profile = &profile,
+        .costs = pm_costs_of(device->properties.vendorID),
+        .float_zero = device->instance->config.optimize.float_zero,
+        .subgroup_quad = device->abilities.subgroup_quad,
+        .target = device->abilities.target,
+        .beyond = {.fit_regions = beyond == PM_BEYOND_FIT || beyond == PM_BEYOND_ALL,
+                   .hoist_across = beyond == PM_BEYOND_HOIST || beyond == PM_BEYOND_ALL,
+                   .pairs = beyond == PM_BEYOND_PAIRS || beyond == PM_BEYOND_ALL},
+        .take_all = which == PM_SPECIALIZE_ALL,
+    };
+    const bool made =
+        pm_specialize_zero(record->canonical.data, record->canonical.count, &info, module, error);
+    pm_zero_profile_finish(&profile);
+    return made;
+}
+
+static void log_of(const struct pm_specialized_shaders *shaders, enum pm_log_level level,
+                   const struct pm_shader_record *record, const char *what)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&record->key, key);
+    pm_logf(shaders->device->instance->log, level, "shader %.12s %s", key, what);
+}
+
+/* Whether what was made may be used: said once, in the log. */
+static bool may_use(const struct pm_specialized_shaders *shaders,
+                    struct pm_specialized_shader *shader)
+{
+    struct pm_error error = {0};
+    shader->timing = timing(shaders, shader);
+    if (shader->timing == PM_TIMING_SLOWER) {
+        log_of(shaders, PM_LOG_INFO, shader->record,
+               "is not specialized: the database knows it to be slower then");
+        return false;
+    }
+    if (pm_journal_holds(shaders->journal, &shader->key)) {
+        log_of(shaders, PM_LOG_INFO, shader->record,
+               "is not specialized: that is held back (piecemeal doctor)");
+        return false;
+    }
+    /* Before the driver sees it: its compiler may be what does not survive it. */
+    shader->entry = pm_journal_write(shaders->journal, &shader->key, &error);
+    if (!shader->entry)
+        log_of(shaders, PM_LOG_WARNING, shader->record, error.message);
+    return shader->entry != NULL;
+}
+
+static bool make(struct pm_specialized_shaders *shaders, const struct pm_shader_estimates *zero,
+                 struct pm_specialized_shader *shader)
+{
+    const struct pm_shader_record *record = shader->record;
+    struct pm_error error = {0};
+    if (!specialize(shaders, record, zero, &shader->module, &error)) {
+        /* PM_ERROR_STATE: what came out is not valid, so the pass is wrong. */
+        log_of(shaders, error.code == PM_ERROR_STATE ? PM_LOG_WARNING : PM_LOG_INFO, record,
+               error.message);
+        return false;
+    }
+    if (shader->module.words.count == 0) {
+        log_of(shaders, PM_LOG_DEBUG, record, "is not worth specializing");
+        return false;
+    }
+    shader->key = pm_shader_key_compute(pm_canonicalize_recipe(), shader->module.words.data,
+                                        shader->module.words.count);
+    shader->environment = shaders->environment;
+    shader->environment.subgroup_size = record->environment.subgroup_size;
+    if (!may_use(shaders, shader))
+        return false;
+    char key[PM_SHADER_KEY_TEXT], what[96];
+    pm_shader_key_format(&shader->key, key);
+    snprintf(what, sizeof what, "is specialized: %u transforms, %s, as %.12s",
+             shader->module.transforms, record->stage == PM_STAGE_COMPUTE ? "compute" : "fragment",
+             key);
+    log_of(shaders, PM_LOG_INFO, record, what);
+    return true;
+}
+
+/* The entry of a record, made when there is none. NULL: out of memory. */
+static struct shader *get_entry(struct pm_specialized_shaders *shaders,
+                                const struct pm_shader_record *record)
+{
+    pthread_mutex_lock(&shaders->lock);
+    struct shader *shader = shaders->first;
+    while (shader && shader->made.record != record)
+        shader = shader->next;
+    if (!shader && (shader = calloc(1, sizeof *shader))) {
+        shader->made.record = record;
+        pthread_mutex_init(&shader->lock, NULL);
+        shader->next = shaders->first;
+        shaders->first = shader;
+    }
+    pthread_mutex_unlock(&shaders->lock);
+    return shader;
+}
+
+const struct pm_specialized_shader *
+pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
+                           const struct pm_shader_request *request)
+{
+    struct pm_shader_records *records = shaders->device->pipelines->records;
+    const struct pm_environment environment = {.subgroup_size = request->subgroup_size};
+    struct pm_shader_key key;
+    struct pm_error error = {0};
+    bool first = false;
+    /* Most shaders have no profile, and are not to be kept for nothing. */
+    const struct pm_shader_estimates *zero =
+        pm_shader_records_key(records, request, &key, &first, &error)
+            ? published(shaders, &key, &environment, PM_KIND_ZERO)
+            : NULL;
+    const struct pm_shader_record *record =
+        zero ? pm_shader_records_get(records, request, &first, &error) : NULL;
+    if (!record) {
+        if (first && error.code != PM_OK)
+            pm_log_info(shaders->device->instance->log, "a shader gets no variants: %s",
+                        error.message);
+        return NULL;
+    }
+    struct shader *shader = get_entry(shaders, record);
+    if (!shader)
+        return NULL;
+    pthread_mutex_lock(&shader->lock);
+    if (!shader->tried) {
+        shader->tried = true;
+        shader->usable = make(shaders, zero, &shader->made);
+        /* What is not used is not kept. */
+        if (!shader->usable) {
+            pm_specialized_finish(&shader->made.module);
+            shader->made.module = (struct pm_specialized){0};
+        }
+        free(shader->made.module.report);
+        shader->made.module.report = NULL;
+    }
+    const bool usable = shader->usable;
+    pthread_mutex_unlock(&shader->lock);
+    return usable ? &shader->made : NULL;
+}

@@ -1,0 +1,413 @@
+/* Makes variants, and picks one for a sampled call; see variant.h. */
+#include "layer/shader/variant.h"
+
+#include "base/random.h"
+#include "layer/core/compiler.h"
+#include "layer/memory/counters.h"
+#include "layer/shader/pipeline_private.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shaders that also count occluded fragments lose the early depth test while they are sampled, so
+ * only this share of their sampled calls is taken (HAZARDS 4). */
+#define OCCLUDED_SHARE 4
+
+/* The kinds that sampled calls are for; timing is not. */
+#define SAMPLED_KINDS (PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO)
+
+/* ---- lifetime ---- */
+
+void pm_variant_reference(struct pm_variant *variant)
+{
+    atomic_fetch_add(&variant->references, 1);
+}
+
+void pm_variant_release(struct pm_variant *variant)
+{
+    if (!variant || atomic_fetch_sub(&variant->references, 1) != 1)
+        return;
+    struct pm_device *device = variant->device;
+    pm_built_destroy(device, &variant->built);
+    if (variant->block.bytes > 0)
+        pm_counters_free(device->counters, &variant->block);
+    free(variant->points);
+    free(variant);
+}
+
+/* ---- limits ---- */
+
+static void stop_making(struct pm_pipelines *pipelines, const char *reason)
+{
+    if (!atomic_exchange(&pipelines->full, true))
+        pm_log_info(pipelines->device->instance->log, "no further variants in this session: %s",
+                    reason);
+}
+
+/* Takes one of limits.variants; given back only when the variant was not made, so that a session
+ * never compiles more (HAZARDS 17). */
+static bool reserve(struct pm_pipelines *pipelines)
+{
+    const uint32_t most = pipelines->device->instance->config.limits.variants;
+    uint32_t made = atomic_load(&pipelines->variants);
+    while (made < most) {
+        if (atomic_compare_exchange_weak(&pipelines->variants, &made, made + 1))
+            return true;
+    }
+    stop_making(pipelines, "limits.variants is reached");
+    return false;
+}
+
+static void give_back(struct pm_pipelines *pipelines)
+{
+    atomic_fetch_sub(&pipelines->variants, 1);
+}
+
+/* ---- making ---- */
+
+static const VkPipelineShaderStageCreateInfo *shader_stage(const struct pm_pipeline *pipeline)
+{
+    const struct pm_pipeline *owner = pipeline->shader_owner;
+    return owner->compute ? &owner->compute->stage
+                          : &owner->graphics->pStages[pipeline->shader_stage];
+}
+
+static uint32_t subgroup_size(const struct pm_pipeline *pipeline)
+{
+    for (const VkBaseInStructure *item = shader_stage(pipeline)->pNext; item; item = item->pNext) {
+        if (item->sType ==
+            VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO)
+            return ((const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *)item)
+                ->requiredSubgroupSize;
+    }
+    return pipeline->device->abilities.subgroup_size;
+}
+
+static bool stage_is_able(const struct pm_pipeline *pipeline)
+{
+    const struct pm_device_abilities *abilities = &pipeline->device->abilities;
+    return pipeline->shader_owner->compute ? abilities->full_subgroup_compute
+                                           : abilities->full_subgroup_fragment;
+}
+
+bool pm_pipeline_shader_request(const struct pm_pipeline *pipeline,
+                                struct pm_shader_request *request)
+{
+    const struct pm_pipeline *owner = pipeline->shader_owner;
+    const VkPipelineShaderStageCreateInfo *stage = shader_stage(pipeline);
+    *request = (struct pm_shader_request){
+        .stage = owner->compute ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
+        .entry_point = stage->pName,
+        .specialization = stage->pSpecializationInfo,
+        .subgroup_size = subgroup_size(pipeline),
+    };
+    request->words = pm_object_words(owner->modules[pipeline->shader_stage], &request->word_count);
+    return stage_is_able(pipeline);
+}
+
+/* Finds the pipeline's shader: canonical, with its points and batches. false: it gets no variants,
+ * and why was logged. Called by one thread at a time for a pipeline. */
+static bool prepare(struct pm_pipeline *pipeline)
+{
+    struct pm_device *device = pipeline->device;
+    struct pm_shader_request request;
+    bool first = true;
+    struct pm_error error = {0};
+    struct pm_shader_record *record = NULL;
+    if (pm_pipeline_shader_request(pipeline, &request))
+        record = pm_shader_records_get(device->pipelines->records, &request, &first, &error);
+    else
+        pm_fail(&error, PM_ERROR_UNSUPPORTED,
+                "the device has no subgroup ballots in its kind of shader");
+    if (record) {
+        pipeline->batches = calloc(record->batch_count + 1u, sizeof *pipeline->batches);
+        if (!pipeline->batches)
+            return false;
+        atomic_store(&pipeline->record, record);
+        return true;
+    }
+    if (first)
+        pm_log_info(device->instance->log, "a shader gets no variants: %s", error.message);
+    return false;
+}
+
+static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
+                                      const struct pm_shader_record *record, uint32_t batch,
+                                      const struct pm_instrumented *shader)
+{
+    struct pm_variant *variant = calloc(1, sizeof *variant);
+    if (!variant)
+        return NULL;
+    uint32_t count;
+    const uint32_t *points = pm_shader_sampler_batch(record->sampler, batch, &count);
+    const struct pm_record_points *of_kind = pm_shader_record_points(record, batch);
+    variant->device = pipeline->device;
+    atomic_init(&variant->references, 1);
+    variant->key = record->key;
+    variant->environment = record->environment;
+    variant->kind = of_kind->kind;
+    variant->flags = of_kind->flags | (shader->counts_occluded ? PM_PROFILE_OCCLUDED : 0);
+    variant->space = of_kind->space;
+    variant->at_most_once = of_kind->at_most_once;
+    variant->slot_stride = shader->slot_stride;
+    variant->slot_count = (uint32_t)(shader->counter_bytes / 8 / shader->slot_stride);
+    variant->point_count = count;
+    variant->points = malloc((count ? count : 1) * sizeof *points);
+    if (!variant->points) {
+        pm_variant_release(variant);
+        return NULL;
+    }
+    memcpy(variant->points, points, count * sizeof *points);
+    return variant;
+}
+
+/* The canonical module's constants are frozen: the address of its counters is all there is to
+ * specialize. Nothing instrumented enters a cache that outlives the process (HAZARDS 17). */
+static bool build(struct pm_pipeline *pipeline, const struct pm_shader_record *record,
+                  const struct pm_instrumented *shader, struct pm_variant *variant,
+                  struct pm_error *error)
+{
+    const uint32_t address[2] = {(uint32_t)variant->block.address,
+                                 (uint32_t)(variant->block.address >> 32)};
+    const VkSpecializationMapEntry entries[2] = {
+        {shader->spec_id_low, 0, sizeof(uint32_t)},
+        {shader->spec_id_high, sizeof(uint32_t), sizeof(uint32_t)},
+    };
+    const VkSpecializationInfo specialization = {
+        .mapEntryCount = 2,
+        .pMapEntries = entries,
+        .dataSize = sizeof address,
+        .pData = address,
+    };
+    const struct pm_replacement replacement = {
+        .words = &shader->words,
+        .entry_point = record->entry_point,
+        .specialization = &specialization,
+        .cache = pm_pipelines_variant_cache(pipeline->device->pipelines),
+        .name = "piecemeal variant",
+    };
+    return pm_pipeline_build(pipeline, &replacement, &variant->built, error);
+}
+
+/* Lanes that an early test hides are no helpers there, though their atomics are dropped: where a
+ * quad is partly hidden the counters would be off (seen). */
+#define VENDOR_SWIFTSHADER 0x1ae0
+
+/* The same number for the same instrumented module in every session. */
+static uint64_t wish_of(const struct pm_instrumented *shader)
+{
+    const struct pm_shader_key digest =
+        pm_shader_key_compute("counters", shader->words.data, shader->words.count);
+    uint64_t wish;
+    memcpy(&wish, digest.bytes, sizeof wish);
+    return wish;
+}
+
+/* A variant's instrumented module, counters and pipeline. */
+static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_record *record,
+                               uint32_t batch, bool *first, struct pm_error *error)
+{
+    struct pm_device *device = pipeline->device;
+    const bool may_force =
+        pipeline->may_force_early_tests && device->properties.vendorID != VENDOR_SWIFTSHADER;
+    const struct pm_instrumented *shader = pm_shader_record_instrument(
+        device->pipelines->records, record, batch, may_force, first, error);
+    if (!shader)
+        return NULL;
+    *first = true;
+    struct pm_variant *variant = new_variant(pipeline, record, batch, shader);
+    if (!variant) {
+        pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant");
+        return NULL;
+    }
+    if (pm_counters_allocate(device->counters, shader->counter_bytes, wish_of(shader),
+                             &variant->block, error)) {
+        if (build(pipeline, record, shader, variant, error))
+            return variant;
+    } else {
+        variant->block.bytes = 0;
+    }
+    pm_variant_release(variant);
+    return NULL;
+}
+
+static void log_made(const struct pm_variant *variant)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&variant->key, key);
+    pm_log_debug(variant->device->instance->log,
+                 "made a variant of shader %.12s that counts %" PRIu32 " of %" PRIu32 " %s", key,
+                 variant->point_count, variant->space,
+                 variant->kind == PM_KIND_ZERO ? "zero candidates" : "blocks");
+}
+
+/* Makes a batch's variant and publishes it. Called by one thread at a time for a batch. NULL: there
+ * is none. */
+static const struct pm_variant *make_batch(struct pm_pipeline *pipeline,
+                                           struct pm_shader_record *record, uint32_t index)
+{
+    struct pm_pipelines *pipelines = pipeline->device->pipelines;
+    struct pm_pipeline_batch *batch = &pipeline->batches[index];
+    if (atomic_load(&pipelines->full) || !reserve(pipelines)) {
+        atomic_store(&batch->making, PM_FAILED);
+        return NULL;
+    }
+    bool first = true;
+    struct pm_error error = {0};
+    struct pm_variant *variant = make(pipeline, record, index, &first, &error);
+    if (variant) {
+        atomic_store(&batch->variant, variant);
+        atomic_store(&batch->making, PM_MADE);
+        return variant;
+    }
+    give_back(pipelines);
+    if (error.code == PM_ERROR_STATE) {
+        /* The counters are not ready yet: a later sample asks again. */
+        atomic_store(&batch->making, PM_UNMADE);
+        return NULL;
+    }
+    atomic_store(&batch->making, PM_FAILED);
+    if (error.code == PM_ERROR_LIMIT)
+        stop_making(pipelines, error.message);
+    else if (first)
+        pm_log_info(pipeline->device->instance->log, "a shader gets no variant: %s", error.message);
+    return NULL;
+}
+
+void pm_pipeline_build_all(struct pm_pipeline *pipeline)
+{
+    if (!(pipeline->device->instance->config.sampler.kinds & SAMPLED_KINDS) || !prepare(pipeline)) {
+        atomic_store(&pipeline->prepare.making, PM_FAILED);
+        return;
+    }
+    atomic_store(&pipeline->prepare.making, PM_MADE);
+    struct pm_shader_record *record = atomic_load(&pipeline->record);
+    for (uint32_t i = 0; i < record->batch_count; i++) {
+        atomic_store(&pipeline->batches[i].making, PM_QUEUED);
+        const struct pm_variant *variant = make_batch(pipeline, record, i);
+        if (variant)
+            log_made(variant);
+    }
+}
+
+/* ---- jobs ---- */
+
+#define PREPARE UINT32_MAX
+
+struct compile {
+    struct pm_job job;
+    struct pm_pipeline *pipeline; /* referenced */
+    uint32_t batch;               /* PREPARE: find the shader, then make the batch that is next */
+};
+
+static void drop_compile(struct pm_job *job)
+{
+    struct compile *compile = (struct compile *)job;
+    struct pm_pipeline *pipeline = compile->pipeline;
+    struct pm_pipeline_batch *batch =
+        compile->batch == PREPARE ? &pipeline->prepare : &pipeline->batches[compile->batch];
+    atomic_store(&batch->making, PM_UNMADE);
+    free(compile);
+    pm_pipeline_release(pipeline);
+}
+
+static void run_compile(struct pm_job *job)
+{
+    struct compile *compile = (struct compile *)job;
+    struct pm_pipeline *pipeline = compile->pipeline;
+    uint32_t batch = compile->batch;
+    const bool wanted = !atomic_load(&pipeline->gone) && !atomic_load(&pipeline->device->lost);
+    if (wanted && batch == PREPARE) {
+        const bool prepared = prepare(pipeline);
+        atomic_store(&pipeline->prepare.making, prepared ? PM_MADE : PM_FAILED);
+        const struct pm_shader_record *record = atomic_load(&pipeline->record);
+        if (prepared && record->batch_count > 0) {
+            /* The sample that found no record has a batch coming to it. */
+            batch = pm_shader_sampler_next(record->sampler);
+            uint32_t unmade = PM_UNMADE;
+            if (!atomic_compare_exchange_strong(&pipeline->batches[batch].making, &unmade,
+                                                PM_QUEUED))
+                batch = PREPARE;
+        }
+    }
+    if (wanted && batch != PREPARE) {
+        const struct pm_variant *variant =
+            make_batch(pipeline, atomic_load(&pipeline->record), batch);
+        if (variant) {
+            atomic_store(&pipeline->fresh, batch + 1);
+            log_made(variant); /* who reads it may count on the next call */
+        }
+    }
+    free(compile);
+    pm_pipeline_release(pipeline);
+}
+
+/* Queues a compile unless it is queued, running, made or failed already. */
+static void want(struct pm_pipeline *pipeline, struct pm_pipeline_batch *batch, uint32_t index)
+{
+    struct pm_device *device = pipeline->device;
+    atomic_fetch_add(&batch->wanted, 1);
+    uint32_t unmade = PM_UNMADE;
+    if (atomic_load(&device->pipelines->full) ||
+        !atomic_compare_exchange_strong(&batch->making, &unmade, PM_QUEUED))
+        return;
+    struct compile *compile = calloc(1, sizeof *compile);
+    if (compile) {
+        *compile = (struct compile){
+            .job = {.run = run_compile,
+                    .drop = drop_compile,
+                    .owner = pipeline,
+                    .urgency = &batch->wanted},
+            .pipeline = pipeline,
+            .batch = index,
+        };
+        pm_pipeline_reference(pipeline);
+        if (pm_compiler_queue(device->compiler, &compile->job))
+            return;
+        free(compile);
+        pm_pipeline_release(pipeline);
+    }
+    atomic_store(&batch->making, PM_UNMADE);
+}
+
+/* ---- sampling ---- */
+
+/* Whether this sampled call is among the share that is taken of shaders that count occluded
+ * fragments. A splitmix64 sequence shared by all threads, without a lock. When every call is to be
+ * sampled, every call is. */
+static bool take_occluded(struct pm_pipelines *pipelines)
+{
+    if (pipelines->device->instance->config.sampler.api_probability >= 1)
+        return true;
+    const uint64_t at = atomic_fetch_add(&pipelines->thinning, UINT64_C(0x9e3779b97f4a7c15));
+    return pm_random_mix(at) % OCCLUDED_SHARE == 0;
+}
+
+struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
+{
+    struct pm_device *device = pipeline->device;
+    if (!(device->instance->config.sampler.kinds & SAMPLED_KINDS))
+        return NULL;
+    struct pm_shader_record *record = atomic_load(&pipeline->record);
+    if (!record) {
+        want(pipeline, &pipeline->prepare, PREPARE);
+        return NULL;
+    }
+    if (record->batch_count == 0)
+        return NULL;
+    const uint32_t index = pm_shader_sampler_next(record->sampler);
+    struct pm_pipeline_batch *batch = &pipeline->batches[index];
+    struct pm_variant *variant = atomic_load(&batch->variant);
+    if (!variant) {
+        /* Not a call lost for every batch: this one goes to a batch that lost one before. */
+        want(pipeline, batch, index);
+        const uint32_t fresh = atomic_exchange(&pipeline->fresh, 0);
+        if (fresh == 0)
+            return NULL;
+        variant = atomic_load(&pipeline->batches[fresh - 1].variant);
+    }
+    if ((variant->flags & PM_PROFILE_OCCLUDED) && !take_occluded(device->pipelines))
+        return NULL;
+    pm_variant_reference(variant);
+    return variant;
+}

@@ -1,0 +1,70 @@
+/*
+ * Timestamps around the game's calls (HAZARDS 14). A measurement is two queries of one pool that
+ * are used again and again; both are written at BOTTOM_OF_PIPE and no barrier is added, so that
+ * what is timed overlaps with what it always overlaps with. Queries are reset by the host once the
+ * GPU is done with the recording that named them; a recording that may be submitted more than once
+ * also resets them itself, outside render passes, and only its first submission is read. Results
+ * are polled by the readback's thread, never waited for.
+ *
+ * On a device without host query reset every recording resets its own, and its results are read
+ * only when it is dropped: before that a query may still hold what it was written with last.
+ *
+ * A queue family whose timestamps have no valid bits times nothing.
+ *
+ * Thread safety: a function that takes a command follows its command buffer's external
+ * synchronization, and takes no lock while it records; polling belongs to one thread.
+ */
+#pragma once
+
+#include "layer/core/layer.h"
+
+#define PM_TIMING_NONE UINT32_MAX
+
+struct pm_command;
+struct pm_timing;
+struct pm_trial;
+
+/* What a measurement is of (trial.h). */
+struct pm_timed {
+    struct pm_trial *trial; /* NULL: of nothing that is wanted any more */
+    uint32_t track, pair;
+    bool variant;
+};
+
+/* NULL: the device cannot time, or the driver refused; nothing is tried then. */
+struct pm_timing *pm_timing_create(struct pm_device *device);
+/* The device is idle and every recording was dropped. NULL is allowed. */
+void pm_timing_destroy(struct pm_timing *timing);
+
+/* Whether command buffers of the queue family can be timed. NULL is allowed. */
+bool pm_timing_is_possible(const struct pm_timing *timing, uint32_t family);
+
+/* Whether a measurement may be reserved inside a render pass of the recording: it need not be reset
+ * there. */
+bool pm_timing_needs_no_reset(const struct pm_command *command);
+
+/* Reserves a measurement for the recording; outside render passes, unless pm_timing_needs_no_reset.
+ * PM_TIMING_NONE: all are in use. One that is never started measures nothing. */
+uint32_t pm_timing_reserve(struct pm_command *command);
+
+/* Writes its first timestamp into the recording. Inside a render pass that has several views
+ * neither this nor the next may be called. */
+void pm_timing_start(const struct pm_command *command, uint32_t measurement);
+
+/* Writes the second one; within the same render pass instance as the first, or both outside. */
+void pm_timing_end(struct pm_command *command, uint32_t measurement, const struct pm_timed *timed);
+
+/* The recording is about to be submitted; it was not after all. */
+void pm_timing_submit(struct pm_command *command);
+void pm_timing_submit_failed(struct pm_command *command);
+
+/* The recording is given up, and the GPU is done with it: its measurements are lost unless they
+ * were taken in time. */
+void pm_timing_drop(struct pm_command *command);
+
+/* Whether results may come. */
+bool pm_timing_is_waiting(const struct pm_timing *timing);
+
+/* Takes every result that is there; nanoseconds is at least a tick of the device's clock. */
+typedef void (*pm_timing_taker)(void *user, const struct pm_timed *timed, double nanoseconds);
+void pm_timing_poll(struct pm_timing *timing, pm_timing_taker take, void *user);

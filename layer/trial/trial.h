@@ -1,0 +1,92 @@
+/*
+ * Trials (HAZARDS 21): a specialized variant that is built is tried against the game's own pipeline
+ * before it is bound for good. While one is awaited, recordings of primary command buffers are
+ * followed, and in them the first uses of its pipeline in each frame are timed, alternately with
+ * the one and the other, the order drawn anew for each pair so that what drifts cancels. The n-th
+ * use in a frame is paired with the n-th use in the next one.
+ *
+ * A dispatch is timed by itself, and so is a draw where the device's timestamps are additive
+ * (additive.h, HAZARDS 14) and the render pass has one view. Elsewhere the choice is held for a
+ * whole render pass instance, and that is timed; only one pipeline's choice differs in it. Which
+ * instances are worth timing, and where queries must be reset outside of them also which have draws
+ * to be timed, is learned from the frame before. Draws wait until it is known which of the two it
+ * is. An instance with secondary command buffers, and one that is suspended or resumed, is left
+ * alone, and so is everything where a rebind is (HAZARDS 11). A trial's uses are all of one kind,
+ * that of its first.
+ *
+ * Pairs are judged when there are 8, 16, 32…: faster when the 95 % interval of the trimmed mean of
+ * their ratios lies wholly below a limit, dropped when it lies above it or the most pairs are
+ * there. The outcome becomes a timing profile in the spool.
+ *
+ * A trial of which nothing was timed for a while sleeps, each time longer than before: when all do,
+ * draws take the shortest way again.
+ *
+ * Thread safety: what takes a command follows its command buffer's external synchronization; the
+ * writer's functions belong to the readback's thread; all else may be called from any thread.
+ */
+#pragma once
+
+#include "layer/frame/command.h"
+#include "layer/trial/timing.h"
+
+struct pm_optimized;
+struct pm_trials;
+
+/* Whether a session is to try anything: sampler.kinds has timing, and variants may be used. */
+bool pm_trials_are_wanted(const struct pm_instance *instance);
+
+/* NULL: out of memory, or the device has no timing; nothing is tried then. */
+struct pm_trials *pm_trials_create(struct pm_device *device);
+/* After every recording was dropped and every pipeline destroyed. NULL is allowed. */
+void pm_trials_destroy(struct pm_trials *trials);
+
+/* The trial of a candidate that was just built, to be kept in it; NULL: it cannot be tried. */
+struct pm_trial *pm_trials_add(struct pm_trials *trials, struct pm_optimized *candidate,
+                               bool compute);
+
+/* The candidate is about to be destroyed. Called without a lock that pm_optimize_verdict takes.
+ * NULL is allowed. */
+void pm_trial_forget(struct pm_trial *trial);
+
+/* A heartbeat: now and then trials that nobody uses are put to sleep, or woken. */
+void pm_trials_heartbeat(struct pm_trials *trials, uint64_t heartbeat);
+
+/* Whether something was timed lately, or is about to be. */
+bool pm_trials_are_busy(const struct pm_trials *trials, uint64_t heartbeat);
+
+/* ---- trial.c for trial_command.c ---- */
+
+/* NULL is allowed. */
+bool pm_trial_is_awake(const struct pm_trial *trial);
+
+/* The side of the next use in this frame; pass: of a whole render pass instance. false: it is not
+ * timed. */
+bool pm_trial_next(struct pm_trial *trial, bool pass, struct pm_timed *timed);
+
+/* Render pass instances by what they are of (a render pass, or the first attachment's view) and
+ * their number among these in the frame: whether this one is worth timing, and what came of it. By
+ * the number alone nothing would be learned where a heartbeat is a submission and a frame several.
+ */
+uint32_t pm_trials_pass(struct pm_trials *trials, uint64_t what, bool *worth);
+void pm_trials_pass_was(struct pm_trials *trials, uint32_t place, bool worth);
+
+/* ---- trial_command.c: in a recording that takes part ---- */
+
+/* The game binds a pipeline, and command->bound has what is bound without a trial: what to bind, in
+ * command->bound too. */
+VkPipeline pm_trial_bind(struct pm_command *command, int point);
+
+/* Before a call at which the countdown was through; after it pm_command_sampled. */
+void pm_trial_call(struct pm_command *command, int point, struct pm_sampled *sampled);
+
+/* Something begins that must not see a variant, and so the game's own pipeline is bound. */
+void pm_trial_interrupt(struct pm_command *command);
+
+/* ---- the writer ---- */
+
+/* A pm_timing_taker; user is the struct pm_trials. */
+void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds);
+
+/* Adds the profiles of the trials that were decided since the last call to *merge, which is made
+ * where it is NULL. */
+void pm_trials_report(struct pm_trials *trials, struct pm_profile_merge **merge);

@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "bench/module_run.h"
 #include "profile/shader_store.h"
-#include "shader_rewrite/costs.h"
-#include "shader_rewrite/zero_profile.h"
+#include "shader_rewrite/analysis/costs.h"
+#include "shader_rewrite/zero/zero_profile.h"
 #include "tools/estimates.h"
 #include "tools/tool.h"
 #include <getopt.h>

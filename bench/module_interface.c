@@ -1,7 +1,7 @@
 #include "bench/module_interface.h"
 
 #include "base/buffer.h"
-#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/ir/ir_module.h"
 #include <spirv-tools/libspirv.h>
 #include <stdio.h>
 #include <stdlib.h>

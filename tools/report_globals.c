@@ -1,5 +1,5 @@
 /* What a shader uses and writes, by which its author tells it from others. */
-#include "shader_rewrite/canonical_words.h"
+#include "shader_rewrite/canonical/canonical_words.h"
 #include "tools/report_shader.h"
 #include <spirv/unified1/spirv.h>
 #include <string.h>

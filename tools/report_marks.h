@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/canonical_words.h"
+#include "shader_rewrite/canonical/canonical_words.h"
 
 /* In lines that are to be dropped. */
 #define PM_REPORT_KEPT "piecemeal_kept_"

@@ -1,5 +1,5 @@
 #include "tools/report_shader.h"
-#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/ir/ir_module.h"
 #include <string.h>
 
 /* A label's block number by its id. */

@@ -1,7 +1,7 @@
 /* Zero candidates beside the GLSL lines that write them, and the shader after specialize_zero. */
-#include "shader_rewrite/canonical_words.h"
-#include "shader_rewrite/ir_module.h"
-#include "shader_rewrite/zero_profile.h"
+#include "shader_rewrite/canonical/canonical_words.h"
+#include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/zero/zero_profile.h"
 #include "tools/report_shader.h"
 #include <cjson/cJSON.h>
 #include <math.h>

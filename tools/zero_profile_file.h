@@ -9,7 +9,7 @@
 #pragma once
 
 #include "profile/shader_key.h"
-#include "shader_rewrite/zero_profile.h"
+#include "shader_rewrite/zero/zero_profile.h"
 
 /* key: of the shader, to find it in a database. candidates, blocks: how many it has. game: as in
  * pm_estimates_load. The profile is finished with pm_zero_profile_finish; on failure there is

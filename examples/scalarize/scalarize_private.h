@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/ir_builder.h"
+#include "shader_rewrite/ir/ir_builder.h"
 
 enum { PM_MAX_PARTS = 16 };
 

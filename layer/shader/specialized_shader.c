@@ -1,8 +1,8 @@
 #include "layer/shader/specialized_shader.h"
 
 #include "layer/shader/pipeline_private.h"
-#include "shader_rewrite/costs.h"
-#include "shader_rewrite/zero_profile.h"
+#include "shader_rewrite/analysis/costs.h"
+#include "shader_rewrite/zero/zero_profile.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,10 +7,10 @@
  *   specialized by any profile (or is refused as unsupported); the points of both are found.
  * The mutator works on words and knows where ids are likely, so that modules stay nearly valid.
  */
-#include "shader_rewrite/analysis.h"
-#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/analysis/analysis.h"
+#include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
-#include "shader_rewrite/zero.h"
+#include "shader_rewrite/zero/zero.h"
 
 #include <stdio.h>
 #include <stdlib.h>

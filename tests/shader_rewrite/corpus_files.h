@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "shader_rewrite/spirv_tools.h"
+#include "shader_rewrite/ir/spirv_tools.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

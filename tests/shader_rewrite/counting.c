@@ -1,8 +1,8 @@
 #include "shader_rewrite/counting.h"
 
 #include "profile/profile.h"
-#include "shader_rewrite/analysis_cfg.h"
-#include "shader_rewrite/points_blocks.h"
+#include "shader_rewrite/analysis/analysis_cfg.h"
+#include "shader_rewrite/points/points_blocks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

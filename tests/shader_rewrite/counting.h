@@ -8,7 +8,7 @@
 #pragma once
 
 #include "gpu/gpu.h"
-#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
 
 struct counting {

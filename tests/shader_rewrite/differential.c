@@ -1,7 +1,7 @@
 #include "shader_rewrite/differential.h"
 
-#include "shader_rewrite/analysis_loops.h"
-#include "shader_rewrite/ir_builder.h"
+#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/ir/ir_builder.h"
 #include "spirv_text.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "specialize_subject.h"
 
-#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/ir/ir_module.h"
 #include "spirv_text.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "spirv_text.h"
 
 #include "base/file.h"
-#include "shader_rewrite/spirv_tools.h"
+#include "shader_rewrite/ir/spirv_tools.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

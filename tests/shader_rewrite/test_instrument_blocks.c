@@ -1,8 +1,8 @@
 /* What instrumented modules look like; what they count is tested on drivers, in tests/gpu. */
 #include "profile/profile.h"
 #include "shader_rewrite/corpus_files.h"
-#include "shader_rewrite/ir_builder.h"
-#include "shader_rewrite/points_blocks.h"
+#include "shader_rewrite/ir/ir_builder.h"
+#include "shader_rewrite/points/points_blocks.h"
 #include "shader_rewrite/shader_rewrite.h"
 
 #include <setjmp.h>

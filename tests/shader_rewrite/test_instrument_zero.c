@@ -2,8 +2,8 @@
 #include "base/random.h"
 #include "profile/profile.h"
 #include "shader_rewrite/corpus_files.h"
-#include "shader_rewrite/ir_builder.h"
-#include "shader_rewrite/zero.h"
+#include "shader_rewrite/ir/ir_builder.h"
+#include "shader_rewrite/zero/zero.h"
 
 #include <dirent.h>
 #include <stdio.h>

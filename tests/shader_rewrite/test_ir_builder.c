@@ -1,5 +1,5 @@
 #include "shader_rewrite/corpus_files.h"
-#include "shader_rewrite/ir_builder.h"
+#include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/shaders_text.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 #include "shader_rewrite/corpus_files.h"
-#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/ir/ir_module.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

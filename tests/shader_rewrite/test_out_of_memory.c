@@ -1,9 +1,9 @@
 /* Each allocation of a rewrite is failed in turn: it must end in an error, leak nothing and leave
  * nothing half made. */
 #include "shader_rewrite/corpus_files.h"
-#include "shader_rewrite/ir_module.h"
+#include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
-#include "shader_rewrite/zero.h"
+#include "shader_rewrite/zero/zero.h"
 
 #include <stdlib.h>
 

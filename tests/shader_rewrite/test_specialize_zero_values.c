@@ -4,8 +4,8 @@
 #include "base/random.h"
 #include "differential.h"
 #include "gpu/gpu.h"
-#include "shader_rewrite/ir_module.h"
-#include "shader_rewrite/zero.h"
+#include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/zero/zero.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

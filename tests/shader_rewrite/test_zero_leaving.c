@@ -1,7 +1,7 @@
 /* Which values of loops decide values that come behind them without an OpPhi. */
 #include "shader_rewrite/corpus_files.h"
+#include "shader_rewrite/quirks/zero_leaving.h"
 #include "shader_rewrite/shaders_text.h"
-#include "shader_rewrite/zero_leaving.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

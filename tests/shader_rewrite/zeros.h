@@ -6,8 +6,8 @@
 #pragma once
 
 #include "gpu/gpu.h"
-#include "shader_rewrite/ir_module.h"
-#include "shader_rewrite/zero.h"
+#include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/zero/zero.h"
 
 struct zeros_shader {
     const char *name;

@@ -1,5 +1,5 @@
 #include "base/file.h"
-#include "shader_rewrite/zero.h"
+#include "shader_rewrite/zero/zero.h"
 #include "tools/report_diff.h"
 #include "tools/report_marks.h"
 #include "tools/report_page.h"

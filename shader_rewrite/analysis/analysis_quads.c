@@ -1,0 +1,63 @@
+#include "shader_rewrite/analysis/analysis_quads.h"
+
+#include "shader_rewrite/analysis/analysis_cfg.h"
+
+bool pm_quads_reads(const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpDPdx:
+    case SpvOpDPdy:
+    case SpvOpFwidth:
+    case SpvOpDPdxFine:
+    case SpvOpDPdyFine:
+    case SpvOpFwidthFine:
+    case SpvOpDPdxCoarse:
+    case SpvOpDPdyCoarse:
+    case SpvOpFwidthCoarse:
+    case SpvOpImageSampleImplicitLod:
+    case SpvOpImageSampleDrefImplicitLod:
+    case SpvOpImageSampleProjImplicitLod:
+    case SpvOpImageSampleProjDrefImplicitLod:
+    case SpvOpImageSparseSampleImplicitLod:
+    case SpvOpImageSparseSampleDrefImplicitLod:
+    case SpvOpImageSparseSampleProjImplicitLod:
+    case SpvOpImageSparseSampleProjDrefImplicitLod:
+    case SpvOpImageQueryLod:
+    case SpvOpFunctionCall:
+    case SpvOpGroupNonUniformPartitionNV:
+        return true;
+    default:
+        return (instr->opcode >= SpvOpGroupNonUniformElect &&
+                instr->opcode <= SpvOpGroupNonUniformQuadSwap) ||
+               (instr->opcode >= SpvOpSubgroupBallotKHR &&
+                instr->opcode <= SpvOpSubgroupReadInvocationKHR);
+    }
+}
+
+bool *pm_quads_after_blocks(const struct pm_ir_function *function, struct pm_arena *arena)
+{
+    const struct pm_cfg *cfg = pm_cfg(function);
+    const struct pm_graph *flow = &cfg->flow;
+    bool *after = pm_arena_zalloc(arena, cfg->count, sizeof(bool));
+    uint32_t *pending = pm_arena_zalloc(arena, cfg->count, 2 * sizeof(uint32_t));
+    if (!after || !pending)
+        return NULL;
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < cfg->count; b++)
+        for (const struct pm_ir_instr *i = cfg->blocks[b]->body.first; i; i = i->next)
+            if (pm_quads_reads(i)) {
+                pending[count++] = b;
+                break;
+            }
+    /* Each block is added once for what it holds and once for what follows it. */
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t block = pending[at];
+        for (uint32_t p = flow->predecessor_start[block]; p < flow->predecessor_start[block + 1];
+             p++)
+            if (!after[flow->predecessors[p]]) {
+                after[flow->predecessors[p]] = true;
+                pending[count++] = flow->predecessors[p];
+            }
+    }
+    return after;
+}

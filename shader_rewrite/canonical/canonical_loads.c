@@ -1,0 +1,145 @@
+/*
+ * Redundancy elimination uses a value behind a loop that was loaded in it, where both loads are the
+ * same: right, but drivers that run lanes in step may have another value there for lanes that left
+ * the loop before others (seen: lavapipe 22.3, which loads zeroes for such lanes from then on). So
+ * loads of a buffer that is loaded in a loop before it may be left are told apart by the loop that
+ * they are in, with a decoration, which the optimizer compares; it is taken away afterwards.
+ *
+ * Left alone are loads through OpPtrAccessChain, of images, and of uniform buffers (where the
+ * module has no BufferBlock, as from SPIR-V 1.3 on). The optimizer may use those behind a loop too;
+ * that any driver then has another value was not seen, and that none has is not known.
+ */
+#include "shader_rewrite/analysis/analysis_cfg.h"
+#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/analysis/zero_access.h"
+#include "shader_rewrite/canonical/canonical_words.h"
+#include "shader_rewrite/ir/ir_builder.h"
+
+#include <string.h>
+
+/* As the float guard's: none is left of the input's. The text is a letter and the loop. */
+#define MARKER_DECORATION SpvDecorationUserSemantic
+#define MARKER_LETTER 'l'
+#define MARKER_WORDS 6 /* OpDecorate, target, decoration, ten bytes */
+#define TEXT_WORDS 3
+
+/* Of a pointer's uses, when the same load is looked for. */
+enum { MOST_SEEN = 64 };
+
+struct marking {
+    struct pm_ir_module *module;
+    bool writable_uniforms;
+    bool *left_behind; /* by id of a variable */
+};
+
+static bool is_buffer(const struct marking *m, const struct pm_ir_instr *variable)
+{
+    uint32_t class = pm_ir_operand_word(&variable->operands[0]);
+    return class == SpvStorageClassStorageBuffer ||
+           (class == SpvStorageClassUniform && m->writable_uniforms);
+}
+
+/* The buffer that is loaded from; NULL: none, or not known. */
+static const struct pm_ir_instr *buffer_of(const struct marking *m, const struct pm_ir_instr *load)
+{
+    const struct pm_ir_instr *from =
+        load->opcode == SpvOpLoad ? pm_ir_operand_instr(load, 0) : NULL;
+    while (from && (from->opcode == SpvOpAccessChain || from->opcode == SpvOpInBoundsAccessChain ||
+                    from->opcode == SpvOpCopyObject))
+        from = pm_ir_operand_instr(from, 0);
+    return from && from->opcode == SpvOpVariable && is_buffer(m, from) ? from : NULL;
+}
+
+static void decorate(struct marking *m, struct pm_ir_def *load, uint32_t loop)
+{
+    if (loop == PM_NO_LOOP)
+        return;
+    uint32_t words[TEXT_WORDS] = {MARKER_LETTER};
+    for (uint32_t digit = 0; digit < 8; digit++)
+        words[(1 + digit) / 4] |= ('a' + (loop >> 4 * digit & 15)) << (1 + digit) % 4 * 8;
+    pm_ir_decorate(m->module, load, MARKER_DECORATION,
+                   PM_IR_ARGS(pm_ir_word(words[0]), pm_ir_word(words[1]), pm_ir_word(words[2])));
+}
+
+/* The loop that a load is told by: its own, or that of the same load before, which may stand for
+ * it: in a loop around its own, or in none. */
+static uint32_t told_by(const struct pm_ir_function *function, const struct pm_ir_instr *load)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    uint32_t own = loops->loop_of[load->block->index], told = own, seen = 0;
+    for (const struct pm_ir_operand *use = load->operands[0].def->first_use;
+         use && seen < MOST_SEEN; use = use->next_use, seen++) {
+        const struct pm_ir_instr *other = use->user;
+        if (other->opcode != SpvOpLoad || other->block == load->block ||
+            other->block->function != function ||
+            !pm_dominates(pm_dominators(function), other->block->index, load->block->index))
+            continue;
+        uint32_t loop = loops->loop_of[other->block->index];
+        if (pm_loop_is_around(loops, loop, told))
+            told = loop;
+    }
+    return told;
+}
+
+/* Finds the buffers, or marks their loads; what can be loaded in a loop and used behind it comes
+ * before every way out of the loop, and those meet in its merge block. */
+static void visit(struct marking *m, const struct pm_ir_function *function, bool mark)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    const struct pm_dominators *dominators = pm_dominators(function);
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        uint32_t loop = loops->loop_of[b->index];
+        if (loop == PM_NO_LOOP)
+            continue;
+        bool before_exit = pm_dominates(dominators, b->index, loops->loops[loop].merge);
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
+            const struct pm_ir_instr *buffer = buffer_of(m, i);
+            if (buffer && mark && m->left_behind[buffer->result->id])
+                decorate(m, i->result, told_by(function, i));
+            else if (buffer)
+                m->left_behind[buffer->result->id] |= before_exit;
+        }
+    }
+}
+
+static bool mark_module(struct pm_ir_module *module, struct pm_error *error)
+{
+    struct marking m = {.module = module,
+                        .writable_uniforms = pm_zero_memory_of(module).writable_uniforms,
+                        .left_behind = pm_arena_zalloc(module->arena, module->bound, sizeof(bool))};
+    if (!m.left_behind)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", module->bound);
+    for (struct pm_ir_function *f = module->first_function; f; f = f->next) {
+        if (!f->first_block)
+            continue;
+        if (!pm_analysis_require(f, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, error))
+            return false;
+        visit(&m, f, false);
+        visit(&m, f, true);
+    }
+    return true;
+}
+
+bool pm_words_mark_loads(struct pm_words *module, struct pm_error *error)
+{
+    return pm_words_change(module, mark_module, error);
+}
+
+static bool is_marker(const struct pm_walk *walk)
+{
+    const uint32_t *operands = walk->words + walk->at + 1;
+    return walk->opcode == SpvOpDecorate && walk->length == MARKER_WORDS &&
+           operands[1] == MARKER_DECORATION && (operands[2] & 0xff) == MARKER_LETTER;
+}
+
+void pm_words_unmark_loads(struct pm_words *module)
+{
+    size_t kept = PM_SPIRV_HEADER_WORDS;
+    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
+        if (is_marker(&walk))
+            continue;
+        memmove(module->data + kept, module->data + walk.at, walk.length * sizeof(uint32_t));
+        kept += walk.length;
+    }
+    module->count = kept;
+}

@@ -1,0 +1,188 @@
+#include "shader_rewrite/canonical/optimizer.h"
+#include "shader_rewrite/ir/spirv_tools.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <spirv-tools/optimizer.hpp>
+#include <string>
+#include <vector>
+
+using namespace spvtools;
+
+namespace
+{
+
+void add_prepare(Optimizer &optimizer)
+{
+    optimizer.RegisterPass(CreateFlattenDecorationPass())
+        .RegisterPass(CreateEliminateDeadFunctionsPass())
+        .RegisterPass(CreateCompactIdsPass());
+}
+
+// Dead code keeps the entry point's inputs and outputs: an output that is declared and never
+// written is not the same to a driver as one that is not there.
+Optimizer::PassToken dead_code()
+{
+    return CreateAggressiveDCEPass(true);
+}
+
+void add_inline(Optimizer &optimizer)
+{
+    optimizer.RegisterPass(CreateDeadBranchElimPass())
+        .RegisterPass(CreateInlineExhaustivePass())
+        .RegisterPass(CreateEliminateDeadFunctionsPass());
+}
+
+void add_simplify(Optimizer &optimizer)
+{
+    optimizer.RegisterPass(CreateDeadBranchElimPass())
+        .RegisterPass(CreatePrivateToLocalPass())
+        .RegisterPass(CreateScalarReplacementPass())
+        .RegisterPass(CreateLocalAccessChainConvertPass())
+        .RegisterPass(CreateLocalSingleBlockLoadStoreElimPass())
+        .RegisterPass(CreateLocalSingleStoreElimPass())
+        .RegisterPass(dead_code())
+        .RegisterPass(CreateSSARewritePass())
+        .RegisterPass(dead_code())
+        .RegisterPass(CreateFoldSpecConstantOpAndCompositePass())
+        .RegisterPass(CreateCCPPass())
+        .RegisterPass(CreateDeadBranchElimPass())
+        .RegisterPass(CreateCopyPropagateArraysPass())
+        .RegisterPass(CreateRedundancyEliminationPass())
+        .RegisterPass(CreateSimplificationPass())
+        .RegisterPass(CreateDeadInsertElimPass())
+        .RegisterPass(dead_code());
+}
+
+void add_merge_blocks(Optimizer &optimizer)
+{
+    optimizer.RegisterPass(CreateBlockMergePass()).RegisterPass(CreateCompactIdsPass());
+}
+
+void add_passes(Optimizer &optimizer, pm_optimizer_step step)
+{
+    switch (step) {
+    case PM_STEP_PREPARE:
+        add_prepare(optimizer);
+        break;
+    case PM_STEP_MERGE_RETURN:
+        optimizer.RegisterPass(CreateMergeReturnPass());
+        break;
+    case PM_STEP_INLINE:
+        add_inline(optimizer);
+        break;
+    case PM_STEP_SIMPLIFY:
+        add_simplify(optimizer);
+        break;
+    case PM_STEP_MERGE_BLOCKS:
+        add_merge_blocks(optimizer);
+        break;
+    }
+}
+
+pm_optimizer_result run(pm_optimizer_step step, const uint32_t *words, size_t count,
+                        std::vector<uint32_t> &result, std::string &message)
+{
+    // Not the device's environment: the canonical module, and with it the key, is the same on any
+    // device.
+    Optimizer optimizer(SPV_ENV_UNIVERSAL_1_6);
+    optimizer.SetMessageConsumer([&message](spv_message_level_t level, const char *,
+                                            const spv_position_t &position, const char *text) {
+        if (level > SPV_MSG_ERROR || !message.empty())
+            return;
+        message = text;
+        if (position.index)
+            message += " (word " + std::to_string(position.index) + ")";
+    });
+    add_passes(optimizer, step);
+
+    OptimizerOptions options;
+    options.set_run_validator(false); // pm_canonicalize validates, for the device's environment
+    return optimizer.Run(words, count, &result, options) ? PM_OPTIMIZER_DONE : PM_OPTIMIZER_GAVE_UP;
+}
+
+void put_message(const char *text, char *message, size_t message_size)
+{
+    snprintf(message, message_size, "%s", text);
+    for (char *c = message; *c; c++)
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+}
+
+} // namespace
+
+extern "C" pm_optimizer_result pm_optimizer_run(pm_optimizer_step step, const uint32_t *words,
+                                                size_t count, uint32_t **out, size_t *out_count,
+                                                char *message, size_t message_size)
+{
+    *out = nullptr;
+    *out_count = 0;
+    *message = 0;
+    try {
+        std::vector<uint32_t> result;
+        std::string text;
+        if (run(step, words, count, result, text) != PM_OPTIMIZER_DONE) {
+            put_message(text.empty() ? "no reason given" : text.c_str(), message, message_size);
+            return PM_OPTIMIZER_GAVE_UP;
+        }
+        *out = static_cast<uint32_t *>(malloc(result.size() * sizeof(uint32_t)));
+        if (!*out)
+            return PM_OPTIMIZER_NO_MEMORY;
+        memcpy(*out, result.data(), result.size() * sizeof(uint32_t));
+        *out_count = result.size();
+        return PM_OPTIMIZER_DONE;
+    } catch (const std::bad_alloc &) {
+        return PM_OPTIMIZER_NO_MEMORY;
+    } catch (const std::exception &exception) {
+        put_message(exception.what(), message, message_size);
+    } catch (...) {
+        put_message("unknown exception", message, message_size);
+    }
+    return PM_OPTIMIZER_GAVE_UP;
+}
+
+// ---- spirv_tools.h ----
+
+extern "C" spv_context pm_spirv_context(spv_target_env environment)
+{
+    try {
+        return spvContextCreate(environment);
+    } catch (...) {
+        return nullptr;
+    }
+}
+
+extern "C" spv_validator_options pm_spirv_options(void)
+{
+    try {
+        return spvValidatorOptionsCreate();
+    } catch (...) {
+        return nullptr;
+    }
+}
+
+extern "C" spv_result_t pm_spirv_parse(spv_const_context context, void *user, const uint32_t *words,
+                                       size_t count, spv_parsed_header_fn_t header,
+                                       spv_parsed_instruction_fn_t instruction,
+                                       spv_diagnostic *diagnostic)
+{
+    try {
+        return spvBinaryParse(context, user, words, count, header, instruction, diagnostic);
+    } catch (...) {
+        return SPV_ERROR_OUT_OF_MEMORY;
+    }
+}
+
+extern "C" spv_result_t pm_spirv_validate(spv_const_context context,
+                                          spv_const_validator_options options,
+                                          spv_const_binary binary, spv_diagnostic *diagnostic)
+{
+    try {
+        return spvValidateWithOptions(context, options, binary, diagnostic);
+    } catch (...) {
+        return SPV_ERROR_OUT_OF_MEMORY;
+    }
+}

@@ -1,0 +1,90 @@
+#include "shader_rewrite/instrument/instrument_module.h"
+
+#include "profile/profile.h"
+#include "shader_rewrite/instrument/zero_check.h"
+#include "shader_rewrite/ir/block_open.h"
+#include "shader_rewrite/points/points_zero.h"
+
+struct pass {
+    struct pm_instrument instrument;
+    struct pm_zero_check check;
+    struct pm_zero_points points;
+};
+
+static const struct pm_zero_candidate *candidate_of(const struct pass *p, uint32_t index)
+{
+    return &p->points.candidates[p->instrument.info->points[index]];
+}
+
+/* Where the last of a candidate's values is available. */
+static struct pm_ir_instr *place_of(const struct pass *p, uint32_t index)
+{
+    const struct pm_zero_candidate *candidate = candidate_of(p, index);
+    return pm_block_behind(
+        pm_ir_find(p->instrument.module, candidate->values[candidate->value_count - 1]));
+}
+
+/* Counts one write of each of the candidates from `first` up to, not including, `end`, that are all
+ * written at one place: the votes are taken by all lanes, before one is elected. */
+static void count_writes(struct pass *p, uint32_t first, uint32_t end, struct pm_ir_instr *at)
+{
+    enum { TOGETHER = 16 };
+    const struct pm_counting *c = &p->instrument.counting;
+    struct pm_ir_builder *b = &p->instrument.builder;
+    struct pm_ir_def *zero[TOGETHER];
+    while (first < end) {
+        uint32_t count = end - first < TOGETHER ? end - first : TOGETHER;
+        struct pm_ir_block *rest = pm_block_open_at(b, at->block, at);
+        for (uint32_t i = 0; i < count; i++)
+            zero[i] = pm_zero_check_build(&p->check, b, candidate_of(p, first + i), NULL);
+        struct pm_instrument_place place = pm_instrument_enter(&p->instrument, rest);
+        struct pm_ir_def *one = pm_ir_constant_uint(c->module, 1);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t counter = pm_instrument_counter(first + i);
+            pm_counting_add(c, b, place.slot, counter + PM_ZERO_WRITES, one);
+            struct pm_ir_block *merge = pm_ir_build_if(b, zero[i], true, NULL);
+            pm_counting_add(c, b, place.slot, counter + PM_ZERO_ZERO_WRITES, one);
+            pm_ir_build_end_if(b, merge);
+        }
+        pm_instrument_leave(&p->instrument, &place);
+        first += count;
+    }
+}
+
+/* Candidates of one place follow one another: a value's prefixes come behind it, and the OpPhi of a
+ * block stand together. From the last to the first, since each place moves what stands behind it in
+ * its block. */
+static void rewrite(struct pass *p)
+{
+    const struct pm_instrument_info *info = p->instrument.info;
+    pm_instrument_entry(&p->instrument, NULL);
+    for (uint32_t end = info->point_count, first; end > 0 && !p->instrument.module->failed;
+         end = first) {
+        first = end - 1;
+        if (candidate_of(p, first)->quad && !info->subgroup_quad)
+            continue;
+        struct pm_ir_instr *at = place_of(p, first);
+        while (first > 0 && place_of(p, first - 1) == at &&
+               candidate_of(p, first - 1)->quad == candidate_of(p, first)->quad)
+            first--;
+        count_writes(p, first, end, at);
+    }
+    pm_block_mend_sampled_images(p->instrument.function);
+}
+
+bool pm_instrument_zero(const uint32_t *words, size_t count, const struct pm_instrument_info *info,
+                        struct pm_instrumented *out, struct pm_error *error)
+{
+    *out = (struct pm_instrumented){0};
+    struct pass p = {0};
+    struct pm_instrument *instrument = &p.instrument;
+    bool ok = pm_instrument_begin(instrument, words, count, info, error) &&
+              pm_points_zero_of(instrument->function, instrument->stage, &p.points, error) &&
+              pm_instrument_ready(instrument, p.points.count, out, error);
+    if (ok) {
+        pm_zero_check_init(&p.check, instrument->module, instrument->stage);
+        rewrite(&p);
+    }
+    pm_zero_points_finish(&p.points);
+    return pm_instrument_end(instrument, ok, out, error);
+}

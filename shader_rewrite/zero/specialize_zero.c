@@ -1,0 +1,480 @@
+/* AZP's estimate-transform loop (3.3, Figure 2b): filter, estimate each candidate without changing
+ * the module, transform the best, and again. */
+#include "base/buffer.h"
+#include "shader_rewrite/ir/block_open.h"
+#include "shader_rewrite/points/points_blocks.h"
+#include "shader_rewrite/zero/zero_filter.h"
+#include "shader_rewrite/zero/zero_loops.h"
+#include "shader_rewrite/zero/zero_pairs.h"
+#include "shader_rewrite/zero/zero_transform.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The paper's constants (3.3.1, 3.3.2, Figure 2). */
+static const double paper_threshold = 0.32, paper_least_saving = 25;
+enum { PAPER_TRANSFORMS = 3 };
+
+/* Beyond the paper: a shader of which less is saved gains nothing that a trial could tell, and
+ * still has to be compiled (docs/results.md, "Specialized for zeros"). */
+static const double usual_least_share = 0.05;
+
+enum { REPORT_CAP = 64 << 20 }; /* bytes */
+
+/* So many of a round's best candidates are tried in pairs, when told to. */
+enum { MOST_PAIRED = 6 };
+
+#define PM_ZERO_NO_OTHER UINT32_MAX
+
+/* What is said of a candidate in the end. */
+struct verdict {
+    const char *reason; /* NULL: not yet */
+    uint32_t follows;
+    uint32_t round; /* 1…: in which it was taken; 0: it was not */
+    uint32_t with;  /* where it was taken: the other of its pair, or PM_ZERO_NO_OTHER */
+    struct pm_zero_opportunity opportunity; /* the last */
+};
+
+struct pass {
+    struct pm_ir_module *module;
+    struct pm_ir_function *function;
+    enum pm_stage stage;
+    const struct pm_specialize_zero_info *info;
+    const struct pm_costs *costs;
+    double threshold;
+    struct pm_zero_bars bars;
+    uint32_t most_transforms;
+    double least_share;
+    struct pm_zero_points points;
+    const double *zero; /* points.count of them */
+    struct verdict *verdicts;
+    double *label_weights; /* by id of a block's label; NAN: not known */
+    uint32_t label_count;
+    uint32_t transforms;
+    double cycles, saved; /* what the shader costs as it was, and what the transforms save */
+    struct pm_zero_check check;
+    bool check_ready;
+};
+
+/* ---- weights ---- */
+
+static bool grow_weights(struct pass *p, struct pm_error *error)
+{
+    uint32_t count = p->module->bound;
+    double *weights = realloc(p->label_weights, (count + 1u) * sizeof(double));
+    if (!weights)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    for (uint32_t i = p->label_count; i < count; i++)
+        weights[i] = (double)NAN;
+    p->label_weights = weights;
+    if (count > p->label_count)
+        p->label_count = count;
+    return true;
+}
+
+/* What the profile says of blocks: itself, else of the candidates in them (zero.h). */
+static bool read_weights(struct pass *p, struct pm_error *error)
+{
+    const struct pm_zero_profile *profile = p->info->profile;
+    struct pm_block_points blocks = {0};
+    if (!grow_weights(p, error) || !pm_points_blocks_of(p->function, &blocks, error))
+        return false;
+    for (uint32_t i = 0; profile->writes && i < p->points.count; i++) {
+        uint32_t block = p->points.candidates[i].block;
+        double writes = profile->writes[i];
+        if (block >= blocks.count || !isfinite(writes))
+            continue;
+        double *weight = &p->label_weights[blocks.points[block].label];
+        if (isnan(*weight) || *weight < writes)
+            *weight = writes;
+    }
+    for (uint32_t i = 0; profile->blocks && i < blocks.count && i < profile->block_count; i++)
+        if (isfinite(profile->blocks[i]))
+            p->label_weights[blocks.points[i].label] = profile->blocks[i];
+    pm_block_points_finish(&blocks);
+    return true;
+}
+
+static void set_weight(struct pass *p, const struct pm_ir_block *block, double weight)
+{
+    if (block && block->label->result->id < p->label_count)
+        p->label_weights[block->label->result->id] = weight;
+}
+
+/* The weights of the blocks that a transform made. */
+static bool split_weights(struct pass *p, const struct pm_zero_work *w,
+                          const struct pm_zero_region *region,
+                          const struct pm_zero_transformed *made, double zero,
+                          struct pm_error *error)
+{
+    if (!grow_weights(p, error))
+        return false;
+    for (uint32_t i = 0; i < region->count; i++) {
+        const struct pm_zero_part *part = &region->parts[i];
+        double weight = w->weights[part->block];
+        set_weight(p, part->copy, weight * zero);
+        if (i > 0)
+            set_weight(p, w->cfg->blocks[part->block], weight * (1 - zero));
+    }
+    double first = w->weights[region->parts[0].block];
+    set_weight(p, made->check, first);
+    set_weight(p, made->rest, first * (1 - zero));
+    set_weight(p, made->merge, w->weights[region->parts[region->count - 1].block]);
+    return true;
+}
+
+/* ---- a round ---- */
+
+static bool begin_round(struct pass *p, struct pm_zero_work *w, struct pm_arena *arena,
+                        struct pm_error *error)
+{
+    if (!pm_zero_work_init(w, p->module, p->function, p->stage, p->info->float_zero, arena, error))
+        return false;
+    w->costs = p->costs;
+    w->subgroup_quad = p->info->subgroup_quad;
+    uint32_t blocks = w->cfg->count;
+    double *known = pm_arena_zalloc(arena, blocks, sizeof(double));
+    double *weights = pm_arena_zalloc(arena, blocks, sizeof(double));
+    if (!known || !weights)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    for (uint32_t b = 0; b < blocks; b++) {
+        uint32_t id = w->cfg->blocks[b]->label->result->id;
+        known[b] = id < p->label_count ? p->label_weights[id] : (double)NAN;
+    }
+    if (!pm_zero_weights(p->function, known, weights, error))
+        return false;
+    for (uint32_t b = 0; b < blocks; b++)
+        set_weight(p, w->cfg->blocks[b], weights[b]);
+    w->weights = weights;
+    if (p->transforms == 0)
+        p->cycles = pm_zero_estimate_shader(w);
+    return true;
+}
+
+/* What a round does: a candidate, or a pair of them. */
+struct choice {
+    struct pm_zero_candidate candidate;
+    double probability;
+    struct pm_zero_opportunity opportunity;
+    uint32_t first, second; /* in the points; PM_ZERO_NO_OTHER: none */
+};
+
+static double saved(const struct pass *p, uint32_t candidate)
+{
+    return p->verdicts[candidate].opportunity.estimate.saved;
+}
+
+/* Keeps the best so far in order. */
+static void rank(const struct pass *p, uint32_t *list, uint32_t *count, uint32_t candidate)
+{
+    uint32_t at = *count;
+    if (*count < MOST_PAIRED)
+        (*count)++;
+    else if (saved(p, list[--at]) >= saved(p, candidate))
+        return;
+    for (; at > 0 && saved(p, list[at - 1]) < saved(p, candidate); at--)
+        list[at] = list[at - 1];
+    list[at] = candidate;
+}
+
+static void choose_pair(const struct pass *p, struct pm_zero_work *w, const uint32_t *list,
+                        uint32_t count, struct choice *choice)
+{
+    struct pm_zero_single singles[MOST_PAIRED];
+    struct pm_zero_pair pair;
+    for (uint32_t i = 0; i < count; i++)
+        singles[i] =
+            (struct pm_zero_single){list[i], &p->points.candidates[list[i]], p->zero[list[i]]};
+    double least = choice->first == PM_ZERO_NO_OTHER ? -INFINITY : saved(p, choice->first);
+    if (pm_zero_pair_find(w, singles, count, p->threshold, least, &p->bars, &p->info->beyond,
+                          &pair))
+        *choice = (struct choice){pair.joint, pair.probability, pair.opportunity, pair.first,
+                                  pair.second};
+}
+
+/* Estimates every candidate that is left, and finds the best that may be taken; false: none. */
+static bool choose(struct pass *p, struct pm_zero_work *w, struct choice *choice)
+{
+    uint32_t best = PM_ZERO_NO_OTHER, list[MOST_PAIRED], count = 0;
+    for (uint32_t i = 0; i < p->points.count && !w->failed; i++) {
+        struct verdict *v = &p->verdicts[i];
+        if (v->follows != PM_ZERO_FOLLOWS_NONE || v->round || isnan(p->zero[i]) ||
+            p->zero[i] < p->threshold)
+            continue;
+        v->opportunity = pm_zero_opportunity_find(w, &p->points.candidates[i], p->zero[i], &p->bars,
+                                                  &p->info->beyond);
+        v->reason = v->opportunity.reason;
+        if (v->opportunity.estimated)
+            rank(p, list, &count, i);
+        if (v->reason)
+            continue;
+        v->reason = "others were better, until there were enough";
+        if (best == PM_ZERO_NO_OTHER || saved(p, i) > saved(p, best))
+            best = i;
+    }
+    *choice = (struct choice){.first = best, .second = PM_ZERO_NO_OTHER};
+    if (best != PM_ZERO_NO_OTHER) {
+        choice->candidate = p->points.candidates[best];
+        choice->probability = p->zero[best];
+        choice->opportunity = p->verdicts[best].opportunity;
+    }
+    if (p->info->beyond.pairs)
+        choose_pair(p, w, list, count, choice);
+    return choice->first != PM_ZERO_NO_OTHER;
+}
+
+static void say_taken(struct pass *p, uint32_t candidate, uint32_t with,
+                      const struct pm_zero_opportunity *opportunity)
+{
+    struct verdict *v = &p->verdicts[candidate];
+    v->reason = "taken";
+    v->round = p->transforms;
+    v->with = with;
+    v->opportunity = *opportunity;
+}
+
+static bool transform(struct pass *p, struct pm_zero_work *w, const struct choice *choice,
+                      struct pm_error *error)
+{
+    struct pm_zero_region region;
+    struct pm_zero_transformed made;
+    uint32_t chosen = choice->first;
+    if (!pm_zero_opportunity_region(w, &choice->candidate, &choice->opportunity, &region))
+        return w->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory")
+                         : pm_fail(error, PM_ERROR_STATE, "candidate %u: %s", chosen,
+                                   region.reason ? region.reason : "no region");
+    if (!p->check_ready)
+        pm_zero_check_init(&p->check, p->module, p->stage);
+    p->check_ready = true;
+    if (!pm_zero_transform(w, &region, &p->check, &made))
+        return w->broken ? pm_fail(error, PM_ERROR_STATE, "candidate %u: S lacks a value", chosen)
+                         : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (!split_weights(p, w, &region, &made, choice->probability, error))
+        return false;
+    pm_analysis_preserve(p->function, 0);
+    p->transforms++;
+    p->saved += choice->opportunity.estimate.saved;
+    say_taken(p, chosen, choice->second, &choice->opportunity);
+    if (choice->second != PM_ZERO_NO_OTHER)
+        say_taken(p, choice->second, chosen, &choice->opportunity);
+    return true;
+}
+
+/* *more: whether another round may find something. */
+static bool run_round(struct pass *p, bool *more, struct pm_error *error)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_zero_work w;
+    *more = false;
+    bool ok = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    ok = ok && begin_round(p, &w, arena, error);
+    if (ok) {
+        struct choice choice;
+        bool chosen = choose(p, &w, &choice);
+        if (w.failed)
+            ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        else if (chosen)
+            ok = *more = transform(p, &w, &choice, error);
+    }
+    pm_arena_destroy(arena);
+    return ok;
+}
+
+/* Takes all of them back where they save too little of the shader. */
+static void weigh(struct pass *p)
+{
+    if (p->info->take_all || p->saved > p->least_share * p->cycles)
+        return;
+    p->transforms = 0;
+    for (uint32_t i = 0; i < p->points.count; i++)
+        if (p->verdicts[i].round) {
+            p->verdicts[i].reason = "all that is taken saves too little of the shader";
+            p->verdicts[i].round = 0;
+        }
+}
+
+static bool filter(struct pass *p, struct pm_error *error)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_zero_permission permission;
+    uint32_t count = p->points.count;
+    enum pm_zero_filtered *results = calloc(count + 1u, sizeof(*results));
+    uint32_t *follows = calloc(count + 1u, sizeof(*follows));
+    static const char *const reasons[] = {
+        [PM_ZERO_KEPT] = NULL,
+        [PM_ZERO_NOT_KNOWN] = "its P(zero) is not known",
+        [PM_ZERO_RARE] = "it is zero too rarely",
+        [PM_ZERO_FOLLOWS] = "it follows from another candidate",
+    };
+    bool ok =
+        arena && results && follows &&
+        pm_zero_permission_compute(&permission, p->module, p->function, p->info->float_zero,
+                                   arena) &&
+        pm_zero_filter(p->module, &permission, &p->points, p->zero, p->threshold, results, follows);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        p->verdicts[i].reason = reasons[results[i]];
+        p->verdicts[i].follows = follows[i];
+    }
+    free(results);
+    free(follows);
+    pm_arena_destroy(arena);
+    return ok || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+}
+
+/* ---- the report ---- */
+
+struct report {
+    struct pm_buffer text;
+    bool ok;
+};
+
+static void say(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct report *r, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    r->ok = r->ok && length >= 0 && length < (int)sizeof(line) &&
+            pm_buffer_append(&r->text, line, (size_t)length);
+}
+
+/* JSON has no infinities; a profile's numbers may have made some. */
+static void say_number(struct report *r, const char *name, double number)
+{
+    if (isfinite(number))
+        say(r, ",\"%s\":%.6g", name, number);
+    else
+        say(r, ",\"%s\":null", name);
+}
+
+static void say_candidate(struct report *r, const struct pass *p, uint32_t i)
+{
+    const struct pm_zero_candidate *c = &p->points.candidates[i];
+    const struct verdict *v = &p->verdicts[i];
+    const struct pm_zero_estimate *e = &v->opportunity.estimate;
+    say(r, "%s{\"id\":%u,\"values\":[", i ? "," : "", i);
+    for (uint32_t k = 0; k < c->value_count; k++)
+        say(r, "%s%u", k ? "," : "", c->values[k]);
+    say(r, "],\"components\":%u,\"block\":%u", c->components, c->block);
+    say_number(r, "P(zero)", p->zero[i]);
+    if (v->opportunity.estimated) {
+        say_number(r, "T_R", e->t_r);
+        say_number(r, "T_S", e->t_s);
+        say_number(r, "T_check", e->t_check);
+        say_number(r, "saved", e->saved);
+        say_number(r, "su", e->su);
+        say_number(r, "su_threshold", e->threshold);
+        say_number(r, "MemKilled", e->memory_killed);
+        say_number(r, "blocks_S", e->blocks);
+        if (v->opportunity.extent.start != PM_NO_BLOCK || v->opportunity.extent.end != PM_NO_BLOCK)
+            say(r, ",\"fitted\":true");
+    }
+    if (v->follows != PM_ZERO_FOLLOWS_NONE)
+        say(r, ",\"follows\":%u", v->follows);
+    if (v->round && v->with != PM_ZERO_NO_OTHER)
+        say(r, ",\"with\":%u", v->with);
+    say(r, ",\"taken\":%u,\"reason\":\"%s\"}", v->round,
+        v->reason ? v->reason : "there were transforms enough");
+}
+
+/* NULL: out of memory. */
+static char *write_report(const struct pass *p)
+{
+    struct report r = {.ok = true};
+    pm_buffer_init(&r.text, REPORT_CAP);
+    say(&r, "{\"transforms\":%u", p->transforms);
+    say_number(&r, "T_shader", p->cycles);
+    say_number(&r, "saved", p->saved);
+    say(&r, ",\"candidates\":[");
+    for (uint32_t i = 0; i < p->points.count; i++)
+        say_candidate(&r, p, i);
+    say(&r, "]}");
+    if (!r.ok)
+        pm_buffer_finish(&r.text);
+    return (char *)r.text.data;
+}
+
+/* ---- the pass ---- */
+
+static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_error *error)
+{
+    p->verdicts = calloc(p->points.count + 1u, sizeof(*p->verdicts));
+    if (!p->verdicts)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (!filter(p, error) || !read_weights(p, error) ||
+        !pm_zero_part_continues(p->module, p->function, error))
+        return false;
+    bool more = true;
+    while (more && p->transforms < p->most_transforms)
+        if (!run_round(p, &more, error))
+            return false;
+    weigh(p);
+    out->transforms = p->transforms;
+    out->report = write_report(p);
+    if (!out->report)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (p->transforms == 0)
+        return true;
+    pm_block_mend_sampled_images(p->function);
+    return pm_ir_emit(p->module, &out->words, error);
+}
+
+static bool check_profile(const struct pass *p, struct pm_error *error)
+{
+    const struct pm_zero_profile *profile = p->info->profile;
+    if (!profile || !profile->zero || profile->candidate_count != p->points.count)
+        return pm_fail(error, PM_ERROR_INPUT, "the profile has %u candidates, the shader %u",
+                       profile && profile->zero ? profile->candidate_count : 0, p->points.count);
+    return true;
+}
+
+bool pm_specialize_zero(const uint32_t *words, size_t count,
+                        const struct pm_specialize_zero_info *info, struct pm_specialized *out,
+                        struct pm_error *error)
+{
+    *out = (struct pm_specialized){0};
+    struct pass p = {
+        .info = info,
+        .costs = info->costs ? info->costs : pm_costs_of(0),
+        .threshold = info->threshold > 0 ? info->threshold : paper_threshold,
+        .bars = {info->least_saving > 0 ? info->least_saving : paper_least_saving, info->take_all},
+        .most_transforms = info->most_transforms ? info->most_transforms : PAPER_TRANSFORMS,
+        .least_share = info->least_share > 0 ? info->least_share : usual_least_share,
+    };
+    p.module = pm_ir_parse(words, count, error);
+    bool ok = p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
+              pm_points_zero(words, count, &p.points, error) && check_profile(&p, error);
+    if (ok) {
+        p.zero = info->profile->zero;
+        ok = specialize(&p, out, error);
+    }
+    free(p.verdicts);
+    free(p.label_weights);
+    pm_zero_points_finish(&p.points);
+    pm_ir_module_destroy(p.module);
+    /* Subgroup operations are of SPIR-V 1.3, so of Vulkan 1.1. */
+    struct pm_target target = info->target;
+    if (target.vulkan_minor < 1)
+        target.vulkan_minor = 1;
+    struct pm_error invalid = {0};
+    if (ok && out->transforms && !pm_validate(out->words.data, out->words.count, &target, &invalid))
+        ok = pm_fail(error, invalid.code == PM_ERROR_MEMORY ? PM_ERROR_MEMORY : PM_ERROR_STATE,
+                     "specialized shader is not valid: %s", invalid.message);
+    if (!ok)
+        pm_specialized_finish(out);
+    return ok;
+}
+
+void pm_specialized_finish(struct pm_specialized *specialized)
+{
+    if (!specialized)
+        return;
+    pm_words_finish(&specialized->words);
+    free(specialized->report);
+    *specialized = (struct pm_specialized){0};
+}

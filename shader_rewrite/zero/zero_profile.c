@@ -1,0 +1,40 @@
+#include "shader_rewrite/zero/zero_profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One measure of all points; `unknown` where nothing was counted. */
+static double *ratios(const struct pm_shader_estimates *estimates, unsigned measure, double unknown)
+{
+    double *values = malloc((estimates->space ? estimates->space : 1) * sizeof(*values));
+    for (uint32_t i = 0; values && i < estimates->space; i++) {
+        const struct pm_ratio *ratio = &estimates->points[i].measures[measure];
+        values[i] = ratio->clusters > 0 ? ratio->ratio : unknown;
+    }
+    return values;
+}
+
+bool pm_zero_profile_init(struct pm_zero_profile *profile, const struct pm_shader_estimates *zeros,
+                          const struct pm_shader_estimates *blocks)
+{
+    const bool weighed = blocks && blocks->points;
+    *profile = (struct pm_zero_profile){
+        .zero = ratios(zeros, PM_MEASURE_ZERO, NAN),
+        .writes = ratios(zeros, PM_MEASURE_WRITES, 0),
+        .candidate_count = zeros->space,
+        .blocks = weighed ? ratios(blocks, PM_MEASURE_SUBGROUPS, 0) : NULL,
+        .block_count = weighed ? blocks->space : 0,
+    };
+    if (profile->zero && profile->writes && (profile->blocks || !weighed))
+        return true;
+    pm_zero_profile_finish(profile);
+    return false;
+}
+
+void pm_zero_profile_finish(struct pm_zero_profile *profile)
+{
+    free((void *)profile->zero);
+    free((void *)profile->writes);
+    free((void *)profile->blocks);
+    *profile = (struct pm_zero_profile){0};
+}

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "aggregator/storage.h"
+#include "aggregator/storage/storage.h"
 #include "base/log.h"
 #include "profile/database.h"
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "aggregator/aggregator.h"
-#include "aggregator/claims.h"
-#include "aggregator/samples.h"
-#include "aggregator/sources.h"
-#include "aggregator/statistics.h"
-#include "aggregator/steady.h"
+#include "aggregator/intake/samples.h"
+#include "aggregator/statistics/statistics.h"
+#include "aggregator/statistics/steady.h"
+#include "aggregator/trust/claims.h"
+#include "aggregator/trust/sources.h"
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -1,10 +1,10 @@
 #include "aggregator/check.h"
-#include "aggregator/etag.h"
+#include "aggregator/storage/etag.h"
 
 #include "aggregator/aggregator_private.h"
-#include "aggregator/damaged.h"
-#include "aggregator/names.h"
-#include "aggregator/storage_sqlite_check.h"
+#include "aggregator/intake/damaged.h"
+#include "aggregator/storage/names.h"
+#include "aggregator/storage/sqlite/storage_sqlite_check.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* What has to be done now and then. */
-#include "aggregator/ageing.h"
 #include "aggregator/aggregator_private.h"
+#include "aggregator/statistics/ageing.h"
 
 #include "base/clock.h"
 

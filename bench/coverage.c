@@ -22,7 +22,7 @@
  * expectation above makes of the samples that a client without any of this would give to
  * candidates. Ends with 0 when steering never costs more than 3 %.
  */
-#include "aggregator/expectation.h"
+#include "aggregator/statistics/expectation.h"
 #include "sampler/sampler.h"
 #include "tools/tool.h"
 #include <getopt.h>

@@ -1,6 +1,6 @@
 #include "bench/ingest_bodies.h"
 
-#include "aggregator/samples.h"
+#include "aggregator/intake/samples.h"
 #include "base/arena.h"
 #include <stdio.h>
 #include <stdlib.h>

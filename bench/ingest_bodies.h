@@ -30,7 +30,7 @@ struct bodies {
     size_t count;
     size_t largest;   /* frame, bytes */
     double mean_size; /* of the frames, bytes */
-    double mean_sample_bytes; /* of what a body becomes (aggregator/samples.h) */
+    double mean_sample_bytes; /* of what a body becomes (aggregator/intake/samples.h) */
 };
 
 /* The name of a game and the key of a shader, by their numbers. */

@@ -1,8 +1,8 @@
 #include "bench/ingest_server.h"
 
-#include "aggregator/claims.h"
-#include "aggregator/dev_tls.h"
-#include "aggregator/statistics.h"
+#include "aggregator/service/dev_tls.h"
+#include "aggregator/statistics/statistics.h"
+#include "aggregator/trust/claims.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

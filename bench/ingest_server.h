@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "aggregator/service.h"
+#include "aggregator/service/service.h"
 #include "bench/ingest_bodies.h"
 #include <sys/types.h>
 

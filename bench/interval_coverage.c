@@ -14,7 +14,7 @@
  * (trial, point) pairs that were covered, and that of the worst point. Ends with 0 when every
  * shader's share is at least 0.93.
  */
-#include "aggregator/estimate.h"
+#include "aggregator/statistics/estimate.h"
 #include "aggregator_client/spool.h"
 #include "sampler/sampler.h"
 #include "tools/tool.h"

@@ -6,7 +6,7 @@
  * same; statistics, estimates and rule are the service's, which looks every few seconds.
  */
 #include "aggregator/aggregator.h"
-#include "aggregator/estimate.h"
+#include "aggregator/statistics/estimate.h"
 #include "bench/population.h"
 #include "bench/work_folder.h"
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  * 0.01) shaders that a window sampled, one point each; 50,000 players at 30 frames a second.
  */
 #include "aggregator/aggregator.h"
-#include "aggregator/estimate.h"
-#include "aggregator/expectation.h"
+#include "aggregator/statistics/estimate.h"
+#include "aggregator/statistics/expectation.h"
 #include "bench/population.h"
 #include "bench/work_folder.h"
 #include "sampler/sampler.h"

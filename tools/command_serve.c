@@ -1,4 +1,4 @@
-#include "aggregator/dev_tls.h"
+#include "aggregator/service/dev_tls.h"
 #include "tools/notify.h"
 #include "tools/serve_check.h"
 #include "tools/tool.h"

@@ -1,4 +1,4 @@
-#include "aggregator/names.h"
+#include "aggregator/storage/names.h"
 #include "tools/db.h"
 #include "tools/options.h"
 #include <stdio.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "aggregator/service.h"
+#include "aggregator/service/service.h"
 #include "base/arena.h"
 #include <stddef.h>
 #include <stdio.h>

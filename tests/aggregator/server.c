@@ -2,7 +2,7 @@
 
 #include "aggregator/aggregator.h"
 #include "aggregator/http.h"
-#include "aggregator/statistics.h"
+#include "aggregator/statistics/statistics.h"
 #include "patience.h"
 #include <setjmp.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* What the tests of statistics share: clusters of random counts, and what statistics hold. */
 #pragma once
 
-#include "aggregator/statistics.h"
+#include "aggregator/statistics/statistics.h"
 #include "base/random.h"
 
 #define SPACE 13

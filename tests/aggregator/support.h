@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aggregator/aggregator.h"
-#include "aggregator/statistics.h"
+#include "aggregator/statistics/statistics.h"
 #include "base/arena.h"
 #include "base/random.h"
 #include "profile/profile.h"

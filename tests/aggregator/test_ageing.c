@@ -1,8 +1,8 @@
 /* Weighting by age: against sums over every single cluster, and what curation makes of it. */
-#include "aggregator/ageing.h"
+#include "aggregator/statistics/ageing.h"
 
 #include "aggregator/aggregator.h"
-#include "aggregator/estimate.h"
+#include "aggregator/statistics/estimate.h"
 #include "aggregator/support.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Which bodies of databases stay in memory. */
-#include "aggregator/service_bodies.h"
+#include "aggregator/service/service_bodies.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

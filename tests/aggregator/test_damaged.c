@@ -1,8 +1,8 @@
 /* Rows of waiting samples that a disk changed: they are set aside, and their game goes on. */
 #include "aggregator/check.h"
-#include "aggregator/damaged.h"
+#include "aggregator/intake/damaged.h"
+#include "aggregator/intake/samples.h"
 #include "aggregator/place.h"
-#include "aggregator/samples.h"
 #include "aggregator/sql.h"
 #include "base/file.h"
 

@@ -2,7 +2,7 @@
  * The intervals, by simulation: many samples of clusters from populations whose truth is known, and
  * how often the interval covers it. Deterministic seeds; the table goes to the output.
  */
-#include "aggregator/estimate.h"
+#include "aggregator/statistics/estimate.h"
 
 #include "base/random.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "aggregator/expectation.h"
+#include "aggregator/statistics/expectation.h"
 
 #include <math.h>
 #include <setjmp.h>

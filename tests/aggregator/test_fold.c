@@ -1,8 +1,8 @@
 /* Samples wait in the storage and are folded into statistics: each exactly once, whatever comes in
  * between. */
 #include "aggregator/aggregator.h"
-#include "aggregator/samples.h"
-#include "aggregator/statistics.h"
+#include "aggregator/intake/samples.h"
+#include "aggregator/statistics/statistics.h"
 #include "aggregator/support.h"
 #include "base/file.h"
 #include "patience.h"

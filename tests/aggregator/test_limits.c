@@ -1,6 +1,6 @@
 /* How often one may upload, and which field an answer names. */
-#include "aggregator/service_field.h"
-#include "aggregator/service_rates.h"
+#include "aggregator/service/service_field.h"
+#include "aggregator/service/service_rates.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

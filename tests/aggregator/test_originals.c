@@ -1,6 +1,6 @@
 /* What says which shader a timed one was specialized from: kept and published only with enough
  * words for it. The clock is the test's. */
-#include "aggregator/originals.h"
+#include "aggregator/trust/originals.h"
 
 #include "aggregator/place.h"
 #include "aggregator/sql.h"

@@ -1,6 +1,6 @@
 /* docs/openapi.json and the server have the same routes, with the same methods and access. What
  * they answer is test_api.py's. */
-#include "aggregator/service_routes.h"
+#include "aggregator/service/service_routes.h"
 
 #include "base/file.h"
 #include <cjson/cJSON.h>

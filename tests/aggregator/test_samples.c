@@ -1,4 +1,4 @@
-#include "aggregator/samples.h"
+#include "aggregator/intake/samples.h"
 
 #include "aggregator/support.h"
 #include <setjmp.h>

@@ -5,8 +5,8 @@
  */
 #include "aggregator/http.h"
 #include "aggregator/server.h"
-#include "aggregator/service.h"
-#include "aggregator/steady.h"
+#include "aggregator/service/service.h"
+#include "aggregator/statistics/steady.h"
 #include <curl/curl.h>
 #include <math.h>
 #include <setjmp.h>

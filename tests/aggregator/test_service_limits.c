@@ -1,6 +1,6 @@
 /* The service against who asks too often, too slowly, or without a token; and its own certificate.
  */
-#include "aggregator/dev_tls.h"
+#include "aggregator/service/dev_tls.h"
 #include "aggregator/service_place.h"
 #include "patience.h"
 #include <curl/curl.h>

@@ -1,5 +1,5 @@
 /* The files of tokens, certificate and key, read again while the service serves. */
-#include "aggregator/dev_tls.h"
+#include "aggregator/service/dev_tls.h"
 #include "aggregator/service_place.h"
 #include "base/file.h"
 #include "patience.h"

@@ -1,4 +1,4 @@
-#include "aggregator/steady.h"
+#include "aggregator/statistics/steady.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-#include "aggregator/summary.h"
+#include "aggregator/curation/summary.h"
 
 #include "aggregator/place.h"
-#include "aggregator/service_model.h"
+#include "aggregator/service/service_model.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Importing another storage's statistics, forgetting, and databases of scenes. */
 #include "aggregator/aggregator.h"
 
-#include "aggregator/statistics.h"
+#include "aggregator/statistics/statistics.h"
 #include "aggregator/support.h"
 #include "cmocka_includes.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What enough distinct tokens have to vouch for before it is published, and what becomes of their
  * marks. The clock is the test's, but where it says so. */
-#include "aggregator/claims.h"
+#include "aggregator/trust/claims.h"
 
 #include "aggregator/place.h"
 #include "cmocka_includes.h"

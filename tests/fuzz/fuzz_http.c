@@ -5,7 +5,7 @@
  * through them. Whatever comes, the answers must be HTTP, none may be the service's own failure,
  * and it must go on answering others.
  */
-#include "aggregator/service.h"
+#include "aggregator/service/service.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/seeds.h"
 #include "profile/profile.h"

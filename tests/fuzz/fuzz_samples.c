@@ -1,6 +1,6 @@
 /* Any bytes as samples that wait in the storage; and as a profile, whose samples must say what it
  * says. */
-#include "aggregator/samples.h"
+#include "aggregator/intake/samples.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "fuzz/fuzz.h"

@@ -1,7 +1,7 @@
 /* Any bytes as the statistics of a shader, which the storage keeps as a blob: alone, and the two
  * halves of an input merged. */
-#include "aggregator/estimate.h"
-#include "aggregator/statistics.h"
+#include "aggregator/statistics/estimate.h"
+#include "aggregator/statistics/statistics.h"
 #include "fuzz/fuzz.h"
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,469 @@
+#include "aggregator/curation/curate.h"
+
+#include "aggregator/aggregator_private.h"
+#include "aggregator/statistics/estimate.h"
+#include "aggregator/trust/originals.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What was counted within the retention, as it was and as it is weighed. */
+struct gathered {
+    struct pm_statistics exact;
+    struct pm_aged aged;
+};
+
+/* One (key, environment, kind) while its blobs come in. */
+struct curation {
+    struct pm_aggregator *aggregator;
+    const char *scene; /* "": all */
+    bool everything;
+    pm_curate_observe observe; /* NULL: nobody watches */
+    void *user;
+    struct pm_arena *arena;
+    struct pm_curated *out;
+    struct pm_shader_estimates
+        *shaders;       /* grows; malloc'ed, and so are their points and deficits */
+    uint64_t *sessions; /* beside each: clusters that entered it, as far as a point can tell */
+    size_t allocated;
+    size_t bytes; /* of their encodings, at most */
+    bool open;    /* the fields below are of a shader */
+    struct pm_storage_key key;
+    struct gathered plain, all; /* without flags; with any */
+    uint32_t flags;             /* of all */
+    uint32_t today;
+    uint32_t first_day;              /* of the retention */
+    struct pm_storage_claim *claims; /* without marks and those of numbers of points, sorted */
+    size_t claim_count, claims_allocated;
+    struct pm_originals originals;
+};
+
+/* ---- rules ---- */
+
+static int compare_claims(const void *a, const void *b)
+{
+    const struct pm_storage_claim *left = a, *right = b;
+    const int order = memcmp(left->key.bytes, right->key.bytes, PM_SHADER_KEY_BYTES);
+    if (order != 0)
+        return order;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    const int scopes = memcmp(left->scope, right->scope, PM_SCOPE_BYTES);
+    if (scopes != 0)
+        return scopes;
+    return left->space < right->space ? -1 : left->space > right->space;
+}
+
+/* Did enough distinct tokens send profiles of the shader, within the retention, in its environment
+ * and of the scene, if it is of one? plain: without flags; else with some. */
+static bool is_vouched(const struct curation *curation, bool plain, uint32_t space)
+{
+    const uint32_t wanted = curation->aggregator->min_tokens;
+    struct pm_storage_claim name = {
+        .key = curation->key.key, .kind = curation->key.kind, .space = space};
+    if (wanted <= 1)
+        return true;
+    if (curation->claim_count == 0)
+        return false;
+    pm_claims_scope(&curation->key.environment, plain, curation->scene, name.scope);
+    const struct pm_storage_claim *claim =
+        bsearch(&name, curation->claims, curation->claim_count, sizeof(name), compare_claims);
+    return claim && claim->tokens >= wanted && claim->day >= curation->first_day;
+}
+
+/* ---- one shader ---- */
+
+struct judged {
+    const struct pm_statistics *statistics;
+    struct pm_point_estimate *points; /* `space` of them */
+    uint8_t *deficit;
+    uint32_t covered, lacking;
+};
+
+/* Estimates every point of the space. The arrays are malloc'ed, and the caller's also after a
+ * failure. */
+static bool judge(const struct pm_aggregator *aggregator, const struct gathered *gathered,
+                  struct judged *out, struct pm_error *error)
+{
+    const struct pm_aged *aged = &gathered->aged;
+    out->statistics = &gathered->exact;
+    out->points = calloc(aged->space, sizeof(*out->points));
+    out->deficit = calloc(((size_t)aged->space + 7) / 8, 1);
+    if (!out->points || !out->deficit)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", aged->space);
+    size_t at = 0;
+    for (uint32_t i = 0; i < aged->space; i++) {
+        const bool known = at < aged->count && aged->points[at].point == i;
+        const struct pm_aged_point none = {.point = i};
+        const struct pm_aged_point *point = known ? &aged->points[at++] : &none;
+        pm_estimate_aged_point(aged, point, &out->points[i]);
+        const bool covered = pm_aggregator_is_covered(aggregator, aged->kind, &out->points[i]);
+        out->covered += covered;
+        if (!covered || (!aggregator->publish_all &&
+                         !pm_aggregator_is_well_known(aggregator, aged->kind, &out->points[i]))) {
+            out->deficit[i / 8] = (uint8_t)(out->deficit[i / 8] | 1u << (i % 8));
+            out->lacking++;
+        }
+    }
+    return true;
+}
+
+static void judged_finish(struct judged *judged)
+{
+    free(judged->points);
+    free(judged->deficit);
+    memset(judged, 0, sizeof(*judged));
+}
+
+static uint64_t clamp_wide(const struct pm_wide *wide)
+{
+    return (wide->limbs[1] | wide->limbs[2]) != 0 ? UINT64_MAX : wide->limbs[0];
+}
+
+static void forget(struct pm_shader_estimates *shader)
+{
+    free((void *)shader->points);
+    free((void *)shader->deficit);
+    *shader = (struct pm_shader_estimates){0};
+}
+
+struct worth {
+    uint64_t sessions, entry_lanes;
+    size_t index;
+};
+
+/* What most sessions entered first: how many they were is counted here, and no client can raise it
+ * beyond its cap. How much ran is only what each of them says. */
+static int compare_worth(const void *a, const void *b)
+{
+    const struct worth *left = a, *right = b;
+    if (left->sessions != right->sessions)
+        return left->sessions > right->sessions ? -1 : 1;
+    if (left->entry_lanes != right->entry_lanes)
+        return left->entry_lanes > right->entry_lanes ? -1 : 1;
+    return left->index < right->index ? -1 : left->index > right->index;
+}
+
+/* Keeps what fits the database, and the order of it. */
+static bool trim(struct curation *curation, struct pm_error *error)
+{
+    struct pm_database *database = &curation->out->database;
+    struct pm_shader_estimates *shaders = curation->shaders;
+    struct worth *order = calloc(database->shader_count + 1, sizeof(*order));
+    if (!order)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders",
+                       database->shader_count);
+    for (size_t i = 0; i < database->shader_count; i++)
+        order[i] = (struct worth){curation->sessions[i], shaders[i].entry_lanes, i};
+    qsort(order, database->shader_count, sizeof(*order), compare_worth);
+    curation->bytes = 0;
+    for (size_t i = 0; i < database->shader_count; i++) {
+        struct pm_shader_estimates *shader = &shaders[order[i].index];
+        const size_t bytes = pm_shader_estimates_bytes(shader);
+        if (curation->bytes + bytes <= curation->aggregator->database_bytes)
+            curation->bytes += bytes;
+        else
+            forget(shader);
+    }
+    free(order);
+    size_t kept = 0;
+    for (size_t i = 0; i < database->shader_count; i++) {
+        if (shaders[i].space == 0)
+            continue;
+        curation->sessions[kept] = curation->sessions[i];
+        shaders[kept++] = shaders[i];
+    }
+    curation->out->left_out += database->shader_count - kept;
+    database->shader_count = kept;
+    return true;
+}
+
+static bool show(const struct curation *curation, const struct judged *judged,
+                 const struct pm_shader_estimates *shader, struct pm_error *error)
+{
+    struct pm_shader_estimates whole = *shader;
+    if (!curation->observe)
+        return true;
+    whole.points = judged->points;
+    whole.deficit = judged->lacking > 0 ? judged->deficit : NULL;
+    const struct pm_judged shown = {&whole, judged->statistics, judged->covered, judged->lacking};
+    return curation->observe(curation->user, &shown, error);
+}
+
+/* Room for one more shader. */
+static bool make_room(struct curation *curation, struct pm_error *error)
+{
+    if (curation->out->database.shader_count < curation->allocated)
+        return true;
+    const size_t allocated = curation->allocated ? curation->allocated * 2 : 64;
+    struct pm_shader_estimates *shaders = realloc(curation->shaders, allocated * sizeof(*shaders));
+    if (shaders)
+        curation->shaders = shaders;
+    uint64_t *sessions = realloc(curation->sessions, allocated * sizeof(*sessions));
+    if (sessions)
+        curation->sessions = sessions;
+    if (!shaders || !sessions)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", allocated);
+    curation->allocated = allocated;
+    return true;
+}
+
+static uint64_t most_sessions(const struct judged *judged)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < judged->statistics->space; i++) {
+        if (judged->points[i].sessions > most)
+            most = judged->points[i].sessions;
+    }
+    return most;
+}
+
+/* Takes the points and the deficit from *judged where it keeps them. */
+static bool append(struct curation *curation, struct judged *judged, uint32_t flags, bool vouched,
+                   struct pm_error *error)
+{
+    struct pm_database *database = &curation->out->database;
+    const uint32_t space = judged->statistics->space;
+    if (!make_room(curation, error))
+        return false;
+    struct pm_shader_estimates *shader = &curation->shaders[database->shader_count];
+    *shader = (struct pm_shader_estimates){
+        .key = curation->key.key,
+        .environment = curation->key.environment,
+        .kind = curation->key.kind,
+        .flags = flags,
+        .space = space,
+        .published = judged->lacking == 0 && vouched,
+        .entry_lanes = clamp_wide(&judged->statistics->entry_lanes),
+    };
+    if (shader->kind == PM_KIND_TIMING)
+        shader->original = pm_originals_find(&curation->originals, &shader->key);
+    if (!show(curation, judged, shader, error))
+        return false;
+    /* What too few sent is nobody's business, not even that it is there. */
+    if (!vouched && !curation->everything)
+        return true;
+    curation->sessions[database->shader_count] = most_sessions(judged);
+    if (shader->published || curation->everything) {
+        shader->points = judged->points;
+        judged->points = NULL;
+    }
+    if (judged->lacking > 0) {
+        shader->deficit = judged->deficit;
+        judged->deficit = NULL;
+    }
+    database->shader_count++;
+    curation->out->points += space;
+    curation->out->points_covered += judged->covered;
+    curation->bytes += pm_shader_estimates_bytes(shader);
+    /* Twice what there is room for, so that trimming is rare and memory still bounded. */
+    return curation->everything || curation->bytes <= 2 * curation->aggregator->database_bytes ||
+           trim(curation, error);
+}
+
+static void forget_gathered(struct curation *curation)
+{
+    pm_statistics_finish(&curation->plain.exact);
+    pm_statistics_finish(&curation->all.exact);
+    pm_aged_finish(&curation->plain.aged);
+    pm_aged_finish(&curation->all.aged);
+}
+
+/* Ends the shader whose blobs came in: its profiles without flags where they cover it, else also
+ * those that counted occluded pixels (HAZARDS 4) or could not count some candidates (HAZARDS 2).
+ * Those without flags have to be vouched for alone; all together also are where a part of them is.
+ */
+static bool close_shader(struct curation *curation, struct pm_error *error)
+{
+    if (!curation->open)
+        return true;
+    curation->open = false;
+    struct judged judged = {0};
+    uint32_t flags = 0;
+    bool done = true, chosen = false;
+    const bool plain = is_vouched(curation, true, curation->all.exact.space);
+    const bool flagged = is_vouched(curation, false, curation->all.exact.space);
+    if (curation->plain.exact.space != 0) {
+        done = judge(curation->aggregator, &curation->plain, &judged, error);
+        chosen = done && (curation->flags == 0 ||
+                          ((plain || !flagged) && judged.covered == curation->plain.exact.space));
+    }
+    if (done && !chosen) {
+        judged_finish(&judged);
+        flags = curation->flags;
+        done = judge(curation->aggregator, &curation->all, &judged, error);
+    }
+    done = done && append(curation, &judged, flags, plain || (!chosen && flagged), error);
+    judged_finish(&judged);
+    forget_gathered(curation);
+    return done;
+}
+
+/* ---- a game ---- */
+
+static bool gather(const struct curation *curation, struct gathered *gathered,
+                   const struct pm_statistics *statistics, uint32_t day, struct pm_error *error)
+{
+    return pm_statistics_merge(&gathered->exact, statistics, error) &&
+           /* What was counted while the clock was ahead is of today, not newer than all else. */
+           pm_aged_add(&gathered->aged, statistics, day < curation->today ? day : curation->today,
+                       curation->aggregator->half_life_days, error);
+}
+
+static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
+                       struct pm_error *error)
+{
+    struct curation *curation = user;
+    char text[PM_SHADER_KEY_TEXT];
+    if (atomic_load(&curation->aggregator->interrupted))
+        return pm_fail(error, PM_ERROR_STATE, "interrupted while reading");
+    if (key->day < curation->first_day)
+        return true;
+    if (curation->open &&
+        (!pm_shader_key_equal(&curation->key.key, &key->key) ||
+         memcmp(&curation->key.environment, &key->environment, sizeof(key->environment)) != 0 ||
+         curation->key.kind != key->kind) &&
+        !close_shader(curation, error))
+        return false;
+    if (!curation->open) {
+        curation->open = true;
+        curation->key = *key;
+        curation->flags = 0;
+    }
+    struct pm_statistics statistics;
+    pm_statistics_init(&statistics);
+    const bool done =
+        pm_statistics_decode(blob, size, &statistics, error) &&
+        gather(curation, &curation->all, &statistics, key->day, error) &&
+        (key->flags != 0 || gather(curation, &curation->plain, &statistics, key->day, error));
+    pm_statistics_finish(&statistics);
+    curation->flags |= key->flags;
+    if (done)
+        return true;
+    pm_shader_key_format(&key->key, text);
+    return pm_fail_prefix(error, "shader %s, day %u", text, key->day);
+}
+
+/* Moves the shaders into the arena. */
+static bool settle(struct curation *curation, struct pm_error *error)
+{
+    struct pm_database *database = &curation->out->database;
+    if (!curation->everything && curation->bytes > curation->aggregator->database_bytes &&
+        !trim(curation, error))
+        return false;
+    struct pm_shader_estimates *shaders = pm_arena_dup(
+        curation->arena, curation->shaders, database->shader_count * sizeof(*curation->shaders));
+    bool done = shaders && database->game;
+    for (size_t i = 0; done && i < database->shader_count; i++) {
+        struct pm_shader_estimates *shader = &shaders[i];
+        if (shader->points)
+            done = (shader->points = pm_arena_dup(curation->arena, shader->points,
+                                                  shader->space * sizeof(*shader->points))) != NULL;
+        if (done && shader->deficit)
+            done = (shader->deficit = pm_arena_dup(curation->arena, shader->deficit,
+                                                   ((size_t)shader->space + 7) / 8)) != NULL;
+    }
+    database->shaders = shaders;
+    return done || pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database of %zu shaders",
+                           database->shader_count);
+}
+
+static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
+{
+    static const uint8_t of_points[PM_SCOPE_BYTES];
+    struct curation *curation = user;
+    if (memcmp(claim->scope, of_points, PM_SCOPE_BYTES) == 0)
+        return true;
+    if (curation->claim_count == curation->claims_allocated) {
+        const size_t allocated = curation->claims_allocated ? curation->claims_allocated * 2 : 256;
+        struct pm_storage_claim *claims = realloc(curation->claims, allocated * sizeof(*claims));
+        if (!claims)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu claims", allocated);
+        curation->claims = claims;
+        curation->claims_allocated = allocated;
+    }
+    curation->claims[curation->claim_count] = *claim;
+    curation->claims[curation->claim_count++].marks = NULL;
+    return true;
+}
+
+/* What curation goes by beside the blobs. */
+static bool begin_curation(struct curation *curation, const char *game, struct pm_error *error)
+{
+    const struct pm_aggregator *aggregator = curation->aggregator;
+    struct pm_storage *storage = aggregator->storage;
+    curation->today = pm_aggregator_today(aggregator);
+    curation->first_day = pm_ageing_first_day(curation->today, aggregator->retention_days);
+    curation->originals.first_day = curation->first_day;
+    return pm_originals_read(&curation->originals, storage, game, error) &&
+           (aggregator->min_tokens <= 1 ||
+            storage->operations->read_claims(storage, game, visit_claim, curation, error));
+}
+
+static void log_damaged(const struct curation *curation, const char *game)
+{
+    if (curation->originals.damaged > 0)
+        pm_log_error(
+            curation->aggregator->log,
+            "\"%s\": %zu originals of timed shaders are damaged, and are left out of what is "
+            "published; look at the disk",
+            game, curation->originals.damaged);
+}
+
+static void curation_finish(struct curation *curation)
+{
+    free(curation->claims);
+    pm_originals_finish(&curation->originals);
+    forget_gathered(curation);
+    for (size_t i = 0; i < curation->out->database.shader_count; i++)
+        forget(&curation->shaders[i]);
+    free(curation->shaders);
+    free(curation->sessions);
+}
+
+bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_request *request,
+                    struct pm_arena *arena, struct pm_curated *out, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    const char *game = request->game;
+    struct curation curation = {.aggregator = aggregator,
+                                .scene = request->scene ? request->scene : "",
+                                .everything = request->everything,
+                                .observe = request->observe,
+                                .user = request->user,
+                                .arena = arena,
+                                .out = out};
+    memset(out, 0, sizeof(*out));
+    bool known;
+    if (!storage->operations->find_game(storage, game, &known, &out->uploads, error))
+        return false;
+    if (!known)
+        return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
+    out->database.game = pm_arena_strdup(arena, game);
+    out->database.curated_at = (uint64_t)pm_aggregator_now(aggregator);
+    const bool done = pm_aggregator_fold(aggregator, request->game, error) &&
+                      begin_curation(&curation, game, error) &&
+                      storage->operations->read_game(storage, request->game, request->scene,
+                                                     visit_blob, &curation, error) &&
+                      close_shader(&curation, error) && settle(&curation, error);
+    if (!request->scene) /* once for all scenes */
+        log_damaged(&curation, game);
+    curation_finish(&curation);
+    return done;
+}
+
+bool pm_curate_read_shader(struct pm_aggregator *aggregator, const char *game,
+                           const struct pm_shader_key *key, pm_curate_observe observe, void *user,
+                           struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    struct pm_curated curated = {0};
+    struct curation curation = {
+        .aggregator = aggregator, .scene = "", .observe = observe, .user = user, .out = &curated};
+    const bool done =
+        begin_curation(&curation, game, error) &&
+        storage->operations->read_shader(storage, game, key, visit_blob, &curation, error) &&
+        close_shader(&curation, error);
+    curation_finish(&curation);
+    return done;
+}

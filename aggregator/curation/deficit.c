@@ -1,0 +1,48 @@
+/* When a point needs no more samples: see aggregator.h. */
+#include "aggregator/aggregator_private.h"
+#include "aggregator/statistics/estimate.h"
+#include <math.h>
+
+bool pm_aggregator_is_covered(const struct pm_aggregator *aggregator, enum pm_kind kind,
+                              const struct pm_point_estimate *point)
+{
+    if (kind == PM_KIND_TIMING)
+        return point->calls >= aggregator->pairs_for_timing &&
+               point->measures[PM_MEASURE_TIME].clusters > 0;
+    const bool ran = kind == PM_KIND_ZERO ? point->measures[PM_MEASURE_ZERO].clusters > 0
+                                          : point->measures[PM_MEASURE_FREQUENCY].ratio > 0;
+    return ran || point->sessions >= aggregator->sessions_for_never;
+}
+
+/* weight: how much the measure matters, from 0 to 1. */
+static bool is_narrow(const struct pm_aggregator *aggregator, const struct pm_ratio *ratio,
+                      double weight)
+{
+    const double absolute = aggregator->half_width_absolute,
+                 relative = aggregator->half_width_relative;
+    return pm_estimate_is_narrow(ratio->mean * weight, ratio->mean_low * weight,
+                                 ratio->mean_high * weight, absolute, relative) &&
+           pm_estimate_is_narrow(ratio->ratio * weight, ratio->ratio_low * weight,
+                                 ratio->ratio_high * weight, absolute, relative);
+}
+
+/* How often the point runs at most: a share of its runs (uniform lanes, zero writes) that is off by
+ * some hundredths is off by that many hundredths of this only. Without it, a block that runs in one
+ * session of a thousand would hold its shader back for ever. */
+static double share_weight(enum pm_kind kind, const struct pm_point_estimate *point)
+{
+    const unsigned runs = kind == PM_KIND_ZERO ? PM_MEASURE_WRITES : PM_MEASURE_FREQUENCY;
+    return fmin(point->measures[runs].ratio_high, 1);
+}
+
+bool pm_aggregator_is_well_known(const struct pm_aggregator *aggregator, enum pm_kind kind,
+                                 const struct pm_point_estimate *point)
+{
+    for (unsigned i = 0; i < pm_measure_count(kind); i++) {
+        const double weight = pm_estimate_is_share(kind, i) ? share_weight(kind, point) : 1;
+        const struct pm_ratio *measure = &point->measures[i];
+        if (measure->clusters > 0 && !is_narrow(aggregator, measure, weight))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,83 @@
+/*
+ * Forgetting a shader while it waits: its samples are taken out of the rows. Whoever else read
+ * these rows, to fold them, finds them deleted when it writes, and begins again (fold.c).
+ */
+#include "aggregator/aggregator_private.h"
+#include "aggregator/intake/damaged.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct forget {
+    struct pm_aggregator *aggregator;
+    const struct pm_shader_key *key;
+    struct pm_arena *arena; /* scenes' names */
+    uint64_t last_row;
+    struct pm_buffer left; /* of the row that is rewritten */
+};
+
+/* Appends the sample as it was. */
+static bool keep(struct forget *forget, const struct pm_sample *sample, struct pm_error *error)
+{
+    struct pm_shader_profile shader = sample->shader;
+    struct pm_point_counts *points = calloc((size_t)shader.point_count + 1, sizeof(*points));
+    char *scene = pm_arena_zalloc(forget->arena, sample->scene_size + 1, 1);
+    bool done = (points && scene) || pm_fail(error, PM_ERROR_MEMORY, "out of memory for a sample");
+    done = done && pm_sample_points(sample, points, error);
+    if (done) {
+        memcpy(scene, sample->scene, sample->scene_size);
+        shader.points = points;
+        done = pm_sample_append(&forget->left, scene, &shader, NULL) ||
+               pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples");
+    }
+    free(points);
+    return done;
+}
+
+static bool rewrite(void *user, const struct pm_storage_samples *row, struct pm_error *error)
+{
+    struct forget *forget = user;
+    struct pm_storage *storage = forget->aggregator->storage;
+    struct pm_storage_samples rewritten = *row;
+    struct pm_sample_reader reader;
+    bool end = false;
+    forget->last_row = row->row;
+    if (!pm_damaged_check(row, error))
+        return pm_fail_prefix(error, PM_DAMAGED_REASON);
+    forget->left.size = 0;
+    pm_sample_reader_init(&reader, row->data, row->size);
+    for (;;) {
+        if (!pm_sample_next(&reader, &end, error))
+            return false;
+        if (end)
+            break;
+        if (!pm_shader_key_equal(&reader.sample.shader.key, forget->key) &&
+            !keep(forget, &reader.sample, error))
+            return false;
+    }
+    rewritten.data = forget->left.data;
+    rewritten.size = forget->left.size;
+    return rewritten.size == 0 || storage->operations->add_samples(storage, &rewritten, error);
+}
+
+bool pm_fold_forget(struct pm_aggregator *aggregator, const char *game,
+                    const struct pm_shader_key *key, struct pm_error *error)
+{
+    struct pm_storage *storage = aggregator->storage;
+    const unsigned parts[] = {pm_sample_part(key), PM_SAMPLE_MIXED};
+    bool done = true;
+    for (size_t i = 0; done && i < sizeof(parts) / sizeof(*parts); i++) {
+        struct forget forget = {.aggregator = aggregator, .key = key, .arena = pm_arena_create(0)};
+        uint64_t deleted;
+        pm_buffer_init(&forget.left, (size_t)1 << 30);
+        /* What is added is behind what is read, and not seen by it: it is not committed. */
+        done = (forget.arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples")) &&
+               storage->operations->read_samples(storage, game, parts[i], SIZE_MAX, rewrite,
+                                                 &forget, error) &&
+               storage->operations->delete_samples(storage, game, parts[i], forget.last_row,
+                                                   &deleted, error);
+        pm_buffer_finish(&forget.left);
+        pm_arena_destroy(forget.arena);
+    }
+    return done;
+}

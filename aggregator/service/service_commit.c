@@ -1,0 +1,209 @@
+/*
+ * Group commit: while one transaction is being written, uploads gather in the queue, and all of
+ * them are the next one. A connection is suspended from the time its upload is queued until the
+ * commit that holds it is durable.
+ */
+#include "aggregator/service/service_private.h"
+
+#include "base/clock.h"
+#include <stdlib.h>
+
+#define GROUP 512
+/* When to come again with a game for which there is no room: an operator or the retention has to
+ * make some. A client has other games to speak of meanwhile. */
+#define NO_ROOM_SECONDS 3600
+#define AGE_NS (INT64_C(5) * PM_SECOND) /* beyond which the queue takes no more */
+
+bool pm_commit_enqueue(struct pm_request *request)
+{
+    struct pm_service *service = request->service;
+    pthread_mutex_lock(&service->mutex);
+    const bool accepted = !service->stopping && service->queued < service->queue_limit;
+    if (accepted) {
+        /* Before the committer can see it, which resumes it. */
+        MHD_suspend_connection(request->connection);
+        request->state = PM_REQUEST_SUSPENDED;
+        request->next = NULL;
+        request->queued_at = pm_now();
+        if (service->last)
+            service->last->next = request;
+        else
+            service->first = request;
+        service->last = request;
+        service->queued++;
+        service->unanswered++;
+        pthread_cond_signal(&service->queue_changed);
+    }
+    pthread_mutex_unlock(&service->mutex);
+    return accepted;
+}
+
+uint32_t pm_commit_queued(struct pm_service *service)
+{
+    pthread_mutex_lock(&service->mutex);
+    const uint32_t queued = service->queued;
+    pthread_mutex_unlock(&service->mutex);
+    return queued;
+}
+
+bool pm_commit_is_overloaded(struct pm_service *service)
+{
+    pthread_mutex_lock(&service->mutex);
+    const bool overloaded = service->queued >= service->queue_limit ||
+                            (service->first && pm_now() - service->first->queued_at > AGE_NS);
+    pthread_mutex_unlock(&service->mutex);
+    return overloaded;
+}
+
+/* Waits for work. 0: the service stops, and nothing is left. */
+static size_t take_group(struct pm_service *service, struct pm_request *group[static GROUP])
+{
+    size_t count = 0;
+    pthread_mutex_lock(&service->mutex);
+    while (!service->first && !service->stopping)
+        pthread_cond_wait(&service->queue_changed, &service->mutex);
+    while (service->first && count < GROUP) {
+        group[count++] = service->first;
+        service->first = service->first->next;
+        service->queued--;
+    }
+    if (!service->first)
+        service->last = NULL;
+    pthread_mutex_unlock(&service->mutex);
+    return count;
+}
+
+/* What an operator can do about it. */
+static const char *remedy(const struct pm_error *error)
+{
+    switch (error->code) {
+    case PM_ERROR_LIMIT:
+        return "make space; it goes on by itself then";
+    case PM_ERROR_STATE:
+        return "a `piecemeal db` command or a second server has it; it goes on by itself when that "
+               "has ended";
+    default:
+        return "`piecemeal serve --check` says more of the storage";
+    }
+}
+
+static void remember(struct pm_service *service, bool failed, const struct pm_error *error)
+{
+    pthread_mutex_lock(&service->mutex);
+    const bool before = service->commit_failed;
+    service->commit_failed = failed;
+    if (failed)
+        service->commit_error = *error;
+    pthread_mutex_unlock(&service->mutex);
+    atomic_fetch_add(&service->metrics.commit_failures, failed);
+    if (failed && !before)
+        pm_log_error(service->log,
+                     "cannot store uploads: %s. Clients are told so and keep what they have (%s)",
+                     error->message, remedy(error));
+    else if (!failed && before)
+        pm_log_info(service->log, "uploads are stored again");
+}
+
+static unsigned status_of(const struct pm_ingest_outcome *outcome)
+{
+    switch (outcome->result) {
+    case PM_INGEST_STORED:
+        return MHD_HTTP_NO_CONTENT;
+    case PM_INGEST_DUPLICATE:
+        return MHD_HTTP_OK;
+    case PM_INGEST_NO_ROOM:
+        return MHD_HTTP_INSUFFICIENT_STORAGE;
+    case PM_INGEST_REFUSED:
+        break;
+    }
+    return MHD_HTTP_BAD_REQUEST;
+}
+
+static bool ingest(struct pm_service *service, struct pm_request *const *group, size_t count,
+                   struct pm_ingest_outcome *outcomes, struct pm_error *error)
+{
+    struct pm_prepared *prepared[GROUP];
+    const struct pm_ingest_source *sources[GROUP];
+    const int64_t before = pm_now();
+    for (size_t i = 0; i < count; i++) {
+        prepared[i] = group[i]->prepared;
+        sources[i] = group[i]->has_source ? &group[i]->source : NULL;
+    }
+    const bool done = pm_aggregator_ingest_prepared(service->aggregator, prepared, sources, count,
+                                                    outcomes, error);
+    pm_metrics_time(&service->metrics.commits, pm_now() - before);
+    return done;
+}
+
+/* Fills the status of every request. outcomes NULL: nothing was stored, for this reason. */
+static void answer(struct pm_service *service, struct pm_request *const *group, size_t count,
+                   const struct pm_ingest_outcome *outcomes, const struct pm_error *reason)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (outcomes) {
+            group[i]->status = status_of(&outcomes[i]);
+            group[i]->error = outcomes[i].reason;
+            if (outcomes[i].result == PM_INGEST_NO_ROOM)
+                group[i]->retry = NO_ROOM_SECONDS;
+            if (outcomes[i].result == PM_INGEST_STORED)
+                pm_metrics_count_stored(&service->metrics, &group[i]->profile);
+        } else if (reason->code == PM_ERROR_LIMIT) {
+            group[i]->status = MHD_HTTP_INSUFFICIENT_STORAGE;
+            group[i]->field = "storage";
+            pm_fail(&group[i]->error, reason->code, "the storage is full");
+        } else if (pm_aggregator_is_interrupted(service->aggregator)) {
+            group[i]->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+            group[i]->field = "service";
+            pm_fail(&group[i]->error, reason->code,
+                    "the service is stopping and could not store the upload any more");
+        } else {
+            group[i]->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+            pm_fail(&group[i]->error, reason->code,
+                    "the upload could not be stored; the log says why");
+        }
+    }
+    remember(service, !outcomes, reason);
+}
+
+/* May it be one upload's doing? A storage that is full, locked or broken is nobody's, and each
+ * attempt at a locked one takes its time. */
+static bool is_of_one(const struct pm_error *error)
+{
+    return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_MEMORY;
+}
+
+static void commit(struct pm_service *service, struct pm_request *const *group, size_t count)
+{
+    struct pm_ingest_outcome *outcomes = calloc(count, sizeof(*outcomes));
+    struct pm_error error = {0};
+    bool done = outcomes ? ingest(service, group, count, outcomes, &error)
+                         : pm_fail(&error, PM_ERROR_MEMORY, "out of memory for a group");
+    if (!done && outcomes && count > 1 && is_of_one(&error)) {
+        /* The others shall not suffer. */
+        for (; count > 0; group++, count--) {
+            done = ingest(service, group, 1, outcomes, &error);
+            if (!done && !is_of_one(&error))
+                break;
+            answer(service, group, 1, done ? outcomes : NULL, &error);
+        }
+    }
+    if (count > 0)
+        answer(service, group, count, done ? outcomes : NULL, &error);
+    free(outcomes);
+}
+
+void *pm_commit_run(void *user)
+{
+    struct pm_service *service = user;
+    struct pm_request *group[GROUP];
+    size_t count;
+    while ((count = take_group(service, group)) > 0) {
+        commit(service, group, count);
+        for (size_t i = 0; i < count; i++) {
+            group[i]->state = PM_REQUEST_COMMITTED;
+            /* Now it is its connection's again. */
+            MHD_resume_connection(group[i]->connection);
+        }
+    }
+    return NULL;
+}

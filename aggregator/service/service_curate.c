@@ -1,0 +1,163 @@
+/* Curation in the background: games that have new uploads, one after the other. */
+#include "aggregator/service/service_private.h"
+
+#include "base/clock.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The share of its time that curation may take: after a game it rests as many times as long, before
+ * it turns to the next one or begins anew. So the more games there are, the more uploads a game has
+ * when its turn comes, and the less its statistics are rewritten for each. */
+#define REST 4
+
+struct known_game {
+    char *name;
+    uint64_t uploads, curated; /* uploads: now; curated: when it was last curated */
+};
+
+struct games {
+    struct known_game *games; /* sorted by name, as the storage lists them */
+    size_t count;
+    size_t at; /* while listing: where the next is looked for */
+};
+
+/* A game that is no longer there. */
+static void forget_game(struct games *all)
+{
+    free(all->games[all->at].name);
+    all->count--;
+    memmove(&all->games[all->at], &all->games[all->at + 1],
+            (all->count - all->at) * sizeof(*all->games));
+}
+
+static bool visit_game(void *user, const char *name, uint64_t uploads, struct pm_error *error)
+{
+    struct games *all = user;
+    while (all->at < all->count && strcmp(all->games[all->at].name, name) < 0)
+        forget_game(all);
+    if (all->at == all->count || strcmp(all->games[all->at].name, name) != 0) {
+        char *copy = strdup(name);
+        struct known_game *games = realloc(all->games, (all->count + 1) * sizeof(*games));
+        if (games)
+            all->games = games;
+        if (!copy || !games) {
+            free(copy);
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a list of games");
+        }
+        memmove(&games[all->at + 1], &games[all->at], (all->count - all->at) * sizeof(*games));
+        games[all->at] = (struct known_game){.name = copy};
+        all->count++;
+    }
+    all->games[all->at++].uploads = uploads;
+    return true;
+}
+
+static bool is_known(const void *user, const char *name)
+{
+    const struct games *all = user;
+    size_t low = 0, high = all->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(all->games[middle].name, name);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static bool is_stopping(struct pm_service *service)
+{
+    pthread_mutex_lock(&service->mutex);
+    const bool stopping = service->stopping;
+    pthread_mutex_unlock(&service->mutex);
+    return stopping;
+}
+
+/* Waits for so many nanoseconds, or until somebody cannot wait. true: the service stops. */
+static bool rest(struct pm_service *service, int64_t time)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    time += until.tv_nsec;
+    until.tv_sec += time / PM_SECOND;
+    until.tv_nsec = time % PM_SECOND;
+    pthread_mutex_lock(&service->mutex);
+    while (!service->stopping && !pm_models_are_wanted(&service->models) &&
+           pthread_cond_timedwait(&service->stop_changed, &service->mutex, &until) == 0) {
+    }
+    const bool stopping = service->stopping;
+    pthread_mutex_unlock(&service->mutex);
+    return stopping;
+}
+
+/* *owed: nanoseconds of rest. */
+static void curate_all(struct pm_service *service, struct games *all, int64_t *owed)
+{
+    struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
+    struct pm_error error;
+    bool expired;
+    all->at = 0;
+    pm_models_begin(&service->models);
+    if (!pm_aggregator_upkeep(service->aggregator, &expired, &error))
+        pm_log_error(service->log,
+                     "upkeep of the storage: %s. What is beyond the retention is still there; it "
+                     "is tried again with the next curation",
+                     error.message);
+    for (size_t i = 0; expired && i < all->count; i++)
+        all->games[i].curated = UINT64_MAX;
+    if (!storage->operations->list_games(storage, visit_game, all, &error)) {
+        pm_log_error(service->log, "cannot list the games: %s", error.message);
+        return;
+    }
+    while (all->at < all->count)
+        forget_game(all);
+    pm_models_retain(&service->models, is_known, all);
+    for (size_t i = 0; i < all->count && !is_stopping(service); i++) {
+        struct known_game *game = &all->games[i];
+        if (game->uploads == game->curated && !pm_models_is_wanted(&service->models, game->name))
+            continue;
+        if (*owed > 0 && rest(service, *owed))
+            return;
+        /* Also after a failure, which a game's damaged statistics would repeat until there are new
+         * ones. */
+        game->curated = game->uploads;
+        const int64_t before = pm_now();
+        const bool done =
+            pm_models_curate(&service->models, service->aggregator, game->name, &error);
+        if (!done && is_stopping(service))
+            return; /* it was interrupted */
+        if (!done) {
+            atomic_fetch_add(&service->metrics.curation_failures, 1);
+            pm_log_error(service->log,
+                         "cannot curate \"%s\": %s. Its published database stays as it is (%s)",
+                         game->name, error.message,
+                         error.code == PM_ERROR_INPUT
+                             ? "`piecemeal serve --check` says what of its statistics is damaged"
+                             : "it is tried again when there are new uploads");
+        }
+        *owed = REST * (pm_now() - before);
+        pm_metrics_time(&service->metrics.curations, pm_now() - before);
+    }
+}
+
+void *pm_curate_run(void *user)
+{
+    struct pm_service *service = user;
+    struct games all = {0};
+    bool stopping = false;
+    while (!stopping) {
+        const int64_t period = service->curate_seconds * PM_SECOND;
+        int64_t owed = 0;
+        curate_all(service, &all, &owed);
+        stopping = rest(service, owed > period ? owed : period);
+    }
+    for (size_t i = 0; i < all.count; i++)
+        free(all.games[i].name);
+    free(all.games);
+    return NULL;
+}

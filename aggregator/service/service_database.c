@@ -1,0 +1,151 @@
+/* Answers with PGO databases, whose bodies all connections share. */
+#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_routes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BODY_CAP ((size_t)1 << 30)
+
+bool pm_http_matches(const char *condition, const char *etag)
+{
+    const size_t length = strlen(etag);
+    if (!condition)
+        return false;
+    while (*condition) {
+        condition += strspn(condition, " \t,");
+        if (*condition == '*')
+            return true;
+        if (strncmp(condition, "W/", 2) == 0)
+            condition += 2;
+        if (*condition == '"' && strncmp(condition + 1, etag, length) == 0 &&
+            condition[1 + length] == '"')
+            return true;
+        condition += strcspn(condition, ",");
+    }
+    return false;
+}
+
+static struct MHD_Response *make_response(struct pm_buffer *body, const char *etag)
+{
+    char quoted[PM_ETAG_TEXT + 2];
+    snprintf(quoted, sizeof(quoted), "\"%s\"", etag);
+    struct MHD_Response *response =
+        body ? MHD_create_response_from_buffer(body->size, body->data, MHD_RESPMEM_MUST_FREE)
+             : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return NULL;
+    if (body)
+        *body = (struct pm_buffer){.cap = body->cap}; /* the response frees it */
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, quoted);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
+    if (body)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/zstd");
+    return response;
+}
+
+/* What a publication's body is kept under; no two have the same. malloc'ed. */
+static char *name_of(const struct pm_publication *publication)
+{
+    char *name = NULL;
+    if (asprintf(&name, "%d %zu %s%s", publication->previous, strlen(publication->game),
+                 publication->game, publication->scene) < 0)
+        return NULL;
+    return name;
+}
+
+/* Reads the body, and keeps it under its own ETag, which may be newer by now. */
+static struct MHD_Response *read_body(struct pm_service *service, const char *name,
+                                      const struct pm_publication *publication,
+                                      struct pm_error *error)
+{
+    char etag[PM_ETAG_TEXT];
+    struct pm_buffer body;
+    struct MHD_Response *response = NULL;
+    pm_buffer_init(&body, BODY_CAP);
+    if (pm_aggregator_publication(service->aggregator, publication, etag, &body, error)) {
+        const size_t bytes = body.size;
+        response = make_response(&body, etag);
+        if (response && !pm_bodies_keep(&service->bodies, name, etag, response, bytes)) {
+            MHD_destroy_response(response);
+            response = NULL;
+        }
+        if (!response)
+            pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
+    }
+    pm_buffer_finish(&body);
+    return response;
+}
+
+static bool queue_database(struct pm_service *service, struct MHD_Connection *connection,
+                           const struct pm_publication *publication, enum MHD_Result *result,
+                           struct pm_error *error)
+{
+    char etag[PM_ETAG_TEXT];
+    struct MHD_Response *response = NULL;
+    char *name = name_of(publication);
+    if (!name)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
+    pthread_mutex_lock(&service->bodies.mutex);
+    if (pm_aggregator_publication(service->aggregator, publication, etag, NULL, error)) {
+        response = pm_bodies_find(&service->bodies, name, etag);
+        if (!response)
+            response = read_body(service, name, publication, error);
+        if (response)
+            *result = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    }
+    pthread_mutex_unlock(&service->bodies.mutex);
+    free(name);
+    return response != NULL;
+}
+
+static enum MHD_Result answer(struct pm_service *service, struct MHD_Connection *connection,
+                              const struct pm_publication *publication)
+{
+    char etag[PM_ETAG_TEXT];
+    struct pm_error error = {0};
+    enum MHD_Result result = MHD_NO;
+    const char *condition =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
+    bool done = pm_aggregator_publication(service->aggregator, publication, etag, NULL, &error);
+    if (done && pm_http_matches(condition, etag)) {
+        struct MHD_Response *response = make_response(NULL, etag);
+        if (!response)
+            return MHD_NO;
+        result = MHD_queue_response(connection, MHD_HTTP_NOT_MODIFIED, response);
+        MHD_destroy_response(response);
+        return result;
+    }
+    if (done && queue_database(service, connection, publication, &result, &error))
+        return result;
+    if (error.code == PM_ERROR_STATE)
+        return pm_http_answer_error(connection, MHD_HTTP_NOT_FOUND, error.message, 0);
+    pm_log_error(service->log, "cannot read the database of \"%s\": %s", publication->game,
+                 error.message);
+    return pm_http_answer_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                                "the database cannot be read; the log says why", 0);
+}
+
+static enum MHD_Result answer_version(struct pm_get *get, bool previous)
+{
+    bool bad;
+    char *scene = pm_route_parameter(get->connection, "scene", &bad);
+    const struct pm_publication publication = {
+        .game = get->names[0], .scene = scene ? scene : "", .previous = previous};
+    const enum MHD_Result result = bad ? pm_http_answer_error(get->connection, MHD_HTTP_BAD_REQUEST,
+                                                              "scene: has a broken escape", 0)
+                                       : answer(get->service, get->connection, &publication);
+    free(scene);
+    return result;
+}
+
+enum MHD_Result pm_get_database(struct pm_get *get)
+{
+    return answer_version(get, false);
+}
+
+enum MHD_Result pm_get_previous_database(struct pm_get *get)
+{
+    return answer_version(get, true);
+}

@@ -1,0 +1,87 @@
+/* What the answers share, and whether all is well. */
+#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_routes.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- JSON ---- */
+
+static void add_headers(struct MHD_Response *response, unsigned status)
+{
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+}
+
+enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned status,
+                                    const char *json)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        strlen(json), (void *)(uintptr_t)json, MHD_RESPMEM_MUST_COPY);
+    if (!response)
+        return MHD_NO;
+    add_headers(response, status);
+    const enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static char *error_text(const char *message, const char *field)
+{
+    char *text = NULL;
+    cJSON *object = cJSON_CreateObject();
+    if (object && cJSON_AddStringToObject(object, "error", message) &&
+        (!field || cJSON_AddStringToObject(object, "field", field)))
+        text = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    return text;
+}
+
+enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned status,
+                                     const char *message, const char *field, unsigned retry_seconds)
+{
+    enum MHD_Result result = MHD_NO;
+    char seconds[16];
+    char *text = error_text(message, field);
+    struct MHD_Response *response =
+        text ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY) : NULL;
+    if (response) {
+        add_headers(response, status);
+        if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+            MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, POST");
+        if (retry_seconds > 0) {
+            snprintf(seconds, sizeof(seconds), "%u", retry_seconds);
+            MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
+        }
+        result = MHD_queue_response(connection, status, response);
+        MHD_destroy_response(response);
+    }
+    cJSON_free(text);
+    return result;
+}
+
+enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
+                                     const char *message, unsigned retry_seconds)
+{
+    return pm_http_answer_field(connection, status, message, NULL, retry_seconds);
+}
+
+/* ---- health ---- */
+
+enum MHD_Result pm_get_health(struct pm_get *get)
+{
+    struct pm_service *service = get->service;
+    struct MHD_Connection *connection = get->connection;
+    pthread_mutex_lock(&service->mutex);
+    const bool failed = service->commit_failed;
+    pthread_mutex_unlock(&service->mutex);
+    if (failed)
+        return pm_http_answer_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                                    "the last uploads could not be stored; the log says why", 0);
+    return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"ok\"}");
+}

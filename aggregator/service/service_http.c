@@ -1,0 +1,372 @@
+/* Requests: who may, what for, and the body of an upload. */
+#include "aggregator/service/service_field.h"
+#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_routes.h"
+
+#include "base/clock.h"
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define RETRY_SECONDS 5
+#define FULL_SECONDS 60 /* until somebody may have made space */
+#define CLOSED "the dashboard is closed: it has no tokens (--dashboard-token-file)"
+#define LARGE_PROFILE ((size_t)1 << 20)
+/* A body that is refused while it comes in is read to its end, so that the peer sees why, but no
+ * further than this. */
+#define THROW_AWAY ((size_t)16 << 20)
+#define READ_BEFORE_REFUSING ((size_t)256 << 10)
+
+/* ---- memory ---- */
+
+/* Bytes that the request holds from now on; false when all requests together would hold too much.
+ */
+static bool hold(struct pm_request *request, size_t bytes)
+{
+    struct pm_service *service = request->service;
+    if (bytes > request->held) {
+        const size_t more = bytes - request->held;
+        if (atomic_fetch_add(&service->held, more) + more > service->memory_bytes) {
+            atomic_fetch_sub(&service->held, more);
+            return false;
+        }
+    } else {
+        atomic_fetch_sub(&service->held, request->held - bytes);
+    }
+    request->held = bytes;
+    return true;
+}
+
+static void drop_body(struct pm_request *request)
+{
+    pm_buffer_finish(&request->body);
+    pm_prepared_destroy(request->prepared);
+    request->prepared = NULL;
+    pm_arena_destroy(request->arena);
+    request->arena = NULL;
+    hold(request, 0);
+}
+
+/* field: NULL: the one that the message is about. */
+static void refuse(struct pm_request *request, unsigned status, enum pm_code code,
+                   const char *message, const char *field)
+{
+    drop_body(request);
+    request->state = PM_REQUEST_REFUSED;
+    request->status = status;
+    request->field = field;
+    pm_fail(&request->error, code, "%s", message);
+}
+
+static void refuse_busy(struct pm_request *request)
+{
+    refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT,
+           "too many uploads wait; try again later", "queue");
+}
+
+static bool is_upload(const struct pm_request *request)
+{
+    return request->route && request->route->access == PM_ACCESS_UPLOAD;
+}
+
+/* ---- the answer ---- */
+
+/* After which the client may try again; 0: it is not told. */
+static unsigned retry_seconds(const struct pm_request *request)
+{
+    if (request->retry)
+        return request->retry;
+    switch (request->status) {
+    case MHD_HTTP_TOO_MANY_REQUESTS:
+    case MHD_HTTP_SERVICE_UNAVAILABLE:
+        return RETRY_SECONDS;
+    case MHD_HTTP_INSUFFICIENT_STORAGE:
+        return FULL_SECONDS;
+    default:
+        return 0;
+    }
+}
+
+static enum MHD_Result answer(struct pm_request *request)
+{
+    struct MHD_Connection *connection = request->connection;
+    char field[PM_FIELD_BYTES];
+    pm_peers_set_busy(request->service, connection, true);
+    if (is_upload(request))
+        pm_metrics_count_upload(&request->service->metrics, request->status);
+    if (request->status == MHD_HTTP_OK)
+        return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"counted before\"}");
+    if (request->status != MHD_HTTP_NO_CONTENT) {
+        if (!request->field)
+            pm_field_of(request->error.message, field);
+        return pm_http_answer_field(connection, request->status, request->error.message,
+                                    request->field ? request->field : field,
+                                    retry_seconds(request));
+    }
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return MHD_NO;
+    const enum MHD_Result result = MHD_queue_response(connection, MHD_HTTP_NO_CONTENT, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* ---- uploads ---- */
+
+/* Reading a large profile takes many times its size for a moment: one at a time. */
+static bool read_profile(struct pm_request *request, const struct pm_buffer *bytes,
+                         struct pm_error *error)
+{
+    struct pm_service *service = request->service;
+    const bool large = bytes->size > LARGE_PROFILE;
+    if (large)
+        pthread_mutex_lock(&service->large_mutex);
+    const bool done = pm_profile_decode(bytes->data, bytes->size, &service->limits, request->arena,
+                                        &request->profile, error);
+    if (large)
+        pthread_mutex_unlock(&service->large_mutex);
+    return done;
+}
+
+static bool decode(struct pm_request *request, struct pm_error *error)
+{
+    struct pm_buffer bytes;
+    pm_buffer_init(&bytes, request->service->limits.decompressed_bytes);
+    request->arena = pm_arena_create(0);
+    const bool done =
+        (request->arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory for an upload")) &&
+        pm_decompress(request->body.data, request->body.size, &bytes, error) &&
+        read_profile(request, &bytes, error);
+    pm_buffer_finish(&bytes);
+    /* Without the body, which has the upload's id in it. */
+    if (!done && error->code == PM_ERROR_INPUT && request->profile.game)
+        pm_aggregator_quarantine_add(request->service->aggregator, request->profile.game,
+                                     error->message, NULL, 0);
+    request->prepared =
+        done ? pm_aggregator_prepare(request->service->aggregator, &request->profile, error) : NULL;
+    return request->prepared != NULL;
+}
+
+/* The body is there in full: to the committer with it, or the answer why not. */
+static enum MHD_Result take_upload(struct pm_request *request)
+{
+    struct pm_error error = {0};
+    if (!decode(request, &error)) {
+        const unsigned status = error.code == PM_ERROR_LIMIT    ? MHD_HTTP_CONTENT_TOO_LARGE
+                                : error.code == PM_ERROR_MEMORY ? MHD_HTTP_INTERNAL_SERVER_ERROR
+                                                                : MHD_HTTP_BAD_REQUEST;
+        refuse(request, status, error.code, error.message, NULL);
+        return answer(request);
+    }
+    pm_buffer_finish(&request->body);
+    if (!hold(request, pm_arena_used(request->arena) + pm_prepared_bytes(request->prepared))) {
+        refuse_busy(request);
+        return answer(request);
+    }
+    pm_peers_set_busy(request->service, request->connection, true);
+    if (pm_commit_enqueue(request))
+        return MHD_YES;
+    if (pm_commit_queued(request->service) >= request->service->queue_limit)
+        refuse_busy(request);
+    else
+        refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE, PM_ERROR_STATE, "the service is stopping",
+               "service");
+    return answer(request);
+}
+
+static enum MHD_Result take_data(struct pm_request *request, const char *data, size_t size)
+{
+    if (request->state == PM_REQUEST_READING) {
+        if (size > request->body.cap - request->body.size)
+            refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, PM_ERROR_LIMIT, "the body is too large",
+                   "body");
+        else if (!hold(request, request->body.size + size) ||
+                 !pm_buffer_append(&request->body, data, size))
+            refuse_busy(request);
+        else
+            return MHD_YES;
+    }
+    request->thrown_away += size;
+    return request->thrown_away < THROW_AWAY ? MHD_YES : MHD_NO;
+}
+
+/* The size that the headers promise; 0 when they do not, UINT64_MAX when it is beyond all numbers.
+ */
+static uint64_t promised_size(struct pm_request *request)
+{
+    const char *length = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
+                                                     MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return length ? strtoull(length, NULL, 10) : 0;
+}
+
+/* ---- limits ---- */
+
+/* Of an IPv6 address the network: its owner has all the rest. The size in bytes; 0: none. */
+static size_t address_of(const struct pm_request *request, const void **bytes)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    if (address && address->sa_family == AF_INET) {
+        *bytes = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+        return sizeof(struct in_addr);
+    }
+    if (address && address->sa_family == AF_INET6) {
+        const struct in6_addr *all =
+            &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+        *bytes = IN6_IS_ADDR_V4MAPPED(all) ? &all->s6_addr[12] : all->s6_addr;
+        return IN6_IS_ADDR_V4MAPPED(all) ? 4 : 8;
+    }
+    return 0;
+}
+
+static void refuse_rate(struct pm_request *request, unsigned wait, const char *message,
+                        const char *field)
+{
+    refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT, message, field);
+    request->retry = wait;
+}
+
+/* false: it was refused. */
+static bool within_rate(struct pm_request *request, enum pm_rate_kind kind, const void *name,
+                        size_t size)
+{
+    const unsigned wait =
+        size > 0 ? pm_rates_take(&request->service->rates, kind, name, size, pm_now()) : 0;
+    if (wait > 0 && kind == PM_RATE_TOKEN)
+        refuse_rate(request, wait, "this token uploads too often", "token");
+    else if (wait > 0)
+        refuse_rate(request, wait, "too many uploads come from this address", "address");
+    return wait == 0;
+}
+
+/* May this request have what it asks for? false: it was refused. An address that has named too many
+ * tokens that are not known is not told whether the next one is. */
+static bool has_access(struct pm_request *request, const char *authorization, const char *host)
+{
+    struct pm_service *service = request->service;
+    const struct pm_route *route = request->route;
+    const bool names_token = authorization && !(route && route->access == PM_ACCESS_OPEN);
+    const void *address = NULL;
+    const size_t size = names_token ? address_of(request, &address) : 0;
+    unsigned wait =
+        size > 0 ? pm_rates_wait(&service->rates, PM_RATE_GUESS, address, size, pm_now()) : 0;
+    const unsigned status =
+        wait > 0 ? 0 : pm_route_check_access(service, route, authorization, host);
+    if (status == MHD_HTTP_UNAUTHORIZED && size > 0)
+        wait = pm_rates_take(&service->rates, PM_RATE_GUESS, address, size, pm_now());
+    if (wait > 0)
+        refuse_rate(request, wait, "too many unknown tokens come from this address", "address");
+    else if (status != MHD_HTTP_OK)
+        refuse(request, status, PM_ERROR_STATE,
+               status == MHD_HTTP_UNAUTHORIZED ? "a known bearer token is needed" : CLOSED,
+               "authorization");
+    return request->state != PM_REQUEST_REFUSED;
+}
+
+/* What can be told of an upload from the headers, once its token is known. */
+static void begin_upload(struct pm_request *request, const char *authorization)
+{
+    struct pm_service *service = request->service;
+    uint8_t digest[PM_TOKEN_DIGEST_BYTES];
+    if (service->tokens.asked && pm_tokens_digest(authorization, digest)) {
+        if (!within_rate(request, PM_RATE_TOKEN, digest, sizeof(digest)))
+            return;
+        memcpy(request->source.digest, digest, sizeof(request->source.digest));
+        request->has_source = true;
+    }
+    pm_buffer_init(&request->body, service->limits.compressed_bytes);
+    if (promised_size(request) > service->limits.compressed_bytes)
+        refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, PM_ERROR_LIMIT, "the body is too large",
+               "body");
+    else if (pm_commit_is_overloaded(service) ||
+             atomic_load(&service->held) >= service->memory_bytes)
+        refuse_busy(request);
+}
+
+/* ---- routing ---- */
+
+static bool is_get(const char *method)
+{
+    return strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+}
+
+/* The first call for a request, before its body. */
+static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *connection,
+                             const char *url, const char *method, void **slot)
+{
+    const char *authorization =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    const char *host =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+    struct pm_request *request = calloc(1, sizeof(*request));
+    if (!request)
+        return MHD_NO;
+    request->service = service;
+    request->connection = connection;
+    pm_buffer_init(&request->body, 1);
+    *slot = request;
+    request->route = pm_route_find(url);
+    const bool upload = is_upload(request);
+    const void *address = NULL;
+    const size_t address_size = upload ? address_of(request, &address) : 0;
+    if (!within_rate(request, PM_RATE_ADDRESS, address, address_size) ||
+        !has_access(request, authorization, host))
+        ;
+    else if (upload ? strcmp(method, MHD_HTTP_METHOD_POST) != 0 : !is_get(method))
+        refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, PM_ERROR_STATE, "this path has no such method",
+               "method");
+    else if (upload)
+        begin_upload(request, authorization);
+    /* An answer before the body closes the connection, and a peer that still sends may never see
+     * it. So what is small is read first; a peer that sends much waits for a "100 Continue", or has
+     * itself to blame. */
+    if (request->state == PM_REQUEST_REFUSED && promised_size(request) > READ_BEFORE_REFUSING)
+        return answer(request);
+    return MHD_YES;
+}
+
+enum MHD_Result pm_http_handle(void *user, struct MHD_Connection *connection, const char *url,
+                               const char *method, const char *version, const char *data,
+                               size_t *size, void **slot)
+{
+    struct pm_service *service = user;
+    struct pm_request *request = *slot;
+    (void)version;
+    if (!request)
+        return begin(service, connection, url, method, slot);
+    if (*size > 0) {
+        atomic_fetch_add(&service->metrics.body_bytes, *size);
+        const enum MHD_Result result = take_data(request, data, *size);
+        *size = 0;
+        return result;
+    }
+    if (request->state != PM_REQUEST_READING)
+        return answer(request);
+    if (is_upload(request))
+        return take_upload(request);
+    pm_peers_set_busy(service, connection, true);
+    return pm_route_answer(service, connection, request->route, url);
+}
+
+void pm_http_completed(void *user, struct MHD_Connection *connection, void **slot,
+                       enum MHD_RequestTerminationCode code)
+{
+    struct pm_service *service = user;
+    struct pm_request *request = *slot;
+    (void)code;
+    if (!request)
+        return;
+    *slot = NULL;
+    pm_peers_set_busy(service, connection, false);
+    drop_body(request);
+    if (request->state == PM_REQUEST_COMMITTED) {
+        pthread_mutex_lock(&service->mutex);
+        service->unanswered--;
+        pthread_cond_broadcast(&service->answered);
+        pthread_mutex_unlock(&service->mutex);
+    }
+    free(request);
+}

@@ -1,0 +1,215 @@
+/* What the files of the service share. */
+#pragma once
+
+#include "aggregator/service/service.h"
+#include "aggregator/service/service_bodies.h"
+#include "aggregator/service/service_metrics.h"
+#include "aggregator/service/service_model.h"
+#include "aggregator/service/service_rates.h"
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define PM_TOKEN_DIGEST_BYTES 32
+
+enum pm_request_state {
+    PM_REQUEST_READING,   /* its body comes in */
+    PM_REQUEST_REFUSED,   /* its body is thrown away; then `status` is the answer */
+    PM_REQUEST_SUSPENDED, /* the committer has it */
+    PM_REQUEST_COMMITTED, /* `status` is the answer */
+};
+
+/* One request. Belongs to the connection's thread, but for the committer's while it is suspended.
+ */
+struct pm_request {
+    struct pm_service *service;
+    struct MHD_Connection *connection;
+    const struct pm_route *route; /* NULL: there is nothing at its path */
+    struct pm_request *next;      /* in the queue */
+    enum pm_request_state state;
+    unsigned status;       /* HTTP */
+    struct pm_error error; /* what the body of a failure says */
+    const char *field;     /* and what it names as the field; NULL: what the error is about */
+    unsigned retry;        /* seconds, for Retry-After; 0: what the status asks for */
+    struct pm_buffer body;
+    size_t thrown_away; /* bytes of body */
+    size_t held;        /* bytes it has of the service's memory */
+    struct pm_arena *arena;
+    struct pm_profile profile; /* memory is the arena's */
+    struct pm_prepared *prepared;
+    struct pm_ingest_source source;
+    bool has_source;   /* it came with a token that was asked for */
+    int64_t queued_at; /* nanoseconds, monotonic */
+};
+
+/* One connection; a list under the service's mutex. */
+struct pm_peer {
+    struct pm_peer *next, *previous;
+    int fd;
+    struct pm_credentials *credentials; /* a reference; NULL: without TLS */
+    bool busy;     /* a request is there in full and is being answered */
+    int64_t since; /* seconds, monotonic: when `busy` changed */
+};
+
+/* Bearer tokens, by their digests, sorted. */
+struct pm_token_list {
+    uint8_t (*digests)[PM_TOKEN_DIGEST_BYTES];
+    size_t count, room;
+};
+
+/* Those that are in use. */
+struct pm_tokens {
+    bool asked; /* else nobody needs one; set before the service serves */
+    pthread_mutex_t mutex;
+    struct pm_token_list list; /* under the mutex */
+};
+
+struct pm_credentials; /* a certificate and its key, shared by connections (service_tls.c) */
+
+struct pm_service {
+    struct pm_aggregator *aggregator;
+    struct pm_log *log;
+    struct pm_profile_limits limits;
+    uint32_t queue_limit, curate_seconds, request_seconds, connection_limit;
+    struct pm_rates rates;
+    size_t memory_bytes;
+    struct MHD_Daemon *daemon;
+    uint16_t port;
+    struct pm_tokens tokens;  /* who may upload, and pull databases */
+    struct pm_tokens readers; /* who may see the dashboard; these may pull databases too */
+    bool closed;              /* without readers nobody may see the dashboard */
+    /* Copies; NULL: there is none. What they name is read again by pm_service_reload. */
+    char *token_file, *dashboard_token_file, *certificate_file, *key_file;
+    struct pm_credentials *first_credentials; /* of the start: the daemon points into them */
+    struct pm_metrics metrics;
+    struct pm_models models;
+    atomic_size_t held;      /* bytes that requests hold */
+
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t queue_changed, stop_changed, answered;
+    struct pm_request *first, *last;
+    uint32_t queued;
+    uint32_t unanswered; /* requests that were queued and are not completed */
+    bool stopping, commit_failed;
+    struct pm_error commit_error;
+    struct pm_peer *peers;
+    uint32_t peer_count;
+    struct pm_credentials *credentials; /* of who connects from now on; NULL: without TLS */
+
+    pthread_mutex_t large_mutex; /* held while a large upload is read */
+
+    struct pm_bodies bodies;
+
+    pthread_t committer, curator, folder, sweeper;
+    bool committer_runs, curator_runs, folder_runs, sweeper_runs;
+};
+
+/* A socket that listens on the address, or -1; PM_ERROR_STATE when it is taken. */
+int pm_service_listen(const struct pm_service_info *info, struct pm_error *error);
+
+int64_t pm_service_now(void); /* seconds, monotonic */
+
+/* ---- service_tokens.c ---- */
+
+/* One a line; a bad line is named as "path:line". On failure the list is empty. */
+bool pm_token_list_load(struct pm_token_list *list, const char *path, struct pm_error *error);
+void pm_token_list_finish(struct pm_token_list *list);
+
+void pm_tokens_init(struct pm_tokens *tokens);
+void pm_tokens_finish(struct pm_tokens *tokens);
+struct pm_tokens_changed {
+    size_t count, added, gone;
+};
+/* Those of the file are the ones in use from now on; on failure those before stay. One thread at a
+ * time. */
+bool pm_tokens_read(struct pm_tokens *tokens, const char *path, struct pm_tokens_changed *changed,
+                    struct pm_error *error);
+/* authorization: the header's value, or NULL. false: it has no bearer token. */
+bool pm_tokens_digest(const char *authorization, uint8_t digest[static PM_TOKEN_DIGEST_BYTES]);
+bool pm_tokens_allow(struct pm_tokens *tokens, const char *authorization);
+
+/* ---- service_tls.c ---- */
+
+/* With one reference. NULL: PM_ERROR_IO, a file cannot be read; PM_ERROR_INPUT: they are not what
+ * they should be, or do not belong together. The message names the files. */
+struct pm_credentials *pm_credentials_load(const char *certificate_file, const char *key_file,
+                                           struct pm_error *error);
+/* The same from PEM texts, which are copied. */
+struct pm_credentials *pm_credentials_make(const char *certificate, const char *key,
+                                           struct pm_error *error);
+/* Any thread. NULL is allowed. */
+struct pm_credentials *pm_credentials_share(struct pm_credentials *credentials);
+void pm_credentials_drop(struct pm_credentials *credentials);
+/* PEM, as long as there is a reference. */
+const char *pm_credentials_certificate(const struct pm_credentials *credentials);
+const char *pm_credentials_key(const struct pm_credentials *credentials);
+/* When certificate `i` of the chain, the server's own first, is valid: false: there are no more. */
+bool pm_credentials_dates(const struct pm_credentials *credentials, unsigned i, time_t *from,
+                          time_t *until);
+/* What a connection that was just accepted shall show. */
+void pm_credentials_use(const struct pm_credentials *credentials,
+                        struct MHD_Connection *connection);
+
+/* ---- service_files.c ---- */
+
+bool pm_files_read(struct pm_service *service, const struct pm_service_info *info,
+                   struct pm_error *error);
+void pm_files_finish(struct pm_service *service);
+
+/* ---- service_commit.c ---- */
+
+/* Suspends the request's connection and queues it; false when the service is stopping, or the queue
+ * is full. */
+bool pm_commit_enqueue(struct pm_request *request);
+/* How many wait. */
+uint32_t pm_commit_queued(struct pm_service *service);
+/* Do so many wait, or the first of them for so long, that another one had better not come? */
+bool pm_commit_is_overloaded(struct pm_service *service);
+/* The committer's thread: commits groups until the service stops and nothing is left. */
+void *pm_commit_run(void *service);
+
+/* ---- service_curate.c ---- */
+
+/* The curator's thread: curates the games that have new uploads, now and then, until the service
+ * stops. */
+void *pm_curate_run(void *service);
+
+/* ---- service_upkeep.c ---- */
+
+/* The threads that fold samples, and look after peers. */
+void *pm_fold_run(void *service);
+void *pm_sweep_run(void *service);
+
+/* ---- service_http.c ---- */
+
+enum MHD_Result pm_http_handle(void *service, struct MHD_Connection *connection, const char *url,
+                               const char *method, const char *version, const char *data,
+                               size_t *size, void **request);
+void pm_http_completed(void *service, struct MHD_Connection *connection, void **request,
+                       enum MHD_RequestTerminationCode code);
+
+/* ---- service_get.c: what the answers share ---- */
+
+/* Queues {"error": message} with this status; with "field" where field is not NULL. retry_seconds:
+ * for Retry-After; 0: none. */
+enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned status,
+                                     const char *message, const char *field,
+                                     unsigned retry_seconds);
+enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
+                                     const char *message, unsigned retry_seconds);
+/* Does If-None-Match name this ETag? condition: the header's value, or NULL (RFC 9110, 13.1.2: a
+ * list of entity tags, or *; the weak comparison). */
+bool pm_http_matches(const char *condition, const char *etag);
+/* Queues a JSON text, which is copied. */
+enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned status,
+                                    const char *json);
+
+/* ---- service_peers.c ---- */
+
+void pm_peers_notify(void *service, struct MHD_Connection *connection, void **peer,
+                     enum MHD_ConnectionNotificationCode code);
+void pm_peers_set_busy(struct pm_service *service, struct MHD_Connection *connection, bool busy);
+/* Cuts off who takes too long; when connections run out, who has taken longest. Call about once a
+ * second. */
+void pm_peers_sweep(struct pm_service *service);

@@ -1,0 +1,261 @@
+#include "aggregator/statistics/estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an unbounded ratio's floor stands for: see the header. */
+#define IMAGINED 2.0
+#define IMAGINED_LEAST 0.5
+/* A log-normal distribution's skewness over s/r, where s is small. */
+#define SKEWNESS 3.0
+
+/* The clusters of an estimate, each weighing u. */
+struct sample {
+    double clusters; /* effective: (Σu)² / Σu² */
+    double lopsided; /* Σu Σu³ / (Σu²)²: how many times as skewed as that of so many equal ones */
+    double variance; /* of a cluster */
+};
+
+static void interval(const struct sample *sample, double estimate, bool bounded, double *low,
+                     double *high)
+{
+    const double clusters = sample->clusters, variance = sample->variance;
+    const double t = pm_student_quantile(clusters - 1);
+    if (bounded) {
+        const double imagined = t * t, all = clusters + imagined;
+        const double center = (clusters * estimate + imagined / 2) / all;
+        const double square = (clusters * (variance + estimate * estimate) + imagined / 2) / all;
+        const double half = t * sqrt(fmax(square - center * center, 0) / all);
+        *low = fmax(center - half, 0);
+        *high = fmin(center + half, 1);
+    } else {
+        const double far = fmax(estimate, IMAGINED_LEAST), all = clusters + IMAGINED;
+        const double center = (clusters * estimate + IMAGINED * far) / all;
+        const double error = sqrt(variance / clusters + IMAGINED * far * far / (all * all));
+        const double skewness = SKEWNESS * sample->lopsided * error / center;
+        *low = fmax(center - t * error, 0);
+        *high = center + t * error * (1 + skewness * (t / 3 + 1 / (6 * t)));
+    }
+    *low = fmin(*low, estimate);
+    *high = fmax(*high, estimate);
+}
+
+/* ---- how much is believed ---- */
+
+/* What a cell's clusters are on average, and how much they weigh all together. */
+struct level {
+    long double value, w;
+};
+
+static int compare_levels(const void *a, const void *b)
+{
+    const struct level *left = a, *right = b;
+    return (left->value < right->value) - (left->value > right->value);
+}
+
+/* The cap K that is PM_ESTIMATE_BELIEVED times the mean of min(value, K). Sorts the levels. */
+static long double find_cap(struct level *levels, size_t count)
+{
+    long double w = 0, sum = 0, largest = 0, above = 0;
+    for (size_t i = 0; i < count; i++) {
+        w += levels[i].w;
+        sum += levels[i].w * levels[i].value;
+        largest = fmaxl(largest, levels[i].value);
+    }
+    if (largest * w <= PM_ESTIMATE_BELIEVED * sum)
+        return PM_ESTIMATE_BELIEVED * sum / w;
+    qsort(levels, count, sizeof(*levels), compare_levels);
+    long double level = largest;
+    for (size_t i = 0; i < count; i++) {
+        /* With all before this one brought down to it, is it still not above its cap? Then K lies
+         * between them and it. */
+        if (i > 0 && PM_ESTIMATE_BELIEVED * (sum + above * levels[i].value) >= w * levels[i].value)
+            break;
+        level = levels[i].value;
+        sum -= levels[i].w * level;
+        above += levels[i].w;
+    }
+    const long double left = w - PM_ESTIMATE_BELIEVED * above;
+    return left > 0 ? fminl(PM_ESTIMATE_BELIEVED * fmaxl(sum, 0) / left, level) : level;
+}
+
+struct caps {
+    long double size, ratio; /* of x; of r */
+};
+
+static struct caps find_caps(const struct pm_aged_cell *cells, size_t count)
+{
+    struct level levels[PM_CELL_CLASSES];
+    struct caps caps = {.ratio = INFINITY};
+    for (size_t i = 0; i < count; i++)
+        levels[i] = (struct level){cells[i].x / cells[i].w, cells[i].w};
+    caps.size = find_cap(levels, count);
+    /* Cells are ordered by height: without a high one nothing is above what is usual. */
+    if (pm_cell_height(cells[count - 1].key) > 0) {
+        for (size_t i = 0; i < count; i++)
+            levels[i] = (struct level){cells[i].r / cells[i].w, cells[i].w};
+        caps.ratio = fmaxl(find_cap(levels, count), PM_RATIO_USUAL);
+    }
+    return caps;
+}
+
+/* ---- estimates ---- */
+
+/* A measure's cells, brought down to the caps, and added up. */
+struct sums {
+    long double w, ww, r, wwr, wwrr; /* as in struct pm_aged_cell; of r at most the cap */
+    long double v, vr, vv;           /* Σwv, Σwvr, Σw²v² */
+    long double vvr, vvrr;           /* Σw²v²r, Σw²v²r² */
+    long double www, vvv;            /* Σw³, Σw³v³ */
+};
+
+/* v: x, but where a cluster of that size could be above the cap, what the cell's are on average,
+ * at most the cap: so that none of them is above it. */
+static void add_cell(struct sums *sums, const struct pm_aged_cell *cell, const struct caps *caps)
+{
+    const long double x = cell->x / cell->w, mean = cell->r / cell->w;
+    const bool whole = ldexpl(1, 2 * (int)pm_cell_size(cell->key) + 2) <= caps->size;
+    const bool high = mean > caps->ratio;
+    const long double v = fminl(x, caps->size);
+    const long double r = high ? cell->w * caps->ratio : cell->r;
+    const long double wwr = high ? cell->ww * caps->ratio : cell->wwr;
+    const long double wwrr = high ? cell->ww * caps->ratio * caps->ratio : cell->wwrr;
+    const long double square = whole ? cell->xx / cell->ww : v * v;
+    const long double size = whole ? cell->x : cell->w * v, sizes = cell->ww * square;
+    sums->w += cell->w;
+    sums->ww += cell->ww;
+    sums->r += r;
+    sums->wwr += wwr;
+    sums->wwrr += wwrr;
+    sums->v += size;
+    sums->vr += !whole ? v * r : high ? cell->x * caps->ratio : cell->y;
+    sums->vv += sizes;
+    sums->vvr += wwr * square;
+    sums->vvrr += wwrr * square;
+    /* At least so much (Cauchy and Schwarz), and in one cell not much more. */
+    sums->www += cell->ww / cell->w * cell->ww;
+    sums->vvv += sizes / size * sizes;
+}
+
+/* Σ(value - mean)², the sums being Σ1, Σvalue and Σvalue². */
+static long double spread(long double ones, long double values, long double squares,
+                          long double mean)
+{
+    return fmaxl(squares - 2 * mean * values + mean * mean * ones, 0);
+}
+
+struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count, uint64_t clusters,
+                                  bool bounded)
+{
+    struct pm_ratio out = {.mean_high = 1, .ratio_high = 1};
+    struct sums sums = {0};
+    if (count == 0)
+        return out;
+    const struct caps caps = find_caps(cells, count);
+    for (size_t i = 0; i < count; i++)
+        add_cell(&sums, &cells[i], &caps);
+    /* long double: the differences of large sums below keep half of its 64 bits. */
+    const long double n = (long double)clusters;
+    const long double equal = fminl(fmaxl(sums.w / sums.ww * sums.w, 1), n);
+    const long double effective = fminl(fmaxl(sums.v / sums.vv * sums.v, 1), n);
+    const long double mean = sums.r / sums.w, ratio = sums.vr / sums.v;
+
+    struct sample equals = {
+        .clusters = (double)equal,
+        .lopsided = (double)(sums.www / sums.ww * (sums.w / sums.ww)),
+    };
+    struct sample sized = {
+        .clusters = (double)effective,
+        .lopsided = (double)(sums.vvv / sums.vv * (sums.v / sums.vv)),
+    };
+    if (equal > 1) {
+        equals.variance = (double)(equal * equal / (equal - 1) *
+                                   (spread(sums.ww, sums.wwr, sums.wwrr, mean) / sums.w / sums.w));
+        sized.variance = (double)(effective * equal / (equal - 1) *
+                                  (spread(sums.vv, sums.vvr, sums.vvrr, ratio) / sums.v / sums.v));
+    }
+    out.clusters = clusters > UINT32_MAX ? UINT32_MAX : (uint32_t)clusters;
+    out.mean = (double)mean;
+    out.ratio = (double)ratio;
+    interval(&equals, out.mean, bounded, &out.mean_low, &out.mean_high);
+    interval(&sized, out.ratio, bounded, &out.ratio_low, &out.ratio_high);
+    return out;
+}
+
+bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
+                           double relative)
+{
+    const double half = (high - low) / 2;
+    return half <= absolute || half <= relative * estimate;
+}
+
+bool pm_estimate_is_share(enum pm_kind kind, unsigned measure)
+{
+    return kind == PM_KIND_ZERO ? measure == PM_MEASURE_ZERO
+                                : kind == PM_KIND_BLOCK && measure == PM_MEASURE_UNIFORM;
+}
+
+static uint32_t clamp(uint64_t value)
+{
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+/* A block that runs at most once per invocation may still be entered by several parts of one
+ * subgroup, one after the other: then the share of subgroups is above 1, and no share. */
+static bool is_bounded(enum pm_kind kind, unsigned measure, bool once, bool above_one)
+{
+    return (once || pm_estimate_is_share(kind, measure)) && !above_one;
+}
+
+/* The end of the cells from `first` on that are of this measure of this point. */
+static size_t end_of(const struct pm_aged *aged, size_t first, uint32_t point, unsigned measure)
+{
+    const uint64_t end = pm_cell_key(point, measure + 1, 0);
+    while (first < aged->cell_count && aged->cells[first].key < end)
+        first++;
+    return first;
+}
+
+static size_t first_of(const struct pm_aged *aged, uint32_t point)
+{
+    return pm_cell_lower_bound(aged->cells, sizeof(*aged->cells), aged->cell_count,
+                               pm_cell_key(point, 0, 0));
+}
+
+void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
+                            struct pm_point_estimate *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->calls = clamp(point->calls);
+    out->sessions = clamp(point->sessions);
+    const bool once = pm_aged_is_at_most_once(aged, point->point);
+    size_t at = first_of(aged, point->point);
+    for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
+        const struct pm_aged_measure *measure = &point->measures[i];
+        const size_t end = end_of(aged, at, point->point, i);
+        out->measures[i] = pm_estimate_cells(aged->cells + at, end - at, measure->n,
+                                             is_bounded(aged->kind, i, once, measure->above_one));
+        at = end;
+    }
+}
+
+void pm_estimate_point(const struct pm_statistics *statistics,
+                       const struct pm_point_statistics *point, struct pm_point_estimate *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->calls = clamp(point->calls);
+    out->sessions = clamp(point->sessions);
+    const bool once = pm_statistics_is_at_most_once(statistics, point->point);
+    for (unsigned i = 0; i < pm_measure_count(statistics->kind); i++) {
+        struct pm_aged_cell aged[PM_CELL_CLASSES];
+        const struct pm_measure_counts *counts = &point->measures[i];
+        size_t count;
+        const struct pm_cell *cells = pm_statistics_cells(statistics, point->point, i, &count);
+        for (size_t j = 0; j < count; j++)
+            aged[j] = pm_aged_cell_of(&cells[j]);
+        out->measures[i] =
+            pm_estimate_cells(aged, count, counts->n,
+                              is_bounded(statistics->kind, i, once, pm_counts_above_one(counts)));
+    }
+}

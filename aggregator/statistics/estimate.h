@@ -1,0 +1,78 @@
+/*
+ * Estimates from statistics: the mean of ratios and the ratio of sums, each with a 95 % interval
+ * (DESIGN, Contracts: Estimates; the paper's section 3.4 asks for "reasonable confidence in each
+ * point's estimated value").
+ *
+ * The clusters are the sample: calls of one session are not independent, so their number plays no
+ * part. The variance is that between clusters: for the mean the sample variance of r, for the ratio
+ * of sums the linearized one, n/(n-1) Σx²(r - R)² / (Σx)², over Kish's effective number of clusters
+ * m = (Σx)²/Σx² (a three-pixel draw beside a full screen is hardly a second cluster). Quantiles are
+ * Student's, with m - 1 degrees of freedom.
+ *
+ * How large x is, and in a loop r, is what an upload says. So that no client can own the ratio of
+ * sums, no cluster weighs more in it than 16 times the average one: instead of x it weighs v =
+ * min(x, K), where K = 16 Σv / n. c of n clusters then have at most 16 c/n of it, whatever they
+ * claim; of the mean of ratios they have c/n. Where that leaves sizes as they are, v is x. Else the
+ * few that are larger than K count for less than they ought to, and the estimate is off by (share
+ * of x that is above K) times (what r is there minus what it is elsewhere). In the same way no r is
+ * above 16 times the mean of what is left of r, or 16 where that is more: so c clusters move the
+ * mean of ratios of a loop by at most 64 c/n of itself or 64 c/n. (64 and not 16: of r the cells
+ * know within 4 times how large one is.)
+ *
+ * Clusters of several days are weighted by their age (ageing.h), w = 2^(-age / half-life). The mean
+ * of ratios is then r̄ = Σwr / Σw, its effective number of clusters Kish's k = (Σw)² / Σw², its
+ * variance k/(k-1) Σw²(r - r̄)² / (Σw)²; the ratio of sums R = Σwvr / Σwv, m = (Σwv)² / Σw²v², its
+ * variance k/(k-1) Σw²v²(r - R)² / (Σwv)², and K = 16 Σwv / Σw. With equal weights these are the
+ * formulas above. In one cell x² and (r - R)² are taken as independent. The squared weights take
+ * the variance as each day has it (they need not be alike); what the intervals speak of is the
+ * population as the weights see it.
+ *
+ * What was never seen is the danger: twenty equal samples have no variance, and still one session
+ * in ten may be different. So some clusters are imagined beside the m seen:
+ * - bounded ratios (r cannot be above 1): t²/2 at 0 and t²/2 at 1. For samples of zeros and ones
+ * that is Agresti and Coull's interval, with t for z; it stays in [0, 1], and narrows as 1/n for
+ * equal samples ("rule of three").
+ * - unbounded ones (loop counts): the variance that two clusters far off by max(r, 1/2) would add;
+ * and the upper end is moved out as Johnson's modified t (1978) does for the skewness of a
+ * log-normal distribution, 3 s/r, since loop counts are skewed to the right: times what unequal
+ * weights u (w, or wv) add to that of their mean, Σu Σu³ / (Σu²)². The lower end is left where a
+ * symmetric distribution has it. The price is that intervals of populations that truly vary little
+ * are too wide while there are few clusters. The simulation in tests/aggregator/test_estimate.c
+ * shows both.
+ *
+ * A point is published when its intervals are first narrow (aggregator.h), which makes them those
+ * of a sequential sample (Chow and Robbins 1965): what is narrow by chance stops first. The smaller
+ * variance that a skewed population shows where its mean comes out too low is what costs coverage
+ * then, and what the above allows for; `population published` (bench) measures it.
+ *
+ * Thread safety: no state; any thread.
+ */
+#pragma once
+
+#include "aggregator/statistics/ageing.h"
+#include "base/paired.h"
+#include "profile/database.h"
+
+/* How many times the average one cluster is believed to be at most. */
+#define PM_ESTIMATE_BELIEVED 16
+
+/* Both means of one measure's cells, ascending, with their intervals; clusters: in them, each
+ * counted once. Without cells: 0, with [0, 1]. All finite. */
+struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count, uint64_t clusters,
+                                  bool bounded);
+
+/* The interval's half is at most absolute, or at most relative times the estimate. */
+bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
+                           double relative);
+
+/* Is the measure a share of the point's own runs: uniform lanes of lanes, zero writes of writes? */
+bool pm_estimate_is_share(enum pm_kind kind, unsigned measure);
+
+/* The estimates of all measures. A measure is bounded when nothing above 1 was ever seen and it is
+ * a share or every upload said that the point runs at most once. */
+void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
+                            struct pm_point_estimate *out);
+
+/* The same of one statistics, every cluster weighing the same. */
+void pm_estimate_point(const struct pm_statistics *statistics,
+                       const struct pm_point_statistics *point, struct pm_point_estimate *out);

@@ -1,0 +1,248 @@
+/*
+ * What the files of the SQLite storage share. Connections: one writer, and as many readers as read
+ * at the same time, kept for the next. SQLite's own locks are off (SQLITE_OPEN_NOMUTEX): a
+ * connection has one user at a time.
+ */
+#pragma once
+
+#include "aggregator/storage/storage.h"
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#define PM_SQLITE_IDLE_READERS 4
+#define PM_SQLITE_ENVIRONMENT_BYTES 20
+
+enum pm_sqlite_statement {
+    PM_SQLITE_BEGIN,
+    PM_SQLITE_COMMIT,
+    PM_SQLITE_ROLLBACK,
+    PM_SQLITE_ADD_UPLOAD_ID,
+    PM_SQLITE_ADD_UPLOADS,
+    PM_SQLITE_COUNT_SCENE,
+    PM_SQLITE_ADD_SCENE,
+    PM_SQLITE_FIND_SCENE,
+    PM_SQLITE_FIND_SPACE,
+    PM_SQLITE_PUT_SPACE,
+    PM_SQLITE_ADD_BLOB,
+    PM_SQLITE_ADD_SAMPLES,
+    PM_SQLITE_DELETE_SAMPLES,
+    PM_SQLITE_DATA_VERSION,
+    PM_SQLITE_FIND_BODY,
+    PM_SQLITE_PUT_PART,
+    PM_SQLITE_PUT_DATABASE,
+    PM_SQLITE_SWEEP_BODIES,
+    PM_SQLITE_ADD_COVERAGE,
+    PM_SQLITE_THIN_COVERAGE,
+    PM_SQLITE_ADD_ORIGIN,
+    /* Those of storage_sqlite_upkeep.c. */
+    PM_SQLITE_FIND_CLAIMS,
+    PM_SQLITE_PUT_CLAIM,
+    PM_SQLITE_DROP_CLAIM,
+    PM_SQLITE_FORGET_BLOBS,
+    PM_SQLITE_REPLACE_SPACE,
+    PM_SQLITE_PUT_ORIGINAL,
+    PM_SQLITE_ADD_QUARANTINED,
+    PM_SQLITE_QUARANTINE_SIZE,
+    PM_SQLITE_DROP_QUARANTINED,
+    PM_SQLITE_PRUNE_BLOBS,
+    PM_SQLITE_PRUNE_IDS,
+    PM_SQLITE_PRUNE_SPACES,
+    PM_SQLITE_PRUNE_CLAIMS,
+    PM_SQLITE_PRUNE_ORIGINALS,
+    PM_SQLITE_PRUNE_SCENES,
+    PM_SQLITE_PRUNE_QUARANTINE,
+    PM_SQLITE_PRUNE_COVERAGE,
+    PM_SQLITE_EMPTY_SPACES,
+    PM_SQLITE_EMPTY_CLAIMS,
+    PM_SQLITE_EMPTY_ORIGINALS,
+    PM_SQLITE_EMPTY_SCENES,
+    PM_SQLITE_EMPTY_COVERAGE,
+    PM_SQLITE_EMPTY_DATABASES,
+    PM_SQLITE_EMPTY_ORIGINS,
+    PM_SQLITE_EMPTY_GAMES,
+    PM_SQLITE_EMPTY_BODIES,
+    PM_SQLITE_BLANK_MARKS,
+    PM_SQLITE_STATEMENTS
+};
+struct pm_sqlite_space;
+
+struct pm_sqlite {
+    struct pm_storage storage; /* first */
+    char *path;
+    pm_storage_merge merge;
+    sqlite3 *writer;
+    sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
+    struct pm_error merge_error;    /* why the merge function failed; code PM_OK: it did not */
+    bool lazy;                      /* the writer's commits do not wait for the disk */
+    int64_t data_version;           /* changes when another connection writes */
+    struct pm_sqlite_space *spaces; /* storage_sqlite_spaces.c */
+    uint64_t spaces_seed;
+    atomic_int_fast64_t hurry; /* pm_now(): when nobody waits for another process any more */
+    uint32_t patience;         /* milliseconds that the writer waits for one */
+    bool full;    /* a write of this transaction found no space */
+    bool dropped; /* this transaction deletes what shall not be left in the log either */
+    pthread_mutex_t readers_mutex;
+    sqlite3 *readers[PM_SQLITE_IDLE_READERS]; /* under readers_mutex: idle connections */
+    size_t reader_count;
+};
+
+/* Fills *error from the connection's last error and returns false. what: what was being done. */
+bool pm_sqlite_fail(const char *path, sqlite3 *db, const char *what, struct pm_error *error);
+
+/* ---- storage_sqlite_statements.c ---- */
+
+/* The writer's statement; NULL on failure. */
+sqlite3_stmt *pm_sqlite_prepared(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
+                                 struct pm_error *error);
+
+/* Bind without a copy: the statement must have run before these go. SQLite's code. */
+int pm_sqlite_bind_text(sqlite3_stmt *statement, int at, const char *text);
+int pm_sqlite_bind_blob(sqlite3_stmt *statement, int at, const void *data, size_t size);
+int pm_sqlite_bind_key(sqlite3_stmt *statement, int at, const struct pm_shader_key *key);
+/* SQLite's integers are signed; counts beyond are not reached by counting. */
+int pm_sqlite_bind_count(sqlite3_stmt *statement, int at, uint64_t count);
+/* SQLITE_OK when all are; they are few, so one after the other has been done by then. */
+#define PM_SQLITE_BOUND(...)                                                                       \
+    pm_sqlite_bound((const int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
+int pm_sqlite_bound(const int *codes, size_t count);
+
+/* Runs the statement, which can be used again then. bound: SQLITE_OK, or why it could not be bound.
+ * row: shown each row, false to stop; NULL: there are none to see. */
+typedef bool (*pm_sqlite_row)(void *user, sqlite3_stmt *statement, struct pm_error *error);
+bool pm_sqlite_visit(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound,
+                     pm_sqlite_row row, void *user, struct pm_error *error);
+/* The same where one number is wanted at most: the row's first column goes to *value, if it is not
+ * NULL; without a row *value stays. */
+bool pm_sqlite_run(struct pm_sqlite *sqlite, sqlite3_stmt *statement, int bound, int64_t *value,
+                   struct pm_error *error);
+
+/* ---- storage_sqlite_log.c ---- */
+
+#define PM_SQLITE_PAGE_BYTES 8192 /* of files that this program makes */
+
+/* From now on the writer's log is written back when it is large, or space is short. */
+void pm_sqlite_log_init(struct pm_sqlite *sqlite);
+/* Writes back what can be, and gives the log's space back. */
+void pm_sqlite_log_shrink(struct pm_sqlite *sqlite);
+/* After something was deleted: the log holds pages as they were before. Waits only a moment for who
+ * reads the log, since nobody else can write meanwhile; if that is not enough, the last connection to
+ * close removes the log, or what is written next takes its place. */
+void pm_sqlite_log_empty(struct pm_sqlite *sqlite);
+
+/* A connection that reads; give it back. NULL on failure. */
+sqlite3 *pm_sqlite_take_reader(struct pm_sqlite *sqlite, struct pm_error *error);
+/* For another process, no longer than the storage lets it. */
+void pm_sqlite_let_reader_wait(struct pm_sqlite *sqlite, sqlite3 *db);
+void pm_sqlite_give_reader(struct pm_sqlite *sqlite, sqlite3 *db);
+
+/* What is known of numbers of points, in memory, so that an upload's shaders need not each be
+ * looked up (storage_sqlite_spaces.c). 0: it is not known here. */
+uint32_t pm_sqlite_spaces_find(const struct pm_sqlite *sqlite, const char *game,
+                               const struct pm_shader_key *key, enum pm_kind kind);
+void pm_sqlite_spaces_remember(struct pm_sqlite *sqlite, const char *game,
+                               const struct pm_shader_key *key, enum pm_kind kind, uint32_t space);
+void pm_sqlite_spaces_forget(struct pm_sqlite *sqlite);
+
+/* Samples that wait (storage_sqlite_samples.c). */
+bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_samples *row,
+                           struct pm_error *error);
+bool pm_sqlite_delete_samples(struct pm_storage *storage, const char *game, unsigned part,
+                              uint64_t row, uint64_t *deleted, struct pm_error *error);
+bool pm_sqlite_read_samples(struct pm_storage *storage, const char *game, unsigned part,
+                            size_t bytes, pm_storage_visit_samples visit, void *user,
+                            struct pm_error *error);
+bool pm_sqlite_list_samples(struct pm_storage *storage, const char *game,
+                            pm_storage_visit_part visit, void *user, struct pm_error *error);
+
+/* How long another process may hold what is needed. */
+#define PM_SQLITE_BUSY_MILLISECONDS 10000
+
+/* NULL on failure. Waits as long for another process. */
+sqlite3 *pm_sqlite_connect(const char *path, int flags, struct pm_error *error);
+
+/* Creates or checks the schema of a fresh connection. */
+bool pm_sqlite_prepare_schema(const char *path, sqlite3 *db, struct pm_error *error);
+
+/* The schema of the file; 0: it is empty. Refuses a file that is not ours or newer. */
+bool pm_sqlite_read_version(const char *path, sqlite3 *db, int64_t *version,
+                            struct pm_error *error);
+
+/* The schema that this program writes. */
+int64_t pm_sqlite_newest_version(void);
+
+/* Big-endian, so that SQLite sorts environments as their fields sort. */
+void pm_sqlite_pack_environment(const struct pm_environment *environment,
+                                uint8_t out[static PM_SQLITE_ENVIRONMENT_BYTES]);
+bool pm_sqlite_unpack_environment(const void *data, int size, struct pm_environment *environment);
+
+/* Deletes bodies that no database names. */
+#define PM_SQLITE_SWEEP                                                                            \
+    "DELETE FROM bodies WHERE etag NOT IN (SELECT etag FROM databases"                             \
+    " UNION ALL SELECT previous_etag FROM databases WHERE previous_etag IS NOT NULL)"
+
+/* Publishing (storage_sqlite_databases.c). */
+bool pm_sqlite_put_part(struct pm_storage *storage, const char *etag, uint32_t part,
+                        const void *data, size_t size, struct pm_error *error);
+bool pm_sqlite_put_database(struct pm_storage *storage, const char *game, const char *scene,
+                            const char *etag, size_t size, struct pm_error *error);
+
+/* Deletes (storage_sqlite_drop.c). */
+bool pm_sqlite_drop(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
+                    uint64_t *blobs, struct pm_error *error);
+
+/* The read functions (storage_sqlite_read.c). */
+bool pm_sqlite_read_shader(struct pm_storage *storage, const char *game,
+                           const struct pm_shader_key *key, pm_storage_visit_blob visit, void *user,
+                           struct pm_error *error);
+bool pm_sqlite_read_bytes(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error);
+bool pm_sqlite_read_game(struct pm_storage *storage, const char *game, const char *scene,
+                         pm_storage_visit_blob visit, void *user, struct pm_error *error);
+bool pm_sqlite_count_games(struct pm_storage *storage, uint64_t *games, struct pm_error *error);
+bool pm_sqlite_list_scenes(struct pm_storage *storage, const char *game, uint32_t most,
+                           pm_storage_visit_scene visit, void *user, struct pm_error *error);
+bool pm_sqlite_read_origins(struct pm_storage *storage, const char *game,
+                            pm_storage_visit_origin visit, void *user, struct pm_error *error);
+bool pm_sqlite_find_game(struct pm_storage *storage, const char *game, bool *known,
+                         uint64_t *uploads, struct pm_error *error);
+bool pm_sqlite_list_games(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
+                          struct pm_error *error);
+bool pm_sqlite_get_database(struct pm_storage *storage, const char *game, const char *scene,
+                            bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+                            struct pm_error *error);
+bool pm_sqlite_read_coverage(struct pm_storage *storage, const char *game,
+                             pm_storage_visit_coverage visit, void *user, struct pm_error *error);
+bool pm_sqlite_read_claims(struct pm_storage *storage, const char *game,
+                           pm_storage_visit_claim visit, void *user, struct pm_error *error);
+bool pm_sqlite_read_originals(struct pm_storage *storage, const char *game,
+                              pm_storage_visit_original visit, void *user, struct pm_error *error);
+bool pm_sqlite_read_quarantine(struct pm_storage *storage, const char *game,
+                               pm_visit_quarantined visit, void *user, struct pm_error *error);
+
+/* Claims, quarantine and retention (storage_sqlite_upkeep.c). */
+struct pm_sqlite_claim_visit {
+    struct pm_sqlite *sqlite;
+    pm_storage_visit_claim visit;
+    void *user;
+};
+/* A row of key, kind, space, tokens, day, marks_day, marks. user: struct pm_sqlite_claim_visit. */
+bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *error);
+bool pm_sqlite_find_claims(struct pm_storage *storage, const char *game,
+                           const struct pm_shader_key *key, enum pm_kind kind,
+                           const uint8_t scope[static PM_SCOPE_BYTES],
+                           pm_storage_visit_claim visit, void *user, struct pm_error *error);
+bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
+                         const struct pm_storage_claim *claim, uint32_t instead,
+                         struct pm_error *error);
+bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
+                             const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
+                             struct pm_error *error);
+bool pm_sqlite_put_original(struct pm_storage *storage, const char *game,
+                            const struct pm_shader_key *key, const struct pm_shader_key *original,
+                            uint32_t day, struct pm_error *error);
+bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quarantined *entry,
+                               uint32_t most, uint64_t most_bytes, struct pm_error *error);
+bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
+                     struct pm_error *error);
+bool pm_sqlite_blank_marks(struct pm_storage *storage, uint32_t today, uint32_t rows,
+                           uint64_t *blanked, struct pm_error *error);

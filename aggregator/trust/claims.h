@@ -1,0 +1,65 @@
+/*
+ * How many points a shader has, what of it may be published, and how many distinct tokens say so. A
+ * claim is a number of points with the marks (sources.h) of the tokens that sent it in the running
+ * epoch, and the largest number of them that one epoch of the retention had; marks are counted up
+ * to min_tokens, and blanked when their epoch has ended.
+ *
+ * Whoever is first may be the liar. So the first claim is provisional: its statistics gather and
+ * are not published until min_tokens distinct tokens have made it in one epoch. If as many make
+ * another claim before that, the other one is right: the statistics that gathered are deleted. A
+ * claim that so many tokens have made stands for as long as it is made again within the retention;
+ * who disagrees then is refused, and goes to the quarantine, where an operator sees him (and can
+ * drop the shader, if the many were wrong). A shader for which nobody made a claim (profiles
+ * without a token, min_tokens of 1) has the number of points that came first.
+ *
+ * Claims have scopes. Those of all uploads of a shader, whose scope is all zeros, settle its number
+ * of points. A published estimate is one of an environment, and of the database of all scenes or of
+ * one, and of profiles without flags or not; so each upload also claims for these, and what is
+ * published has min_tokens of its own. Else a GPU, a driver or a scene's name that only one player
+ * has would show what this player sent. Which shader a timed one was specialized from is a claim of
+ * its own, too. And whoever names a scene claims that the game has it: what fewer name is kept as
+ * of no scene, so that invented names take no true one's place.
+ *
+ * Thread safety: one thread at a time (the aggregator's write mutex).
+ */
+#pragma once
+
+#include "aggregator/trust/sources.h"
+
+/* Claims of one shader and scope that are kept. A token makes one an epoch, so it takes as many
+ * lying tokens to keep a true one out; those of earlier epochs that do not stand make room. */
+#define PM_CLAIMS_OF_SHADER 8
+
+struct pm_claims; /* what need not be asked of the storage again, in this epoch */
+
+/* NULL: out of memory. */
+struct pm_claims *pm_claims_create(void);
+void pm_claims_destroy(struct pm_claims *claims);
+/* Forgets what it knows: after another writer of the storage, or an epoch, may have changed it. */
+void pm_claims_forget(struct pm_claims *claims);
+
+/* Of the profiles in an environment, without flags (plain) or with some, of one scene ("": of all).
+ */
+void pm_claims_scope(const struct pm_environment *environment, bool plain, const char *scene,
+                     uint8_t scope[static PM_SCOPE_BYTES]);
+
+/* Notes that the source sent a profile of the shader and scene in the epoch `today`. *wins: its
+ * number of points is not `known` (0: none is), and is the right one all the same. Of one that is
+ * neither known nor wins, only the claim of its number is noted. */
+bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const char *scene,
+                    const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
+                    uint32_t today, uint32_t known, bool *wins, struct pm_error *error);
+
+/* Notes that the source sent a timing profile, of a shader that it says was specialized from
+ * shader->original. *stands: min_tokens distinct tokens have said so, in one epoch of the
+ * retention; *day: the last such epoch. */
+bool pm_claims_note_original(struct pm_aggregator *aggregator, const char *game,
+                             const struct pm_shader_profile *shader,
+                             const struct pm_ingest_source *source, uint32_t today, bool *stands,
+                             uint32_t *day, struct pm_error *error);
+
+/* Notes that the source named a scene of the game in the epoch `today`. *stands: min_tokens
+ * distinct tokens have, in one epoch of the retention. */
+bool pm_claims_note_scene(struct pm_aggregator *aggregator, const char *game, const char *scene,
+                          const struct pm_ingest_source *source, uint32_t today, bool *stands,
+                          struct pm_error *error);

@@ -16,7 +16,7 @@
 #include "aggregator_client/spool.h"
 #include "base/file.h"
 #include "base/random.h"
-#include "tools/launch.h"
+#include "tools/run/launch.h"
 #include "tools/tool.h"
 #include <getopt.h>
 #include <math.h>

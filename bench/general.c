@@ -22,7 +22,7 @@
 #include "bench/lockstep.h"
 #include "bench/session.h"
 #include "bench/work_folder.h"
-#include "tools/launch.h"
+#include "tools/run/launch.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

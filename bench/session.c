@@ -1,6 +1,6 @@
 #include "bench/session.h"
 
-#include "tools/launch.h"
+#include "tools/run/launch.h"
 #include "tools/tool.h"
 #include <getopt.h>
 #include <stdio.h>

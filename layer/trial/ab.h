@@ -1,7 +1,7 @@
 /*
  * `piecemeal run --ab`: within one session the game's own pipelines and the specialized ones are
  * bound in turn, for ab.frames heartbeats each, and how long the frames took is appended to ab.file
- * for tools/ab.c to judge. A pair of blocks has either side once, in random order; the first
+ * for tools/run/ab.c to judge. A pair of blocks has either side once, in random order; the first
  * quarter of a block is dropped, since what was recorded before the switch is still under way in
  * it. While variants are tried (trial.h) nothing is measured, and the pair that was under way
  * starts anew.

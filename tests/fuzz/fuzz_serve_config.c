@@ -1,6 +1,6 @@
 /* Any bytes as the server's configuration: taken, or refused with a place. */
 #include "fuzz/fuzz.h"
-#include "tools/serve_options.h"
+#include "tools/serve/serve_options.h"
 #include <string.h>
 
 const struct pm_fuzz_input pm_fuzz_inputs[] = {

@@ -1,7 +1,7 @@
 /* What the self-test of timestamps around draws finds on a driver (additive.h). On lavapipe they
  * are not additive (HAZARDS 14); on others it may say either, but always the same thing of an
  * instance as its draws. */
-#include "tools/timing_test.h"
+#include "tools/doctor/timing_test.h"
 
 #include "tests/cmocka_includes.h"
 #include "tests/gpu/gpu.h"

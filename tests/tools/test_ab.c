@@ -1,7 +1,7 @@
 /* What `piecemeal run --ab` says of what the layer wrote. */
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
-#include "tools/ab.h"
+#include "tools/run/ab.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

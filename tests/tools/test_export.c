@@ -1,6 +1,6 @@
 /* The export formats: byte by byte where they are ours to choose, and read back by the tools they
  * are for: every llvm-profdata that is installed, and protoc. */
-#include "tools/export.h"
+#include "tools/export/export.h"
 
 #include "cmocka_includes.h"
 #include "tests/temporary.h"

@@ -1,8 +1,8 @@
 #include "base/file.h"
 #include "shader_rewrite/zero/zero.h"
-#include "tools/report_diff.h"
-#include "tools/report_marks.h"
-#include "tools/report_page.h"
+#include "tools/report/report_diff.h"
+#include "tools/report/report_marks.h"
+#include "tools/report/report_page.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Every option of the server, from the command line's text and from a file. */
 #include "base/file.h"
-#include "tools/serve_options.h"
+#include "tools/serve/serve_options.h"
 #include <cjson/cJSON.h>
 #include <setjmp.h>
 #include <stdarg.h>

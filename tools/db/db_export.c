@@ -1,0 +1,190 @@
+#include "base/file.h"
+#include "tools/db/db.h"
+#include "tools/export/export.h"
+#include "tools/options.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: piecemeal db export --format FORMAT [-o FILE] [OPTION…]\n\n"
+    "  --format FORMAT   json, csv: everything, with intervals;\n"
+    "                    llvm: text for llvm-profdata; pprof: for pprof; collapsed: for flame "
+    "graph "
+    "tools;\n"
+    "                    piecemeal: the statistics themselves, for `piecemeal db import`\n"
+    "  -o FILE           where it goes (standard output; piecemeal needs it)\n"
+    "  --game NAME       the game; needed where there are several\n"
+    "  --scene NAME      of a storage: only the profiles of this scene; not with piecemeal\n"
+    "  --storage FILE    an aggregator's SQLite file (the one of `run --local`)\n"
+    "  --database FILE   a PGO database that was pulled; not with piecemeal\n"
+    "  --shader KEY      only the shaders whose key starts so; not with piecemeal\n\n"
+    "llvm, pprof and collapsed have counts of blocks: a block's frequency times the invocations of "
+    "its shader that\n"
+    "were sampled. In llvm a function is KEY.block, its counters its blocks in order, and shaders "
+    "that are not sampled\n"
+    "whole are left out. In pprof a function is a shader, a line its block.\n";
+
+struct options {
+    struct pm_estimates_source source;
+    const char *shader, *format, *out;
+};
+
+static const struct format {
+    const char *name;
+    pm_exporter export; /* NULL: the statistics */
+} formats[] = {
+    {"json", pm_export_json},           {"csv", pm_export_csv},     {"llvm", pm_export_llvm},
+    {"collapsed", pm_export_collapsed}, {"pprof", pm_export_pprof}, {"piecemeal", NULL},
+};
+
+static const struct format *find_format(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (!strcmp(formats[i].name, name))
+            return &formats[i];
+    return NULL;
+}
+
+/* A file of its own beside path, with the rights of any other new one; malloc'ed, NULL on failure.
+ */
+static char *make_beside(const char *path, struct pm_error *error)
+{
+    char *beside = pm_file_make_beside(path, error);
+    if (beside) {
+        const mode_t mask = umask(0);
+        umask(mask);
+        chmod(beside, 0666 & ~mask);
+    }
+    return beside;
+}
+
+/* ---- formats of others ---- */
+
+static bool write_to(FILE *out, const char *name, const struct options *options,
+                     const struct format *format, struct pm_error *error)
+{
+    struct pm_estimates estimates;
+    if (!pm_estimates_load(&options->source, &estimates, error))
+        return false;
+    const struct pm_export export = {&estimates.database, options->shader};
+    bool done = format->export(&export, out, error);
+    if (done && (fflush(out) != 0 || ferror(out)))
+        done = pm_fail_errno(error, errno, "%s: cannot be written", name);
+    pm_estimates_finish(&estimates);
+    return done;
+}
+
+/* A file appears whole or not at all; what is no file (a device, a pipe) is written to. */
+static bool write_file(const struct options *options, const struct format *format,
+                       struct pm_error *error)
+{
+    struct stat status;
+    const bool plain = stat(options->out, &status) != 0 || S_ISREG(status.st_mode);
+    char *beside = plain ? make_beside(options->out, error) : NULL;
+    if (plain && !beside)
+        return false;
+    FILE *out = fopen(plain ? beside : options->out, "we");
+    bool done = out || pm_fail_errno(error, errno, "%s: cannot be written", options->out);
+    done = done && write_to(out, options->out, options, format, error);
+    if (out && fclose(out) != 0 && done)
+        done = pm_fail_errno(error, errno, "%s: cannot be written", options->out);
+    done = done && (!plain || pm_file_replace(beside, options->out, error));
+    if (!done && plain)
+        unlink(beside);
+    free(beside);
+    return done;
+}
+
+/* ---- statistics ---- */
+
+static bool copy_game(struct pm_aggregator *from, const char *game, const char *path,
+                      struct pm_error *error)
+{
+    const struct pm_aggregator_info info = {0};
+    struct pm_imported imported;
+    struct pm_aggregator *into = pm_aggregator_open(path, &info, error);
+    const bool done = into && pm_aggregator_import(into, from, game, &imported, error);
+    pm_aggregator_destroy(into); /* which leaves one file */
+    return done;
+}
+
+static bool export_statistics(const struct options *options, struct pm_error *error)
+{
+    const struct pm_aggregator_info info = {0};
+    struct pm_aggregator *from = pm_tool_open_storage(options->source.storage, &info, error);
+    char *beside = from ? make_beside(options->out, error) : NULL;
+    char *game = NULL;
+    bool done = beside != NULL;
+    if (done && !options->source.game) {
+        const char *name = options->source.storage ? options->source.storage : "the storage";
+        done = (game = pm_tool_only_game(pm_aggregator_storage(from), name, error)) != NULL;
+    }
+    done = done && copy_game(from, game ? game : options->source.game, beside, error) &&
+           pm_file_replace(beside, options->out, error);
+    if (!done && beside)
+        unlink(beside);
+    free(game);
+    free(beside);
+    pm_aggregator_destroy(from);
+    return done;
+}
+
+/* -1: they are good. */
+static int check(const struct options *options, const struct format *format)
+{
+    struct stat status;
+    if (!options->format)
+        return pm_tool_usage("db export", "--format is needed");
+    if (!format)
+        return pm_tool_usage("db export",
+                             "--format: '%s' is not json, csv, llvm, pprof, collapsed "
+                             "or piecemeal",
+                             options->format);
+    /* Writing over what is read would lose it. */
+    if (pm_file_is_same(options->out, options->source.storage) ||
+        pm_file_is_same(options->out, options->source.database))
+        return pm_tool_usage("db export", "%s: is what is exported", options->out);
+    if (format->export)
+        return -1;
+    if (options->source.database || options->source.scene || options->shader)
+        return pm_tool_usage("db export", "piecemeal is of a whole game in a storage");
+    if (!options->out)
+        return pm_tool_usage("db export", "-o is needed");
+    if (stat(options->out, &status) == 0)
+        return pm_tool_usage("db export", "%s: is there already", options->out);
+    return -1;
+}
+
+int pm_db_export(int argc, char **argv)
+{
+    struct options options = {0};
+    const struct pm_option known[] = {
+        {.letter = 'o', .text = &options.out},
+        PM_OPTION_TEXT("format", &options.format),
+        PM_OPTION_TEXT("game", &options.source.game),
+        PM_OPTION_TEXT("scene", &options.source.scene),
+        PM_OPTION_TEXT("storage", &options.source.storage),
+        PM_OPTION_TEXT("database", &options.source.database),
+        PM_OPTION_TEXT("shader", &options.shader),
+    };
+    struct pm_error error = {0};
+    int status = pm_tool_options("db export", help, known, sizeof(known) / sizeof(known[0]), argc,
+                                 argv, NULL);
+    if (status >= 0)
+        return status;
+    const struct format *format = find_format(options.format);
+    status = check(&options, format);
+    if (status >= 0)
+        return status;
+    bool done;
+    if (!format->export)
+        done = export_statistics(&options, &error);
+    else if (options.out)
+        done = write_file(&options, format, &error);
+    else
+        done = write_to(stdout, "standard output", &options, format, &error);
+    return done ? PM_EXIT_OK : pm_tool_failed("db export", &error);
+}

@@ -1,0 +1,183 @@
+#include "tools/db/db.h"
+#include "tools/export/export.h"
+#include "tools/options.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: piecemeal db show [OPTION…]\n\n"
+    "  --game NAME       the game; needed where there are several\n"
+    "  --scene NAME      of a storage: only the profiles of this scene\n"
+    "  --storage FILE    an aggregator's SQLite file (the one of `run --local`)\n"
+    "  --database FILE   a PGO database that was pulled\n"
+    "  --shader KEY      only the shaders whose key starts so, with every point's estimates\n"
+    "  --points          every point's estimates, of every shader\n"
+    "  --json            everything, as JSON\n\n"
+    "A point is covered once a sample has measured it. FREQ is how often a block runs per "
+    "invocation of the shader\n"
+    "(ratio of sums, with its 95 % interval), UNIFORM the share of its lanes whose whole subgroup "
+    "came along,\n"
+    "SUBGROUPS how often it runs per subgroup. P(zero) is the share of a candidate's writes that "
+    "were zero in\n"
+    "every lane, WRITES how often it is written per subgroup. TIME is a specialized shader's time "
+    "over that of\n"
+    "the one it stands in for; its points are timed pairs of calls, its key is its own.\n";
+
+enum { LIKELIEST = 5 }; /* zero candidates that a summary names */
+
+struct options {
+    struct pm_estimates_source source;
+    const char *shader;
+    bool points, json;
+};
+
+static void print_ratio(const struct pm_ratio *ratio)
+{
+    if (ratio->clusters == 0)
+        printf("  %27s", "no sample");
+    else
+        printf("  %8.4f [%7.4f, %7.4f]", ratio->ratio, ratio->ratio_low, ratio->ratio_high);
+}
+
+static void print_points(const struct pm_shader_estimates *shader)
+{
+    if (!shader->points)
+        return;
+    const unsigned count = pm_measure_count(shader->kind);
+    printf("    %5s %7s %8s", "point", "calls", "sessions");
+    for (unsigned i = 0; i < count; i++)
+        printf("  %-27s", pm_measure_title(shader->kind, i));
+    putchar('\n');
+    for (uint32_t i = 0; i < shader->space; i++) {
+        const struct pm_point_estimate *point = &shader->points[i];
+        printf("    %5u %7u %8u", i, point->calls, point->sessions);
+        for (unsigned measure = 0; measure < count; measure++)
+            print_ratio(&point->measures[measure]);
+        putchar('\n');
+    }
+}
+
+/* The candidates that are zero most often, each time that they are written. */
+static void print_likeliest(const struct pm_shader_estimates *shader)
+{
+    uint32_t best[LIKELIEST], count = 0;
+    for (uint32_t i = 0; shader->points && i < shader->space; i++) {
+        const double zero = shader->points[i].measures[PM_MEASURE_ZERO].ratio;
+        uint32_t at = count;
+        while (at > 0 && shader->points[best[at - 1]].measures[PM_MEASURE_ZERO].ratio < zero)
+            at--;
+        if (zero <= 0 || at == LIKELIEST)
+            continue;
+        count += count < LIKELIEST;
+        memmove(&best[at + 1], &best[at], (count - 1 - at) * sizeof(*best));
+        best[at] = i;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pm_ratio *zero = &shader->points[best[i]].measures[PM_MEASURE_ZERO];
+        printf("%s%u: %.3f [%.3f, %.3f]", i ? ", " : "    likeliest zeros: ", best[i], zero->ratio,
+               zero->ratio_low, zero->ratio_high);
+    }
+    if (count > 0)
+        putchar('\n');
+}
+
+static void print_timing(const struct pm_shader_estimates *timing)
+{
+    char text[PM_TIMING_TEXT], original[PM_SHADER_KEY_TEXT];
+    pm_estimates_describe_timing(timing, text);
+    pm_shader_key_format(&timing->original, original);
+    printf("    %s", text);
+    if (!pm_shader_key_is_none(&timing->original))
+        printf(", specialized from %.12s", original);
+    putchar('\n');
+}
+
+/* What came of its zeros, where that was timed. */
+static void print_measured(const struct pm_database *database,
+                           const struct pm_shader_estimates *shader)
+{
+    char text[PM_TIMING_TEXT], key[PM_SHADER_KEY_TEXT];
+    const struct pm_shader_estimates *timing = NULL;
+    while ((timing = pm_estimates_next_timing(database, shader, timing))) {
+        pm_estimates_describe_timing(timing, text);
+        pm_shader_key_format(&timing->key, key);
+        printf("    specialized, as %.12s: %s\n", key, text);
+    }
+}
+
+static void print_state(const struct pm_shader_estimates *shader)
+{
+    printf("%s%s%s\n", shader->published ? "published" : "needs samples",
+           shader->flags & PM_PROFILE_OCCLUDED ? ", occluded pixels too" : "",
+           shader->flags & PM_PROFILE_NO_QUADS ? ", without quads too" : "");
+}
+
+static bool print_text(const struct options *options, const struct pm_estimates *estimates,
+                       struct pm_error *error)
+{
+    const struct pm_database *database = &estimates->database;
+    uint64_t points = 0, covered = 0, shaders = 0, whole = 0;
+    printf("%s (%s)\n\n", database->game, estimates->origin);
+    printf("%-12s %-6s %8s %7s %8s  %-20s %14s  %s\n", "shader", "kind", "subgroup", "points",
+           "covered", "calls a point", "invocations", "state");
+    for (size_t i = 0; i < database->shader_count; i++) {
+        const struct pm_shader_estimates *shader = &database->shaders[i];
+        if (!pm_export_selected(shader, options->shader))
+            continue;
+        struct pm_coverage coverage;
+        if (!pm_estimates_coverage(shader, &coverage))
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        char key[PM_SHADER_KEY_TEXT], calls[64];
+        pm_shader_key_format(&shader->key, key);
+        snprintf(calls, sizeof(calls), "%u…%u (median %u)", coverage.calls_least,
+                 coverage.calls_most, coverage.calls_median);
+        printf("%.12s %-6s %8u %7u %7.0f%%  %-20s %14llu  ", key, pm_kind_name(shader->kind),
+               shader->environment.subgroup_size, coverage.points,
+               coverage.points ? 100.0 * coverage.covered / coverage.points : 100.0, calls,
+               (unsigned long long)shader->entry_lanes);
+        print_state(shader);
+        if (shader->kind == PM_KIND_ZERO) {
+            print_likeliest(shader);
+            print_measured(database, shader);
+        } else if (shader->kind == PM_KIND_TIMING) {
+            print_timing(shader);
+        }
+        if (options->points || options->shader)
+            print_points(shader);
+        points += coverage.points;
+        covered += coverage.covered;
+        shaders++;
+        whole += coverage.covered == coverage.points;
+    }
+    printf("\n%llu of %llu shaders covered whole, %llu of %llu points sampled\n",
+           (unsigned long long)whole, (unsigned long long)shaders, (unsigned long long)covered,
+           (unsigned long long)points);
+    return true;
+}
+
+int pm_db_show(int argc, char **argv)
+{
+    struct options options = {0};
+    const struct pm_option known[] = {
+        PM_OPTION_TEXT("game", &options.source.game),
+        PM_OPTION_TEXT("scene", &options.source.scene),
+        PM_OPTION_TEXT("storage", &options.source.storage),
+        PM_OPTION_TEXT("database", &options.source.database),
+        PM_OPTION_TEXT("shader", &options.shader),
+        PM_OPTION_FLAG("points", &options.points),
+        PM_OPTION_FLAG("json", &options.json),
+    };
+    struct pm_error error = {0};
+    struct pm_estimates estimates;
+    const int status =
+        pm_tool_options("db show", help, known, sizeof(known) / sizeof(known[0]), argc, argv, NULL);
+    if (status >= 0)
+        return status;
+    if (!pm_estimates_load(&options.source, &estimates, &error))
+        return pm_tool_failed("db show", &error);
+    const struct pm_export export = {&estimates.database, options.shader};
+    const bool ok = options.json ? pm_export_json(&export, stdout, &error)
+                                 : print_text(&options, &estimates, &error);
+    pm_estimates_finish(&estimates);
+    return ok ? PM_EXIT_OK : pm_tool_failed("db show", &error);
+}

@@ -1,0 +1,166 @@
+#include "aggregator_client/client.h"
+#include "base/file.h"
+#include "profile/journal.h"
+#include "tools/doctor/doctor.h"
+#include "tools/tool.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] = "usage: piecemeal doctor [--game NAME] [--config FILE] [--json]\n\n"
+                           "Says what this machine's drivers and loader support, and why not; ends "
+                           "with 1 when something is wrong.\n";
+
+void pm_doctor_say(struct pm_doctor *doctor, enum pm_finding finding, const char *subject,
+                   const char *format, ...)
+{
+    static const char *const marks[] = {"ok  ", "note", "BAD "}, *const words[] = {"ok", "note",
+                                                                                   "bad"};
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    doctor->bad += finding == PM_FINDING_BAD;
+    if (!doctor->json) {
+        printf("%s  %s: %s\n", marks[finding], subject, text);
+        return;
+    }
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "finding", words[finding]);
+    cJSON_AddStringToObject(entry, "subject", subject);
+    cJSON_AddStringToObject(entry, "text", text);
+    cJSON_AddItemToArray(doctor->list, entry);
+}
+
+static void check_config(struct pm_doctor *doctor, const char *game, const char *path)
+{
+    struct pm_error error = {0};
+    struct pm_config config;
+    pm_config_init(&config);
+    if (!pm_tool_config(&config, game, path, &error))
+        pm_doctor_say(doctor, PM_FINDING_BAD, "config", "%s (the layer passes everything through)",
+                      error.message);
+    else
+        pm_doctor_say(doctor, PM_FINDING_OK, "config", "%s",
+                      path ? path : "the environment's and the game's are well-formed");
+    if (!config.aggregator.url)
+        pm_doctor_say(doctor, PM_FINDING_NOTE, "aggregator",
+                      "no aggregator.url: nothing leaves this machine");
+    else
+        pm_doctor_say(doctor, PM_FINDING_OK, "aggregator", "%s", config.aggregator.url);
+    enum pm_consent consent;
+    if (!pm_consent_read(&consent, &error))
+        pm_doctor_say(doctor, PM_FINDING_BAD, "consent", "%s", error.message);
+    else
+        pm_doctor_say(doctor, PM_FINDING_OK, "consent", "%s%s",
+                      consent == PM_CONSENT_GRANTED   ? "granted"
+                      : consent == PM_CONSENT_REVOKED ? "revoked"
+                                                      : "not asked yet",
+                      config.consent_withheld ? ", and withheld by the config" : "");
+    pm_config_finish(&config);
+}
+
+static void check_spool(struct pm_doctor *doctor)
+{
+    struct pm_error error = {0};
+    struct pm_spool_session *sessions = NULL;
+    size_t count = 0;
+    uint64_t bytes = 0;
+    if (!pm_spool_list(NULL, &sessions, &count, &error)) {
+        pm_doctor_say(doctor, PM_FINDING_BAD, "spool", "%s", error.message);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        bytes += sessions[i].bytes;
+    pm_doctor_say(doctor, PM_FINDING_OK, "spool", "%zu sessions wait, %llu bytes", count,
+                  (unsigned long long)bytes);
+    pm_spool_list_free(sessions, count);
+}
+
+struct held {
+    struct pm_doctor *doctor;
+    unsigned games; /* of which something is held back */
+};
+
+static void say_held(const char *path, const char *game, const struct pm_journal_state *state,
+                     void *user)
+{
+    struct held *held = user;
+    if (state->damaged.code != PM_OK)
+        pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode", "ignored: %s",
+                      state->damaged.message);
+    if (state->safe_for == 0 && state->held == 0 && state->held_for_good == 0)
+        return;
+    held->games++;
+    if (state->safe_for > 0)
+        pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode",
+                      "%s: sessions in a row did not end properly, so all specialized shaders are "
+                      "held back until %u have; remove %s to use them now",
+                      game, state->safe_for, path);
+    else
+        pm_doctor_say(
+            held->doctor, PM_FINDING_NOTE, "safe mode",
+            "%s: %u specialized shaders are held back for a few sessions and %u for good, "
+            "since sessions that they were new in did not end properly; remove %s to use "
+            "them now",
+            game, state->held, state->held_for_good, path);
+}
+
+static void check_journal(struct pm_doctor *doctor)
+{
+    struct held held = {.doctor = doctor};
+    struct pm_error error = {0};
+    if (!pm_journal_each(NULL, say_held, &held, &error))
+        pm_doctor_say(doctor, PM_FINDING_BAD, "safe mode", "%s", error.message);
+    else if (held.games == 0)
+        pm_doctor_say(doctor, PM_FINDING_OK, "safe mode", "no specialized shader is held back");
+}
+
+int pm_command_doctor(int argc, char **argv)
+{
+    enum { GAME = 256, CONFIG, JSON };
+    static const struct option known[] = {{"game", 1, 0, GAME},
+                                          {"config", 1, 0, CONFIG},
+                                          {"json", 0, 0, JSON},
+                                          {"help", 0, 0, 'h'},
+                                          {0}};
+    struct pm_doctor doctor = {0};
+    const char *game = NULL, *path = NULL;
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        switch (option) {
+        case GAME:
+            game = optarg;
+            break;
+        case CONFIG:
+            path = optarg;
+            break;
+        case JSON:
+            doctor.json = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return PM_EXIT_OK;
+        default:
+            return pm_tool_usage("doctor", "see above");
+        }
+    }
+    if (optind < argc)
+        return pm_tool_usage("doctor", "what is '%s'?", argv[optind]);
+    doctor.list = doctor.json ? cJSON_CreateArray() : NULL;
+    pm_doctor_loader(&doctor);
+    pm_doctor_devices(&doctor);
+    check_config(&doctor, game, path);
+    check_spool(&doctor);
+    check_journal(&doctor);
+    if (doctor.json) {
+        char *text = cJSON_Print(doctor.list);
+        if (text)
+            puts(text);
+        cJSON_free(text);
+        cJSON_Delete(doctor.list);
+    }
+    return doctor.bad ? PM_EXIT_FAILED : PM_EXIT_OK;
+}

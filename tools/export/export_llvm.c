@@ -1,0 +1,60 @@
+/* LLVM's text profile format (llvm/lib/ProfileData/InstrProfReader.cpp reads it): "#" starts a
+ * comment line; per function its name, its hash, the number of counters and the counters, a line
+ * each. */
+#include "tools/export/export.h"
+
+#define CONTEXT_SENSITIVE (UINT64_C(1) << 60) /* a flag in the hash, to LLVM */
+#define KEY_BYTES 6                           /* of the key in the hash */
+
+static uint64_t hash_of(const struct pm_shader_estimates *shader)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < KEY_BYTES; i++)
+        hash = hash << 8 | shader->key.bytes[i];
+    hash = hash << 8 | (shader->environment.subgroup_size & 0xff);
+    hash = hash << 8 | (shader->flags & 0xff);
+    return hash & ~CONTEXT_SENSITIVE;
+}
+
+static bool is_whole(const struct pm_shader_estimates *shader)
+{
+    uint64_t count;
+    for (uint32_t i = 0; i < shader->space; i++)
+        if (!pm_export_count(shader, i, &count))
+            return false;
+    return shader->space > 0;
+}
+
+static void print_shader(const struct pm_shader_estimates *shader, FILE *out)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&shader->key, key);
+    fprintf(out, "%s.block\n%llu\n%u\n", key, (unsigned long long)hash_of(shader), shader->space);
+    for (uint32_t i = 0; i < shader->space; i++) {
+        uint64_t count = 0;
+        pm_export_count(shader, i, &count);
+        fprintf(out, "%llu\n", (unsigned long long)count);
+    }
+    fputc('\n', out);
+}
+
+bool pm_export_llvm(const struct pm_export *export, FILE *out, struct pm_error *error)
+{
+    const struct pm_database *database = export->database;
+    size_t left_out = 0;
+    (void)error;
+    fputs("# Block counts of the shaders of ", out);
+    pm_export_escaped(database->game, "", out);
+    fputs("\n# Counted are invocations in sampled calls.\n", out);
+    for (size_t i = 0; i < database->shader_count; i++) {
+        const struct pm_shader_estimates *shader = &database->shaders[i];
+        if (!pm_export_has_blocks(export, shader))
+            continue;
+        if (is_whole(shader))
+            print_shader(shader, out);
+        else
+            left_out++;
+    }
+    fprintf(out, "# Left out: %zu shaders that are not sampled whole.\n", left_out);
+    return true;
+}

@@ -1,0 +1,173 @@
+#include "base/file.h"
+#include "profile/shader_store.h"
+#include "tools/estimates.h"
+#include "tools/options.h"
+#include "tools/report/report_page.h"
+#include "tools/tool.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: piecemeal report [--game NAME] -o REPORT.html [OPTION…]\n\n"
+    "  -o FILE          where the page goes\n"
+    "  --game NAME      the game; needed where there are several\n"
+    "  --storage FILE   an aggregator's SQLite file (the one of `run --local`)\n"
+    "  --database FILE  a PGO database that was pulled\n"
+    "  --store FOLDER   the shader store (the layer's)\n"
+    "  --top N          how many shaders get their graph and GLSL (25)\n\n"
+    "One self-contained page: coverage over time, the hottest shaders, and for each its "
+    "control-flow graph and its GLSL\n"
+    "with every block coloured and numbered by its frequency, how often its values are zero, and "
+    "what the shader\n"
+    "becomes when it is specialized for them.\n";
+
+struct options {
+    struct pm_estimates_source source;
+    const char *out, *store;
+    uint64_t top;
+};
+
+struct history {
+    struct pm_report_coverage *samples;
+    size_t count, room;
+};
+
+static bool note_coverage(void *user, int64_t time, uint64_t uploads, uint64_t covered,
+                          uint64_t points)
+{
+    struct history *history = user;
+    if (history->count == history->room) {
+        size_t room = history->room ? 2 * history->room : 64;
+        struct pm_report_coverage *samples = realloc(history->samples, room * sizeof(*samples));
+        if (!samples)
+            return false;
+        history->samples = samples;
+        history->room = room;
+    }
+    history->samples[history->count++] =
+        (struct pm_report_coverage){time, uploads, covered, points};
+    return true;
+}
+
+static bool read_history(const struct pm_estimates *estimates, struct history *history,
+                         struct pm_error *error)
+{
+    if (!estimates->aggregator)
+        return true; /* a pulled database has no history */
+    struct pm_storage *storage = pm_aggregator_storage(estimates->aggregator);
+    return storage->operations->read_coverage(storage, estimates->database.game, note_coverage,
+                                              history, error);
+}
+
+/* A shader that is not in this machine's store still has its estimates. */
+static bool build_shader(struct pm_shader_store *store, const struct pm_database *database,
+                         const struct pm_shader_estimates *estimates, struct pm_arena *arena,
+                         struct pm_report_shader *shader, struct pm_error *error)
+{
+    const struct pm_shader_estimates *zeros =
+        pm_database_find(database, &estimates->key, &estimates->environment, PM_KIND_ZERO);
+    struct pm_stored_shader stored;
+    struct pm_error why = {0};
+    if (pm_shader_store_read(store, &estimates->key, arena, &stored, &why)) {
+        struct pm_report_source source = {
+            .canonical = stored.canonical,
+            .canonical_count = stored.canonical_count,
+            .original = stored.original,
+            .original_count = stored.original_count,
+            .entry_point = stored.entry_point,
+            .stage = stored.stage == PM_STAGE_COMPUTE ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
+            .spec_values = stored.spec_values,
+            .spec_value_count = stored.spec_value_count,
+        };
+        if (pm_report_shader_build(&source, estimates, zeros, arena, shader, &why)) {
+            shader->timings = database;
+            return true;
+        }
+    }
+    *shader = (struct pm_report_shader){.estimates = estimates,
+                                        .timings = database,
+                                        .why_no_lines = pm_arena_strdup(arena, why.message)};
+    return shader->why_no_lines || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+}
+
+static int compare_heat(const void *a, const void *b)
+{
+    const struct pm_report_shader *x = a, *y = b;
+    if (x->heat != y->heat)
+        return x->heat < y->heat ? 1 : -1;
+    return (x->estimates->entry_lanes < y->estimates->entry_lanes) -
+           (x->estimates->entry_lanes > y->estimates->entry_lanes);
+}
+
+static bool build_shaders(const struct options *options, const struct pm_estimates *estimates,
+                          struct pm_report *report, struct pm_error *error)
+{
+    const struct pm_database *database = &estimates->database;
+    struct pm_report_shader *shaders =
+        pm_arena_zalloc(estimates->arena, database->shader_count + 1, sizeof(*shaders));
+    struct pm_shader_store *store = pm_shader_store_open(options->store, 0);
+    bool ok = (shaders && store) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    size_t count = 0;
+    for (size_t i = 0; ok && i < database->shader_count; i++)
+        if (database->shaders[i].kind == PM_KIND_BLOCK)
+            ok = build_shader(store, database, &database->shaders[i], estimates->arena,
+                              &shaders[count++], error);
+    pm_shader_store_close(store);
+    if (!ok)
+        return false;
+    qsort(shaders, count, sizeof(*shaders), compare_heat);
+    report->shaders = shaders;
+    report->shader_count = count;
+    report->shown = count < options->top ? count : (size_t)options->top;
+    return true;
+}
+
+static bool write_report(const struct options *options, const struct pm_estimates *estimates,
+                         struct pm_error *error)
+{
+    struct history history = {0};
+    struct pm_buffer page;
+    struct pm_report report = {.game = estimates->database.game,
+                               .origin = estimates->origin,
+                               .database = &estimates->database};
+    pm_buffer_init(&page, (size_t)1 << 30);
+    bool ok = read_history(estimates, &history, error) &&
+              build_shaders(options, estimates, &report, error);
+    report.coverage = history.samples;
+    report.coverage_count = history.count;
+    if (ok && !pm_report_page(&report, &page))
+        ok = pm_fail(error, PM_ERROR_MEMORY, "the page grew over its bound, or memory ran out");
+    ok = ok && pm_file_write(options->out, page.data, page.size, error);
+    if (ok)
+        printf("%s: %zu shaders of %s\n", options->out, report.shader_count, report.game);
+    pm_buffer_finish(&page);
+    free(history.samples);
+    return ok;
+}
+
+int pm_command_report(int argc, char **argv)
+{
+    struct options options = {.top = 25};
+    struct pm_error error = {0};
+    struct pm_estimates estimates;
+    const struct pm_option known[] = {
+        {.letter = 'o', .text = &options.out},
+        PM_OPTION_TEXT("game", &options.source.game),
+        PM_OPTION_TEXT("storage", &options.source.storage),
+        PM_OPTION_TEXT("database", &options.source.database),
+        PM_OPTION_TEXT("store", &options.store),
+        PM_OPTION_NUMBER("top", &options.top, 100000),
+    };
+    const int status =
+        pm_tool_options("report", help, known, sizeof(known) / sizeof(known[0]), argc, argv, NULL);
+    if (status >= 0)
+        return status;
+    if (!options.out)
+        return pm_tool_usage("report", "-o is needed");
+    if (!pm_estimates_load(&options.source, &estimates, &error))
+        return pm_tool_failed("report", &error);
+    bool ok = write_report(&options, &estimates, &error);
+    pm_estimates_finish(&estimates);
+    return ok ? PM_EXIT_OK : pm_tool_failed("report", &error);
+}

@@ -1,0 +1,134 @@
+#include "tools/run/launch.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MANIFEST "vulkan/implicit_layer.d/VkLayer_piecemeal.json"
+#define DEFAULT_DATA_FOLDERS "/usr/local/share:/usr/share"
+
+static char *if_manifest(const char *folder, const char *more)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof(path), "%s%s", folder, more);
+    if (length <= 0 || (size_t)length + sizeof(MANIFEST) + 1 > sizeof(path))
+        return NULL;
+    path[length] = '/';
+    memcpy(path + length + 1, MANIFEST, sizeof(MANIFEST));
+    if (access(path, R_OK) != 0)
+        return NULL;
+    path[length] = 0;
+    return realpath(path, NULL);
+}
+
+char *pm_launch_data_folder(void)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (length <= 0)
+        return NULL;
+    self[length] = 0;
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return NULL;
+    *slash = 0;
+    return if_manifest(
+        self,
+        "/../share"); /* PREFIX/bin beside PREFIX/share; the build folder is laid out so too */
+}
+
+/* Whether the colon-separated list has the folder. */
+static bool list_has(const char *list, const char *folder)
+{
+    size_t size = strlen(folder);
+    while (*list) {
+        size_t part = strcspn(list, ":");
+        size_t bare = part;
+        while (bare > 1 && list[bare - 1] == '/')
+            bare--;
+        if (bare == size && !strncmp(list, folder, size))
+            return true;
+        list += part + (list[part] == ':');
+    }
+    return false;
+}
+
+bool pm_launch_environment(struct pm_error *error)
+{
+    char *folder = pm_launch_data_folder();
+    const char *folders = getenv("XDG_DATA_DIRS");
+    bool ok = true;
+    if (!folders || !*folders)
+        folders = DEFAULT_DATA_FOLDERS;
+    if (folder && !list_has(folders, folder)) {
+        size_t size = strlen(folder) + strlen(folders) + 2;
+        char *both = malloc(size);
+        if (both)
+            snprintf(both, size, "%s:%s", folders, folder);
+        ok = both && setenv("XDG_DATA_DIRS", both, 1) == 0;
+        free(both);
+    }
+    free(folder);
+    ok = ok && setenv("PIECEMEAL_ENABLE", "1", 1) == 0 && unsetenv("PIECEMEAL_DISABLE") == 0;
+    return ok || pm_fail_errno(error, errno, "setting the environment");
+}
+
+static volatile sig_atomic_t child_to_signal;
+
+static void pass_on(int number)
+{
+    if (child_to_signal > 0)
+        kill((pid_t)child_to_signal, number);
+}
+
+bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
+{
+    /* The child tells through the pipe why exec failed; exec itself closes it. */
+    int pipe_ends[2];
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0)
+        return pm_fail_errno(error, errno, "pipe");
+    /* Where SIGCHLD is ignored (whoever started us did so) a child's status is not kept. */
+    struct sigaction keep = {.sa_handler = SIG_DFL}, before;
+    sigaction(SIGCHLD, &keep, &before);
+    pid_t child = fork();
+    if (child < 0) {
+        int saved = errno;
+        close(pipe_ends[0]);
+        close(pipe_ends[1]);
+        return pm_fail_errno(error, saved, "fork");
+    }
+    if (child == 0) {
+        sigaction(SIGCHLD, &before, NULL);
+        execvp(argv[0], argv);
+        int why = errno;
+        ssize_t ignored = write(pipe_ends[1], &why, sizeof(why));
+        (void)ignored;
+        _exit(127);
+    }
+    child_to_signal = (sig_atomic_t)child;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = pass_on};
+    sigaction(SIGINT, &ignore, NULL);
+    sigaction(SIGQUIT, &ignore, NULL);
+    sigaction(SIGTERM, &pass, NULL);
+    sigaction(SIGHUP, &pass, NULL);
+    close(pipe_ends[1]);
+    int why = 0;
+    ssize_t got;
+    do
+        got = read(pipe_ends[0], &why, sizeof(why));
+    while (got < 0 && errno == EINTR);
+    close(pipe_ends[0]);
+    int result = 0;
+    while (waitpid(child, &result, 0) < 0 && errno == EINTR)
+        ;
+    child_to_signal = 0;
+    if (got == (ssize_t)sizeof(why))
+        return pm_fail_errno(error, why, "%s", argv[0]);
+    *status = WIFSIGNALED(result) ? 128 + WTERMSIG(result) : WEXITSTATUS(result);
+    return true;
+}

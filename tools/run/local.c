@@ -1,0 +1,137 @@
+#include "tools/run/local.h"
+#include "aggregator/aggregator.h"
+#include "aggregator_client/client.h"
+#include "base/file.h"
+#include "tools/tool.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GAMES_MOST = 256 };
+
+struct taking {
+    struct pm_aggregator *aggregator;
+    struct pm_log *log;
+    struct pm_local_report *report;
+    char *games[GAMES_MOST];
+    size_t game_count;
+};
+
+static bool enter_folder(const char *variable, const char *name, struct pm_error *error)
+{
+    char *folder = pm_place_path(PM_PLACE_DATA, name);
+    bool ok =
+        folder ? pm_make_folder(folder, error) : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (ok && setenv(variable, folder, 1) != 0)
+        ok = pm_fail_errno(error, errno, "setting %s", variable);
+    free(folder);
+    return ok;
+}
+
+bool pm_local_enter(struct pm_error *error)
+{
+    return enter_folder("PIECEMEAL_SPOOL", "local/spool", error) &&
+           enter_folder("PIECEMEAL_DATABASES", "local/databases", error);
+}
+
+static bool remember_game(struct taking *taking, const char *game, struct pm_error *error)
+{
+    for (size_t i = 0; i < taking->game_count; i++)
+        if (!strcmp(taking->games[i], game))
+            return true;
+    if (taking->game_count == GAMES_MOST)
+        return pm_fail(error, PM_ERROR_LIMIT, "more than %d games in the local spool", GAMES_MOST);
+    char *copy = strdup(game);
+    if (!copy)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    taking->games[taking->game_count++] = copy;
+    return true;
+}
+
+static bool take_checkpoint(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
+{
+    struct taking *taking = user;
+    struct pm_ingest_outcome outcome;
+    if (!remember_game(taking, checkpoint->game, error) ||
+        !pm_aggregator_ingest(taking->aggregator, &checkpoint, 1, &outcome, error))
+        return false;
+    if (outcome.result == PM_INGEST_REFUSED)
+        pm_log_warning(taking->log, "a checkpoint of %s was refused: %s", checkpoint->game,
+                       outcome.reason.message);
+    else if (outcome.result == PM_INGEST_STORED)
+        taking->report->checkpoints++;
+    return true;
+}
+
+static bool take_session(struct taking *taking, const struct pm_spool_session *session,
+                         struct pm_error *error)
+{
+    uint64_t damaged_at = UINT64_MAX;
+    struct pm_error damage = {0};
+    if (!pm_spool_read(session->path, take_checkpoint, taking, &damaged_at, &damage)) {
+        *error = damage;
+        return false;
+    }
+    if (damaged_at != UINT64_MAX) {
+        pm_log_warning(taking->log, "%s", damage.message);
+        taking->report->damaged++;
+    }
+    if (unlink(session->path) != 0 && errno != ENOENT)
+        return pm_fail_errno(error, errno, "%s", session->path);
+    taking->report->sessions++;
+    return true;
+}
+
+static bool place_database(struct taking *taking, const char *game, struct pm_error *error)
+{
+    struct pm_buffer body;
+    char etag[PM_ETAG_TEXT];
+    char *path = pm_database_cache_path(game);
+    pm_buffer_init(&body, 2 * PM_DATABASE_BYTES);
+    bool ok = (path || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
+              pm_aggregator_curate(taking->aggregator, game, error) &&
+              pm_aggregator_database(taking->aggregator, game, etag, &body, error) &&
+              pm_file_write(path, body.data, body.size, error);
+    pm_buffer_finish(&body);
+    free(path);
+    return ok;
+}
+
+static bool take_all(struct taking *taking, struct pm_error *error)
+{
+    struct pm_spool_session *sessions = NULL;
+    size_t count = 0;
+    if (!pm_spool_list(NULL, &sessions, &count, error))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        if (!sessions[i].live)
+            ok = take_session(taking, &sessions[i], error);
+    pm_spool_list_free(sessions, count);
+    for (size_t i = 0; ok && i < taking->game_count; i++)
+        ok = place_database(taking, taking->games[i], error);
+    taking->report->games = taking->game_count;
+    return ok;
+}
+
+bool pm_local_take_in(struct pm_log *log, struct pm_local_report *report, struct pm_error *error)
+{
+    struct taking taking = {.log = log, .report = report};
+    *report = (struct pm_local_report){0};
+    char *path = pm_tool_local_storage();
+    struct pm_aggregator_info info = {.log = log,
+                                      .publish_all = true,
+                                      .half_life_days = PM_HALF_LIFE_DAYS,
+                                      .retention_days = PM_RETENTION_DAYS};
+    if (path)
+        taking.aggregator = pm_aggregator_open(path, &info, error);
+    else
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    free(path);
+    bool ok = taking.aggregator && take_all(&taking, error);
+    pm_aggregator_destroy(taking.aggregator);
+    for (size_t i = 0; i < taking.game_count; i++)
+        free(taking.games[i]);
+    return ok;
+}

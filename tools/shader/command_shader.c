@@ -1,0 +1,347 @@
+#include "base/file.h"
+#include "tools/shader/shader_options.h"
+#include "tools/shader/zero_profile_file.h"
+#include "tools/tool.h"
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_words(const char *path, struct pm_words *words, struct pm_error *error)
+{
+    struct pm_buffer bytes;
+    pm_buffer_init(&bytes, (size_t)64 << 20);
+    bool ok = pm_file_read(path, &bytes, error);
+    if (ok && (bytes.size == 0 || bytes.size % 4 != 0))
+        ok = pm_fail(error, PM_ERROR_INPUT,
+                     "%s: %zu bytes are no SPIR-V module: its size is a multiple of 4", path,
+                     bytes.size);
+    words->count = bytes.size / 4;
+    words->data = ok ? malloc(bytes.size) : NULL;
+    if (ok && !words->data)
+        ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (ok)
+        memcpy(words->data, bytes.data, bytes.size);
+    pm_buffer_finish(&bytes);
+    return ok;
+}
+
+static bool write_words(const struct pm_shader_options *options, const struct pm_words *words,
+                        struct pm_error *error)
+{
+    return !options->out || pm_file_write(options->out, words->data, words->count * 4, error);
+}
+
+/* The stage of the entry point called so, from the module's own OpEntryPoint. */
+static bool find_stage(const struct pm_words *words, const char *entry, enum pm_stage *stage,
+                       struct pm_error *error)
+{
+    enum {
+        OP_ENTRY_POINT = 15,
+        OP_FUNCTION = 54,
+        MODEL_FRAGMENT = 4,
+        MODEL_COMPUTE = 5,
+        HEADER = 5
+    };
+    for (size_t at = HEADER; at < words->count;) {
+        uint32_t size = words->data[at] >> 16, opcode = words->data[at] & 0xffff;
+        if (size == 0 || size > words->count - at || opcode == OP_FUNCTION)
+            break;
+        if (opcode == OP_ENTRY_POINT && size > 3 &&
+            !strncmp((const char *)&words->data[at + 3], entry, (size - 3) * 4u)) {
+            uint32_t model = words->data[at + 1];
+            if (model != MODEL_FRAGMENT && model != MODEL_COMPUTE)
+                return pm_fail(error, PM_ERROR_UNSUPPORTED,
+                               "entry point '%s' is neither a fragment nor a compute shader",
+                               entry);
+            *stage = model == MODEL_COMPUTE ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT;
+            return true;
+        }
+        at += size;
+    }
+    return pm_fail(error, PM_ERROR_INPUT, "no entry point '%s' in it", entry);
+}
+
+static void print_json(cJSON *json)
+{
+    char *text = cJSON_Print(json);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+}
+
+static bool canonicalize(struct pm_shader_options *options, const struct pm_words *in,
+                         struct pm_error *error)
+{
+    if (!options->stage_set && !find_stage(in, options->entry, &options->stage, error))
+        return false;
+    struct pm_canonicalize_info info = {
+        .words = in->data,
+        .word_count = in->count,
+        .stage = options->stage,
+        .entry_point = options->entry,
+        .spec_values = options->specs,
+        .spec_value_count = options->spec_count,
+        .target = options->target,
+    };
+    struct pm_words out = {0};
+    bool ok = pm_canonicalize(&info, &out, error) && write_words(options, &out, error);
+    if (ok) {
+        struct pm_shader_key key =
+            pm_shader_key_compute(pm_canonicalize_recipe(), out.data, out.count);
+        char text[PM_SHADER_KEY_TEXT];
+        pm_shader_key_format(&key, text);
+        if (options->json) {
+            cJSON *json = cJSON_CreateObject();
+            cJSON_AddStringToObject(json, "key", text);
+            cJSON_AddStringToObject(json, "recipe", pm_canonicalize_recipe());
+            cJSON_AddNumberToObject(json, "words", (double)out.count);
+            print_json(json);
+        } else {
+            printf("%s\n", text);
+        }
+    }
+    pm_words_finish(&out);
+    return ok;
+}
+
+static bool points_blocks(const struct pm_shader_options *options, const struct pm_words *in,
+                          struct pm_error *error)
+{
+    struct pm_block_points points = {0};
+    if (!pm_points_blocks(in->data, in->count, &points, error))
+        return false;
+    cJSON *list = cJSON_CreateArray();
+    for (uint32_t i = 0; i < points.count; i++) {
+        if (!options->json) {
+            printf("%u: %%%u%s\n", i, points.points[i].label,
+                   points.points[i].at_most_once ? "" : " (in a loop)");
+            continue;
+        }
+        cJSON *point = cJSON_CreateObject();
+        cJSON_AddNumberToObject(point, "label", points.points[i].label);
+        cJSON_AddBoolToObject(point, "at_most_once", points.points[i].at_most_once);
+        cJSON_AddItemToArray(list, point);
+    }
+    if (options->json)
+        print_json(list);
+    else
+        cJSON_Delete(list);
+    pm_block_points_finish(&points);
+    return true;
+}
+
+static cJSON *json_of_candidate(const struct pm_zero_candidate *candidate)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON *values = cJSON_AddArrayToObject(json, "values");
+    for (uint32_t i = 0; i < candidate->value_count; i++)
+        cJSON_AddItemToArray(values, cJSON_CreateNumber(candidate->values[i]));
+    cJSON_AddNumberToObject(json, "components", candidate->components);
+    cJSON_AddNumberToObject(json, "block", candidate->block);
+    cJSON_AddBoolToObject(json, "at_most_once", candidate->at_most_once);
+    cJSON_AddBoolToObject(json, "is_float", candidate->is_float);
+    cJSON_AddBoolToObject(json, "quad", candidate->quad);
+    return json;
+}
+
+static void print_candidate(uint32_t number, const struct pm_zero_candidate *candidate)
+{
+    printf("%u: block %u:", number, candidate->block);
+    for (uint32_t i = 0; i < candidate->value_count; i++)
+        printf(" %%%u", candidate->values[i]);
+    if (candidate->components > 1)
+        printf(".%.*s", (int)candidate->components, "xyzw");
+    printf(" %s%s%s\n", candidate->is_float ? "float" : "integer", candidate->quad ? ", quad" : "",
+           candidate->at_most_once ? "" : " (in a loop)");
+}
+
+static bool points_zero(const struct pm_shader_options *options, const struct pm_words *in,
+                        struct pm_error *error)
+{
+    struct pm_zero_points points = {0};
+    if (!pm_points_zero(in->data, in->count, &points, error))
+        return false;
+    cJSON *list = cJSON_CreateArray();
+    for (uint32_t i = 0; i < points.count; i++) {
+        if (options->json)
+            cJSON_AddItemToArray(list, json_of_candidate(&points.candidates[i]));
+        else
+            print_candidate(i, &points.candidates[i]);
+    }
+    if (options->json)
+        print_json(list);
+    else
+        cJSON_Delete(list);
+    pm_zero_points_finish(&points);
+    return true;
+}
+
+/* "all", or numbers in ascending order with commas between. */
+static bool choose_points(const char *text, uint32_t space, uint32_t *chosen, uint32_t *count,
+                          struct pm_error *error)
+{
+    *count = 0;
+    if (!strcmp(text, "all")) {
+        for (; *count < space; ++*count)
+            chosen[*count] = *count;
+        return true;
+    }
+    for (const char *at = text; *at;) {
+        char *end;
+        unsigned long value = strtoul(at, &end, 10);
+        bool ascending = *count == 0 || value > chosen[*count - 1];
+        if (end == at || *at < '0' || *at > '9' || (*end && *end != ',') || value >= space ||
+            !ascending)
+            return pm_fail(error, PM_ERROR_INPUT,
+                           "--points %s: character %zu: wanted ascending numbers below %u, or all",
+                           text, (size_t)(at - text) + 1, space);
+        chosen[(*count)++] = (uint32_t)value;
+        at = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+static void say_instrumented(const struct pm_shader_options *options,
+                             const struct pm_instrumented *out, uint32_t points)
+{
+    if (!options->json) {
+        printf("%u points, %llu counter bytes, address in SpecIds %u and %u%s%s\n", points,
+               (unsigned long long)out->counter_bytes, out->spec_id_low, out->spec_id_high,
+               out->forced_early_tests ? ", early fragment tests added" : "",
+               out->counts_occluded ? ", occluded pixels counted too" : "");
+        return;
+    }
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "points", points);
+    cJSON_AddNumberToObject(json, "spec_id_low", out->spec_id_low);
+    cJSON_AddNumberToObject(json, "spec_id_high", out->spec_id_high);
+    cJSON_AddNumberToObject(json, "slot_stride", out->slot_stride);
+    cJSON_AddNumberToObject(json, "counter_bytes", (double)out->counter_bytes);
+    cJSON_AddBoolToObject(json, "forced_early_tests", out->forced_early_tests);
+    cJSON_AddBoolToObject(json, "counts_occluded", out->counts_occluded);
+    print_json(json);
+}
+
+typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
+                                const struct pm_instrument_info *info, struct pm_instrumented *out,
+                                struct pm_error *error);
+
+/* space: how many points the module has. */
+static bool instrument(struct pm_shader_options *options, const struct pm_words *in,
+                       instrument_pass pass, uint32_t space, struct pm_error *error)
+{
+    struct pm_instrumented out = {0};
+    uint32_t *chosen = calloc(space + 1u, sizeof(*chosen));
+    bool ok = chosen || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    options->instrument.points = chosen;
+    options->instrument.target = options->target;
+    ok = ok &&
+         choose_points(options->points, space, chosen, &options->instrument.point_count, error) &&
+         pass(in->data, in->count, &options->instrument, &out, error) &&
+         write_words(options, &out.words, error);
+    if (ok)
+        say_instrumented(options, &out, options->instrument.point_count);
+    pm_instrumented_finish(&out);
+    free(chosen);
+    return ok;
+}
+
+static bool instrument_blocks(struct pm_shader_options *options, const struct pm_words *in,
+                              struct pm_error *error)
+{
+    struct pm_block_points points = {0};
+    bool ok = pm_points_blocks(in->data, in->count, &points, error) &&
+              instrument(options, in, pm_instrument_blocks, points.count, error);
+    pm_block_points_finish(&points);
+    return ok;
+}
+
+static bool instrument_zero(struct pm_shader_options *options, const struct pm_words *in,
+                            struct pm_error *error)
+{
+    struct pm_zero_points points = {0};
+    bool ok = pm_points_zero(in->data, in->count, &points, error) &&
+              instrument(options, in, pm_instrument_zero, points.count, error);
+    pm_zero_points_finish(&points);
+    return ok;
+}
+
+/* The profile, by the module's key and its numbers of points. */
+static bool load_profile(const struct pm_shader_options *options, const struct pm_words *in,
+                         struct pm_zero_profile *profile, struct pm_error *error)
+{
+    struct pm_shader_key key = pm_shader_key_compute(pm_canonicalize_recipe(), in->data, in->count);
+    struct pm_zero_points candidates = {0};
+    struct pm_block_points blocks = {0};
+    if (!options->profile)
+        return pm_fail(error, PM_ERROR_INPUT, "it needs --profile");
+    bool ok = pm_points_zero(in->data, in->count, &candidates, error) &&
+              pm_points_blocks(in->data, in->count, &blocks, error) &&
+              pm_zero_profile_load(options->profile, options->game, &key, candidates.count,
+                                   blocks.count, profile, error);
+    pm_zero_points_finish(&candidates);
+    pm_block_points_finish(&blocks);
+    return ok;
+}
+
+static bool specialize_zero(struct pm_shader_options *options, const struct pm_words *in,
+                            struct pm_error *error)
+{
+    struct pm_zero_profile profile;
+    if (!load_profile(options, in, &profile, error))
+        return false;
+    struct pm_specialized out;
+    options->specialize.profile = &profile;
+    options->specialize.subgroup_quad = options->instrument.subgroup_quad;
+    options->specialize.target = options->target;
+    bool ok = pm_specialize_zero(in->data, in->count, &options->specialize, &out, error);
+    pm_zero_profile_finish(&profile);
+    if (!ok)
+        return false;
+    if (options->json)
+        puts(out.report);
+    else if (out.transforms)
+        printf("%u transforms, %zu words for %zu\n", out.transforms, out.words.count, in->count);
+    else
+        puts("nothing to specialize");
+    ok = write_words(options, out.transforms ? &out.words : in, error);
+    pm_specialized_finish(&out);
+    return ok;
+}
+
+int pm_command_shader(int argc, char **argv)
+{
+    struct pm_shader_options options;
+    struct pm_error error = {0};
+    int status = pm_shader_options(argc, argv, &options);
+    if (status >= 0)
+        return status;
+    struct pm_words in = {0};
+    bool ok = read_words(options.in, &in, &error);
+    if (!ok)
+        return pm_tool_failed("shader", &error);
+    if (!strcmp(options.pass, "canonicalize"))
+        ok = canonicalize(&options, &in, &error);
+    else if (!strcmp(options.pass, "points_blocks"))
+        ok = points_blocks(&options, &in, &error);
+    else if (!strcmp(options.pass, "instrument_blocks"))
+        ok = instrument_blocks(&options, &in, &error);
+    else if (!strcmp(options.pass, "points_zero"))
+        ok = points_zero(&options, &in, &error);
+    else if (!strcmp(options.pass, "instrument_zero"))
+        ok = instrument_zero(&options, &in, &error);
+    else if (!strcmp(options.pass, "specialize_zero"))
+        ok = specialize_zero(&options, &in, &error);
+    else if (!strcmp(options.pass, "validate"))
+        ok = pm_validate(in.data, in.count, &options.target, &error);
+    else
+        status = pm_tool_usage("shader", "unknown pass '%s'", options.pass);
+    pm_words_finish(&in);
+    if (!ok) {
+        pm_fail_prefix(&error, "%s: %s", options.pass, options.in);
+        return pm_tool_failed("shader", &error);
+    }
+    return status >= 0 ? status : PM_EXIT_OK;
+}

@@ -1,0 +1,168 @@
+#include "tools/shader/shader_options.h"
+#include "shader_rewrite/analysis/costs.h"
+#include "tools/options.h"
+#include "tools/tool.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: piecemeal shader PASS IN.spv [-o OUT.spv] [OPTION…]\n\n"
+    "  canonicalize        the canonical module, and its key\n"
+    "  points_blocks       the basic blocks of a canonical module\n"
+    "  instrument_blocks   counters in the blocks of a canonical module\n"
+    "  points_zero         the values of a canonical module that may be zero\n"
+    "  instrument_zero     counters of those that are\n"
+    "  specialize_zero     a canonical module's version that is faster where values are zero\n"
+    "  validate            spirv-val for the target\n\n"
+    "  -o FILE             where the module goes\n"
+    "  --entry NAME        the entry point (main)\n"
+    "  --stage S           fragment or compute (found from the entry point)\n"
+    "  --target N          Vulkan 1.N, 0 to 3 (3)\n"
+    "  --spec ID=VALUE     a specialization constant's 32 bits; may be given often\n"
+    "  --points all|LIST   which points, as in 0,3,4 (all)\n"
+    "  --slots N           copies of the counters, a power of two (1)\n"
+    "  --no-int64          counters as two 32-bit words\n"
+    "  --no-quad           for a device without quad operations\n"
+    "  --early-tests       EarlyFragmentTests may be added where the shader allows it\n"
+    "  --profile FILE      P(zero): a PGO database, or JSON "
+    "{\"zero\":[…],\"writes\":[…],\"blocks\":[…]}\n"
+    "  --game NAME         whose profile, where the file has several games\n"
+    "  --float-zero WORD   permission for 0*x = 0: shader, never or allow (shader)\n"
+    "  --vendor ID         the vendor whose costs count (any)\n"
+    "  --transforms N      how many transforms at most (3)\n"
+    "  --threshold P       the least P(zero) (0.32)\n"
+    "  --least-share P     the least share of the shader's cost that is saved (0.05)\n"
+    "  --fit-regions       regions begin and end where that pays best\n"
+    "  --hoist-across      checks may be in an earlier block than their candidates\n"
+    "  --pairs             one check may test two candidates\n"
+    "  --take-all          specialize whatever can be, gain or not\n"
+    "  --json              say what was done as JSON\n";
+
+static bool parse_spec(const char *text, struct pm_shader_options *options)
+{
+    const char *equals = strchr(text, '=');
+    char id[16];
+    uint64_t spec_id, bits;
+    if (!equals || (size_t)(equals - text) >= sizeof(id) || options->spec_count == PM_SHADER_SPECS)
+        return false;
+    memcpy(id, text, (size_t)(equals - text));
+    id[equals - text] = 0;
+    if (!pm_tool_number(id, UINT32_MAX, &spec_id) || !pm_tool_number(equals + 1, UINT32_MAX, &bits))
+        return false;
+    options->specs[options->spec_count++] = (struct pm_spec_value){(uint32_t)spec_id, 4, bits};
+    return true;
+}
+
+static bool parse_float_zero(const char *word, enum pm_float_zero *out)
+{
+    static const char *const words[] = {[PM_FLOAT_ZERO_SHADER] = "shader",
+                                        [PM_FLOAT_ZERO_NEVER] = "never",
+                                        [PM_FLOAT_ZERO_ALLOW] = "allow"};
+    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strcmp(words[i], word)) {
+            *out = (enum pm_float_zero)i;
+            return true;
+        }
+    return false;
+}
+
+/* Options as they were given, where they are not what they mean. */
+struct given {
+    const char *stage, *float_zero, *threshold, *least_share, *specs[PM_SHADER_SPECS];
+    size_t spec_count;
+    uint64_t target, slots, vendor, transforms;
+    bool narrow, no_quad;
+};
+
+static int read_module_options(const struct given *given, struct pm_shader_options *options)
+{
+    if (given->stage && strcmp(given->stage, "compute") && strcmp(given->stage, "fragment"))
+        return pm_tool_usage("shader", "--stage: '%s' is neither fragment nor compute",
+                             given->stage);
+    options->stage_set = given->stage;
+    options->stage =
+        given->stage && !strcmp(given->stage, "compute") ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT;
+    options->target.vulkan_minor = (uint32_t)given->target;
+    for (size_t i = 0; i < given->spec_count; i++)
+        if (!parse_spec(given->specs[i], options))
+            return pm_tool_usage("shader", "--spec: '%s' is not ID=VALUE", given->specs[i]);
+    if (given->slots == 0 || (given->slots & (given->slots - 1)))
+        return pm_tool_usage("shader", "--slots: '%llu' is not a power of two up to 256",
+                             (unsigned long long)given->slots);
+    options->instrument.slot_count = (uint32_t)given->slots;
+    options->instrument.int64_atomics = !given->narrow;
+    options->instrument.subgroup_quad = !given->no_quad;
+    return -1;
+}
+
+/* -1: it is; else the status to end with. */
+static int read_share(const char *name, const char *text, double *share)
+{
+    char *rest;
+    if (!text)
+        return -1;
+    *share = strtod(text, &rest);
+    if (rest == text || *rest || !(*share > 0) || *share > 1)
+        return pm_tool_usage("shader", "--%s: '%s' is not above 0 and up to 1", name, text);
+    return -1;
+}
+
+static int read_specialize_options(const struct given *given, struct pm_shader_options *options)
+{
+    struct pm_specialize_zero_info *specialize = &options->specialize;
+    if (given->float_zero && !parse_float_zero(given->float_zero, &specialize->float_zero))
+        return pm_tool_usage("shader", "--float-zero: '%s' is not shader, never or allow",
+                             given->float_zero);
+    if (given->vendor)
+        specialize->costs = pm_costs_of((uint32_t)given->vendor);
+    if (given->transforms == 0)
+        return pm_tool_usage("shader", "--transforms: '0' is not 1 to 1000");
+    specialize->most_transforms = (uint32_t)given->transforms;
+    int status = read_share("threshold", given->threshold, &specialize->threshold);
+    return status >= 0 ? status
+                       : read_share("least-share", given->least_share, &specialize->least_share);
+}
+
+int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
+{
+    struct given given = {.target = 3, .slots = 1, .transforms = 3};
+    *options = (struct pm_shader_options){.entry = "main", .points = "all"};
+    struct pm_zero_beyond *beyond = &options->specialize.beyond;
+    const struct pm_option known[] = {
+        {.letter = 'o', .text = &options->out},
+        PM_OPTION_TEXT("entry", &options->entry),
+        PM_OPTION_TEXT("stage", &given.stage),
+        PM_OPTION_NUMBER("target", &given.target, 3),
+        PM_OPTION_TEXTS("spec", given.specs, &given.spec_count, PM_SHADER_SPECS),
+        PM_OPTION_TEXT("points", &options->points),
+        PM_OPTION_NUMBER("slots", &given.slots, 256),
+        PM_OPTION_FLAG("no-int64", &given.narrow),
+        PM_OPTION_FLAG("no-quad", &given.no_quad),
+        PM_OPTION_FLAG("early-tests", &options->instrument.may_force_early_tests),
+        PM_OPTION_TEXT("profile", &options->profile),
+        PM_OPTION_TEXT("game", &options->game),
+        PM_OPTION_TEXT("float-zero", &given.float_zero),
+        PM_OPTION_NUMBER("vendor", &given.vendor, UINT32_MAX),
+        PM_OPTION_NUMBER("transforms", &given.transforms, 1000),
+        PM_OPTION_TEXT("threshold", &given.threshold),
+        PM_OPTION_TEXT("least-share", &given.least_share),
+        PM_OPTION_FLAG("fit-regions", &beyond->fit_regions),
+        PM_OPTION_FLAG("hoist-across", &beyond->hoist_across),
+        PM_OPTION_FLAG("pairs", &beyond->pairs),
+        PM_OPTION_FLAG("take-all", &options->specialize.take_all),
+        PM_OPTION_FLAG("json", &options->json),
+    };
+    int operands, status = pm_tool_options("shader", help, known, sizeof(known) / sizeof(known[0]),
+                                           argc, argv, &operands);
+    if (status < 0 && operands + 2 != argc)
+        status = pm_tool_usage("shader", "takes a pass and a module");
+    if (status < 0)
+        status = read_module_options(&given, options);
+    if (status < 0)
+        status = read_specialize_options(&given, options);
+    if (status >= 0)
+        return status;
+    options->pass = argv[operands];
+    options->in = argv[operands + 1];
+    return -1;
+}

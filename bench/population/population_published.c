@@ -7,7 +7,7 @@
  */
 #include "aggregator/aggregator.h"
 #include "aggregator/statistics/estimate.h"
-#include "bench/population.h"
+#include "bench/population/population.h"
 #include "bench/work_folder.h"
 #include <inttypes.h>
 #include <stdio.h>

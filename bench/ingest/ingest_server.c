@@ -1,4 +1,4 @@
-#include "bench/ingest_server.h"
+#include "bench/ingest/ingest_server.h"
 
 #include "aggregator/service/dev_tls.h"
 #include "aggregator/statistics/statistics.h"

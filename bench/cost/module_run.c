@@ -1,7 +1,7 @@
-#include "bench/module_run.h"
+#include "bench/cost/module_run.h"
 
 #include "base/clock.h"
-#include "bench/module_interface.h"
+#include "bench/cost/module_interface.h"
 #include <stdlib.h>
 #include <string.h>
 

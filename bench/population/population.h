@@ -1,8 +1,8 @@
 /* What the parts of the population simulator share (population.c). */
 #pragma once
 
-#include "bench/population_game.h"
 #include "base/error.h"
+#include "bench/population/population_game.h"
 
 struct pm_population_options {
     uint64_t trials, seed;

@@ -31,7 +31,7 @@
  * no interval's coverage is below --least then, as far as they can tell; `watch` when the paper's
  * estimate comes out under the paper's assumptions.
  */
-#include "bench/population.h"
+#include "bench/population/population.h"
 #include "tools/tool.h"
 #include <getopt.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "aggregator/service/service.h"
-#include "bench/ingest_bodies.h"
+#include "bench/ingest/ingest_bodies.h"
 #include <sys/types.h>
 
 /* In the folder that the process is in. */

@@ -13,7 +13,7 @@
 #include "aggregator/aggregator.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "bench/ingest_bodies.h"
+#include "bench/ingest/ingest_bodies.h"
 #include "bench/work_folder.h"
 #include "tools/tool.h"
 #include <getopt.h>
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     for (int got; (got = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (got < NUMBER_POINTS ||
             !pm_tool_number(optarg, UINT32_MAX, &numbers[got - NUMBER_POINTS])) {
-            fprintf(stderr, "curation: usage: see bench/curation.c\n");
+            fprintf(stderr, "curation: usage: see bench/ingest/curation.c\n");
             return 2;
         }
     }

@@ -1,4 +1,4 @@
-#include "bench/module_interface.h"
+#include "bench/cost/module_interface.h"
 
 #include "base/buffer.h"
 #include "shader_rewrite/ir/ir_module.h"

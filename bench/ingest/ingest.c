@@ -13,8 +13,8 @@
  * folder) takes the storage, which is removed at the end.
  */
 #include "base/clock.h"
-#include "bench/ingest_load.h"
-#include "bench/ingest_server.h"
+#include "bench/ingest/ingest_load.h"
+#include "bench/ingest/ingest_server.h"
 #include "tools/tool.h"
 #include <getopt.h>
 #include <stdio.h>
@@ -287,7 +287,7 @@ static int parse(int argc, char **argv, struct options *options)
     const bool fits = options->seconds > 0 && options->connections > 0 && options->games > 0 &&
                       options->shaders >= 150 && options->points >= 8;
     if (!fits || optind < argc)
-        fprintf(stderr, "ingest: usage: see bench/ingest.c\n");
+        fprintf(stderr, "ingest: usage: see bench/ingest/ingest.c\n");
     return fits && optind == argc ? -1 : PM_EXIT_USAGE;
 }
 

@@ -6,7 +6,7 @@
 #include "aggregator/aggregator.h"
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/statistics/expectation.h"
-#include "bench/population.h"
+#include "bench/population/population.h"
 #include "bench/work_folder.h"
 #include "sampler/sampler.h"
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "bench/ingest_load.h"
+#include "bench/ingest/ingest_load.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

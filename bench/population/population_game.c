@@ -1,4 +1,4 @@
-#include "bench/population_game.h"
+#include "bench/population/population_game.h"
 
 #include "sampler/sampler.h"
 #include <math.h>

@@ -2,7 +2,7 @@
  * draw_cost draw|dispatch|bind|frame COUNT: records COUNT draws (or dispatches, or binds of a
  * pipeline, in one command buffer), or submits COUNT frames of one command buffer with a bind and a
  * hundred draws, on the null driver, under whatever layers the environment asks for.
- * bench/draw_cost.sh counts its instructions at two counts; the difference is what one more costs.
+ * bench/cost/draw_cost.sh counts its instructions at two counts; the difference is what one more costs.
  */
 #include "tests/null_driver/harness.h"
 

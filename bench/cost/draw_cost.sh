@@ -5,7 +5,7 @@
 # BUILD is the build tree (build/release). Needs valgrind; layers that are not installed are left out.
 set -euo pipefail
 
-source_folder=$(cd "$(dirname "$0")/.." && pwd)
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$source_folder/build/release}" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

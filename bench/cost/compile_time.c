@@ -15,7 +15,7 @@
  * Ends with 1 when the latter is above AZP's 1.57.
  */
 #include "base/clock.h"
-#include "bench/module_run.h"
+#include "bench/cost/module_run.h"
 #include "profile/shader_store.h"
 #include "shader_rewrite/analysis/costs.h"
 #include "shader_rewrite/zero/zero_profile.h"

@@ -10,7 +10,7 @@
 # logs and databases. Needs ffmpeg, mpv, glmark2, Xvfb, vulkaninfo and jq.
 set -euo pipefail
 
-source_folder=$(cd "$(dirname "$0")/.." && pwd)
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$source_folder/build/release}" && pwd)
 shift || true
 piecemeal=$build/tools/piecemeal

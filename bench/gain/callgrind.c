@@ -1,4 +1,4 @@
-#include "bench/callgrind.h"
+#include "bench/gain/callgrind.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "bench/ingest_bodies.h"
+#include "bench/ingest/ingest_bodies.h"
 
 struct load_info {
     uint16_t port; /* of 127.0.0.1 */

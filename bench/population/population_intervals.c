@@ -1,5 +1,5 @@
 #include "aggregator/aggregator.h"
-#include "bench/population.h"
+#include "bench/population/population.h"
 #include "bench/work_folder.h"
 #include <limits.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 # busy cores do not change what is counted.
 set -euo pipefail
 
-source_folder=$(cd "$(dirname "$0")/.." && pwd)
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$source_folder/build/release}" && pwd)
 manifest=$source_folder/build/drivers/lavapipe-25/icd.json
 export VK_DRIVER_FILES=$manifest VK_ICD_FILENAMES=$manifest

@@ -1,4 +1,4 @@
-#include "bench/ingest_bodies.h"
+#include "bench/ingest/ingest_bodies.h"
 
 #include "aggregator/intake/samples.h"
 #include "base/arena.h"

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Holds the code against scripts/rooms.txt: who includes whom, and who calls whom.
+
+  check_rooms.py BUILD [--arrows] [--circles]
+
+BUILD is a build folder with compile_commands.json whose objects are built. Reads every include of every source and
+header below the rooms, and the symbols of every object file (nm). Fails on a file that is in no room, on an arrow to a
+room that rooms.txt does not allow, and on a circle of more than three files inside a room. There are no exceptions.
+
+  --arrows    prints every arrow that is not allowed, with what it takes, and goes on
+  --circles   prints every circle of files, the allowed ones too
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LARGEST_CIRCLE = 3
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+SOURCES = {'.c', '.cpp', '.h'}
+
+
+class Rooms:
+    """The rooms of rooms.txt, from top to bottom, and what each may use."""
+
+    def __init__(self, path):
+        self.order, self.uses, errors = [], {}, []
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            line = line.split('#')[0].strip()
+            if not line:
+                continue
+            room, _, uses = line.partition(':')
+            room = room.strip()
+            if room in self.uses:
+                errors.append(f'{path.name}:{number}: {room} is there twice')
+            self.order.append(room)
+            self.uses[room] = (number, uses.split())
+        place = {room: i for i, room in enumerate(self.order)}
+        self.allowed = {}
+        for room, (number, uses) in self.uses.items():
+            allowed = {room, 'base'}
+            for use in uses:
+                below = {r for r in self.order[place[room] + 1:] if r == use or r.startswith(use + '/')}
+                if not below:
+                    errors.append(f'{path.name}:{number}: {use} is no room below {room}')
+                allowed |= below
+            self.allowed[room] = allowed
+        if errors:
+            sys.exit('\n'.join(errors))
+
+    def of(self, path):
+        """The innermost room of a path relative to the root; None: in none."""
+        folder = os.path.dirname(path)
+        while folder:
+            if folder in self.uses:
+                return folder
+            folder = os.path.dirname(folder)
+        return None
+
+
+def unit(path):
+    """A header and its source are one file to this check."""
+    return os.path.splitext(path)[0]
+
+
+def read_sources(rooms):
+    """Every source and header below the large rooms, relative to the root."""
+    tops = {room.split('/')[0] for room in rooms.order}
+    found, homeless = [], []
+    for top in sorted(tops):
+        for path in sorted((ROOT / top).rglob('*')):
+            if path.suffix in SOURCES:
+                relative = str(path.relative_to(ROOT))
+                (found if rooms.of(relative) else homeless).append(relative)
+    return found, homeless
+
+
+def read_includes(sources):
+    """(from, to, why) for each include of a file that is in a room."""
+    known = set(sources)
+    for path in sources:
+        for name in INCLUDE.findall((ROOT / path).read_text(errors='replace')):
+            beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+            to = name if name in known else beside if beside in known else None
+            if to:
+                yield path, to, 'includes it'
+
+
+def read_objects(build, rooms):
+    """object file -> its source, relative to the root; generated sources stand for their room."""
+    commands = json.loads((build / 'compile_commands.json').read_text())
+    objects = {}
+    for command in commands:
+        source = pathlib.Path(command['file'])
+        words = shlex.split(command['command'])
+        output = pathlib.Path(command['directory']) / words[words.index('-o') + 1]
+        relative = ''
+        for base in (ROOT, build):
+            if source.is_relative_to(base):
+                relative = str(source.relative_to(base))
+        if rooms.of(relative) and output.exists():
+            objects[output] = relative
+    return objects
+
+
+def read_symbols(objects):
+    """(from, to, symbol) for each symbol that one object takes from another."""
+    defined, wanted = collections.defaultdict(set), collections.defaultdict(set)
+    paths = sorted(objects)
+    text = subprocess.run(['nm', '-A', '-g', '--', *map(str, paths)], check=True, capture_output=True, text=True).stdout
+    for line in text.splitlines():
+        where, _, rest = line.partition(':')
+        fields = rest.split()
+        kind, name = fields[-2], fields[-1]
+        source = objects[pathlib.Path(where)]
+        (wanted if kind in 'Uwv' else defined)[name].add(source)
+    for name, users in wanted.items():
+        for user in users:
+            for definer in defined.get(name, ()):
+                if definer != user:
+                    yield user, definer, name
+
+
+def circles(edges):
+    """The strongly connected components of more than one file (Tarjan, iterative)."""
+    index, low, on, stack, out = {}, {}, set(), [], []
+    for root in sorted(edges):
+        if root in index:
+            continue
+        work = [(root, iter(sorted(edges[root])))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on.add(root)
+        while work:
+            node, following = work[-1]
+            for to in following:
+                if to not in index:
+                    index[to] = low[to] = len(index)
+                    stack.append(to)
+                    on.add(to)
+                    work.append((to, iter(sorted(edges.get(to, ())))))
+                    break
+                if to in on:
+                    low[node] = min(low[node], index[to])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    circle = []
+                    while True:
+                        circle.append(stack.pop())
+                        on.discard(circle[-1])
+                        if circle[-1] == node:
+                            break
+                    if len(circle) > 1:
+                        out.append(sorted(circle))
+    return sorted(out, key=len, reverse=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('build', type=pathlib.Path)
+    parser.add_argument('--arrows', action='store_true')
+    parser.add_argument('--circles', action='store_true')
+    options = parser.parse_args()
+    build = options.build.resolve()
+    rooms = Rooms(ROOT / 'scripts' / 'rooms.txt')
+    sources, homeless = read_sources(rooms)
+    objects = read_objects(build, rooms)
+    if not objects:
+        sys.exit(f'check_rooms: no object files below {build}; build first')
+
+    bad = collections.defaultdict(set)  # (room, room) -> what
+    edges = collections.defaultdict(set)
+    for user, used, why in [*read_includes(sources), *read_symbols(objects)]:
+        here, there = rooms.of(user), rooms.of(used)
+        if there not in rooms.allowed[here]:
+            bad[here, there].add((user, used, why))
+        if unit(user) != unit(used):
+            edges[unit(user)].add(unit(used))
+            edges.setdefault(unit(used), set())
+
+    failed = 0
+    for path in homeless:
+        print(f'{path}: is in no room of scripts/rooms.txt')
+        failed += 1
+    arrows = 0
+    for (here, there), what in sorted(bad.items()):
+        arrows += len(what)
+        print(f'{here} -> {there} is not allowed: {len(what)} times')
+        if options.arrows or len(bad) <= 3:
+            for user, used, why in sorted(what):
+                print(f'    {user} -> {used}: {why}')
+    failed += len(bad)
+    found = circles(edges)
+    for circle in found:
+        rooms_of = sorted({rooms.of(f + '.c') for f in circle})
+        too_large = len(circle) > LARGEST_CIRCLE or len(rooms_of) > 1
+        failed += too_large
+        if too_large or options.circles:
+            print(f'{"a circle" if too_large else "allowed"} of {len(circle)} files in {", ".join(rooms_of)}: '
+                  + ' '.join(circle))
+    print(f'{len(sources)} files, {len(objects)} objects, {len(rooms.order)} rooms: {arrows} arrows that are not '
+          f'allowed, largest circle of {max([len(c) for c in found], default=1)} files')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

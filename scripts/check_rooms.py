@@ -13,83 +13,14 @@ room that rooms.txt does not allow, and on a circle of more than three files ins
 import argparse
 import collections
 import json
-import os
 import pathlib
-import re
 import shlex
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from rooms import ROOT, Rooms, read_includes, read_sources, unit
+
 LARGEST_CIRCLE = 3
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
-SOURCES = {'.c', '.cpp', '.h'}
-
-
-class Rooms:
-    """The rooms of rooms.txt, from top to bottom, and what each may use."""
-
-    def __init__(self, path):
-        self.order, self.uses, errors = [], {}, []
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            line = line.split('#')[0].strip()
-            if not line:
-                continue
-            room, _, uses = line.partition(':')
-            room = room.strip()
-            if room in self.uses:
-                errors.append(f'{path.name}:{number}: {room} is there twice')
-            self.order.append(room)
-            self.uses[room] = (number, uses.split())
-        place = {room: i for i, room in enumerate(self.order)}
-        self.allowed = {}
-        for room, (number, uses) in self.uses.items():
-            allowed = {room, 'base'}
-            for use in uses:
-                below = {r for r in self.order[place[room] + 1:] if r == use or r.startswith(use + '/')}
-                if not below:
-                    errors.append(f'{path.name}:{number}: {use} is no room below {room}')
-                allowed |= below
-            self.allowed[room] = allowed
-        if errors:
-            sys.exit('\n'.join(errors))
-
-    def of(self, path):
-        """The innermost room of a path relative to the root; None: in none."""
-        folder = os.path.dirname(path)
-        while folder:
-            if folder in self.uses:
-                return folder
-            folder = os.path.dirname(folder)
-        return None
-
-
-def unit(path):
-    """A header and its source are one file to this check."""
-    return os.path.splitext(path)[0]
-
-
-def read_sources(rooms):
-    """Every source and header below the large rooms, relative to the root."""
-    tops = {room.split('/')[0] for room in rooms.order}
-    found, homeless = [], []
-    for top in sorted(tops):
-        for path in sorted((ROOT / top).rglob('*')):
-            if path.suffix in SOURCES:
-                relative = str(path.relative_to(ROOT))
-                (found if rooms.of(relative) else homeless).append(relative)
-    return found, homeless
-
-
-def read_includes(sources):
-    """(from, to, why) for each include of a file that is in a room."""
-    known = set(sources)
-    for path in sources:
-        for name in INCLUDE.findall((ROOT / path).read_text(errors='replace')):
-            beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
-            to = name if name in known else beside if beside in known else None
-            if to:
-                yield path, to, 'includes it'
 
 
 def read_objects(build, rooms):
@@ -171,7 +102,7 @@ def main():
     parser.add_argument('--circles', action='store_true')
     options = parser.parse_args()
     build = options.build.resolve()
-    rooms = Rooms(ROOT / 'scripts' / 'rooms.txt')
+    rooms = Rooms()
     sources, homeless = read_sources(rooms)
     objects = read_objects(build, rooms)
     if not objects:

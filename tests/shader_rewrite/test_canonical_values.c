@@ -72,12 +72,20 @@ static void fill_input(uint32_t *words)
     }
 }
 
+/* Which of two NaNs a sum hands on, IEEE 754 leaves open (6.2.3), and compilers order sums as they
+ * like. What is merely moved stays as it is: a signalling NaN is told from a quiet one. */
+static bool is_quiet_nan(uint32_t bits)
+{
+    return (bits & 0x7fc00000) == 0x7fc00000;
+}
+
 static void compare(const char *name, const uint32_t *original, const uint32_t *canonical,
                     size_t words)
 {
     size_t different = 0;
     for (size_t i = 0; i < words; i++) {
-        if (original[i] == canonical[i])
+        if (original[i] == canonical[i] ||
+            (is_quiet_nan(original[i]) && is_quiet_nan(canonical[i])))
             continue;
         if (different++ < 5)
             fprintf(stderr, "%s: word %zu: 0x%08x in the original, 0x%08x in the canonical\n", name,

@@ -1,5 +1,5 @@
 /* Is a service's configuration as it should be? (service.h) */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * them are the next one. A connection is suspended from the time its upload is queued until the
  * commit that holds it is durable.
  */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 
 #include "base/clock.h"
 #include <stdlib.h>

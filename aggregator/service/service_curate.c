@@ -1,5 +1,5 @@
 /* Curation in the background: games that have new uploads, one after the other. */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 
 #include "base/clock.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Answers with PGO databases, whose bodies all connections share. */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 #include "aggregator/service/service_routes.h"
 
 #include <stdio.h>

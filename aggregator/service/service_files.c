@@ -1,5 +1,5 @@
 /* The files that the service reads when it starts, and again when they changed. */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Requests: who may, what for, and the body of an upload. */
 #include "aggregator/service/service_field.h"
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 #include "aggregator/service/service_routes.h"
 
 #include "base/clock.h"

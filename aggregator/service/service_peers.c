@@ -2,7 +2,7 @@
  * Who is connected, for how long. libmicrohttpd's timeout begins anew with every byte, so a peer
  * that sends one a minute could hold a connection for ever; this gives a request an end.
  */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 
 #include "base/clock.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "aggregator/service/service_routes.h"
 
-#include "aggregator/service/service_api.h"
+#include "aggregator/dashboard/api.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 
 enum pm_access {
     PM_ACCESS_OPEN,   /* needs no token */

@@ -3,7 +3,7 @@
  * start; so each connection is given the one of its time when it is accepted, before it says
  * anything, and keeps it as long as it lasts.
  */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 
 #include "base/file.h"
 #include <gnutls/gnutls.h>

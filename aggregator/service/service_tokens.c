@@ -3,7 +3,7 @@
  * something of a digest, from which nothing of a token follows. A file that changed is read into a
  * list of its own, which then takes the place of the one in use.
  */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 
 #include "base/file.h"
 #include <blake2.h>

@@ -2,7 +2,7 @@
  * What has to be looked after beside curation: samples that wait, and peers that take too long.
  * Each by a thread of its own: folding may take minutes, for which nobody may hold a connection.
  */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 
 #include <time.h>
 

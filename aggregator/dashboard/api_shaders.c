@@ -1,5 +1,5 @@
 /* The API: the shaders of a game, and its zero candidates. */
-#include "aggregator/service/service_api.h"
+#include "aggregator/dashboard/api.h"
 
 #include "aggregator/statistics/expectation.h"
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* The API: the service itself, its games, and one game as a whole. */
-#include "aggregator/service/service_api.h"
+#include "aggregator/dashboard/api.h"
 
 #include <math.h>
 #include <stdlib.h>

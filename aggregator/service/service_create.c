@@ -1,4 +1,4 @@
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 #include "aggregator/service/service_routes.h"
 
 #include <errno.h>

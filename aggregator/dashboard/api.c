@@ -1,5 +1,5 @@
 /* What the answers of the API are made with. */
-#include "aggregator/service/service_api.h"
+#include "aggregator/dashboard/api.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What the answers share, and whether all is well. */
-#include "aggregator/service/service_private.h"
+#include "aggregator/service/service_state.h"
 #include "aggregator/service/service_routes.h"
 
 #include <cjson/cJSON.h>

@@ -1,5 +1,5 @@
 /* The API: the points of one shader, estimated from the storage when they are asked for. */
-#include "aggregator/service/service_api.h"
+#include "aggregator/dashboard/api.h"
 
 #include <stdlib.h>
 #include <string.h>

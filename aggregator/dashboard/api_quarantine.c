@@ -1,5 +1,5 @@
 /* The API: uploads that cannot be, and why. */
-#include "aggregator/service/service_api.h"
+#include "aggregator/dashboard/api.h"
 
 #include <stdlib.h>
 

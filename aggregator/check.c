@@ -4,10 +4,10 @@
 #include "aggregator/aggregator_private.h"
 #include "aggregator/intake/damaged.h"
 #include "aggregator/storage/names.h"
+#include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "aggregator/storage/sqlite/storage_sqlite_check.h"
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,17 +30,6 @@ struct game {
     struct pm_statistics sum; /* of the days and scenes of one shader, environment and kind */
     bool any;                 /* the sum has something */
 };
-
-void pm_check_say(pm_check_report report, void *user, enum pm_finding finding, const char *format,
-                  ...)
-{
-    char sentence[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof(sentence), format, arguments);
-    va_end(arguments);
-    report(user, finding, sentence);
-}
 
 static void fail(struct check *check, const char *what, const struct pm_error *error)
 {

@@ -1,6 +1,6 @@
 #include "aggregator/aggregator_private.h"
 
-#include "aggregator/statistics/estimate.h"
+#include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "base/clock.h"
 #include <stdlib.h>
 #include <time.h>

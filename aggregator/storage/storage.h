@@ -1,6 +1,6 @@
 /*
- * Where the aggregator keeps its statistics: an interface from the first day (DESIGN, Storage).
- * SQLite implements it in storage_sqlite.c; a distributed store comes later and must fit behind it.
+ * Where the aggregator keeps its statistics: an interface (DESIGN, Storage). Each folder beside this
+ * file implements it (sqlite/storage_sqlite.h); nothing here knows which.
  *
  * A blob is one shader's counters (statistics.h encodes them); the storage merges blobs by the
  * function it is given and never looks inside. What uploads say is put down in rows of samples
@@ -270,17 +270,3 @@ struct pm_storage {
 
 /* Ends what begin began: commits when it is done, else undoes it. false: nothing of it was kept. */
 bool pm_storage_end(struct pm_storage *storage, bool done, struct pm_error *error);
-
-/* WAL, synchronous=FULL. path is created (0600) when missing. A file of a newer schema is refused
- * (PM_ERROR_UNSUPPORTED), and so is one that is not ours or is damaged (PM_ERROR_INPUT). Another
- * process may have the same file open: writers wait for each other for up to ten seconds. */
-struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge merge,
-                                          struct pm_error *error);
-
-/* A storage of which only the read functions may be called; neither makes, upgrades nor writes the
- * file, and so refuses an older schema (PM_ERROR_STATE). */
-struct pm_storage *pm_storage_sqlite_open_to_read(const char *path, struct pm_error *error);
-
-/* Copies the file, as of one moment and while it may be in use, to another, which appears whole and
- * durable, or not at all; one that is there is replaced. PM_ERROR_LIMIT: no space for it. */
-bool pm_storage_sqlite_backup(const char *path, const char *to, struct pm_error *error);

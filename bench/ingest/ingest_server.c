@@ -2,6 +2,7 @@
 
 #include "aggregator/service/dev_tls.h"
 #include "aggregator/statistics/statistics.h"
+#include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "aggregator/trust/claims.h"
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * put into it and read from it. What fails in here fails the test. */
 #pragma once
 
-#include "aggregator/storage/storage.h"
+#include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "aggregator/support.h"
 
 struct storage_place {

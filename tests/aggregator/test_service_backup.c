@@ -2,6 +2,7 @@
 #include "aggregator/aggregator.h"
 #include "aggregator/check.h"
 #include "aggregator/server.h"
+#include "aggregator/storage/sqlite/storage_sqlite.h"
 #include <curl/curl.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+#include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "tools/db/db.h"
 #include "tools/options.h"
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* A copy of the file while it is in use. */
+#include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "aggregator/storage/sqlite/storage_sqlite_private.h"
 
 #include "base/file.h"

@@ -1,12 +1,12 @@
 /*
  * What `serve --check` asks of the SQLite storage.
  *
- * Thread safety: as storage.h.
+ * Thread safety: any thread.
  */
 #pragma once
 
-#include "aggregator/check.h"
-#include "aggregator/storage/storage.h"
+#include "aggregator/storage/report.h"
+#include <stdbool.h>
 
 /* Is it ours, of a schema that can be read, and whole? false: looking further makes no sense, and
  * why was reported. */

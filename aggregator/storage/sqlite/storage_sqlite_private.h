@@ -80,7 +80,7 @@ struct pm_sqlite {
     uint64_t spaces_seed;
     atomic_int_fast64_t hurry; /* pm_now(): when nobody waits for another process any more */
     uint32_t patience;         /* milliseconds that the writer waits for one */
-    bool full;    /* a write of this transaction found no space */
+    bool full;                 /* a write of this transaction found no space */
     bool dropped; /* this transaction deletes what shall not be left in the log either */
     pthread_mutex_t readers_mutex;
     sqlite3 *readers[PM_SQLITE_IDLE_READERS]; /* under readers_mutex: idle connections */
@@ -126,15 +126,53 @@ void pm_sqlite_log_init(struct pm_sqlite *sqlite);
 /* Writes back what can be, and gives the log's space back. */
 void pm_sqlite_log_shrink(struct pm_sqlite *sqlite);
 /* After something was deleted: the log holds pages as they were before. Waits only a moment for who
- * reads the log, since nobody else can write meanwhile; if that is not enough, the last connection to
- * close removes the log, or what is written next takes its place. */
+ * reads the log, since nobody else can write meanwhile; if that is not enough, the last connection
+ * to close removes the log, or what is written next takes its place. */
 void pm_sqlite_log_empty(struct pm_sqlite *sqlite);
+
+/* ---- storage_sqlite_readers.c ---- */
 
 /* A connection that reads; give it back. NULL on failure. */
 sqlite3 *pm_sqlite_take_reader(struct pm_sqlite *sqlite, struct pm_error *error);
-/* For another process, no longer than the storage lets it. */
-void pm_sqlite_let_reader_wait(struct pm_sqlite *sqlite, sqlite3 *db);
 void pm_sqlite_give_reader(struct pm_sqlite *sqlite, sqlite3 *db);
+/* Those that are kept; nobody may read any more. */
+void pm_sqlite_close_readers(struct pm_sqlite *sqlite);
+
+/* ---- storage_sqlite_wait.c: for another process, no longer than the storage lets it ---- */
+
+void pm_sqlite_let_writer_wait(struct pm_sqlite *sqlite);
+void pm_sqlite_let_reader_wait(struct pm_sqlite *sqlite, sqlite3 *db);
+void pm_sqlite_hurry(struct pm_storage *storage, int64_t until);
+
+/* ---- storage_sqlite_write.c ---- */
+
+void pm_sqlite_rollback(struct pm_storage *storage);
+bool pm_sqlite_begin(struct pm_storage *storage, struct pm_error *error);
+bool pm_sqlite_begin_lazily(struct pm_storage *storage, struct pm_error *error);
+bool pm_sqlite_commit(struct pm_storage *storage, struct pm_error *error);
+bool pm_sqlite_add_upload_id(struct pm_storage *storage,
+                             const uint8_t id[static PM_UPLOAD_ID_BYTES], uint32_t day, bool *fresh,
+                             struct pm_error *error);
+bool pm_sqlite_add_uploads(struct pm_storage *storage, const char *game, uint64_t uploads,
+                           struct pm_error *error);
+bool pm_sqlite_add_scene(struct pm_storage *storage, const char *game, const char *scene,
+                         uint64_t uploads, uint32_t day, uint32_t most, bool *known,
+                         struct pm_error *error);
+bool pm_sqlite_find_scene(struct pm_storage *storage, const char *game, const char *scene,
+                          bool *known, struct pm_error *error);
+bool pm_sqlite_find_space(struct pm_storage *storage, const char *game,
+                          const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
+                          struct pm_error *error);
+bool pm_sqlite_put_space(struct pm_storage *storage, const char *game,
+                         const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
+                         struct pm_error *error);
+bool pm_sqlite_add_blob(struct pm_storage *storage, const struct pm_storage_key *key,
+                        const void *blob, size_t size, struct pm_error *error);
+bool pm_sqlite_add_origin(struct pm_storage *storage, const char *game, const void *origin,
+                          size_t size, struct pm_error *error);
+bool pm_sqlite_add_coverage(struct pm_storage *storage, const char *game, int64_t time,
+                            uint64_t uploads, uint64_t points_covered, uint64_t points,
+                            struct pm_error *error);
 
 /* What is known of numbers of points, in memory, so that an upload's shaders need not each be
  * looked up (storage_sqlite_spaces.c). 0: it is not known here. */
@@ -229,8 +267,8 @@ struct pm_sqlite_claim_visit {
 bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *error);
 bool pm_sqlite_find_claims(struct pm_storage *storage, const char *game,
                            const struct pm_shader_key *key, enum pm_kind kind,
-                           const uint8_t scope[static PM_SCOPE_BYTES],
-                           pm_storage_visit_claim visit, void *user, struct pm_error *error);
+                           const uint8_t scope[static PM_SCOPE_BYTES], pm_storage_visit_claim visit,
+                           void *user, struct pm_error *error);
 bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
                          const struct pm_storage_claim *claim, uint32_t instead,
                          struct pm_error *error);

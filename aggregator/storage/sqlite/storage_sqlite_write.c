@@ -1,0 +1,229 @@
+/* The SQLite storage: transactions, and what uploads and their sums need written. */
+#include "aggregator/storage/sqlite/storage_sqlite_private.h"
+
+static bool run_plain(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
+                      struct pm_error *error)
+{
+    sqlite3_stmt *statement = pm_sqlite_prepared(sqlite, which, error);
+    return statement && pm_sqlite_run(sqlite, statement, SQLITE_OK, NULL, error);
+}
+
+void pm_sqlite_rollback(struct pm_storage *storage)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    /* A failure may have ended the transaction already. */
+    if (!sqlite3_get_autocommit(sqlite->writer))
+        run_plain(sqlite, PM_SQLITE_ROLLBACK, NULL);
+    pm_sqlite_spaces_forget(sqlite);
+    /* What the log still holds of earlier transactions would fill the disk until one succeeds,
+     * which none may. */
+    if (sqlite->full)
+        pm_sqlite_log_shrink(sqlite);
+    sqlite->full = false;
+    sqlite->dropped = false;
+}
+
+/* durable: whether the commit waits for the disk. The log is written in order, so what is
+ * synchronized later takes with it what was written before. */
+static bool begin_as(struct pm_sqlite *sqlite, bool durable, struct pm_error *error)
+{
+    int64_t version = 0;
+    if (sqlite->lazy == durable &&
+        sqlite3_exec(sqlite->writer,
+                     durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", NULL,
+                     NULL, NULL) != SQLITE_OK)
+        return pm_sqlite_fail(sqlite->path, sqlite->writer, "cannot begin a transaction", error);
+    sqlite->lazy = !durable;
+    sqlite3_stmt *statement = pm_sqlite_prepared(sqlite, PM_SQLITE_DATA_VERSION, error);
+    if (!statement || !run_plain(sqlite, PM_SQLITE_BEGIN, error))
+        return false;
+    if (!pm_sqlite_run(sqlite, statement, SQLITE_OK, &version, error)) {
+        pm_sqlite_rollback(&sqlite->storage);
+        return false;
+    }
+    /* Another process wrote: it may have deleted what is remembered. */
+    if (version != sqlite->data_version)
+        pm_sqlite_spaces_forget(sqlite);
+    sqlite->data_version = version;
+    return true;
+}
+
+bool pm_sqlite_begin(struct pm_storage *storage, struct pm_error *error)
+{
+    return begin_as((struct pm_sqlite *)storage, true, error);
+}
+
+bool pm_sqlite_begin_lazily(struct pm_storage *storage, struct pm_error *error)
+{
+    return begin_as((struct pm_sqlite *)storage, false, error);
+}
+
+bool pm_sqlite_commit(struct pm_storage *storage, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    if (!run_plain(sqlite, PM_SQLITE_COMMIT, error)) {
+        pm_sqlite_rollback(storage);
+        return false;
+    }
+    if (sqlite->dropped)
+        pm_sqlite_log_empty(sqlite);
+    sqlite->dropped = false;
+    return true;
+}
+
+bool pm_sqlite_add_upload_id(struct pm_storage *storage,
+                             const uint8_t id[static PM_UPLOAD_ID_BYTES], uint32_t day, bool *fresh,
+                             struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_UPLOAD_ID, error);
+    if (!s || !pm_sqlite_run(
+                  sqlite, s,
+                  PM_SQLITE_BOUND(sqlite3_bind_blob(s, 1, id, PM_UPLOAD_ID_BYTES, SQLITE_STATIC),
+                                  sqlite3_bind_int64(s, 2, day)),
+                  NULL, error))
+        return false;
+    *fresh = sqlite3_changes(sqlite->writer) > 0;
+    return true;
+}
+
+bool pm_sqlite_add_uploads(struct pm_storage *storage, const char *game, uint64_t uploads,
+                           struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_UPLOADS, error);
+    return s && pm_sqlite_run(sqlite, s,
+                              PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                              pm_sqlite_bind_count(s, 2, uploads)),
+                              NULL, error);
+}
+
+static int bind_scene(sqlite3_stmt *s, const char *game, const char *scene)
+{
+    return PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), pm_sqlite_bind_text(s, 2, scene));
+}
+
+bool pm_sqlite_add_scene(struct pm_storage *storage, const char *game, const char *scene,
+                         uint64_t uploads, uint32_t day, uint32_t most, bool *known,
+                         struct pm_error *error)
+{
+    static const enum pm_sqlite_statement steps[] = {PM_SQLITE_COUNT_SCENE, PM_SQLITE_ADD_SCENE};
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    *known = false;
+    for (size_t i = 0; !*known && i < sizeof(steps) / sizeof(*steps); i++) {
+        sqlite3_stmt *s = pm_sqlite_prepared(sqlite, steps[i], error);
+        if (!s ||
+            !pm_sqlite_run(sqlite, s,
+                           PM_SQLITE_BOUND(bind_scene(s, game, scene),
+                                           pm_sqlite_bind_count(s, 3, uploads),
+                                           sqlite3_bind_int64(s, 4, day),
+                                           i > 0 ? sqlite3_bind_int64(s, 5, most) : SQLITE_OK),
+                           NULL, error))
+            return false;
+        *known = sqlite3_changes(sqlite->writer) > 0;
+    }
+    return true;
+}
+
+bool pm_sqlite_find_scene(struct pm_storage *storage, const char *game, const char *scene,
+                          bool *known, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_SCENE, error);
+    int64_t found = 0;
+    if (!s || !pm_sqlite_run(sqlite, s, bind_scene(s, game, scene), &found, error))
+        return false;
+    *known = found != 0;
+    return true;
+}
+
+bool pm_sqlite_find_space(struct pm_storage *storage, const char *game,
+                          const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
+                          struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    *space = pm_sqlite_spaces_find(sqlite, game, key, kind);
+    if (*space != 0)
+        return true;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_SPACE, error);
+    int64_t value = 0;
+    if (!s || !pm_sqlite_run(sqlite, s,
+                             PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                             pm_sqlite_bind_key(s, 2, key),
+                                             sqlite3_bind_int(s, 3, (int)kind)),
+                             &value, error))
+        return false;
+    *space = (uint32_t)value;
+    if (*space != 0)
+        pm_sqlite_spaces_remember(sqlite, game, key, kind, *space);
+    return true;
+}
+
+bool pm_sqlite_put_space(struct pm_storage *storage, const char *game,
+                         const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
+                         struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_SPACE, error);
+    if (!s ||
+        !pm_sqlite_run(
+            sqlite, s,
+            PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), pm_sqlite_bind_key(s, 2, key),
+                            sqlite3_bind_int(s, 3, (int)kind), sqlite3_bind_int64(s, 4, space)),
+            NULL, error))
+        return false;
+    pm_sqlite_spaces_remember(sqlite, game, key, kind, space);
+    return true;
+}
+
+bool pm_sqlite_add_blob(struct pm_storage *storage, const struct pm_storage_key *key,
+                        const void *blob, size_t size, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_BLOB, error);
+    uint8_t environment[PM_SQLITE_ENVIRONMENT_BYTES];
+    pm_sqlite_pack_environment(&key->environment, environment);
+    return s &&
+           pm_sqlite_run(
+               sqlite, s,
+               PM_SQLITE_BOUND(
+                   pm_sqlite_bind_text(s, 1, key->game), pm_sqlite_bind_key(s, 2, &key->key),
+                   sqlite3_bind_blob(s, 3, environment, sizeof(environment), SQLITE_STATIC),
+                   sqlite3_bind_int(s, 4, (int)key->kind), sqlite3_bind_int64(s, 5, key->flags),
+                   sqlite3_bind_int64(s, 6, key->day), pm_sqlite_bind_text(s, 7, key->scene),
+                   sqlite3_bind_blob64(s, 8, blob, size, SQLITE_STATIC)),
+               NULL, error);
+}
+
+bool pm_sqlite_add_origin(struct pm_storage *storage, const char *game, const void *origin,
+                          size_t size, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_ORIGIN, error);
+    return s &&
+           pm_sqlite_run(sqlite, s,
+                         PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                         sqlite3_bind_blob64(s, 2, origin, size, SQLITE_STATIC)),
+                         NULL, error);
+}
+
+bool pm_sqlite_add_coverage(struct pm_storage *storage, const char *game, int64_t time,
+                            uint64_t uploads, uint64_t points_covered, uint64_t points,
+                            struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_COVERAGE, error);
+    if (!s || !pm_sqlite_run(sqlite, s,
+                             PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                             sqlite3_bind_int64(s, 2, time),
+                                             pm_sqlite_bind_count(s, 3, uploads),
+                                             pm_sqlite_bind_count(s, 4, points_covered),
+                                             pm_sqlite_bind_count(s, 5, points)),
+                             NULL, error))
+        return false;
+    s = pm_sqlite_prepared(sqlite, PM_SQLITE_THIN_COVERAGE, error);
+    return s && pm_sqlite_run(sqlite, s,
+                              PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                              sqlite3_bind_int64(s, 2, time)),
+                              NULL, error);
+}

@@ -1,7 +1,7 @@
 #include "layer/core/cpu_watch.h"
 
 #include "layer/core/lookup.h"
-#include "layer/shader/object.h"
+#include "layer/core/object_name.h"
 #include <time.h>
 
 #define SECOND INT64_C(1000000000)

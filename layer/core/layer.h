@@ -64,7 +64,7 @@ struct pm_instance {
     bool spool_failed; /* under spool_lock: said once, then given up */
     bool spool_full;   /* under spool_lock: said once, until there is room again */
     pthread_mutex_t journal_lock;
-    struct pm_journal *journal;  /* under journal_lock until it is opened (pm_instance_journal) */
+    struct pm_journal *journal;  /* under journal_lock until it is opened (pm_session_journal) */
     bool journal_tried;          /* under journal_lock */
     _Atomic uint32_t references; /* the game's handle and each device */
 };

@@ -1,11 +1,12 @@
 #include "layer/counts/readback_private.h"
 
 #include "base/clock.h"
+#include "layer/core/device_lost.h"
+#include "layer/core/object_name.h"
+#include "layer/core/process_exit.h"
 #include "layer/frame/command.h"
 #include "layer/frame/scene.h"
-#include "layer/hooks/unload.h"
 #include "layer/memory/counters.h"
-#include "layer/shader/object.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "aggregator_client/spool.h"
 #include "base/random.h"
+#include "layer/core/device_lost.h"
 #include "layer/core/thread.h"
 #include "layer/frame/scene.h"
 #include "layer/memory/counters.h"

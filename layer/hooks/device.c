@@ -1,6 +1,7 @@
 #include "layer/hooks/device.h"
 
 #include "layer/core/compiler.h"
+#include "layer/core/session.h"
 #include "layer/core/signal_handler.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/sampling.h"
@@ -36,7 +37,7 @@ static VkLayerDeviceCreateInfo *find_loader_info(const VkDeviceCreateInfo *info,
 /* Whether this session is ever going to sample, or to use what was sampled. */
 static bool wants_sampling(const struct pm_instance *instance)
 {
-    return pm_optimize_is_wanted(instance) || pm_instance_samples(instance);
+    return pm_session_optimizes(instance) || pm_session_samples(instance);
 }
 
 /* Creates the device with what we want, else with just what the game wants. *used: the info that it
@@ -117,7 +118,7 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
 static void start_trials(struct pm_device *device)
 {
     device->ab = pm_ab_create(device);
-    if (device->optimizer == NULL || !pm_trials_are_wanted(device->instance))
+    if (device->optimizer == NULL || !pm_session_tries(device->instance))
         return;
     device->timing = pm_timing_create(device);
     device->trials = pm_trials_create(device);

@@ -1,8 +1,8 @@
 #include "layer/hooks/device.h"
 
 #include "deep_copy.h"
+#include "layer/core/session.h"
 #include "layer/generate/create_info.h"
-#include "layer/trial/trial.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +227,7 @@ VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_ins
     ask(&request, &buffer_address);
     ask(&request, &capture_replay);
     ask(&request, &timeline);
-    if (pm_trials_are_wanted(instance))
+    if (pm_session_tries(instance))
         ask(&request, &host_query_reset);
     const VkPhysicalDeviceFeatures *core = core_features(request.info);
     if (core != NULL && core->shaderInt64)

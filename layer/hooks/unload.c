@@ -15,26 +15,21 @@
  */
 #include "layer/hooks/unload.h"
 
+#include "layer/core/process_exit.h"
 #include "layer/hooks/registry.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 
-static _Atomic bool exiting;
-
-bool pm_process_is_exiting(void)
+static void note_exit(void *unused)
 {
-    return atomic_load_explicit(&exiting, memory_order_relaxed);
-}
-
-static void note_exit(void *flag)
-{
-    atomic_store((_Atomic bool *)flag, true);
+    (void)unused;
+    pm_process_set_exiting(true);
     pm_registry_exit();
 }
 
 void pm_process_watch_exit(void)
 {
-    atomic_store(&exiting, false);
+    pm_process_set_exiting(false);
     pm_process_watch_exit_again();
 }
 
@@ -46,7 +41,7 @@ void pm_process_watch_exit_again(void)
      * is unloaded. */
     *(void **)&at_exit = dlsym(RTLD_NEXT, "__cxa_atexit");
     if (at_exit != NULL)
-        at_exit(note_exit, &exiting, &__dso_handle);
+        at_exit(note_exit, NULL, &__dso_handle);
 }
 
 struct exit_function {

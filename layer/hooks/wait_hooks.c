@@ -1,20 +1,12 @@
 /* The hooks of calls that may wait: a wait tells something of the frame (cpu_bound.h) and of the
  * device (hang_watch.h), an idle queue is a checkpoint, and any of them may be the first to say
  * that the device was lost. */
-#include "base/clock.h"
-#include "layer/counts/readback.h"
-#include "layer/frame/queue.h"
-#include "layer/hooks/hooks.h"
-#include "layer/hooks/registry.h"
-#include "layer/shader/optimize.h"
+#include "layer/hooks/wait_hooks.h"
 
-void pm_device_was_lost(struct pm_device *device)
-{
-    if (atomic_exchange(&device->lost, true))
-        return;
-    pm_log_warning(device->instance->log, "the device was lost; sampling ends");
-    pm_optimize_lost(device);
-}
+#include "base/clock.h"
+#include "layer/core/device_lost.h"
+#include "layer/counts/readback.h"
+#include "layer/hooks/hooks.h"
 
 int64_t pm_wait_begins(const struct pm_device *device)
 {

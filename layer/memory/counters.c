@@ -1,9 +1,9 @@
 #include "layer/memory/counters.h"
 
 #include "layer/core/lookup.h"
+#include "layer/core/object_name.h"
 #include "layer/memory/counter_addresses.h"
 #include "layer/memory/ranges.h"
-#include "layer/shader/object.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

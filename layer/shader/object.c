@@ -2,8 +2,6 @@
 #include "layer/generate/create_info.h"
 #include "layer/shader/object_private.h"
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -363,23 +361,4 @@ bool pm_object_has_views(const struct pm_object *render_pass)
             return true;
     }
     return false;
-}
-
-void pm_name_object(struct pm_device *device, VkObjectType type, uint64_t handle,
-                    const char *format, ...)
-{
-    if (!device->instance->debug_utils || !device->dispatch.SetDebugUtilsObjectNameEXT)
-        return;
-    char name[128];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(name, sizeof name, format, arguments);
-    va_end(arguments);
-    const VkDebugUtilsObjectNameInfoEXT info = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-        .objectType = type,
-        .objectHandle = handle,
-        .pObjectName = name,
-    };
-    (void)device->dispatch.SetDebugUtilsObjectNameEXT(device->handle, &info);
 }

@@ -74,7 +74,3 @@ bool pm_object_subpass(const struct pm_object *render_pass, uint32_t index,
 
 /* Whether a subpass of a render pass has several views. */
 bool pm_object_has_views(const struct pm_object *render_pass);
-
-/* Gives a thing of ours its debug-utils name, where the game enabled the extension. */
-void pm_name_object(struct pm_device *device, VkObjectType type, uint64_t handle,
-                    const char *format, ...) __attribute__((format(printf, 4, 5)));

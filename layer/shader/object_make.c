@@ -1,4 +1,5 @@
 /* Our own, identically defined handles of objects; see object.h. */
+#include "layer/core/object_name.h"
 #include "layer/shader/object_private.h"
 
 bool pm_object_visit(enum pm_object_kind kind, union pm_object_info info, pm_object_visitor visit,

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "layer/core/compiler.h"
-#include "layer/hooks/instance.h"
+#include "layer/core/session.h"
 #include "layer/shader/pipeline_cache.h"
 #include "layer/trial/ab.h"
 #include "layer/trial/trial.h"
@@ -27,12 +27,6 @@ struct pm_optimizer {
     bool queued;         /* the job is, or runs */
     bool proven, paused; /* device->optimizes: proven and not paused */
 };
-
-bool pm_optimize_is_wanted(const struct pm_instance *instance)
-{
-    return !instance->passive && instance->config.optimize.zero &&
-           pm_specialized_shaders_possible(instance->database);
-}
 
 /* ---- one pipeline ---- */
 
@@ -185,12 +179,6 @@ void pm_optimize_heartbeat(struct pm_device *device)
                              device->instance->config.debug.settle_seconds);
 }
 
-void pm_optimize_lost(struct pm_device *device)
-{
-    if (device->optimizer)
-        pm_journal_lost(device->optimizer->journal);
-}
-
 void pm_optimize_ends(struct pm_device *device, bool crashes)
 {
     if (device->optimizer && (crashes || pm_hang_watch_hangs(&device->hang_watch, pm_now())))
@@ -291,7 +279,7 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
 struct pm_optimizer *pm_optimizer_create(struct pm_device *device)
 {
     struct pm_journal *journal =
-        pm_optimize_is_wanted(device->instance) ? pm_instance_journal(device->instance) : NULL;
+        pm_session_optimizes(device->instance) ? pm_session_journal(device->instance) : NULL;
     struct pm_optimizer *optimizer = journal ? calloc(1, sizeof *optimizer) : NULL;
     if (!optimizer)
         return NULL;

@@ -37,10 +37,6 @@ struct pm_optimized {
     struct pm_trial *trial; /* trial.h; NULL: it is not tried */
 };
 
-/* Whether this session may use specialized variants: optimize.zero, and the database has a
- * published zero profile. */
-bool pm_optimize_is_wanted(const struct pm_instance *instance);
-
 /* NULL: nothing is optimized on the device, and where that is not for lack of anything to do, why
  * was logged. */
 struct pm_optimizer *pm_optimizer_create(struct pm_device *device);
@@ -61,9 +57,6 @@ void pm_optimize_verdict(struct pm_optimized *optimized, bool faster);
 
 /* A heartbeat, for safe mode. */
 void pm_optimize_heartbeat(struct pm_device *device);
-
-/* The device was lost. */
-void pm_optimize_lost(struct pm_device *device);
 
 /* The device or the process is about to end: notes it where that is no proper end
  * (docs/specialized.md, Safe mode), because a crash's handler does it (crashes), or the device

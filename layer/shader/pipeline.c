@@ -1,7 +1,7 @@
 #include "layer/shader/pipeline.h"
 #include "layer/core/compiler.h"
 #include "layer/hooks/hooks.h"
-#include "layer/hooks/instance.h"
+#include "layer/core/session.h"
 #include "layer/shader/optimize.h"
 #include "layer/shader/pipeline_private.h"
 #include <stdlib.h>
@@ -157,7 +157,7 @@ static void remember(struct pm_device *device, VkPipeline handle, struct pm_pipe
         return;
     }
     if (device->instance->config.debug.synchronous && !pipeline->is_library &&
-        pm_instance_samples(device->instance))
+        pm_session_samples(device->instance))
         pm_pipeline_build_all(pipeline);
     /* The game has not seen the handle yet, so it stays. */
     if (put(device->pipelines, handle, pipeline))

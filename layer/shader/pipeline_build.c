@@ -1,5 +1,6 @@
 /* Builds a remembered pipeline again, with our own objects in place of the game's; see
  * pipeline_private.h. */
+#include "layer/core/object_name.h"
 #include "layer/shader/pipeline_private.h"
 #include <stdlib.h>
 

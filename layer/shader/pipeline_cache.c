@@ -1,6 +1,7 @@
 #include "layer/shader/pipeline_cache.h"
 
 #include "base/file.h"
+#include "layer/core/object_name.h"
 #include "layer/shader/object.h"
 #include <inttypes.h>
 #include <stdio.h>

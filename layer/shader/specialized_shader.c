@@ -22,15 +22,6 @@ struct pm_specialized_shaders {
     struct shader *first;              /* as many as shaders with a zero profile: a list will do */
 };
 
-bool pm_specialized_shaders_possible(const struct pm_database *database)
-{
-    for (size_t i = 0; database && i < database->shader_count; i++) {
-        if (database->shaders[i].kind == PM_KIND_ZERO && database->shaders[i].published)
-            return true;
-    }
-    return false;
-}
-
 struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *device,
                                                              struct pm_journal *journal)
 {

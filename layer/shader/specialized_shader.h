@@ -33,9 +33,6 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
 /* NULL is allowed. */
 void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders);
 
-/* Whether the database has a published zero profile of any shader. */
-bool pm_specialized_shaders_possible(const struct pm_database *database);
-
 /* The specialized shader of a pipeline's stage; NULL: there is none to use, and why was logged. */
 const struct pm_specialized_shader *
 pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,

@@ -1,9 +1,11 @@
 #include "layer/trial/additive_objects.h"
 
 #include "layer/core/compiler.h"
+#include "layer/core/device_lost.h"
+#include "layer/core/object_name.h"
+#include "layer/core/process_exit.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/command.h"
-#include "layer/hooks/unload.h"
 #include "layer/shader/object.h"
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,9 +1,10 @@
 #include "layer/trial/timing.h"
 
+#include "layer/core/device_lost.h"
+#include "layer/core/object_name.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
-#include "layer/shader/object.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -83,12 +83,6 @@ struct pm_trials {
     _Atomic bool worth[PLACES];
 };
 
-bool pm_trials_are_wanted(const struct pm_instance *instance)
-{
-    return (instance->config.sampler.kinds & PM_KIND_BIT_TIMING) != 0 &&
-           pm_optimize_is_wanted(instance);
-}
-
 struct pm_trials *pm_trials_create(struct pm_device *device)
 {
     struct pm_trials *trials = device->timing != NULL ? calloc(1, sizeof *trials) : NULL;

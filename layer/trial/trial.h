@@ -32,9 +32,6 @@
 struct pm_optimized;
 struct pm_trials;
 
-/* Whether a session is to try anything: sampler.kinds has timing, and variants may be used. */
-bool pm_trials_are_wanted(const struct pm_instance *instance);
-
 /* NULL: out of memory, or the device has no timing; nothing is tried then. */
 struct pm_trials *pm_trials_create(struct pm_device *device);
 /* After every recording was dropped and every pipeline destroyed. NULL is allowed. */

@@ -1,0 +1,69 @@
+#include "layer/core/session.h"
+
+#include "profile/journal.h"
+
+bool pm_session_samples(const struct pm_instance *instance)
+{
+    return !instance->passive && instance->config.sampler.window_probability > 0 &&
+           instance->config.sampler.api_probability > 0 && instance->config.sampler.kinds != 0;
+}
+
+/* Whether the database has a published zero profile of any shader. */
+static bool may_specialize(const struct pm_database *database)
+{
+    for (size_t i = 0; database != NULL && i < database->shader_count; i++) {
+        if (database->shaders[i].kind == PM_KIND_ZERO && database->shaders[i].published)
+            return true;
+    }
+    return false;
+}
+
+bool pm_session_optimizes(const struct pm_instance *instance)
+{
+    return !instance->passive && instance->config.optimize.zero &&
+           may_specialize(instance->database);
+}
+
+bool pm_session_tries(const struct pm_instance *instance)
+{
+    return (instance->config.sampler.kinds & PM_KIND_BIT_TIMING) != 0 &&
+           pm_session_optimizes(instance);
+}
+
+static void log_journal(struct pm_log *log, const struct pm_journal_state *state)
+{
+    if (state->damaged.code != PM_OK)
+        pm_log_warning(log, "ignored in the journal: %s", state->damaged.message);
+    if (state->judged_bad > 0 && state->safe_for > 0)
+        pm_log_warning(log,
+                       "%u sessions in a row that used specialized shaders did not end properly: "
+                       "all are held back until %u have (piecemeal doctor)",
+                       state->bad_in_a_row, state->safe_for);
+    else if (state->judged_bad > 0)
+        pm_log_warning(log,
+                       "the last session did not end properly: the specialized shaders that were "
+                       "new in it are held back, %u in all (piecemeal doctor)",
+                       state->held + state->held_for_good);
+    else if (state->safe_for > 0)
+        pm_log_info(log,
+                    "all specialized shaders are held back until %u sessions have ended properly "
+                    "(piecemeal doctor)",
+                    state->safe_for);
+}
+
+struct pm_journal *pm_session_journal(struct pm_instance *instance)
+{
+    pthread_mutex_lock(&instance->journal_lock);
+    if (!instance->journal_tried) {
+        struct pm_journal_state state;
+        struct pm_error error = {0};
+        instance->journal_tried = true;
+        instance->journal = pm_journal_open(NULL, instance->game, &state, &error);
+        log_journal(instance->log, &state);
+        if (instance->journal == NULL)
+            pm_log_warning(instance->log, "nothing is specialized: %s", error.message);
+    }
+    struct pm_journal *journal = instance->journal;
+    pthread_mutex_unlock(&instance->journal_lock);
+    return journal;
+}

@@ -1,0 +1,23 @@
+/*
+ * What this session is for, by the game's configuration and its PGO database, and the journal that
+ * it keeps of the specialized variants it puts to use (HAZARDS 22).
+ *
+ * Thread safety: any thread.
+ */
+#pragma once
+
+#include "layer/core/layer.h"
+
+/* Whether it is ever going to sample. */
+bool pm_session_samples(const struct pm_instance *instance);
+
+/* Whether it may use specialized variants: optimize.zero, and the database has a published zero
+ * profile. */
+bool pm_session_optimizes(const struct pm_instance *instance);
+
+/* Whether it is to try anything: sampler.kinds has timing, and variants may be used. */
+bool pm_session_tries(const struct pm_instance *instance);
+
+/* The journal of the game's specialized variants, opened at the first call; what it found is
+ * logged. NULL: it cannot be kept, so no variant may be used. */
+struct pm_journal *pm_session_journal(struct pm_instance *instance);

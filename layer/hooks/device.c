@@ -136,7 +136,7 @@ static bool start_sampling(struct pm_device *device)
         return false;
     device->sampling = pm_sampling_create(device);
     device->readback = pm_readback_create(device);
-    device->counters = pm_counters_create(device, &error);
+    device->counters = pm_counters_create(device, pm_registry_same_model(device), &error);
     device->objects = pm_objects_create(device);
     device->pipelines = pm_pipelines_create(device);
     device->compiler = pm_compiler_create(device);

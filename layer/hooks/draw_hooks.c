@@ -1,7 +1,7 @@
 /*
  * The hooks of draws and dispatches, generated from draw_commands.h. A call goes one of these ways:
  *
- *     hook_     compares the dispatch key with the one device's and jumps through pm_one_now:
+ *     hook_     compares the dispatch key with the one device's and jumps through pm_draw_targets:
  *               either straight to the next layer, or, while armed, to
  *     armed_    counts the call down in its command buffer; at zero
  *     sampled_  binds a variant around it
@@ -63,7 +63,7 @@
             many_##name arguments;                                                                 \
             return;                                                                                \
         }                                                                                          \
-        READ(PFN_vk##name, pm_one_now.name) arguments;                                             \
+        READ(PFN_vk##name, pm_draw_targets.name) arguments;                                        \
     }
 
 PM_DRAW_COMMANDS(DEFINE)

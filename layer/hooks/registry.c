@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 _Atomic(const void *) pm_one_key;
-struct pm_draw_table pm_one_now;
+struct pm_draw_table pm_draw_targets;
 struct pm_one_device pm_one;
 
 static struct pm_lookup instances = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -107,7 +107,7 @@ static void choose_one(void)
         pm_one.commands = &found.only->sampling->commands;
         pm_draw_tables_load(&pm_one.next, &found.only->dispatch);
     }
-    pm_draw_tables_swap(&pm_one_now, &pm_one.next, atomic_load(&found.only->sampling->armed));
+    pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, atomic_load(&found.only->sampling->armed));
     atomic_store_explicit(&pm_one_key, key_of(found.only->handle), memory_order_release);
 }
 
@@ -186,25 +186,25 @@ struct pm_device *pm_registry_leftover(const struct pm_instance *instance)
     return leftover.device;
 }
 
-struct twins {
+struct model {
     const struct pm_device *device;
     uint32_t count;
 };
 
-static void count_twin(void *user, void *value)
+static void count_same_model(void *user, void *value)
 {
-    struct twins *twins = user;
-    const struct pm_device *device = value, *of = twins->device;
-    twins->count += device != of && device->sampling != NULL &&
+    struct model *model = user;
+    const struct pm_device *device = value, *of = model->device;
+    model->count += device != of && device->sampling != NULL &&
                     device->properties.vendorID == of->properties.vendorID &&
                     device->properties.deviceID == of->properties.deviceID;
 }
 
-uint32_t pm_registry_twins(const struct pm_device *device)
+uint32_t pm_registry_same_model(const struct pm_device *device)
 {
-    struct twins twins = {device, 0};
-    pm_lookup_each(&devices, count_twin, &twins);
-    return twins.count;
+    struct model model = {device, 0};
+    pm_lookup_each(&devices, count_same_model, &model);
+    return model.count;
 }
 
 bool pm_registry_is_empty(void)
@@ -256,6 +256,6 @@ void pm_registry_arm(struct pm_device *device, bool armed)
     pthread_mutex_lock(&registry_lock);
     atomic_store(&device->sampling->armed, armed);
     if (pm_one.device == device)
-        pm_draw_tables_swap(&pm_one_now, &pm_one.next, armed);
+        pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, armed);
     pthread_mutex_unlock(&registry_lock);
 }

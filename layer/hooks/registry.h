@@ -19,7 +19,7 @@
  * or several), and where its draws go, `next` or the armed hooks, whose pointers are swapped one by
  * one. Variables of their own, since that saves an instruction a draw. */
 extern PM_NEAR _Atomic(const void *) pm_one_key;
-extern PM_NEAR struct pm_draw_table pm_one_now;
+extern PM_NEAR struct pm_draw_table pm_draw_targets;
 
 /* What the armed hooks read. Written only while the device it describes cannot be drawing: when a
  * device is created or destroyed. */
@@ -39,8 +39,8 @@ void pm_registry_remove_device(struct pm_device *device);
 /* Any device of the instance that the game left behind, NULL when there is none. */
 struct pm_device *pm_registry_leftover(const struct pm_instance *instance);
 
-/* How many devices of this one's kind sample at the moment, itself apart. */
-uint32_t pm_registry_twins(const struct pm_device *device);
+/* How many other devices of the same model (vendor and device id) sample at the moment. */
+uint32_t pm_registry_same_model(const struct pm_device *device);
 
 /* The process exits: its sessions have ended properly (profile/journal.h), unless a crash's handler
  * does it, or a device of theirs hangs. Waits for no lock: a handler may have interrupted the

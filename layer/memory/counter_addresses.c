@@ -1,7 +1,6 @@
 #include "layer/memory/counter_addresses.h"
 
 #include "base/file.h"
-#include "layer/hooks/registry.h"
 #include "profile/shader_key.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +32,7 @@ static bool append_uuid(struct pm_buffer *text, const uint8_t uuid[static VK_UUI
 }
 
 /* Devices that this process uses at once may share one address space, so each has a file. */
-static char *find_path(const struct pm_device *device, uint64_t bytes,
+static char *find_path(const struct pm_device *device, uint64_t bytes, uint32_t same_model,
                        const VkPhysicalDeviceIDProperties *ids)
 {
     struct pm_buffer name;
@@ -42,7 +41,7 @@ static char *find_path(const struct pm_device *device, uint64_t bytes,
     if (pm_buffer_printf(&name, FOLDER "/%08" PRIx32 "-%08" PRIx32 "-", device->properties.vendorID,
                          device->properties.deviceID) &&
         append_uuid(&name, ids->deviceUUID) &&
-        pm_buffer_printf(&name, "-%" PRIu64 "-%" PRIu32, bytes >> 20, pm_registry_twins(device)))
+        pm_buffer_printf(&name, "-%" PRIu64 "-%" PRIu32, bytes >> 20, same_model))
         path = pm_place_path(PM_PLACE_CACHE, (const char *)name.data);
     pm_buffer_finish(&name);
     return path;
@@ -86,7 +85,7 @@ static bool parse(const struct pm_buffer *found, struct pm_buffer *line,
            memcmp(found->data, line->data, line->size) == 0;
 }
 
-bool pm_counter_addresses_load(const struct pm_device *device, uint64_t bytes,
+bool pm_counter_addresses_load(const struct pm_device *device, uint64_t bytes, uint32_t same_model,
                                struct pm_counter_addresses *addresses)
 {
     const VkPhysicalDeviceIDProperties ids = find_ids(device);
@@ -94,7 +93,7 @@ bool pm_counter_addresses_load(const struct pm_device *device, uint64_t bytes,
     struct pm_buffer found, line;
     pm_buffer_init(&found, MOST_BYTES);
     pm_buffer_init(&line, MOST_BYTES);
-    char *path = find_path(device, bytes, &ids);
+    char *path = find_path(device, bytes, same_model, &ids);
     const bool ok = path != NULL && pm_file_read(path, &found, &error) &&
                     append_identity(&line, device, bytes, &ids) && parse(&found, &line, addresses);
     free(path);
@@ -103,14 +102,15 @@ bool pm_counter_addresses_load(const struct pm_device *device, uint64_t bytes,
     return ok;
 }
 
-void pm_counter_addresses_save(const struct pm_device *device, uint64_t bytes,
+void pm_counter_addresses_save(const struct pm_device *device, uint64_t bytes, uint32_t same_model,
                                const struct pm_counter_addresses *addresses)
 {
     const VkPhysicalDeviceIDProperties ids = find_ids(device);
     struct pm_error error = {0};
     struct pm_buffer line;
     pm_buffer_init(&line, MOST_BYTES);
-    char *path = find_path(device, bytes, &ids), *folder = pm_place_path(PM_PLACE_CACHE, FOLDER);
+    char *path = find_path(device, bytes, same_model, &ids),
+         *folder = pm_place_path(PM_PLACE_CACHE, FOLDER);
     if (path == NULL || folder == NULL || !append_identity(&line, device, bytes, &ids) ||
         !append_addresses(&line, addresses))
         pm_fail(&error, PM_ERROR_MEMORY, "no memory");

@@ -170,7 +170,7 @@ static bool create_memory(struct pm_counters *counters, enum replay replay,
 
 /* At the address of an earlier session if the driver gives it, else at one that can be asked for in
  * the next, else anywhere. */
-static bool find_memory(struct pm_counters *counters, struct pm_error *error)
+static bool find_memory(struct pm_counters *counters, uint32_t same_model, struct pm_error *error)
 {
     struct pm_device *device = counters->device;
     const struct pm_device_dispatch *dispatch = &device->dispatch;
@@ -178,7 +178,7 @@ static bool find_memory(struct pm_counters *counters, struct pm_error *error)
     struct pm_error refused;
     bool replayed = false;
     if (device->abilities.capture_replay) {
-        replayed = pm_counter_addresses_load(device, counters->bytes, &known) &&
+        replayed = pm_counter_addresses_load(device, counters->bytes, same_model, &known) &&
                    create_memory(counters, REPLAYED, &known, &refused);
         given.memory_type = known.memory_type;
         counters->lasting = replayed || create_memory(counters, CAPTURED, &given, &refused);
@@ -196,7 +196,7 @@ static bool find_memory(struct pm_counters *counters, struct pm_error *error)
     given.buffer = dispatch->GetBufferOpaqueCaptureAddress(device->handle, &buffer);
     given.memory = dispatch->GetDeviceMemoryOpaqueCaptureAddress(device->handle, &memory);
     if (!replayed || given.buffer != known.buffer || given.memory != known.memory)
-        pm_counter_addresses_save(device, counters->bytes, &given);
+        pm_counter_addresses_save(device, counters->bytes, same_model, &given);
     return true;
 }
 
@@ -254,7 +254,8 @@ static bool clear(struct pm_counters *counters, struct pm_error *error)
     return true;
 }
 
-struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error *error)
+struct pm_counters *pm_counters_create(struct pm_device *device, uint32_t same_model,
+                                       struct pm_error *error)
 {
     struct pm_counters *counters = calloc(1, sizeof *counters);
     if (counters == NULL) {
@@ -269,7 +270,7 @@ struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error
         pm_fail(error, PM_ERROR_MEMORY, "no memory for counters");
         goto failed;
     }
-    if (!find_memory(counters, error))
+    if (!find_memory(counters, same_model, error))
         goto failed;
     if (counters->map == NULL && !clear(counters, error))
         goto failed;

@@ -17,8 +17,10 @@ struct pm_counter_block {
     uint64_t bytes;          /* a multiple of 64 */
 };
 
-/* NULL with *error filled when there is no memory for it. */
-struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error *error);
+/* NULL with *error filled when there is no memory for it. same_model: how many other devices of the
+ * same model sample in this process. */
+struct pm_counters *pm_counters_create(struct pm_device *device, uint32_t same_model,
+                                       struct pm_error *error);
 void pm_counters_destroy(struct pm_counters *counters);
 
 /* A block of at least `bytes` whose counters' differences start at zero. PM_ERROR_LIMIT: the memory

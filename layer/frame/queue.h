@@ -1,7 +1,7 @@
 /*
- * Queues: what their submissions use, when they are asked for a checkpoint, presents. The game
- * holds a queue while it calls a hook, so whatever the layer submits to it happens there, on the
- * same thread (HAZARDS 13).
+ * Queues: what their submissions use, and when they were asked for a checkpoint last.
+ *
+ * Thread safety: any thread may add and find one; of a record's fields each says whose it is.
  */
 #pragma once
 
@@ -35,15 +35,12 @@ struct pm_queue {
     struct pm_copy *copies[PM_QUEUE_COPIES];
 };
 
-/* Frees the queues' records and what the readback made for them; the device is idle. */
+/* The device has a queue of that family: makes its record. Out of memory, or of PM_QUEUES: it gets
+ * none, and is left alone. */
+void pm_queue_add(struct pm_device *device, VkQueue handle, uint32_t family);
+
+/* Frees the records, after pm_readback_release of each; the device is idle. */
 void pm_queues_destroy(struct pm_sampling *sampling);
 
 /* The record of a queue; NULL: unknown. */
 struct pm_queue *pm_queue_of(struct pm_device *device, VkQueue handle);
-
-/* Around a call of the game's that may wait (wait.c). */
-int64_t pm_wait_begins(const struct pm_device *device);
-void pm_wait_ends(struct pm_device *device, int64_t begin, VkResult result);
-
-/* VK_ERROR_DEVICE_LOST was seen. */
-void pm_device_was_lost(struct pm_device *device);

@@ -3,10 +3,6 @@
 #include "base/clock.h"
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
-#include "layer/hooks/registry.h"
-#include "layer/shader/optimize.h"
-#include "layer/trial/ab.h"
-#include "layer/trial/trial.h"
 #include <stdlib.h>
 
 /* Outside windows: how many begins of buffers that may repeat until one of them is chosen. Under
@@ -17,7 +13,8 @@ static void draw_begins(struct pm_sampling *sampling)
     atomic_store(&sampling->begins, count > INT64_MAX ? INT64_MAX : (int64_t)count);
 }
 
-struct pm_sampling *pm_sampling_create(struct pm_device *device)
+struct pm_sampling *pm_sampling_create(struct pm_device *device,
+                                       void (*arm)(struct pm_device *device, bool armed))
 {
     struct pm_sampling *sampling = calloc(1, sizeof *sampling);
     if (sampling == NULL)
@@ -27,6 +24,7 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device)
     if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
         seed = (uint64_t)pm_now();
     sampling->device = device;
+    sampling->arm = arm;
     sampling->probability = config->sampler.api_probability;
     sampling->checkpoint_heartbeats =
         config->debug.checkpoint_heartbeats > 0 ? config->debug.checkpoint_heartbeats : 64;
@@ -74,10 +72,10 @@ void pm_sampling_destroy(struct pm_sampling *sampling)
 }
 
 /* Under the lock. */
-static void arm(struct pm_sampling *sampling, bool armed)
+static void set_armed(struct pm_sampling *sampling, bool armed)
 {
     if (atomic_load(&sampling->armed) != armed)
-        pm_registry_arm(sampling->device, armed);
+        sampling->arm(sampling->device, armed);
 }
 
 /* Takes the hooks away unless something still needs them. Under the lock. */
@@ -85,7 +83,7 @@ static void disarm(struct pm_sampling *sampling)
 {
     if (atomic_load(&sampling->recording) == 0 && !atomic_load(&sampling->open) &&
         !pm_sampling_is_trying(sampling))
-        arm(sampling, false);
+        set_armed(sampling, false);
 }
 
 /* Under the lock. */
@@ -96,10 +94,10 @@ static void raise_checkpoint(struct pm_sampling *sampling)
     atomic_fetch_add(&sampling->checkpoint, 1);
 }
 
-void pm_sampling_heartbeat(struct pm_sampling *sampling)
+uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
 {
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
-        return;
+        return 0;
     const uint64_t heartbeat =
         atomic_fetch_add_explicit(&sampling->heartbeats, 1, memory_order_relaxed) + 1;
     pthread_mutex_lock(&sampling->lock);
@@ -107,7 +105,7 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling)
     switch (pm_window_heartbeat(&sampling->window)) {
     case PM_WINDOW_OPENED:
         sampling->since_checkpoint = 0;
-        arm(sampling, true);
+        set_armed(sampling, true);
         pm_cpu_watch_window(&sampling->watch, true);
         atomic_store(&sampling->open, true);
         pm_log_debug(sampling->device->instance->log, "a profiling window opens");
@@ -125,9 +123,7 @@ void pm_sampling_heartbeat(struct pm_sampling *sampling)
     if (was_open && ++sampling->since_checkpoint >= sampling->checkpoint_heartbeats)
         raise_checkpoint(sampling);
     pthread_mutex_unlock(&sampling->lock);
-    pm_ab_heartbeat(sampling->device->ab, heartbeat);
-    pm_trials_heartbeat(sampling->device->trials, heartbeat);
-    pm_optimize_heartbeat(sampling->device);
+    return heartbeat;
 }
 
 void pm_sampling_tick(struct pm_sampling *sampling)
@@ -160,7 +156,7 @@ bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat)
     pthread_mutex_lock(&sampling->lock);
     draw_begins(sampling);
     atomic_fetch_add(&sampling->recording, 1);
-    arm(sampling, true);
+    set_armed(sampling, true);
     pthread_mutex_unlock(&sampling->lock);
     return true;
 }
@@ -183,7 +179,7 @@ void pm_sampling_try(struct pm_sampling *sampling, int change)
     pthread_mutex_lock(&sampling->lock);
     atomic_fetch_add(&sampling->trials, (uint32_t)change);
     if (change > 0)
-        arm(sampling, true);
+        set_armed(sampling, true);
     else
         disarm(sampling);
     pthread_mutex_unlock(&sampling->lock);

@@ -23,6 +23,7 @@ struct pm_queue;
 
 struct pm_sampling {
     struct pm_device *device;
+    void (*arm)(struct pm_device *device, bool armed);
     double probability; /* p of a draw or dispatch */
     double share;       /* of the heartbeats that lie in windows: W / (W + 1/q) */
 
@@ -61,13 +62,17 @@ struct pm_sampling {
     _Atomic uint32_t queue_count; /* raised after its entry is there */
 };
 
-/* NULL: out of memory. The window is open from here on when its probability is 1. */
-struct pm_sampling *pm_sampling_create(struct pm_device *device);
-/* After the registry forgot the device. Drops every recording's references. NULL is allowed. */
+/* NULL: out of memory. The window is open from here on when its probability is 1. arm: sets `armed`
+ * and makes the device's draws take the armed hooks, or the shortest way again. */
+struct pm_sampling *pm_sampling_create(struct pm_device *device,
+                                       void (*arm)(struct pm_device *device, bool armed));
+/* After the registry forgot the device, and the readback its queues. Drops every recording's
+ * references. NULL is allowed. */
 void pm_sampling_destroy(struct pm_sampling *sampling);
 
-/* A heartbeat: a present, or a submission where `presents` is false. */
-void pm_sampling_heartbeat(struct pm_sampling *sampling);
+/* A heartbeat: a present, or a submission where `presents` is false. Its number, from 1 on; 0: the
+ * device is lost, and nothing counts any more. */
+uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling);
 
 /* A command buffer begins. true: it is chosen, the hooks are armed and pm_sampling_end is owed.
  * may_repeat: it may be submitted more than once from this

@@ -53,5 +53,3 @@ static inline uint32_t pm_scene_join(uint32_t a, uint32_t b)
 {
     return a == b || b == PM_SCENE_NONE ? a : a == PM_SCENE_NONE ? b : (uint32_t)PM_SCENE_MIXED;
 }
-
-VKAPI_ATTR void VKAPI_CALL pm_SetScenePIECEMEAL(VkDevice handle, const char *scene);

@@ -134,7 +134,7 @@ static bool start_sampling(struct pm_device *device)
     struct pm_error error = {0};
     if (!device->abilities.sample)
         return false;
-    device->sampling = pm_sampling_create(device);
+    device->sampling = pm_sampling_create(device, pm_registry_arm);
     device->readback = pm_readback_create(device);
     device->counters = pm_counters_create(device, pm_registry_same_model(device), &error);
     device->objects = pm_objects_create(device);
@@ -153,12 +153,20 @@ static bool start_sampling(struct pm_device *device)
     return false;
 }
 
+/* What the readback made for the queues. */
+static void release_queues(const struct pm_sampling *sampling)
+{
+    for (uint32_t i = 0; sampling != NULL && i < sampling->queue_count; i++)
+        pm_readback_release(sampling->queue_list[i]);
+}
+
 /* Ends it. The device is idle and its handles are the game's no more. */
 static void stop_sampling(struct pm_device *device)
 {
     pm_compiler_destroy(device->compiler);
     device->compiler = NULL;
     pm_readback_stop(device->readback);
+    release_queues(device->sampling);
     pm_sampling_destroy(device->sampling);
     device->sampling = NULL;
     pm_optimizer_destroy(device->optimizer);

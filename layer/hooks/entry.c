@@ -9,8 +9,8 @@
 #include "layer/hooks/entry.h"
 
 #include "layer/core/layer.h"
-#include "layer/frame/scene.h"
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/scene_hooks.h"
 #include "layer/piecemeal.h"
 #include <string.h>
 #include <vulkan/vk_layer.h>

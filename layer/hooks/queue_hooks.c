@@ -1,19 +1,19 @@
-#include "layer/frame/queue.h"
-
+/* The hooks of queues: what a submission uses is counted, and what ends a frame is a heartbeat. The
+ * game holds a queue while it calls one, so whatever the layer submits to it is submitted here, on
+ * the same thread (HAZARDS 13). */
 #include "base/clock.h"
+#include "layer/core/device_lost.h"
 #include "layer/core/signal_handler.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/command.h"
+#include "layer/frame/queue.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/unload.h"
+#include "layer/hooks/wait_hooks.h"
+#include "layer/shader/optimize.h"
+#include "layer/trial/ab.h"
 #include "layer/trial/additive.h"
-#include <stdlib.h>
-
-struct pm_queue *pm_queue_of(struct pm_device *device, VkQueue handle)
-{
-    return device->sampling != NULL ? pm_lookup_find(&device->sampling->queues, PM_KEY(handle))
-                                    : NULL;
-}
+#include "layer/trial/trial.h"
 
 static VkResult checked(struct pm_device *device, VkResult result)
 {
@@ -22,45 +22,12 @@ static VkResult checked(struct pm_device *device, VkResult result)
     return result;
 }
 
-static void add_queue(struct pm_device *device, VkQueue handle, uint32_t family)
-{
-    struct pm_sampling *sampling = device->sampling;
-    if (sampling == NULL || handle == VK_NULL_HANDLE)
-        return;
-    pthread_mutex_lock(&sampling->lock);
-    if (pm_queue_of(device, handle) == NULL && sampling->queue_count < PM_QUEUES) {
-        struct pm_queue *queue = calloc(1, sizeof *queue);
-        if (queue != NULL) {
-            queue->device = device;
-            queue->handle = handle;
-            queue->family = family;
-            queue->index = sampling->queue_count;
-            queue->bit = 1u << queue->index;
-            if (pm_lookup_put(&sampling->queues, PM_KEY(handle), queue)) {
-                sampling->queue_list[sampling->queue_count] = queue;
-                atomic_fetch_add(&sampling->queue_count, 1);
-            } else {
-                free(queue);
-            }
-        }
-    }
-    pthread_mutex_unlock(&sampling->lock);
-}
-
-void pm_queues_destroy(struct pm_sampling *sampling)
-{
-    for (uint32_t i = 0; i < sampling->queue_count; i++) {
-        pm_readback_release(sampling->queue_list[i]);
-        free(sampling->queue_list[i]);
-    }
-}
-
 VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue(VkDevice handle, uint32_t family, uint32_t index,
                                              VkQueue *out)
 {
     struct pm_device *device = pm_device_of(handle);
     device->dispatch.GetDeviceQueue(handle, family, index, out);
-    add_queue(device, *out, family);
+    pm_queue_add(device, *out, family);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue2(VkDevice handle, const VkDeviceQueueInfo2 *info,
@@ -71,7 +38,7 @@ VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue2(VkDevice handle, const VkDeviceQue
     /* Ours are not protected submissions, which a protected queue may mix with; but nothing is
      * sampled on one. */
     if ((info->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) == 0)
-        add_queue(device, *out, info->queueFamilyIndex);
+        pm_queue_add(device, *out, info->queueFamilyIndex);
 }
 
 /* One command buffer of a submission that is about to be made, or that failed. */
@@ -152,9 +119,20 @@ static void submit_all2(struct pm_queue *queue, uint32_t count, const VkSubmitIn
     }
 }
 
+/* A frame's end, to all that count by frames. */
+static void heartbeat(struct pm_device *device)
+{
+    const uint64_t number = pm_sampling_heartbeat(device->sampling);
+    if (number == 0)
+        return;
+    pm_ab_heartbeat(device->ab, number);
+    pm_trials_heartbeat(device->trials, number);
+    pm_optimize_heartbeat(device);
+}
+
 static void submitted(struct pm_queue *queue, VkFence fence)
 {
-    struct pm_sampling *sampling = queue->device->sampling;
+    const struct pm_sampling *sampling = queue->device->sampling;
     if (queue->device->optimizer != NULL)
         pm_hang_watch_submitted(&queue->device->hang_watch, fence, pm_now());
     /* After the first one, in which most that there is in other layers was used once, the second,
@@ -165,7 +143,7 @@ static void submitted(struct pm_queue *queue, VkFence fence)
         pm_signal_handler_learn();
     }
     if (!atomic_load_explicit(&sampling->presents, memory_order_relaxed))
-        pm_sampling_heartbeat(sampling);
+        heartbeat(queue->device);
     pm_readback_follow(queue, false);
     pm_additive_follow(queue->device->additive, queue);
     pm_messages_deliver(queue->device->instance);
@@ -231,7 +209,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresen
     pm_wait_ends(device, begin, result);
     if (queue != NULL && result != VK_ERROR_DEVICE_LOST) {
         pm_cpu_watch_present(&device->sampling->watch, handle);
-        pm_sampling_heartbeat(device->sampling);
+        heartbeat(device);
         pm_readback_follow(queue, false);
         pm_messages_deliver(device->instance);
     }

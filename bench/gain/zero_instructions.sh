@@ -1,5 +1,5 @@
 #!/bin/bash
-# zero_instructions.sh [BUILD]: executed instructions beside the times of docs/results.md, "Specialized for zeros": what
+# zero_instructions.sh [BUILD]: executed instructions beside the times of docs/results/gain.md: what
 # the program zero_instructions counts of its ten workloads on lavapipe 25, at 160x90. Prints a Markdown table.
 #
 # BUILD is the build tree (build/release). Needs valgrind, and ptrace for its vgdb. Some minutes of one core a workload;

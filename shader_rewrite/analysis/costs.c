@@ -49,8 +49,8 @@ static const struct pm_costs table[] = {
          [PM_COST_CHECK] = 4,
          [PM_COST_QUAD] = 4,
      }},
-    /* Mesa's lavapipe: vectors of 8 lanes on a CPU, as bench/instruction_costs measured 22.3 and
-     * 25.0.7 with AVX2. Special functions are polynomials, a filtered read is a few hundred
+    /* Mesa's lavapipe: vectors of 8 lanes on a CPU, as bench/cost/instruction_costs measured 22.3
+     * and 25.0.7 with AVX2. Special functions are polynomials, a filtered read is a few hundred
      * instructions, memory that is not read in sequence is gathered lane by lane (77; in sequence
      * 5). What asks other lanes goes through them one by one: a vote is worth some 40 additions, a
      * quad's two swaps 200, so that checks before a few instructions cost more than they save. */

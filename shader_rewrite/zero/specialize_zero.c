@@ -18,7 +18,7 @@ static const double paper_threshold = 0.32, paper_least_saving = 25;
 enum { PAPER_TRANSFORMS = 3 };
 
 /* Beyond the paper: a shader of which less is saved gains nothing that a trial could tell, and
- * still has to be compiled (docs/results.md, "Specialized for zeros"). */
+ * still has to be compiled (docs/results/gain.md, "The least share"). */
 static const double usual_least_share = 0.05;
 
 enum { REPORT_CAP = 64 << 20 }; /* bytes */

@@ -1,6 +1,6 @@
 #include "layer/shader/record_points.h"
 
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 #include <stdlib.h>
 
 static bool allocate(struct pm_record_points *points, uint32_t space)

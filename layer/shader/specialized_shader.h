@@ -11,7 +11,7 @@
 
 #include "layer/shader/shader_record.h"
 #include "profile/journal.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 
 /* What the database says of the specialized module's time over the original's. */
 enum pm_timing_verdict { PM_TIMING_UNDECIDED, PM_TIMING_FASTER, PM_TIMING_SLOWER };

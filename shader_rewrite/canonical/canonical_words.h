@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/canonical/canonical.h"
 
 #define PM_SPIRV_HEADER_WORDS 5
 

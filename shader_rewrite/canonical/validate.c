@@ -1,5 +1,5 @@
 #include "shader_rewrite/ir/spirv_tools.h"
-#include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/canonical/canonical.h"
 
 #include <string.h>
 

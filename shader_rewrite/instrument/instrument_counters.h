@@ -1,11 +1,12 @@
 /*
  * Code that counts: what an instrumented shader needs of its module, and the updates of one counter
  * (DESIGN, Counters). The address of the counters is two 32-bit specialization constants; they lie
- * as shader_rewrite.h, struct pm_instrumented says.
+ * as instrument.h, struct pm_instrumented says.
  */
 #pragma once
 
 #include "shader_rewrite/instrument/helper_lanes.h"
+#include "shader_rewrite/instrument/instrument.h"
 
 struct pm_counting {
     struct pm_ir_module *module;

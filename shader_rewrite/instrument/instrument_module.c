@@ -2,6 +2,7 @@
 
 #include "profile/profile.h"
 #include "shader_rewrite/analysis/analysis.h"
+#include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
 

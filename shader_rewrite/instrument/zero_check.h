@@ -1,5 +1,5 @@
 /*
- * The check of a candidate (zero.h): true on all active lanes of a subgroup that count when the
+ * The check of a candidate (points.h): true on all active lanes of a subgroup that count when the
  * candidate is zero in each of them, else false on all. instrument_zero counts what it says, and
  * specialize_zero branches on it (AZP 3.2, "vote.all"; HAZARDS 2).
  *
@@ -12,7 +12,7 @@
 #pragma once
 
 #include "shader_rewrite/instrument/helper_lanes.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/points/points.h"
 
 struct pm_zero_check {
     struct pm_ir_module *module;

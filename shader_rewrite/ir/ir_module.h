@@ -18,7 +18,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "shader_rewrite/ir/ir_opcodes.h"
-#include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/ir/target.h"
+#include "shader_rewrite/ir/words.h"
 #include <spirv/unified1/spirv.h>
 
 /* Bounds on what is read. The id bound is SPIR-V's universal limit (2.17), which spirv-val holds

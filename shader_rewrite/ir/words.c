@@ -1,4 +1,4 @@
-#include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/ir/words.h"
 
 #include <stdlib.h>
 

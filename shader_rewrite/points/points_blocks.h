@@ -1,6 +1,6 @@
 /*
- * The points of a block profile, on a module that was read already; shader_rewrite.h has the same
- * for words.
+ * The points of a block profile, on a module that was read already; points.h has the same for
+ * words.
  *
  * Points are blocks of the entry point's own function. Canonicalization inlines every call; should
  * one remain, the blocks of the called function are no points: they have no number that two recipes
@@ -10,6 +10,7 @@
 #pragma once
 
 #include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/points/points.h"
 
 /* The function of the one entry point of a canonical module, and its stage. NULL on failure:
  * PM_ERROR_INPUT unless there is exactly one entry point; PM_ERROR_UNSUPPORTED for any stage but

@@ -1,11 +1,10 @@
 /*
- * The candidates for zero-value specialization, on a module that was read already; zero.h has the
- * same for words (AZP 3.1).
+ * The candidates for zero-value specialization, on a module that was read already; points.h
+ * has the same for words (AZP 3.1).
  */
 #pragma once
 
 #include "shader_rewrite/points/points_blocks.h"
-#include "shader_rewrite/zero/zero.h"
 
 /* As pm_points_zero, of a module's entry function as pm_entry_function says; nothing of the module
  * may have been changed since it was read. The caller finishes *out. */

@@ -1,6 +1,7 @@
 /* AZP's estimate-transform loop (3.3, Figure 2b): filter, estimate each candidate without changing
  * the module, transform the best, and again. */
 #include "base/buffer.h"
+#include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
 #include "shader_rewrite/zero/zero_filter.h"

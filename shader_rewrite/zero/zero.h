@@ -1,55 +1,18 @@
 /*
- * Zero-value specialization: which values of a shader may be zero, counting how often they are, and
- * making the version of the shader that is faster when they are (AZP: Stephenson and Rangan, CGO
- * 2021, section 3; DESIGN, Contracts; HAZARDS 1, 2 and 6 to 8).
+ * Zero-value specialization: making the version of a shader that is faster when some of its values are zero (AZP:
+ * Stephenson and Rangan, CGO 2021, section 3.3; DESIGN, Contracts; HAZARDS 1, 2 and 6 to 8). Which values may be zero
+ * is points.h, counting how often they are instrument.h.
  *
- * A candidate's check is one thing here: what instrument_zero counts as a zero write is exactly
- * what the branch that specialize_zero adds would have taken.
- *
- * Everything is over the canonical module; fragment and compute only.
+ * Over the canonical module; fragment and compute only.
  * Ownership: outputs are malloc'ed, and freed by the function named beside them.
  * Thread safety: no state; any thread.
  */
 #pragma once
 
 #include "base/config.h" /* enum pm_float_zero */
-#include "shader_rewrite/shader_rewrite.h"
-
-/* ---- points_zero (AZP 3.1) ---- */
-
-enum { PM_ZERO_ELEMENTS = 4 }; /* at most, of a vector candidate */
-
-/* One versioning variable: a value, the leading components of one, or several scalars together. */
-struct pm_zero_candidate {
-    uint32_t values[PM_ZERO_ELEMENTS]; /* result ids in the canonical module, in module order */
-    uint32_t value_count; /* 1; more: scalars that belong together (Larsen and Amarasinghe's packs) */
-    uint32_t components;  /* of the one value: 1 for a scalar, its width for a whole vector, less for
-                             a prefix (2: .xy, 3: .xyz); 1 when there are several values */
-    uint32_t block;       /* block point (points_blocks) in which the last of the values is written */
-    bool at_most_once;    /* as of that block */
-    bool is_float;
-    bool quad; /* HAZARDS 2: a derivative or implicit-LOD read may follow, so that the check is ANDed
-                  over the quad first; a device without quad operations neither counts nor uses it */
-};
-struct pm_zero_points {
-    struct pm_zero_candidate *candidates;
-    uint32_t count;
-};
-/* The candidates in a stable order: scalars and vectors by the module's order of their last value,
- * a value before its prefixes and these before packs. */
-bool pm_points_zero(const uint32_t *words, size_t count, struct pm_zero_points *out,
-                    struct pm_error *error);
-void pm_zero_points_finish(struct pm_zero_points *points);
-
-/* ---- instrument_zero (AZP 3.2) ---- */
-
-/* As pm_instrument_blocks; info->points are indices of candidates, and a point's counters are
- * PM_ZERO_WRITES and PM_ZERO_ZERO_WRITES (profile.h), subgroups each; the third stays 0. Needs
- * subgroup vote besides; without info->subgroup_quad a candidate with `quad` counts nothing. */
-bool pm_instrument_zero(const uint32_t *words, size_t count, const struct pm_instrument_info *info,
-                        struct pm_instrumented *out, struct pm_error *error);
-
-/* ---- specialize_zero (AZP 3.3) ---- */
+#include "base/error.h"
+#include "shader_rewrite/ir/target.h"
+#include "shader_rewrite/ir/words.h"
 
 /* What is known of a shader. Any numbers are accepted: they cost speed, never correctness. */
 struct pm_zero_profile {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "shader_rewrite/analysis/zero_permission.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/points/points.h"
 
 #define PM_ZERO_FOLLOWS_NONE UINT32_MAX
 

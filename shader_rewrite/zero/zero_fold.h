@@ -10,7 +10,7 @@
 #pragma once
 
 #include "shader_rewrite/analysis/zero_permission.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/points/points.h"
 
 enum pm_zero_kind {
     PM_ZERO_UNSET,    /* not reached yet: whatever suits (only while propagating) */

@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "shader_rewrite/zero/zero.h"
 #include "shader_rewrite/zero/zero_estimate.h"
 
 /* What an estimate must be above to be taken. */

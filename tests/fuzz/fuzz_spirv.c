@@ -10,7 +10,6 @@
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
-#include "shader_rewrite/zero/zero.h"
 
 #include <stdio.h>
 #include <stdlib.h>

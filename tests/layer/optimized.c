@@ -2,7 +2,7 @@
 
 #include "profile/journal.h"
 #include "profile/shader_store.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 #include "tests/layer/pipelines.h"
 #include "weighted.comp.h"
 #include "weighted.frag.h"

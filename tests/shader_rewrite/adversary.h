@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 
 enum adversary_profile {
     ADVERSARY_ZERO,

@@ -8,7 +8,6 @@
 #include "gpu/gpu.h"
 #include "model.h"
 #include "shader_rewrite/shader_rewrite.h"
-#include "shader_rewrite/zero/zero.h"
 
 struct exact_shader {
     const char *name;

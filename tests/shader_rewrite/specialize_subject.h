@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 
 #include <cjson/cJSON.h>
 

@@ -1,6 +1,5 @@
 #include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/shader_rewrite.h"
-#include "shader_rewrite/zero/zero.h"
 #include "spirv_text.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #include "profile/profile.h"
 #include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/ir/ir_builder.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
-#include "shader_rewrite/zero/zero.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Which values are candidates, told as text: the values' ids joined by '+', '.N' for N components,
  * 'q' for quad, 'i' for integers, '@B' for the block, '*' in a loop. */
 #include "shader_rewrite/corpus_files.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

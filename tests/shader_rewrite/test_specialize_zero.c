@@ -4,7 +4,7 @@
 #include "shader_rewrite/analysis/costs.h"
 #include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/ir/ir_module.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 #include "specialize_subject.h"
 #include "spirv_text.h"
 

@@ -1,7 +1,7 @@
 /* HAZARDS 7, on every driver: where 0 * x is NaN, or a zero's sign is at stake, the specialized
  * shader writes what permission says, and in every other place the original's bits. */
 #include "differential.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 #include "spirv_text.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "differential.h"
 #include "gpu/gpu.h"
 #include "shader_rewrite/ir/ir_module.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 
 #include "gpu/gpu.h"
 #include "shader_rewrite/ir/ir_module.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 
 struct zeros_shader {
     const char *name;

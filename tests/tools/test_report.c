@@ -1,5 +1,5 @@
 #include "base/file.h"
-#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/shader_rewrite.h"
 #include "tools/report/report_diff.h"
 #include "tools/report/report_marks.h"
 #include "tools/report/report_page.h"

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "shader_rewrite/shader_rewrite.h"
-#include "shader_rewrite/zero/zero.h"
 
 enum { PM_SHADER_SPECS = 64 };
 

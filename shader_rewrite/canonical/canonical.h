@@ -1,0 +1,54 @@
+/*
+ * The canonical module, which a shader's key and everything that is counted of it rest on, and what else is asked of
+ * an original module (DESIGN, Canonical module; HAZARDS 3). Fragment and compute shaders only.
+ *
+ * Units: sizes are in 32-bit words; words are in host byte order.
+ * Ownership: output words are malloc'ed; the caller frees them with pm_words_finish.
+ * Thread safety: no state; any thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "profile/shader_key.h"
+#include "shader_rewrite/ir/target.h"
+#include "shader_rewrite/ir/words.h"
+
+/* The recipe's and SPIRV-Tools' version, part of every shader key, as one string. */
+const char *pm_canonicalize_recipe(void);
+
+struct pm_canonicalize_info {
+    const uint32_t *words;
+    size_t word_count;
+    enum pm_stage stage;
+    const char *entry_point;
+    const struct pm_spec_value *spec_values; /* what the pipeline sets; unset ones keep their default */
+    size_t spec_value_count;
+    struct pm_target target;
+    bool keep_names; /* for people only: the module keeps OpName and OpMemberName, and its values have the names
+                        of the author's variables (canonical_names.h), so it is not what the key is of, but has
+                        the same blocks in the same order */
+};
+
+/* The canonical module: one entry point, specialization constants frozen (floats keep their SpecId and have the
+ * value as their default: canonical_freeze.c says why), the fixed recipe run, results kept bit for bit (every float
+ * result is NoContraction while the optimizer runs), names, lines, sources and non-semantic instructions stripped,
+ * generator zeroed, ids compacted. It is validated, and canonicalizing it again gives the same words. Where the
+ * optimizer gives up, the module is only frozen, stripped and compacted. PM_ERROR_INPUT: malformed;
+ * PM_ERROR_UNSUPPORTED: SPIRV-Tools does not know an opcode or extension in it; PM_ERROR_LIMIT: absurdly large. */
+bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *out, struct pm_error *error);
+
+/* spirv-val for the target; the message has its diagnostic. */
+bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *target,
+                 struct pm_error *error);
+
+/* ---- facts the layer asks about an original module ---- */
+
+struct pm_shader_facts {
+    enum pm_stage stage;
+    bool uses_kill;            /* OpKill, OpTerminateInvocation, demote */
+    bool exports_depth_or_mask;
+    bool has_side_effects;     /* writes memory beyond its outputs */
+    bool early_tests;          /* declares EarlyFragmentTests */
+};
+bool pm_shader_facts(const uint32_t *words, size_t count, const char *entry_point, enum pm_stage stage,
+                     struct pm_shader_facts *facts, struct pm_error *error);

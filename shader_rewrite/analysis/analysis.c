@@ -1,6 +1,5 @@
 #include "shader_rewrite/analysis/analysis.h"
 
-#include "shader_rewrite/analysis/analysis_loops.h"
 #include <stdlib.h>
 
 struct pm_analyses {
@@ -87,6 +86,19 @@ static bool equal(int slot, const void *a, const void *b)
     }
 }
 
+static void forget(struct pm_analyses *analyses, int slot)
+{
+    pm_arena_destroy(analyses->slots[slot].arena);
+    analyses->slots[slot].arena = NULL;
+    analyses->slots[slot].facts = NULL;
+}
+
+static void finish(struct pm_analyses *analyses)
+{
+    for (int slot = 0; slot < PM_ANALYSES; slot++)
+        forget(analyses, slot);
+}
+
 bool pm_analysis_require(struct pm_ir_function *function, unsigned mask, struct pm_error *error)
 {
     if (!function->first_block)
@@ -97,6 +109,7 @@ bool pm_analysis_require(struct pm_ir_function *function, unsigned mask, struct 
             pm_arena_zalloc(function->module->arena, 1, sizeof(*function->analyses));
     if (!function->analyses)
         return pm_fail(error, PM_ERROR_MEMORY, "SPIR-V analyses: out of memory");
+    function->analyses_finish = finish;
     for (int slot = PM_ANALYSES - 1; slot >= 0; slot--)
         if (mask & 1u << slot)
             mask |= rests_on[slot];
@@ -123,9 +136,7 @@ void pm_analysis_preserve(struct pm_ir_function *function, unsigned mask)
         if ((mask & 1u << slot) && (rests_on[slot] & mask) == rests_on[slot])
             continue;
         mask &= ~(1u << slot);
-        pm_arena_destroy(function->analyses->slots[slot].arena);
-        function->analyses->slots[slot].arena = NULL;
-        function->analyses->slots[slot].facts = NULL;
+        forget(function->analyses, slot);
     }
 }
 

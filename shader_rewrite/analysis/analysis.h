@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/analysis/analysis_loops.h"
 
 enum pm_analysis {
     PM_ANALYSIS_CFG = 1,            /* analysis_cfg.h */
@@ -21,8 +21,6 @@ enum pm_analysis {
     PM_ANALYSES = 5,
     PM_ANALYSIS_ALL = 31,
 };
-
-#define PM_NO_BLOCK UINT32_MAX
 
 /* Computes what is missing of the analyses in the mask, and of those they rest on. Fails with
  * PM_ERROR_MEMORY, or PM_ERROR_INPUT when the function has no blocks. */

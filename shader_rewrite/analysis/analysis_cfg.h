@@ -5,7 +5,9 @@
  */
 #pragma once
 
-#include "shader_rewrite/analysis/analysis.h"
+#include "shader_rewrite/ir/ir_module.h"
+
+#define PM_NO_BLOCK UINT32_MAX
 
 /* A directed graph on nodes 0 to count - 1. Each edge is there once. The successors of node n are
  * successors[successor_start[n]] up to, not including, successors[successor_start[n + 1]];

@@ -1,6 +1,5 @@
 #include "shader_rewrite/analysis/analysis_packs.h"
 
-#include "shader_rewrite/analysis/analysis_cfg.h"
 #include "shader_rewrite/analysis/analysis_packs_seeds.h"
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 #include "shader_rewrite/analysis/analysis_packs_seeds.h"
 
-#include "shader_rewrite/analysis/analysis_cfg.h"
 #include <spirv/unified1/GLSL.std.450.h>
 #include <stdlib.h>
 

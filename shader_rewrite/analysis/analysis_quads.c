@@ -1,7 +1,5 @@
 #include "shader_rewrite/analysis/analysis_quads.h"
 
-#include "shader_rewrite/analysis/analysis_cfg.h"
-
 bool pm_quads_reads(const struct pm_ir_instr *instr)
 {
     switch (instr->opcode) {

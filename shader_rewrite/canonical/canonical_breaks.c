@@ -6,8 +6,7 @@
  * 22.3 and SwiftShader). So such branches look like conditional ones, on the label that they go to,
  * as long as blocks are merged.
  */
-#include "shader_rewrite/analysis/analysis_cfg.h"
-#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/canonical/canonical_words.h"
 #include "shader_rewrite/ir/ir_builder.h"
 

@@ -9,8 +9,7 @@
  * module has no BufferBlock, as from SPIR-V 1.3 on). The optimizer may use those behind a loop too;
  * that any driver then has another value was not seen, and that none has is not known.
  */
-#include "shader_rewrite/analysis/analysis_cfg.h"
-#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/zero_access.h"
 #include "shader_rewrite/canonical/canonical_words.h"
 #include "shader_rewrite/ir/ir_builder.h"

@@ -1,7 +1,6 @@
 /*
- * SPIRV-Tools' optimizer behind a C interface: the header of the only C++ file. Each step is a
- * fixed list of passes; whoever changes one raises PM_RECIPE_VERSION, and with it every shader key
- * changes.
+ * SPIRV-Tools' optimizer, which is C++ only, behind a C interface. Each step is a fixed list of
+ * passes; whoever changes one raises PM_RECIPE_VERSION, and with it every shader key changes.
  *
  * Thread safety: no state; any thread.
  */

@@ -1,6 +1,5 @@
 #include "shader_rewrite/ir/ir_module.h"
 
-#include "shader_rewrite/analysis/analysis.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,8 @@ void pm_ir_module_destroy(struct pm_ir_module *module)
     if (!module)
         return;
     for (struct pm_ir_function *f = module->first_function; f; f = f->next)
-        pm_analysis_preserve(f, 0);
+        if (f->analyses)
+            f->analyses_finish(f->analyses);
     free(module->defs);
     pm_arena_destroy(module->arena);
 }

@@ -94,6 +94,7 @@ struct pm_ir_function {
     struct pm_ir_list trailing;                   /* OpLine and the like before OpFunctionEnd */
     struct pm_ir_instr *end;                      /* OpFunctionEnd */
     struct pm_analyses *analyses;                 /* analysis.h; NULL until one was required */
+    void (*analyses_finish)(struct pm_analyses *analyses); /* set with them; for the module's end */
 };
 
 struct pm_ir_module {

@@ -15,7 +15,7 @@ extern const uint32_t kDefaultMaxIdBound __attribute__((weak));
 
 /*
  * The calls of that interface which allocate: they are C++ inside and let std::bad_alloc out, which would end the
- * game. These do not; they say SPV_ERROR_OUT_OF_MEMORY or NULL. The callbacks must not throw. In optimizer.cpp.
+ * game. These do not; they say SPV_ERROR_OUT_OF_MEMORY or NULL. The callbacks must not throw.
  */
 #ifdef __cplusplus
 extern "C" {

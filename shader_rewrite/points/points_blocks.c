@@ -1,6 +1,6 @@
 #include "shader_rewrite/points/points_blocks.h"
 
-#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/analysis/analysis.h"
 #include <stdlib.h>
 
 struct pm_ir_function *pm_entry_function(const struct pm_ir_module *module, enum pm_stage *stage,

@@ -1,6 +1,5 @@
 #include "shader_rewrite/points/points_values.h"
 
-#include "shader_rewrite/analysis/analysis_dominators.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
 struct finder {

@@ -1,6 +1,6 @@
 #include "shader_rewrite/points/points_zero.h"
 
-#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/analysis_packs.h"
 #include "shader_rewrite/analysis/analysis_quads.h"
 #include <stdlib.h>

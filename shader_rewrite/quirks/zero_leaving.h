@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/analysis/analysis.h"
 
 struct pm_zero_leaving {
     uint64_t *loops; /* by id: behind which of the loops around it; bit 0 is the outermost */

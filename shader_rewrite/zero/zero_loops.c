@@ -1,6 +1,6 @@
 #include "shader_rewrite/zero/zero_loops.h"
 
-#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/ir/block_open.h"
 
 /* Whether a block ends the loop that `merge` makes: it has the branch back to the header. */

@@ -1,7 +1,7 @@
 #include "shader_rewrite/counting.h"
 
 #include "profile/profile.h"
-#include "shader_rewrite/analysis/analysis_cfg.h"
+#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/points/points_blocks.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "shader_rewrite/differential.h"
 
-#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/ir/ir_builder.h"
 #include "spirv_text.h"
 

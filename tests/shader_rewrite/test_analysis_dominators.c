@@ -1,4 +1,4 @@
-#include "shader_rewrite/analysis/analysis_dominators.h"
+#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/shaders_text.h"
 

@@ -1,5 +1,5 @@
 /* Constructs, loops, and the points that follow from them. */
-#include "shader_rewrite/analysis/analysis_loops.h"
+#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/shaders_text.h"

@@ -2,6 +2,7 @@
 #include "layer/frame/command.h"
 #include "layer/hooks/hooks.h"
 #include "layer/shader/optimize.h"
+#include "layer/shader/variant_make.h"
 #include "layer/trial/ab.h"
 #include "layer/trial/trial.h"
 

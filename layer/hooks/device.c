@@ -114,10 +114,23 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
     return found;
 }
 
+/* What the optimizer tells of its variants goes to trials and comparison. */
+static void variant_built(struct pm_device *device, struct pm_candidate *candidate, bool compute)
+{
+    pm_trials_add(device->trials, candidate, compute);
+}
+
+static void shader_used(struct pm_device *device, const struct pm_shader_key *key)
+{
+    pm_ab_shader(device->ab, key);
+}
+
+static const struct pm_optimizer_calls optimizer_calls = {variant_built, shader_used};
+
 /* What proves specialized variants; without it none is bound but those that the database proves. */
 static void start_trials(struct pm_device *device)
 {
-    device->ab = pm_ab_create(device);
+    device->ab = pm_ab_create(device, pm_optimize_pause);
     if (device->optimizer == NULL || !pm_session_tries(device->instance))
         return;
     device->timing = pm_timing_create(device);
@@ -142,7 +155,7 @@ static bool start_sampling(struct pm_device *device)
     device->compiler = pm_compiler_create(device);
     if (device->sampling != NULL && device->readback != NULL && device->counters != NULL &&
         device->objects != NULL && device->pipelines != NULL && device->compiler != NULL) {
-        device->optimizer = pm_optimizer_create(device);
+        device->optimizer = pm_optimizer_create(device, &optimizer_calls);
         start_trials(device);
         return true;
     }

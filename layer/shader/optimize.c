@@ -3,9 +3,10 @@
 #include "base/clock.h"
 #include "layer/core/compiler.h"
 #include "layer/core/session.h"
+#include "layer/shader/pipeline_build.h"
 #include "layer/shader/pipeline_cache.h"
-#include "layer/trial/ab.h"
-#include "layer/trial/trial.h"
+#include "layer/shader/specialized_shader.h"
+#include "layer/shader/variant_make.h"
 #include <stdlib.h>
 
 /* A pipeline that waits for its variant. */
@@ -16,11 +17,11 @@ struct waiting {
 
 struct pm_optimizer {
     struct pm_device *device;
+    struct pm_optimizer_calls calls;
     struct pm_journal *journal; /* the instance's */
     struct pm_specialized_shaders *shaders;
     struct pm_pipeline_cache *cache;
-    struct pm_job job;     /* takes one waiting pipeline after another */
-    _Atomic uint32_t live; /* variants, and those being made */
+    struct pm_job job; /* takes one waiting pipeline after another */
     pthread_mutex_t lock;
     /* guarded by lock: */
     struct waiting *first, *last;
@@ -44,6 +45,25 @@ static void log_of(const struct pm_optimized *optimized, const char *what)
                 what);
 }
 
+/* A candidate's verdict. */
+static void decide(struct pm_candidate *candidate, bool faster)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    struct pm_optimizer *optimizer = pipeline->device->optimizer;
+    if (atomic_exchange(&optimized->decided, true))
+        return;
+    atomic_store(&pipeline->candidate, NULL);
+    log_of(optimized, faster ? "is used from now on" : "is not faster, and is dropped");
+    if (!faster)
+        return;
+    atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
+    pthread_mutex_lock(&optimizer->lock);
+    optimizer->proven = true;
+    set_optimizes(optimizer);
+    pthread_mutex_unlock(&optimizer->lock);
+}
+
 static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
                                   const struct pm_specialized_shader *shader,
                                   struct pm_error *error)
@@ -62,6 +82,14 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
         .name = "piecemeal specialized",
     };
     if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
+        optimized->candidate = (struct pm_candidate){
+            .handle = optimized->built.handle,
+            .key = shader->key,
+            .original = shader->record->key,
+            .environment = shader->environment,
+            .entry = shader->entry,
+            .verdict = decide,
+        };
         pm_pipeline_cache_grown(optimizer->cache);
         return optimized;
     }
@@ -70,21 +98,23 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
     return NULL;
 }
 
+static void give_back(struct pm_pipelines *pipelines)
+{
+    atomic_fetch_sub(&pipelines->optimized, 1);
+}
+
 /* Takes one of limits.variants. Instrumented variants are counted by themselves: a window must not
  * leave nothing for these, nor the other way round. */
 static bool reserve(struct pm_optimizer *optimizer)
 {
-    if (atomic_fetch_add(&optimizer->live, 1) < optimizer->device->instance->config.limits.variants)
+    struct pm_pipelines *pipelines = optimizer->device->pipelines;
+    if (atomic_fetch_add(&pipelines->optimized, 1) <
+        optimizer->device->instance->config.limits.variants)
         return true;
-    atomic_fetch_sub(&optimizer->live, 1);
+    give_back(pipelines);
     pm_log_debug(optimizer->device->instance->log,
                  "a pipeline is not specialized: limits.variants is reached");
     return false;
-}
-
-static void give_back(struct pm_optimizer *optimizer)
-{
-    atomic_fetch_sub(&optimizer->live, 1);
 }
 
 /* Makes the pipeline's variant. Called once for a pipeline. */
@@ -101,63 +131,28 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
     struct pm_error error = {0};
     struct pm_optimized *optimized = build(optimizer, pipeline, shader, &error);
     if (!optimized) {
-        give_back(optimizer);
+        give_back(device->pipelines);
         pm_log_info(device->instance->log, "a pipeline is not specialized: %s", error.message);
         return;
     }
     const bool proven =
         shader->timing == PM_TIMING_FASTER || device->instance->config.debug.trust_variants;
     if (!proven)
-        optimized->trial = pm_trials_add(device->trials, optimized, pipeline->compute != NULL);
+        optimizer->calls.built(device, &optimized->candidate, pipeline->compute != NULL);
     atomic_store(&pipeline->optimized, optimized);
     if (proven)
-        pm_optimize_verdict(optimized, true);
+        decide(&optimized->candidate, true);
+    else
+        atomic_store(&pipeline->candidate, &optimized->candidate);
 }
 
-void pm_optimized_destroy(struct pm_optimized *optimized)
-{
-    if (!optimized)
-        return;
-    struct pm_device *device = optimized->pipeline->device;
-    pm_trial_forget(optimized->trial);
-    pm_built_destroy(device, &optimized->built);
-    /* The last pipelines go after the optimizer. */
-    if (device->optimizer)
-        give_back(device->optimizer);
-    free(optimized);
-}
-
-/* ---- trials and use ---- */
-
-struct pm_optimized *pm_optimize_candidate(struct pm_pipeline *pipeline)
-{
-    struct pm_optimized *optimized = atomic_load(&pipeline->optimized);
-    return optimized && atomic_load(&optimized->state) == PM_OPTIMIZED_BUILT ? optimized : NULL;
-}
-
-void pm_optimize_verdict(struct pm_optimized *optimized, bool faster)
-{
-    struct pm_pipeline *pipeline = optimized->pipeline;
-    struct pm_optimizer *optimizer = pipeline->device->optimizer;
-    uint32_t untried = PM_OPTIMIZED_BUILT;
-    if (!atomic_compare_exchange_strong(&optimized->state, &untried,
-                                        faster ? PM_OPTIMIZED_PROVEN : PM_OPTIMIZED_DROPPED))
-        return;
-    log_of(optimized, faster ? "is used from now on" : "is not faster, and is dropped");
-    if (!faster)
-        return;
-    atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
-    pthread_mutex_lock(&optimizer->lock);
-    optimizer->proven = true;
-    set_optimizes(optimizer);
-    pthread_mutex_unlock(&optimizer->lock);
-}
+/* ---- use ---- */
 
 void pm_optimize_bound(struct pm_pipeline *pipeline)
 {
     const struct pm_specialized_shader *shader = atomic_load(&pipeline->optimized)->shader;
     pm_journal_used(shader->entry);
-    pm_ab_shader(pipeline->device->ab, &shader->record->key);
+    pipeline->device->optimizer->calls.used(pipeline->device, &shader->record->key);
     atomic_store_explicit(&pipeline->best_bound, true, memory_order_relaxed);
 }
 
@@ -276,7 +271,8 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
 
 /* ---- lifetime ---- */
 
-struct pm_optimizer *pm_optimizer_create(struct pm_device *device)
+struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
+                                         const struct pm_optimizer_calls *calls)
 {
     struct pm_journal *journal =
         pm_session_optimizes(device->instance) ? pm_session_journal(device->instance) : NULL;
@@ -284,6 +280,7 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device)
     if (!optimizer)
         return NULL;
     optimizer->device = device;
+    optimizer->calls = *calls;
     optimizer->journal = journal;
     optimizer->shaders = pm_specialized_shaders_create(device, journal);
     optimizer->cache = pm_pipeline_cache_create(device);

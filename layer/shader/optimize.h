@@ -5,10 +5,8 @@
  * faster.
  *
  * A pipeline's variant is queued when the game has made the pipeline, specialized and compiled on
- * the compiler's threads, and then waits for its trial (pm_optimize_candidate,
- * pm_optimize_verdict), unless a published timing profile of exactly this module on this device
- * decides at once. It lives as long as the game's pipeline, whatever the verdict: recordings may
- * name it as they may name the game's.
+ * the compiler's threads, and then waits for its trial (candidate.h), unless a published timing
+ * profile of exactly this module on this device decides at once.
  *
  * Everything is made from the record's canonical module and the PGO database of the session's
  * start. Where the database has no zero profile there is no optimizer, and nothing happens at all.
@@ -17,29 +15,24 @@
  */
 #pragma once
 
-#include "layer/shader/pipeline_private.h"
-#include "layer/shader/specialized_shader.h"
+#include "layer/shader/optimized.h"
+#include "layer/shader/pipeline.h"
 
 struct pm_optimizer;
 
-enum pm_optimized_state {
-    PM_OPTIMIZED_BUILT,   /* and untried */
-    PM_OPTIMIZED_PROVEN,  /* bound in the game's place */
-    PM_OPTIMIZED_DROPPED, /* not faster */
-};
-
-/* A pipeline's specialized variant. */
-struct pm_optimized {
-    struct pm_pipeline *pipeline; /* that it stands for, and that owns it */
-    struct pm_built built;
-    const struct pm_specialized_shader *shader;
-    _Atomic uint32_t state; /* enum pm_optimized_state */
-    struct pm_trial *trial; /* trial.h; NULL: it is not tried */
+/* What the optimizer tells of its variants; any thread. */
+struct pm_optimizer_calls {
+    /* One is built that nothing proves yet: it may be tried from now on. compute: of a compute
+     * pipeline. */
+    void (*built)(struct pm_device *device, struct pm_candidate *candidate, bool compute);
+    /* One is bound in the game's place for the first time; key: the original shader's. */
+    void (*used)(struct pm_device *device, const struct pm_shader_key *key);
 };
 
 /* NULL: nothing is optimized on the device, and where that is not for lack of anything to do, why
- * was logged. */
-struct pm_optimizer *pm_optimizer_create(struct pm_device *device);
+ * was logged. calls are copied. */
+struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
+                                         const struct pm_optimizer_calls *calls);
 /* After pm_compiler_destroy, before pm_pipelines_destroy. The session has ended properly for this
  * device. NULL is allowed. */
 void pm_optimizer_destroy(struct pm_optimizer *optimizer);
@@ -47,13 +40,6 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer);
 /* The game has made a pipeline: queues its variant, or builds it now (debug.synchronous). Called
  * before the game has the handle. */
 void pm_optimize_pipeline(struct pm_pipeline *pipeline);
-
-/* The pipeline's variant when it is built and untried, to be bound for a timed call; NULL else.
- * Never blocks. */
-struct pm_optimized *pm_optimize_candidate(struct pm_pipeline *pipeline);
-
-/* The trial's outcome; the first one counts. faster: vkCmdBindPipeline binds it from now on. */
-void pm_optimize_verdict(struct pm_optimized *optimized, bool faster);
 
 /* A heartbeat, for safe mode. */
 void pm_optimize_heartbeat(struct pm_device *device);
@@ -78,6 +64,3 @@ static inline VkPipeline pm_optimize_best(struct pm_pipeline *pipeline)
         pm_optimize_bound(pipeline);
     return best;
 }
-
-/* pipeline.c: the pipeline is gone. NULL is allowed. */
-void pm_optimized_destroy(struct pm_optimized *optimized);

@@ -1,9 +1,7 @@
 #include "layer/shader/pipeline.h"
+
 #include "layer/core/compiler.h"
-#include "layer/hooks/hooks.h"
-#include "layer/core/session.h"
-#include "layer/shader/optimize.h"
-#include "layer/shader/pipeline_private.h"
+#include "layer/shader/optimized.h"
 #include <stdlib.h>
 
 struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
@@ -60,7 +58,11 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
     for (uint32_t i = 0; record && i < record->batch_count; i++)
         pm_variant_release(atomic_load(&pipeline->batches[i].variant));
     free(pipeline->batches);
-    pm_optimized_destroy(atomic_load(&pipeline->optimized));
+    struct pm_optimized *optimized = atomic_load(&pipeline->optimized);
+    if (optimized) {
+        pm_optimized_destroy(device, optimized);
+        atomic_fetch_sub(&device->pipelines->optimized, 1);
+    }
     if (pipeline->copy)
         device->dispatch.DestroyPipeline(device->handle, pipeline->copy, NULL);
     for (uint32_t i = 0; i < pipeline->module_count; i++)
@@ -78,6 +80,11 @@ void pm_pipeline_release(struct pm_pipeline *pipeline)
 {
     if (pipeline && atomic_fetch_sub(&pipeline->references, 1) == 1)
         pm_pipeline_destroy(pipeline);
+}
+
+struct pm_candidate *pm_pipeline_candidate(const struct pm_pipeline *pipeline)
+{
+    return atomic_load(&pipeline->candidate);
 }
 
 /* ---- handles ---- */
@@ -105,9 +112,8 @@ struct pm_pipeline *pm_pipeline_find_library(struct pm_device *device, VkPipelin
     return pipeline;
 }
 
-/* Takes over the reference. A driver may give identical pipelines one handle, and what is
- * remembered of them is the same then: the first stays. true: this one is it. */
-static bool put(struct pm_pipelines *pipelines, VkPipeline handle, struct pm_pipeline *pipeline)
+bool pm_pipelines_put(struct pm_pipelines *pipelines, VkPipeline handle,
+                      struct pm_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipelines->lock);
     struct pm_pipeline *known = pm_lookup_find(&pipelines->by_handle, PM_BITS(handle));
@@ -125,7 +131,7 @@ static bool put(struct pm_pipelines *pipelines, VkPipeline handle, struct pm_pip
     return kept;
 }
 
-static void forget(struct pm_device *device, VkPipeline handle)
+void pm_pipelines_remove(struct pm_device *device, VkPipeline handle)
 {
     struct pm_pipelines *pipelines = device->pipelines;
     if (!pipelines || !handle)
@@ -143,71 +149,4 @@ static void forget(struct pm_device *device, VkPipeline handle)
     if (device->compiler)
         pm_compiler_cancel(device->compiler, pipeline);
     pm_pipeline_release(pipeline);
-}
-
-/* ---- hooks ---- */
-
-static void remember(struct pm_device *device, VkPipeline handle, struct pm_pipeline *pipeline,
-                     const struct pm_error *error)
-{
-    if (!pipeline) {
-        /* PM_ERROR_STATE: there is nothing to sample, which is nothing to tell. */
-        pm_logf(device->instance->log, error->code == PM_ERROR_STATE ? PM_LOG_DEBUG : PM_LOG_INFO,
-                "a pipeline gets no variants: %s", error->message);
-        return;
-    }
-    if (device->instance->config.debug.synchronous && !pipeline->is_library &&
-        pm_session_samples(device->instance))
-        pm_pipeline_build_all(pipeline);
-    /* The game has not seen the handle yet, so it stays. */
-    if (put(device->pipelines, handle, pipeline))
-        pm_optimize_pipeline(pipeline);
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPipelineCache cache,
-                                                          uint32_t count,
-                                                          const VkGraphicsPipelineCreateInfo *infos,
-                                                          const VkAllocationCallbacks *allocator,
-                                                          VkPipeline *pipelines)
-{
-    struct pm_device *device = pm_device_of(handle);
-    const VkResult result =
-        device->dispatch.CreateGraphicsPipelines(handle, cache, count, infos, allocator, pipelines);
-    /* VK_PIPELINE_COMPILE_REQUIRED leaves null handles; after an error they need not even be that.
-     */
-    for (uint32_t i = 0; result >= 0 && device->pipelines && i < count; i++) {
-        struct pm_error error = {0};
-        if (pipelines[i])
-            remember(device, pipelines[i], pm_pipeline_remember_graphics(device, &infos[i], &error),
-                     &error);
-    }
-    pm_messages_deliver(device->instance);
-    return result;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_CreateComputePipelines(VkDevice handle, VkPipelineCache cache,
-                                                         uint32_t count,
-                                                         const VkComputePipelineCreateInfo *infos,
-                                                         const VkAllocationCallbacks *allocator,
-                                                         VkPipeline *pipelines)
-{
-    struct pm_device *device = pm_device_of(handle);
-    const VkResult result =
-        device->dispatch.CreateComputePipelines(handle, cache, count, infos, allocator, pipelines);
-    for (uint32_t i = 0; result >= 0 && device->pipelines && i < count; i++) {
-        struct pm_error error = {0};
-        if (pipelines[i])
-            remember(device, pipelines[i], pm_pipeline_remember_compute(device, &infos[i], &error),
-                     &error);
-    }
-    pm_messages_deliver(device->instance);
-    return result;
-}
-
-VKAPI_ATTR void VKAPI_CALL pm_DestroyPipeline(VkDevice handle, VkPipeline pipeline,
-                                              const VkAllocationCallbacks *allocator)
-{
-    struct pm_device *device = pm_device_of(handle);
-    forget(device, pipeline);
-    device->dispatch.DestroyPipeline(handle, pipeline, allocator);
 }

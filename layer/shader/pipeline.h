@@ -1,7 +1,7 @@
 /*
  * The game's pipelines: what the layer remembers of each so that it can build it again with another
- * shader, and the hooks. The game gets its own pipeline untouched and at once; variants come later
- * and elsewhere (variant.h).
+ * shader (pipeline_remember.h, pipeline_build.h). The game gets its own pipeline untouched and at
+ * once; variants come later and elsewhere (variant_make.h, optimize.h).
  *
  * A pipeline library is remembered too. A pipeline linked from libraries is built again by linking
  * copies of its libraries, of which the one with the fragment shader is instrumented.
@@ -10,10 +10,101 @@
  */
 #pragma once
 
+#include "deep_copy.h"
+#include "layer/core/lookup.h"
 #include "layer/shader/object.h"
+#include "layer/shader/shader_record.h"
 #include "layer/shader/variant.h"
+
+struct pm_candidate; /* candidate.h */
+struct pm_optimized; /* optimized.h */
+
+/* A compile of one batch, or of the record (PM_PREPARE). */
+enum pm_making { PM_UNMADE, PM_QUEUED, PM_MADE, PM_FAILED };
+
+struct pm_pipeline_batch {
+    _Atomic(struct pm_variant *) variant; /* set once, released with the pipeline */
+    _Atomic uint32_t making;              /* enum pm_making */
+    _Atomic uint32_t wanted;              /* sampled calls that found no variant */
+};
+
+struct pm_pipeline {
+    struct pm_device *device;
+    _Atomic uint32_t
+        references;        /* the game's handle, waiting and running jobs, pipelines that link it */
+    VkPipeline handle;     /* the game's; destroyed when `gone` */
+    uint32_t handle_count; /* identical pipelines may share a handle; under pipelines->lock */
+    _Atomic bool gone;
+
+    /* What to build it from. One of graphics and compute is set; it is a deep copy, read-only,
+     * whose handles are the game's and stale: the objects stand for them. */
+    struct pm_arena *arena;
+    const VkGraphicsPipelineCreateInfo *graphics;
+    const VkComputePipelineCreateInfo *compute;
+    struct pm_object *layout, *render_pass; /* referenced; NULL: none */
+    struct pm_object **modules;             /* referenced, one a stage */
+    uint32_t module_count;
+    struct pm_pipeline **libraries; /* referenced */
+    uint32_t library_count;
+    bool is_library;
+    bool discards;           /* rasterization is off, statically: its fragment shader never runs */
+    pthread_mutex_t copying; /* guards the making of `copy` */
+    VkPipeline copy;         /* a library's identical twin of ours; made when first linked */
+
+    /* The shader that variants replace. */
+    struct pm_pipeline *shader_owner; /* this pipeline or one of its libraries; NULL: it has none */
+    uint32_t shader_stage;            /* index among the shader owner's stages */
+    bool may_force_early_tests;       /* HAZARDS 4 */
+
+    /* Variants. `batches` has record->batch_count entries and is set before the record. */
+    _Atomic(struct pm_shader_record *) record;
+    struct pm_pipeline_batch *batches;
+    struct pm_pipeline_batch prepare; /* of the record: variant is unused */
+    _Atomic uint32_t fresh;           /* 1 + a batch whose variant no call has used; 0: none */
+
+    /* The specialized variant (optimized.h). */
+    _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */
+    _Atomic(struct pm_candidate *) candidate; /* it, while it is to be tried; NULL: it is not */
+    _Atomic(VkPipeline) best;                 /* its handle once it is proven */
+    _Atomic bool best_bound;                  /* at least once */
+};
+
+struct pm_pipelines {
+    struct pm_device *device;
+    struct pm_lookup by_handle; /* VkPipeline to struct pm_pipeline */
+    pthread_mutex_t lock;       /* handle counts */
+    struct pm_shader_records *records;
+    pthread_mutex_t cache_lock;
+    VkPipelineCache cache;      /* ours, for variants only; made when first needed */
+    _Atomic uint32_t variants;  /* made or being made in this session */
+    _Atomic uint32_t optimized; /* specialized variants that live or are being made */
+    _Atomic bool full; /* no further variants: the limit or the counter memory was reached */
+    _Atomic uint64_t thinning; /* state of the choice among calls that count occluded fragments */
+};
 
 /* NULL: out of memory. */
 struct pm_pipelines *pm_pipelines_create(struct pm_device *device);
 /* After pm_compiler_destroy and after every recording dropped its variants. NULL is allowed. */
 void pm_pipelines_destroy(struct pm_pipelines *pipelines);
+
+/* The game has made a pipeline: takes over the reference to what is remembered of it. A driver may
+ * give identical pipelines one handle, and what is remembered of them is the same then: the first
+ * stays. true: this one is it. */
+bool pm_pipelines_put(struct pm_pipelines *pipelines, VkPipeline handle,
+                      struct pm_pipeline *pipeline);
+/* The game destroys the handle, which may be unknown. */
+void pm_pipelines_remove(struct pm_device *device, VkPipeline handle);
+
+/* The pipeline the layer remembers for a handle, NULL when it knows none or can make no variants of
+ * it. The pointer stays valid until the game destroys the pipeline. Without a lock. */
+struct pm_pipeline *pm_pipeline_find(struct pm_device *device, VkPipeline handle);
+
+/* A library that the layer remembers, referenced; NULL: unknown. */
+struct pm_pipeline *pm_pipeline_find_library(struct pm_device *device, VkPipeline handle);
+
+/* NULL is allowed for the second. */
+void pm_pipeline_reference(struct pm_pipeline *pipeline);
+void pm_pipeline_release(struct pm_pipeline *pipeline);
+
+/* Everything but the game's handle. NULL is allowed. */
+void pm_pipeline_destroy(struct pm_pipeline *pipeline);

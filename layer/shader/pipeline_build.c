@@ -1,7 +1,6 @@
-/* Builds a remembered pipeline again, with our own objects in place of the game's; see
- * pipeline_private.h. */
+#include "layer/shader/pipeline_build.h"
+
 #include "layer/core/object_name.h"
-#include "layer/shader/pipeline_private.h"
 #include <stdlib.h>
 
 /* What does not change what a pipeline does: bases that may be gone, refusals to compile (it is
@@ -240,13 +239,4 @@ bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement
                        struct pm_built *built, struct pm_error *error)
 {
     return build_one(pipeline, replacement, built, &built->handle, error);
-}
-
-void pm_built_destroy(struct pm_device *device, struct pm_built *built)
-{
-    if (built->handle)
-        device->dispatch.DestroyPipeline(device->handle, built->handle, NULL);
-    for (uint32_t i = 0; i < built->library_count; i++)
-        device->dispatch.DestroyPipeline(device->handle, built->libraries[i], NULL);
-    *built = (struct pm_built){0};
 }

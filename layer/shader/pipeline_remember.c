@@ -1,6 +1,6 @@
-/* Deep copies of what pipelines are created with; see pipeline_private.h. */
+#include "layer/shader/pipeline_remember.h"
+
 #include "layer/generate/create_info.h"
-#include "layer/shader/pipeline_private.h"
 #include <stdlib.h>
 
 /* Flags with which a pipeline can be built again. Left out, so that such a pipeline gets no

@@ -1,6 +1,6 @@
 #include "layer/shader/specialized_shader.h"
 
-#include "layer/shader/pipeline_private.h"
+#include "layer/shader/pipeline.h"
 #include "shader_rewrite/analysis/costs.h"
 #include "shader_rewrite/zero/zero_profile.h"
 #include <stdio.h>

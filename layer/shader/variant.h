@@ -1,6 +1,6 @@
 /*
  * Variants: further pipelines, built in the background from what the layer remembers of one of the
- * game's, that the layer may bind in its place for a call. Made by variant.c on the compiler's
+ * game's, that the layer may bind in its place for a call. Made by variant_make.c on the compiler's
  * threads; used by the draw hooks.
  *
  * Lifetime: a variant is referenced by its pipeline's table and by every recording that names it;
@@ -10,21 +10,8 @@
  */
 #pragma once
 
-#include "layer/core/layer.h"
 #include "layer/memory/counters.h"
-
-struct pm_pipeline;
-
-/* Libraries that are made for one variant may be nested this deep. */
-enum { PM_LIBRARY_DEPTH = 4 };
-
-/* A pipeline of ours, built from what is remembered of one of the game's (pipeline_build.c). */
-struct pm_built {
-    VkPipeline handle;
-    VkPipeline libraries[PM_LIBRARY_DEPTH]; /* with the replaced shader, that it was linked from;
-                                               lavapipe 22.3 reads them when it draws */
-    uint32_t library_count;
-};
+#include "layer/shader/built.h"
 
 struct pm_variant {
     struct pm_built built;
@@ -51,20 +38,6 @@ struct pm_variant {
     struct pm_counter_block block;
 };
 
-/* A sampled draw or dispatch with this pipeline bound: the variant to bind for it, referenced for
- * the recording, or NULL when there is none yet or may be none. Where the batch whose turn it is
- * has none yet, its compile is queued and a batch stands in that had none when it was its turn.
- * Never blocks (with debug.synchronous the variant was built when the pipeline was created). Any
- * thread.
- */
-struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline);
-
-/* Destroys what there is of it; all of it may be null. */
-void pm_built_destroy(struct pm_device *device, struct pm_built *built);
-
+/* Any thread. NULL is allowed for the second. */
 void pm_variant_reference(struct pm_variant *variant);
 void pm_variant_release(struct pm_variant *variant);
-
-/* The pipeline the layer remembers for a handle, NULL when it knows none or can make no variants of
- * it. The pointer stays valid until the game destroys the pipeline. Any thread, without a lock. */
-struct pm_pipeline *pm_pipeline_find(struct pm_device *device, VkPipeline handle);

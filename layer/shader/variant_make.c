@@ -1,10 +1,8 @@
-/* Makes variants, and picks one for a sampled call; see variant.h. */
-#include "layer/shader/variant.h"
+#include "layer/shader/variant_make.h"
 
 #include "base/random.h"
 #include "layer/core/compiler.h"
-#include "layer/memory/counters.h"
-#include "layer/shader/pipeline_private.h"
+#include "layer/shader/pipeline_build.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,25 +13,6 @@
 
 /* The kinds that sampled calls are for; timing is not. */
 #define SAMPLED_KINDS (PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO)
-
-/* ---- lifetime ---- */
-
-void pm_variant_reference(struct pm_variant *variant)
-{
-    atomic_fetch_add(&variant->references, 1);
-}
-
-void pm_variant_release(struct pm_variant *variant)
-{
-    if (!variant || atomic_fetch_sub(&variant->references, 1) != 1)
-        return;
-    struct pm_device *device = variant->device;
-    pm_built_destroy(device, &variant->built);
-    if (variant->block.bytes > 0)
-        pm_counters_free(device->counters, &variant->block);
-    free(variant->points);
-    free(variant);
-}
 
 /* ---- limits ---- */
 

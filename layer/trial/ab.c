@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "layer/shader/optimize.h"
+#include "layer/frame/sampling.h"
 #include "layer/trial/trial.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@ enum { MOST_SHADERS = 1024, LONGEST_LINE = 512 };
 
 struct pm_ab {
     struct pm_device *device;
+    void (*pause)(struct pm_device *device, bool paused);
     int file;
     pthread_mutex_t lock; /* all below but the counts */
     struct pm_random random;
@@ -63,7 +64,8 @@ static void plain_name(const struct pm_device *device, char out[static 64])
     out[size] = '\0';
 }
 
-struct pm_ab *pm_ab_create(struct pm_device *device)
+struct pm_ab *pm_ab_create(struct pm_device *device,
+                           void (*pause)(struct pm_device *device, bool paused))
 {
     const struct pm_config *config = &device->instance->config;
     if (config->ab.file == NULL)
@@ -77,6 +79,7 @@ struct pm_ab *pm_ab_create(struct pm_device *device)
         return NULL;
     }
     ab->device = device;
+    ab->pause = pause;
     ab->file = file;
     ab->length = config->ab.frames;
     ab->dropped = config->ab.frames / 4;
@@ -105,7 +108,7 @@ static void start_block(struct pm_ab *ab, bool optimized)
 {
     ab->optimized = optimized;
     ab->at = 0;
-    pm_optimize_pause(ab->device, !optimized);
+    ab->pause(ab->device, !optimized);
 }
 
 /* Under the lock. */
@@ -143,7 +146,7 @@ void pm_ab_heartbeat(struct pm_ab *ab, uint64_t heartbeat)
     ab->heartbeats++;
     if (pm_trials_are_busy(ab->device->trials, heartbeat)) {
         if (ab->measuring)
-            pm_optimize_pause(ab->device, false);
+            ab->pause(ab->device, false);
         ab->measuring = false;
     } else if (!ab->measuring) {
         start_pair(ab);

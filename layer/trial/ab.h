@@ -21,8 +21,10 @@
 
 struct pm_ab;
 
-/* NULL: ab.file is not set, or cannot be written, which was logged. */
-struct pm_ab *pm_ab_create(struct pm_device *device);
+/* NULL: ab.file is not set, or cannot be written, which was logged. pause: from now on the game's
+ * own pipelines are bound, or the specialized ones again. */
+struct pm_ab *pm_ab_create(struct pm_device *device,
+                           void (*pause)(struct pm_device *device, bool paused));
 /* NULL is allowed, here and below. */
 void pm_ab_destroy(struct pm_ab *ab);
 

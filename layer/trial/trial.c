@@ -3,7 +3,6 @@
 
 #include "base/paired.h"
 #include "base/random.h"
-#include "layer/shader/optimize.h"
 #include "layer/trial/additive.h"
 #include <inttypes.h>
 #include <math.h>
@@ -50,7 +49,7 @@ struct track {
 struct pm_trial {
     struct pm_trials *owner;
     struct pm_trial *next;
-    struct pm_optimized *candidate;     /* under the lock; NULL: destroyed */
+    struct pm_candidate *candidate;     /* under the lock; NULL: destroyed */
     struct pm_shader_key key, original; /* of the variant and of what it was made of */
     struct pm_environment environment;
     uint64_t seed;
@@ -133,17 +132,30 @@ static void set_awake(struct pm_trial *trial, bool awake)
     pm_sampling_try(trial->owner->device->sampling, awake ? 1 : -1);
 }
 
-struct pm_trial *pm_trials_add(struct pm_trials *trials, struct pm_optimized *candidate,
-                               bool compute)
+/* The candidate is about to be destroyed. */
+static void forget(struct pm_candidate *candidate)
+{
+    struct pm_trial *trial = candidate->trial;
+    pthread_mutex_lock(&trial->owner->lock);
+    trial->candidate = NULL;
+    atomic_store(&trial->over, true);
+    if (trial->owner->device->sampling != NULL)
+        set_awake(trial, false);
+    pthread_mutex_unlock(&trial->owner->lock);
+}
+
+void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, bool compute)
 {
     struct pm_trial *trial = trials != NULL ? calloc(1, sizeof *trial) : NULL;
     if (trial == NULL)
-        return NULL;
+        return;
+    candidate->trial = trial;
+    candidate->gone = forget;
     trial->owner = trials;
     trial->candidate = candidate;
-    trial->key = candidate->shader->key;
-    trial->original = candidate->shader->record->key;
-    trial->environment = candidate->shader->environment;
+    trial->key = candidate->key;
+    trial->original = candidate->original;
+    trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
     trial->sleep = SLEEP;
     pthread_mutex_lock(&trials->lock);
@@ -154,19 +166,6 @@ struct pm_trial *pm_trials_add(struct pm_trials *trials, struct pm_optimized *ca
     pthread_mutex_unlock(&trials->lock);
     if (!compute)
         pm_additive_want(trials->device->additive);
-    return trial;
-}
-
-void pm_trial_forget(struct pm_trial *trial)
-{
-    if (trial == NULL)
-        return;
-    pthread_mutex_lock(&trial->owner->lock);
-    trial->candidate = NULL;
-    atomic_store(&trial->over, true);
-    if (trial->owner->device->sampling != NULL)
-        set_awake(trial, false);
-    pthread_mutex_unlock(&trial->owner->lock);
 }
 
 /* Under the lock. */
@@ -305,7 +304,7 @@ static void finish(struct pm_trial *trial, bool faster, const struct pm_paired *
     trial->judged = trials->unreported = true;
     set_awake(trial, false);
     if (trial->candidate != NULL)
-        pm_optimize_verdict(trial->candidate, faster);
+        trial->candidate->verdict(trial->candidate, faster);
 }
 
 void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds)

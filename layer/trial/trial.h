@@ -27,9 +27,9 @@
 #pragma once
 
 #include "layer/frame/command.h"
+#include "layer/shader/candidate.h"
 #include "layer/trial/timing.h"
 
-struct pm_optimized;
 struct pm_trials;
 
 /* NULL: out of memory, or the device has no timing; nothing is tried then. */
@@ -37,13 +37,9 @@ struct pm_trials *pm_trials_create(struct pm_device *device);
 /* After every recording was dropped and every pipeline destroyed. NULL is allowed. */
 void pm_trials_destroy(struct pm_trials *trials);
 
-/* The trial of a candidate that was just built, to be kept in it; NULL: it cannot be tried. */
-struct pm_trial *pm_trials_add(struct pm_trials *trials, struct pm_optimized *candidate,
-                               bool compute);
-
-/* The candidate is about to be destroyed. Called without a lock that pm_optimize_verdict takes.
- * NULL is allowed. */
-void pm_trial_forget(struct pm_trial *trial);
+/* Begins the trial of a candidate that was just built, if it can be tried, and keeps it in the
+ * candidate until that is gone. compute: of a compute pipeline. trials NULL is allowed. */
+void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, bool compute);
 
 /* A heartbeat: now and then trials that nobody uses are put to sleep, or woken. */
 void pm_trials_heartbeat(struct pm_trials *trials, uint64_t heartbeat);

@@ -1,7 +1,6 @@
 /* Trials in recordings: which pipeline is bound for a timed use. trial.h. */
 #include "layer/hooks/hooks.h"
 #include "layer/shader/object.h"
-#include "layer/shader/optimize.h"
 #include "layer/trial/additive.h"
 #include "layer/trial/trial.h"
 
@@ -12,10 +11,10 @@ static bool is_free(const struct pm_command *command)
 }
 
 /* The candidate for what is bound whose trial goes on; NULL: there is none. */
-static struct pm_optimized *candidate_of(const struct pm_command *command, int point)
+static struct pm_candidate *candidate_of(const struct pm_command *command, int point)
 {
-    struct pm_optimized *candidate =
-        command->pipeline[point] != NULL ? pm_optimize_candidate(command->pipeline[point]) : NULL;
+    struct pm_candidate *candidate =
+        command->pipeline[point] != NULL ? pm_pipeline_candidate(command->pipeline[point]) : NULL;
     return candidate != NULL && pm_trial_is_awake(candidate->trial) ? candidate : NULL;
 }
 
@@ -54,7 +53,7 @@ static uint32_t reserve(struct pm_command *command, int point)
     return reserved;
 }
 
-static void time_call(struct pm_command *command, int point, const struct pm_optimized *candidate,
+static void time_call(struct pm_command *command, int point, const struct pm_candidate *candidate,
                       struct pm_sampled *sampled)
 {
     if (!may_reserve(command, point) || !pm_trial_next(candidate->trial, false, &sampled->timed))
@@ -66,17 +65,17 @@ static void time_call(struct pm_command *command, int point, const struct pm_opt
     pm_timing_start(command, measurement);
     if (!sampled->timed.variant)
         return;
-    pm_journal_used(candidate->shader->entry);
+    pm_journal_used(candidate->entry);
     command->device->dispatch.CmdBindPipeline(command->handle,
                                               point == PM_GRAPHICS ? VK_PIPELINE_BIND_POINT_GRAPHICS
                                                                    : VK_PIPELINE_BIND_POINT_COMPUTE,
-                                              candidate->built.handle);
+                                              candidate->handle);
     sampled->original = command->bound[point];
 }
 
 void pm_trial_call(struct pm_command *command, int point, struct pm_sampled *sampled)
 {
-    const struct pm_optimized *candidate =
+    const struct pm_candidate *candidate =
         (point == PM_COMPUTE || times_draws(&command->pass)) && is_free(command)
             ? candidate_of(command, point)
             : NULL;
@@ -88,7 +87,7 @@ void pm_trial_call(struct pm_command *command, int point, struct pm_sampled *sam
 /* ---- render pass instances ---- */
 
 /* Which of the two to bind in an open instance. */
-static VkPipeline choose(struct pm_command *command, const struct pm_optimized *candidate)
+static VkPipeline choose(struct pm_command *command, const struct pm_candidate *candidate)
 {
     const VkPipeline otherwise = command->bound[PM_GRAPHICS];
     struct pm_pass *pass = &command->pass;
@@ -104,8 +103,8 @@ static VkPipeline choose(struct pm_command *command, const struct pm_optimized *
     pass->bound = pass->timed.trial == candidate->trial && pass->timed.variant;
     if (!pass->bound)
         return otherwise;
-    pm_journal_used(candidate->shader->entry);
-    return candidate->built.handle;
+    pm_journal_used(candidate->entry);
+    return candidate->handle;
 }
 
 VkPipeline pm_trial_bind(struct pm_command *command, int point)
@@ -115,7 +114,7 @@ VkPipeline pm_trial_bind(struct pm_command *command, int point)
         return command->bound[point];
     }
     command->pass.bound = false;
-    const struct pm_optimized *candidate = command->pass.open ? candidate_of(command, point) : NULL;
+    const struct pm_candidate *candidate = command->pass.open ? candidate_of(command, point) : NULL;
     if (candidate != NULL)
         command->bound[point] = choose(command, candidate);
     count_down(command);

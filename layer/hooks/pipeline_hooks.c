@@ -1,0 +1,72 @@
+/* The hooks of pipelines: the game gets its own untouched and at once, and what it is made of is
+ * remembered, for variants. */
+#include "layer/core/session.h"
+#include "layer/hooks/hooks.h"
+#include "layer/shader/optimize.h"
+#include "layer/shader/pipeline_remember.h"
+#include "layer/shader/variant_make.h"
+
+static void remember(struct pm_device *device, VkPipeline handle, struct pm_pipeline *pipeline,
+                     const struct pm_error *error)
+{
+    if (!pipeline) {
+        /* PM_ERROR_STATE: there is nothing to sample, which is nothing to tell. */
+        pm_logf(device->instance->log, error->code == PM_ERROR_STATE ? PM_LOG_DEBUG : PM_LOG_INFO,
+                "a pipeline gets no variants: %s", error->message);
+        return;
+    }
+    if (device->instance->config.debug.synchronous && !pipeline->is_library &&
+        pm_session_samples(device->instance))
+        pm_pipeline_build_all(pipeline);
+    /* The game has not seen the handle yet, so it stays. */
+    if (pm_pipelines_put(device->pipelines, handle, pipeline))
+        pm_optimize_pipeline(pipeline);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPipelineCache cache,
+                                                          uint32_t count,
+                                                          const VkGraphicsPipelineCreateInfo *infos,
+                                                          const VkAllocationCallbacks *allocator,
+                                                          VkPipeline *pipelines)
+{
+    struct pm_device *device = pm_device_of(handle);
+    const VkResult result =
+        device->dispatch.CreateGraphicsPipelines(handle, cache, count, infos, allocator, pipelines);
+    /* VK_PIPELINE_COMPILE_REQUIRED leaves null handles; after an error they need not even be that.
+     */
+    for (uint32_t i = 0; result >= 0 && device->pipelines && i < count; i++) {
+        struct pm_error error = {0};
+        if (pipelines[i])
+            remember(device, pipelines[i], pm_pipeline_remember_graphics(device, &infos[i], &error),
+                     &error);
+    }
+    pm_messages_deliver(device->instance);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateComputePipelines(VkDevice handle, VkPipelineCache cache,
+                                                         uint32_t count,
+                                                         const VkComputePipelineCreateInfo *infos,
+                                                         const VkAllocationCallbacks *allocator,
+                                                         VkPipeline *pipelines)
+{
+    struct pm_device *device = pm_device_of(handle);
+    const VkResult result =
+        device->dispatch.CreateComputePipelines(handle, cache, count, infos, allocator, pipelines);
+    for (uint32_t i = 0; result >= 0 && device->pipelines && i < count; i++) {
+        struct pm_error error = {0};
+        if (pipelines[i])
+            remember(device, pipelines[i], pm_pipeline_remember_compute(device, &infos[i], &error),
+                     &error);
+    }
+    pm_messages_deliver(device->instance);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_DestroyPipeline(VkDevice handle, VkPipeline pipeline,
+                                              const VkAllocationCallbacks *allocator)
+{
+    struct pm_device *device = pm_device_of(handle);
+    pm_pipelines_remove(device, pipeline);
+    device->dispatch.DestroyPipeline(handle, pipeline, allocator);
+}

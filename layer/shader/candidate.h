@@ -1,0 +1,32 @@
+/*
+ * What can be tried: a variant that computes what the game's pipeline computes, and may be faster.
+ * Who made it fills in what it is and how to hear the verdict; who tries it (trial.h) keeps its
+ * trial in it.
+ *
+ * Thread safety: unchanged once it is published by pm_pipeline_candidate.
+ */
+#pragma once
+
+#include "layer/core/layer.h"
+#include "profile/journal.h"
+
+struct pm_pipeline;
+struct pm_trial;
+
+struct pm_candidate {
+    VkPipeline handle;                 /* to be bound in the game's place for a timed call */
+    struct pm_shader_key key;          /* of the shader it runs */
+    struct pm_shader_key original;     /* of the shader that was made of */
+    struct pm_environment environment; /* of its timing profiles */
+    struct pm_journal_entry *entry;    /* to be told whenever it is about to be bound */
+
+    /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */
+    void (*verdict)(struct pm_candidate *candidate, bool faster);
+
+    struct pm_trial *trial; /* NULL: it is not tried */
+    /* It is about to be destroyed; called without a lock that verdict takes. NULL: nobody asked. */
+    void (*gone)(struct pm_candidate *candidate);
+};
+
+/* The pipeline's variant while it is built and untried; NULL else. Never blocks. */
+struct pm_candidate *pm_pipeline_candidate(const struct pm_pipeline *pipeline);

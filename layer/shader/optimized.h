@@ -1,0 +1,22 @@
+/*
+ * A pipeline's specialized variant. It lives as long as the game's pipeline, whatever the verdict
+ * on it: recordings may name it as they may name the game's.
+ *
+ * Thread safety: any thread; destroyed by its pipeline, which nobody else uses then.
+ */
+#pragma once
+
+#include "layer/shader/built.h"
+#include "layer/shader/candidate.h"
+
+struct pm_specialized_shader; /* specialized_shader.h */
+
+struct pm_optimized {
+    struct pm_candidate candidate;
+    struct pm_pipeline *pipeline; /* that it stands for, and that owns it */
+    struct pm_built built;
+    const struct pm_specialized_shader *shader;
+    _Atomic bool decided; /* bound in the game's place, or dropped since it is not faster */
+};
+
+void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized);

@@ -1,0 +1,28 @@
+/*
+ * Builds a remembered pipeline again, with our own objects in place of the game's, and with another
+ * shader.
+ *
+ * Thread safety: any thread; takes as long as the driver's compiler does.
+ */
+#pragma once
+
+#include "layer/shader/built.h"
+#include "layer/shader/pipeline.h"
+
+/* The shader that takes the place of the pipeline's own. */
+struct pm_replacement {
+    const struct pm_words *words;
+    const char *entry_point;
+    const VkSpecializationInfo *specialization; /* NULL: none */
+    VkPipelineCache cache;                      /* VK_NULL_HANDLE: none */
+    const char *name;                           /* debug-utils */
+};
+
+/* Builds the pipeline again with its shader replaced. What is in *built is the caller's to destroy,
+ * also when building fails. */
+bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
+                       struct pm_built *built, struct pm_error *error);
+
+/* The cache in which instrumented variants share what their other stages compile to, in memory only
+ * (HAZARDS 17). VK_NULL_HANDLE when the driver makes none. */
+VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines);

@@ -53,7 +53,7 @@ struct pm_summary_candidate {
     double subgroups;              /* that entered the shader, in all that was sampled */
     /* probability · writes · subgroups: how often the fast path would have been taken, and the same
      * of the interval's lower end. What one time saves is not known here: that takes the shader's
-     * code, which never leaves the players' machines (zero_estimate.h does it there). */
+     * code, which never leaves the players' machines (choose/estimate.h does). */
     double hits, hits_low;
     /* Of the published timings of what the shader was specialized to, for whichever candidates: the
      * one with the most sessions, in the summary's list, and how many there are. NULL: none. */

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "bench/cost/module_run.h"
 #include "profile/shader_store.h"
-#include "shader_rewrite/analysis/costs.h"
+#include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/zero/zero_profile.h"
 #include "tools/estimates.h"
 #include "tools/tool.h"

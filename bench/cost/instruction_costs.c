@@ -1,5 +1,5 @@
 /*
- * What classes of instructions cost on a device, as shader_rewrite/analysis/costs.c has them.
+ * What classes of instructions cost on a device, as shader_rewrite/analysis/analysis_costs.c has them.
  *
  *   instruction_costs [--device NAME] [--count N] [--repetitions N]
  *

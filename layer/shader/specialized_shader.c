@@ -1,7 +1,7 @@
 #include "layer/shader/specialized_shader.h"
 
 #include "layer/shader/pipeline.h"
-#include "shader_rewrite/analysis/costs.h"
+#include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/zero/zero_profile.h"
 #include <stdio.h>
 #include <stdlib.h>

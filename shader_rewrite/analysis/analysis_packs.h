@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/points/points_values.h"
+#include "shader_rewrite/analysis/analysis_values.h"
 
 enum { PM_PACK_LANES = 4 }; /* at most */
 

@@ -10,7 +10,7 @@
  * that any driver then has another value was not seen, and that none has is not known.
  */
 #include "shader_rewrite/analysis/analysis.h"
-#include "shader_rewrite/analysis/zero_access.h"
+#include "shader_rewrite/analysis/analysis_memory.h"
 #include "shader_rewrite/canonical/canonical_words.h"
 #include "shader_rewrite/ir/ir_builder.h"
 

@@ -1,7 +1,7 @@
 #include "shader_rewrite/instrument/instrument_module.h"
 
 #include "profile/profile.h"
-#include "shader_rewrite/instrument/zero_check.h"
+#include "shader_rewrite/instrument/candidate_check.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_zero.h"
 

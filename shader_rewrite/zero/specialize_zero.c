@@ -4,10 +4,10 @@
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
-#include "shader_rewrite/zero/zero_filter.h"
-#include "shader_rewrite/zero/zero_loops.h"
-#include "shader_rewrite/zero/zero_pairs.h"
-#include "shader_rewrite/zero/zero_transform.h"
+#include "shader_rewrite/zero/choose/filter.h"
+#include "shader_rewrite/zero/clone/loops.h"
+#include "shader_rewrite/zero/choose/pairs.h"
+#include "shader_rewrite/zero/clone/transform.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -20,7 +20,7 @@ struct pm_zero_profile {
     const double *writes; /* by candidate: subgroup writes over entry subgroups; NULL: not known */
     uint32_t candidate_count;
     const double *blocks; /* by block point: subgroups over entry subgroups; NULL: from `writes`, and
-                             where that says nothing either, from the structure (costs.h) */
+                             where that says nothing either, from the structure (analysis_costs.h) */
     uint32_t block_count;
 };
 
@@ -31,7 +31,7 @@ struct pm_zero_beyond {
     bool pairs;        /* two candidates may be tested by one check */
 };
 
-struct pm_costs; /* costs.h: cycles by class of instruction, by vendor */
+struct pm_costs; /* analysis_costs.h: cycles by class of instruction, by vendor */
 
 struct pm_specialize_zero_info {
     const struct pm_zero_profile *profile;

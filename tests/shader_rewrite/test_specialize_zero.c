@@ -1,7 +1,7 @@
 /* What specialize_zero takes and leaves, and what its modules look like; that they compute the same
  * is tested on drivers (test_specialize_zero_values). */
 #include "base/random.h"
-#include "shader_rewrite/analysis/costs.h"
+#include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"

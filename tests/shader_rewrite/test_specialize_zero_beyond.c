@@ -1,6 +1,6 @@
 /* What specialize_zero does beyond AZP when told to. That its modules compute the same is tested on
  * drivers (test_differential, half of the seeds with each). */
-#include "shader_rewrite/analysis/costs.h"
+#include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "specialize_subject.h"
 #include "spirv_text.h"

@@ -1,5 +1,5 @@
 #include "tools/shader/shader_options.h"
-#include "shader_rewrite/analysis/costs.h"
+#include "shader_rewrite/analysis/analysis_costs.h"
 #include "tools/options.h"
 #include "tools/tool.h"
 #include <stdlib.h>

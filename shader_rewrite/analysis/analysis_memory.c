@@ -1,0 +1,124 @@
+#include "shader_rewrite/analysis/analysis_memory.h"
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+enum { OWN = 1, PRIVATE = 2, OUTPUT = 4, SHARED = 8, DEVICE = 16, LANE = 32, EVERYTHING = 63 };
+
+struct pm_zero_memory pm_zero_memory_of(const struct pm_ir_module *module)
+{
+    struct pm_zero_memory memory = {false};
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first; i;
+         i = i->next)
+        memory.writable_uniforms |= i->opcode == SpvOpDecorate && i->operand_count > 1 &&
+                                    pm_ir_operand_word(&i->operands[1]) == SpvDecorationBufferBlock;
+    return memory;
+}
+
+/* The kind of memory that operand `index` points to; 0: nothing that is ever written. */
+static uint32_t kind_of(const struct pm_zero_memory *memory, const struct pm_ir_instr *instr,
+                        uint32_t index)
+{
+    const struct pm_ir_instr *pointer = pm_ir_operand_instr(instr, index);
+    const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
+    if (!type || type->opcode != SpvOpTypePointer)
+        return EVERYTHING;
+    switch (pm_ir_operand_word(&type->operands[0])) {
+    case SpvStorageClassInput:
+    case SpvStorageClassUniformConstant:
+    case SpvStorageClassPushConstant:
+        return 0;
+    case SpvStorageClassUniform:
+        return memory->writable_uniforms ? DEVICE : 0;
+    case SpvStorageClassFunction:
+        return OWN;
+    case SpvStorageClassPrivate:
+        return PRIVATE;
+    case SpvStorageClassOutput:
+        return OUTPUT;
+    case SpvStorageClassWorkgroup:
+        return SHARED;
+    case SpvStorageClassStorageBuffer:
+    case SpvStorageClassPhysicalStorageBuffer:
+    case SpvStorageClassImage:
+        return DEVICE;
+    default:
+        return EVERYTHING;
+    }
+}
+
+static bool is_volatile(const struct pm_ir_instr *instr, uint32_t index)
+{
+    return instr->operand_count > index &&
+           (pm_ir_operand_word(&instr->operands[index]) & SpvMemoryAccessVolatileMask);
+}
+
+/* Loads of the demoted state and the like come from built-ins that change. */
+static bool is_pure(const struct pm_ir_instr *instr)
+{
+    uint16_t opcode = instr->opcode;
+    if (opcode == SpvOpExtInst) {
+        uint32_t glsl = pm_ir_operand_word(&instr->operands[1]);
+        return glsl != GLSLstd450Modf && glsl != GLSLstd450Frexp;
+    }
+    return (opcode >= SpvOpVectorExtractDynamic && opcode <= SpvOpTranspose) ||
+           (opcode >= SpvOpSampledImage && opcode <= SpvOpImageQuerySamples &&
+            opcode != SpvOpImageRead && opcode != SpvOpImageWrite) ||
+           (opcode >= SpvOpConvertFToU && opcode <= SpvOpUConvert) || opcode == SpvOpSConvert ||
+           opcode == SpvOpFConvert || opcode == SpvOpQuantizeToF16 || opcode == SpvOpBitcast ||
+           opcode == SpvOpConvertPtrToU || opcode == SpvOpConvertUToPtr ||
+           (opcode >= SpvOpSNegate && opcode <= SpvOpSMulExtended) ||
+           (opcode >= SpvOpAny && opcode <= SpvOpFUnordGreaterThanEqual) ||
+           (opcode >= SpvOpShiftRightLogical && opcode <= SpvOpBitCount) ||
+           (opcode >= SpvOpDPdx && opcode <= SpvOpFwidthCoarse) || opcode == SpvOpPhi ||
+           opcode == SpvOpUndef || opcode == SpvOpAccessChain ||
+           opcode == SpvOpInBoundsAccessChain || opcode == SpvOpArrayLength ||
+           opcode == SpvOpImageTexelPointer || opcode == SpvOpCopyLogical ||
+           opcode == SpvOpImageSparseTexelsResident;
+}
+
+static bool reads_image(uint16_t opcode)
+{
+    return (opcode >= SpvOpImageSampleImplicitLod && opcode <= SpvOpImageRead) ||
+           (opcode >= SpvOpImageSparseSampleImplicitLod && opcode <= SpvOpImageSparseDrefGather) ||
+           opcode == SpvOpImageSparseRead;
+}
+
+struct pm_zero_access pm_zero_access_of(const struct pm_zero_memory *memory,
+                                        const struct pm_ir_instr *instr)
+{
+    struct pm_zero_access access = {0};
+    switch (instr->opcode) {
+    case SpvOpLoad:
+        access.reads = kind_of(memory, instr, 0);
+        access.writes = is_volatile(instr, 1) ? EVERYTHING : 0;
+        return access;
+    case SpvOpStore:
+        access.writes = is_volatile(instr, 2) ? EVERYTHING : kind_of(memory, instr, 0);
+        return access;
+    case SpvOpCopyMemory:
+        access.writes = is_volatile(instr, 2) ? EVERYTHING : kind_of(memory, instr, 0);
+        access.reads = kind_of(memory, instr, 1);
+        return access;
+    case SpvOpImageWrite:
+        access.writes = DEVICE;
+        return access;
+    case SpvOpMemoryBarrier:
+    case SpvOpDemoteToHelperInvocationEXT:
+        access.writes = EVERYTHING;
+        return access;
+    case SpvOpIsHelperInvocationEXT:
+        access.reads = LANE;
+        return access;
+    default:
+        break;
+    }
+    if (instr->opcode >= SpvOpAtomicLoad && instr->opcode <= SpvOpAtomicXor) {
+        access.reads = access.writes = DEVICE | SHARED;
+        return access;
+    }
+    if (reads_image(instr->opcode))
+        access.reads = DEVICE;
+    else if (!is_pure(instr))
+        return (struct pm_zero_access){EVERYTHING, EVERYTHING, true};
+    return access;
+}

@@ -1,0 +1,424 @@
+#include "shader_rewrite/analysis/analysis_permission.h"
+
+#include <spirv/unified1/GLSL.std.450.h>
+#include <string.h>
+
+enum { EXPOSED = 1, NO_CONTRACTION = 2, FAST_MATH = 4, FAST_MATH_PERMITS = 8, CONTRACTS = 16 };
+
+/* SPV_KHR_float_controls2 */
+enum {
+    CAPABILITY_FLOAT_CONTROLS_2 = 6029,
+    MODE_FAST_MATH_DEFAULT = 6028,
+    FAST_NOT_NAN = 1,
+    FAST_NOT_INF = 2,
+    FAST_NO_SIGNED_ZERO = 4,
+    FAST_CONTRACT = 0x10000,
+    FAST_PERMITS = FAST_NOT_NAN | FAST_NOT_INF | FAST_NO_SIGNED_ZERO,
+};
+
+const struct pm_ir_instr *pm_zero_scalar_type(const struct pm_ir_instr *type)
+{
+    while (type && (type->opcode == SpvOpTypeVector || type->opcode == SpvOpTypeMatrix))
+        type = pm_ir_operand_instr(type, 0);
+    if (!type || (type->opcode != SpvOpTypeFloat && type->opcode != SpvOpTypeInt &&
+                  type->opcode != SpvOpTypeBool))
+        return NULL;
+    return type;
+}
+
+/* Index into width_permits of a float type; -1: it is none. */
+static int width_of(const struct pm_ir_instr *type)
+{
+    const struct pm_ir_instr *scalar = pm_zero_scalar_type(type);
+    if (!scalar || scalar->opcode != SpvOpTypeFloat)
+        return -1;
+    switch (pm_ir_operand_word(&scalar->operands[0])) {
+    case 16:
+        return 0;
+    case 32:
+        return 1;
+    case 64:
+        return 2;
+    default:
+        return -1;
+    }
+}
+
+bool pm_zero_is_move(const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpPhi:
+    case SpvOpSelect:
+    case SpvOpCopyObject:
+    case SpvOpCopyLogical:
+    case SpvOpTranspose:
+    case SpvOpVectorShuffle:
+    case SpvOpVectorExtractDynamic:
+    case SpvOpVectorInsertDynamic:
+    case SpvOpCompositeConstruct:
+    case SpvOpCompositeExtract:
+    case SpvOpCompositeInsert:
+        return true;
+    default:
+        return false;
+    }
+}
+
+uint32_t pm_zero_glsl(const struct pm_zero_permission *p, const struct pm_ir_instr *instr)
+{
+    if (instr->opcode != SpvOpExtInst || !p->glsl ||
+        pm_ir_operand_id(&instr->operands[0]) != p->glsl)
+        return 0;
+    return pm_ir_operand_word(&instr->operands[1]);
+}
+
+static bool is_arithmetic(const struct pm_zero_permission *p, const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpFNegate:
+    case SpvOpFAdd:
+    case SpvOpFSub:
+    case SpvOpFMul:
+    case SpvOpFDiv:
+    case SpvOpFRem:
+    case SpvOpFMod:
+    case SpvOpFConvert:
+    case SpvOpQuantizeToF16:
+    case SpvOpVectorTimesScalar:
+    case SpvOpMatrixTimesScalar:
+    case SpvOpVectorTimesMatrix:
+    case SpvOpMatrixTimesVector:
+    case SpvOpMatrixTimesMatrix:
+    case SpvOpOuterProduct:
+    case SpvOpDot:
+        return true;
+    case SpvOpExtInst: {
+        uint32_t glsl = pm_zero_glsl(p, instr);
+        bool packs = glsl >= GLSLstd450PackSnorm4x8 && glsl <= GLSLstd450UnpackDouble2x32;
+        return glsl && !packs && width_of(pm_ir_type_of(instr)) >= 0;
+    }
+    default:
+        return false;
+    }
+}
+
+/* What reads a float without telling the sign of a zero by its bits: what stores it, samples with
+ * it, compares it or makes an integer of it. */
+static bool is_blind(const struct pm_ir_instr *user)
+{
+    switch (user->opcode) {
+    case SpvOpStore:
+    case SpvOpFOrdEqual:
+    case SpvOpFUnordEqual:
+    case SpvOpFOrdNotEqual:
+    case SpvOpFUnordNotEqual:
+    case SpvOpFOrdLessThan:
+    case SpvOpFUnordLessThan:
+    case SpvOpFOrdGreaterThan:
+    case SpvOpFUnordGreaterThan:
+    case SpvOpFOrdLessThanEqual:
+    case SpvOpFUnordLessThanEqual:
+    case SpvOpFOrdGreaterThanEqual:
+    case SpvOpFUnordGreaterThanEqual:
+    case SpvOpIsNan:
+    case SpvOpIsInf:
+    case SpvOpConvertFToS:
+    case SpvOpConvertFToU:
+    case SpvOpImageSampleImplicitLod:
+    case SpvOpImageSampleExplicitLod:
+    case SpvOpImageSampleDrefImplicitLod:
+    case SpvOpImageSampleDrefExplicitLod:
+    case SpvOpImageSampleProjImplicitLod:
+    case SpvOpImageSampleProjExplicitLod:
+    case SpvOpImageSampleProjDrefImplicitLod:
+    case SpvOpImageSampleProjDrefExplicitLod:
+    case SpvOpImageGather:
+    case SpvOpImageDrefGather:
+    case SpvOpImageQueryLod:
+    case SpvOpImageWrite:
+        return true;
+    default:
+        return pm_ir_opcode_find(user->opcode)->flags & PM_IR_OP_ANNOTATION ||
+               user->opcode == SpvOpName;
+    }
+}
+
+static bool has_fact(const struct pm_zero_permission *p, const struct pm_ir_def *def, uint8_t fact)
+{
+    return def->id < p->id_count && (p->facts[def->id] & fact);
+}
+
+bool pm_zero_permits(const struct pm_zero_permission *p, const struct pm_ir_instr *instr)
+{
+    int width = instr->result ? width_of(pm_ir_type_of(instr)) : -1;
+    if (width < 0 || p->mode == PM_FLOAT_ZERO_NEVER || has_fact(p, instr->result, NO_CONTRACTION))
+        return false;
+    if (p->mode == PM_FLOAT_ZERO_ALLOW)
+        return !has_fact(p, instr->result, FAST_MATH) || has_fact(p, instr->result, CONTRACTS);
+    if (has_fact(p, instr->result, FAST_MATH))
+        return has_fact(p, instr->result, FAST_MATH_PERMITS);
+    return p->width_permits[width];
+}
+
+bool pm_zero_may_be_plus(const struct pm_zero_permission *p, const struct pm_ir_def *def)
+{
+    int width = def->instr ? width_of(pm_ir_type_of(def->instr)) : -1;
+    if (width < 0 || def->id >= p->id_count || has_fact(p, def, EXPOSED) ||
+        p->mode == PM_FLOAT_ZERO_NEVER)
+        return false;
+    if (is_arithmetic(p, def->instr))
+        return pm_zero_permits(p, def->instr);
+    return p->mode == PM_FLOAT_ZERO_ALLOW || p->width_permits[width];
+}
+
+/* ---- what the module declares ---- */
+
+/* The mask of fast-math bits in a constant; 0 when it is none. */
+static uint32_t mask_of(const struct pm_ir_instr *constant)
+{
+    bool plain = constant && constant->opcode == SpvOpConstant;
+    return plain ? pm_ir_operand_word(&constant->operands[0]) : 0;
+}
+
+static void read_modes(struct pm_zero_permission *p)
+{
+    bool controls2 = false;
+    for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_CAPABILITY].first; i;
+         i = i->next)
+        controls2 |= i->opcode == SpvOpCapability &&
+                     pm_ir_operand_word(&i->operands[0]) == CAPABILITY_FLOAT_CONTROLS_2;
+    /* What float controls 2 leave to their default is known only where a default is declared. */
+    for (int w = 0; w < 3; w++)
+        p->width_permits[w] = !controls2;
+    for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_EXECUTION_MODE].first; i;
+         i = i->next) {
+        uint32_t mode = pm_ir_operand_word(&i->operands[1]);
+        if (mode == SpvExecutionModeSignedZeroInfNanPreserve && i->operand_count > 2) {
+            uint32_t width = pm_ir_operand_word(&i->operands[2]);
+            if (width == 16 || width == 32 || width == 64)
+                p->width_permits[width == 16 ? 0 : width == 32 ? 1 : 2] = false;
+        } else if (mode == MODE_FAST_MATH_DEFAULT && i->operand_count > 3) {
+            int width = width_of(pm_ir_operand_instr(i, 2));
+            if (width >= 0)
+                p->width_permits[width] =
+                    (mask_of(pm_ir_operand_instr(i, 3)) & FAST_PERMITS) == FAST_PERMITS;
+        }
+    }
+}
+
+static void read_decorations(struct pm_zero_permission *p)
+{
+    for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_ANNOTATION].first; i;
+         i = i->next) {
+        if (i->opcode != SpvOpDecorate || i->operand_count < 2)
+            continue;
+        uint32_t target = pm_ir_operand_id(&i->operands[0]);
+        uint32_t decoration = pm_ir_operand_word(&i->operands[1]);
+        if (target >= p->id_count)
+            continue;
+        if (decoration == SpvDecorationNoContraction)
+            p->facts[target] |= NO_CONTRACTION;
+        if (decoration != SpvDecorationFPFastMathMode || i->operand_count < 3)
+            continue;
+        uint32_t mask = pm_ir_operand_word(&i->operands[2]);
+        p->facts[target] |= FAST_MATH;
+        if ((mask & FAST_PERMITS) == FAST_PERMITS)
+            p->facts[target] |= FAST_MATH_PERMITS;
+        if (mask & FAST_CONTRACT)
+            p->facts[target] |= CONTRACTS;
+    }
+}
+
+/* ---- exposed values ---- */
+
+struct exposing {
+    struct pm_zero_permission *p;
+    struct pm_ir_def **work; /* each id once at most */
+    uint32_t count;
+};
+
+static void expose(struct exposing *e, struct pm_ir_def *def)
+{
+    if (!def || def->id >= e->p->id_count || !def->instr || has_fact(e->p, def, EXPOSED))
+        return;
+    e->p->facts[def->id] |= EXPOSED;
+    e->work[e->count++] = def;
+}
+
+/* The values among an instruction's operands; not what a pointer points to. */
+static void expose_operands(struct exposing *e, const struct pm_ir_instr *instr)
+{
+    for (uint32_t o = 0; o < instr->operand_count; o++) {
+        const struct pm_ir_instr *from = pm_ir_operand_instr(instr, o);
+        const struct pm_ir_instr *type = from ? pm_ir_type_of(from) : NULL;
+        if (type && type->opcode != SpvOpTypePointer)
+            expose(e, instr->operands[o].def);
+    }
+}
+
+/* The variable that a pointer is into; NULL: memory that is not the shader's own. */
+static struct pm_ir_def *variable_of(const struct pm_ir_instr *pointer)
+{
+    while (pointer &&
+           (pointer->opcode == SpvOpAccessChain || pointer->opcode == SpvOpInBoundsAccessChain ||
+            pointer->opcode == SpvOpCopyObject))
+        pointer = pm_ir_operand_instr(pointer, 0);
+    return pointer && pointer->opcode == SpvOpVariable ? pointer->result : NULL;
+}
+
+/* Everything written to a variable, through any chain of pointers into it. */
+static void expose_stores(struct exposing *e, const struct pm_ir_def *pointer)
+{
+    for (struct pm_ir_operand *use = pointer->first_use; use; use = use->next_use) {
+        struct pm_ir_instr *user = use->user;
+        if (user->opcode == SpvOpStore && use == &user->operands[0])
+            expose(e, user->operands[1].def);
+        else if (user->opcode == SpvOpCopyMemory && use == &user->operands[0])
+            expose(e, variable_of(pm_ir_operand_instr(user, 1)));
+        else if (user->result && use == &user->operands[0] &&
+                 (user->opcode == SpvOpAccessChain || user->opcode == SpvOpInBoundsAccessChain ||
+                  user->opcode == SpvOpCopyObject))
+            expose_stores(e, user->result);
+    }
+}
+
+static void expose_sources(struct exposing *e, const struct pm_ir_def *def)
+{
+    const struct pm_ir_instr *instr = def->instr;
+    if (instr->opcode == SpvOpLoad)
+        expose(e, variable_of(pm_ir_operand_instr(instr, 0)));
+    else if (instr->opcode == SpvOpVariable)
+        expose_stores(e, def);
+    else if (pm_zero_is_move(instr) || is_arithmetic(e->p, instr))
+        expose_operands(e, instr);
+}
+
+static void find_exposed(struct exposing *e, const struct pm_ir_function *function)
+{
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
+            bool arithmetic = is_arithmetic(e->p, i);
+            if (arithmetic ? !pm_zero_permits(e->p, i) : !is_blind(i) && !pm_zero_is_move(i))
+                expose_operands(e, i);
+        }
+    while (e->count)
+        expose_sources(e, e->work[--e->count]);
+}
+
+bool pm_zero_permission_compute(struct pm_zero_permission *p, const struct pm_ir_module *module,
+                                const struct pm_ir_function *function, enum pm_float_zero mode,
+                                struct pm_arena *arena)
+{
+    *p = (struct pm_zero_permission){.module = module, .mode = mode, .id_count = module->bound};
+    struct exposing e = {.p = p};
+    p->facts = pm_arena_zalloc(arena, p->id_count, sizeof(*p->facts));
+    e.work = pm_arena_zalloc(arena, p->id_count, sizeof(struct pm_ir_def *));
+    if (!p->facts || !e.work)
+        return false;
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_IMPORT].first; i; i = i->next)
+        if (i->opcode == SpvOpExtInstImport && i->operands[0].words &&
+            strncmp((const char *)i->operands[0].words, "GLSL.std.450",
+                    4u * i->operands[0].word_count) == 0)
+            p->glsl = i->result->id;
+    read_modes(p);
+    read_decorations(p);
+    find_exposed(&e, function);
+    return true;
+}
+
+/* ---- finite values ---- */
+
+/* How far back the proof goes, and how many values it looks at in all: a phi has many ways. */
+enum { FINITE_DEPTH = 6, FINITE_STEPS = 64 };
+
+struct proof {
+    const struct pm_zero_permission *p;
+    int steps; /* left */
+};
+
+static bool is_finite_word(uint32_t word)
+{
+    return (word & 0x7f800000) != 0x7f800000;
+}
+
+static bool is_finite(struct proof *proof, const struct pm_ir_def *def, int depth);
+
+static bool operands_finite(struct proof *proof, const struct pm_ir_instr *instr, uint32_t first,
+                            uint32_t step, int depth)
+{
+    for (uint32_t o = first; o < instr->operand_count; o += step)
+        if (instr->operands[o].def && !is_finite(proof, instr->operands[o].def, depth))
+            return false;
+    return true;
+}
+
+static bool glsl_is_finite(struct proof *proof, const struct pm_ir_instr *instr, int depth)
+{
+    switch (pm_zero_glsl(proof->p, instr)) {
+    case GLSLstd450NClamp: /* of NaN it is the lower bound */
+        return operands_finite(proof, instr, 3, 1, depth);
+    case GLSLstd450Step:
+    case GLSLstd450UnpackSnorm4x8:
+    case GLSLstd450UnpackUnorm4x8:
+    case GLSLstd450UnpackSnorm2x16:
+    case GLSLstd450UnpackUnorm2x16:
+        return true;
+    case GLSLstd450FAbs:
+    case GLSLstd450FSign:
+    case GLSLstd450Floor:
+    case GLSLstd450Ceil:
+    case GLSLstd450Trunc:
+    case GLSLstd450Round:
+    case GLSLstd450RoundEven:
+    case GLSLstd450Fract:
+    case GLSLstd450FMin:
+    case GLSLstd450FMax:
+    case GLSLstd450NMin:
+    case GLSLstd450NMax:
+    case GLSLstd450FClamp:
+        return operands_finite(proof, instr, 2, 1, depth);
+    default:
+        return false;
+    }
+}
+
+static bool is_finite(struct proof *proof, const struct pm_ir_def *def, int depth)
+{
+    const struct pm_ir_instr *instr = def->instr;
+    int width = instr ? width_of(pm_ir_type_of(instr)) : -1;
+    if (width < 0 || depth == 0 || proof->steps-- == 0)
+        return false;
+    switch (instr->opcode) {
+    case SpvOpConstantNull:
+        return true;
+    case SpvOpConstant:
+        return width == 1 && is_finite_word(pm_ir_operand_word(&instr->operands[0]));
+    case SpvOpConvertSToF:
+    case SpvOpConvertUToF:
+        return width >= 1;
+    case SpvOpFNegate:
+    case SpvOpCopyObject:
+    case SpvOpConstantComposite:
+    case SpvOpCompositeConstruct:
+        return operands_finite(proof, instr, 0, 1, depth - 1);
+    case SpvOpPhi:
+        return operands_finite(proof, instr, 0, 2, depth - 1);
+    case SpvOpSelect:
+        return operands_finite(proof, instr, 1, 1, depth - 1);
+    case SpvOpCompositeExtract:
+        return is_finite(proof, instr->operands[0].def, depth - 1);
+    case SpvOpVectorShuffle:
+        return is_finite(proof, instr->operands[0].def, depth - 1) &&
+               is_finite(proof, instr->operands[1].def, depth - 1);
+    case SpvOpExtInst:
+        return glsl_is_finite(proof, instr, depth - 1);
+    default:
+        return false;
+    }
+}
+
+bool pm_zero_is_finite(const struct pm_zero_permission *p, const struct pm_ir_def *def)
+{
+    struct proof proof = {p, FINITE_STEPS};
+    return is_finite(&proof, def, FINITE_DEPTH);
+}

@@ -1,0 +1,32 @@
+/*
+ * What specializing a region is expected to save (AZP 3.3.2, equations 5 and 6, as HAZARDS 6 reads
+ * them), in cycles per subgroup that enters the shader.
+ *
+ * Thread safety: as the module.
+ */
+#pragma once
+
+#include "shader_rewrite/zero/region/region.h"
+
+struct pm_zero_estimate {
+    double probability; /* P(zero) */
+    double t_r, t_s;    /* T_R and T_S: the region as it is, and specialized */
+    double t_check;
+    double saved;         /* T_R - T_AZP */
+    double su, threshold; /* equation 6: the share saved, and what it must be above */
+    double memory_killed; /* MemKilled: memory operations of R that S has not */
+    uint32_t blocks;      /* |S| */
+};
+
+/* For a region that was propagated through, cleaned and refined. */
+struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_work *work,
+                                                const struct pm_zero_region *region,
+                                                double probability);
+
+/* What the whole shader costs as it is. */
+double pm_zero_estimate_shader(const struct pm_zero_work *work);
+
+/* How often each block runs, by block index: what `known` says by block (NAN: nothing), else from
+ * its immediate dominator by the structure (analysis_costs.h). false: out of memory. */
+bool pm_zero_weights(struct pm_ir_function *function, const double *known, double *weights,
+                     struct pm_error *error);

@@ -1,0 +1,155 @@
+#include "shader_rewrite/zero/choose/opportunity.h"
+
+#include "shader_rewrite/zero/region/hoist.h"
+#include "shader_rewrite/zero/clone/transform.h"
+
+/* Places that are tried for a candidate: its cost stays linear in its region's size. */
+enum { MOST_STARTS = 4, MOST_ENDS = 8, MOST_ABOVE = 3 };
+enum { MOST_TRIES = 1 + MOST_STARTS + MOST_ENDS + MOST_ABOVE };
+
+/* A region is as good as the best when it saves this share of it. */
+static const double nearly = 0.95;
+
+const char *pm_zero_judge(const struct pm_zero_bars *bars, const struct pm_zero_estimate *e)
+{
+    if (bars->none)
+        return NULL;
+    if (!(e->saved > bars->least_saving))
+        return "it saves too few cycles";
+    if (!(e->su > e->threshold))
+        return "it saves too little for its blocks";
+    return NULL;
+}
+
+/* One candidate's. */
+struct search {
+    struct pm_zero_work *w;
+    const struct pm_zero_candidate *candidate;
+    double probability;
+    const struct pm_zero_bars *bars;
+    struct pm_zero_opportunity tries[MOST_TRIES];
+    uint32_t count;
+};
+
+/* Finds the region up to what S does in it (AZP 3.3.2, in its order). */
+static bool explore(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
+                    struct pm_zero_extent extent, struct pm_zero_region *region)
+{
+    if (!pm_zero_region_find(w, candidate, extent, region))
+        return false;
+    pm_zero_propagate(w, region);
+    if (region->changes)
+        pm_zero_find_dead(w, region);
+    else
+        region->reason = "it would change nothing";
+    return region->changes;
+}
+
+/* Cuts it down to what it needs, and says whether it can be transformed. */
+static bool finish(struct pm_zero_work *w, struct pm_zero_region *region)
+{
+    if (!pm_zero_region_refine(w, region)) {
+        region->reason = "it would change nothing";
+        return false;
+    }
+    return pm_zero_can_transform(w, region);
+}
+
+/* Judges a region that was explored; or one that there is not. */
+static void conclude(struct search *s, struct pm_zero_extent extent, bool explored,
+                     struct pm_zero_region *region)
+{
+    struct pm_zero_opportunity *o = &s->tries[s->count++];
+    o->extent = extent;
+    o->estimated = explored && finish(s->w, region);
+    o->reason = region->reason;
+    if (!o->estimated)
+        return;
+    o->estimate = pm_zero_estimate_region(s->w, region, s->probability);
+    o->reason = pm_zero_judge(s->bars, &o->estimate);
+}
+
+static bool may_be_taken(const struct pm_zero_opportunity *o)
+{
+    return o->estimated && !o->reason;
+}
+
+/* Of those that may be taken, the fewest blocks that save nearly the most; the first of all where
+ * none may. */
+static const struct pm_zero_opportunity *choose(const struct search *s)
+{
+    const struct pm_zero_opportunity *best = NULL;
+    double most = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (may_be_taken(&s->tries[i]) && (!best || s->tries[i].estimate.saved > most)) {
+            best = &s->tries[i];
+            most = best->estimate.saved;
+        }
+    for (uint32_t i = 0; best && i < s->count; i++)
+        if (may_be_taken(&s->tries[i]) && s->tries[i].estimate.saved >= most * nearly &&
+            s->tries[i].estimate.blocks < best->estimate.blocks)
+            best = &s->tries[i];
+    return best ? best : &s->tries[0];
+}
+
+static void try_extent(struct search *s, struct pm_zero_extent extent)
+{
+    struct pm_zero_region region;
+    if (!s->w->failed)
+        conclude(s, extent, explore(s->w, s->candidate, extent, &region), &region);
+}
+
+/* Earlier blocks of the chain, as far as what the check needs is ready there. */
+static void try_above(struct search *s)
+{
+    struct pm_zero_region region = {.candidate = s->candidate};
+    const struct pm_ir_block *complete;
+    if (!pm_zero_hoist_find(s->w, &region, &complete))
+        return;
+    struct pm_zero_extent extent = {complete->index, PM_NO_BLOCK};
+    for (uint32_t i = 0; i < MOST_ABOVE; i++) {
+        extent.start = pm_zero_hoist_above(s->w, extent.start);
+        if (extent.start == PM_NO_BLOCK)
+            return;
+        try_extent(s, extent);
+    }
+}
+
+/* Its whole region, then those with other ends, then with other starts. */
+static void search(struct search *s, bool fit)
+{
+    struct pm_zero_region region;
+    struct pm_zero_extent extent = PM_ZERO_ALL_EXTENT;
+    uint32_t places[MOST_STARTS + MOST_ENDS], starts = 0, ends = 0;
+    bool explored = explore(s->w, s->candidate, extent, &region);
+    if (explored && fit) {
+        starts = pm_zero_region_starts(s->w, &region, MOST_STARTS, places);
+        ends = pm_zero_region_ends(s->w, &region, MOST_ENDS, places + starts);
+    }
+    conclude(s, extent, explored, &region);
+    for (uint32_t i = 0; i < ends; i++)
+        try_extent(s, (struct pm_zero_extent){PM_NO_BLOCK, places[starts + i]});
+    extent.end = choose(s)->extent.end;
+    for (uint32_t i = 0; i < starts; i++)
+        try_extent(s, (struct pm_zero_extent){places[i], extent.end});
+}
+
+struct pm_zero_opportunity pm_zero_opportunity_find(struct pm_zero_work *w,
+                                                    const struct pm_zero_candidate *candidate,
+                                                    double probability,
+                                                    const struct pm_zero_bars *bars,
+                                                    const struct pm_zero_beyond *beyond)
+{
+    struct search s = {.w = w, .candidate = candidate, .probability = probability, .bars = bars};
+    search(&s, beyond->fit_regions);
+    if (beyond->hoist_across && !w->failed)
+        try_above(&s);
+    return *choose(&s);
+}
+
+bool pm_zero_opportunity_region(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
+                                const struct pm_zero_opportunity *opportunity,
+                                struct pm_zero_region *region)
+{
+    return explore(w, candidate, opportunity->extent, region) && finish(w, region);
+}

@@ -1,0 +1,47 @@
+/*
+ * What specializing for one candidate offers: where its region begins and ends, and what that is
+ * expected to save. AZP's region begins with the candidate and goes as far as S differs from R
+ * (3.3.2, "Region refinement").
+ *
+ * Beyond AZP, fit_regions: equation 6 weighs what is saved against the whole region and its blocks,
+ * so that a far use of a value can cost a candidate what its other uses are worth, and blocks
+ * between a value and its first use are there twice for nothing. So the places of the chain where S
+ * may begin and end are estimated too, and of those that may be taken and save nearly what the best
+ * of them does, the one with the fewest blocks is chosen. hoist_across: so are regions whose check
+ * is in an earlier block (hoist.h).
+ *
+ * Thread safety: as the module.
+ */
+#pragma once
+
+#include "shader_rewrite/zero/zero.h"
+#include "shader_rewrite/zero/choose/estimate.h"
+
+/* What an estimate must be above to be taken. */
+struct pm_zero_bars {
+    double least_saving; /* cycles */
+    bool none;           /* anything is taken */
+};
+
+/* Why it is not taken; NULL: it is. */
+const char *pm_zero_judge(const struct pm_zero_bars *bars, const struct pm_zero_estimate *estimate);
+
+struct pm_zero_opportunity {
+    struct pm_zero_estimate estimate;
+    struct pm_zero_extent extent;
+    bool estimated;     /* there is a region, and an estimate */
+    const char *reason; /* why it cannot or should not be taken; NULL: it may */
+};
+
+/* The best of a candidate. The module stays as it is. work->failed: out of memory. */
+struct pm_zero_opportunity pm_zero_opportunity_find(struct pm_zero_work *work,
+                                                    const struct pm_zero_candidate *candidate,
+                                                    double probability,
+                                                    const struct pm_zero_bars *bars,
+                                                    const struct pm_zero_beyond *beyond);
+
+/* The region of the opportunity, ready for pm_zero_transform. false: region->reason. */
+bool pm_zero_opportunity_region(struct pm_zero_work *work,
+                                const struct pm_zero_candidate *candidate,
+                                const struct pm_zero_opportunity *opportunity,
+                                struct pm_zero_region *region);

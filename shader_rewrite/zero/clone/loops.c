@@ -1,0 +1,62 @@
+#include "shader_rewrite/zero/clone/loops.h"
+
+#include "shader_rewrite/analysis/analysis.h"
+#include "shader_rewrite/ir/block_open.h"
+
+/* Whether a block ends the loop that `merge` makes: it has the branch back to the header. */
+static bool has_back_edge(const struct pm_ir_block *block, const struct pm_ir_def *header)
+{
+    const struct pm_ir_instr *end = pm_ir_terminator(block);
+    for (uint32_t o = 0; o < end->operand_count; o++)
+        if (end->operands[o].def == header)
+            return true;
+    return false;
+}
+
+/* How many branches enter a block; the same block's twice count twice. */
+static uint32_t branches_to(const struct pm_ir_def *label)
+{
+    uint32_t count = 0;
+    for (const struct pm_ir_operand *use = label->first_use; use; use = use->next_use)
+        count += pm_ir_opcode_is_terminator(use->user->opcode);
+    return count;
+}
+
+static bool part(struct pm_ir_module *module, struct pm_ir_block *header)
+{
+    struct pm_ir_instr *merge = pm_ir_merge(header);
+    if (!merge || merge->opcode != SpvOpLoopMerge)
+        return false;
+    struct pm_ir_def *label = header->label->result;
+    struct pm_ir_block *body = pm_ir_block_of(merge->operands[1].def);
+    if (!body || !has_back_edge(body, label) ||
+        pm_ir_merge(body) != (body == header ? merge : NULL))
+        return false;
+    if (body == header) {
+        /* The header keeps its OpPhi and OpLoopMerge; the rest is the body. */
+        struct pm_ir_builder b = {.module = module};
+        body = pm_block_open(&b, header);
+        pm_ir_build_branch(&b, body);
+        if (!body)
+            return true;
+    } else if (branches_to(body->label->result) != 1) {
+        return false; /* something continues: it is no body */
+    }
+    struct pm_ir_block *end = pm_ir_block_split(module, body, pm_ir_terminator(body));
+    struct pm_ir_builder b = {module, body, NULL};
+    pm_ir_build_branch(&b, end);
+    if (end)
+        pm_ir_operand_set(&merge->operands[1], end->label->result);
+    return true;
+}
+
+bool pm_zero_part_continues(struct pm_ir_module *module, struct pm_ir_function *function,
+                            struct pm_error *error)
+{
+    bool changed = false;
+    for (struct pm_ir_block *b = function->first_block; b && !module->failed; b = b->next)
+        changed |= part(module, b);
+    if (changed)
+        pm_analysis_preserve(function, 0);
+    return !module->failed || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+}

@@ -1,0 +1,26 @@
+/*
+ * What becomes constant in S must not be used by the driver's compiler where that computes
+ * otherwise than the device: pow(0.5, 0.5) is more exact then, pow(x, 2) may become x * x (the
+ * first seen on lavapipe). Such an operand is put together with bits of the candidate: they are 0,
+ * which no compiler knows. They are the exponent's, or the integer part of other floats than 32
+ * bits wide: where a device flushes denormals, a candidate that passes the check as zero may have
+ * bits in its mantissa. That goes for every operand of a division or a function that is rounded as
+ * the device likes, and for one operand of other instructions that have none but constants, or else
+ * their result would be a constant.
+ *
+ * Thread safety: as the module.
+ */
+#pragma once
+
+#include "shader_rewrite/zero/region/region.h"
+
+struct pm_zero_opaque {
+    struct pm_ir_module *module;
+    const struct pm_zero_region *region;
+    struct pm_ir_def *hidden_zero; /* a uint, in S's first block; NULL until it is needed */
+};
+
+/* Changes an instruction of S that has its operands, `copy` of `instr`; the first block of S
+ * exists. Floats of other widths than 32 bits are left as they are. */
+void pm_zero_make_opaque(struct pm_zero_opaque *opaque, const struct pm_ir_instr *instr,
+                         struct pm_ir_instr *copy);

@@ -1,0 +1,276 @@
+#include "shader_rewrite/zero/clone/transform.h"
+
+#include "shader_rewrite/ir/block_open.h"
+#include "shader_rewrite/quirks/driver_bugs.h"
+#include "shader_rewrite/zero/clone/clone.h"
+
+/* ---- what leaves the region ---- */
+
+static bool may_be_phi(const struct pm_ir_instr *type)
+{
+    switch (type ? type->opcode : SpvOpNop) {
+    case SpvOpTypeBool:
+    case SpvOpTypeInt:
+    case SpvOpTypeFloat:
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix:
+        return true;
+    case SpvOpTypeArray:
+        return may_be_phi(pm_ir_operand_instr(type, 0));
+    case SpvOpTypeStruct:
+        for (uint32_t o = 0; o < type->operand_count; o++)
+            if (!may_be_phi(pm_ir_operand_instr(type, o)))
+                return false;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What can be made once more behind the region, from operands that may be in an OpPhi or are such
+ * themselves, to the same effect: nothing in between can change it. */
+static bool can_be_remade(const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpAccessChain:
+    case SpvOpInBoundsAccessChain:
+    case SpvOpCopyObject:
+    case SpvOpSampledImage:
+    case SpvOpImage:
+    case SpvOpImageTexelPointer:
+    case SpvOpConvertUToPtr:
+        return true;
+    case SpvOpLoad: {
+        const struct pm_ir_instr *pointer = pm_ir_operand_instr(instr, 0);
+        const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
+        return type && type->opcode == SpvOpTypePointer &&
+               pm_ir_operand_word(&type->operands[0]) == SpvStorageClassUniformConstant;
+    }
+    default:
+        return false;
+    }
+}
+
+static bool let_leave(struct pm_zero_work *w, struct pm_zero_region *region, struct pm_ir_def *def)
+{
+    struct pm_zero_state *state = pm_zero_state_of(w, region, def);
+    if (!state || state->leaves)
+        return true;
+    state->leaves = true;
+    state->behind = NULL;
+    if (may_be_phi(pm_ir_type_of(def->instr)))
+        return true;
+    if (!can_be_remade(def->instr))
+        return false;
+    for (uint32_t o = 0; o < def->instr->operand_count; o++)
+        if (def->instr->operands[o].def && !let_leave(w, region, def->instr->operands[o].def))
+            return false;
+    return true;
+}
+
+static bool is_behind(const struct pm_zero_region *region, const struct pm_ir_instr *user)
+{
+    return user->block && !pm_zero_in_region(region, user);
+}
+
+bool pm_zero_can_transform(struct pm_zero_work *w, struct pm_zero_region *region)
+{
+    for (uint32_t p = 0; p < region->count; p++) {
+        const struct pm_zero_part *part = &region->parts[p];
+        for (uint32_t i = 0; i < part->count; i++) {
+            struct pm_ir_def *def = part->instrs[i]->result;
+            bool leaves = false;
+            for (const struct pm_ir_operand *use = def ? def->first_use : NULL; use && !leaves;
+                 use = use->next_use)
+                leaves = is_behind(region, use->user);
+            if (leaves && !let_leave(w, region, def)) {
+                region->reason = "a pointer or image made in the region is used behind it";
+                return false;
+            }
+        }
+    }
+    region->reason = pm_zero_driver_bug(w, region);
+    return !region->reason;
+}
+
+/* ---- parting the blocks ---- */
+
+static void move_before(struct pm_ir_block *block, struct pm_ir_instr *end,
+                        struct pm_ir_instr *instr)
+{
+    pm_ir_detach(instr);
+    pm_ir_insert(&block->body, block, end, instr);
+}
+
+/* Puts behind the others what is neither of the region nor stays before the check; returns the
+ * first of it, or the block's end. */
+static struct pm_ir_instr *move_behind(struct pm_ir_block *block,
+                                       const struct pm_zero_region *region,
+                                       struct pm_ir_instr *first)
+{
+    struct pm_ir_instr *end = pm_ir_block_end(block), *behind = end, *next;
+    for (struct pm_ir_instr *i = first; i != behind && i != end; i = next) {
+        next = i->next;
+        if (pm_zero_in_region(region, i) || pm_zero_stays(region, i))
+            continue;
+        move_before(block, end, i);
+        if (behind == end)
+            behind = i;
+    }
+    return behind;
+}
+
+/* The check's block: what stays, the region's part, what comes behind it. Returns the first of
+ * the region's part, or of what follows it. */
+static struct pm_ir_instr *order_first(struct pm_ir_block *block,
+                                       const struct pm_zero_region *region)
+{
+    const struct pm_zero_part *part = &region->parts[0];
+    struct pm_ir_instr *behind = move_behind(block, region, pm_ir_block_start(block));
+    for (uint32_t i = 0; i < part->count; i++)
+        move_before(block, behind, part->instrs[i]);
+    return part->count ? part->instrs[0] : behind;
+}
+
+/* A loop's header keeps its OpPhi and its OpLoopMerge: the rest becomes a block of its own. */
+static struct pm_ir_block *open_header(struct pm_ir_module *module, struct pm_ir_block *block)
+{
+    const struct pm_ir_instr *merge = pm_ir_merge(block);
+    if (!merge || merge->opcode != SpvOpLoopMerge)
+        return block;
+    struct pm_ir_builder b = {.module = module};
+    struct pm_ir_block *rest = pm_block_open(&b, block);
+    pm_ir_build_branch(&b, rest);
+    return rest;
+}
+
+/* ---- behind the region ---- */
+
+struct joining {
+    struct pm_zero_work *w;
+    struct pm_zero_region *region;
+    struct pm_ir_block *r_end, *s_end; /* that lead to the merge block; s_end NULL: S does not */
+    struct pm_ir_builder b;            /* at the merge block's start */
+};
+
+static struct pm_ir_def *join_value(struct joining *j, struct pm_ir_def *def);
+
+static struct pm_ir_def *build_phi(struct joining *j, struct pm_ir_def *def)
+{
+    struct pm_ir_module *module = j->w->module;
+    struct pm_ir_builder b = {module, j->b.block, j->b.block->body.first};
+    struct pm_ir_instr *phi = pm_ir_build_instr(&b, SpvOpPhi, def->instr->type.def, NULL, 0);
+    if (!phi)
+        return NULL;
+    phi->mark = j->region->epoch;
+    pm_ir_phi_add(module, phi, def, j->r_end);
+    if (j->s_end)
+        pm_ir_phi_add(module, phi, pm_zero_in_copy(j->w, j->region, def), j->s_end);
+    pm_zero_copy_decorations(module, def, phi->result, true);
+    return phi->result;
+}
+
+static struct pm_ir_def *remake(struct joining *j, struct pm_ir_def *def)
+{
+    const struct pm_ir_instr *instr = def->instr;
+    struct pm_ir_module *module = j->w->module;
+    struct pm_ir_instr *copy =
+        pm_ir_instr_create(module, instr->opcode, instr->type.def, instr->operand_count);
+    for (uint32_t o = 0; copy && o < instr->operand_count; o++) {
+        const struct pm_ir_operand *from = &instr->operands[o];
+        struct pm_ir_def *with = from->def ? join_value(j, from->def) : NULL;
+        if (with)
+            pm_ir_operand_set(&copy->operands[o], with);
+        else if (!from->def)
+            pm_ir_operand_copy_literal(&copy->operands[o], from);
+        else
+            module->failed = true;
+    }
+    if (!copy)
+        return NULL;
+    copy->mark = j->region->epoch;
+    pm_ir_insert(&j->b.block->body, j->b.block, j->b.before, copy);
+    pm_zero_copy_decorations(module, def, copy->result, false);
+    return copy->result;
+}
+
+/* What stands behind the region for a value: itself, an OpPhi, or it made once more. */
+static struct pm_ir_def *join_value(struct joining *j, struct pm_ir_def *def)
+{
+    struct pm_zero_state *state = pm_zero_state_of(j->w, j->region, def);
+    if (!state)
+        return def;
+    if (!state->behind)
+        state->behind = may_be_phi(pm_ir_type_of(def->instr)) ? build_phi(j, def) : remake(j, def);
+    return state->behind;
+}
+
+static void join_values(struct joining *j)
+{
+    for (uint32_t p = 0; p < j->region->count; p++) {
+        const struct pm_zero_part *part = &j->region->parts[p];
+        for (uint32_t i = 0; i < part->count; i++) {
+            struct pm_ir_def *def = part->instrs[i]->result;
+            struct pm_ir_operand *next;
+            for (struct pm_ir_operand *use = def ? def->first_use : NULL; use; use = next) {
+                next = use->next_use;
+                if (!is_behind(j->region, use->user))
+                    continue;
+                struct pm_ir_def *with = join_value(j, def);
+                if (!with)
+                    return;
+                /* Making it may have changed what comes next in the list. */
+                next = use->next_use;
+                pm_ir_operand_set(use, with);
+            }
+        }
+    }
+}
+
+bool pm_zero_transform(struct pm_zero_work *w, struct pm_zero_region *region,
+                       const struct pm_zero_check *check, struct pm_zero_transformed *out)
+{
+    struct pm_ir_module *module = w->module;
+    struct pm_zero_part *last = &region->parts[region->count - 1];
+    struct pm_ir_block *block = w->cfg->blocks[region->parts[0].block];
+    struct pm_ir_block *end = w->cfg->blocks[last->block];
+    for (uint32_t i = 0; i < region->hoisted_count; i++)
+        move_before(block, pm_ir_block_end(block), w->hoisted[i]);
+    if (!pm_zero_clone(w, region, block))
+        return false;
+    struct pm_ir_block *first_copy = region->parts[0].copy;
+
+    struct pm_ir_block *opened = open_header(module, block);
+    if (!opened)
+        return false;
+    struct pm_ir_instr *first = order_first(opened, region);
+    struct pm_ir_block *r = pm_ir_block_split(module, opened, first);
+    struct pm_ir_block *r_end = region->count == 1 ? r : end;
+    if (!r)
+        return false;
+    struct pm_ir_instr *behind = move_behind(r_end, region, r_end->body.first);
+    struct pm_ir_block *merge = pm_ir_block_split(module, r_end, behind);
+    if (!merge)
+        return false;
+
+    struct pm_ir_builder b = {module, r_end, NULL};
+    pm_ir_build_branch(&b, merge);
+    b.block = last->reached ? last->copy : NULL;
+    if (b.block)
+        pm_ir_build_branch(&b, merge);
+    b.block = opened;
+    struct pm_zero_candidate candidate = *region->candidate;
+    candidate.quad = region->quad;
+    struct pm_ir_def *zero = pm_zero_check_build(check, &b, &candidate, region->values);
+    pm_ir_build_selection_merge(&b, merge);
+    pm_ir_build_branch_conditional(&b, zero, first_copy, r);
+
+    struct joining j = {.w = w,
+                        .region = region,
+                        .r_end = r_end,
+                        .s_end = last->reached ? last->copy : NULL,
+                        .b = {module, merge, merge->body.first}};
+    join_values(&j);
+    *out = (struct pm_zero_transformed){opened, r, merge};
+    return !module->failed;
+}

@@ -1,0 +1,229 @@
+/* The part of fold.h about GLSL.std.450. */
+#include "shader_rewrite/zero/fold/fold.h"
+
+#include <math.h>
+#include <spirv/unified1/GLSL.std.450.h>
+
+static const struct pm_zero_scalar zero_any = {PM_ZERO_ANY_SIGN, 0};
+
+static bool is_float_zero(const struct pm_zero_folding *f, struct pm_zero_scalar s)
+{
+    double number;
+    return pm_zero_fold_number(s, f->width, &number) && number == 0;
+}
+
+static bool is_zero(const struct pm_zero_folding *f, uint32_t operand)
+{
+    for (uint32_t i = 0; i < f->operands[operand].components; i++)
+        if (!is_float_zero(f, f->operands[operand].c[i]))
+            return false;
+    return true;
+}
+
+static void set_zero(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; i < f->out.components; i++)
+        f->out.c[i] = zero_any;
+}
+
+/* What is zero, of some sign, where its argument is. */
+static void keep_zero(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; i < f->out.components; i++)
+        if (is_float_zero(f, f->operands[0].c[i]))
+            f->out.c[i] = zero_any;
+}
+
+static void fold_abs(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        struct pm_zero_scalar s = f->operands[0].c[i];
+        if (s.kind == PM_ZERO_ANY_SIGN)
+            pm_zero_fold_set(f, i, 0);
+        else if (s.kind == PM_ZERO_CONSTANT)
+            pm_zero_fold_set(f, i, s.bits & ~((uint64_t)1 << (f->width - 1)));
+    }
+}
+
+/* The lesser or greater of two floats that are known; two zeroes may be of either sign. */
+static struct pm_zero_scalar choose(const struct pm_zero_folding *f, struct pm_zero_scalar a,
+                                    struct pm_zero_scalar b, bool greater)
+{
+    static const struct pm_zero_scalar unknown = {PM_ZERO_UNKNOWN, 0};
+    double x, y;
+    if (!pm_zero_fold_number(a, f->width, &x) || !pm_zero_fold_number(b, f->width, &y) ||
+        isnan(x) || isnan(y))
+        return unknown;
+    if (x == 0 && y == 0)
+        return zero_any;
+    return (greater ? x >= y : x <= y) ? a : b;
+}
+
+static void fold_float_choice(struct pm_zero_folding *f, bool greater)
+{
+    for (uint32_t i = 0; i < f->out.components; i++)
+        f->out.c[i] = choose(f, f->operands[0].c[i], f->operands[1].c[i], greater);
+}
+
+static void fold_clamp(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; i < f->out.components; i++)
+        f->out.c[i] = choose(f, choose(f, f->operands[0].c[i], f->operands[1].c[i], true),
+                             f->operands[2].c[i], false);
+}
+
+/* Of unsigned integers the lesser of 0 and anything is 0. */
+static void fold_least(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; i < f->out.components; i++)
+        for (uint32_t o = 0; o < 2; o++)
+            if (f->operands[o].c[i].kind == PM_ZERO_CONSTANT && f->operands[o].c[i].bits == 0)
+                pm_zero_fold_set(f, i, 0);
+}
+
+static void fold_integer_zero(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; i < f->out.components; i++)
+        if (f->operands[0].c[i].kind == PM_ZERO_CONSTANT && f->operands[0].c[i].bits == 0)
+            pm_zero_fold_set(f, i, 0);
+}
+
+/* a * b + c as a product and a sum, so that the other factor is not needed where one is zero. */
+static void fold_fma(struct pm_zero_folding *f)
+{
+    bool whole = f->permitted;
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        bool zero = pm_zero_fold_product(f, f->operands[0].c[i], f->defs[0], f->operands[1].c[i],
+                                         f->defs[1]);
+        whole = whole && zero;
+        if (zero)
+            f->out.c[i] = pm_zero_fold_sum(f, zero_any, f->operands[2].c[i]);
+    }
+    if (whole)
+        pm_zero_fold_same(f, 2);
+}
+
+/* x * (1 - a) + y * a, and the other way drivers compute it, x + a * (y - x), agree where a is 0.
+ */
+static void fold_mix(struct pm_zero_folding *f)
+{
+    if (!f->permitted)
+        return;
+    if (is_zero(f, 2))
+        pm_zero_fold_same(f, 0);
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        if (is_float_zero(f, f->operands[2].c[i]))
+            f->out.c[i] = f->operands[0].c[i];
+        else if (is_float_zero(f, f->operands[0].c[i]) && is_float_zero(f, f->operands[1].c[i]))
+            f->out.c[i] = zero_any;
+    }
+}
+
+static uint64_t one(uint32_t width)
+{
+    return width == 16 ? 0x3c00 : width == 32 ? 0x3f800000 : (uint64_t)0x3ff << 52;
+}
+
+static void fold_step(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        double edge, x;
+        if (pm_zero_fold_number(f->operands[0].c[i], f->width, &edge) &&
+            pm_zero_fold_number(f->operands[1].c[i], f->width, &x) && !isnan(edge) && !isnan(x))
+            pm_zero_fold_set(f, i, x < edge ? 0 : one(f->width));
+    }
+}
+
+/* Only where it is 0: towards 1 it is rounded. */
+static void fold_smooth_step(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        double low, high, x;
+        if (pm_zero_fold_number(f->operands[0].c[i], f->width, &low) &&
+            pm_zero_fold_number(f->operands[1].c[i], f->width, &high) &&
+            pm_zero_fold_number(f->operands[2].c[i], f->width, &x) && low < high && x <= low &&
+            isfinite(low) && isfinite(high) && isfinite(x))
+            f->out.c[i] = zero_any;
+    }
+}
+
+static void fold_pow(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; f->permitted && i < f->out.components; i++) {
+        double power;
+        if (is_float_zero(f, f->operands[0].c[i]) &&
+            pm_zero_fold_number(f->operands[1].c[i], f->width, &power) && power > 0)
+            f->out.c[i] = zero_any;
+    }
+}
+
+void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl)
+{
+    switch (glsl) {
+    case GLSLstd450Round:
+    case GLSLstd450RoundEven:
+    case GLSLstd450Trunc:
+    case GLSLstd450Floor:
+    case GLSLstd450Ceil:
+    case GLSLstd450Fract:
+    case GLSLstd450FSign:
+        keep_zero(f);
+        return;
+    case GLSLstd450Radians:
+    case GLSLstd450Degrees:
+    case GLSLstd450Sin:
+    case GLSLstd450Sqrt:
+        if (f->permitted)
+            keep_zero(f);
+        return;
+    case GLSLstd450FAbs:
+        fold_abs(f);
+        return;
+    case GLSLstd450SAbs:
+    case GLSLstd450SSign:
+        fold_integer_zero(f);
+        return;
+    case GLSLstd450FMin:
+    case GLSLstd450NMin:
+    case GLSLstd450FMax:
+    case GLSLstd450NMax:
+        fold_float_choice(f, glsl == GLSLstd450FMax || glsl == GLSLstd450NMax);
+        return;
+    case GLSLstd450FClamp:
+    case GLSLstd450NClamp:
+        fold_clamp(f);
+        return;
+    case GLSLstd450UMin:
+        fold_least(f);
+        return;
+    case GLSLstd450FMix:
+        fold_mix(f);
+        return;
+    case GLSLstd450Fma:
+        fold_fma(f);
+        return;
+    case GLSLstd450Step:
+        fold_step(f);
+        return;
+    case GLSLstd450SmoothStep:
+        fold_smooth_step(f);
+        return;
+    case GLSLstd450Pow:
+        fold_pow(f);
+        return;
+    case GLSLstd450Length:
+        if (f->permitted && is_zero(f, 0))
+            set_zero(f);
+        return;
+    case GLSLstd450Distance:
+        if (f->permitted && is_zero(f, 0) && is_zero(f, 1))
+            set_zero(f);
+        return;
+    case GLSLstd450Cross:
+        if (f->permitted && (is_zero(f, 0) || is_zero(f, 1)))
+            set_zero(f);
+        return;
+    default:
+        return;
+    }
+}

@@ -1,0 +1,107 @@
+/* The part of fold.h about what only moves and chooses components. */
+#include "shader_rewrite/zero/fold/fold.h"
+
+static const struct pm_zero_scalar zero_any = {PM_ZERO_ANY_SIGN, 0};
+
+static void fold_construct(struct pm_zero_folding *f)
+{
+    const struct pm_ir_instr *type = pm_ir_type_of(f->instr);
+    const struct pm_zero_lookup *l = f->lookup;
+    bool plain = pm_zero_is_plain(type);
+    if (!plain && !pm_zero_scalar_type(type))
+        return;
+    bool zero = true;
+    uint32_t at = 0;
+    for (uint32_t o = 0; o < f->instr->operand_count; o++) {
+        struct pm_zero_value part = l->value(l->user, f->instr->operands[o].def);
+        zero = zero && pm_zero_value_is_zero(&part);
+        for (uint32_t i = 0; plain && i < part.components && at < f->out.components; i++)
+            f->out.c[at++] = part.c[i];
+    }
+    if (!plain && zero)
+        f->out.c[0] = zero_any;
+}
+
+static void fold_extract(struct pm_zero_folding *f)
+{
+    const struct pm_ir_instr *type = pm_ir_type_of(f->defs[0]->instr);
+    if (pm_zero_is_plain(type)) {
+        uint32_t index = pm_ir_operand_word(&f->instr->operands[1]);
+        if (f->instr->operand_count == 2 && index < f->operands[0].components)
+            f->out.c[0] = f->operands[0].c[index];
+    } else if (pm_zero_scalar_type(type) && pm_zero_value_is_zero(&f->operands[0])) {
+        for (uint32_t i = 0; i < f->out.components; i++)
+            f->out.c[i] = f->operands[0].c[0];
+    }
+}
+
+static void fold_insert(struct pm_zero_folding *f)
+{
+    const struct pm_ir_instr *type = pm_ir_type_of(f->instr);
+    uint32_t index =
+        f->instr->operand_count == 3 ? pm_ir_operand_word(&f->instr->operands[2]) : UINT32_MAX;
+    if (!pm_zero_is_plain(type) || index >= f->out.components)
+        return;
+    for (uint32_t i = 0; i < f->out.components; i++)
+        f->out.c[i] = i == index ? f->operands[0].c[0] : f->operands[1].c[i];
+}
+
+static void fold_shuffle(struct pm_zero_folding *f)
+{
+    uint32_t first = f->operands[0].components;
+    for (uint32_t i = 0; i < f->out.components && i + 2 < f->instr->operand_count; i++) {
+        uint32_t index = pm_ir_operand_word(&f->instr->operands[i + 2]);
+        if (index < first)
+            f->out.c[i] = f->operands[0].c[index];
+        else if (index - first < f->operands[1].components)
+            f->out.c[i] = f->operands[1].c[index - first];
+    }
+}
+
+static bool scalars_equal(struct pm_zero_scalar a, struct pm_zero_scalar b)
+{
+    return a.kind == b.kind && a.bits == b.bits;
+}
+
+static void fold_select(struct pm_zero_folding *f)
+{
+    const struct pm_zero_value *condition = &f->operands[0];
+    uint32_t yes = 0, no = 0;
+    for (uint32_t i = 0; i < condition->components; i++) {
+        yes += condition->c[i].kind == PM_ZERO_CONSTANT && condition->c[i].bits;
+        no += condition->c[i].kind == PM_ZERO_CONSTANT && !condition->c[i].bits;
+    }
+    if (yes == condition->components || no == condition->components) {
+        pm_zero_fold_same(f, yes ? 1 : 2);
+        return;
+    }
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        struct pm_zero_scalar c = condition->c[condition->components == 1 ? 0 : i];
+        struct pm_zero_scalar a = f->operands[1].c[i], b = f->operands[2].c[i];
+        if (c.kind == PM_ZERO_CONSTANT)
+            f->out.c[i] = c.bits ? a : b;
+        else if (scalars_equal(a, b))
+            f->out.c[i] = a;
+    }
+}
+
+void pm_zero_fold_move(struct pm_zero_folding *f)
+{
+    switch (f->instr->opcode) {
+    case SpvOpCompositeConstruct:
+        fold_construct(f);
+        return;
+    case SpvOpCompositeExtract:
+        fold_extract(f);
+        return;
+    case SpvOpCompositeInsert:
+        fold_insert(f);
+        return;
+    case SpvOpVectorShuffle:
+        fold_shuffle(f);
+        return;
+    default: /* OpSelect */
+        fold_select(f);
+        return;
+    }
+}

@@ -1,0 +1,201 @@
+#include "shader_rewrite/zero/region/hoist.h"
+
+#include "shader_rewrite/analysis/analysis_quads.h"
+#include "shader_rewrite/ir/ir_builder.h"
+
+struct pm_zero_access pm_zero_region_access(const struct pm_zero_work *w,
+                                            const struct pm_ir_instr *instr)
+{
+    struct pm_zero_access access = pm_zero_access_of(&w->memory, instr);
+    if (w->stage == PM_STAGE_FRAGMENT && !w->subgroup_quad && pm_quads_reads(instr))
+        access.stops = true;
+    return access;
+}
+
+bool pm_zero_hoist_find(const struct pm_zero_work *w, struct pm_zero_region *region,
+                        const struct pm_ir_block **complete)
+{
+    const struct pm_zero_candidate *c = region->candidate;
+    const struct pm_dominators *d = pm_dominators(w->function);
+    const struct pm_ir_block *block = NULL;
+    for (uint32_t i = 0; i < c->value_count; i++) {
+        const struct pm_ir_instr *instr = pm_ir_find(w->module, c->values[i]);
+        if (!instr || !instr->block || instr->block->function != w->function ||
+            !pm_cfg_reachable(w->cfg, instr->block->index))
+            return false;
+        region->values[i] = instr->result;
+        if (!block || pm_dominates(d, block->index, instr->block->index))
+            block = instr->block;
+        else if (!pm_dominates(d, instr->block->index, block->index))
+            return false;
+    }
+    *complete = block;
+    return block != NULL;
+}
+
+/* ---- within a block ---- */
+
+static void mark_operands(const struct pm_zero_region *region, const struct pm_ir_instr *instr,
+                          const struct pm_ir_block *block)
+{
+    for (uint32_t o = 0; o < instr->operand_count; o++) {
+        struct pm_ir_def *def = instr->operands[o].def;
+        if (def && def->instr && def->instr->block == block)
+            pm_zero_let_stay(region, def->instr);
+    }
+}
+
+/* Marks what must stay before the check: what the marked need, what must come before that, and
+ * everything that no region may have. From the last to the first, each instruction is seen after
+ * its users. */
+static void mark_slice(const struct pm_zero_work *w, const struct pm_zero_region *region,
+                       struct pm_ir_block *block)
+{
+    struct pm_zero_access kept = {0};
+    struct pm_ir_instr *first = pm_ir_block_start(block), *last = NULL;
+    for (struct pm_ir_instr *i = first; i; i = i->next)
+        if (pm_zero_stays(region, i))
+            last = i;
+    for (struct pm_ir_instr *i = last; i; i = i == first ? NULL : i->prev) {
+        struct pm_zero_access access = pm_zero_region_access(w, i);
+        bool memory = access.reads || access.writes;
+        if (!pm_zero_stays(region, i) && !access.stops &&
+            !(memory && pm_zero_conflict(access, kept)))
+            continue;
+        pm_zero_let_stay(region, i);
+        kept.reads |= access.reads;
+        kept.writes |= access.writes;
+        mark_operands(region, i, block);
+    }
+}
+
+/* ---- across blocks ---- */
+
+uint32_t pm_zero_hoist_above(const struct pm_zero_work *w, uint32_t block)
+{
+    uint32_t above = pm_dominators(w->function)->parent[block];
+    if (above == PM_NO_BLOCK || pm_zero_level(w, above) != pm_zero_level(w, block))
+        return PM_NO_BLOCK;
+    const struct pm_ir_block *from = w->cfg->blocks[above], *to = w->cfg->blocks[block];
+    const struct pm_ir_instr *merge = pm_ir_merge(from), *own = pm_ir_merge(to);
+    const struct pm_ir_instr *end = pm_ir_terminator(from);
+    /* A loop's header runs again. */
+    if (own && own->opcode == SpvOpLoopMerge)
+        return PM_NO_BLOCK;
+    if (merge)
+        return merge->opcode == SpvOpSelectionMerge && merge->operands[0].def == to->label->result
+                   ? above
+                   : PM_NO_BLOCK;
+    return end->opcode == SpvOpBranch ? above : PM_NO_BLOCK;
+}
+
+/* Whether it may be computed earlier, and then by lanes that would not come to it. */
+static bool may_be_earlier(const struct pm_zero_work *w, const struct pm_ir_instr *instr)
+{
+    struct pm_zero_access access = pm_zero_region_access(w, instr);
+    if (!instr->result || access.reads || access.writes || access.stops || pm_quads_reads(instr))
+        return false;
+    switch (instr->opcode) {
+    case SpvOpCompositeExtract:
+    case SpvOpCompositeConstruct:
+    case SpvOpCompositeInsert:
+    case SpvOpVectorShuffle:
+    case SpvOpSelect:
+    case SpvOpBitcast:
+    case SpvOpCopyObject:
+    case SpvOpFDiv:
+        return true;
+    case SpvOpUDiv: /* may trap */
+    case SpvOpSDiv:
+    case SpvOpUMod:
+    case SpvOpSMod:
+    case SpvOpSRem:
+        return false;
+    default:
+        break;
+    }
+    enum pm_cost_class class = pm_cost_class(&w->permission, instr);
+    bool plain = (instr->opcode >= SpvOpConvertFToU && instr->opcode <= SpvOpFConvert) ||
+                 (instr->opcode >= SpvOpSNegate && instr->opcode <= SpvOpDot) ||
+                 (instr->opcode >= SpvOpAny && instr->opcode <= SpvOpBitCount) ||
+                 instr->opcode == SpvOpExtInst;
+    return plain && (class == PM_COST_ALU || class == PM_COST_DIVIDE || class == PM_COST_ROOT ||
+                     class == PM_COST_TRANSCENDENTAL);
+}
+
+/* Puts the marked instructions of a block before those that are listed already. false: one of them
+ * must stay, or there are too many. */
+static bool list_marked(struct pm_zero_work *w, struct pm_zero_region *region,
+                        const struct pm_ir_block *block)
+{
+    uint32_t count = 0;
+    for (struct pm_ir_instr *i = block->body.first; i; i = i->next)
+        if (pm_zero_stays(region, i)) {
+            if (!may_be_earlier(w, i) || region->hoisted_count + count == PM_ZERO_MOST_HOISTED)
+                return false;
+            count++;
+        }
+    for (uint32_t k = region->hoisted_count; k-- > 0;)
+        w->hoisted[k + count] = w->hoisted[k];
+    count = 0;
+    for (struct pm_ir_instr *i = block->body.first; i; i = i->next)
+        if (pm_zero_stays(region, i)) {
+            w->hoisted[count++] = i;
+            region->hoisted_count++;
+        }
+    return true;
+}
+
+/* What the listed instructions need of a block. */
+static void mark_needed(const struct pm_zero_work *w, const struct pm_zero_region *region,
+                        const struct pm_ir_block *block)
+{
+    for (uint32_t k = 0; k < region->hoisted_count; k++)
+        mark_operands(region, w->hoisted[k], block);
+}
+
+/* Takes a block's part of the slice along: what those taken before need of it, too. false: it must
+ * stay, or needs something from in between. */
+static bool take_along(struct pm_zero_work *w, struct pm_zero_region *region,
+                       struct pm_ir_block *block, uint32_t above)
+{
+    const struct pm_dominators *d = pm_dominators(w->function);
+    mark_needed(w, region, block);
+    for (struct pm_ir_instr *i = pm_ir_terminator(block); i; i = i->prev) {
+        if (!pm_zero_stays(region, i))
+            continue;
+        for (uint32_t o = 0; o < i->operand_count; o++) {
+            struct pm_ir_def *def = i->operands[o].def;
+            struct pm_ir_block *from = def && def->instr ? def->instr->block : NULL;
+            if (from == block)
+                pm_zero_let_stay(region, def->instr);
+            else if (from && !pm_dominates(d, from->index, above))
+                return false;
+        }
+    }
+    return list_marked(w, region, block);
+}
+
+bool pm_zero_hoist(struct pm_zero_work *w, struct pm_zero_region *region, struct pm_ir_block *block)
+{
+    const struct pm_dominators *d = pm_dominators(w->function);
+    const struct pm_zero_candidate *c = region->candidate;
+    struct pm_ir_block *lowest = NULL;
+    for (uint32_t i = 0; i < c->value_count; i++) {
+        struct pm_ir_instr *instr = region->values[i]->instr;
+        if (instr->block != block && pm_dominates(d, instr->block->index, block->index))
+            continue;
+        pm_zero_let_stay(region, instr);
+        if (!lowest || pm_dominates(d, lowest->index, instr->block->index))
+            lowest = instr->block;
+    }
+    for (struct pm_ir_block *at = lowest; at && at != block;) {
+        uint32_t above = pm_zero_hoist_above(w, at->index);
+        if (above == PM_NO_BLOCK || !take_along(w, region, at, above))
+            return false;
+        at = w->cfg->blocks[above];
+    }
+    mark_needed(w, region, block);
+    mark_slice(w, region, block);
+    return true;
+}

@@ -1,14 +1,17 @@
 /*
  * The aggregator as a library: takes piecemeal profiles, keeps statistics per point, curates PGO
  * databases (paper, section 3.4; DESIGN, Estimates and PGO database). `piecemeal serve` puts HTTP
- * around it (service.h); `piecemeal run
- * --local` calls it directly.
+ * around it (service.h); `piecemeal run --local` calls it directly. The rooms below hold what it is
+ * made of; most calls here lead straight into one.
  *
  * Thread safety: any thread; calls that write are serialized inside.
  */
 #pragma once
 
+#include "aggregator/intake/outcome.h"
+#include "aggregator/intake/prepare.h"
 #include "aggregator/storage/storage.h"
+#include "aggregator/trust/sources.h"
 #include "base/log.h"
 #include "profile/database.h"
 
@@ -50,13 +53,6 @@ struct pm_aggregator_info {
     void *clock_user;
 };
 
-/* Whom a profile is from, as far as the aggregator may know: a digest of the token, which it keeps
- * no longer than the call. */
-#define PM_SOURCE_BYTES 16
-struct pm_ingest_source {
-    uint8_t digest[PM_SOURCE_BYTES];
-};
-
 struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info,
                                            struct pm_error *error);
 /* NULL is allowed. */
@@ -69,20 +65,6 @@ struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggre
 /* How uploads are kept: what they say is first put down as it is, durably, and waits; folding brings
  * what waits into the statistics, many uploads at once (samples.h, storage.h). Curation and all
  * functions below that show a game's statistics fold what waits of it first. */
-
-enum pm_ingest_result {
-    PM_INGEST_STORED,
-    PM_INGEST_DUPLICATE, /* its upload id was stored before: counted once */
-    PM_INGEST_NO_ROOM, /* nothing of it was kept: its game is new, and as many are known as may */
-    PM_INGEST_REFUSED, /* nothing of it was kept: it cannot be, or disagrees with what is known of a
-                          shader */
-};
-
-struct pm_ingest_outcome {
-    enum pm_ingest_result result;
-    bool uncounted; /* stored or duplicate: its token had counted often enough in this epoch */
-    struct pm_error reason; /* why it was refused; the message names shader, point and field */
-};
 
 /* Adds profiles in one durable transaction, each one cluster. outcomes[i] says what became of each;
  * a refused profile leaves the others alone. false: nothing was stored (PM_ERROR_LIMIT: the storage
@@ -115,16 +97,12 @@ bool pm_aggregator_quarantine(struct pm_aggregator *aggregator, const char *game
  * curated anew. */
 bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struct pm_error *error);
 
-/* pm_aggregator_ingest_from in two steps, the first of which any number of threads may do at a time: it checks
- * all that can be told without the storage. NULL: *error says why; PM_ERROR_INPUT and
- * PM_ERROR_UNSUPPORTED: the profile is to be refused, and is in quarantine. The profile stays the caller's and must
- * outlive what was prepared. */
-struct pm_prepared;
+/* pm_aggregator_ingest_from in two steps, the first of which any number of threads may do at a
+ * time: it checks all that can be told without the storage. NULL: *error says why; PM_ERROR_INPUT
+ * and PM_ERROR_UNSUPPORTED: the profile is to be refused, and is in quarantine. The profile stays
+ * the caller's and must outlive what was prepared, which pm_prepared_destroy ends. */
 struct pm_prepared *pm_aggregator_prepare(struct pm_aggregator *aggregator,
                                           const struct pm_profile *profile, struct pm_error *error);
-/* NULL is allowed. */
-void pm_prepared_destroy(struct pm_prepared *prepared);
-size_t pm_prepared_bytes(const struct pm_prepared *prepared); /* of memory */
 /* Those that are NULL are left out, and so are their outcomes. */
 bool pm_aggregator_ingest_prepared(struct pm_aggregator *aggregator,
                                    struct pm_prepared *const *prepared,
@@ -207,3 +185,7 @@ bool pm_aggregator_is_well_known(const struct pm_aggregator *aggregator, enum pm
 
 /* For reading games and coverage histories; the aggregator's. */
 struct pm_storage *pm_aggregator_storage(struct pm_aggregator *aggregator);
+/* For curating with somebody who watches (curation/curate.h, curation/summary.h); the aggregator's.
+ */
+struct pm_curator;
+struct pm_curator *pm_aggregator_curator(struct pm_aggregator *aggregator);

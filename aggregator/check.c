@@ -1,11 +1,13 @@
 #include "aggregator/check.h"
-#include "aggregator/storage/etag.h"
 
-#include "aggregator/aggregator_private.h"
 #include "aggregator/intake/damaged.h"
+#include "aggregator/intake/samples.h"
+#include "aggregator/statistics/statistics.h"
+#include "aggregator/storage/etag.h"
 #include "aggregator/storage/names.h"
 #include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "aggregator/storage/sqlite/storage_sqlite_check.h"
+#include "profile/database.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* Taking in what another storage knows, and forgetting. */
 #include "aggregator/aggregator_private.h"
+#include "aggregator/intake/forget.h"
+#include "aggregator/storage/fail.h"
 
 #include "profile/profile_check.h"
 #include <string.h>
@@ -7,7 +9,7 @@
 /* ---- import ---- */
 
 struct import {
-    struct pm_aggregator *aggregator;
+    struct pm_world *world; /* what it goes to */
     const char *game;
     struct pm_imported *imported;
     size_t origins; /* that the game has there */
@@ -18,7 +20,7 @@ struct import {
 
 static bool add_game(const struct import *import, struct pm_storage *from, struct pm_error *error)
 {
-    struct pm_storage *storage = import->aggregator->storage;
+    struct pm_storage *storage = import->world->storage;
     const struct pm_profile name = {.game = import->game, .scene = "", .layer_version = ""};
     bool known;
     if (!from->operations->find_game(from, import->game, &known, &import->imported->uploads, error))
@@ -54,7 +56,7 @@ static bool compare_origin(void *user, const void *origin, size_t size, struct p
 static bool visit_origin(void *user, const void *origin, size_t size, struct pm_error *error)
 {
     struct import *import = user;
-    struct pm_storage *storage = import->aggregator->storage;
+    struct pm_storage *storage = import->world->storage;
     struct wanted_origin wanted = {origin, size, false};
     import->origins++;
     if (!storage->operations->read_origins(storage, import->game, compare_origin, &wanted, error))
@@ -70,7 +72,7 @@ static bool visit_origin(void *user, const void *origin, size_t size, struct pm_
 static bool agree_on_space(struct import *import, const struct pm_storage_key *key, uint32_t space,
                            struct pm_error *error)
 {
-    struct pm_storage *storage = import->aggregator->storage;
+    struct pm_storage *storage = import->world->storage;
     uint32_t known;
     /* Blobs of one shader follow each other. */
     if (import->kind == key->kind && pm_shader_key_equal(&import->key, &key->key))
@@ -94,8 +96,8 @@ static bool agree_on_space(struct import *import, const struct pm_storage_key *k
 static bool vouch(struct import *import, const struct pm_storage_key *key, uint32_t space,
                   const char *scene, struct pm_error *error)
 {
-    struct pm_storage *storage = import->aggregator->storage;
-    const uint32_t today = pm_aggregator_today(import->aggregator);
+    struct pm_storage *storage = import->world->storage;
+    const uint32_t today = pm_world_today(import->world);
     struct pm_storage_claim claim = {.key = key->key,
                                      .kind = key->kind,
                                      .space = space,
@@ -112,9 +114,9 @@ static bool visit_scene(void *user, const char *scene, uint64_t uploads, uint32_
                         struct pm_error *error)
 {
     struct import *import = user;
-    struct pm_storage *storage = import->aggregator->storage;
+    struct pm_storage *storage = import->world->storage;
     const struct pm_profile name = {.game = import->game, .scene = scene, .layer_version = ""};
-    const uint32_t today = pm_aggregator_today(import->aggregator);
+    const uint32_t today = pm_world_today(import->world);
     bool known;
     return pm_profile_check(&name, &pm_profile_limits_default, error) &&
            storage->operations->add_scene(storage, import->game, scene, uploads,
@@ -136,7 +138,7 @@ static bool check_key(const struct import *import, const struct pm_storage_key *
                                        .shaders = &shader,
                                        .shader_count = 1};
     /* One day for clocks that disagree. */
-    if (key->day > pm_aggregator_today(import->aggregator) + 1)
+    if (key->day > pm_world_today(import->world) + 1)
         return pm_fail(error, PM_ERROR_INPUT, "the day is yet to come");
     return pm_profile_check(&profile, &pm_profile_limits_default, error);
 }
@@ -145,9 +147,8 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
                        struct pm_error *error)
 {
     struct import *import = user;
-    struct pm_storage *storage = import->aggregator->storage;
+    struct pm_storage *storage = import->world->storage;
     struct pm_statistics statistics;
-    char text[PM_SHADER_KEY_TEXT];
     pm_statistics_init(&statistics);
     bool done = pm_statistics_decode(blob, size, &statistics, error);
     if (done && statistics.kind != key->kind)
@@ -160,10 +161,7 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
            storage->operations->add_blob(storage, key, blob, size, error);
     pm_statistics_finish(&statistics);
     import->imported->blobs++;
-    if (done)
-        return true;
-    pm_shader_key_format(&key->key, text);
-    return pm_fail_prefix(error, "shader %s, day %u", text, key->day);
+    return done || pm_fail_blob(error, key);
 }
 
 /* A file from elsewhere may also name one that was never timed, which then is of nothing. */
@@ -172,8 +170,8 @@ static bool visit_original(void *user, const struct pm_shader_key *key,
                            struct pm_error *error)
 {
     struct import *import = user;
-    struct pm_storage *storage = import->aggregator->storage;
-    const uint32_t today = pm_aggregator_today(import->aggregator);
+    struct pm_storage *storage = import->world->storage;
+    const uint32_t today = pm_world_today(import->world);
     if (!key)
         return pm_fail(error, PM_ERROR_INPUT, "an original of day %u has a damaged key", day);
     return pm_shader_key_is_none(original) ||
@@ -184,12 +182,13 @@ static bool visit_original(void *user, const struct pm_shader_key *key,
 bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator *source,
                           const char *game, struct pm_imported *imported, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage, *from = source->storage;
-    struct import import = {.aggregator = aggregator, .game = game, .imported = imported};
+    struct pm_world *world = &aggregator->world;
+    struct pm_storage *storage = world->storage, *from = source->world.storage;
+    struct import import = {.world = world, .game = game, .imported = imported};
     *imported = (struct pm_imported){0};
-    if (!pm_aggregator_fold(source, game, error))
+    if (!pm_fold(&source->folding, game, error))
         return false;
-    pthread_mutex_lock(&aggregator->write_mutex);
+    pthread_mutex_lock(&aggregator->world.write_mutex);
     bool done = storage->operations->begin(storage, error);
     if (done) {
         done = from->operations->read_origins(from, game, visit_origin, &import, error) &&
@@ -199,16 +198,15 @@ bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator
                from->operations->read_game(from, game, NULL, visit_blob, &import, error);
         done = pm_storage_end(storage, done, error);
     }
-    pthread_mutex_unlock(&aggregator->write_mutex);
+    pthread_mutex_unlock(&aggregator->world.write_mutex);
     return done;
 }
 
 /* ---- forgetting ---- */
 
-static bool drop(struct pm_aggregator *aggregator, const char *game,
-                 const struct pm_shader_key *key, uint64_t *blobs, struct pm_error *error)
+static bool drop(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
+                 uint64_t *blobs, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
     char text[PM_SHADER_KEY_TEXT];
     uint64_t uploads;
     bool known;
@@ -217,7 +215,7 @@ static bool drop(struct pm_aggregator *aggregator, const char *game,
     if (!known)
         return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
     /* Uploads go on beside this: some of the shader may have come since it was folded. */
-    if ((key && !pm_fold_forget(aggregator, game, key, error)) ||
+    if ((key && !pm_samples_forget(storage, game, key, error)) ||
         !storage->operations->drop(storage, game, key, blobs, error))
         return false;
     if (!key || *blobs > 0)
@@ -229,16 +227,16 @@ static bool drop(struct pm_aggregator *aggregator, const char *game,
 bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
                         const struct pm_shader_key *key, uint64_t *blobs, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = aggregator->world.storage;
     *blobs = 0;
     if (key && !pm_aggregator_fold(aggregator, game, error))
         return false;
-    pthread_mutex_lock(&aggregator->write_mutex);
+    pthread_mutex_lock(&aggregator->world.write_mutex);
     bool done = storage->operations->begin(storage, error);
     if (done) {
-        done = drop(aggregator, game, key, blobs, error);
+        done = drop(storage, game, key, blobs, error);
         done = pm_storage_end(storage, done, error);
     }
-    pthread_mutex_unlock(&aggregator->write_mutex);
+    pthread_mutex_unlock(&aggregator->world.write_mutex);
     return done && (!key || pm_aggregator_curate(aggregator, game, error));
 }

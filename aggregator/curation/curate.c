@@ -1,7 +1,9 @@
 #include "aggregator/curation/curate.h"
 
-#include "aggregator/aggregator_private.h"
+#include "aggregator/curation/shader_list.h"
+#include "aggregator/statistics/ageing.h"
 #include "aggregator/statistics/estimate.h"
+#include "aggregator/storage/fail.h"
 #include "aggregator/trust/originals.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +17,14 @@ struct gathered {
 
 /* One (key, environment, kind) while its blobs come in. */
 struct curation {
-    struct pm_aggregator *aggregator;
+    struct pm_curator *curator;
     const char *scene; /* "": all */
     bool everything;
     pm_curate_observe observe; /* NULL: nobody watches */
     void *user;
-    struct pm_arena *arena;
     struct pm_curated *out;
-    struct pm_shader_estimates
-        *shaders;       /* grows; malloc'ed, and so are their points and deficits */
-    uint64_t *sessions; /* beside each: clusters that entered it, as far as a point can tell */
-    size_t allocated;
-    size_t bytes; /* of their encodings, at most */
-    bool open;    /* the fields below are of a shader */
+    struct pm_shader_list list;
+    bool open; /* the fields below are of a shader */
     struct pm_storage_key key;
     struct gathered plain, all; /* without flags; with any */
     uint32_t flags;             /* of all */
@@ -58,7 +55,7 @@ static int compare_claims(const void *a, const void *b)
  * and of the scene, if it is of one? plain: without flags; else with some. */
 static bool is_vouched(const struct curation *curation, bool plain, uint32_t space)
 {
-    const uint32_t wanted = curation->aggregator->min_tokens;
+    const uint32_t wanted = curation->curator->min_tokens;
     struct pm_storage_claim name = {
         .key = curation->key.key, .kind = curation->key.kind, .space = space};
     if (wanted <= 1)
@@ -82,7 +79,7 @@ struct judged {
 
 /* Estimates every point of the space. The arrays are malloc'ed, and the caller's also after a
  * failure. */
-static bool judge(const struct pm_aggregator *aggregator, const struct gathered *gathered,
+static bool judge(const struct pm_curator *curator, const struct gathered *gathered,
                   struct judged *out, struct pm_error *error)
 {
     const struct pm_aged *aged = &gathered->aged;
@@ -97,10 +94,10 @@ static bool judge(const struct pm_aggregator *aggregator, const struct gathered 
         const struct pm_aged_point none = {.point = i};
         const struct pm_aged_point *point = known ? &aged->points[at++] : &none;
         pm_estimate_aged_point(aged, point, &out->points[i]);
-        const bool covered = pm_aggregator_is_covered(aggregator, aged->kind, &out->points[i]);
+        const bool covered = pm_is_covered(&curator->rules, aged->kind, &out->points[i]);
         out->covered += covered;
-        if (!covered || (!aggregator->publish_all &&
-                         !pm_aggregator_is_well_known(aggregator, aged->kind, &out->points[i]))) {
+        if (!covered || (!curator->publish_all &&
+                         !pm_is_well_known(&curator->rules, aged->kind, &out->points[i]))) {
             out->deficit[i / 8] = (uint8_t)(out->deficit[i / 8] | 1u << (i % 8));
             out->lacking++;
         }
@@ -120,64 +117,6 @@ static uint64_t clamp_wide(const struct pm_wide *wide)
     return (wide->limbs[1] | wide->limbs[2]) != 0 ? UINT64_MAX : wide->limbs[0];
 }
 
-static void forget(struct pm_shader_estimates *shader)
-{
-    free((void *)shader->points);
-    free((void *)shader->deficit);
-    *shader = (struct pm_shader_estimates){0};
-}
-
-struct worth {
-    uint64_t sessions, entry_lanes;
-    size_t index;
-};
-
-/* What most sessions entered first: how many they were is counted here, and no client can raise it
- * beyond its cap. How much ran is only what each of them says. */
-static int compare_worth(const void *a, const void *b)
-{
-    const struct worth *left = a, *right = b;
-    if (left->sessions != right->sessions)
-        return left->sessions > right->sessions ? -1 : 1;
-    if (left->entry_lanes != right->entry_lanes)
-        return left->entry_lanes > right->entry_lanes ? -1 : 1;
-    return left->index < right->index ? -1 : left->index > right->index;
-}
-
-/* Keeps what fits the database, and the order of it. */
-static bool trim(struct curation *curation, struct pm_error *error)
-{
-    struct pm_database *database = &curation->out->database;
-    struct pm_shader_estimates *shaders = curation->shaders;
-    struct worth *order = calloc(database->shader_count + 1, sizeof(*order));
-    if (!order)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders",
-                       database->shader_count);
-    for (size_t i = 0; i < database->shader_count; i++)
-        order[i] = (struct worth){curation->sessions[i], shaders[i].entry_lanes, i};
-    qsort(order, database->shader_count, sizeof(*order), compare_worth);
-    curation->bytes = 0;
-    for (size_t i = 0; i < database->shader_count; i++) {
-        struct pm_shader_estimates *shader = &shaders[order[i].index];
-        const size_t bytes = pm_shader_estimates_bytes(shader);
-        if (curation->bytes + bytes <= curation->aggregator->database_bytes)
-            curation->bytes += bytes;
-        else
-            forget(shader);
-    }
-    free(order);
-    size_t kept = 0;
-    for (size_t i = 0; i < database->shader_count; i++) {
-        if (shaders[i].space == 0)
-            continue;
-        curation->sessions[kept] = curation->sessions[i];
-        shaders[kept++] = shaders[i];
-    }
-    curation->out->left_out += database->shader_count - kept;
-    database->shader_count = kept;
-    return true;
-}
-
 static bool show(const struct curation *curation, const struct judged *judged,
                  const struct pm_shader_estimates *shader, struct pm_error *error)
 {
@@ -188,24 +127,6 @@ static bool show(const struct curation *curation, const struct judged *judged,
     whole.deficit = judged->lacking > 0 ? judged->deficit : NULL;
     const struct pm_judged shown = {&whole, judged->statistics, judged->covered, judged->lacking};
     return curation->observe(curation->user, &shown, error);
-}
-
-/* Room for one more shader. */
-static bool make_room(struct curation *curation, struct pm_error *error)
-{
-    if (curation->out->database.shader_count < curation->allocated)
-        return true;
-    const size_t allocated = curation->allocated ? curation->allocated * 2 : 64;
-    struct pm_shader_estimates *shaders = realloc(curation->shaders, allocated * sizeof(*shaders));
-    if (shaders)
-        curation->shaders = shaders;
-    uint64_t *sessions = realloc(curation->sessions, allocated * sizeof(*sessions));
-    if (sessions)
-        curation->sessions = sessions;
-    if (!shaders || !sessions)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", allocated);
-    curation->allocated = allocated;
-    return true;
 }
 
 static uint64_t most_sessions(const struct judged *judged)
@@ -222,12 +143,8 @@ static uint64_t most_sessions(const struct judged *judged)
 static bool append(struct curation *curation, struct judged *judged, uint32_t flags, bool vouched,
                    struct pm_error *error)
 {
-    struct pm_database *database = &curation->out->database;
     const uint32_t space = judged->statistics->space;
-    if (!make_room(curation, error))
-        return false;
-    struct pm_shader_estimates *shader = &curation->shaders[database->shader_count];
-    *shader = (struct pm_shader_estimates){
+    struct pm_shader_estimates shader = {
         .key = curation->key.key,
         .environment = curation->key.environment,
         .kind = curation->key.kind,
@@ -236,29 +153,25 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
         .published = judged->lacking == 0 && vouched,
         .entry_lanes = clamp_wide(&judged->statistics->entry_lanes),
     };
-    if (shader->kind == PM_KIND_TIMING)
-        shader->original = pm_originals_find(&curation->originals, &shader->key);
-    if (!show(curation, judged, shader, error))
+    if (shader.kind == PM_KIND_TIMING)
+        shader.original = pm_originals_find(&curation->originals, &shader.key);
+    if (!show(curation, judged, &shader, error))
         return false;
     /* What too few sent is nobody's business, not even that it is there. */
     if (!vouched && !curation->everything)
         return true;
-    curation->sessions[database->shader_count] = most_sessions(judged);
-    if (shader->published || curation->everything) {
-        shader->points = judged->points;
+    const uint64_t sessions = most_sessions(judged);
+    if (shader.published || curation->everything) {
+        shader.points = judged->points;
         judged->points = NULL;
     }
     if (judged->lacking > 0) {
-        shader->deficit = judged->deficit;
+        shader.deficit = judged->deficit;
         judged->deficit = NULL;
     }
-    database->shader_count++;
     curation->out->points += space;
     curation->out->points_covered += judged->covered;
-    curation->bytes += pm_shader_estimates_bytes(shader);
-    /* Twice what there is room for, so that trimming is rare and memory still bounded. */
-    return curation->everything || curation->bytes <= 2 * curation->aggregator->database_bytes ||
-           trim(curation, error);
+    return pm_shader_list_add(&curation->list, &shader, sessions, error);
 }
 
 static void forget_gathered(struct curation *curation)
@@ -284,14 +197,14 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
     const bool plain = is_vouched(curation, true, curation->all.exact.space);
     const bool flagged = is_vouched(curation, false, curation->all.exact.space);
     if (curation->plain.exact.space != 0) {
-        done = judge(curation->aggregator, &curation->plain, &judged, error);
+        done = judge(curation->curator, &curation->plain, &judged, error);
         chosen = done && (curation->flags == 0 ||
                           ((plain || !flagged) && judged.covered == curation->plain.exact.space));
     }
     if (done && !chosen) {
         judged_finish(&judged);
         flags = curation->flags;
-        done = judge(curation->aggregator, &curation->all, &judged, error);
+        done = judge(curation->curator, &curation->all, &judged, error);
     }
     done = done && append(curation, &judged, flags, plain || (!chosen && flagged), error);
     judged_finish(&judged);
@@ -307,16 +220,15 @@ static bool gather(const struct curation *curation, struct gathered *gathered,
     return pm_statistics_merge(&gathered->exact, statistics, error) &&
            /* What was counted while the clock was ahead is of today, not newer than all else. */
            pm_aged_add(&gathered->aged, statistics, day < curation->today ? day : curation->today,
-                       curation->aggregator->half_life_days, error);
+                       curation->curator->half_life_days, error);
 }
 
 static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
                        struct pm_error *error)
 {
     struct curation *curation = user;
-    char text[PM_SHADER_KEY_TEXT];
-    if (atomic_load(&curation->aggregator->interrupted))
-        return pm_fail(error, PM_ERROR_STATE, "interrupted while reading");
+    if (!pm_world_may_go_on(curation->curator->world, "while reading", error))
+        return false;
     if (key->day < curation->first_day)
         return true;
     if (curation->open &&
@@ -338,34 +250,7 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
         (key->flags != 0 || gather(curation, &curation->plain, &statistics, key->day, error));
     pm_statistics_finish(&statistics);
     curation->flags |= key->flags;
-    if (done)
-        return true;
-    pm_shader_key_format(&key->key, text);
-    return pm_fail_prefix(error, "shader %s, day %u", text, key->day);
-}
-
-/* Moves the shaders into the arena. */
-static bool settle(struct curation *curation, struct pm_error *error)
-{
-    struct pm_database *database = &curation->out->database;
-    if (!curation->everything && curation->bytes > curation->aggregator->database_bytes &&
-        !trim(curation, error))
-        return false;
-    struct pm_shader_estimates *shaders = pm_arena_dup(
-        curation->arena, curation->shaders, database->shader_count * sizeof(*curation->shaders));
-    bool done = shaders && database->game;
-    for (size_t i = 0; done && i < database->shader_count; i++) {
-        struct pm_shader_estimates *shader = &shaders[i];
-        if (shader->points)
-            done = (shader->points = pm_arena_dup(curation->arena, shader->points,
-                                                  shader->space * sizeof(*shader->points))) != NULL;
-        if (done && shader->deficit)
-            done = (shader->deficit = pm_arena_dup(curation->arena, shader->deficit,
-                                                   ((size_t)shader->space + 7) / 8)) != NULL;
-    }
-    database->shaders = shaders;
-    return done || pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database of %zu shaders",
-                           database->shader_count);
+    return done || pm_fail_blob(error, key);
 }
 
 static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
@@ -390,13 +275,13 @@ static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct
 /* What curation goes by beside the blobs. */
 static bool begin_curation(struct curation *curation, const char *game, struct pm_error *error)
 {
-    const struct pm_aggregator *aggregator = curation->aggregator;
-    struct pm_storage *storage = aggregator->storage;
-    curation->today = pm_aggregator_today(aggregator);
-    curation->first_day = pm_ageing_first_day(curation->today, aggregator->retention_days);
+    const struct pm_curator *curator = curation->curator;
+    struct pm_storage *storage = curator->world->storage;
+    curation->today = pm_world_today(curator->world);
+    curation->first_day = pm_ageing_first_day(curation->today, curator->world->retention_days);
     curation->originals.first_day = curation->first_day;
     return pm_originals_read(&curation->originals, storage, game, error) &&
-           (aggregator->min_tokens <= 1 ||
+           (curator->min_tokens <= 1 ||
             storage->operations->read_claims(storage, game, visit_claim, curation, error));
 }
 
@@ -404,7 +289,7 @@ static void log_damaged(const struct curation *curation, const char *game)
 {
     if (curation->originals.damaged > 0)
         pm_log_error(
-            curation->aggregator->log,
+            curation->curator->world->log,
             "\"%s\": %zu originals of timed shaders are damaged, and are left out of what is "
             "published; look at the disk",
             game, curation->originals.damaged);
@@ -415,24 +300,22 @@ static void curation_finish(struct curation *curation)
     free(curation->claims);
     pm_originals_finish(&curation->originals);
     forget_gathered(curation);
-    for (size_t i = 0; i < curation->out->database.shader_count; i++)
-        forget(&curation->shaders[i]);
-    free(curation->shaders);
-    free(curation->sessions);
+    pm_shader_list_finish(&curation->list);
 }
 
-bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_request *request,
+bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *request,
                     struct pm_arena *arena, struct pm_curated *out, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = curator->world->storage;
     const char *game = request->game;
-    struct curation curation = {.aggregator = aggregator,
-                                .scene = request->scene ? request->scene : "",
-                                .everything = request->everything,
-                                .observe = request->observe,
-                                .user = request->user,
-                                .arena = arena,
-                                .out = out};
+    struct curation curation = {
+        .curator = curator,
+        .scene = request->scene ? request->scene : "",
+        .everything = request->everything,
+        .observe = request->observe,
+        .user = request->user,
+        .list = {.most_bytes = request->everything ? SIZE_MAX : curator->database_bytes},
+        .out = out};
     memset(out, 0, sizeof(*out));
     bool known;
     if (!storage->operations->find_game(storage, game, &known, &out->uploads, error))
@@ -440,26 +323,34 @@ bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_req
     if (!known)
         return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
     out->database.game = pm_arena_strdup(arena, game);
-    out->database.curated_at = (uint64_t)pm_aggregator_now(aggregator);
-    const bool done = pm_aggregator_fold(aggregator, request->game, error) &&
+    if (!out->database.game)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
+    out->database.curated_at = (uint64_t)pm_world_now(curator->world);
+    const bool done = pm_fold(curator->folding, request->game, error) &&
                       begin_curation(&curation, game, error) &&
                       storage->operations->read_game(storage, request->game, request->scene,
                                                      visit_blob, &curation, error) &&
-                      close_shader(&curation, error) && settle(&curation, error);
+                      close_shader(&curation, error) &&
+                      pm_shader_list_settle(&curation.list, arena, &out->database, error);
+    out->left_out = curation.list.left_out;
     if (!request->scene) /* once for all scenes */
         log_damaged(&curation, game);
     curation_finish(&curation);
     return done;
 }
 
-bool pm_curate_read_shader(struct pm_aggregator *aggregator, const char *game,
+bool pm_curate_read_shader(struct pm_curator *curator, const char *game,
                            const struct pm_shader_key *key, pm_curate_observe observe, void *user,
                            struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = curator->world->storage;
     struct pm_curated curated = {0};
-    struct curation curation = {
-        .aggregator = aggregator, .scene = "", .observe = observe, .user = user, .out = &curated};
+    struct curation curation = {.curator = curator,
+                                .scene = "",
+                                .observe = observe,
+                                .user = user,
+                                .out = &curated,
+                                .list = {.most_bytes = curator->database_bytes}};
     const bool done =
         begin_curation(&curation, game, error) &&
         storage->operations->read_shader(storage, game, key, visit_blob, &curation, error) &&

@@ -2,24 +2,32 @@
  * From statistics to a PGO database: which points are covered, which shaders are published (DESIGN,
  * PGO database; paper, section 3.4).
  *
- * Thread safety: as aggregator.h.
+ * Thread safety: any thread, once struct pm_curator is filled.
  */
 #pragma once
 
-#include "aggregator/aggregator.h"
+#include "aggregator/curation/deficit.h"
+#include "aggregator/intake/fold.h"
 #include "aggregator/statistics/statistics.h"
+
+/* By what rules one curates; the pointers stay their owner's and live longer. */
+struct pm_curator {
+    struct pm_world *world;
+    struct pm_folding *folding;
+    struct pm_coverage_rules rules;
+    bool publish_all;              /* every covered shader, whatever its intervals */
+    uint32_t scenes;               /* most of a game that get a database of their own */
+    uint32_t half_life_days;       /* ageing.h */
+    uint32_t min_tokens;           /* before a shader is published (claims.h) */
+    size_t database_bytes;         /* for the shaders of a database, before compression */
+    pthread_mutex_t publish_mutex; /* held while a body is published; before the write mutex */
+};
 
 struct pm_curated {
     struct pm_database database;
     uint64_t points, points_covered; /* over all shaders */
     uint64_t uploads;                /* of the game, when the reading began */
     uint64_t left_out;               /* shaders for which the database has no room */
-};
-
-/* What curation tells of the game as a whole. */
-struct pm_curate_result {
-    uint64_t curated_at; /* seconds since the epoch */
-    uint64_t uploads, points, points_covered;
 };
 
 /* One (key, environment, kind), judged. What it points to lives until the observer returns. */
@@ -44,16 +52,10 @@ struct pm_curate_request {
 
 /* Reads what is asked for and fills *out, whose memory is the arena's. PM_ERROR_STATE: the game is
  * not known. */
-bool pm_curate_read(struct pm_aggregator *aggregator, const struct pm_curate_request *request,
+bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *request,
                     struct pm_arena *arena, struct pm_curated *out, struct pm_error *error);
 
 /* Shows all that there is of one key, in order; nothing of a key or game that is not known. */
-bool pm_curate_read_shader(struct pm_aggregator *aggregator, const char *game,
+bool pm_curate_read_shader(struct pm_curator *curator, const char *game,
                            const struct pm_shader_key *key, pm_curate_observe observe, void *user,
                            struct pm_error *error);
-
-/* pm_aggregator_curate with an observer; it and *result are told of the game as a whole, not of
- * its scenes. */
-bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
-                       pm_curate_observe observe, void *user, struct pm_curate_result *result,
-                       struct pm_error *error);

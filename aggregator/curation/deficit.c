@@ -1,25 +1,24 @@
-/* When a point needs no more samples: see aggregator.h. */
-#include "aggregator/aggregator_private.h"
+#include "aggregator/curation/deficit.h"
+
 #include "aggregator/statistics/estimate.h"
 #include <math.h>
 
-bool pm_aggregator_is_covered(const struct pm_aggregator *aggregator, enum pm_kind kind,
-                              const struct pm_point_estimate *point)
+bool pm_is_covered(const struct pm_coverage_rules *rules, enum pm_kind kind,
+                   const struct pm_point_estimate *point)
 {
     if (kind == PM_KIND_TIMING)
-        return point->calls >= aggregator->pairs_for_timing &&
+        return point->calls >= rules->pairs_for_timing &&
                point->measures[PM_MEASURE_TIME].clusters > 0;
     const bool ran = kind == PM_KIND_ZERO ? point->measures[PM_MEASURE_ZERO].clusters > 0
                                           : point->measures[PM_MEASURE_FREQUENCY].ratio > 0;
-    return ran || point->sessions >= aggregator->sessions_for_never;
+    return ran || point->sessions >= rules->sessions_for_never;
 }
 
 /* weight: how much the measure matters, from 0 to 1. */
-static bool is_narrow(const struct pm_aggregator *aggregator, const struct pm_ratio *ratio,
+static bool is_narrow(const struct pm_coverage_rules *rules, const struct pm_ratio *ratio,
                       double weight)
 {
-    const double absolute = aggregator->half_width_absolute,
-                 relative = aggregator->half_width_relative;
+    const double absolute = rules->half_width_absolute, relative = rules->half_width_relative;
     return pm_estimate_is_narrow(ratio->mean * weight, ratio->mean_low * weight,
                                  ratio->mean_high * weight, absolute, relative) &&
            pm_estimate_is_narrow(ratio->ratio * weight, ratio->ratio_low * weight,
@@ -35,13 +34,13 @@ static double share_weight(enum pm_kind kind, const struct pm_point_estimate *po
     return fmin(point->measures[runs].ratio_high, 1);
 }
 
-bool pm_aggregator_is_well_known(const struct pm_aggregator *aggregator, enum pm_kind kind,
-                                 const struct pm_point_estimate *point)
+bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
+                      const struct pm_point_estimate *point)
 {
     for (unsigned i = 0; i < pm_measure_count(kind); i++) {
         const double weight = pm_estimate_is_share(kind, i) ? share_weight(kind, point) : 1;
         const struct pm_ratio *measure = &point->measures[i];
-        if (measure->clusters > 0 && !is_narrow(aggregator, measure, weight))
+        if (measure->clusters > 0 && !is_narrow(rules, measure, weight))
             return false;
     }
     return true;

@@ -1,6 +1,5 @@
-/* Publishing what curation found, and showing it. */
-#include "aggregator/aggregator_private.h"
-#include "aggregator/curation/curate.h"
+#include "aggregator/curation/publish.h"
+
 #include "aggregator/storage/etag.h"
 #include "aggregator/storage/names.h"
 #include "base/clock.h"
@@ -30,19 +29,19 @@ static bool make_body(const struct pm_database *database, struct pm_buffer *body
 }
 
 /* When the published database was curated; false when there is none that can be read. */
-static bool published_at(struct pm_aggregator *aggregator, const char *game, const char *scene,
+static bool published_at(struct pm_storage *storage, const char *game, const char *scene,
                          char etag[static PM_ETAG_TEXT], uint64_t *curated_at)
 {
     struct pm_database database;
     struct pm_buffer body, encoded;
-    const struct pm_publication publication = {.game = game, .scene = scene};
     struct pm_arena *arena = pm_arena_create(DATABASE_CAP);
     pm_buffer_init(&body, DATABASE_CAP);
     pm_buffer_init(&encoded, DATABASE_CAP);
-    const bool done = arena &&
-                      pm_aggregator_publication(aggregator, &publication, etag, &body, NULL) &&
-                      pm_decompress(body.data, body.size, &encoded, NULL) &&
-                      pm_database_decode(encoded.data, encoded.size, arena, &database, NULL);
+    const bool done =
+        arena &&
+        storage->operations->get_database(storage, game, scene, false, etag, &body, NULL) &&
+        pm_decompress(body.data, body.size, &encoded, NULL) &&
+        pm_database_decode(encoded.data, encoded.size, arena, &database, NULL);
     if (done)
         *curated_at = database.curated_at;
     pm_buffer_finish(&encoded);
@@ -53,14 +52,14 @@ static bool published_at(struct pm_aggregator *aggregator, const char *game, con
 
 /* *changed: false when the published database says the same, but for the time; it then stays, and
  * so does its ETag, which is what clients ask by. */
-static bool make_publication(struct pm_aggregator *aggregator, const char *scene,
+static bool make_publication(struct pm_storage *storage, const char *scene,
                              struct pm_database *database, struct pm_buffer *body,
                              char etag[static PM_ETAG_TEXT], bool *changed, struct pm_error *error)
 {
     char old_etag[PM_ETAG_TEXT];
     const uint64_t now = database->curated_at;
     *changed = true;
-    if (published_at(aggregator, database->game, scene, old_etag, &database->curated_at)) {
+    if (published_at(storage, database->game, scene, old_etag, &database->curated_at)) {
         if (!make_body(database, body, etag, error))
             return false;
         *changed = strcmp(etag, old_etag) != 0;
@@ -73,20 +72,20 @@ static bool make_publication(struct pm_aggregator *aggregator, const char *scene
 
 /* Puts the body down in parts that take a few milliseconds each; between them, whoever waits to
  * commit uploads comes first. */
-static bool store_body(struct pm_aggregator *aggregator, const char *etag,
-                       const struct pm_buffer *body, struct pm_error *error)
+static bool store_body(struct pm_world *world, const char *etag, const struct pm_buffer *body,
+                       struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = world->storage;
     for (size_t at = 0; at < body->size; at += PART_BYTES) {
         const size_t left = body->size - at;
         const int64_t begin = pm_now();
-        if (atomic_load(&aggregator->interrupted))
-            return pm_fail(error, PM_ERROR_STATE, "interrupted while publishing");
-        pthread_mutex_lock(&aggregator->write_mutex);
+        if (!pm_world_may_go_on(world, "while publishing", error))
+            return false;
+        pthread_mutex_lock(&world->write_mutex);
         const bool done = storage->operations->put_part(
             storage, etag, (uint32_t)(at / PART_BYTES), body->data + at,
             left < PART_BYTES ? left : PART_BYTES, error);
-        pthread_mutex_unlock(&aggregator->write_mutex);
+        pthread_mutex_unlock(&world->write_mutex);
         if (!done)
             return false;
         const int64_t rest = pm_now() - begin;
@@ -97,45 +96,42 @@ static bool store_body(struct pm_aggregator *aggregator, const char *etag,
 }
 
 /* etag NULL: the database stays as it is. */
-static bool store_whole(struct pm_aggregator *aggregator, const char *scene,
-                        const struct pm_curated *curated, const char *etag,
-                        const struct pm_buffer *body, struct pm_error *error)
+static bool store_whole(struct pm_world *world, const char *scene, const struct pm_curated *curated,
+                        const char *etag, const struct pm_buffer *body, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = world->storage;
     const char *game = curated->database.game;
-    if (etag && !store_body(aggregator, etag, body, error))
+    if (etag && !store_body(world, etag, body, error))
         return false;
-    pthread_mutex_lock(&aggregator->write_mutex);
+    pthread_mutex_lock(&world->write_mutex);
     bool done = storage->operations->begin(storage, error);
     if (done) {
         done = (!etag ||
                 storage->operations->put_database(storage, game, scene, etag, body->size, error)) &&
                (*scene || storage->operations->add_coverage(
-                              storage, game, pm_aggregator_now(aggregator), curated->uploads,
+                              storage, game, pm_world_now(world), curated->uploads,
                               curated->points_covered, curated->points, error));
         done = pm_storage_end(storage, done, error);
     }
-    pthread_mutex_unlock(&aggregator->write_mutex);
+    pthread_mutex_unlock(&world->write_mutex);
     return done;
 }
 
 /* One body at a time: its parts are put down before it takes the place of the one before. */
-static bool store(struct pm_aggregator *aggregator, const char *scene,
-                  const struct pm_curated *curated, const char *etag, const struct pm_buffer *body,
-                  struct pm_error *error)
+static bool store(struct pm_curator *curator, const char *scene, const struct pm_curated *curated,
+                  const char *etag, const struct pm_buffer *body, struct pm_error *error)
 {
-    pthread_mutex_lock(&aggregator->publish_mutex);
-    const bool done = store_whole(aggregator, scene, curated, etag, body, error);
-    pthread_mutex_unlock(&aggregator->publish_mutex);
+    pthread_mutex_lock(&curator->publish_mutex);
+    const bool done = store_whole(curator->world, scene, curated, etag, body, error);
+    pthread_mutex_unlock(&curator->publish_mutex);
     return done;
 }
 
 /* A scene of which nothing may be published has no database, or an empty one where it had one: its
  * name, too, is only what somebody sent. */
-static bool is_secret(const struct pm_aggregator *aggregator, const struct pm_curated *curated,
+static bool is_secret(struct pm_storage *storage, const struct pm_curated *curated,
                       const char *scene)
 {
-    struct pm_storage *storage = aggregator->storage;
     char etag[PM_ETAG_TEXT];
     return *scene && curated->database.shader_count == 0 &&
            !storage->operations->get_database(storage, curated->database.game, scene, false, etag,
@@ -143,7 +139,7 @@ static bool is_secret(const struct pm_aggregator *aggregator, const struct pm_cu
 }
 
 /* result: NULL where nobody asks. */
-static bool publish(struct pm_aggregator *aggregator, const struct pm_curate_request *request,
+static bool publish(struct pm_curator *curator, const struct pm_curate_request *request,
                     struct pm_curate_result *result, struct pm_error *error)
 {
     const char *game = request->game, *scene = request->scene ? request->scene : "";
@@ -155,64 +151,45 @@ static bool publish(struct pm_aggregator *aggregator, const struct pm_curate_req
     if (!arena)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
     pm_buffer_init(&body, DATABASE_CAP);
-    const bool done =
-        pm_curate_read(aggregator, request, arena, &curated, error) &&
-        (is_secret(aggregator, &curated, scene) ||
-         (make_publication(aggregator, scene, &curated.database, &body, etag, &changed, error) &&
-          (!changed && *scene
-               ? true
-               : store(aggregator, scene, &curated, changed ? etag : NULL, &body, error))));
+    const bool done = pm_curate_read(curator, request, arena, &curated, error) &&
+                      (is_secret(curator->world->storage, &curated, scene) ||
+                       (make_publication(curator->world->storage, scene, &curated.database, &body,
+                                         etag, &changed, error) &&
+                        (!changed && *scene ? true
+                                            : store(curator, scene, &curated, changed ? etag : NULL,
+                                                    &body, error))));
     if (done && result)
         *result = (struct pm_curate_result){curated.database.curated_at, curated.uploads,
                                             curated.points, curated.points_covered};
     if (done && curated.left_out > 0)
-        pm_log_warning(aggregator->log,
+        pm_log_warning(curator->world->log,
                        "the database of \"%s\"%s%s is full: %llu shaders that run least are left"
                        " out",
                        game, *scene ? ", scene " : "", scene, (unsigned long long)curated.left_out);
     if (done)
-        pm_log_debug(aggregator->log, "curated \"%s\"%s%s: %llu of %llu points covered, %zu bytes",
-                     game, *scene ? ", scene " : "", scene,
-                     (unsigned long long)curated.points_covered, (unsigned long long)curated.points,
-                     body.size);
+        pm_log_debug(curator->world->log,
+                     "curated \"%s\"%s%s: %llu of %llu points covered, %zu bytes", game,
+                     *scene ? ", scene " : "", scene, (unsigned long long)curated.points_covered,
+                     (unsigned long long)curated.points, body.size);
     pm_buffer_finish(&body);
     pm_arena_destroy(arena);
     return done;
 }
 
-bool pm_curate_publish(struct pm_aggregator *aggregator, const char *game,
-                       pm_curate_observe observe, void *user, struct pm_curate_result *result,
-                       struct pm_error *error)
+bool pm_curate_publish(struct pm_curator *curator, const char *game, pm_curate_observe observe,
+                       void *user, struct pm_curate_result *result, struct pm_error *error)
 {
     struct pm_curate_request request = {.game = game, .observe = observe, .user = user};
     struct pm_names scenes = {0};
-    bool done = publish(aggregator, &request, result, error) &&
-                pm_names_of_scenes(&scenes, aggregator->storage, game, aggregator->scenes, error);
+    bool done = publish(curator, &request, result, error) &&
+                pm_names_of_scenes(&scenes, curator->world->storage, game, curator->scenes, error);
     request.observe = NULL;
     for (size_t i = 0; i < scenes.count; i++) {
         request.scene = scenes.names[i];
-        if (done && atomic_load(&aggregator->interrupted))
-            done = pm_fail(error, PM_ERROR_STATE, "interrupted before its scenes were curated");
-        done = done && publish(aggregator, &request, NULL, error);
+        done = done &&
+               pm_world_may_go_on(curator->world, "before its scenes were curated", error) &&
+               publish(curator, &request, NULL, error);
     }
     pm_names_finish(&scenes);
     return done;
-}
-
-bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
-                          struct pm_error *error)
-{
-    return pm_curate_publish(aggregator, game, NULL, NULL, NULL, error);
-}
-
-bool pm_aggregator_estimates(struct pm_aggregator *aggregator, const char *game, const char *scene,
-                             struct pm_arena *arena, struct pm_database *database,
-                             struct pm_error *error)
-{
-    const struct pm_curate_request request = {.game = game, .scene = scene, .everything = true};
-    struct pm_curated curated;
-    if (!pm_curate_read(aggregator, &request, arena, &curated, error))
-        return false;
-    *database = curated.database;
-    return true;
 }

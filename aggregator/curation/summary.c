@@ -101,10 +101,9 @@ static bool visit_coverage(void *user, int64_t time, uint64_t uploads, uint64_t 
 }
 
 /* The samples up to and with the one that this curation added. */
-static bool fill_history(struct pm_aggregator *aggregator, struct pm_summary *summary,
+static bool fill_history(struct pm_storage *storage, struct pm_summary *summary,
                          const struct pm_summary *previous, struct pm_error *error)
 {
-    struct pm_storage *storage = pm_aggregator_storage(aggregator);
     const struct pm_summary_sample now = {(int64_t)summary->whole.curated_at,
                                           summary->whole.uploads, summary->whole.points_covered,
                                           summary->whole.points};
@@ -318,7 +317,7 @@ static bool find_originals(struct pm_summary *summary, struct pm_error *error)
 
 /* ---- a game ---- */
 
-bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game,
+bool pm_summary_curate(struct pm_curator *curator, const char *game,
                        const struct pm_summary *previous, struct pm_summary **out,
                        struct pm_error *error)
 {
@@ -329,11 +328,11 @@ bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game,
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");
     }
     atomic_init(&summary->references, 1);
-    const bool done = pm_curate_publish(aggregator, game, observe, &all, &summary->whole, error);
+    const bool done = pm_curate_publish(curator, game, observe, &all, &summary->whole, error);
     /* One with more uploads is of a game that was dropped, and has come back. */
     if (done && previous && previous->whole.uploads > summary->whole.uploads)
         previous = NULL;
-    if (!done || !fill_history(aggregator, summary, previous, error)) {
+    if (!done || !fill_history(curator->world->storage, summary, previous, error)) {
         pm_summary_drop(summary);
         return false;
     }

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "aggregator/curation/curate.h"
+#include "aggregator/curation/publish.h"
 #include <stdatomic.h>
 
 #define PM_SUMMARY_SHADERS 100000u
@@ -30,7 +30,7 @@ struct pm_summary_shader {
     struct pm_environment environment;
     enum pm_kind kind;
     uint32_t flags, space;
-    uint32_t covered;  /* points that are covered (pm_aggregator_is_covered) */
+    uint32_t covered;  /* points that are covered (deficit.h) */
     uint32_t measured; /* points that some session had in a batch */
     uint32_t lacking;  /* points that still need samples */
     bool published;
@@ -111,7 +111,7 @@ double pm_summary_expected(const double curve[static PM_SUMMARY_CURVE], double s
 /* Curates and publishes the game (pm_aggregator_curate) and summarizes what was seen on the way.
  * previous: its summary before, whose history goes on; NULL: the history is read from the storage.
  * *summary gets one reference, the caller's. */
-bool pm_summary_curate(struct pm_aggregator *aggregator, const char *game,
+bool pm_summary_curate(struct pm_curator *curator, const char *game,
                        const struct pm_summary *previous, struct pm_summary **summary,
                        struct pm_error *error);
 

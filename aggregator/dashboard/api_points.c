@@ -179,8 +179,8 @@ static enum MHD_Result answer_points(struct pm_get *get, const struct pm_summary
     pm_json_init(&answer->json);
     pm_api_add_shader(&answer->json, pm_json_object(&answer->json, answer->json.root, "shader"),
                       summary, shader);
-    const bool done = pm_curate_read_shader(get->service->aggregator, summary->game, &key, observe,
-                                            answer, &error);
+    const bool done = pm_curate_read_shader(pm_aggregator_curator(get->service->aggregator),
+                                            summary->game, &key, observe, answer, &error);
     if (done && answer->found) {
         add_bins(&answer->json);
         return pm_json_answer(get, &answer->json);

@@ -1,6 +1,7 @@
 #include "aggregator/intake/damaged.h"
 
-#include "aggregator/aggregator_private.h"
+#include "aggregator/intake/samples.h"
+#include "aggregator/statistics/statistics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ bool pm_damaged_add(struct pm_damaged *damaged, const struct pm_storage_samples 
     return true;
 }
 
-bool pm_damaged_set_aside(const struct pm_damaged *damaged, struct pm_aggregator *aggregator,
+bool pm_damaged_set_aside(const struct pm_damaged *damaged, struct pm_quarantine *quarantine,
                           struct pm_error *error)
 {
     for (size_t i = 0; i < damaged->count; i++) {
@@ -68,17 +69,17 @@ bool pm_damaged_set_aside(const struct pm_damaged *damaged, struct pm_aggregator
         snprintf(reason, sizeof(reason),
                  PM_DAMAGED_REASON ": row %" PRIu64 " of day %" PRIu32 ", %zu bytes: %s", row->row,
                  row->day, row->size, damaged->rows[i].why.message);
-        if (!pm_quarantine_set_aside(aggregator, row->game, reason, row->data, row->size, error))
+        if (!pm_quarantine_set_aside(quarantine, row->game, reason, row->data, row->size, error))
             return false;
     }
     return true;
 }
 
-void pm_damaged_log(const struct pm_damaged *damaged, struct pm_aggregator *aggregator)
+void pm_damaged_log(const struct pm_damaged *damaged, struct pm_log *log)
 {
     for (size_t i = 0; i < damaged->count; i++) {
         const struct pm_storage_samples *row = &damaged->rows[i].row;
-        pm_log_error(aggregator->log,
+        pm_log_error(log,
                      "\"%s\": %zu bytes of uploads that waited are damaged (%s). They are in the "
                      "quarantine, and not in the statistics; look at the disk",
                      row->game, row->size, damaged->rows[i].why.message);

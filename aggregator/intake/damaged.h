@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "aggregator/aggregator.h"
+#include "aggregator/trust/quarantine.h"
 
 /* How the reason of such an entry of the quarantine begins. Its body is the row, compressed. */
 #define PM_DAMAGED_REASON "uploads that waited are damaged"
@@ -34,8 +34,8 @@ bool pm_damaged_add(struct pm_damaged *damaged, const struct pm_storage_samples 
 
 /* Puts them into the quarantine: in a transaction, under the write mutex. Deleting them is the
  * caller's. */
-bool pm_damaged_set_aside(const struct pm_damaged *damaged, struct pm_aggregator *aggregator,
+bool pm_damaged_set_aside(const struct pm_damaged *damaged, struct pm_quarantine *quarantine,
                           struct pm_error *error);
 
 /* Says so in the log, once that is committed. */
-void pm_damaged_log(const struct pm_damaged *damaged, struct pm_aggregator *aggregator);
+void pm_damaged_log(const struct pm_damaged *damaged, struct pm_log *log);

@@ -1,13 +1,6 @@
-/*
- * Folding: samples that wait become part of their shaders' statistics, and are deleted, in one
- * transaction. What takes time, reading and summing them, is done before it begins, so that uploads
- * go on; one thread of a process does it at a time. Another process may fold the same samples:
- * whoever then finds some of them deleted begins again.
- */
-#include "aggregator/aggregator_private.h"
-#include "aggregator/intake/damaged.h"
-#include "aggregator/statistics/ageing.h"
+#include "aggregator/intake/fold.h"
 
+#include "aggregator/intake/fold_slice.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,352 +9,14 @@
 /* Samples that are read at once, in bytes: bounds the memory it takes, to some tens of times as
  * much. */
 #define SLICE ((size_t)8 << 20)
-/* Points of one shader that are decoded at once; a sample that has more is so all the same. */
-#define POINTS_AT_ONCE ((size_t)1 << 16)
 /* What they become at once, in bytes, unless it is one row. Made to be large, two bytes of samples
  * become some hundred: then fewer rows are folded at once. */
-#define DELTAS_CAP ((size_t)256 << 20)
-#define FEWER 4
-/* Of one row, which the limits of an upload keep smaller (ingest_prepare.c: its points). */
-#define ROW_DELTAS_CAP ((size_t)2 << 30)
+#define SUMS_CAP ((size_t)256 << 20)
 /* Rows of one part that may wait anyway, and the share of the storage's size that may. A part of a
  * game is rewritten when it is folded, so that what waits must stand in proportion to it. */
 #define WAITING_LEAST ((uint64_t)256 << 20)
 #define WAITING_SHARE 4
 #define LOOK_AGAIN_NS 10000000
-
-struct fold_sample {
-    struct pm_sample sample;
-    uint32_t day;
-};
-
-/* What is added to one blob. */
-struct delta {
-    struct pm_storage_key key;
-    uint32_t space;
-    size_t start, size; /* in slice.encoded */
-};
-
-/* Some rows of one part. */
-struct slice {
-    struct pm_aggregator *aggregator;
-    const char *game;
-    unsigned part;
-    uint32_t first_day;     /* of the retention: what is older is only deleted */
-    struct pm_arena *arena; /* rows and scenes */
-    struct fold_sample *samples;
-    size_t count, allocated;
-    uint64_t rows, last_row, bytes;
-    bool careful; /* each row is looked at as a whole: something of one cannot be */
-    struct pm_damaged damaged;
-    struct delta *deltas;
-    size_t delta_count;
-    struct pm_buffer encoded;
-};
-
-/* What was folded until then stays so, in transactions of its own. */
-static bool go_on(const struct pm_aggregator *aggregator, struct pm_error *error)
-{
-    return !atomic_load(&aggregator->interrupted) ||
-           pm_fail(error, PM_ERROR_STATE, "interrupted while folding uploads in");
-}
-
-/* ---- reading ---- */
-
-static bool add_sample(struct slice *slice, const struct pm_sample *sample, uint32_t day,
-                       struct pm_error *error)
-{
-    if (slice->count == slice->allocated) {
-        const size_t allocated = slice->allocated ? slice->allocated * 2 : 1024;
-        struct fold_sample *samples = realloc(slice->samples, allocated * sizeof(*samples));
-        if (!samples)
-            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu samples", allocated);
-        slice->samples = samples;
-        slice->allocated = allocated;
-    }
-    slice->samples[slice->count++] = (struct fold_sample){*sample, day};
-    return true;
-}
-
-/* *whole false: *why the row cannot be read. */
-static bool read_row(struct slice *slice, const struct pm_storage_samples *row, bool *whole,
-                     struct pm_error *why, struct pm_error *error)
-{
-    struct pm_sample_reader reader;
-    bool end = false;
-    *whole = (!slice->careful && !row->damaged) || pm_damaged_check(row, why);
-    if (!*whole && why->code == PM_ERROR_MEMORY) {
-        *error = *why;
-        return false;
-    }
-    pm_sample_reader_init(&reader, row->data, row->size);
-    while (*whole && !end) {
-        *whole = pm_sample_next(&reader, &end, why);
-        if (*whole && !end && !add_sample(slice, &reader.sample, row->day, error))
-            return false;
-    }
-    return true;
-}
-
-static bool visit_row(void *user, const struct pm_storage_samples *row, struct pm_error *error)
-{
-    struct slice *slice = user;
-    struct pm_storage_samples copy = *row;
-    const size_t before = slice->count;
-    struct pm_error why = {0};
-    bool whole;
-    copy.data = pm_arena_dup(slice->arena, row->data, row->size);
-    if (!copy.data)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu bytes of samples", row->size);
-    slice->rows++;
-    slice->bytes += row->size;
-    slice->last_row = row->row;
-    if (row->day < slice->first_day)
-        return true;
-    if (!read_row(slice, &copy, &whole, &why, error))
-        return false;
-    if (whole)
-        return true;
-    slice->count = before;
-    return pm_damaged_add(&slice->damaged, &copy, &why, error);
-}
-
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
-/* Orders by all that a blob belongs to, and the space. */
-static int compare_samples(const void *a, const void *b)
-{
-    const struct fold_sample *left = a, *right = b;
-    const struct pm_shader_profile *x = &left->sample.shader, *y = &right->sample.shader;
-    int order = memcmp(x->key.bytes, y->key.bytes, PM_SHADER_KEY_BYTES);
-    if (order == 0)
-        order = compare_numbers(x->kind, y->kind);
-    if (order == 0)
-        order = memcmp(&x->environment, &y->environment, sizeof(x->environment));
-    if (order == 0)
-        order = compare_numbers(x->flags, y->flags);
-    if (order == 0)
-        order = compare_numbers(left->day, right->day);
-    if (order == 0)
-        order = compare_numbers(x->space, y->space);
-    if (order == 0)
-        order =
-            compare_numbers((uint32_t)left->sample.scene_size, (uint32_t)right->sample.scene_size);
-    return order != 0 ? order
-                      : memcmp(left->sample.scene, right->sample.scene, left->sample.scene_size);
-}
-
-/* ---- summing ---- */
-
-/* Adds the samples from `first` on, fewer than `end` where their points are many; *end: behind
- * them. */
-static bool add_some(struct slice *slice, struct pm_statistics *statistics, size_t first,
-                     size_t *end, struct pm_error *error)
-{
-    size_t points = 0, at = first;
-    for (; at < *end && (at == first || points < POINTS_AT_ONCE); at++)
-        points += slice->samples[at].sample.shader.point_count;
-    *end = at;
-    struct pm_shader_profile *shaders = calloc(at - first, sizeof(*shaders));
-    struct pm_point_counts *counts = calloc(points + 1, sizeof(*counts)), *next = counts;
-    bool done = (shaders && counts) ||
-                pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points", points);
-    for (size_t i = first; done && i < at; i++) {
-        const struct pm_sample *sample = &slice->samples[i].sample;
-        struct pm_shader_profile *shader = &shaders[i - first];
-        *shader = sample->shader;
-        shader->points = next;
-        done = pm_sample_points(sample, next, error);
-        next += shader->point_count;
-    }
-    done = done && pm_statistics_add_profiles(statistics, shaders, at - first, error);
-    free(counts);
-    free(shaders);
-    return done;
-}
-
-/* The samples from `first` on that belong to one blob become a delta; *end: behind them. */
-static bool sum(struct slice *slice, size_t first, size_t *end, struct pm_error *error)
-{
-    const struct pm_sample *sample = &slice->samples[first].sample;
-    const struct pm_shader_profile *shader = &sample->shader;
-    struct delta *delta = &slice->deltas[slice->delta_count];
-    struct pm_statistics statistics;
-    size_t last = first + 1;
-    bool done = true;
-    while (last < slice->count &&
-           compare_samples(&slice->samples[first], &slice->samples[last]) == 0)
-        last++;
-    *end = last;
-    pm_statistics_init(&statistics);
-    for (size_t at = first, next = last; done && at < last; at = next, next = last)
-        done = add_some(slice, &statistics, at, &next, error);
-    char *scene = pm_arena_zalloc(slice->arena, sample->scene_size + 1, 1);
-    if (done && !scene)
-        done = pm_fail(error, PM_ERROR_MEMORY, "out of memory for a scene's name");
-    if (done) {
-        memcpy(scene, sample->scene, sample->scene_size);
-        *delta = (struct delta){.key = {.game = slice->game,
-                                        .scene = scene,
-                                        .key = shader->key,
-                                        .environment = shader->environment,
-                                        .kind = shader->kind,
-                                        .flags = shader->flags,
-                                        .day = slice->samples[first].day},
-                                .space = shader->space,
-                                .start = slice->encoded.size};
-        done = pm_statistics_encode(&statistics, &slice->encoded, error);
-        delta->size = slice->encoded.size - delta->start;
-        slice->delta_count++;
-    } else {
-        pm_ingest_fail_shader(error, &shader->key);
-    }
-    pm_statistics_finish(&statistics);
-    return done;
-}
-
-static bool sum_all(struct slice *slice, struct pm_error *error)
-{
-    if (slice->count > 1)
-        qsort(slice->samples, slice->count, sizeof(*slice->samples), compare_samples);
-    slice->deltas = calloc(slice->count + 1, sizeof(*slice->deltas));
-    if (!slice->deltas)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu samples", slice->count);
-    for (size_t at = 0; at < slice->count;) {
-        if (!go_on(slice->aggregator, error) || !sum(slice, at, &at, error))
-            return false;
-    }
-    return true;
-}
-
-/* ---- writing ---- */
-
-/* A scene that is not known of the game is none. Blobs of one shader are often of one scene. */
-struct last_scene {
-    const char *name; /* NULL: there was none */
-    bool known;
-};
-
-static bool is_known_scene(const struct slice *slice, const char *scene, struct last_scene *last,
-                           bool *known, struct pm_error *error)
-{
-    struct pm_storage *storage = slice->aggregator->storage;
-    if (!last->name || strcmp(last->name, scene) != 0) {
-        last->name = scene;
-        last->known = *scene == 0;
-        if (!last->known &&
-            !storage->operations->find_scene(storage, slice->game, scene, &last->known, error))
-            return false;
-    }
-    *known = last->known;
-    return true;
-}
-
-static bool write_all(const struct slice *slice, bool *again, struct pm_error *error)
-{
-    struct pm_storage *storage = slice->aggregator->storage;
-    struct last_scene last = {0};
-    uint64_t deleted;
-    for (size_t i = 0; i < slice->delta_count; i++) {
-        const struct delta *delta = &slice->deltas[i];
-        struct pm_storage_key key = delta->key;
-        uint32_t space;
-        bool known;
-        if (!go_on(slice->aggregator, error) ||
-            !is_known_scene(slice, key.scene, &last, &known, error))
-            return false;
-        if (!known)
-            key.scene = "";
-        if (!storage->operations->find_space(storage, slice->game, &delta->key.key, delta->key.kind,
-                                             &space, error))
-            return false;
-        /* What the retention took with older statistics is known again. */
-        if (space == 0 && !storage->operations->put_space(storage, slice->game, &delta->key.key,
-                                                          delta->key.kind, delta->space, error))
-            return false;
-        /* What is known of a shader may have changed since: then these were of another one. */
-        if ((space == 0 || space == delta->space) &&
-            !storage->operations->add_blob(storage, &key, slice->encoded.data + delta->start,
-                                           delta->size, error))
-            return false;
-    }
-    if (!pm_damaged_set_aside(&slice->damaged, slice->aggregator, error) ||
-        !storage->operations->delete_samples(storage, slice->game, slice->part, slice->last_row,
-                                             &deleted, error))
-        return false;
-    *again = deleted != slice->rows;
-    return true;
-}
-
-static bool commit_all(const struct slice *slice, bool *again, struct pm_error *error)
-{
-    struct pm_storage *storage = slice->aggregator->storage;
-    pthread_mutex_lock(&slice->aggregator->write_mutex);
-    /* Lazily: until it is durable, so is that the samples wait. */
-    bool done = storage->operations->begin_lazily(storage, error);
-    if (done) {
-        done = write_all(slice, again, error);
-        if (done && !*again)
-            done = storage->operations->commit(storage, error);
-        else
-            storage->operations->rollback(storage);
-    }
-    pthread_mutex_unlock(&slice->aggregator->write_mutex);
-    return done;
-}
-
-static void slice_finish(struct slice *slice)
-{
-    pm_damaged_finish(&slice->damaged);
-    pm_arena_destroy(slice->arena);
-    free(slice->samples);
-    free(slice->deltas);
-    pm_buffer_finish(&slice->encoded);
-}
-
-/* Folds the oldest rows of a part, up to *most bytes of them, or fewer where memory is short: then
- * *most is lowered. *bytes: how many were folded, 0 when nothing waits. */
-static bool fold_slice(struct pm_aggregator *aggregator, const char *game, unsigned part,
-                       size_t *most, uint64_t *bytes, struct pm_error *error)
-{
-    struct pm_storage *storage = aggregator->storage;
-    bool done = true, again = true, careful = false;
-    *bytes = 0;
-    while (done && again) {
-        struct slice slice = {.aggregator = aggregator,
-                              .game = game,
-                              .part = part,
-                              .careful = careful,
-                              .first_day = pm_ageing_first_day(pm_aggregator_today(aggregator),
-                                                               aggregator->retention_days),
-                              .arena = pm_arena_create(0)};
-        struct pm_error reason = {0};
-        again = false;
-        done = (slice.arena || pm_fail(&reason, PM_ERROR_MEMORY, "out of memory for samples")) &&
-               storage->operations->read_samples(storage, game, part, *most, visit_row, &slice,
-                                                 &reason);
-        pm_buffer_init(&slice.encoded, slice.rows > 1 ? aggregator->fold_bytes : ROW_DELTAS_CAP);
-        if (done && slice.rows > 0)
-            done = sum_all(&slice, &reason) && commit_all(&slice, &again, &reason);
-        if (done && !again) {
-            *bytes = slice.bytes;
-            pm_damaged_log(&slice.damaged, aggregator);
-        }
-        if (!done && reason.code == PM_ERROR_MEMORY && slice.rows > 1) {
-            *most = (size_t)(slice.bytes < *most ? slice.bytes : *most) / FEWER + 1;
-            done = again = true;
-        } else if (!done && reason.code == PM_ERROR_INPUT && !careful) {
-            done = again = careful = true;
-        } else if (!done && error) {
-            *error = reason;
-        }
-        slice_finish(&slice);
-    }
-    return done;
-}
 
 /* ---- parts ---- */
 
@@ -404,57 +59,78 @@ static void parts_finish(struct parts *all)
 
 /* As much as waited when it was listed: under load there is always more. part->bytes: what is left
  * of that. */
-static bool fold_part(struct pm_aggregator *aggregator, struct part *part, struct pm_error *error)
+static bool fold_part(struct pm_folding *folding, struct part *part, struct pm_error *error)
 {
+    const struct pm_fold_place place = {.world = folding->world,
+                                        .quarantine = folding->quarantine,
+                                        .sum_bytes = folding->sum_bytes,
+                                        .game = part->game,
+                                        .part = part->part};
     size_t most = SLICE;
     uint64_t bytes = 1;
     while (part->bytes > 0 && bytes > 0) {
-        if (!go_on(aggregator, error) ||
-            !fold_slice(aggregator, part->game, part->part, &most, &bytes, error))
+        if (!pm_world_may_go_on(folding->world, PM_FOLDING, error) ||
+            !pm_fold_slice(&place, &most, &bytes, error))
             return pm_fail_prefix(error, "folding \"%s\"", part->game);
         part->bytes -= bytes < part->bytes ? bytes : part->bytes;
         /* Another process may have folded what this one counted. */
-        uint64_t known = atomic_load(&aggregator->samples_bytes);
-        while (!atomic_compare_exchange_weak(&aggregator->samples_bytes, &known,
+        uint64_t known = atomic_load(&folding->waiting_bytes);
+        while (!atomic_compare_exchange_weak(&folding->waiting_bytes, &known,
                                              known > bytes ? known - bytes : 0)) {
         }
     }
     return true;
 }
 
-bool pm_aggregator_fold(struct pm_aggregator *aggregator, const char *game, struct pm_error *error)
+bool pm_fold(struct pm_folding *folding, const char *game, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = folding->world->storage;
     struct parts all = {0};
-    pthread_mutex_lock(&aggregator->fold_mutex);
+    pthread_mutex_lock(&folding->mutex);
     bool done = storage->operations->list_samples(storage, game, visit_part, &all, error);
     for (size_t i = 0; done && i < all.count; i++)
-        done = fold_part(aggregator, &all.parts[i], error);
-    pthread_mutex_unlock(&aggregator->fold_mutex);
+        done = fold_part(folding, &all.parts[i], error);
+    pthread_mutex_unlock(&folding->mutex);
     parts_finish(&all);
     return done;
 }
 
-bool pm_fold_init(struct pm_aggregator *aggregator, size_t fold_bytes, struct pm_error *error)
+void pm_folding_init(struct pm_folding *folding, struct pm_world *world,
+                     struct pm_quarantine *quarantine)
 {
-    struct pm_storage *storage = aggregator->storage;
+    *folding = (struct pm_folding){.world = world, .quarantine = quarantine, .sum_bytes = SUMS_CAP};
+    pthread_mutex_init(&folding->mutex, NULL);
+}
+
+void pm_folding_finish(struct pm_folding *folding)
+{
+    pthread_mutex_destroy(&folding->mutex);
+}
+
+bool pm_folding_count(struct pm_folding *folding, struct pm_error *error)
+{
+    struct pm_storage *storage = folding->world->storage;
     struct parts all = {0};
     const bool done = storage->operations->list_samples(storage, NULL, visit_part, &all, error);
-    atomic_store(&aggregator->samples_bytes, all.bytes);
-    aggregator->fold_bytes = fold_bytes ? fold_bytes : DELTAS_CAP;
+    atomic_store(&folding->waiting_bytes, all.bytes);
     parts_finish(&all);
     return done;
+}
+
+void pm_folding_add(struct pm_folding *folding, uint64_t bytes)
+{
+    atomic_fetch_add(&folding->waiting_bytes, bytes);
 }
 
 /* ---- limits ---- */
 
-static uint64_t limit_of(struct pm_aggregator *aggregator)
+static uint64_t limit_of(struct pm_folding *folding)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = folding->world->storage;
     uint64_t bytes;
-    if (aggregator->samples_limit > 0)
-        return aggregator->samples_limit;
-    if (atomic_load(&aggregator->samples_bytes) <= WAITING_LEAST ||
+    if (folding->limit_bytes > 0)
+        return folding->limit_bytes;
+    if (atomic_load(&folding->waiting_bytes) <= WAITING_LEAST ||
         !storage->operations->read_bytes(storage, &bytes, NULL) ||
         bytes / WAITING_SHARE < WAITING_LEAST)
         return WAITING_LEAST;
@@ -474,24 +150,24 @@ static bool is_of_part(const struct pm_error *error)
 }
 
 /* Remembers what cannot be folded, so that the other games' uploads do not wait for it. */
-static void note_stuck(struct pm_aggregator *aggregator, uint32_t parts, uint64_t bytes,
+static void note_stuck(struct pm_folding *folding, uint32_t parts, uint64_t bytes,
                        const struct pm_error *reason)
 {
-    if (parts > 0 && parts != aggregator->stuck_parts)
-        pm_log_error(aggregator->log,
+    if (parts > 0 && parts != folding->stuck_parts)
+        pm_log_error(folding->world->log,
                      "%" PRIu64 " bytes of uploads cannot be brought into the statistics: %s. They "
                      "stay, and are tried again; other games go on",
                      bytes, reason->message);
-    else if (parts == 0 && aggregator->stuck_parts > 0)
-        pm_log_info(aggregator->log, "all uploads are brought into the statistics again");
-    aggregator->stuck_parts = parts;
-    atomic_store(&aggregator->stuck_bytes, bytes);
+    else if (parts == 0 && folding->stuck_parts > 0)
+        pm_log_info(folding->world->log, "all uploads are brought into the statistics again");
+    folding->stuck_parts = parts;
+    atomic_store(&folding->stuck_bytes, bytes);
 }
 
-/* Folds until no more than this waits, beside what cannot be folded; under fold_mutex. */
-static bool fold_down_to(struct pm_aggregator *aggregator, uint64_t most, struct pm_error *error)
+/* Folds until no more than this waits, beside what cannot be folded; under the mutex. */
+static bool fold_down_to(struct pm_folding *folding, uint64_t most, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = folding->world->storage;
     struct parts all = {0};
     struct pm_error reason = {0}, last = {0};
     uint32_t stuck = 0;
@@ -501,11 +177,11 @@ static bool fold_down_to(struct pm_aggregator *aggregator, uint64_t most, struct
         qsort(all.parts, all.count, sizeof(*all.parts), compare_parts);
     /* What this process counted may have been folded by another. */
     if (done)
-        atomic_store(&aggregator->samples_bytes, all.bytes);
+        atomic_store(&folding->waiting_bytes, all.bytes);
     for (size_t i = 0; done && i < all.count; i++) {
-        if (atomic_load(&aggregator->samples_bytes) <= most + stuck_bytes)
+        if (atomic_load(&folding->waiting_bytes) <= most + stuck_bytes)
             break;
-        if (fold_part(aggregator, &all.parts[i], &reason))
+        if (fold_part(folding, &all.parts[i], &reason))
             continue;
         done = is_of_part(&reason);
         stuck++;
@@ -513,7 +189,7 @@ static bool fold_down_to(struct pm_aggregator *aggregator, uint64_t most, struct
         last = reason;
     }
     if (done)
-        note_stuck(aggregator, stuck, stuck_bytes, &last);
+        note_stuck(folding, stuck, stuck_bytes, &last);
     else if (error && reason.code != PM_OK)
         *error = reason;
     parts_finish(&all);
@@ -521,37 +197,37 @@ static bool fold_down_to(struct pm_aggregator *aggregator, uint64_t most, struct
 }
 
 /* That wait and can be folded, as far as is known. */
-static uint64_t waiting(struct pm_aggregator *aggregator)
+static uint64_t waiting(struct pm_folding *folding)
 {
-    const uint64_t all = atomic_load(&aggregator->samples_bytes);
-    const uint64_t stuck = atomic_load(&aggregator->stuck_bytes);
+    const uint64_t all = atomic_load(&folding->waiting_bytes);
+    const uint64_t stuck = atomic_load(&folding->stuck_bytes);
     return all > stuck ? all - stuck : 0;
 }
 
-bool pm_fold_make_room(struct pm_aggregator *aggregator, struct pm_error *error)
+bool pm_fold_make_room(struct pm_folding *folding, struct pm_error *error)
 {
-    const uint64_t most = 2 * limit_of(aggregator);
+    const uint64_t most = 2 * limit_of(folding);
     bool done = true;
     /* Whoever folds already makes room, soon, though it goes on for long. */
-    while (done && waiting(aggregator) > most && !atomic_load(&aggregator->interrupted)) {
-        if (pthread_mutex_trylock(&aggregator->fold_mutex) != 0) {
+    while (done && waiting(folding) > most && !pm_world_is_interrupted(folding->world)) {
+        if (pthread_mutex_trylock(&folding->mutex) != 0) {
             nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
             continue;
         }
-        done = fold_down_to(aggregator, most, error);
-        pthread_mutex_unlock(&aggregator->fold_mutex);
+        done = fold_down_to(folding, most, error);
+        pthread_mutex_unlock(&folding->mutex);
     }
     /* Who stops takes what it accepted, however much waits then. */
-    return done || atomic_load(&aggregator->interrupted);
+    return done || pm_world_is_interrupted(folding->world);
 }
 
-bool pm_aggregator_fold_some(struct pm_aggregator *aggregator, struct pm_error *error)
+bool pm_fold_some(struct pm_folding *folding, struct pm_error *error)
 {
-    const uint64_t may = limit_of(aggregator);
-    if (waiting(aggregator) <= may)
+    const uint64_t may = limit_of(folding);
+    if (waiting(folding) <= may)
         return true;
-    pthread_mutex_lock(&aggregator->fold_mutex);
-    const bool done = fold_down_to(aggregator, may / 4 * 3, error);
-    pthread_mutex_unlock(&aggregator->fold_mutex);
+    pthread_mutex_lock(&folding->mutex);
+    const bool done = fold_down_to(folding, may / 4 * 3, error);
+    pthread_mutex_unlock(&folding->mutex);
     return done;
 }

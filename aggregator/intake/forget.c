@@ -1,15 +1,13 @@
-/*
- * Forgetting a shader while it waits: its samples are taken out of the rows. Whoever else read
- * these rows, to fold them, finds them deleted when it writes, and begins again (fold.c).
- */
-#include "aggregator/aggregator_private.h"
+#include "aggregator/intake/forget.h"
+
 #include "aggregator/intake/damaged.h"
+#include "aggregator/intake/samples.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct forget {
-    struct pm_aggregator *aggregator;
+    struct pm_storage *storage;
     const struct pm_shader_key *key;
     struct pm_arena *arena; /* scenes' names */
     uint64_t last_row;
@@ -37,7 +35,7 @@ static bool keep(struct forget *forget, const struct pm_sample *sample, struct p
 static bool rewrite(void *user, const struct pm_storage_samples *row, struct pm_error *error)
 {
     struct forget *forget = user;
-    struct pm_storage *storage = forget->aggregator->storage;
+    struct pm_storage *storage = forget->storage;
     struct pm_storage_samples rewritten = *row;
     struct pm_sample_reader reader;
     bool end = false;
@@ -60,14 +58,13 @@ static bool rewrite(void *user, const struct pm_storage_samples *row, struct pm_
     return rewritten.size == 0 || storage->operations->add_samples(storage, &rewritten, error);
 }
 
-bool pm_fold_forget(struct pm_aggregator *aggregator, const char *game,
-                    const struct pm_shader_key *key, struct pm_error *error)
+bool pm_samples_forget(struct pm_storage *storage, const char *game,
+                       const struct pm_shader_key *key, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
     const unsigned parts[] = {pm_sample_part(key), PM_SAMPLE_MIXED};
     bool done = true;
     for (size_t i = 0; done && i < sizeof(parts) / sizeof(*parts); i++) {
-        struct forget forget = {.aggregator = aggregator, .key = key, .arena = pm_arena_create(0)};
+        struct forget forget = {.storage = storage, .key = key, .arena = pm_arena_create(0)};
         uint64_t deleted;
         pm_buffer_init(&forget.left, (size_t)1 << 30);
         /* What is added is behind what is read, and not seen by it: it is not committed. */

@@ -1,5 +1,7 @@
-/* Taking a profile in, as far as it can be done without the storage: by any thread. */
-#include "aggregator/aggregator_private.h"
+#include "aggregator/intake/prepare.h"
+
+#include "aggregator/statistics/statistics.h"
+#include "aggregator/storage/fail.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,13 +11,6 @@
  * everyone else memory. */
 #define PROFILE_SPACE ((uint64_t)1 << 22)
 #define SAMPLES_CAP ((size_t)1 << 30) /* bytes; far above what a profile's limits let through */
-
-bool pm_ingest_fail_shader(struct pm_error *error, const struct pm_shader_key *key)
-{
-    char text[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(key, text);
-    return pm_fail_prefix(error, "shader %s", text);
-}
 
 static int compare_shaders(const void *a, const void *b)
 {
@@ -44,12 +39,12 @@ static bool check_repeats(const struct pm_profile *profile, struct pm_error *err
         const struct pm_shader_profile *before = sorted[i - 1], *now = sorted[i];
         if (compare_shaders(&sorted[i - 1], &sorted[i]) == 0) {
             pm_fail(error, PM_ERROR_INPUT, "key: is there twice");
-            done = pm_ingest_fail_shader(error, &now->key);
+            done = pm_fail_shader(error, &now->key);
         } else if (pm_shader_key_equal(&before->key, &now->key) && before->kind == now->kind &&
                    before->space != now->space) {
             pm_fail(error, PM_ERROR_INPUT, "space: %" PRIu32 " and %" PRIu32 " in one profile",
                     before->space, now->space);
-            done = pm_ingest_fail_shader(error, &now->key);
+            done = pm_fail_shader(error, &now->key);
         }
     }
     free(sorted);
@@ -64,7 +59,7 @@ static bool check_profile(const struct pm_profile *profile, struct pm_error *err
         return pm_fail(error, PM_ERROR_INPUT, "game: is empty");
     for (size_t i = 0; i < profile->shader_count; i++) {
         if (!pm_statistics_check_profile(&profile->shaders[i], error))
-            return pm_ingest_fail_shader(error, &profile->shaders[i].key);
+            return pm_fail_shader(error, &profile->shaders[i].key);
         space += profile->shaders[i].space;
     }
     if (space > PROFILE_SPACE)
@@ -73,12 +68,12 @@ static bool check_profile(const struct pm_profile *profile, struct pm_error *err
     return check_repeats(profile, error);
 }
 
-struct pm_prepared *pm_aggregator_prepare(struct pm_aggregator *aggregator,
-                                          const struct pm_profile *profile, struct pm_error *error)
+struct pm_prepared *pm_ingest_prepare(struct pm_quarantine *quarantine,
+                                      const struct pm_profile *profile, struct pm_error *error)
 {
     if (!check_profile(profile, error)) {
         if (error->code == PM_ERROR_INPUT || error->code == PM_ERROR_UNSUPPORTED)
-            pm_quarantine_add_profile(aggregator, profile, error->message);
+            pm_quarantine_add_profile(quarantine, profile, error->message);
         return NULL;
     }
     struct pm_prepared *prepared = calloc(1, sizeof(*prepared));

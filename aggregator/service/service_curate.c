@@ -127,8 +127,8 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
          * ones. */
         game->curated = game->uploads;
         const int64_t before = pm_now();
-        const bool done =
-            pm_models_curate(&service->models, service->aggregator, game->name, &error);
+        const bool done = pm_models_curate(
+            &service->models, pm_aggregator_curator(service->aggregator), game->name, &error);
         if (!done && is_stopping(service))
             return; /* it was interrupted */
         if (!done) {

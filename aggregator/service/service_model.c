@@ -182,7 +182,7 @@ static bool keep(struct pm_models *models, struct pm_summary *summary, struct pm
     return done;
 }
 
-bool pm_models_curate(struct pm_models *models, struct pm_aggregator *aggregator, const char *game,
+bool pm_models_curate(struct pm_models *models, struct pm_curator *curator, const char *game,
                       struct pm_error *error)
 {
     struct pm_summary *summary, *previous = NULL;
@@ -192,7 +192,7 @@ bool pm_models_curate(struct pm_models *models, struct pm_aggregator *aggregator
     if (found)
         previous = pm_summary_take(models->models[at].summary);
     pthread_mutex_unlock(&models->mutex);
-    const bool done = pm_summary_curate(aggregator, game, previous, &summary, error);
+    const bool done = pm_summary_curate(curator, game, previous, &summary, error);
     pm_summary_drop(previous);
     return done && keep(models, summary, error);
 }

@@ -46,7 +46,7 @@ struct pm_models_totals pm_models_totals(struct pm_models *models);
 void pm_models_begin(struct pm_models *models);
 bool pm_models_is_wanted(const struct pm_models *models, const char *game);
 /* Curates and publishes a game, and keeps its summary. */
-bool pm_models_curate(struct pm_models *models, struct pm_aggregator *aggregator, const char *game,
+bool pm_models_curate(struct pm_models *models, struct pm_curator *curator, const char *game,
                       struct pm_error *error);
 /* Forgets the games that are not known. */
 void pm_models_retain(struct pm_models *models, bool (*known)(const void *user, const char *game),

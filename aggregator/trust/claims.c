@@ -1,6 +1,5 @@
 #include "aggregator/trust/claims.h"
 
-#include "aggregator/aggregator_private.h"
 #include "aggregator/statistics/ageing.h"
 #include "base/random.h"
 #include <blake2.h>
@@ -12,16 +11,26 @@
 /* Claims with as many marks as are counted. A small cache: an entry that another one displaces is
  * found again in the storage. */
 struct pm_claims {
+    struct pm_world *world;
+    struct pm_sources *sources;
+    uint32_t min_tokens;
+    uint32_t epoch; /* the one that runs */
     uint64_t secret[2];
     uint64_t *full; /* REMEMBERED of them; NULL: none yet */
 };
 
-struct pm_claims *pm_claims_create(void)
+struct pm_claims *pm_claims_create(struct pm_world *world, struct pm_sources *sources,
+                                   uint32_t min_tokens)
 {
     struct pm_claims *claims = calloc(1, sizeof(*claims));
     if (claims && !pm_random_system(claims->secret, sizeof(claims->secret))) {
         free(claims);
         return NULL;
+    }
+    if (claims) {
+        claims->world = world;
+        claims->sources = sources;
+        claims->min_tokens = min_tokens;
     }
     return claims;
 }
@@ -37,6 +46,14 @@ void pm_claims_forget(struct pm_claims *claims)
 {
     free(claims->full);
     claims->full = NULL;
+}
+
+bool pm_claims_begin_epoch(struct pm_claims *claims, uint32_t day, struct pm_error *error)
+{
+    if (claims->epoch != day)
+        pm_claims_forget(claims);
+    claims->epoch = day;
+    return pm_sources_begin(claims->sources, day, error);
 }
 
 /* Where the claim is remembered. Of pages that are never written the system gives no memory. NULL:
@@ -161,19 +178,19 @@ static bool is_marked(const struct found *found, const uint8_t mark[static PM_MA
     return false;
 }
 
-static bool stands(const struct pm_aggregator *aggregator, const struct pm_storage_claim *claim,
+static bool stands(const struct pm_claims *claims, const struct pm_storage_claim *claim,
                    uint32_t today)
 {
-    return claim->tokens >= aggregator->min_tokens &&
-           claim->day >= pm_ageing_first_day(today, aggregator->retention_days);
+    return claim->tokens >= claims->min_tokens &&
+           claim->day >= pm_ageing_first_day(today, claims->world->retention_days);
 }
 
 /* Does the claim that is known stand? One that nobody made does not. */
-static bool known_stands(const struct pm_aggregator *aggregator, const struct found *found,
-                         uint32_t known, uint32_t today)
+static bool known_stands(const struct pm_claims *claims, const struct found *found, uint32_t known,
+                         uint32_t today)
 {
     for (size_t i = 0; i < found->count; i++) {
-        if (found->all[i].space == known && stands(aggregator, &found->all[i], today))
+        if (found->all[i].space == known && stands(claims, &found->all[i], today))
             return true;
     }
     return false;
@@ -181,7 +198,7 @@ static bool known_stands(const struct pm_aggregator *aggregator, const struct fo
 
 /* The claim of this space, a new one if need be: then *instead is the space of the one whose place
  * it takes, or 0. NULL: there is no place. */
-static struct pm_storage_claim *place(const struct pm_aggregator *aggregator, struct found *found,
+static struct pm_storage_claim *place(const struct pm_claims *claims, struct found *found,
                                       const struct pm_shader_profile *shader,
                                       const uint8_t scope[static PM_SCOPE_BYTES], uint32_t today,
                                       uint32_t *instead)
@@ -195,7 +212,7 @@ static struct pm_storage_claim *place(const struct pm_aggregator *aggregator, st
     if (found->count < PM_CLAIMS_OF_SHADER)
         claim = &found->all[found->count++];
     for (size_t i = 0; !claim && i < found->count; i++) {
-        if (found->all[i].marks_day != today && !stands(aggregator, &found->all[i], today)) {
+        if (found->all[i].marks_day != today && !stands(claims, &found->all[i], today)) {
             claim = &found->all[i];
             *instead = claim->space;
         }
@@ -212,7 +229,7 @@ static struct pm_storage_claim *place(const struct pm_aggregator *aggregator, st
 }
 
 /* false: there are as many marks as are counted. */
-static bool add_mark(const struct pm_aggregator *aggregator, struct found *found,
+static bool add_mark(const struct pm_claims *claims, struct found *found,
                      struct pm_storage_claim *claim, const uint8_t mark[static PM_MARK_BYTES],
                      uint32_t today)
 {
@@ -225,7 +242,7 @@ static bool add_mark(const struct pm_aggregator *aggregator, struct found *found
     claim->marks_day = today;
     const uint32_t tokens = (uint32_t)(claim->marks_size / PM_MARK_BYTES);
     if (tokens >= claim->tokens ||
-        claim->day < pm_ageing_first_day(today, aggregator->retention_days)) {
+        claim->day < pm_ageing_first_day(today, claims->world->retention_days)) {
         claim->tokens = tokens;
         claim->day = today;
     }
@@ -234,11 +251,11 @@ static bool add_mark(const struct pm_aggregator *aggregator, struct found *found
 
 /* Adds the source to the subject's claims, as they are in the storage. *claim: the one it makes;
  * NULL: it is not counted. */
-static bool add(struct pm_aggregator *aggregator, const struct subject *subject,
+static bool add(struct pm_claims *claims, const struct subject *subject,
                 const struct pm_ingest_source *source, uint32_t today, struct found *found,
                 struct pm_storage_claim **claim, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = claims->world->storage;
     const struct pm_shader_profile *shader = subject->shader;
     uint8_t mark[PM_MARK_BYTES], scope[PM_SCOPE_BYTES];
     uint32_t instead;
@@ -246,11 +263,11 @@ static bool add(struct pm_aggregator *aggregator, const struct subject *subject,
     if (!storage->operations->find_claims(storage, subject->game, &shader->key, shader->kind, scope,
                                           visit, found, error))
         return false;
-    pm_sources_mark(aggregator->sources, source, subject->game, &shader->key, shader->kind, scope,
+    pm_sources_mark(claims->sources, source, subject->game, &shader->key, shader->kind, scope,
                     mark);
     const bool marked = is_marked(found, mark, today);
-    *claim = place(aggregator, found, shader, scope, today, &instead);
-    if (!*claim || marked || !add_mark(aggregator, found, *claim, mark, today))
+    *claim = place(claims, found, shader, scope, today, &instead);
+    if (!*claim || marked || !add_mark(claims, found, *claim, mark, today))
         return true;
     return storage->operations->put_claim(storage, subject->game, *claim, instead, error);
 }
@@ -271,29 +288,26 @@ struct verdict {
 };
 
 /* known: as for pm_claims_note. */
-static bool note(struct pm_aggregator *aggregator, const struct subject *subject,
+static bool note(struct pm_claims *claims, const struct subject *subject,
                  const struct pm_ingest_source *source, uint32_t today, uint32_t known,
                  struct verdict *verdict, struct pm_error *error)
 {
     const bool agrees = known == 0 || known == subject->shader->space;
-    struct found found = {.room = (size_t)aggregator->min_tokens * PM_MARK_BYTES};
+    struct found found = {.room = (size_t)claims->min_tokens * PM_MARK_BYTES};
     struct pm_storage_claim *claim = NULL;
-    *verdict =
-        (struct verdict){.stands = agrees && is_full(aggregator->claims, subject), .day = today};
+    *verdict = (struct verdict){.stands = agrees && is_full(claims, subject), .day = today};
     if (verdict->stands)
         return true;
     found.marks = malloc(PM_CLAIMS_OF_SHADER * found.room);
     if (!found.marks)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u tokens",
-                       aggregator->min_tokens);
-    const bool done = add(aggregator, subject, source, today, &found, &claim, error);
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u tokens", claims->min_tokens);
+    const bool done = add(claims, subject, source, today, &found, &claim, error);
     if (done && claim) {
-        const uint64_t number = number_of(aggregator->claims, subject);
-        uint64_t *remembered = place_of(aggregator->claims, number);
-        verdict->stands = stands(aggregator, claim, today);
+        const uint64_t number = number_of(claims, subject);
+        uint64_t *remembered = place_of(claims, number);
+        verdict->stands = stands(claims, claim, today);
         verdict->day = claim->day;
-        verdict->wins =
-            !agrees && verdict->stands && !known_stands(aggregator, &found, known, today);
+        verdict->wins = !agrees && verdict->stands && !known_stands(claims, &found, known, today);
         if (remembered && claim->marks_day == today && claim->marks_size == found.room)
             *remembered = number;
     }
@@ -301,7 +315,7 @@ static bool note(struct pm_aggregator *aggregator, const struct subject *subject
     return done;
 }
 
-bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const char *scene,
+bool pm_claims_note(struct pm_claims *claims, const char *game, const char *scene,
                     const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
                     uint32_t today, uint32_t known, bool *wins, struct pm_error *error)
 {
@@ -312,42 +326,40 @@ bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const ch
     struct verdict verdict;
     *wins = false;
     /* Those of the narrowest scope have claimed for the wider ones, too. */
-    if (aggregator->min_tokens <= 1 ||
-        (agrees && is_full(aggregator->claims, has_scene ? &one_scene : &all_scenes)))
+    if (claims->min_tokens <= 1 ||
+        (agrees && is_full(claims, has_scene ? &one_scene : &all_scenes)))
         return true;
-    if (!note(aggregator, &points, source, today, known, &verdict, error))
+    if (!note(claims, &points, source, today, known, &verdict, error))
         return false;
     *wins = verdict.wins;
-    return !agrees ||
-           (note(aggregator, &all_scenes, source, today, 0, &verdict, error) &&
-            (!has_scene || note(aggregator, &one_scene, source, today, 0, &verdict, error)));
+    return !agrees || (note(claims, &all_scenes, source, today, 0, &verdict, error) &&
+                       (!has_scene || note(claims, &one_scene, source, today, 0, &verdict, error)));
 }
 
 /* A claim of which nothing is known before, and that no other one contradicts. */
-static bool note_alone(struct pm_aggregator *aggregator, const struct subject *subject,
+static bool note_alone(struct pm_claims *claims, const struct subject *subject,
                        const struct pm_ingest_source *source, uint32_t today,
                        struct verdict *verdict, struct pm_error *error)
 {
-    *verdict = (struct verdict){.stands = true, .day = today};
-    return aggregator->min_tokens <= 1 ||
-           note(aggregator, subject, source, today, 0, verdict, error);
+    *verdict = (struct verdict){.stands = claims->min_tokens <= 1, .day = today};
+    return !source || verdict->stands || note(claims, subject, source, today, 0, verdict, error);
 }
 
-bool pm_claims_note_original(struct pm_aggregator *aggregator, const char *game,
+bool pm_claims_note_original(struct pm_claims *claims, const char *game,
                              const struct pm_shader_profile *shader,
                              const struct pm_ingest_source *source, uint32_t today, bool *stands,
                              uint32_t *day, struct pm_error *error)
 {
     const struct subject subject = {game, shader, NULL, true};
     struct verdict verdict;
-    if (!note_alone(aggregator, &subject, source, today, &verdict, error))
+    if (!note_alone(claims, &subject, source, today, &verdict, error))
         return false;
     *stands = verdict.stands;
     *day = verdict.day;
     return true;
 }
 
-bool pm_claims_note_scene(struct pm_aggregator *aggregator, const char *game, const char *scene,
+bool pm_claims_note_scene(struct pm_claims *claims, const char *game, const char *scene,
                           const struct pm_ingest_source *source, uint32_t today, bool *stands,
                           struct pm_error *error)
 {
@@ -355,7 +367,7 @@ bool pm_claims_note_scene(struct pm_aggregator *aggregator, const char *game, co
     static const struct pm_shader_profile none = {.kind = (enum pm_kind)0, .space = 1};
     const struct subject subject = {game, &none, scene, false};
     struct verdict verdict;
-    if (!note_alone(aggregator, &subject, source, today, &verdict, error))
+    if (!note_alone(claims, &subject, source, today, &verdict, error))
         return false;
     *stands = verdict.stands;
     return true;

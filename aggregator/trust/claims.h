@@ -20,23 +20,30 @@
  * its own, too. And whoever names a scene claims that the game has it: what fewer name is kept as
  * of no scene, so that invented names take no true one's place.
  *
- * Thread safety: one thread at a time (the aggregator's write mutex).
+ * Thread safety: one thread at a time (the world's write mutex).
  */
 #pragma once
 
+#include "aggregator/storage/world.h"
 #include "aggregator/trust/sources.h"
 
 /* Claims of one shader and scope that are kept. A token makes one an epoch, so it takes as many
  * lying tokens to keep a true one out; those of earlier epochs that do not stand make room. */
 #define PM_CLAIMS_OF_SHADER 8
 
-struct pm_claims; /* what need not be asked of the storage again, in this epoch */
+/* What claims are judged by, and what need not be asked of the storage again, in this epoch. */
+struct pm_claims;
 
-/* NULL: out of memory. */
-struct pm_claims *pm_claims_create(void);
+/* min_tokens: distinct tokens that a claim needs; 0 and 1: none. world and sources stay the
+ * caller's and live longer. NULL: out of memory. */
+struct pm_claims *pm_claims_create(struct pm_world *world, struct pm_sources *sources,
+                                   uint32_t min_tokens);
 void pm_claims_destroy(struct pm_claims *claims);
 /* Forgets what it knows: after another writer of the storage, or an epoch, may have changed it. */
 void pm_claims_forget(struct pm_claims *claims);
+/* Makes the day the running epoch, if it is not yet: for claims and sources. false: as
+ * pm_sources_begin. */
+bool pm_claims_begin_epoch(struct pm_claims *claims, uint32_t day, struct pm_error *error);
 
 /* Of the profiles in an environment, without flags (plain) or with some, of one scene ("": of all).
  */
@@ -46,20 +53,21 @@ void pm_claims_scope(const struct pm_environment *environment, bool plain, const
 /* Notes that the source sent a profile of the shader and scene in the epoch `today`. *wins: its
  * number of points is not `known` (0: none is), and is the right one all the same. Of one that is
  * neither known nor wins, only the claim of its number is noted. */
-bool pm_claims_note(struct pm_aggregator *aggregator, const char *game, const char *scene,
+bool pm_claims_note(struct pm_claims *claims, const char *game, const char *scene,
                     const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
                     uint32_t today, uint32_t known, bool *wins, struct pm_error *error);
 
 /* Notes that the source sent a timing profile, of a shader that it says was specialized from
  * shader->original. *stands: min_tokens distinct tokens have said so, in one epoch of the
- * retention; *day: the last such epoch. */
-bool pm_claims_note_original(struct pm_aggregator *aggregator, const char *game,
+ * retention; *day: the last such epoch. source NULL: nobody vouches, so it stands only where no
+ * token has to. */
+bool pm_claims_note_original(struct pm_claims *claims, const char *game,
                              const struct pm_shader_profile *shader,
                              const struct pm_ingest_source *source, uint32_t today, bool *stands,
                              uint32_t *day, struct pm_error *error);
 
 /* Notes that the source named a scene of the game in the epoch `today`. *stands: min_tokens
- * distinct tokens have, in one epoch of the retention. */
-bool pm_claims_note_scene(struct pm_aggregator *aggregator, const char *game, const char *scene,
+ * distinct tokens have, in one epoch of the retention. source NULL: as for an original. */
+bool pm_claims_note_scene(struct pm_claims *claims, const char *game, const char *scene,
                           const struct pm_ingest_source *source, uint32_t today, bool *stands,
                           struct pm_error *error);

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "aggregator/storage/storage.h"
-#include "aggregator/trust/sources.h"
+#include "aggregator/trust/claims.h"
 
 struct pm_original {
     struct pm_shader_key key, original;
@@ -36,7 +36,7 @@ struct pm_shader_key pm_originals_find(const struct pm_originals *originals,
                                        const struct pm_shader_key *key);
 
 /* Notes what a profile says, if it says something. source NULL: nobody vouches for it. */
-bool pm_originals_note(struct pm_aggregator *aggregator, const char *game,
+bool pm_originals_note(struct pm_claims *claims, struct pm_storage *storage, const char *game,
                        const struct pm_shader_profile *shader,
                        const struct pm_ingest_source *source, uint32_t today,
                        struct pm_error *error);

@@ -1,8 +1,4 @@
-/*
- * Uploads that cannot be. They wait in memory until the next upkeep writes them: whoever sends
- * nothing but such uploads must not make the service write.
- */
-#include "aggregator/aggregator_private.h"
+#include "aggregator/trust/quarantine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +8,13 @@
 #define STORED_BYTES ((uint64_t)16 << 20) /* of bodies */
 #define SECONDS_AN_HOUR 3600
 
-static int64_t hour_of(const struct pm_aggregator *aggregator)
+static int64_t hour_of(const struct pm_quarantine *quarantine)
 {
-    const int64_t now = pm_aggregator_now(aggregator);
+    const int64_t now = pm_world_now(quarantine->world);
     return now - now % SECONDS_AN_HOUR;
 }
 
-static void forget(struct pm_waiting_entry *entry)
+static void forget(struct pm_quarantine_entry *entry)
 {
     free(entry->game);
     free(entry->reason);
@@ -26,16 +22,22 @@ static void forget(struct pm_waiting_entry *entry)
     memset(entry, 0, sizeof(*entry));
 }
 
-void pm_quarantine_finish(struct pm_waiting *waiting)
+void pm_quarantine_init(struct pm_quarantine *quarantine, struct pm_world *world)
 {
-    for (size_t i = 0; i < waiting->count; i++)
-        forget(&waiting->entries[i]);
-    waiting->count = 0;
-    pthread_mutex_destroy(&waiting->mutex);
+    *quarantine = (struct pm_quarantine){.world = world};
+    pthread_mutex_init(&quarantine->mutex, NULL);
+}
+
+void pm_quarantine_finish(struct pm_quarantine *quarantine)
+{
+    for (size_t i = 0; i < quarantine->count; i++)
+        forget(&quarantine->entries[i]);
+    quarantine->count = 0;
+    pthread_mutex_destroy(&quarantine->mutex);
 }
 
 /* A client that sends the same again and again is one entry. */
-static bool is_waiting(const struct pm_waiting *waiting, const char *game, const char *reason)
+static bool is_waiting(const struct pm_quarantine *waiting, const char *game, const char *reason)
 {
     for (size_t i = 0; i < waiting->count; i++) {
         if (strcmp(waiting->entries[i].game, game) == 0 &&
@@ -45,12 +47,11 @@ static bool is_waiting(const struct pm_waiting *waiting, const char *game, const
     return false;
 }
 
-void pm_aggregator_quarantine_add(struct pm_aggregator *aggregator, const char *game,
-                                  const char *reason, const void *body, size_t body_size)
+void pm_quarantine_add(struct pm_quarantine *waiting, const char *game, const char *reason,
+                       const void *body, size_t body_size)
 {
-    struct pm_waiting *waiting = &aggregator->waiting;
-    struct pm_waiting_entry entry = {
-        .time = hour_of(aggregator), .game = strdup(game), .reason = strdup(reason)};
+    struct pm_quarantine_entry entry = {
+        .time = hour_of(waiting), .game = strdup(game), .reason = strdup(reason)};
     if (body && body_size > 0 && body_size <= BODY_BYTES && (entry.body = malloc(body_size))) {
         memcpy(entry.body, body, body_size);
         entry.body_size = body_size;
@@ -59,10 +60,10 @@ void pm_aggregator_quarantine_add(struct pm_aggregator *aggregator, const char *
     if (!entry.game || !entry.reason || is_waiting(waiting, game, reason)) {
         forget(&entry);
     } else {
-        if (waiting->count == PM_WAITING) {
+        if (waiting->count == PM_QUARANTINE_WAITING) {
             forget(&waiting->entries[0]);
             memmove(waiting->entries, waiting->entries + 1,
-                    (PM_WAITING - 1) * sizeof(*waiting->entries));
+                    (PM_QUARANTINE_WAITING - 1) * sizeof(*waiting->entries));
             waiting->count--;
         }
         waiting->entries[waiting->count++] = entry;
@@ -70,7 +71,7 @@ void pm_aggregator_quarantine_add(struct pm_aggregator *aggregator, const char *
     pthread_mutex_unlock(&waiting->mutex);
 }
 
-void pm_quarantine_add_profile(struct pm_aggregator *aggregator, const struct pm_profile *profile,
+void pm_quarantine_add_profile(struct pm_quarantine *quarantine, const struct pm_profile *profile,
                                const char *reason)
 {
     struct pm_profile nameless = *profile;
@@ -81,12 +82,12 @@ void pm_quarantine_add_profile(struct pm_aggregator *aggregator, const struct pm
     if (!pm_profile_encode(&nameless, &encoded, NULL) ||
         !pm_compress(encoded.data, encoded.size, &body, NULL))
         body.size = 0;
-    pm_aggregator_quarantine_add(aggregator, profile->game, reason, body.data, body.size);
+    pm_quarantine_add(quarantine, profile->game, reason, body.data, body.size);
     pm_buffer_finish(&body);
     pm_buffer_finish(&encoded);
 }
 
-static bool write_entries(struct pm_storage *storage, const struct pm_waiting_entry *entries,
+static bool write_entries(struct pm_storage *storage, const struct pm_quarantine_entry *entries,
                           size_t count, struct pm_error *error)
 {
     bool done = storage->operations->begin(storage, error);
@@ -106,10 +107,12 @@ static bool write_entries(struct pm_storage *storage, const struct pm_waiting_en
 
 /* Puts back what could not be written, before what came since; the oldest go where there is no
  * room. */
-static void put_back(struct pm_waiting *waiting, struct pm_waiting_entry *entries, size_t count)
+static void put_back(struct pm_quarantine *waiting, struct pm_quarantine_entry *entries,
+                     size_t count)
 {
     pthread_mutex_lock(&waiting->mutex);
-    const size_t room = PM_WAITING - waiting->count, lost = count > room ? count - room : 0;
+    const size_t room = PM_QUARANTINE_WAITING - waiting->count,
+                 lost = count > room ? count - room : 0;
     memmove(waiting->entries + (count - lost), waiting->entries,
             waiting->count * sizeof(*waiting->entries));
     memcpy(waiting->entries, entries + lost, (count - lost) * sizeof(*entries));
@@ -119,10 +122,9 @@ static void put_back(struct pm_waiting *waiting, struct pm_waiting_entry *entrie
         forget(&entries[i]);
 }
 
-bool pm_quarantine_write(struct pm_aggregator *aggregator, struct pm_error *error)
+bool pm_quarantine_write(struct pm_quarantine *waiting, struct pm_error *error)
 {
-    struct pm_waiting *waiting = &aggregator->waiting;
-    struct pm_waiting_entry entries[PM_WAITING];
+    struct pm_quarantine_entry entries[PM_QUARANTINE_WAITING];
     /* Whoever refuses an upload meanwhile does not wait for the disk. */
     pthread_mutex_lock(&waiting->mutex);
     const size_t count = waiting->count;
@@ -131,7 +133,7 @@ bool pm_quarantine_write(struct pm_aggregator *aggregator, struct pm_error *erro
     pthread_mutex_unlock(&waiting->mutex);
     if (count == 0)
         return true;
-    if (!write_entries(aggregator->storage, entries, count, error)) {
+    if (!write_entries(waiting->world->storage, entries, count, error)) {
         put_back(waiting, entries, count);
         return false;
     }
@@ -140,16 +142,16 @@ bool pm_quarantine_write(struct pm_aggregator *aggregator, struct pm_error *erro
     return true;
 }
 
-bool pm_quarantine_set_aside(struct pm_aggregator *aggregator, const char *game, const char *reason,
+bool pm_quarantine_set_aside(struct pm_quarantine *quarantine, const char *game, const char *reason,
                              const void *data, size_t size, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
+    struct pm_storage *storage = quarantine->world->storage;
     struct pm_buffer body;
     pm_buffer_init(&body, STORED_BYTES);
     /* What is too large leaves its reason. */
     if (!pm_compress(data, size, &body, NULL))
         body.size = 0;
-    const struct pm_quarantined entry = {.time = hour_of(aggregator),
+    const struct pm_quarantined entry = {.time = hour_of(quarantine),
                                          .game = game,
                                          .reason = reason,
                                          .body = body.size > 0 ? body.data : NULL,
@@ -160,13 +162,13 @@ bool pm_quarantine_set_aside(struct pm_aggregator *aggregator, const char *game,
     return done;
 }
 
-static bool show_waiting(struct pm_waiting *waiting, const char *game, pm_visit_quarantined visit,
-                         void *user, struct pm_error *error)
+static bool show_waiting(struct pm_quarantine *waiting, const char *game,
+                         pm_visit_quarantined visit, void *user, struct pm_error *error)
 {
     bool done = true;
     pthread_mutex_lock(&waiting->mutex);
     for (size_t i = waiting->count; done && i-- > 0;) {
-        const struct pm_waiting_entry *entry = &waiting->entries[i];
+        const struct pm_quarantine_entry *entry = &waiting->entries[i];
         const struct pm_quarantined shown = {entry->time, entry->game, entry->reason, entry->body,
                                              entry->body_size};
         done = (game && strcmp(game, entry->game) != 0) || visit(user, &shown, error);
@@ -175,10 +177,10 @@ static bool show_waiting(struct pm_waiting *waiting, const char *game, pm_visit_
     return done;
 }
 
-bool pm_aggregator_quarantine(struct pm_aggregator *aggregator, const char *game,
-                              pm_visit_quarantined visit, void *user, struct pm_error *error)
+bool pm_quarantine_show(struct pm_quarantine *quarantine, const char *game,
+                        pm_visit_quarantined visit, void *user, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->storage;
-    return show_waiting(&aggregator->waiting, game, visit, user, error) &&
+    struct pm_storage *storage = quarantine->world->storage;
+    return show_waiting(quarantine, game, visit, user, error) &&
            storage->operations->read_quarantine(storage, game, visit, user, error);
 }

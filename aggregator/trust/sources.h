@@ -23,7 +23,15 @@
  */
 #pragma once
 
-#include "aggregator/aggregator.h"
+#include "aggregator/storage/storage.h"
+#include "base/log.h"
+
+/* Whom a profile is from, as far as the aggregator may know: a digest of the token, which it keeps
+ * no longer than the call. */
+#define PM_SOURCE_BYTES 16
+struct pm_ingest_source {
+    uint8_t digest[PM_SOURCE_BYTES];
+};
 
 #define PM_MARK_BYTES 8
 #define PM_SOURCES_GAMES 64

@@ -32,7 +32,8 @@ static struct pm_summary *summarize(struct place *place, const struct pm_summary
 {
     struct pm_summary *summary;
     struct pm_error error;
-    if (!pm_summary_curate(place->aggregator, "game", previous, &summary, &error))
+    if (!pm_summary_curate(pm_aggregator_curator(place->aggregator), "game", previous, &summary,
+                           &error))
         fail_msg("%s", error.message);
     return summary;
 }
@@ -292,14 +293,17 @@ static void test_models(void **state)
     assert_null(pm_models_find(&models, "game"));
     for (int i = 0; i < 3; i++) {
         upload(place, games[i], &shader, 1);
-        assert_true(pm_models_curate(&models, place->aggregator, games[i], &error));
+        assert_true(
+            pm_models_curate(&models, pm_aggregator_curator(place->aggregator), games[i], &error));
     }
     assert_int_equal(pm_models_totals(&models).games, 3);
     assert_int_equal(pm_models_totals(&models).points, 3);
-    assert_false(pm_models_curate(&models, place->aggregator, "unknown", &error));
+    assert_false(
+        pm_models_curate(&models, pm_aggregator_curator(place->aggregator), "unknown", &error));
     /* A summary outlives its place. */
     struct pm_summary *held = pm_models_find(&models, "game");
-    assert_true(pm_models_curate(&models, place->aggregator, "game", &error));
+    assert_true(
+        pm_models_curate(&models, pm_aggregator_curator(place->aggregator), "game", &error));
     pm_models_retain(&models, is_game, "another");
     assert_null(pm_models_find(&models, "game"));
     assert_string_equal(held->game, "game");
@@ -313,7 +317,8 @@ static void test_models(void **state)
     for (int i = 0; i < 100; i++)
         pm_models_want(&models, "game");
     pm_models_want(&models, "another");
-    assert_true(pm_models_curate(&models, place->aggregator, "another", &error));
+    assert_true(
+        pm_models_curate(&models, pm_aggregator_curator(place->aggregator), "another", &error));
     assert_true(pm_models_are_wanted(&models));
     assert_false(pm_models_is_wanted(&models, "game"));
     pm_models_begin(&models);
@@ -361,15 +366,15 @@ static void test_one_shader(void **state)
         double alone[2] = {0}, together = 0;
         for (uint32_t j = 0; j < database.shaders[i].space; j++)
             together += database.shaders[i].points[j].measures[0].ratio_high * (j + 1);
-        assert_true(pm_curate_read_shader(place->aggregator, "game", &database.shaders[i].key,
-                                          keep_points, alone, &error));
+        assert_true(pm_curate_read_shader(pm_aggregator_curator(place->aggregator), "game",
+                                          &database.shaders[i].key, keep_points, alone, &error));
         assert_true(alone[1] == 1);
         assert_near(alone[0], together);
     }
     double none[2] = {0};
     const struct pm_shader_key unknown = key_of(1234);
-    assert_true(
-        pm_curate_read_shader(place->aggregator, "game", &unknown, keep_points, none, &error));
+    assert_true(pm_curate_read_shader(pm_aggregator_curator(place->aggregator), "game", &unknown,
+                                      keep_points, none, &error));
     assert_true(none[1] == 0);
 }
 

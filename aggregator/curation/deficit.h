@@ -1,0 +1,21 @@
+/*
+ * When a point needs no more samples, and so leaves the deficit: it is covered, and its estimates
+ * are well known (DESIGN, PGO database).
+ *
+ * Thread safety: no state.
+ */
+#pragma once
+
+#include "profile/database.h"
+
+struct pm_coverage_rules {
+    double half_width_absolute, half_width_relative; /* that intervals may have */
+    uint32_t sessions_for_never; /* entries after which a point that never ran is covered */
+    uint32_t pairs_for_timing;   /* timed pairs after which a timing is covered */
+};
+
+/* As pm_aggregator_is_covered and pm_aggregator_is_well_known. */
+bool pm_is_covered(const struct pm_coverage_rules *rules, enum pm_kind kind,
+                   const struct pm_point_estimate *point);
+bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
+                      const struct pm_point_estimate *point);

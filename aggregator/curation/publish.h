@@ -1,0 +1,19 @@
+/*
+ * Publishing what curation found of a game and of its scenes.
+ *
+ * Thread safety: as curate.h.
+ */
+#pragma once
+
+#include "aggregator/curation/curate.h"
+
+/* What curation tells of the game as a whole. */
+struct pm_curate_result {
+    uint64_t curated_at; /* seconds since the epoch */
+    uint64_t uploads, points, points_covered;
+};
+
+/* Curates the game and publishes it, as pm_aggregator_curate. The observer (NULL: none) and *result
+ * (NULL: nobody asks) are told of the game as a whole, not of its scenes. */
+bool pm_curate_publish(struct pm_curator *curator, const char *game, pm_curate_observe observe,
+                       void *user, struct pm_curate_result *result, struct pm_error *error);

@@ -1,0 +1,125 @@
+#include "aggregator/curation/shader_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void forget(struct pm_shader_estimates *shader)
+{
+    free((void *)shader->points);
+    free((void *)shader->deficit);
+    *shader = (struct pm_shader_estimates){0};
+}
+
+struct worth {
+    uint64_t sessions, entry_lanes;
+    size_t index;
+};
+
+/* What most sessions entered first: how many they were is counted here, and no client can raise it
+ * beyond its cap. How much ran is only what each of them says. */
+static int compare_worth(const void *a, const void *b)
+{
+    const struct worth *left = a, *right = b;
+    if (left->sessions != right->sessions)
+        return left->sessions > right->sessions ? -1 : 1;
+    if (left->entry_lanes != right->entry_lanes)
+        return left->entry_lanes > right->entry_lanes ? -1 : 1;
+    return left->index < right->index ? -1 : left->index > right->index;
+}
+
+/* Keeps what fits the database, and the order of it. */
+static bool trim(struct pm_shader_list *list, struct pm_error *error)
+{
+    struct pm_shader_estimates *shaders = list->shaders;
+    struct worth *order = calloc(list->count + 1, sizeof(*order));
+    if (!order)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", list->count);
+    for (size_t i = 0; i < list->count; i++)
+        order[i] = (struct worth){list->sessions[i], shaders[i].entry_lanes, i};
+    qsort(order, list->count, sizeof(*order), compare_worth);
+    list->bytes = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct pm_shader_estimates *shader = &shaders[order[i].index];
+        const size_t bytes = pm_shader_estimates_bytes(shader);
+        if (list->bytes + bytes <= list->most_bytes)
+            list->bytes += bytes;
+        else
+            forget(shader);
+    }
+    free(order);
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (shaders[i].space == 0)
+            continue;
+        list->sessions[kept] = list->sessions[i];
+        shaders[kept++] = shaders[i];
+    }
+    list->left_out += list->count - kept;
+    list->count = kept;
+    return true;
+}
+
+/* Room for one more shader. */
+static bool make_room(struct pm_shader_list *list, struct pm_error *error)
+{
+    if (list->count < list->allocated)
+        return true;
+    const size_t allocated = list->allocated ? list->allocated * 2 : 64;
+    struct pm_shader_estimates *shaders = realloc(list->shaders, allocated * sizeof(*shaders));
+    if (shaders)
+        list->shaders = shaders;
+    uint64_t *sessions = realloc(list->sessions, allocated * sizeof(*sessions));
+    if (sessions)
+        list->sessions = sessions;
+    if (!shaders || !sessions)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", allocated);
+    list->allocated = allocated;
+    return true;
+}
+
+bool pm_shader_list_add(struct pm_shader_list *list, const struct pm_shader_estimates *shader,
+                        uint64_t sessions, struct pm_error *error)
+{
+    if (!make_room(list, error)) {
+        struct pm_shader_estimates lost = *shader;
+        forget(&lost);
+        return false;
+    }
+    list->shaders[list->count] = *shader;
+    list->sessions[list->count++] = sessions;
+    list->bytes += pm_shader_estimates_bytes(shader);
+    /* Twice what there is room for, so that trimming is rare and memory still bounded. */
+    return list->most_bytes > SIZE_MAX / 2 || list->bytes <= 2 * list->most_bytes ||
+           trim(list, error);
+}
+
+bool pm_shader_list_settle(struct pm_shader_list *list, struct pm_arena *arena,
+                           struct pm_database *database, struct pm_error *error)
+{
+    if (list->bytes > list->most_bytes && !trim(list, error))
+        return false;
+    struct pm_shader_estimates *shaders =
+        pm_arena_dup(arena, list->shaders, list->count * sizeof(*list->shaders));
+    bool done = shaders != NULL;
+    for (size_t i = 0; done && i < list->count; i++) {
+        struct pm_shader_estimates *shader = &shaders[i];
+        if (shader->points)
+            done = (shader->points = pm_arena_dup(arena, shader->points,
+                                                  shader->space * sizeof(*shader->points))) != NULL;
+        if (done && shader->deficit)
+            done = (shader->deficit = pm_arena_dup(arena, shader->deficit,
+                                                   ((size_t)shader->space + 7) / 8)) != NULL;
+    }
+    database->shaders = shaders;
+    database->shader_count = list->count;
+    return done || pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database of %zu shaders",
+                           list->count);
+}
+
+void pm_shader_list_finish(struct pm_shader_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        forget(&list->shaders[i]);
+    free(list->shaders);
+    free(list->sessions);
+}

@@ -1,0 +1,30 @@
+/*
+ * The shaders of a database while it is made: as they come, and no more than twice what it has room
+ * for; those that fewest sessions entered make way.
+ *
+ * Thread safety: one thread a list.
+ */
+#pragma once
+
+#include "profile/database.h"
+
+/* Begins as {.most_bytes}. */
+struct pm_shader_list {
+    struct pm_shader_estimates *shaders; /* malloc'ed, and so are their points and deficits */
+    uint64_t *sessions; /* beside each: clusters that entered it, as far as a point can tell */
+    size_t count, allocated;
+    size_t bytes;      /* of their encodings, at most */
+    size_t most_bytes; /* that the database has room for; SIZE_MAX: any */
+    uint64_t left_out; /* shaders that made way */
+};
+
+void pm_shader_list_finish(struct pm_shader_list *list);
+
+/* Takes the shader, whose points and deficit (malloc'ed, or NULL) are the list's from now on, also
+ * after a failure. */
+bool pm_shader_list_add(struct pm_shader_list *list, const struct pm_shader_estimates *shader,
+                        uint64_t sessions, struct pm_error *error);
+
+/* Moves what the database has room for into the arena. */
+bool pm_shader_list_settle(struct pm_shader_list *list, struct pm_arena *arena,
+                           struct pm_database *database, struct pm_error *error);

@@ -1,0 +1,343 @@
+#include "aggregator/intake/fold_slice.h"
+
+#include "aggregator/intake/damaged.h"
+#include "aggregator/intake/samples.h"
+#include "aggregator/statistics/ageing.h"
+#include "aggregator/statistics/statistics.h"
+#include "aggregator/storage/fail.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Points of one shader that are decoded at once; a sample that has more is so all the same. */
+#define POINTS_AT_ONCE ((size_t)1 << 16)
+#define FEWER 4 /* where what they become is too much */
+/* Of what one row becomes, in bytes; the limits of an upload keep it smaller (prepare.c: its
+ * points). */
+#define ROW_DELTAS_CAP ((size_t)2 << 30)
+
+struct fold_sample {
+    struct pm_sample sample;
+    uint32_t day;
+};
+
+/* What is added to one blob. */
+struct delta {
+    struct pm_storage_key key;
+    uint32_t space;
+    size_t start, size; /* in slice.encoded */
+};
+
+/* Some rows of one part. */
+struct slice {
+    const struct pm_fold_place *place;
+    uint32_t first_day;     /* of the retention: what is older is only deleted */
+    struct pm_arena *arena; /* rows and scenes */
+    struct fold_sample *samples;
+    size_t count, allocated;
+    uint64_t rows, last_row, bytes;
+    bool careful; /* each row is looked at as a whole: something of one cannot be */
+    struct pm_damaged damaged;
+    struct delta *deltas;
+    size_t delta_count;
+    struct pm_buffer encoded;
+};
+
+/* What was folded until then stays so, in transactions of its own. */
+static bool may_go_on(const struct slice *slice, struct pm_error *error)
+{
+    return pm_world_may_go_on(slice->place->world, PM_FOLDING, error);
+}
+
+/* ---- reading ---- */
+
+static bool add_sample(struct slice *slice, const struct pm_sample *sample, uint32_t day,
+                       struct pm_error *error)
+{
+    if (slice->count == slice->allocated) {
+        const size_t allocated = slice->allocated ? slice->allocated * 2 : 1024;
+        struct fold_sample *samples = realloc(slice->samples, allocated * sizeof(*samples));
+        if (!samples)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu samples", allocated);
+        slice->samples = samples;
+        slice->allocated = allocated;
+    }
+    slice->samples[slice->count++] = (struct fold_sample){*sample, day};
+    return true;
+}
+
+/* *whole false: *why the row cannot be read. */
+static bool read_row(struct slice *slice, const struct pm_storage_samples *row, bool *whole,
+                     struct pm_error *why, struct pm_error *error)
+{
+    struct pm_sample_reader reader;
+    bool end = false;
+    *whole = (!slice->careful && !row->damaged) || pm_damaged_check(row, why);
+    if (!*whole && why->code == PM_ERROR_MEMORY) {
+        *error = *why;
+        return false;
+    }
+    pm_sample_reader_init(&reader, row->data, row->size);
+    while (*whole && !end) {
+        *whole = pm_sample_next(&reader, &end, why);
+        if (*whole && !end && !add_sample(slice, &reader.sample, row->day, error))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_row(void *user, const struct pm_storage_samples *row, struct pm_error *error)
+{
+    struct slice *slice = user;
+    struct pm_storage_samples copy = *row;
+    const size_t before = slice->count;
+    struct pm_error why = {0};
+    bool whole;
+    copy.data = pm_arena_dup(slice->arena, row->data, row->size);
+    if (!copy.data)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu bytes of samples", row->size);
+    slice->rows++;
+    slice->bytes += row->size;
+    slice->last_row = row->row;
+    if (row->day < slice->first_day)
+        return true;
+    if (!read_row(slice, &copy, &whole, &why, error))
+        return false;
+    if (whole)
+        return true;
+    slice->count = before;
+    return pm_damaged_add(&slice->damaged, &copy, &why, error);
+}
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Orders by all that a blob belongs to, and the space. */
+static int compare_samples(const void *a, const void *b)
+{
+    const struct fold_sample *left = a, *right = b;
+    const struct pm_shader_profile *x = &left->sample.shader, *y = &right->sample.shader;
+    int order = memcmp(x->key.bytes, y->key.bytes, PM_SHADER_KEY_BYTES);
+    if (order == 0)
+        order = compare_numbers(x->kind, y->kind);
+    if (order == 0)
+        order = memcmp(&x->environment, &y->environment, sizeof(x->environment));
+    if (order == 0)
+        order = compare_numbers(x->flags, y->flags);
+    if (order == 0)
+        order = compare_numbers(left->day, right->day);
+    if (order == 0)
+        order = compare_numbers(x->space, y->space);
+    if (order == 0)
+        order =
+            compare_numbers((uint32_t)left->sample.scene_size, (uint32_t)right->sample.scene_size);
+    return order != 0 ? order
+                      : memcmp(left->sample.scene, right->sample.scene, left->sample.scene_size);
+}
+
+/* ---- summing ---- */
+
+/* Adds the samples from `first` on, fewer than `end` where their points are many; *end: behind
+ * them. */
+static bool add_some(struct slice *slice, struct pm_statistics *statistics, size_t first,
+                     size_t *end, struct pm_error *error)
+{
+    size_t points = 0, at = first;
+    for (; at < *end && (at == first || points < POINTS_AT_ONCE); at++)
+        points += slice->samples[at].sample.shader.point_count;
+    *end = at;
+    struct pm_shader_profile *shaders = calloc(at - first, sizeof(*shaders));
+    struct pm_point_counts *counts = calloc(points + 1, sizeof(*counts)), *next = counts;
+    bool done = (shaders && counts) ||
+                pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points", points);
+    for (size_t i = first; done && i < at; i++) {
+        const struct pm_sample *sample = &slice->samples[i].sample;
+        struct pm_shader_profile *shader = &shaders[i - first];
+        *shader = sample->shader;
+        shader->points = next;
+        done = pm_sample_points(sample, next, error);
+        next += shader->point_count;
+    }
+    done = done && pm_statistics_add_profiles(statistics, shaders, at - first, error);
+    free(counts);
+    free(shaders);
+    return done;
+}
+
+/* The samples from `first` on that belong to one blob become a delta; *end: behind them. */
+static bool sum(struct slice *slice, size_t first, size_t *end, struct pm_error *error)
+{
+    const struct pm_sample *sample = &slice->samples[first].sample;
+    const struct pm_shader_profile *shader = &sample->shader;
+    struct delta *delta = &slice->deltas[slice->delta_count];
+    struct pm_statistics statistics;
+    size_t last = first + 1;
+    bool done = true;
+    while (last < slice->count &&
+           compare_samples(&slice->samples[first], &slice->samples[last]) == 0)
+        last++;
+    *end = last;
+    pm_statistics_init(&statistics);
+    for (size_t at = first, next = last; done && at < last; at = next, next = last)
+        done = add_some(slice, &statistics, at, &next, error);
+    char *scene = pm_arena_zalloc(slice->arena, sample->scene_size + 1, 1);
+    if (done && !scene)
+        done = pm_fail(error, PM_ERROR_MEMORY, "out of memory for a scene's name");
+    if (done) {
+        memcpy(scene, sample->scene, sample->scene_size);
+        *delta = (struct delta){.key = {.game = slice->place->game,
+                                        .scene = scene,
+                                        .key = shader->key,
+                                        .environment = shader->environment,
+                                        .kind = shader->kind,
+                                        .flags = shader->flags,
+                                        .day = slice->samples[first].day},
+                                .space = shader->space,
+                                .start = slice->encoded.size};
+        done = pm_statistics_encode(&statistics, &slice->encoded, error);
+        delta->size = slice->encoded.size - delta->start;
+        slice->delta_count++;
+    } else {
+        pm_fail_shader(error, &shader->key);
+    }
+    pm_statistics_finish(&statistics);
+    return done;
+}
+
+static bool sum_all(struct slice *slice, struct pm_error *error)
+{
+    if (slice->count > 1)
+        qsort(slice->samples, slice->count, sizeof(*slice->samples), compare_samples);
+    slice->deltas = calloc(slice->count + 1, sizeof(*slice->deltas));
+    if (!slice->deltas)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu samples", slice->count);
+    for (size_t at = 0; at < slice->count;) {
+        if (!may_go_on(slice, error) || !sum(slice, at, &at, error))
+            return false;
+    }
+    return true;
+}
+
+/* ---- writing ---- */
+
+/* A scene that is not known of the game is none. Blobs of one shader are often of one scene. */
+struct last_scene {
+    const char *name; /* NULL: there was none */
+    bool known;
+};
+
+static bool is_known_scene(const struct slice *slice, const char *scene, struct last_scene *last,
+                           bool *known, struct pm_error *error)
+{
+    struct pm_storage *storage = slice->place->world->storage;
+    if (!last->name || strcmp(last->name, scene) != 0) {
+        last->name = scene;
+        last->known = *scene == 0;
+        if (!last->known && !storage->operations->find_scene(storage, slice->place->game, scene,
+                                                             &last->known, error))
+            return false;
+    }
+    *known = last->known;
+    return true;
+}
+
+static bool write_all(const struct slice *slice, bool *again, struct pm_error *error)
+{
+    struct pm_storage *storage = slice->place->world->storage;
+    struct last_scene last = {0};
+    uint64_t deleted;
+    for (size_t i = 0; i < slice->delta_count; i++) {
+        const struct delta *delta = &slice->deltas[i];
+        struct pm_storage_key key = delta->key;
+        uint32_t space;
+        bool known;
+        if (!may_go_on(slice, error) || !is_known_scene(slice, key.scene, &last, &known, error))
+            return false;
+        if (!known)
+            key.scene = "";
+        if (!storage->operations->find_space(storage, slice->place->game, &delta->key.key,
+                                             delta->key.kind, &space, error))
+            return false;
+        /* What the retention took with older statistics is known again. */
+        if (space == 0 &&
+            !storage->operations->put_space(storage, slice->place->game, &delta->key.key,
+                                            delta->key.kind, delta->space, error))
+            return false;
+        /* What is known of a shader may have changed since: then these were of another one. */
+        if ((space == 0 || space == delta->space) &&
+            !storage->operations->add_blob(storage, &key, slice->encoded.data + delta->start,
+                                           delta->size, error))
+            return false;
+    }
+    if (!pm_damaged_set_aside(&slice->damaged, slice->place->quarantine, error) ||
+        !storage->operations->delete_samples(storage, slice->place->game, slice->place->part,
+                                             slice->last_row, &deleted, error))
+        return false;
+    *again = deleted != slice->rows;
+    return true;
+}
+
+static bool commit_all(const struct slice *slice, bool *again, struct pm_error *error)
+{
+    struct pm_storage *storage = slice->place->world->storage;
+    pthread_mutex_lock(&slice->place->world->write_mutex);
+    /* Lazily: until it is durable, so is that the samples wait. */
+    bool done = storage->operations->begin_lazily(storage, error);
+    if (done) {
+        done = write_all(slice, again, error);
+        if (done && !*again)
+            done = storage->operations->commit(storage, error);
+        else
+            storage->operations->rollback(storage);
+    }
+    pthread_mutex_unlock(&slice->place->world->write_mutex);
+    return done;
+}
+
+static void slice_finish(struct slice *slice)
+{
+    pm_damaged_finish(&slice->damaged);
+    pm_arena_destroy(slice->arena);
+    free(slice->samples);
+    free(slice->deltas);
+    pm_buffer_finish(&slice->encoded);
+}
+
+bool pm_fold_slice(const struct pm_fold_place *place, size_t *most, uint64_t *bytes,
+                   struct pm_error *error)
+{
+    struct pm_world *world = place->world;
+    struct pm_storage *storage = world->storage;
+    bool done = true, again = true, careful = false;
+    *bytes = 0;
+    while (done && again) {
+        struct slice slice = {.place = place,
+                              .careful = careful,
+                              .first_day =
+                                  pm_ageing_first_day(pm_world_today(world), world->retention_days),
+                              .arena = pm_arena_create(0)};
+        struct pm_error reason = {0};
+        again = false;
+        done = (slice.arena || pm_fail(&reason, PM_ERROR_MEMORY, "out of memory for samples")) &&
+               storage->operations->read_samples(storage, place->game, place->part, *most,
+                                                 visit_row, &slice, &reason);
+        pm_buffer_init(&slice.encoded, slice.rows > 1 ? place->sum_bytes : ROW_DELTAS_CAP);
+        if (done && slice.rows > 0)
+            done = sum_all(&slice, &reason) && commit_all(&slice, &again, &reason);
+        if (done && !again) {
+            *bytes = slice.bytes;
+            pm_damaged_log(&slice.damaged, world->log);
+        }
+        if (!done && reason.code == PM_ERROR_MEMORY && slice.rows > 1) {
+            *most = (size_t)(slice.bytes < *most ? slice.bytes : *most) / FEWER + 1;
+            done = again = true;
+        } else if (!done && reason.code == PM_ERROR_INPUT && !careful) {
+            done = again = careful = true;
+        } else if (!done && error) {
+            *error = reason;
+        }
+        slice_finish(&slice);
+    }
+    return done;
+}

@@ -1,0 +1,205 @@
+#include "aggregator/intake/ingest_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a row's samples beyond which the next row begins. */
+#define ROW_BYTES ((size_t)1 << 20)
+#define MIXED_BYTES ((size_t)128 << 10)
+
+void pm_group_finish(struct pm_group *group)
+{
+    struct pm_group_game *game, *next;
+    HASH_ITER(hh, group->games, game, next)
+    {
+        struct pm_group_scene *scene, *after;
+        HASH_DEL(group->games, game);
+        HASH_ITER(hh, game->scenes, scene, after)
+        {
+            HASH_DEL(game->scenes, scene);
+            free(scene);
+        }
+        for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
+            pm_buffer_finish(&game->parts[i]);
+        free(game);
+    }
+}
+
+/* May uploads of the game be kept? Under the storage's write lock, so that nobody else brings a new
+ * one meanwhile. */
+static bool find_room(struct pm_group *group, const char *name, bool *has_room,
+                      struct pm_error *error)
+{
+    struct pm_storage *storage = group->world->storage;
+    const uint32_t most = group->limits->max_games;
+    uint64_t uploads, games;
+    *has_room = true;
+    if (most == UINT32_MAX)
+        return true;
+    if (!storage->operations->find_game(storage, name, has_room, &uploads, error))
+        return false;
+    if (*has_room)
+        return true;
+    if (!group->counted) {
+        if (!storage->operations->count_games(storage, &games, error))
+            return false;
+        group->counted = true;
+        group->games_left = games < most ? most - games : 0;
+    }
+    *has_room = group->games_left > 0;
+    group->games_left -= *has_room;
+    return true;
+}
+
+struct pm_group_game *pm_group_find(struct pm_group *group, const char *name,
+                                    struct pm_error *error)
+{
+    struct pm_group_game *game;
+    bool has_room;
+    HASH_FIND_STR(group->games, name, game);
+    if (game)
+        return game;
+    if (!find_room(group, name, &has_room, error))
+        return NULL;
+    game = calloc(1, sizeof(*game));
+    if (!game) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
+        return NULL;
+    }
+    game->name = name;
+    game->has_room = has_room;
+    for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
+        pm_buffer_init(&game->parts[i], (size_t)1 << 30);
+    HASH_ADD_KEYPTR(hh, group->games, game->name, strlen(game->name), game);
+    return game;
+}
+
+/* Writes what a buffer has as a row of the part and begins the next. */
+static bool write_row(struct pm_group *group, struct pm_group_game *game, unsigned from,
+                      unsigned part, struct pm_error *error)
+{
+    struct pm_storage *storage = group->world->storage;
+    struct pm_buffer *samples = &game->parts[from];
+    const struct pm_storage_samples row = {.game = game->name,
+                                           .part = part,
+                                           .day = group->day,
+                                           .data = samples->data,
+                                           .size = samples->size};
+    if (samples->size == 0)
+        return true;
+    group->bytes += samples->size;
+    samples->size = 0;
+    return storage->operations->add_samples(storage, &row, error);
+}
+
+/* Moves the samples of all parts to the end of the first. */
+static bool join_parts(struct pm_group_game *game)
+{
+    struct pm_buffer *first = &game->parts[0];
+    for (unsigned i = 1; i < PM_SAMPLE_PARTS; i++) {
+        struct pm_buffer *part = &game->parts[i];
+        if (part->size > 0 && !pm_buffer_append(first, part->data, part->size))
+            return false;
+        part->size = 0;
+    }
+    return true;
+}
+
+/* A row for each part costs more than it saves where the group has little of the game. Folding a
+ * mixed row rewrites more blobs in one transaction, so that it had better stay the exception for a
+ * game that many upload to. */
+static bool write_rows(struct pm_group *group, struct pm_group_game *game, struct pm_error *error)
+{
+    size_t size = 0;
+    for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
+        size += game->parts[i].size;
+    if (size < MIXED_BYTES)
+        return join_parts(game) ? write_row(group, game, 0, PM_SAMPLE_MIXED, error)
+                                : pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group");
+    for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++) {
+        if (!write_row(group, game, i, i, error))
+            return false;
+    }
+    return true;
+}
+
+/* Once a day: whoever invents names must not fill the log. */
+static void tell(const struct pm_group *group, uint32_t *told, const char *what)
+{
+    if (*told != group->day)
+        pm_log_warning(group->world->log, "%s", what);
+    *told = group->day;
+}
+
+void pm_group_tell_no_room(struct pm_group *group)
+{
+    tell(group, &group->limits->told_games,
+         "as many games are known as may be (--max-games): uploads to further ones are answered "
+         "with 507; `piecemeal db drop` makes room, and so does the retention");
+}
+
+static bool count_scenes(struct pm_group *group, const struct pm_group_game *game,
+                         struct pm_error *error)
+{
+    struct pm_storage *storage = group->world->storage;
+    struct pm_group_scene *scene, *next;
+    bool known;
+    HASH_ITER(hh, game->scenes, scene, next)
+    {
+        if (!storage->operations->add_scene(
+                storage, game->name, scene->name, scene->uploads, group->day,
+                scene->stands ? group->limits->max_scenes : 0, &known, error))
+            return false;
+        if (scene->stands && !known)
+            tell(group, &group->limits->told_scenes,
+                 "a game has as many scenes as may be known of one (--max-scenes): uploads that "
+                 "name further ones count for the game, and for no scene of it");
+    }
+    return true;
+}
+
+bool pm_group_flush(struct pm_group *group, struct pm_error *error)
+{
+    struct pm_storage *storage = group->world->storage;
+    struct pm_group_game *game, *next;
+    HASH_ITER(hh, group->games, game, next)
+    {
+        if (game->uploads > 0 &&
+            (!storage->operations->add_uploads(storage, game->name, game->uploads, error) ||
+             !count_scenes(group, game, error) || !write_rows(group, game, error)))
+            return false;
+    }
+    return true;
+}
+
+bool pm_group_name_scene(struct pm_group_game *game, const char *name, bool stands,
+                         struct pm_error *error)
+{
+    struct pm_group_scene *scene;
+    HASH_FIND_STR(game->scenes, name, scene);
+    if (!scene) {
+        scene = calloc(1, sizeof(*scene));
+        if (!scene)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
+        scene->name = name;
+        HASH_ADD_KEYPTR(hh, game->scenes, scene->name, strlen(scene->name), scene);
+    }
+    scene->uploads++;
+    scene->stands = scene->stands || stands;
+    return true;
+}
+
+bool pm_group_append(struct pm_group *group, struct pm_group_game *game,
+                     const struct pm_prepared *prepared, struct pm_error *error)
+{
+    for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++) {
+        const size_t start = i > 0 ? prepared->ends[i - 1] : 0;
+        struct pm_buffer *samples = &game->parts[i];
+        if (prepared->ends[i] > start &&
+            !pm_buffer_append(samples, prepared->samples.data + start, prepared->ends[i] - start))
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
+        if (samples->size >= ROW_BYTES && !write_row(group, game, i, i, error))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,64 @@
+/*
+ * What a group of uploads says, game by game, until it is written in the group's one transaction:
+ * how many uploads there were, of which scenes, and rows of samples, by parts (samples.h) where the
+ * group has much of the game.
+ *
+ * Thread safety: one thread, under the write mutex, between begin and commit of the storage.
+ */
+#pragma once
+
+#include "aggregator/intake/prepare.h"
+#include "aggregator/storage/world.h"
+#include <uthash.h>
+
+/* How much may become known, and when it was last logged that it is too little. */
+struct pm_ingest_limits {
+    uint32_t max_games, max_scenes;   /* scenes: of a game; UINT32_MAX: any */
+    uint32_t told_games, told_scenes; /* days since the epoch */
+};
+
+/* Uploads of a group that name one scene. */
+struct pm_group_scene {
+    UT_hash_handle hh;
+    const char *name; /* a profile's */
+    uint64_t uploads;
+    bool stands; /* it may become known */
+};
+
+/* What a group of uploads says of one game. */
+struct pm_group_game {
+    UT_hash_handle hh;
+    const char *name; /* a profile's */
+    bool has_room;    /* it is known, or may become so */
+    uint64_t uploads;
+    struct pm_group_scene *scenes;
+    struct pm_buffer parts[PM_SAMPLE_PARTS];
+};
+
+struct pm_group {
+    struct pm_world *world;
+    struct pm_ingest_limits *limits;
+    uint32_t day;
+    struct pm_group_game *games;
+    bool counted;        /* games_left is known */
+    uint64_t games_left; /* that may become known */
+    uint64_t bytes;      /* of samples that were written */
+};
+
+/* Begins as {.world, .limits, .day}. */
+void pm_group_finish(struct pm_group *group);
+
+/* name: lives as long as the group. NULL: the storage failed, or memory is short. */
+struct pm_group_game *pm_group_find(struct pm_group *group, const char *name,
+                                    struct pm_error *error);
+/* Logs that there is no room for more games. */
+void pm_group_tell_no_room(struct pm_group *group);
+
+/* An upload named the scene (not "", lives as long). stands: the scene may become known. */
+bool pm_group_name_scene(struct pm_group_game *game, const char *name, bool stands,
+                         struct pm_error *error);
+/* Takes an upload's samples, and writes what is a row by now. */
+bool pm_group_append(struct pm_group *group, struct pm_group_game *game,
+                     const struct pm_prepared *prepared, struct pm_error *error);
+/* Writes all that is left. */
+bool pm_group_flush(struct pm_group *group, struct pm_error *error);

@@ -1,0 +1,40 @@
+/*
+ * What every room above the storage works in: the storage with the lock that its writers take turns
+ * by, the clock, the log, and whether somebody wants to stop.
+ *
+ * Thread safety: any thread, once it is filled; what is written to the storage, under write_mutex.
+ */
+#pragma once
+
+#include "aggregator/storage/storage.h"
+#include "base/log.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct pm_world {
+    struct pm_storage *storage; /* the world's */
+    /* Held from begin to commit or rollback of the storage; of what says so too. */
+    pthread_mutex_t write_mutex;
+    struct pm_log *log;           /* the caller's; may be NULL */
+    int64_t (*clock)(void *user); /* seconds since the epoch; NULL: the system's */
+    void *clock_user;
+    uint32_t retention_days; /* what is older is neither shown nor kept; 0: kept for ever */
+    atomic_bool interrupted;
+};
+
+/* Takes over the storage. What follows in the struct is the caller's to fill. */
+void pm_world_init(struct pm_world *world, struct pm_storage *storage);
+/* Closes the storage. */
+void pm_world_finish(struct pm_world *world);
+
+/* Seconds since the epoch. */
+int64_t pm_world_now(const struct pm_world *world);
+/* Days since the epoch, UTC. */
+uint32_t pm_world_today(const struct pm_world *world);
+
+/* While it is set, what takes long gives up soon, and whoever waits for another process that has
+ * the storage locked waits for two more seconds from now on, all together. */
+void pm_world_interrupt(struct pm_world *world, bool set);
+bool pm_world_is_interrupted(const struct pm_world *world);
+/* false: it is interrupted, with PM_ERROR_STATE. doing: "folding uploads in". */
+bool pm_world_may_go_on(const struct pm_world *world, const char *doing, struct pm_error *error);

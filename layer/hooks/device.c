@@ -5,7 +5,7 @@
 #include "layer/core/signal_handler.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/sampling.h"
-#include "layer/hooks/entry.h"
+#include "layer/hooks/device_abilities.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/instance.h"
 #include "layer/hooks/registry.h"

@@ -1,27 +1,14 @@
 /*
- * Devices: what is asked for beside what the game asks for, and what the device can do (HAZARDS
- * 10).
+ * Devices: what the layer does for one begins and ends with it.
  *
- * Thread safety: any thread.
+ * Thread safety: as the Vulkan specification says of vkCreateDevice; abandoning, any thread.
  */
 #pragma once
 
 #include "layer/core/layer.h"
 
-/* A deep copy of info that also asks for what sampling needs, as far as the physical device has it.
- * NULL: nothing can be asked for, and *error says why; the game's own info is to be used. */
-VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_instance *instance,
-                                     VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
-                                     struct pm_error *error);
-
-/* Fills device->abilities of a device that was created with info where the game asked for `asked`;
- * what it needs of *device is instance, physical and properties. */
-void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo *info,
-                              const VkDeviceCreateInfo *asked);
-
-/* The version that both the device and the game's instance (as the layer made it) have. */
-uint32_t pm_device_api_version(const struct pm_instance *instance,
-                               const VkPhysicalDeviceProperties *properties);
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice, const VkDeviceCreateInfo *,
+                                               const VkAllocationCallbacks *, VkDevice *);
 
 /* Ends what the layer does for a device that the game never destroyed, before its instance goes. */
 void pm_device_abandon(struct pm_device *device);

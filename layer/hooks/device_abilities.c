@@ -1,4 +1,4 @@
-#include "layer/hooks/device.h"
+#include "layer/hooks/device_abilities.h"
 
 #include "deep_copy.h"
 #include "layer/core/session.h"

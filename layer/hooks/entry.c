@@ -6,16 +6,19 @@
  * games (piecemeal.h). A device that samples nothing gets the
  * next layer's own functions.
  */
-#include "layer/hooks/entry.h"
-
 #include "layer/core/layer.h"
+#include "layer/hooks/device.h"
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/instance.h"
 #include "layer/hooks/scene_hooks.h"
 #include "layer/piecemeal.h"
 #include <string.h>
 #include <vulkan/vk_layer.h>
 
 #define EXPORTED __attribute__((visibility("default")))
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetInstanceProcAddr(VkInstance, const char *);
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice, const char *);
 
 #define ENTRY(name) {"vk" #name, (PFN_vkVoidFunction)pm_##name},
 
@@ -46,7 +49,8 @@ static PFN_vkVoidFunction device_hook(const struct pm_instance *instance, const 
     return hook != NULL ? hook : find(pm_draw_hooks, pm_draw_hook_count, name);
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice handle, const char *name)
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice handle,
+                                                                     const char *name)
 {
     struct pm_device *device = pm_device_of(handle);
     if (device == NULL || name == NULL)
@@ -64,7 +68,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice handle, c
     return hook != NULL ? hook : next;
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetInstanceProcAddr(VkInstance handle, const char *name)
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetInstanceProcAddr(VkInstance handle,
+                                                                       const char *name)
 {
     if (name == NULL)
         return NULL;

@@ -3,7 +3,6 @@
 #include "aggregator_client/client.h"
 #include "layer/core/identity.h"
 #include "layer/hooks/device.h"
-#include "layer/hooks/entry.h"
 #include "layer/hooks/registry.h"
 #include "profile/journal.h"
 #include <stdlib.h>

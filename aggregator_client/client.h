@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "base/config.h"
 #include "profile/database.h"
 

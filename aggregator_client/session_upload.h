@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "aggregator_client/spool.h"
-#include "aggregator_client/spool_format.h"
+#include "aggregator_client/disk/spool.h"
+#include "aggregator_client/disk/spool_format.h"
 
 struct pm_session_upload {
     char *game;

@@ -13,7 +13,7 @@
  * with 0 when, at 500 sampled calls, every block was within 0.05, or 5 % relative where the truth
  * is above 1, in at least nine of ten seeds.
  */
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "tools/run/launch.h"

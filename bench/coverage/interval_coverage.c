@@ -15,7 +15,7 @@
  * shader's share is at least 0.93.
  */
 #include "aggregator/statistics/estimate.h"
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "sampler/sampler.h"
 #include "tools/tool.h"
 #include <getopt.h>

@@ -17,7 +17,7 @@
  * with the scene's own profile alone, with 95 % intervals over blocks of frames. The unions that
  * have fewer transforms than the scene's own profile, or are slower, are named below.
  */
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "base/file.h"
 #include "bench/lockstep.h"
 #include "bench/session.h"

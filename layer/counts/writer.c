@@ -2,7 +2,7 @@
  * the spool. */
 #include "layer/counts/readback_private.h"
 
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "base/random.h"
 #include "layer/core/device_lost.h"
 #include "layer/core/thread.h"

@@ -1,6 +1,6 @@
 #include "layer/hooks/registry.h"
 
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "layer/core/signal_handler.h"
 #include "layer/frame/sampling.h"
 #include "layer/shader/optimize.h"

@@ -1,5 +1,5 @@
 /* piecemeal-sync as a process: killed at any moment, and several at once. */
-#include "aggregator_client/spool_format.h"
+#include "aggregator_client/disk/spool_format.h"
 #include "base/random.h"
 #include "cmocka_includes.h"
 #include "patience.h"

@@ -1,5 +1,5 @@
 /* What is sent, where to, and what the aggregator may answer. */
-#include "aggregator_client/spool_format.h"
+#include "aggregator_client/disk/spool_format.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "cmocka_includes.h"

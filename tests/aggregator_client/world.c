@@ -1,5 +1,5 @@
 #include "world.h"
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "base/file.h"
 #include "cmocka_includes.h"
 #include "random_profile.h"

@@ -1,7 +1,7 @@
 /* Any bytes as a spool file. The checksum would stop a fuzzer at the first record, so the same
  * bytes are also taken as payloads, which get their true headers here. */
-#include "aggregator_client/spool.h"
-#include "aggregator_client/spool_format.h"
+#include "aggregator_client/disk/spool.h"
+#include "aggregator_client/disk/spool_format.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/seeds.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "tests/layer/spooled.h"
 
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "tests/patience.h"
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "tests/layer/spooled.h"
 #include "tests/patience.h"
 
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

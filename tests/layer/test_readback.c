@@ -1,7 +1,7 @@
 /* From counters in device memory to profiles on disk (HAZARDS 13). The null driver runs no shaders,
  * so the test counts in their place: it learns the counters' address from the specialization
  * constants of the variant, as the shader does. */
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "tests/layer/layered.h"
 #include "tests/patience.h"
 

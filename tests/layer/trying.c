@@ -1,6 +1,6 @@
 #include "tests/layer/trying.h"
 
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include "base/random.h"
 #include "tests/patience.h"
 

@@ -6,7 +6,7 @@
  *
  * usage: spool_counts FOLDER
  */
-#include "aggregator_client/spool.h"
+#include "aggregator_client/disk/spool.h"
 #include <inttypes.h>
 #include <stdio.h>
 

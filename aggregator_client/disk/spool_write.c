@@ -1,5 +1,5 @@
-#include "aggregator_client/spool.h"
-#include "aggregator_client/spool_format.h"
+#include "aggregator_client/disk/spool.h"
+#include "aggregator_client/disk/spool_format.h"
 #include "base/file.h"
 #include "base/random.h"
 #include <dirent.h>

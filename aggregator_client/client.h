@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "aggregator_client/disk/database_cache.h"
 #include "aggregator_client/disk/spool.h"
 #include "base/config.h"
 #include "profile/database.h"
@@ -55,11 +56,3 @@ bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report
 /* Appends, as JSON, exactly what pm_sync_upload would send: per upload where to, how many bytes, whether it would be
  * sent at all and why not, and every number in it. Writes nothing. */
 bool pm_sync_dry_run(const struct pm_sync_info *info, struct pm_buffer *out, struct pm_error *error);
-
-/* Where the layer finds a game's database (zstd): <safe name>.pmdb in the folder PIECEMEAL_DATABASES
- * names (`piecemeal run --local` sets it), else in $PLACE_CACHE/databases; malloc'ed. */
-char *pm_database_cache_path(const char *game);
-
-/* Decodes the cached database; *database's memory is the arena's. PM_ERROR_STATE: there is none. */
-bool pm_database_cache_load(const char *game, struct pm_arena *arena, struct pm_database *database,
-                            struct pm_error *error);

@@ -1,5 +1,4 @@
 #include "aggregator_client/disk/database_cache.h"
-#include "aggregator_client/client.h"
 #include "base/file.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,19 @@
 /*
- * What the two libraries of this room share about PGO databases. Private to aggregator_client/.
+ * PGO databases on disk, and how they are encoded there as on the wire: protobuf, zstd.
  *
  * Thread safety: no state.
  */
 #pragma once
 
 #include "profile/database.h"
+
+/* Where the layer finds a game's database (zstd): <safe name>.pmdb in the folder PIECEMEAL_DATABASES
+ * names (`piecemeal run --local` sets it), else in $PLACE_CACHE/databases; malloc'ed. */
+char *pm_database_cache_path(const char *game);
+
+/* Decodes the cached database; *database's memory is the arena's. PM_ERROR_STATE: there is none. */
+bool pm_database_cache_load(const char *game, struct pm_arena *arena, struct pm_database *database,
+                            struct pm_error *error);
 
 /* The largest database that is taken, as it travels (what does not compress grows a little), and the memory that
  * reading it may take. */

@@ -1,6 +1,7 @@
 #include "layer/hooks/instance.h"
 
-#include "aggregator_client/client.h"
+#include "aggregator_client/disk/database_cache.h"
+#include "aggregator_client/disk/spool.h"
 #include "layer/core/identity.h"
 #include "layer/hooks/device.h"
 #include "layer/hooks/registry.h"

@@ -37,7 +37,7 @@
  * log-normal distribution, 3 s/r, since loop counts are skewed to the right: times what unequal
  * weights u (w, or wv) add to that of their mean, Σu Σu³ / (Σu²)². The lower end is left where a
  * symmetric distribution has it. The price is that intervals of populations that truly vary little
- * are too wide while there are few clusters. The simulation in tests/aggregator/test_estimate.c
+ * are too wide while there are few clusters. The simulation in tests/aggregator/statistics/test_estimate.c
  * shows both.
  *
  * A point is published when its intervals are first narrow (aggregator.h), which makes them those

@@ -10,7 +10,7 @@
  * the same for the same arguments, but for the upload ids and for the time, which ends now.
  */
 #include "aggregator/aggregator.h"
-#include "aggregator/support.h"
+#include "tests/aggregator/support.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

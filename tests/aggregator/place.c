@@ -1,10 +1,10 @@
-#include "aggregator/place.h"
+#include "tests/aggregator/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 
 static int64_t read_clock(void *user)
 {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "aggregator/service/service.h"
-#include "aggregator/support.h"
+#include "tests/aggregator/support.h"
 
 struct place {
     char *folder, *path; /* path: of the storage */

@@ -3,7 +3,7 @@
 
 #include <sqlite3.h>
 
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 
 static inline void sql_run(const char *path, const char *sql)
 {

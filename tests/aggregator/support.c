@@ -1,4 +1,4 @@
-#include "aggregator/support.h"
+#include "tests/aggregator/support.h"
 
 #include <dirent.h>
 #include <stdio.h>

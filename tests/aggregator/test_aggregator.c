@@ -1,11 +1,11 @@
 /* Uploads into the aggregator: what is summed, what is refused, and from many threads. */
-#include "aggregator/place.h"
+#include "tests/aggregator/place.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 
 static int set_up(void **state)
 {

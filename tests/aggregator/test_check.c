@@ -1,13 +1,13 @@
 /* Every kind of damage that a check must find, made by hand. */
 #include "aggregator/aggregator.h"
 #include "aggregator/check.h"
-#include "aggregator/sql.h"
-#include "aggregator/support.h"
+#include "tests/aggregator/sql.h"
+#include "tests/aggregator/support.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 
 struct place {
     char *folder, *path;

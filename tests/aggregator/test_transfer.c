@@ -2,8 +2,8 @@
 #include "aggregator/aggregator.h"
 
 #include "aggregator/statistics/statistics.h"
-#include "aggregator/support.h"
-#include "cmocka_includes.h"
+#include "tests/aggregator/support.h"
+#include "tests/cmocka_includes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  * What the aggregator keeps of uploads that cannot be, what it forgets, and what it leaves out of a
  * full database. The clock is the test's.
  */
-#include "aggregator/place.h"
+#include "tests/aggregator/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 
 #define DAY 86400
 #define TODAY 20000

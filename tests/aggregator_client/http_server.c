@@ -1,4 +1,4 @@
-#include "http_server.h"
+#include "tests/aggregator_client/http_server.h"
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>

@@ -2,9 +2,9 @@
 #include "aggregator_client/disk/spool_format.h"
 #include "base/file.h"
 #include "base/random.h"
-#include "cmocka_includes.h"
-#include "random_profile.h"
-#include "world.h"
+#include "tests/aggregator_client/world.h"
+#include "tests/cmocka_includes.h"
+#include "tests/profile/random_profile.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

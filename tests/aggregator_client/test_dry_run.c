@@ -1,7 +1,7 @@
 #include "base/file.h"
-#include "cmocka_includes.h"
-#include "random_profile.h"
-#include "world.h"
+#include "tests/aggregator_client/world.h"
+#include "tests/cmocka_includes.h"
+#include "tests/profile/random_profile.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>

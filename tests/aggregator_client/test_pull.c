@@ -1,6 +1,6 @@
 #include "base/file.h"
-#include "cmocka_includes.h"
-#include "world.h"
+#include "tests/aggregator_client/world.h"
+#include "tests/cmocka_includes.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 #include "aggregator_client/disk/spool.h"
 #include "aggregator_client/disk/spool_format.h"
 #include "base/file.h"
-#include "cmocka_includes.h"
-#include "full_disk.h"
-#include "random_profile.h"
-#include "temporary.h"
+#include "tests/cmocka_includes.h"
+#include "tests/full_disk.h"
+#include "tests/profile/random_profile.h"
+#include "tests/temporary.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* piecemeal-sync as a process: killed at any moment, and several at once. */
 #include "aggregator_client/disk/spool_format.h"
 #include "base/random.h"
-#include "cmocka_includes.h"
-#include "patience.h"
-#include "world.h"
+#include "tests/aggregator_client/world.h"
+#include "tests/cmocka_includes.h"
+#include "tests/patience.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

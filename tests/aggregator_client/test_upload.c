@@ -2,10 +2,10 @@
 #include "aggregator_client/disk/spool_format.h"
 #include "base/file.h"
 #include "base/random.h"
-#include "cmocka_includes.h"
-#include "full_disk.h"
-#include "random_profile.h"
-#include "world.h"
+#include "tests/aggregator_client/world.h"
+#include "tests/cmocka_includes.h"
+#include "tests/full_disk.h"
+#include "tests/profile/random_profile.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-#include "world.h"
+#include "tests/aggregator_client/world.h"
 #include "aggregator_client/disk/spool.h"
 #include "base/file.h"
-#include "cmocka_includes.h"
-#include "random_profile.h"
-#include "temporary.h"
+#include "tests/cmocka_includes.h"
+#include "tests/profile/random_profile.h"
+#include "tests/temporary.h"
 #include <dirent.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "aggregator_client/client.h"
 #include "base/random.h"
-#include "http_server.h"
+#include "tests/aggregator_client/http_server.h"
 
 struct world {
     char folder[128];

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/random.h"
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 #include <string.h>
 
 static void allocations_are_aligned_apart_and_kept(void **state)

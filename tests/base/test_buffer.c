@@ -1,5 +1,5 @@
 #include "base/buffer.h"
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #include "base/config.h"
 #include "base/config_keys.h"
 #include "base/file.h"
-#include "cmocka_includes.h"
-#include "temporary.h"
+#include "tests/cmocka_includes.h"
+#include "tests/temporary.h"
 #include <cjson/cJSON.h>
 #include <locale.h>
 #include <stdio.h>

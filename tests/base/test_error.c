@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "base/file.h"
-#include "cmocka_includes.h"
-#include "temporary.h"
+#include "tests/cmocka_includes.h"
+#include "tests/temporary.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #include "base/json_text.h"
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 #include <string.h>
 
 static bool check(const char *text, struct pm_error *error)

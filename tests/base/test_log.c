@@ -1,8 +1,8 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cmocka_includes.h"
-#include "temporary.h"
+#include "tests/cmocka_includes.h"
+#include "tests/temporary.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 #include "base/random.h"
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #include "base/utf8.h"
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes as a configuration: parsed or refused with a place, and refused without a trace. */
 #include "base/config.h"
 #include "base/json_text.h"
-#include "fuzz/fuzz.h"
+#include "tests/fuzz/fuzz.h"
 #include <stdlib.h>
 #include <string.h>
 

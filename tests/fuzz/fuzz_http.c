@@ -6,9 +6,9 @@
  * and it must go on answering others.
  */
 #include "aggregator/service/service.h"
-#include "fuzz/fuzz.h"
-#include "fuzz/seeds.h"
 #include "profile/profile.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/seeds.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>

@@ -9,7 +9,7 @@
  */
 #include "aggregator/aggregator.h"
 #include "base/file.h"
-#include "fuzz/fuzz.h"
+#include "tests/fuzz/fuzz.h"
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "aggregator/intake/samples.h"
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "fuzz/fuzz.h"
-#include "fuzz/seeds.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/seeds.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Any bytes as the server's configuration: taken, or refused with a place. */
-#include "fuzz/fuzz.h"
+#include "tests/fuzz/fuzz.h"
 #include "tools/serve/serve_options.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Any bytes as a file of the shader store: as they stand, and as what its zstd frame holds, since a
  * fuzzer does not find its way through the entropy coding. */
-#include "fuzz/fuzz.h"
 #include "profile/profile.h"
 #include "profile/shader_store.h"
+#include "tests/fuzz/fuzz.h"
 #include <string.h>
 
 #define MAGIC "PMSHDR01"

@@ -2,8 +2,8 @@
  * bytes are also taken as payloads, which get their true headers here. */
 #include "aggregator_client/disk/spool.h"
 #include "aggregator_client/disk/spool_format.h"
-#include "fuzz/fuzz.h"
-#include "fuzz/seeds.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/seeds.h"
 #include <stdlib.h>
 #include <string.h>
 

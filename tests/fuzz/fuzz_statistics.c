@@ -2,7 +2,7 @@
  * halves of an input merged. */
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/statistics/statistics.h"
-#include "fuzz/fuzz.h"
+#include "tests/fuzz/fuzz.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Any bytes as an upload or as a pulled database: compressed as they stand, and uncompressed, since
  * a fuzzer does not find its way through zstd's entropy coding. */
-#include "fuzz/fuzz.h"
-#include "fuzz/seeds.h"
 #include "profile/database.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/seeds.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

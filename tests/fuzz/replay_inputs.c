@@ -1,7 +1,7 @@
 /* Runs the kept inputs of a fuzz target, every cut of each, and every input with each byte changed
  * in a few ways. With a folder as its argument it writes them there instead: the corpus that a
  * fuzzer starts from. */
-#include "fuzz/fuzz.h"
+#include "tests/fuzz/fuzz.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

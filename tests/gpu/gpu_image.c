@@ -1,4 +1,4 @@
-#include "gpu/gpu_private.h"
+#include "tests/gpu/gpu_private.h"
 
 #define TEXTURE_LEVELS 7
 

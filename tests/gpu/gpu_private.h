@@ -1,7 +1,7 @@
 /* What the files of the harness share. */
 #pragma once
 
-#include "gpu/gpu.h"
+#include "tests/gpu/gpu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

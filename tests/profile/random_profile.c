@@ -1,4 +1,4 @@
-#include "random_profile.h"
+#include "tests/profile/random_profile.h"
 #include <stdlib.h>
 #include <string.h>
 

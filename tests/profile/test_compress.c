@@ -1,6 +1,6 @@
 #include "base/random.h"
-#include "cmocka_includes.h"
 #include "profile/profile.h"
+#include "tests/cmocka_includes.h"
 #include <stdlib.h>
 #include <string.h>
 

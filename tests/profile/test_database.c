@@ -1,6 +1,6 @@
 #include "base/random.h"
-#include "cmocka_includes.h"
 #include "profile/database.h"
+#include "tests/cmocka_includes.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#include "cmocka_includes.h"
-#include "random_profile.h"
+#include "tests/cmocka_includes.h"
+#include "tests/profile/random_profile.h"
 #include <string.h>
 
 enum { KEYS = 40, SPACE = 64 };

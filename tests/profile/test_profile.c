@@ -1,7 +1,7 @@
-#include "cmocka_includes.h"
 #include "piecemeal.pb-c.h"
 #include "profile/profile.h"
-#include "random_profile.h"
+#include "tests/cmocka_includes.h"
+#include "tests/profile/random_profile.h"
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>

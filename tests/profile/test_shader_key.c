@@ -1,5 +1,5 @@
-#include "cmocka_includes.h"
 #include "profile/shader_key.h"
+#include "tests/cmocka_includes.h"
 #include <string.h>
 
 static const uint32_t module_words[] = {0x07230203, 0x00010300, 0, 42, 0};

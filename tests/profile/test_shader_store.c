@@ -1,7 +1,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
-#include "cmocka_includes.h"
 #include "profile/shader_store.h"
+#include "tests/cmocka_includes.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

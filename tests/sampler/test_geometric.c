@@ -1,5 +1,5 @@
-#include "sampler/chi_square.h"
 #include "sampler/sampler.h"
+#include "tests/sampler/chi_square.h"
 
 #include <float.h>
 #include <setjmp.h>

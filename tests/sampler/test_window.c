@@ -1,5 +1,5 @@
-#include "sampler/chi_square.h"
 #include "sampler/sampler.h"
+#include "tests/sampler/chi_square.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "shader_rewrite/corpus_files.h"
+#include "tests/shader_rewrite/corpus_files.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "spirv_text.h"
+#include "tests/shader_rewrite/spirv_text.h"
 
 #include "base/file.h"
 #include "shader_rewrite/ir/spirv_tools.h"

@@ -1,12 +1,12 @@
 /* Each allocation of a rewrite is failed in turn: it must end in an error, leak nothing and leave
  * nothing half made. */
-#include "shader_rewrite/corpus_files.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "tests/shader_rewrite/corpus_files.h"
 
 #include <stdlib.h>
 
-#include "cmocka_includes.h"
+#include "tests/cmocka_includes.h"
 
 #ifdef FAIL_STEP
 #define NOTICED false /* C++'s algorithms go on with less */

@@ -1,0 +1,248 @@
+/* Curation: what is covered, what is published, and what of it changes. */
+#include "tests/aggregator/place.h"
+
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+static int set_up(void **state)
+{
+    struct place *place = place_create(42);
+    place_reopen(place, false);
+    *state = place;
+    return 0;
+}
+
+static void test_unknown_game(void **state)
+{
+    struct place *place = *state;
+    struct pm_error error;
+    struct pm_database database;
+    char etag[PM_ETAG_TEXT];
+    assert_false(pm_aggregator_curate(place->aggregator, "game", &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_false(
+        pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_false(pm_aggregator_database(place->aggregator, "game", etag, NULL, &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+}
+
+static void test_coverage_rule(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    /* Point 0 runs, 1 never does, 2 was never in a batch, 3 was in one whose shader was not
+     * entered. */
+    const struct pm_point_counts points[] = {block_counts(0, 8, 8), block_counts(1, 8, 0),
+                                             block_counts(3, 0, 0)};
+    const struct pm_shader_profile shader = block_shader(place->arena, 1, 4, points, 3);
+    for (int i = 0; i < 19; i++)
+        place_store(place, place_profile(place, &shader));
+    struct pm_database database = place_estimates(place);
+    assert_true(
+        pm_aggregator_is_covered(place->aggregator, PM_KIND_BLOCK, &database.shaders[0].points[0]));
+    assert_false(
+        pm_aggregator_is_covered(place->aggregator, PM_KIND_BLOCK, &database.shaders[0].points[1]));
+    place_store(place, place_profile(place, &shader));
+    database = place_estimates(place);
+    assert_true(
+        pm_aggregator_is_covered(place->aggregator, PM_KIND_BLOCK, &database.shaders[0].points[1]));
+    assert_false(
+        pm_aggregator_is_covered(place->aggregator, PM_KIND_BLOCK, &database.shaders[0].points[2]));
+    assert_false(
+        pm_aggregator_is_covered(place->aggregator, PM_KIND_BLOCK, &database.shaders[0].points[3]));
+
+    place_reopen(place, true);
+    database = place_published(place, "game", etag);
+    assert_int_equal(database.shader_count, 1);
+    assert_false(database.shaders[0].published);
+    assert_null(database.shaders[0].points);
+    assert_false(lacks(&database.shaders[0], 0));
+    assert_false(lacks(&database.shaders[0], 1));
+    assert_true(lacks(&database.shaders[0], 2));
+    assert_true(lacks(&database.shaders[0], 3));
+
+    /* --local: one entry is enough. */
+    const struct pm_point_counts rest[] = {block_counts(2, 8, 0), block_counts(3, 8, 4)};
+    const struct pm_shader_profile more = block_shader(place->arena, 1, 4, rest, 2);
+    place_store(place, place_profile(place, &more));
+    database = place_published(place, "game", etag);
+    assert_true(database.shaders[0].published);
+    assert_null(database.shaders[0].deficit);
+    assert_true(database.shaders[0].points[3].measures[PM_MEASURE_FREQUENCY].ratio == 0.5);
+
+    place_reopen(place, false);
+    database = place_published(place, "game", etag);
+    assert_false(database.shaders[0].published);
+}
+
+static void test_publication_rule(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    const uint8_t once = 3;
+    struct pm_database database;
+    uint32_t sessions = 0;
+    do {
+        /* Point 0 always runs; point 1 in 30 % of the lanes, a little more or less. */
+        const struct pm_point_counts points[] = {
+            block_counts(0, 1000, 1000),
+            block_counts(1, 1000, 250 + pm_random_below(&place->random, 100))};
+        struct pm_shader_profile shader = block_shader(place->arena, 1, 2, points, 2);
+        shader.at_most_once = &once;
+        for (int i = 0; i < 4; i++, sessions++)
+            place_store(place, place_profile(place, &shader));
+        database = place_published(place, "game", etag);
+        /* Every interval is narrow if and only if it is published. */
+        const struct pm_database all = place_estimates(place);
+        bool narrow = true;
+        for (uint32_t i = 0; i < 2; i++) {
+            for (unsigned j = 0; j < PM_MEASURES; j++) {
+                const struct pm_ratio *measure = &all.shaders[0].points[i].measures[j];
+                const double weight =
+                    j == PM_MEASURE_UNIFORM ? all.shaders[0].points[i].measures[0].ratio_high : 1;
+                const double half = weight * (measure->ratio_high - measure->ratio_low) / 2;
+                const double mean_half = weight * (measure->mean_high - measure->mean_low) / 2;
+                narrow = narrow && (half <= 0.05 || half <= 0.1 * weight * measure->ratio) &&
+                         (mean_half <= 0.05 || mean_half <= 0.1 * weight * measure->mean);
+            }
+        }
+        assert_int_equal(narrow, database.shaders[0].published);
+        assert_int_equal(narrow, database.shaders[0].deficit == NULL);
+    } while (!database.shaders[0].published && sessions < 400);
+    assert_true(database.shaders[0].published);
+    assert_in_range(sessions, 20, 60);
+}
+
+static bool count_coverage(void *user, int64_t time, uint64_t uploads, uint64_t covered,
+                           uint64_t points)
+{
+    uint64_t *last = user;
+    assert_true(time > 0);
+    last[0]++;
+    last[1] = uploads;
+    last[2] = covered;
+    last[3] = points;
+    return true;
+}
+
+static void test_etag_and_history(void **state)
+{
+    struct place *place = *state;
+    char first[PM_ETAG_TEXT], second[PM_ETAG_TEXT];
+    const struct pm_point_counts point = block_counts(0, 8, 8);
+    const struct pm_shader_profile shader = block_shader(place->arena, 1, 3, &point, 1);
+    place_store(place, place_profile(place, &shader));
+    place_published(place, "game", first);
+    assert_int_equal(strlen(first), 64);
+    place_published(place, "game", second);
+    assert_string_equal(first, second);
+    const struct pm_shader_profile other = block_shader(place->arena, 2, 3, &point, 1);
+    place_store(place, place_profile(place, &other));
+    const struct pm_database database = place_published(place, "game", second);
+    assert_string_not_equal(first, second);
+    assert_int_equal(database.shader_count, 2);
+    assert_string_equal(database.game, "game");
+    assert_true(memcmp(&database.shaders[0].key, &database.shaders[1].key, PM_SHADER_KEY_BYTES) <
+                0);
+
+    uint64_t last[4] = {0};
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    assert_true(storage->operations->read_coverage(storage, "game", count_coverage, last, NULL));
+    assert_int_equal(last[0], 3);
+    assert_int_equal(last[1], 2);
+    assert_int_equal(last[2], 2);
+    assert_int_equal(last[3], 6);
+}
+
+/* What was published before stays, and what was interrupted can be done again. */
+static void test_interrupted(void **state)
+{
+    struct place *place = *state;
+    char first[PM_ETAG_TEXT], second[PM_ETAG_TEXT];
+    struct pm_error error;
+    const struct pm_publication publication = {.game = "game", .scene = ""};
+    const struct pm_point_counts point = block_counts(0, 8, 8);
+    for (uint64_t i = 1; i <= 2; i++) {
+        const struct pm_shader_profile shader = block_shader(place->arena, i, 3, &point, 1);
+        place_store(place, place_profile(place, &shader));
+        if (i == 1)
+            place_published(place, "game", first);
+    }
+    pm_aggregator_interrupt(place->aggregator, true);
+    assert_false(pm_aggregator_curate(place->aggregator, "game", &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_true(pm_aggregator_publication(place->aggregator, &publication, second, NULL, &error));
+    assert_string_equal(first, second);
+    pm_aggregator_interrupt(place->aggregator, false);
+    assert_int_equal(place_published(place, "game", second).shader_count, 2);
+    assert_string_not_equal(first, second);
+}
+
+static void test_histogram_shows_scenes(void **state)
+{
+    struct place *place = *state;
+    uint64_t bins[PM_HISTOGRAM_BINS];
+    for (int i = 0; i < 10; i++) {
+        const struct pm_point_counts point = block_counts(0, 100, i < 7 ? 12 : 88);
+        const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
+        struct pm_profile *profile = place_profile(place, &shader);
+        profile->scene = i < 7 ? "cave" : "sky";
+        place_store(place, profile);
+    }
+    const struct pm_database database = place_estimates(place);
+    assert_int_equal(database.shader_count, 1);
+    histogram_of(place->aggregator, "game", &database.shaders[0], 0, PM_MEASURE_FREQUENCY, NULL,
+                 bins);
+    assert_int_equal(bins[2], 7);
+    assert_int_equal(bins[9], 3);
+    histogram_of(place->aggregator, "game", &database.shaders[0], 0, PM_MEASURE_FREQUENCY, "sky",
+                 bins);
+    assert_int_equal(bins[2], 0);
+    assert_int_equal(bins[9], 3);
+}
+
+/* What a game would have to load is bounded: what it runs most is kept. */
+static void test_database_is_bounded(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    enum { SHADERS = 30, SPACE = 50 };
+    place->keeping.database_bytes = 24 << 10;
+    place_reopen(place, true);
+    struct pm_shader_profile shaders[SHADERS + 1];
+    for (uint64_t i = 0; i < SHADERS; i++) {
+        struct pm_point_counts points[SPACE];
+        for (uint32_t j = 0; j < SPACE; j++)
+            points[j] = zero_counts(j, 8 * (i + 1), i + 1, 1);
+        shaders[i] = zero_shader(place->arena, i, SPACE, points, SPACE);
+    }
+    shaders[SHADERS] = timing_shader(place->arena, SHADERS, 8, 100, 90);
+    place_store(place, profile_of(place->arena, &place->random, "game", shaders, SHADERS + 1));
+    const struct pm_database database = place_published(place, "game", etag);
+    assert_in_range(database.shader_count, 4, 12);
+    struct pm_buffer encoded;
+    pm_buffer_init(&encoded, 1 << 20);
+    assert_true(pm_database_encode(&database, &encoded, NULL));
+    assert_true(encoded.size <= place->keeping.database_bytes);
+    pm_buffer_finish(&encoded);
+    for (uint64_t i = 0; i <= SHADERS; i++)
+        assert_int_equal(pm_database_find(&database, &shaders[i].key, &shaders[i].environment,
+                                          shaders[i].kind) != NULL,
+                         i + database.shader_count > SHADERS);
+    /* All of it can still be looked at. */
+    assert_int_equal(place_estimates(place).shader_count, SHADERS + 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_unknown_game),        TEST(test_coverage_rule), TEST(test_publication_rule),
+        TEST(test_etag_and_history),    TEST(test_interrupted),   TEST(test_histogram_shows_scenes),
+        TEST(test_database_is_bounded),
+    };
+    return cmocka_run_group_tests_name("curate", tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+/* A serving process on a file system that is really full, again and again: what was acknowledged is
+ * there, and once there is space it goes on by itself. */
+#include "tests/aggregator/service/http.h"
+#include "tests/aggregator/service/server.h"
+#include "tests/full_disk.h"
+#include <curl/curl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/cmocka_includes.h"
+
+#define DISK_KIB 16384
+#define ROUNDS 4
+
+static const char *not_here; /* why there is no file system of our own */
+
+static long health(const struct server *server)
+{
+    struct reply reply = http_send(&(struct request){.port = server->port, .path = "/healthz"});
+    const long status = reply.status;
+    reply_finish(&reply);
+    return status;
+}
+
+/* Full to the last byte, or with some pages left that the next write needs more than. */
+static void test_full(void **state)
+{
+    (void)state;
+    static const size_t left[ROUNDS] = {0, 8192, 65536, 0};
+    if (not_here) {
+        print_message("cannot have a mount namespace here (%s)\n", not_here);
+        skip();
+    }
+    char *folder = make_folder(), *path = join(folder, "test.db"), *filler = join(folder, "filler");
+    struct load_sum sum = {0};
+    assert_true(full_disk_mount(folder, DISK_KIB));
+    struct server server = server_start(path);
+    struct load *load = load_start(&server, (uint64_t)time(NULL));
+    for (size_t i = 0; i < ROUNDS; i++) {
+        load_wait(load, 204, 50);
+        assert_true(full_disk_fill(filler, left[i]));
+        load_wait(load, 507, 50);
+        if (left[i] == 0)
+            assert_int_equal(health(&server), 503);
+        assert_int_equal(unlink(filler), 0);
+        load_wait(load, 204, 50);
+        assert_int_equal(health(&server), 200);
+    }
+    /* And killed while it is full. */
+    assert_true(full_disk_fill(filler, 0));
+    load_wait(load, 507, 20);
+    server_end(&server, SIGKILL);
+    load_stop(load, true);
+    assert_int_equal(unlink(filler), 0);
+    server = server_start(path);
+    load_check(load, &server, &sum);
+    server_end(&server, SIGTERM);
+    printf("%d times full: acknowledged %u; not: %u that were kept, %u that were not\n", ROUNDS + 1,
+           sum.confirmed, sum.kept, sum.lost);
+    assert_true(sum.lost >= 50 * ROUNDS);
+    load_check_stored(path, &sum);
+    umount2(folder, MNT_DETACH);
+    free(filler);
+    free(path);
+    remove_folder(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full)};
+    if (!full_disk_namespace())
+        not_here = strerror(errno);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    curl_global_init(CURL_GLOBAL_ALL);
+    const int failed = cmocka_run_group_tests_name("service_disk", tests, NULL, NULL);
+    curl_global_cleanup();
+    return failed;
+}

@@ -1,0 +1,159 @@
+#include "layer/core/lookup.h"
+
+#include "tests/cmocka_includes.h"
+#include <stdlib.h>
+
+static void *value_of(uint64_t key)
+{
+    return (void *)(uintptr_t)(key * 8 + 4);
+}
+
+static void finds_what_was_put(void **state)
+{
+    (void)state;
+    struct pm_lookup lookup;
+    pm_lookup_init(&lookup);
+    assert_null(pm_lookup_find(&lookup, 7));
+    assert_null(pm_lookup_remove(&lookup, 7));
+    for (uint64_t key = 1; key <= 5000; key++)
+        assert_true(pm_lookup_put(&lookup, key * 64, value_of(key)));
+    for (uint64_t key = 1; key <= 5000; key++)
+        assert_ptr_equal(pm_lookup_find(&lookup, key * 64), value_of(key));
+    assert_null(pm_lookup_find(&lookup, 5001 * 64));
+    assert_true(pm_lookup_put(&lookup, 64, value_of(9)));
+    assert_ptr_equal(pm_lookup_find(&lookup, 64), value_of(9));
+    for (uint64_t key = 2; key <= 5000; key += 2)
+        assert_ptr_equal(pm_lookup_remove(&lookup, key * 64), value_of(key));
+    for (uint64_t key = 2; key <= 5000; key++)
+        assert_ptr_equal(pm_lookup_find(&lookup, key * 64), key % 2 == 0 ? NULL : value_of(key));
+    pm_lookup_finish(&lookup);
+}
+
+/* A null handle is never known, also where a slot was used before. */
+static void null_is_unknown(void **state)
+{
+    (void)state;
+    struct pm_lookup lookup;
+    pm_lookup_init(&lookup);
+    for (uint64_t key = 1; key <= 20; key++)
+        assert_true(pm_lookup_put(&lookup, key, value_of(key)));
+    for (uint64_t key = 1; key <= 20; key++) {
+        assert_ptr_equal(pm_lookup_remove(&lookup, key), value_of(key));
+        assert_null(pm_lookup_find(&lookup, 0));
+        assert_null(pm_lookup_remove(&lookup, 0));
+    }
+    assert_int_equal(lookup.used, 0);
+    pm_lookup_finish(&lookup);
+}
+
+static size_t slots_of(struct pm_lookup *lookup)
+{
+    size_t count = 0;
+    for (struct pm_lookup_slots *slots = atomic_load(&lookup->slots); slots != NULL;
+         slots = slots->retired)
+        count += slots->mask + 1;
+    return count;
+}
+
+/* A game that allocates and frees command buffers for hours, each time at another address. */
+static void stays_small_while_keys_come_and_go(void **state)
+{
+    (void)state;
+    enum { LIVE = 200, ROUNDS = 1000000 };
+    struct pm_lookup lookup;
+    pm_lookup_init(&lookup);
+    for (uint64_t key = 1; key <= LIVE; key++)
+        assert_true(pm_lookup_put(&lookup, key << 4, value_of(key)));
+    for (uint64_t key = LIVE + 1; key <= ROUNDS; key++) {
+        assert_ptr_equal(pm_lookup_remove(&lookup, (key - LIVE) << 4), value_of(key - LIVE));
+        assert_true(pm_lookup_put(&lookup, key << 4, value_of(key)));
+    }
+    for (uint64_t key = ROUNDS - LIVE + 1; key <= ROUNDS; key++)
+        assert_ptr_equal(pm_lookup_find(&lookup, key << 4), value_of(key));
+    assert_true(slots_of(&lookup) <= 8 * 1024);
+    pm_lookup_finish(&lookup);
+}
+
+struct visits {
+    struct pm_lookup *lookup;
+    int count;
+    bool nested;
+};
+
+static void count_visit(void *user, void *value)
+{
+    (void)value;
+    struct visits *visits = user;
+    visits->count++;
+    if (visits->nested)
+        assert_false(pm_lookup_try_each(visits->lookup, count_visit, visits));
+}
+
+static void visits_without_waiting(void **state)
+{
+    (void)state;
+    struct pm_lookup lookup;
+    pm_lookup_init(&lookup);
+    struct visits visits = {.lookup = &lookup};
+    for (uint64_t key = 1; key <= 3; key++)
+        assert_true(pm_lookup_put(&lookup, key << 4, value_of(key)));
+    assert_true(pm_lookup_try_each(&lookup, count_visit, &visits));
+    assert_int_equal(visits.count, 3);
+    visits.nested = true;
+    pm_lookup_each(&lookup, count_visit, &visits);
+    assert_int_equal(visits.count, 6);
+    assert_true(pm_lookup_try_each(&lookup, count_visit, &visits));
+    assert_int_equal(visits.count, 9);
+    pm_lookup_finish(&lookup);
+}
+
+struct shared {
+    struct pm_lookup lookup;
+    _Atomic bool stop;
+    _Atomic uint64_t wrong;
+};
+
+static void *read_while_others_write(void *user)
+{
+    struct shared *shared = user;
+    while (!atomic_load(&shared->stop)) {
+        for (uint64_t key = 1; key <= 100; key++) {
+            if (pm_lookup_find(&shared->lookup, key << 6) != value_of(key))
+                atomic_fetch_add(&shared->wrong, 1);
+        }
+    }
+    return NULL;
+}
+
+static void readers_need_no_lock(void **state)
+{
+    (void)state;
+    static struct shared shared;
+    pm_lookup_init(&shared.lookup);
+    for (uint64_t key = 1; key <= 100; key++)
+        assert_true(pm_lookup_put(&shared.lookup, key << 6, value_of(key)));
+    pthread_t reader;
+    assert_int_equal(pthread_create(&reader, NULL, read_while_others_write, &shared), 0);
+    for (uint64_t round = 0; round < 50; round++) {
+        for (uint64_t key = 101; key <= 2000; key++)
+            assert_true(pm_lookup_put(&shared.lookup, key << 6, value_of(key)));
+        for (uint64_t key = 101; key <= 2000; key++)
+            assert_non_null(pm_lookup_remove(&shared.lookup, key << 6));
+    }
+    atomic_store(&shared.stop, true);
+    pthread_join(reader, NULL);
+    assert_int_equal(atomic_load(&shared.wrong), 0);
+    pm_lookup_finish(&shared.lookup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_what_was_put),
+        cmocka_unit_test(null_is_unknown),
+        cmocka_unit_test(stays_small_while_keys_come_and_go),
+        cmocka_unit_test(visits_without_waiting),
+        cmocka_unit_test(readers_need_no_lock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

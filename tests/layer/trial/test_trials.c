@@ -1,0 +1,425 @@
+/* Specialized variants are tried against the game's own pipelines (HAZARDS 14, 21; trial.h): what
+ * comes of it, and what is recorded for it. */
+#include "tests/layer/trial/trying.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* ---- verdicts ---- */
+
+static void a_faster_dispatch_is_used(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 8);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    /* Also where nothing could have been tried. */
+    VkCommandBuffer secondary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    position = trying.h.driver->position();
+    pm_harness_begin(&trying.h, secondary, 0);
+    trying_dispatch(secondary);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(secondary));
+    assert_int_equal(trying_foreign_binds(position), 1);
+    trying_close();
+    trying_assert_timing(0.8, 0.01);
+}
+
+static void a_faster_draw_is_used(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "faster: used"));
+    trying_run_frames(trying_draw, TRYING_ONCE,
+                      1); /* in which the render pass turns out not to be worth timing */
+    uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_draw, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 8);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    trying_close();
+    trying_assert_timing(0.8, 0.01);
+}
+
+static void a_slower_one_is_dropped(void **state)
+{
+    (void)state;
+    trying_open(130000, NULL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "dropped"));
+    uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    trying_close();
+    trying_assert_timing(1.3, 0.01);
+}
+
+static void equal_ones_are_dropped(void **state)
+{
+    (void)state;
+    trying_open(TRYING_ORIGINAL, NULL);
+    trying.noise = 0.2;
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "dropped"));
+    assert_false(optimized_logged("faster: used"));
+    trying_close();
+}
+
+static void noise_does_not_hide_a_gain(void **state)
+{
+    (void)state;
+    trying_open(75000, NULL);
+    trying.noise = 0.2;
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    trying_close();
+    /* What was trimmed is not in the profile either. */
+    trying_assert_timing(0.75, 0.15);
+}
+
+/* ---- what is recorded ---- */
+
+static void queries_stay_outside_render_passes(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    for (int repeated = 0; repeated < 2; repeated++) {
+        uint64_t position = trying_third_frame(trying_draw, repeated ? 0 : TRYING_ONCE);
+        uint64_t begin = trying_position_of(position, "vkCmdBeginRenderPass");
+        uint64_t end = trying_position_of(position, "vkCmdEndRenderPass");
+        assert_true(trying_between(position, begin, "vkCmdWriteTimestamp"));
+        assert_false(trying_between(begin, end, "vkCmdWriteTimestamp"));
+        assert_false(trying_between(begin, end, "vkCmdResetQueryPool"));
+        assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 2);
+        assert_int_equal(trying_between(position, begin, "vkCmdResetQueryPool"), repeated);
+        for (uint32_t i = 0; i < 2; i++)
+            assert_int_equal(
+                pm_call(trying.h.driver, position, "vkCmdWriteTimestamp", i).arguments[1],
+                VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
+        assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdPipelineBarrier"), 0);
+    }
+    trying_close();
+}
+
+static void a_dispatch_is_timed_by_itself(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    uint64_t position = trying_third_frame(trying_dispatch, TRYING_ONCE);
+    uint64_t call = trying_position_of(position, "vkCmdDispatch");
+    assert_true(trying_between(position, call, "vkCmdWriteTimestamp"));
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 2);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdResetQueryPool"), 0);
+    trying_close();
+}
+
+/* Half of the uses see the variant, and each time the game's own pipeline is bound again. */
+static void sides_alternate(void **state)
+{
+    (void)state;
+    trying_open(TRYING_ORIGINAL, NULL);
+    uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 12);
+    assert_int_equal(trying_foreign_binds(position), 6);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdBindPipeline"), 12 + 2 * 6);
+    trying_close();
+}
+
+/* A pipeline that was bound before the instance began takes part in it, and is there again after
+ * it. */
+static void draw_bound_before(VkCommandBuffer buffer)
+{
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    pm_harness_begin_pass(&trying.h, buffer);
+    trying.h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    trying.h.vk.CmdEndRenderPass(buffer);
+}
+
+static void what_is_bound_before_takes_part(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    trying_run_frames(draw_bound_before, TRYING_ONCE, 2);
+    uint64_t position = trying.h.driver->position();
+    trying_run_frames(draw_bound_before, TRYING_ONCE, 12);
+    assert_int_equal(trying_foreign_binds(position), 6);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdBindPipeline"), 12 + 2 * 6);
+    assert_true(trying_run_until(draw_bound_before, TRYING_ONCE, "faster: used"));
+    trying_close();
+}
+
+static void end_rendering1(VkCommandBuffer buffer, const void *info)
+{
+    (void)info;
+    trying.h.vk.CmdEndRendering(buffer);
+}
+
+/* Or vkCmdEndRendering2KHR, which the headers do not have. */
+typedef void(VKAPI_PTR *end_of_rendering)(VkCommandBuffer buffer, const void *info);
+static end_of_rendering end_rendering;
+
+static void dynamic_rendering(VkCommandBuffer buffer, VkRenderingFlags flags)
+{
+    const VkRenderingInfo info = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        .flags = flags,
+        .renderArea = {.extent = {1, 1}},
+        .layerCount = 1,
+    };
+    trying.h.vk.CmdBeginRendering(buffer, &info);
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    trying.h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    end_rendering(buffer, NULL);
+}
+
+static void render_dynamically(VkCommandBuffer buffer)
+{
+    dynamic_rendering(buffer, 0);
+}
+
+static void render_suspended(VkCommandBuffer buffer)
+{
+    dynamic_rendering(buffer, VK_RENDERING_SUSPENDING_BIT);
+    dynamic_rendering(buffer, VK_RENDERING_RESUMING_BIT);
+}
+
+static void render_in_parts(VkCommandBuffer buffer)
+{
+    dynamic_rendering(buffer, VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT);
+}
+
+static void dynamic_rendering_is_timed(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    end_rendering = (end_of_rendering)vkGetDeviceProcAddr(trying.h.device, "vkCmdEndRendering2KHR");
+    assert_non_null(end_rendering);
+    assert_null(vkGetDeviceProcAddr(trying.h.device, "vkCmdEndRendering2EXT"));
+    uint64_t position = trying_third_frame(render_dynamically, TRYING_ONCE);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 2);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdEndRendering"), 1);
+    end_rendering = end_rendering1;
+    position = trying_third_frame(render_dynamically, TRYING_ONCE);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 2);
+    position = trying.h.driver->position();
+    trying_run_frames(render_suspended, TRYING_ONCE, 8);
+    trying_run_frames(render_in_parts, TRYING_ONCE, 8);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    assert_true(trying_run_until(render_dynamically, TRYING_ONCE, "faster: used"));
+    trying_close();
+}
+
+/* Where each submission is a heartbeat, what is worth timing is known again a frame later. */
+static void render_in_turn(VkCommandBuffer buffer)
+{
+    static const VkRenderingInfo other = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        .renderArea = {.extent = {1, 1}},
+        .layerCount = 1,
+    };
+    static unsigned turn;
+    if (turn++ % 2 == 0) {
+        trying_draw(buffer);
+    } else {
+        trying.h.vk.CmdBeginRendering(buffer, &other);
+        trying.h.vk.CmdEndRendering(buffer);
+    }
+}
+
+static void frames_of_several_heartbeats(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(render_in_turn, TRYING_ONCE, "faster: used"));
+    trying_close();
+}
+
+/* ---- bounds ---- */
+
+/* When recordings that are not begun anew hold all measurements, calls go untimed, and nothing
+ * grows. */
+static void pools_are_reused(void **state)
+{
+    (void)state;
+    trying_open(TRYING_ORIGINAL, NULL);
+    trying.noise = 0.5;
+    enum { BUFFERS = 400, MEASUREMENTS = 256 };
+    uint64_t position = trying.h.driver->position();
+    trying.h.driver->hold_submissions(true); /* so that no trial is over meanwhile */
+    VkCommandBuffer buffers[BUFFERS];
+    for (int i = 0; i < BUFFERS; i++)
+        buffers[i] = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < BUFFERS; i++) {
+            pm_harness_begin(&trying.h, buffers[i], TRYING_ONCE);
+            trying_dispatch(buffers[i]);
+            PM_CHECK(trying.h.vk.EndCommandBuffer(buffers[i]));
+            pm_harness_submit(&trying.h, trying.h.queue, buffers[i], VK_NULL_HANDLE);
+        }
+        if (round == 0)
+            assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"),
+                             2 * MEASUREMENTS);
+        trying.h.driver->hold_submissions(false);
+        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    }
+    trying_close();
+}
+
+static void one_pool(void **state)
+{
+    (void)state;
+    uint64_t position = pm_harness_driver()->position();
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "of render passes"));
+    trying_close();
+    /* One more is the self-test's. */
+    assert_int_equal(pm_calls_of(pm_harness_driver(), position, "vkCreateQueryPool"), 2);
+}
+
+/* A recording that is never submitted, and a pool that is reset: what was reserved comes back. */
+static void given_up_recordings(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    for (int i = 0; i < 600; i++) {
+        pm_harness_begin(&trying.h, buffer, TRYING_ONCE);
+        trying_dispatch(buffer);
+        PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+        if (i % 2 == 0)
+            PM_CHECK(trying.h.vk.ResetCommandPool(trying.h.device, trying.h.pool, 0));
+    }
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    trying_close();
+}
+
+/* Nobody binds it any more: its trial sleeps, and draws take the shortest way. */
+static void idle_trials_sleep(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 2);
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < 1200; i++) {
+        pm_harness_begin(&trying.h, buffer, TRYING_ONCE);
+        PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+        pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    }
+    uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    trying_close();
+}
+
+/* The game destroys a pipeline while its timings are under way. */
+static void a_destroyed_pipeline(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    for (int i = 0; i < 40; i++) {
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 3);
+        trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+        trying.compute = optimized_compute(&trying.h);
+    }
+    trying_close();
+}
+
+static void few_valid_bits_wrap(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_TIMESTAMP_BITS", "20", 1); /* a millisecond */
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    trying_close();
+    trying_assert_timing(0.8, 0.01);
+}
+
+/* Recordings reset their queries themselves, and are read when they are begun anew. */
+static void without_host_query_reset(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_WITHOUT_FEATURES", "hostQueryReset", 1);
+    trying_open(80000, NULL);
+    uint64_t position = trying_third_frame(trying_dispatch, TRYING_ONCE);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 2);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdResetQueryPool"), 1);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkResetQueryPool"), 0);
+    position = trying_third_frame(trying_draw, TRYING_ONCE);
+    assert_true(trying_between(position, trying_position_of(position, "vkCmdBeginRenderPass"),
+                               "vkCmdResetQueryPool"));
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "of render passes"));
+    trying_close();
+}
+
+/* A submission that fails leaves results of an earlier one, which nobody is to take for its own. */
+static void a_failed_submission_is_not_read(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_WITHOUT_FEATURES", "hostQueryReset", 1);
+    trying_open(80000, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &buffer};
+    for (int i = 0; i < 40; i++) {
+        trying_frame(buffer, TRYING_ONCE, trying_dispatch);
+        pm_harness_begin(&trying.h, buffer, TRYING_ONCE);
+        trying_dispatch(buffer);
+        PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+        trying.h.driver->inject("vkQueueSubmit:1=-1");
+        assert_int_equal(trying.h.vk.QueueSubmit(trying.h.queue, 1, &info, VK_NULL_HANDLE),
+                         VK_ERROR_OUT_OF_HOST_MEMORY);
+        trying.h.driver->inject("");
+    }
+    trying_close();
+}
+
+/* A recording that was timed is submitted again, though nobody expected it: its queries are reset
+ * by itself, and the first result counts. */
+static void a_timed_recording_repeats(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    uint64_t position = 0;
+    for (int i = 0; i < 3; i++) {
+        position = trying.h.driver->position();
+        trying_frame(buffer, 0, trying_dispatch);
+    }
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdResetQueryPool"), 1);
+    for (int i = 0; i < 5; i++) {
+        pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    }
+    trying_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_faster_dispatch_is_used),
+        PM_LAYERED_TEST(a_faster_draw_is_used),
+        PM_LAYERED_TEST(a_slower_one_is_dropped),
+        PM_LAYERED_TEST(equal_ones_are_dropped),
+        PM_LAYERED_TEST(noise_does_not_hide_a_gain),
+        PM_LAYERED_TEST(queries_stay_outside_render_passes),
+        PM_LAYERED_TEST(a_dispatch_is_timed_by_itself),
+        PM_LAYERED_TEST(sides_alternate),
+        PM_LAYERED_TEST(what_is_bound_before_takes_part),
+        PM_LAYERED_TEST(dynamic_rendering_is_timed),
+        PM_LAYERED_TEST(frames_of_several_heartbeats),
+        PM_LAYERED_TEST(pools_are_reused),
+        PM_LAYERED_TEST(one_pool),
+        PM_LAYERED_TEST(given_up_recordings),
+        PM_LAYERED_TEST(idle_trials_sleep),
+        PM_LAYERED_TEST(a_destroyed_pipeline),
+        PM_LAYERED_TEST(few_valid_bits_wrap),
+        PM_LAYERED_TEST(without_host_query_reset),
+        PM_LAYERED_TEST(a_failed_submission_is_not_read),
+        PM_LAYERED_TEST(a_timed_recording_repeats),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

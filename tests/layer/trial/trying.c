@@ -1,0 +1,239 @@
+#include "tests/layer/trial/trying.h"
+
+#include "aggregator_client/disk/spool.h"
+#include "base/random.h"
+#include "tests/patience.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FRAMES = 3000 };
+
+struct trying trying;
+static struct pm_random randoms;
+
+/* ---- sessions ---- */
+
+static uint64_t cost(void *user, VkPipeline pipeline)
+{
+    (void)user;
+    double time = pipeline == trying.graphics || pipeline == trying.compute
+                      ? TRYING_ORIGINAL
+                      : (double)trying.variant_cost;
+    time *= 1 + trying.noise * (2 * pm_random_unit(&randoms) - 1);
+    /* Now and then something else ran on the device. */
+    if (trying.noise > 0 && pm_random_below(&randoms, 20) == 0)
+        time += 20 * TRYING_ORIGINAL;
+    return (uint64_t)time;
+}
+
+void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *options)
+{
+    trying.variant_cost = variant_cost;
+    pm_random_init(&randoms, 3);
+    optimized_learn();
+    optimized_enable(false);
+    setenv("PIECEMEAL_SAMPLER_KINDS", trying.kinds ? trying.kinds : "timing", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", trying.background ? "false" : "true", 1);
+    pm_harness_open(&trying.h, options);
+    trying.h.driver->set_binned(!trying.additive);
+    trying.compute = optimized_compute(&trying.h);
+    trying.h.driver->inject(trying.faults ? trying.faults : "");
+    trying.graphics = optimized_graphics(&trying.h);
+    trying.h.driver->inject("");
+    trying.h.driver->set_cost(cost, NULL);
+}
+
+void trying_open(uint64_t variant_cost, const struct pm_harness_options *options)
+{
+    trying_open_early(variant_cost, options);
+    if (!trying.kinds && optimized_logged("cannot be tried") == 0)
+        assert_true(trying_wait_for("timestamps around single draws"));
+}
+
+void trying_close(void)
+{
+    trying.h.driver->set_cost(NULL, NULL);
+    trying.h.driver->set_binned(false);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.graphics, NULL);
+    pm_harness_close(&trying.h);
+    trying = (struct trying){0};
+}
+
+static void nothing(VkCommandBuffer buffer)
+{
+    (void)buffer;
+}
+
+bool trying_wait_for(const char *text)
+{
+    uint64_t until = 0;
+    do
+        trying_run_frames(nothing, TRYING_ONCE, 1);
+    while (optimized_logged(text) == 0 && patience(&until));
+    return optimized_logged(text) > 0;
+}
+
+/* ---- frames ---- */
+
+void trying_dispatch(VkCommandBuffer buffer)
+{
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, trying.compute);
+    trying.h.vk.CmdDispatch(buffer, 1, 1, 1);
+}
+
+void trying_draw(VkCommandBuffer buffer)
+{
+    pm_harness_begin_pass(&trying.h, buffer);
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    trying.h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    trying.h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    trying.h.vk.CmdEndRenderPass(buffer);
+}
+
+void trying_frame(VkCommandBuffer buffer, VkCommandBufferUsageFlags flags, trying_recorder record)
+{
+    pm_harness_begin(&trying.h, buffer, flags);
+    record(buffer);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+}
+
+void trying_run_frames(trying_recorder record, VkCommandBufferUsageFlags flags, int count)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < count; i++)
+        trying_frame(buffer, flags, record);
+    trying.h.vk.FreeCommandBuffers(trying.h.device, trying.h.pool, 1, &buffer);
+}
+
+bool trying_run_until(trying_recorder record, VkCommandBufferUsageFlags flags, const char *text)
+{
+    VkCommandBuffer buffers[2];
+    for (int i = 0; i < 2; i++)
+        buffers[i] = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < MOST_FRAMES; i++) {
+        trying_frame(buffers[i % 2], flags, record);
+        if (i % 16 == 15) {
+            nanosleep(&(struct timespec){0, 5000000}, NULL);
+            if (optimized_logged(text) > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+uint64_t trying_third_frame(trying_recorder record, VkCommandBufferUsageFlags flags)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    uint64_t position = 0;
+    for (int i = 0; i < 3; i++) {
+        position = trying.h.driver->position();
+        trying_frame(buffer, flags, record);
+    }
+    return position;
+}
+
+/* ---- what reached the driver ---- */
+
+uint32_t trying_foreign_binds(uint64_t since)
+{
+    uint32_t count = 0;
+    struct pm_null_call call;
+    for (uint64_t at = since; trying.h.driver->read(at, &call); at++)
+        count += strcmp(call.command, "vkCmdBindPipeline") == 0 &&
+                 call.arguments[2] != (uintptr_t)trying.graphics &&
+                 call.arguments[2] != (uintptr_t)trying.compute;
+    return count;
+}
+
+bool trying_between(uint64_t from, uint64_t to, const char *command)
+{
+    struct pm_null_call call;
+    for (uint64_t at = from; at < to && trying.h.driver->read(at, &call); at++) {
+        if (strcmp(call.command, command) == 0)
+            return true;
+    }
+    return false;
+}
+
+uint64_t trying_position_of(uint64_t since, const char *command)
+{
+    struct pm_null_call call;
+    for (uint64_t at = since; trying.h.driver->read(at, &call); at++) {
+        if (strcmp(call.command, command) == 0)
+            return at;
+    }
+    fail_msg("no %s", command);
+    return 0;
+}
+
+/* ---- the spool ---- */
+
+struct timings {
+    unsigned count;
+    struct pm_environment environment;
+    struct pm_point_counts point;
+};
+
+static bool add_checkpoint(void *user, const struct pm_profile *profile, struct pm_error *error)
+{
+    struct timings *timings = user;
+    (void)error;
+    for (size_t i = 0; i < profile->shader_count; i++) {
+        const struct pm_shader_profile *shader = &profile->shaders[i];
+        if (shader->kind != PM_KIND_TIMING)
+            continue;
+        assert_int_equal(shader->space, 1);
+        assert_int_equal(shader->point_count, 1);
+        assert_true(optimized_has_zeros(&shader->original));
+        assert_false(pm_shader_key_equal(&shader->key, &shader->original));
+        timings->environment = shader->environment;
+        timings->point = shader->points[0];
+        timings->count++;
+    }
+    return true;
+}
+
+static struct timings read_spool(void)
+{
+    struct timings timings = {0};
+    struct pm_error error = {0};
+    struct pm_spool_session *sessions = NULL;
+    size_t count = 0;
+    if (!pm_spool_list(NULL, &sessions, &count, &error))
+        fail_msg("%s", error.message);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t damaged = 0;
+        if (!pm_spool_read(sessions[i].path, add_checkpoint, &timings, &damaged, &error))
+            fail_msg("%s", error.message);
+        assert_true(damaged == UINT64_MAX);
+    }
+    pm_spool_list_free(sessions, count);
+    return timings;
+}
+
+void trying_assert_timing(double expected, double tolerance)
+{
+    const struct timings timings = read_spool();
+    const struct pm_point_counts *point = &timings.point;
+    assert_int_equal(timings.count, 1);
+    assert_int_not_equal(timings.environment.vendor_id, 0);
+    assert_int_not_equal(timings.environment.driver_version, 0);
+    assert_true(point->entry_lanes == point->entry_subgroups);
+    assert_in_range(point->entry_lanes, 6, 64);
+    /* All pairs, also those that were trimmed. */
+    assert_in_range(point->calls, 8, 64);
+    assert_true(point->entry_lanes <= point->calls);
+    const double ratio =
+        (double)point->counts[PM_TIMING_VARIANT] / (double)point->counts[PM_TIMING_ORIGINAL];
+    assert_true(fabs(ratio - expected) < tolerance);
+}
+
+void trying_assert_no_timing(void)
+{
+    assert_int_equal(read_spool().count, 0);
+}

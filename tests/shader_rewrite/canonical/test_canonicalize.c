@@ -1,0 +1,403 @@
+#include "shader_rewrite/shader_rewrite.h"
+#include "tests/shader_rewrite/corpus_files.h"
+#include "tests/shader_rewrite/spirv_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct pm_target vulkan_1_3 = {.vulkan_minor = 3};
+
+static bool canonicalize(const struct pm_words *module, enum pm_stage stage, const char *name,
+                         const struct pm_spec_value *values, size_t count, struct pm_words *out,
+                         struct pm_error *error)
+{
+    const struct pm_canonicalize_info info = {.words = module->data,
+                                              .word_count = module->count,
+                                              .stage = stage,
+                                              .entry_point = name,
+                                              .spec_values = values,
+                                              .spec_value_count = count,
+                                              .target = vulkan_1_3};
+    return pm_canonicalize(&info, out, error);
+}
+
+static struct pm_words canonical_of(const char *file, const struct pm_spec_value *values,
+                                    size_t count)
+{
+    struct pm_words module = pm_test_assemble_file(file, 3);
+    struct pm_words out;
+    struct pm_error error = {0};
+    if (!canonicalize(&module, PM_STAGE_COMPUTE, "main", values, count, &out, &error))
+        fail_msg("%s", error.message);
+    pm_words_finish(&module);
+    return out;
+}
+
+static void assert_same_words(const struct pm_words *a, const struct pm_words *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_memory_equal(a->data, b->data, a->count * sizeof(uint32_t));
+}
+
+static void assert_idempotent(const struct pm_words *module)
+{
+    struct pm_words again;
+    struct pm_error error = {0};
+    if (!canonicalize(module, PM_STAGE_COMPUTE, "main", NULL, 0, &again, &error))
+        fail_msg("%s", error.message);
+    assert_same_words(module, &again);
+    pm_words_finish(&again);
+}
+
+/* ---- specialization constants ---- */
+
+/* Floats keep their SpecId, and operations on other widths than 32 bits stay, with constants for
+ * operands. */
+static void assert_only_floats_specialized(const struct pm_words *module)
+{
+    assert_int_equal(pm_test_count(module, "SpecId"), 2);
+    assert_int_equal(pm_test_count(module, "OpSpecConstant "), 2);
+    assert_int_equal(pm_test_count(module, "OpSpecConstantTrue"), 0);
+    assert_int_equal(pm_test_count(module, "OpSpecConstantFalse"), 0);
+    assert_int_equal(pm_test_count(module, "OpSpecConstantComposite"), 0);
+    assert_int_equal(pm_test_count(module, "OpSpecConstantOp %long"), 1);
+    assert_int_equal(pm_test_count(module, "OpSpecConstantOp %uint"), 0);
+}
+
+static void test_spec_defaults(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("spec.spvasm", NULL, 0);
+    assert_only_floats_specialized(&out);
+    assert_int_equal(pm_test_count(&out, "OpConstant %char 5"), 1);
+    assert_int_equal(pm_test_count(&out, "OpConstant %ushort 6"), 1);
+    assert_int_equal(pm_test_count(&out, "OpConstant %long 7"), 1);
+    assert_int_equal(pm_test_count(&out, "OpConstant %uint 4"), 1);
+    assert_int_equal(pm_test_count(&out, "OpConstant %uint 8"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSpecConstant %half 0x1p+0"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSpecConstant %double 2"), 1);
+    assert_int_equal(pm_test_count(&out, "BuiltIn WorkgroupSize"), 1);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
+static void test_spec_values(void **state)
+{
+    (void)state;
+    const struct pm_spec_value values[] = {{0, 4, 0},
+                                           {1, 4, 0xfe},
+                                           {2, 4, 0xfffe},
+                                           {3, 8, 0x100000001},
+                                           {4, 4, 0x4400 /* 4 */},
+                                           {5, 8, 0x4022000000000000 /* 9 */},
+                                           {6, 4, 1},
+                                           {7, 4, 32},
+                                           {99, 4, 3}};
+    struct pm_words out = canonical_of("spec.spvasm", values, sizeof values / sizeof values[0]);
+    assert_only_floats_specialized(&out);
+    /* 0xfe is -2 as a signed byte; the unsigned 16 bits stay positive. */
+    assert_int_equal(pm_test_count(&out, "OpConstant %char -2"), 1);
+    assert_int_equal(pm_test_count(&out, "OpConstant %ushort 65534"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSpecConstant %half 0x1p+2"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSpecConstant %double 9"), 1);
+    assert_int_equal(pm_test_count(&out, "OpConstant %uint 32"), 1);
+    assert_int_equal(pm_test_count(&out, "OpConstant %uint 64"), 1);
+    assert_int_equal(pm_test_count(&out, "OpConstant %long 4294967297"), 1);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
+/* Different values are different shaders; a value equal to the default is the same one. */
+static void test_spec_values_in_words(void **state)
+{
+    (void)state;
+    const struct pm_spec_value same = {7, 4, 4}, other = {7, 4, 5};
+    struct pm_words plain = canonical_of("spec.spvasm", NULL, 0);
+    struct pm_words with_default = canonical_of("spec.spvasm", &same, 1);
+    struct pm_words with_other = canonical_of("spec.spvasm", &other, 1);
+    assert_same_words(&plain, &with_default);
+    assert_true(plain.count != with_other.count ||
+                memcmp(plain.data, with_other.data, plain.count * sizeof(uint32_t)) != 0);
+    pm_words_finish(&plain);
+    pm_words_finish(&with_default);
+    pm_words_finish(&with_other);
+}
+
+/* ---- floats ---- */
+
+static void test_floats_are_left_alone(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("float.spvasm", NULL, 0);
+    /* Every multiplication, division and function is there still, and nothing was combined. */
+    assert_int_equal(pm_test_count(&out, "OpFMul"), 4);
+    assert_int_equal(pm_test_count(&out, "OpFSub"), 1);
+    assert_int_equal(pm_test_count(&out, "OpFDiv"), 1);
+    assert_int_equal(pm_test_count(&out, "OpFAdd"), 6);
+    assert_int_equal(pm_test_count(&out, "FMix"), 1);
+    assert_int_equal(pm_test_count(&out, "Sin"), 1);
+    assert_int_equal(pm_test_count(&out, "OpFunctionCall"), 0);
+    /* The precise addition was inlined twice and stays precise; our decorations are gone. */
+    assert_int_equal(pm_test_count(&out, "NoContraction"), 2);
+    assert_int_equal(pm_test_count(&out, "UserSemantic"), 0);
+    assert_int_equal(pm_test_count(&out, "SignedZeroInfNanPreserve"), 0);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
+/* ---- what does not change the key ---- */
+
+/* What was loaded before a loop is not loaded again in it or behind it; what was loaded in it is. */
+static void test_loads_of_loops_stay_in_them(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("loads.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&out, "OpFunctionCall"), 0);
+    assert_int_equal(pm_test_count(&out, "OpAccessChain"), 4);
+    assert_int_equal(pm_test_count(&out, "OpLoad"), 4); /* the index, and three of the buffer */
+    assert_int_equal(pm_test_count(&out, "UserSemantic"), 0);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
+static void test_debug_information_is_no_part(void **state)
+{
+    (void)state;
+    struct pm_words plain = canonical_of("plain.spvasm", NULL, 0);
+    struct pm_words decorated = canonical_of("decorated.spvasm", NULL, 0);
+    assert_int_equal(plain.data[2], 0);
+    assert_same_words(&plain, &decorated);
+    pm_words_finish(&plain);
+    pm_words_finish(&decorated);
+}
+
+static void test_entry_points(void **state)
+{
+    (void)state;
+    struct pm_words module = pm_test_assemble_file("decorated.spvasm", 3);
+    struct pm_words out;
+    struct pm_error error = {0};
+    assert_true(canonicalize(&module, PM_STAGE_COMPUTE, "other", NULL, 0, &out, &error));
+    assert_int_equal(pm_test_count(&out, "OpEntryPoint"), 1);
+    assert_int_equal(pm_test_count(&out, "LocalSize 16 1 1"), 1);
+    assert_int_equal(pm_test_count(&out, "OpVariable"), 0);
+    pm_words_finish(&out);
+    assert_false(canonicalize(&module, PM_STAGE_COMPUTE, "nobody", NULL, 0, &out, &error));
+    assert_int_equal(error.code, PM_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "nobody"));
+    assert_false(canonicalize(&module, PM_STAGE_FRAGMENT, "main", NULL, 0, &out, &error));
+    assert_int_equal(error.code, PM_ERROR_INPUT);
+    pm_words_finish(&module);
+}
+
+/* ---- control flow ---- */
+
+static void test_early_returns(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("return.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&out, "OpFunctionCall"), 0);
+    assert_int_equal(pm_test_count(&out, "OpFunctionEnd"), 1);
+    assert_int_equal(pm_test_count(&out, "OpReturn"), 2);
+    assert_int_equal(pm_test_count(&out, "OpVariable %_ptr_Function"), 0);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
+/* ---- the corpus ---- */
+
+/* What people read is the same shader: its blocks and candidates have the same numbers. */
+static void assert_named_is_the_same(const struct pm_canonicalize_info *info, const char *name,
+                                     const struct pm_words *canonical)
+{
+    struct pm_canonicalize_info with_names = *info;
+    struct pm_words named;
+    struct pm_error error = {0};
+    struct pm_block_points blocks[2];
+    struct pm_zero_points zeros[2];
+    with_names.keep_names = true;
+    if (!pm_canonicalize(&with_names, &named, &error))
+        fail_msg("%s, with names: %s", name, error.message);
+    assert_int_equal(pm_test_count(&named, "OpLine"), 0);
+    assert_int_equal(pm_test_count(&named, "OpString"), 0);
+    const struct pm_words *modules[2] = {canonical, &named};
+    for (int i = 0; i < 2; i++)
+        if (!pm_points_blocks(modules[i]->data, modules[i]->count, &blocks[i], &error) ||
+            !pm_points_zero(modules[i]->data, modules[i]->count, &zeros[i], &error))
+            fail_msg("%s: %s", name, error.message);
+    assert_int_equal(blocks[0].count, blocks[1].count);
+    assert_int_equal(zeros[0].count, zeros[1].count);
+    for (uint32_t i = 0; i < zeros[0].count; i++) {
+        assert_int_equal(zeros[0].candidates[i].block, zeros[1].candidates[i].block);
+        assert_int_equal(zeros[0].candidates[i].components, zeros[1].candidates[i].components);
+    }
+    for (int i = 0; i < 2; i++) {
+        pm_block_points_finish(&blocks[i]);
+        pm_zero_points_finish(&zeros[i]);
+    }
+    pm_words_finish(&named);
+}
+
+static struct pm_words canonical_of_file(const struct corpus_file *file)
+{
+    const bool nested = strstr(file->name, "nested.spvasm") != NULL;
+    const bool fragment = nested || strstr(file->name, ".frag.");
+    const struct pm_canonicalize_info info = {
+        .words = file->words,
+        .word_count = file->count,
+        .stage = fragment ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE,
+        .entry_point = nested ? "shade" : "main",
+        .target = {.vulkan_minor = file->vulkan_minor, .spirv_1_4 = file->spirv_1_4}};
+    struct pm_words out, again;
+    struct pm_error error = {0};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s: %s", file->name, error.message);
+    struct pm_canonicalize_info second = info;
+    second.words = out.data;
+    second.word_count = out.count;
+    if (!pm_canonicalize(&second, &again, &error))
+        fail_msg("%s, canonicalized: %s", file->name, error.message);
+    assert_same_words(&out, &again);
+    pm_words_finish(&again);
+    assert_named_is_the_same(&info, file->name, &out);
+    return out;
+}
+
+/* Every module stays valid and is stable, and the same shader compiled with debug information is
+ * the same one. */
+static void test_corpus(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    corpus_load(&corpus);
+    size_t pairs = 0;
+    for (size_t i = 0; i < corpus.count; i++) {
+        const struct corpus_file *file = &corpus.files[i];
+        if (strstr(file->name, ".vert."))
+            continue;
+        struct pm_words out = canonical_of_file(file);
+        assert_int_equal(pm_test_count(&out, "OpFunctionCall"), 0);
+        char plain[256];
+        snprintf(plain, sizeof plain, "%s", file->name);
+        char *variant = strstr(plain, ".g.spv");
+        if (variant) {
+            strcpy(variant, ".plain.");
+            struct pm_words other = canonical_of_file(corpus_find(&corpus, plain));
+            assert_same_words(&out, &other);
+            pm_words_finish(&other);
+            pairs++;
+        }
+        pm_words_finish(&out);
+    }
+    assert_true(pairs > 20);
+    corpus_finish(&corpus);
+}
+
+/* ---- bad input ---- */
+
+static void test_malformed(void **state)
+{
+    (void)state;
+    struct pm_words module = pm_test_assemble_file("float.spvasm", 3);
+    struct pm_words out;
+    struct pm_error error;
+    /* Every truncation, and every word spoiled in three ways: an answer, never a crash. */
+    size_t refused = 0;
+    for (size_t count = 0; count < module.count; count++) {
+        const struct pm_words cut = {module.data, count};
+        error = (struct pm_error){0};
+        assert_false(canonicalize(&cut, PM_STAGE_COMPUTE, "main", NULL, 0, &out, &error));
+        assert_true(error.code != PM_OK && error.message[0]);
+    }
+    for (size_t at = 0; at < module.count; at++) {
+        const uint32_t word = module.data[at];
+        const uint32_t spoiled[] = {word + 1, ~word, word ^ 0x10000};
+        for (size_t i = 0; i < 3; i++) {
+            module.data[at] = spoiled[i];
+            error = (struct pm_error){0};
+            if (canonicalize(&module, PM_STAGE_COMPUTE, "main", NULL, 0, &out, &error)) {
+                pm_words_finish(&out);
+            } else {
+                assert_true(error.code != PM_OK && error.message[0]);
+                assert_null(strchr(error.message, '\n'));
+                refused++;
+            }
+        }
+        module.data[at] = word;
+    }
+    assert_true(refused > module.count);
+    pm_words_finish(&module);
+}
+
+static void test_unknown(void **state)
+{
+    (void)state;
+    struct pm_words module = pm_test_assemble_file("plain.spvasm", 3);
+    struct pm_words out;
+    struct pm_error error = {0};
+    module.data[1] = 0x00010900; /* SPIR-V 1.9 */
+    assert_false(canonicalize(&module, PM_STAGE_COMPUTE, "main", NULL, 0, &out, &error));
+    if (error.code != PM_ERROR_UNSUPPORTED)
+        fail_msg("%s", error.message);
+    module.data[1] = 0x00010300;
+    module.data[6] = 40000; /* an unknown capability */
+    assert_false(canonicalize(&module, PM_STAGE_COMPUTE, "main", NULL, 0, &out, &error));
+    if (error.code != PM_ERROR_UNSUPPORTED)
+        fail_msg("%s", error.message);
+    assert_non_null(strstr(error.message, "40000"));
+    pm_words_finish(&module);
+}
+
+/* 30 functions, each calling the one before twice: 2^30 bodies when inlined. */
+static void test_inlining_is_bounded(void **state)
+{
+    (void)state;
+    char text[16384];
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+                                 "OpEntryPoint GLCompute %%main \"main\"\n"
+                                 "OpExecutionMode %%main LocalSize 1 1 1\n"
+                                 "%%void = OpTypeVoid\n%%fn = OpTypeFunction %%void\n"
+                                 "%%f0 = OpFunction %%void None %%fn\n%%l0 = OpLabel\n"
+                                 "OpReturn\nOpFunctionEnd\n");
+    for (int i = 1; i <= 30; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at,
+                               "%%f%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n"
+                               "%%a%d = OpFunctionCall %%void %%f%d\n"
+                               "%%b%d = OpFunctionCall %%void %%f%d\nOpReturn\nOpFunctionEnd\n",
+                               i, i, i, i - 1, i, i - 1);
+    snprintf(text + at, sizeof text - at,
+             "%%main = OpFunction %%void None %%fn\n%%lm = OpLabel\n"
+             "%%am = OpFunctionCall %%void %%f30\nOpReturn\nOpFunctionEnd\n");
+    struct pm_words module = pm_test_assemble(text, 3);
+    struct pm_words out;
+    struct pm_error error = {0};
+    assert_false(canonicalize(&module, PM_STAGE_COMPUTE, "main", NULL, 0, &out, &error));
+    assert_int_equal(error.code, PM_ERROR_LIMIT);
+    pm_words_finish(&module);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spec_defaults),
+        cmocka_unit_test(test_spec_values),
+        cmocka_unit_test(test_spec_values_in_words),
+        cmocka_unit_test(test_floats_are_left_alone),
+        cmocka_unit_test(test_loads_of_loops_stay_in_them),
+        cmocka_unit_test(test_debug_information_is_no_part),
+        cmocka_unit_test(test_entry_points),
+        cmocka_unit_test(test_early_returns),
+        cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_inlining_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,51 @@
+/*
+ * Runs shaders with the random shaders' interface (random_shader.h) on a driver and compares what
+ * they write. For tests: a failure of the driver ends the test.
+ */
+#pragma once
+
+#include "tests/gpu/gpu.h"
+#include "tests/shader_rewrite/differential/random_shader.h"
+
+struct differential {
+    struct pm_gpu gpu;
+    struct random_shader_inputs inputs;
+    bool specials;
+    struct pm_gpu_buffer floats, uints, vectors;
+};
+
+/* Fills the inputs from the seed. */
+void differential_create(struct differential *d);
+void differential_inputs(struct differential *d, uint64_t seed, bool specials);
+void differential_destroy(struct differential *d);
+
+enum {
+    DIFFERENTIAL_BUFFER = 2 * RANDOM_SHADER_PLACES,
+    DIFFERENTIAL_WORDS = DIFFERENTIAL_BUFFER + RANDOM_SHADER_WIDTH * RANDOM_SHADER_HEIGHT * 4,
+};
+
+/* All that a shader wrote: its buffer, then in fragment shaders the texels. Floats are normalized:
+ * all NaN are one, and unless the inputs have specials both zeroes are. */
+struct differential_output {
+    uint32_t words[DIFFERENTIAL_WORDS];
+};
+
+/* Into *output; what the shader does not write is 0. */
+void differential_run(struct differential *d, const struct pm_words *module, enum pm_stage stage,
+                      const VkSpecializationInfo *specialization,
+                      struct differential_output *output);
+
+/* How many words differ; *first is the first that does. */
+size_t differential_compare(const struct differential_output *a,
+                            const struct differential_output *b, size_t *first);
+
+/* The same module with every float result NoContraction, so that no driver fuses, reassociates or
+ * factors it out; what specialize_zero may do is decided before. */
+struct pm_words differential_precise(const struct pm_words *module);
+
+/* The same module with other memory operands of loads of buffers in a loop than outside, one of
+ * three by the loop, so that drivers take no load for one of another kind. */
+struct pm_words differential_reloading(const struct pm_words *module);
+
+/* Writes FOLDER/NAME.spvasm. */
+void differential_dump(const char *folder, const char *name, const struct pm_words *module);

@@ -1,0 +1,259 @@
+#include "tests/shader_rewrite/instrument/exact.h"
+
+#include "base/random.h"
+#include "profile/profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct pm_target vulkan_1_3 = {.vulkan_minor = 3};
+
+void exact_load(const char *name, const struct pm_spec_value *values, size_t value_count,
+                struct exact_shader *shader)
+{
+    *shader = (struct exact_shader){
+        .name = name, .stage = strstr(name, ".frag") ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE};
+    pm_gpu_load(PM_TEST_EXACT, name, &shader->original.data, &shader->original.count);
+    const struct pm_canonicalize_info info = {.words = shader->original.data,
+                                              .word_count = shader->original.count,
+                                              .stage = shader->stage,
+                                              .entry_point = "main",
+                                              .spec_values = values,
+                                              .spec_value_count = value_count,
+                                              .target = vulkan_1_3};
+    struct pm_error error = {0};
+    if (!pm_canonicalize(&info, &shader->canonical, &error) ||
+        !pm_points_blocks(shader->canonical.data, shader->canonical.count, &shader->points,
+                          &error) ||
+        !pm_points_zero(shader->canonical.data, shader->canonical.count, &shader->zeros, &error))
+        fail_msg("%s: %s", name, error.message);
+}
+
+void exact_finish(struct exact_shader *shader)
+{
+    pm_words_finish(&shader->original);
+    pm_words_finish(&shader->canonical);
+    pm_block_points_finish(&shader->points);
+    pm_zero_points_finish(&shader->zeros);
+}
+
+/* The total over slots, less what each slot began with. */
+static uint64_t total(const struct pm_instrumented *shader, const struct exact_variant *variant,
+                      const uint64_t *counters, uint32_t index)
+{
+    uint64_t sum = 0;
+    for (uint32_t slot = 0; slot < variant->slot_count; slot++)
+        sum += counters[slot * shader->slot_stride + index] - variant->first_value;
+    return sum;
+}
+
+static void expect(const struct exact_shader *shader, const struct exact_variant *variant,
+                   const char *what, uint32_t point, uint64_t counted, uint64_t truth,
+                   double tolerance)
+{
+    double off = counted > truth ? (double)(counted - truth) : (double)(truth - counted);
+    if (off > tolerance * (double)truth)
+        fail_msg("%s, %u points, %u slots, %d bits: %s of point %u: counted %llu, truth %llu",
+                 shader->name, variant->point_count, variant->slot_count, variant->wide ? 64 : 32,
+                 what, point, (unsigned long long)counted, (unsigned long long)truth);
+}
+
+static void compare(const struct exact_shader *shader, const struct exact_variant *variant,
+                    const struct exact_truth *truth, const struct pm_instrumented *out,
+                    const uint64_t *counters)
+{
+    expect(shader, variant, "entry lanes", 0, total(out, variant, counters, 0), truth->entry.lanes,
+           truth->tolerance);
+    if (truth->subgroups != EXACT_SUBGROUPS_UNKNOWN)
+        expect(shader, variant, "entry subgroups", 0, total(out, variant, counters, 1),
+               truth->entry.subgroups, 0);
+    for (uint32_t i = 0; i < variant->point_count; i++) {
+        uint32_t point = variant->points[i], first = 2 + i * PM_COUNTS;
+        const struct model_counts *counts = &truth->points[point];
+        uint64_t lanes = total(out, variant, counters, first + PM_BLOCK_LANES);
+        uint64_t uniform = total(out, variant, counters, first + PM_BLOCK_UNIFORM_LANES);
+        uint64_t subgroups = total(out, variant, counters, first + PM_BLOCK_SUBGROUPS);
+        expect(shader, variant, "lanes", point, lanes, counts->lanes, truth->tolerance);
+        assert_true(uniform <= lanes && subgroups <= lanes && (subgroups > 0) == (lanes > 0));
+        if (truth->subgroups != EXACT_SUBGROUPS_KNOWN)
+            continue;
+        expect(shader, variant, "subgroups", point, subgroups, counts->subgroups, 0);
+        expect(shader, variant, "uniform lanes", point, uniform, counts->uniform_lanes, 0);
+    }
+}
+
+typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
+                                const struct pm_instrument_info *info, struct pm_instrumented *out,
+                                struct pm_error *error);
+typedef void (*run_shader)(void *user, const struct pm_words *words,
+                           const VkSpecializationInfo *specialization);
+
+/* Instruments and runs; *counters is the caller's to destroy, the instrumented words are freed. */
+static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shader *shader,
+                                    const struct exact_variant *variant, instrument_pass pass,
+                                    run_shader run, void *user, struct pm_gpu_buffer *counters)
+{
+    const struct pm_instrument_info info = {.points = variant->points,
+                                            .point_count = variant->point_count,
+                                            .slot_count = variant->slot_count,
+                                            .int64_atomics = variant->wide,
+                                            .memory_model_device_scope =
+                                                gpu->memory_model_device_scope,
+                                            .subgroup_quad = true,
+                                            .may_force_early_tests = variant->may_force_early_tests,
+                                            .target = vulkan_1_3};
+    struct pm_instrumented out;
+    struct pm_error error = {0};
+    if (!pass(shader->canonical.data, shader->canonical.count, &info, &out, &error))
+        fail_msg("%s: %s", shader->name, error.message);
+
+    pm_gpu_buffer_create(gpu, out.counter_bytes + 64, counters);
+    assert_int_equal(counters->address % 64, 0);
+    uint64_t *values = counters->data;
+    for (size_t i = 0; i < counters->size / 8; i++)
+        values[i] = variant->first_value;
+    const uint32_t address[2] = {(uint32_t)counters->address, (uint32_t)(counters->address >> 32)};
+    const VkSpecializationMapEntry entries[2] = {{out.spec_id_low, 0, 4}, {out.spec_id_high, 4, 4}};
+    const VkSpecializationInfo specialization = {2, entries, sizeof address, address};
+    run(user, &out.words, &specialization);
+    /* Nothing is written beyond the counters. */
+    for (size_t i = out.counter_bytes / 8; i < counters->size / 8; i++)
+        assert_true(values[i] == variant->first_value);
+    struct pm_instrumented said = out;
+    pm_instrumented_finish(&out);
+    said.words = (struct pm_words){0};
+    return said;
+}
+
+struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader *shader,
+                                   const struct exact_variant *variant,
+                                   const struct exact_truth *truth,
+                                   void (*run)(void *user, const struct pm_words *words,
+                                               const VkSpecializationInfo *specialization),
+                                   void *user)
+{
+    struct pm_gpu_buffer counters;
+    struct pm_instrumented out =
+        count(gpu, shader, variant, pm_instrument_blocks, run, user, &counters);
+    compare(shader, variant, truth, &out, counters.data);
+    pm_gpu_buffer_destroy(gpu, &counters);
+    return out;
+}
+
+void exact_watch_zeros(const struct exact_shader *shader, struct model *model)
+{
+    uint32_t candidates = shader->zeros.count;
+    struct model_watched *watched = calloc(candidates + 1, sizeof *watched);
+    assert_non_null(watched);
+    for (uint32_t i = 0; i < candidates; i++) {
+        const struct pm_zero_candidate *candidate = &shader->zeros.candidates[i];
+        watched[i].count = candidate->value_count;
+        watched[i].components = candidate->components;
+        memcpy(watched[i].values, candidate->values, sizeof watched[i].values);
+    }
+    model_watch(model, watched, candidates);
+    free(watched);
+}
+
+static void compare_zeros(const struct exact_shader *shader, const struct exact_variant *variant,
+                          struct model *model, enum exact_subgroups subgroups,
+                          const struct pm_instrumented *out, const uint64_t *counters)
+{
+    for (uint32_t i = 0; i < variant->point_count; i++) {
+        uint32_t candidate = variant->points[i], first = 2 + i * PM_COUNTS;
+        struct model_writes truth = model_writes(model, candidate);
+        uint64_t writes = total(out, variant, counters, first + PM_ZERO_WRITES);
+        uint64_t zero_writes = total(out, variant, counters, first + PM_ZERO_ZERO_WRITES);
+        assert_true(zero_writes <= writes && (writes > 0) == (truth.writes > 0));
+        assert_true(total(out, variant, counters, first + 2) == 0);
+        if (subgroups != EXACT_SUBGROUPS_KNOWN)
+            continue;
+        expect(shader, variant, "writes", candidate, writes, truth.writes, 0);
+        if (!truth.unknown)
+            expect(shader, variant, "zero writes", candidate, zero_writes, truth.zero_writes, 0);
+    }
+}
+
+void exact_check_zeros(struct pm_gpu *gpu, const struct exact_shader *shader,
+                       const struct exact_variant *variant, struct model *model,
+                       enum exact_subgroups subgroups,
+                       void (*run)(void *user, const struct pm_words *words,
+                                   const VkSpecializationInfo *specialization),
+                       void *user)
+{
+    struct pm_gpu_buffer counters;
+    struct pm_instrumented out =
+        count(gpu, shader, variant, pm_instrument_zero, run, user, &counters);
+    compare_zeros(shader, variant, model, subgroups, &out, counters.data);
+    pm_gpu_buffer_destroy(gpu, &counters);
+}
+
+static void check_all_points(const struct pm_gpu *gpu, const uint32_t *points, uint32_t count,
+                             void (*check)(void *user, const struct exact_variant *variant),
+                             void *user)
+{
+    struct exact_variant variant = {.points = points, .point_count = count, .slot_count = 1};
+    check(user, &variant);
+    variant.slot_count = 16;
+    variant.first_value = 0xfffffff3; /* carries into the high word */
+    check(user, &variant);
+    if (gpu->int64_atomics) {
+        variant.wide = true;
+        variant.slot_count = 64;
+        check(user, &variant);
+    }
+}
+
+/* A random split into batches, as a session makes it, then the same in the other width. */
+static void check_batches(const struct pm_gpu *gpu, uint32_t *points, uint32_t count,
+                          uint32_t batch,
+                          void (*check)(void *user, const struct exact_variant *variant),
+                          void *user)
+{
+    uint32_t batches = (count + batch - 1) / batch;
+    uint32_t *chosen = malloc(count * sizeof *chosen);
+    assert_non_null(chosen);
+    for (uint32_t b = 0; b < batches; b++) {
+        struct exact_variant variant = {.points = chosen,
+                                        .slot_count = 1u << b % 9,
+                                        .wide = gpu->int64_atomics && b % 2,
+                                        .first_value = b % 4 < 2 ? 0xffffffffu : 0};
+        for (uint32_t i = 0; i < count; i++) {
+            if (points[i] % batches == b)
+                chosen[variant.point_count++] = i;
+        }
+        check(user, &variant);
+    }
+    free(chosen);
+}
+
+void exact_each_variant(const struct pm_gpu *gpu, const struct exact_shader *shader, bool brief,
+                        void (*check)(void *user, const struct exact_variant *variant), void *user)
+{
+    uint32_t count = shader->points.count;
+    uint32_t *points = malloc(count * sizeof *points);
+    assert_non_null(points);
+    for (uint32_t i = 0; i < count; i++)
+        points[i] = i;
+    check_all_points(gpu, points, count, check, user);
+    if (!brief) {
+        struct pm_random random;
+        pm_random_init(&random, 23);
+        for (uint32_t i = count; i > 1; i--) {
+            uint32_t other = pm_random_below(&random, i), kept = points[i - 1];
+            points[i - 1] = points[other];
+            points[other] = kept;
+        }
+        check_batches(gpu, points, count, count > 12 ? 6 : 1, check, user);
+        const struct exact_variant none = {.slot_count = 2};
+        check(user, &none);
+    }
+    free(points);
+}

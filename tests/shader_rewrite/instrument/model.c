@@ -1,0 +1,335 @@
+#include "tests/shader_rewrite/instrument/model.h"
+
+#include "tests/shader_rewrite/instrument/model_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct model_type *model_type(struct model *model, uint32_t id)
+{
+    return &model->types[id];
+}
+
+static uint32_t constant_word(const struct model *model, uint32_t id)
+{
+    return model->values[model->value_at[id]];
+}
+
+static void add_type(struct model *m, uint32_t opcode, const uint32_t *o, uint32_t operands)
+{
+    struct model_type *type = &m->types[o[0]];
+    type->opcode = opcode;
+    switch (opcode) {
+    case SpvOpTypeBool:
+    case SpvOpTypeInt:
+    case SpvOpTypeFloat:
+        type->words = 1;
+        type->is_signed = opcode == SpvOpTypeInt && o[2];
+        if (opcode != SpvOpTypeBool && o[1] != 32)
+            fail_msg("the model knows 32-bit numbers only");
+        break;
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix:
+        type->element = o[1];
+        type->words = m->types[o[1]].words * o[2];
+        break;
+    case SpvOpTypeArray:
+        type->element = o[1];
+        type->words = m->types[o[1]].words * constant_word(m, o[2]);
+        break;
+    case SpvOpTypeRuntimeArray:
+        type->element = o[1];
+        break;
+    case SpvOpTypeStruct:
+        type->members = o + 1;
+        for (uint32_t i = 1; i < operands; i++)
+            type->words += m->types[o[i]].words;
+        break;
+    case SpvOpTypePointer:
+        type->storage = o[1];
+        type->element = o[2];
+        type->words = 2; /* which memory, word in it */
+        break;
+    default:
+        type->words = 1;
+        break;
+    }
+}
+
+static uint32_t new_value(struct model *m, uint32_t type, uint32_t id)
+{
+    m->type_of[id] = type;
+    m->value_at[id] = m->value_words;
+    m->value_words += m->types[type].words ? m->types[type].words : 1;
+    if (m->value_words > MODEL_VALUE_WORDS)
+        fail_msg("the module has too many values for the model");
+    return m->value_at[id];
+}
+
+static void add_constant(struct model *m, uint32_t opcode, const uint32_t *o, uint32_t operands)
+{
+    uint32_t at = new_value(m, o[0], o[1]);
+    switch (opcode) {
+    case SpvOpConstantTrue:
+        m->values[at] = 1;
+        break;
+    case SpvOpConstant:
+    case SpvOpSpecConstant:
+        m->values[at] = o[2];
+        break;
+    case SpvOpConstantComposite:
+    case SpvOpSpecConstantComposite:
+        for (uint32_t i = 2; i < operands; i++) {
+            uint32_t words = m->types[m->type_of[o[i]]].words;
+            memcpy(&m->values[at], &m->values[m->value_at[o[i]]], words * sizeof(uint32_t));
+            at += words;
+        }
+        break;
+    case SpvOpUndef:
+        m->undefined[o[1]] = true;
+        break;
+    default:
+        break; /* false, null: zeroes */
+    }
+}
+
+static void add_variable(struct model *m, const uint32_t *o, uint32_t operands)
+{
+    uint32_t at = new_value(m, o[0], o[1]);
+    uint32_t words = m->types[m->types[o[0]].element].words;
+    if (o[2] == SpvStorageClassStorageBuffer) {
+        m->values[at] = 1 + m->bindings[o[1]];
+        return;
+    }
+    /* Memory 0 is the invocation's own. */
+    m->values[at + 1] = m->own_words;
+    m->own_words += words;
+    if (m->own_words > MODEL_OWN_WORDS)
+        fail_msg("the module has too large variables for the model");
+    struct model_variable *variable = &m->variables[m->variable_count++];
+    *variable =
+        (struct model_variable){o[1], o[2], m->values[at + 1], words, operands > 3 ? o[3] : 0};
+    if (m->variable_count == MODEL_VARIABLES)
+        fail_msg("the module has too many variables for the model");
+}
+
+static void add_decoration(struct model *m, const uint32_t *o)
+{
+    if (o[1] == SpvDecorationBinding)
+        m->bindings[o[0]] = o[2];
+    else if (o[1] == SpvDecorationBuiltIn)
+        m->builtins[o[0]] = o[2] + 1;
+    else if (o[1] == SpvDecorationLocation)
+        m->locations[o[0]] = o[2];
+}
+
+static void add_instruction(struct model *m, size_t at)
+{
+    uint32_t opcode = m->words[at] & 0xffff, operands = (m->words[at] >> 16) - 1;
+    const uint32_t *o = m->words + at + 1;
+    if (opcode == SpvOpDecorate)
+        add_decoration(m, o);
+    else if (opcode >= SpvOpTypeVoid && opcode <= SpvOpTypeFunction)
+        add_type(m, opcode, o, operands);
+    else if (opcode >= SpvOpUndef && opcode <= SpvOpUndef)
+        add_constant(m, opcode, o, operands);
+    else if (opcode >= SpvOpConstantTrue && opcode <= SpvOpSpecConstantComposite)
+        add_constant(m, opcode, o, operands);
+    else if (opcode == SpvOpVariable)
+        add_variable(m, o, operands);
+    else if (opcode == SpvOpLabel) {
+        m->block_at[o[0]] = at;
+        if (!m->entry)
+            m->entry = o[0];
+    } else if (opcode == SpvOpFunction) {
+        if (m->in_function)
+            fail_msg("the model knows one function only");
+        m->in_function = true;
+    } else if (opcode == SpvOpFunctionCall) {
+        fail_msg("the model knows no calls");
+    } else if (m->in_function && model_has_result(opcode)) {
+        new_value(m, o[0], o[1]);
+    }
+}
+
+struct model *model_create(const uint32_t *words, size_t count)
+{
+    struct model *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    uint32_t bound = words[3];
+    m->words = words;
+    m->count = count;
+    m->types = calloc(bound, sizeof *m->types);
+    m->type_of = calloc(bound, sizeof *m->type_of);
+    m->value_at = calloc(bound, sizeof *m->value_at);
+    m->tainted = calloc(bound, sizeof *m->tainted);
+    m->block_at = calloc(bound, sizeof *m->block_at);
+    m->counts = calloc(bound, sizeof *m->counts);
+    m->watch_of = calloc(bound, sizeof *m->watch_of);
+    m->undefined = calloc(bound, sizeof *m->undefined);
+    m->bindings = calloc(bound, sizeof *m->bindings);
+    m->builtins = calloc(bound, sizeof *m->builtins);
+    m->locations = calloc(bound, sizeof *m->locations);
+    m->value_words = 1;
+    for (size_t at = 5; at < count; at += words[at] >> 16)
+        add_instruction(m, at);
+    return m;
+}
+
+void model_destroy(struct model *m)
+{
+    free(m->types);
+    free(m->type_of);
+    free(m->value_at);
+    free(m->tainted);
+    free(m->block_at);
+    free(m->counts);
+    free(m->watch_of);
+    free(m->undefined);
+    free(m->watches);
+    free(m->bindings);
+    free(m->builtins);
+    free(m->locations);
+    free(m);
+}
+
+void model_set_buffer(struct model *m, uint32_t binding, uint32_t *data, size_t words)
+{
+    m->buffers[binding] = data;
+    m->buffer_words[binding] = words;
+}
+
+void model_set_push(struct model *m, const uint32_t *data, size_t words)
+{
+    assert_true(words <= 32);
+    memcpy(m->push, data, words * sizeof(uint32_t));
+}
+
+/* ---- counting ---- */
+
+void model_watch(struct model *m, const struct model_watched *watched, uint32_t count)
+{
+    m->watches = calloc(count + 1, sizeof *m->watches);
+    assert_non_null(m->watches);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *first = &m->watch_of[watched[i].values[watched[i].count - 1]];
+        m->watches[i] = (struct model_watch_state){.watched = watched[i], .next = *first};
+        *first = i + 1;
+    }
+}
+
+static void count_instance(struct model *m, const struct model_instance *instance)
+{
+    if (instance->label >= MODEL_WATCHED) {
+        struct model_writes *writes = &m->watches[instance->label - MODEL_WATCHED].writes;
+        writes->writes++;
+        writes->zero_writes += instance->zero_lanes == instance->lanes;
+        return;
+    }
+    struct model_counts *counts = &m->counts[instance->label];
+    counts->subgroups++;
+    if (instance->lanes == m->subgroup_lanes)
+        counts->uniform_lanes += instance->lanes;
+}
+
+/* The subgroup is over: what its lanes did together becomes counts. */
+static void flush(struct model *m)
+{
+    for (size_t i = 0; i < m->instance_count; i++)
+        count_instance(m, &m->instances[i]);
+    if (m->instance_count)
+        memset(m->instance_at, 0, sizeof m->instance_at);
+    m->instance_count = 0;
+    if (m->subgroup_lanes)
+        m->entry_counts.subgroups++;
+    m->subgroup_lanes = 0;
+}
+
+/* What the subgroup's lanes do here in these iterations of the loops around. */
+static struct model_instance *instance_of(struct model *m, uint32_t label)
+{
+    uint64_t key = label;
+    for (size_t i = 0; i < m->loop_depth; i++)
+        key = (key * 0x9e3779b97f4a7c15u) ^ (m->loops[i].header + (m->loops[i].iteration << 24));
+    const uint32_t mask = 2 * MODEL_INSTANCES - 1;
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & mask;
+    for (; m->instance_at[at]; at = (at + 1) & mask) {
+        struct model_instance *instance = &m->instances[m->instance_at[at] - 1];
+        if (instance->label == label && instance->key == key)
+            return instance;
+    }
+    if (m->instance_count == MODEL_INSTANCES)
+        fail_msg("a subgroup runs too long for the model");
+    m->instances[m->instance_count] = (struct model_instance){.label = label, .key = key};
+    m->instance_at[at] = (uint32_t)++m->instance_count;
+    return &m->instances[m->instance_count - 1];
+}
+
+void model_enter(struct model *m, uint32_t label)
+{
+    m->counts[label].lanes++;
+    instance_of(m, label)->lanes++;
+}
+
+/* The leading components of a value, or all of it; +0 and -0 are both zero. */
+static bool is_zero(const struct model *m, uint32_t id, uint32_t components)
+{
+    const struct model_type *type = &m->types[m->type_of[id]];
+    bool vector = type->opcode == SpvOpTypeVector;
+    bool is_float = m->types[vector ? type->element : m->type_of[id]].opcode == SpvOpTypeFloat;
+    for (uint32_t i = 0; i < (vector ? components : 1); i++)
+        if (m->values[m->value_at[id] + i] << (is_float ? 1 : 0))
+            return false;
+    return true;
+}
+
+void model_written(struct model *m, uint32_t id)
+{
+    for (uint32_t w = m->watch_of[id]; w; w = m->watches[w - 1].next) {
+        struct model_watch_state *watch = &m->watches[w - 1];
+        bool zero = true;
+        for (uint32_t i = 0; i < watch->watched.count; i++) {
+            uint32_t value = watch->watched.values[i];
+            zero = zero && is_zero(m, value, watch->watched.components);
+            watch->writes.unknown |= m->tainted[value];
+        }
+        struct model_instance *instance = instance_of(m, MODEL_WATCHED + w - 1);
+        instance->lanes++;
+        instance->zero_lanes += zero;
+    }
+}
+
+struct model_writes model_writes(struct model *m, uint32_t watched)
+{
+    flush(m);
+    return m->watches[watched].writes;
+}
+
+void model_run(struct model *m, const struct model_invocation *invocation, uint64_t subgroup)
+{
+    if (subgroup != m->subgroup)
+        flush(m);
+    m->subgroup = subgroup;
+    if (!invocation->helper) {
+        m->subgroup_lanes++;
+        m->entry_counts.lanes++;
+    }
+    model_execute(m, invocation);
+}
+
+struct model_counts model_block(struct model *m, uint32_t label)
+{
+    flush(m);
+    return m->counts[label];
+}
+
+struct model_counts model_entry(struct model *m)
+{
+    flush(m);
+    return m->entry_counts;
+}
+
+uint64_t model_killed(const struct model *m)
+{
+    return m->killed;
+}

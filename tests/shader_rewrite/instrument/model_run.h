@@ -1,0 +1,98 @@
+/* Shared by the two files of the model. */
+#pragma once
+
+#include "tests/shader_rewrite/instrument/model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <spirv/unified1/spirv.h>
+
+#define MODEL_VALUE_WORDS 65536
+#define MODEL_OWN_WORDS 4096
+#define MODEL_VARIABLES 128
+#define MODEL_INSTANCES 65536
+#define MODEL_LOOPS 16
+
+struct model_type {
+    uint32_t opcode;
+    uint32_t words;   /* 32-bit words that a value takes */
+    uint32_t element; /* of a vector, array or pointer */
+    uint32_t storage; /* of a pointer */
+    const uint32_t *members;
+    bool is_signed;
+};
+
+struct model_variable {
+    uint32_t id, storage;
+    uint32_t at, words; /* in the invocation's own memory */
+    uint32_t initializer;
+};
+
+/* One entry of a block by lanes of the subgroup together; or one write of what is watched. */
+struct model_instance {
+    uint32_t label; /* MODEL_WATCHED + number: of what is watched */
+    uint32_t lanes, zero_lanes;
+    uint64_t key;
+};
+#define MODEL_WATCHED 0x80000000u
+
+struct model_watch_state {
+    struct model_watched watched;
+    struct model_writes writes;
+    uint32_t next; /* of the same last value, + 1 */
+};
+
+struct model {
+    const uint32_t *words;
+    size_t count;
+    /* by id */
+    struct model_type *types;
+    uint32_t *type_of, *value_at, *bindings, *builtins /* + 1 */, *locations;
+    bool *tainted, *undefined;
+    size_t *block_at;
+    struct model_counts *counts;
+
+    uint32_t entry; /* label */
+    bool in_function;
+    uint32_t values[MODEL_VALUE_WORDS];
+    uint32_t value_words;
+    uint32_t own[MODEL_OWN_WORDS];
+    bool own_tainted[MODEL_OWN_WORDS];
+    uint32_t own_words;
+    struct model_variable variables[MODEL_VARIABLES];
+    uint32_t variable_count;
+    uint32_t *buffers[MODEL_BUFFERS];
+    size_t buffer_words[MODEL_BUFFERS];
+    uint32_t push[32];
+
+    /* the running invocation */
+    bool helper;
+    struct {
+        uint32_t header, merge;
+        uint64_t iteration;
+    } loops[MODEL_LOOPS];
+    size_t loop_depth;
+
+    /* the running subgroup */
+    uint64_t subgroup;
+    uint32_t subgroup_lanes;
+    struct model_instance instances[MODEL_INSTANCES];
+    size_t instance_count;
+    uint32_t instance_at[2 * MODEL_INSTANCES]; /* hashed by label and key; + 1 */
+
+    struct model_watch_state *watches;
+    uint32_t *watch_of; /* by id of a last value: the first of its watches, + 1 */
+
+    struct model_counts entry_counts;
+    uint64_t killed;
+};
+
+bool model_has_result(uint32_t opcode);
+void model_enter(struct model *model, uint32_t label);
+/* A value was written. */
+void model_written(struct model *model, uint32_t id);
+void model_execute(struct model *model, const struct model_invocation *invocation);

@@ -1,0 +1,284 @@
+/* `piecemeal db`, run as a user would: what `show` says of zero and timing profiles, and the parts
+ * that change a storage or write files. */
+#include "aggregator/aggregator.h"
+#include "base/random.h"
+#include "tests/cmocka_includes.h"
+#include "tests/temporary.h"
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static char folder[64], storage[128];
+
+static struct pm_shader_key key_of(uint32_t number)
+{
+    return pm_shader_key_compute("db", &number, 1);
+}
+
+/* One shader's profiles as a session of a game sends them: six candidates, of which one is not
+ * covered, one never written and the others zero in 2, 4, 6 and 8 of 10 writes; and a timing. */
+static int set_up(void **state)
+{
+    (void)state;
+    temporary_make(folder, sizeof(folder));
+    snprintf(storage, sizeof(storage), "%s/a.sqlite", folder);
+    struct pm_point_counts zeros[5],
+        timed = {.calls = 12, .entry_lanes = 12, .entry_subgroups = 12, .counts = {1000, 750}};
+    for (uint32_t i = 0; i < 5; i++)
+        zeros[i] = (struct pm_point_counts){.point = i,
+                                            .calls = 1,
+                                            .entry_lanes = 80,
+                                            .entry_subgroups = 10,
+                                            .counts = {i < 4 ? 10 : 0, i < 4 ? 2 * (i + 1) : 0}};
+    const struct pm_shader_profile shaders[] = {
+        {.key = key_of(1),
+         .environment = {.subgroup_size = 8},
+         .kind = PM_KIND_ZERO,
+         .flags = PM_PROFILE_NO_QUADS,
+         .space = 6,
+         .points = zeros,
+         .point_count = 5},
+        {.key = key_of(2),
+         .environment = {8, 0x10005, 3, 13, 0x6403},
+         .kind = PM_KIND_TIMING,
+         .space = 1,
+         .original = key_of(1),
+         .points = &timed,
+         .point_count = 1},
+    };
+    const struct pm_profile profile = {.upload_id = {1},
+                                       .game = "a game",
+                                       .scene = "",
+                                       .layer_version = "1",
+                                       .shaders = shaders,
+                                       .shader_count = 2},
+                            *profiles[] = {&profile};
+    const struct pm_aggregator_info info = {.publish_all = true};
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    struct pm_aggregator *aggregator = pm_aggregator_open(storage, &info, &error);
+    if (!aggregator || !pm_aggregator_ingest(aggregator, profiles, 1, &outcome, &error) ||
+        outcome.result != PM_INGEST_STORED)
+        fail_msg("%s", error.message);
+    pm_aggregator_destroy(aggregator);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    temporary_remove(folder);
+    return 0;
+}
+
+/* The output of `piecemeal db show`; malloc'ed. */
+static char *show(const char *options)
+{
+    char command[512];
+    const size_t most = 1 << 16;
+    char *text = calloc(1, most);
+    snprintf(command, sizeof(command), PIECEMEAL " db show --storage %s %s", storage, options);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_true(fread(text, 1, most - 1, pipe) > 0);
+    assert_int_equal(pclose(pipe), 0);
+    return text;
+}
+
+static void says(const char *text, const char *what)
+{
+    if (!strstr(text, what))
+        fail_msg("\"%s\" is not in:\n%s", what, text);
+}
+
+static void text_names_the_likeliest_zeros(void **state)
+{
+    (void)state;
+    char *text = show("");
+    says(text, "83%");
+    says(text, "needs samples, without quads too");
+    says(text, "likeliest zeros: 3: 0.800 [");
+    says(text, "], 2: 0.600 [");
+    says(text, "], 1: 0.400 [");
+    says(text, "], 0: 0.200 [");
+    assert_null(strstr(text, "4: 0.000"));
+    says(text, "time 0.750 [");
+    says(text, "of the original's on vendor 0x10005, device 0x3, driver 13 version 0x6403");
+    char keys[2][PM_SHADER_KEY_TEXT], line[96];
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct pm_shader_key key = key_of(1 + i);
+        pm_shader_key_format(&key, keys[i]);
+    }
+    snprintf(line, sizeof(line), "version 0x6403, specialized from %.12s\n", keys[0]);
+    says(text, line);
+    snprintf(line, sizeof(line), "    specialized, as %.12s: time 0.750 [", keys[1]);
+    says(text, line);
+    free(text);
+    text = show("--points");
+    says(text, "P(zero)");
+    says(text, "WRITES");
+    says(text, "TIME");
+    assert_null(strstr(text, "FREQ"));
+    free(text);
+}
+
+static void json_has_every_measure(void **state)
+{
+    (void)state;
+    char *text = show("--json");
+    cJSON *root = cJSON_Parse(text);
+    assert_non_null(root);
+    free(text);
+    const cJSON *shader, *shaders = cJSON_GetObjectItem(root, "shaders");
+    assert_int_equal(cJSON_GetArraySize(shaders), 2);
+    cJSON_ArrayForEach(shader, shaders)
+    {
+        const cJSON *points = cJSON_GetObjectItem(shader, "points");
+        if (strcmp(cJSON_GetObjectItem(shader, "kind")->valuestring, "zero") == 0) {
+            assert_true(cJSON_IsTrue(cJSON_GetObjectItem(shader, "no_quads")));
+            assert_int_equal(cJSON_GetObjectItem(shader, "covered")->valueint, 5);
+            assert_int_equal(cJSON_GetArraySize(points), 6);
+            const cJSON *point = cJSON_GetArrayItem(points, 3);
+            const cJSON *zero = cJSON_GetObjectItem(point, "zero");
+            assert_true(cJSON_GetObjectItem(zero, "ratio_of_sums")->valuedouble == 0.8);
+            assert_true(cJSON_GetObjectItem(zero, "ratio_of_sums_high")->valuedouble <= 1);
+            const cJSON *writes = cJSON_GetObjectItem(point, "writes");
+            assert_true(cJSON_GetObjectItem(writes, "ratio_of_sums")->valuedouble == 1);
+        } else {
+            assert_string_equal(cJSON_GetObjectItem(shader, "kind")->valuestring, "timing");
+            assert_int_equal(cJSON_GetObjectItem(shader, "driver_version")->valueint, 0x6403);
+            const struct pm_shader_key original = key_of(1);
+            char key[PM_SHADER_KEY_TEXT];
+            pm_shader_key_format(&original, key);
+            assert_string_equal(cJSON_GetObjectItem(shader, "original")->valuestring, key);
+            const cJSON *point = cJSON_GetArrayItem(points, 0);
+            assert_int_equal(cJSON_GetObjectItem(point, "calls")->valueint, 12);
+            const cJSON *time = cJSON_GetObjectItem(point, "time");
+            assert_true(cJSON_GetObjectItem(time, "ratio_of_sums")->valuedouble == 0.75);
+        }
+    }
+    cJSON_Delete(root);
+}
+
+/* Runs `piecemeal db WORDS` in the folder; its output and errors, malloc'ed. */
+static char *db(int status, const char *words)
+{
+    char command[768];
+    const size_t most = 1 << 16;
+    char *text = calloc(1, most);
+    snprintf(command, sizeof(command), "{ cd %s && " PIECEMEAL " db %s; } 2>&1", folder, words);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    fread(text, 1, most - 1, pipe);
+    const int got = pclose(pipe);
+    if (!WIFEXITED(got) || WEXITSTATUS(got) != status)
+        fail_msg("%s: %d, wanted %d: %s", words, got, status, text);
+    return text;
+}
+
+static void db_says(int status, const char *words, const char *what)
+{
+    char *text = db(status, words);
+    says(text, what);
+    free(text);
+}
+
+/* Both hold the same, but for the time. */
+static void assert_same(const char *one, const char *other)
+{
+    char words[64];
+    snprintf(words, sizeof(words), "show --storage %s --json", one);
+    char *first = db(0, words);
+    snprintf(words, sizeof(words), "show --storage %s --json", other);
+    char *second = db(0, words);
+    assert_string_equal(strstr(first, "\"shaders\""), strstr(second, "\"shaders\""));
+    free(first);
+    free(second);
+}
+
+static void exports_and_imports(void **state)
+{
+    (void)state;
+    db_says(0, "export --storage a.sqlite --format piecemeal -o a.pm", "");
+    db_says(2, "export --storage a.sqlite --format piecemeal -o a.pm", "is there already");
+    db_says(2, "export --storage a.sqlite --format piecemeal --scene x -o b.pm", "whole game");
+    db_says(2, "export --storage a.sqlite --format paper", "is not json");
+    db_says(0, "import a.pm --storage b.sqlite", "a game: 1 uploads");
+    assert_same("a.sqlite", "b.sqlite");
+    db_says(1, "import a.pm --storage b.sqlite", "counted here already");
+    db_says(1, "import a.sqlite --storage b.sqlite", "counted here already");
+    db_says(1, "import nothing --storage b.sqlite", "no aggregator database");
+    db_says(1, "import a.pm --game other --storage b.sqlite", "not known there");
+}
+
+static void exports_a_file_whole(void **state)
+{
+    (void)state;
+    db_says(0, "export --storage a.sqlite --format csv -o a.csv", "");
+    char *text = db(0, "export --storage a.sqlite --format csv | cmp - a.csv && ls");
+    says(text, "a.csv");
+    assert_null(strstr(text, "a.csv."));
+    free(text);
+    db_says(1, "export --storage a.sqlite --format csv --game other -o b.csv; s=$?; ls; exit $s",
+            "not known");
+    text = db(0, "--help; ls");
+    assert_null(strstr(text, "b.csv"));
+    free(text);
+    db_says(2, "export --storage a.sqlite --format csv -o ./a.sqlite", "is what is exported");
+    db_says(1, "export --storage a.sqlite --format csv >/dev/full", "cannot be written");
+    db_says(1, "export --storage a.sqlite --format csv -o /dev/full", "cannot be written");
+    db_says(1, "export --storage a.sqlite --format csv -o no/such/folder", "No such file");
+}
+
+/* Whatever the storage is called, an export makes no file in its place. */
+static void export_spares_what_it_reads(void **state)
+{
+    (void)state;
+    db_says(0, "--help && cp a.sqlite x.partial", "");
+    db_says(0, "export --storage x.partial --format csv -o x", "");
+    db_says(0, "export --storage x.partial --game 'a game' --format csv -o x", "");
+    db_says(0, "--help && rm x", "");
+    db_says(0, "export --storage x.partial --format piecemeal -o x", "");
+    assert_same("a.sqlite", "x.partial");
+    char *text = db(0, "--help; ls");
+    assert_null(strstr(text, ".new-"));
+    free(text);
+}
+
+static void curates_and_drops(void **state)
+{
+    (void)state;
+    char key[PM_SHADER_KEY_TEXT], words[256];
+    const struct pm_shader_key timing = key_of(2);
+    pm_shader_key_format(&timing, key);
+    db_says(0, "curate --storage a.sqlite --dev", "a game: ");
+    db_says(1, "curate --storage a.sqlite --game other", "not known");
+    db_says(2, "drop --storage a.sqlite --game 'a game'", "--yes");
+    db_says(2, "drop --storage a.sqlite --yes", "--game");
+    db_says(2, "drop --storage a.sqlite --yes --game 'a game' --shader 12", "not a shader's key");
+    snprintf(words, sizeof(words), "drop --storage a.sqlite --yes --game 'a game' --shader %s",
+             key);
+    db_says(0, words, "dropped 1 statistics");
+    db_says(1, words, "nothing is known of shader");
+    char *text = db(0, "show --storage a.sqlite");
+    assert_null(strstr(text, "timing"));
+    free(text);
+    db_says(1, "drop --storage a.sqlite --yes --game other", "not known");
+    db_says(0, "drop --storage a.sqlite --yes --game 'a game'", "dropped 1 statistics");
+    db_says(1, "show --storage a.sqlite", "no game");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(text_names_the_likeliest_zeros, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(json_has_every_measure, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(exports_and_imports, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(exports_a_file_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(export_spares_what_it_reads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(curates_and_drops, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

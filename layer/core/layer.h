@@ -19,8 +19,7 @@
 #include "layer/core/messages.h"
 #include "profile/database.h"
 #include "profile/profile.h"
-#include "sampler/sampler.h"
-#include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/ir/target.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>

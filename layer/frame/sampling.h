@@ -18,6 +18,7 @@
 #include "layer/core/layer.h"
 #include "layer/core/lookup.h"
 #include "layer/frame/scene.h"
+#include "sampler/sampler.h"
 
 struct pm_queue;
 

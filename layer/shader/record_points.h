@@ -7,6 +7,7 @@
 #pragma once
 
 #include "layer/core/layer.h"
+#include "shader_rewrite/shader_rewrite.h"
 
 struct pm_record_points {
     enum pm_kind kind;

@@ -13,6 +13,7 @@
 
 #include "layer/core/layer.h"
 #include "layer/shader/record_points.h"
+#include "sampler/sampler.h"
 
 struct pm_shader_records;
 

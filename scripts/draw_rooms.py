@@ -47,7 +47,8 @@ WORDS = {
     'aggregator/storage': "a storage's interface",
     'aggregator/storage/sqlite': 'SQLite behind it',
     'aggregator/statistics': 'sums, intervals',
-    'aggregator_client': 'spool, upload, pull',
+    'aggregator_client': 'upload, pull, piecemeal-sync',
+    'aggregator_client/disk': 'spool, cached database',
     'sampler': 'three countdowns',
     'shader_rewrite': "the library's face",
     'shader_rewrite/zero': 'specialized for zeros',
@@ -86,7 +87,8 @@ LIVES = [
     ]),
     ('A profile', '#b7791f', '', [
         (None, 'layer/counts', 'counters'),
-        ('layer/counts', 'aggregator_client', 'spool, then one upload'),
+        ('layer/counts', 'aggregator_client/disk', 'a checkpoint in the spool'),
+        ('aggregator_client/disk', 'aggregator_client', 'merged into one upload'),
         ('aggregator_client', 'aggregator/service', 'POST', WIRE),
         ('aggregator/service', 'aggregator/intake', 'is it possible?'),
         ('aggregator/intake', 'aggregator/trust', 'does it count?'),
@@ -98,7 +100,8 @@ LIVES = [
         ('aggregator/statistics', 'aggregator/curation', 'estimates, published'),
         ('aggregator/curation', 'aggregator/service', 'kept for who asks'),
         ('aggregator/service', 'aggregator_client', 'GET', WIRE),
-        ('aggregator_client', 'layer/hooks', "read at a session's start"),
+        ('aggregator_client', 'aggregator_client/disk', 'kept, for when nobody answers'),
+        ('aggregator_client/disk', 'layer/hooks', "read at a session's start"),
         ('layer/hooks', 'layer/shader', 'what to specialize for'),
     ]),
 ]
@@ -224,8 +227,8 @@ class Picture:
         svg = self.svg
         self.place[room] = (x, y, width, BOX_HEIGHT)
         svg.box(x, y, width, BOX_HEIGHT, '#ffffff', '#4a5568')
-        name = top(room) + '/' if '/' not in room else room.split('/', 1)[1] + '/'
-        svg.text(text_x, y + 26, name + (' itself' if own else ''), 12.5, weight='bold')
+        name = 'itself' if own else room.split('/', 1)[-1] + '/'
+        svg.text(text_x, y + 26, name, 12.5, weight='bold')
         svg.text(text_x, y + 41, WORDS[room], 10.5, fill='#3a4454')
 
     def draw_strip(self, room, y, height):
@@ -322,13 +325,13 @@ class Picture:
         right = COLUMN_X[0] + COLUMN_WIDTH
         for room in ('aggregator_client', 'sampler', 'shader_rewrite'):
             x, y, _, height = large[room]
-            y += 15 if room == 'shader_rewrite' else height / 2
+            y += height / 2 if large[room] == self.place.get(room) else 15
             arrow('layer', room, f'M{right} {y} H{x - 2}')
         for room in ('layer', 'shader_rewrite', 'aggregator'):
             x = large[room][0] + large[room][2] / 2
             arrow(room, 'profile', f'M{x} {large[room][1] + large[room][3]} V{floor - 2}')
         x, y, width, height = large['aggregator_client']
-        arrow('aggregator_client', 'profile', f'M{x + width} {y + height / 2} H{gutter + 26} V{floor - 2}')
+        arrow('aggregator_client', 'profile', f'M{x + width} {y + 15} H{gutter + 26} V{floor - 2}')
         arrow('layer', 'profile', '')
         for a, b in uses:
             if a != 'bench' and (a, b) not in done:

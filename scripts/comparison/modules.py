@@ -1,0 +1,246 @@
+"""What two builds of `piecemeal shader` make of the same modules: canonical words and keys, points, instrumented and
+specialized modules, what they say and how they end. Everything is compared byte by byte."""
+import concurrent.futures
+import glob
+import json
+import os
+import random
+import re
+import struct
+import subprocess
+
+from .findings import digest
+
+LIMIT = 600  # seconds a call may take
+MAGIC = 0x07230203
+STAGES = {4: "fragment", 5: "compute"}  # of ExecutionModel
+
+
+class Source:
+    """A module as a program gives it to Vulkan: its entry point, and the constants its pipeline sets."""
+
+    def __init__(self, name, path, entry="main", specs=()):
+        self.name, self.path, self.entry, self.specs = name, path, entry, list(specs)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write(path, data):
+    with open(path, "w" if isinstance(data, str) else "wb") as file:
+        file.write(data)
+
+
+def entry_points(data):
+    """Names of the entry points that Piecemeal looks at; none at all: 'main', so that the refusal is compared."""
+    words = struct.unpack(f"<{len(data) // 4}I", data[:len(data) // 4 * 4])
+    names, at = [], 5
+    while at < len(words) and words and words[0] == MAGIC:
+        size, opcode = words[at] >> 16, words[at] & 0xffff
+        if size == 0 or opcode == 54:  # OpFunction
+            break
+        if opcode == 15 and words[at + 1] in STAGES:  # OpEntryPoint
+            text = struct.pack(f"<{size - 3}I", *words[at + 3:at + size])
+            names.append(text.split(b"\0")[0].decode())
+        at += size
+    return names or ["main"]
+
+
+def assembled(root, work):
+    """The modules that tests assemble while they run."""
+    for path in sorted(glob.glob(os.path.join(root, "tests/**/*.spvasm"), recursive=True)):
+        with open(path, encoding="utf-8") as text:
+            target = re.search(r"^; target: (\S+)", text.read(), re.MULTILINE)
+        out = os.path.join(work, os.path.basename(path) + ".spv")
+        done = subprocess.run(["spirv-as", "--preserve-numeric-ids", "--target-env",
+                               target.group(1) if target else "spv1.3", path, "-o", out],
+                              capture_output=True, check=False)
+        if done.returncode == 0:
+            yield out
+
+
+def of_build(build, root, work):
+    """Every module that a build compiled for its examples, tests and benchmarks, each content once."""
+    seen = set()
+    found = sorted(glob.glob(os.path.join(build, "**/*.spv"), recursive=True))
+    for path in found + sorted(assembled(root, work)):
+        data = read(path)
+        if digest(data) in seen:
+            continue
+        seen.add(digest(data))
+        name = os.path.relpath(path, build) if path.startswith(build) else os.path.basename(path)
+        for entry in entry_points(data):
+            yield Source(name, path, entry)
+
+
+def of_corpus(folder, findings):
+    """The modules of a folder that tests/corpus/ made: NAME.spv, and NAME.json with how it was used."""
+    for path in sorted(glob.glob(os.path.join(folder, "**/*.spv"), recursive=True)):
+        about = json.loads(read(path[:-4] + ".json")) if os.path.exists(path[:-4] + ".json") else {}
+        specs = about.get("constants", [])
+        if any(one["bytes"] != 4 for one in specs):
+            findings.note("a constant of 8 bytes cannot be set on the command line; the default is used")
+            specs = [one for one in specs if one["bytes"] == 4]
+        entries = [about["entry"]] if "entry" in about else entry_points(read(path))
+        for entry in entries:
+            yield Source(os.path.relpath(path, folder), path, entry, [f"{one['id']}={one['value']}" for one in specs])
+
+
+# ---- profiles ----
+
+ABSURD = [None, -1, 2, 1e300, -0.0, 1]
+
+
+def numbers(chance, kind, count):
+    if kind == "zero":
+        return [0] * count
+    if kind == "one":
+        return [1] * count
+    if kind == "absurd":
+        return [chance.choice(ABSURD) for _ in range(count)]
+    return [chance.random() if chance.randrange(3) else chance.randrange(2) for _ in range(count)]
+
+
+# name: (kind of P(zero), are weights given, options); as tests/shader_rewrite/adversary.c has them, and more.
+WAYS = {
+    "never zero": ("zero", False, ["--take-all"]),
+    "always zero, all": ("one", False, ["--take-all"]),
+    "at random, all": ("random", False, ["--take-all"]),
+    "at random, many": ("random", True, ["--take-all", "--transforms", "12"]),
+    "always zero, never permitted": ("one", False, ["--take-all", "--float-zero", "never"]),
+    "at random, allowed, no quads": ("random", False, ["--take-all", "--float-zero", "allow", "--no-quad"]),
+    "always zero": ("one", True, []),
+    "always zero, allowed, for NVIDIA": ("one", True, ["--float-zero", "allow", "--vendor", "4318"]),
+    "at random": ("random", True, []),
+    "at random, for lavapipe": ("random", True, ["--vendor", "65541", "--least-share", "0.001"]),
+    "absurd": ("absurd", True, []),
+    "beyond AZP": ("random", True, ["--take-all", "--transforms", "12", "--fit-regions", "--hoist-across", "--pairs"]),
+    "beyond AZP, worth while": ("one", True, ["--fit-regions", "--hoist-across", "--pairs", "--float-zero", "allow"]),
+}
+
+
+def profile_text(seed, way, candidates, blocks):
+    kind, weights, _ = WAYS[way]
+    chance = random.Random(f"{seed} {way}")
+    profile = {"zero": numbers(chance, kind, candidates)}
+    if weights:
+        profile["writes"] = numbers(chance, kind, candidates)
+        profile["blocks"] = numbers(chance, kind, blocks)
+    return json.dumps(profile)
+
+
+# ---- comparing ----
+
+class Result:
+    """What one call of one build came to."""
+
+    def __init__(self, command, out):
+        done = subprocess.run(command, capture_output=True, timeout=LIMIT, check=False, stdin=subprocess.DEVNULL)
+        self.status, self.said, self.complained = done.returncode, done.stdout, done.stderr
+        self.made = read(out) if out and os.path.exists(out) else b""
+
+    def all(self):
+        return b"%d\n%b\n%b\n%b" % (self.status, self.said, self.complained, self.made)
+
+
+class Pair:
+    """Both builds' `piecemeal`, in a folder for the files of one module."""
+
+    def __init__(self, before, after, folder, findings):
+        self.programs, self.folder, self.findings = (before, after), folder, findings
+        os.makedirs(folder, exist_ok=True)
+
+    def run(self, what, name, shader_pass, path, *options, makes=True):
+        """The result of the build before, if the one after came to the same; else None."""
+        results = []
+        for program in self.programs:
+            out = os.path.join(self.folder, "out.spv")
+            if os.path.exists(out):
+                os.remove(out)
+            command = [program, "shader", shader_pass, path, *options] + (["-o", out] if makes else [])
+            results.append(Result(command, out if makes else None))
+        before, after = results
+        return before if self.findings.same(what, name, before.all(), after.all()) else None
+
+
+def subset(seed, space):
+    chance = random.Random(f"{seed} subset")
+    return ",".join(str(point) for point in sorted(chance.sample(range(space), min(space, 8))))
+
+
+def compare_canonical(pair, name, key, path):
+    """Everything that is made of a canonical module."""
+    found = {}
+    for kind in ("blocks", "zero"):
+        listed = pair.run(f"points, {kind}", name, "points_" + kind, path, "--json", makes=False)
+        pair.run(f"points, {kind}", name, "points_" + kind, path, makes=False)
+        if listed is None or listed.status != 0:
+            continue
+        found[kind] = len(json.loads(listed.said))
+        ways = [[], ["--slots", "8", "--no-int64"], ["--no-quad", "--early-tests"], ["--target", "1"]]
+        if found[kind]:
+            ways.append(["--slots", "4", "--points", subset(key, found[kind])])
+        for way in ways:
+            pair.run(f"instrumented, {kind}", f"{name} {' '.join(way)}", "instrument_" + kind, path, "--json", *way)
+    if len(found) < 2:
+        return
+    for way, (_, _, options) in WAYS.items():
+        profile = os.path.join(pair.folder, "profile.json")
+        write(profile, profile_text(key, way, found["zero"], found["blocks"]))
+        done = pair.run("specialized", f"{name}, {way}", "specialize_zero", path, "--profile", profile, "--json",
+                        *options)
+        if done is not None and done.status == 0 and done.made != read(path):
+            pair.findings.count("of the specialized ones, changed", 0)
+
+
+def compare_source(pair, source, claim):
+    """claim KEY: is it the first module with this key?"""
+    options = ["--entry", source.entry]
+    for spec in source.specs:
+        options += ["--spec", spec]
+    for target in ("0", "3"):
+        done = pair.run("canonical", f"{source.name} for Vulkan 1.{target}", "canonicalize", source.path, "--json",
+                        "--target", target, *options)
+    pair.run("validated", source.name, "validate", source.path, makes=False)
+    if done is None or done.status != 0:
+        pair.findings.note("modules that are refused, by both builds in the same words" if done else
+                           "modules that differ when canonical are followed no further")
+        return
+    # Points and so on are of the key's module alone, so once a key.
+    key = digest(done.made)
+    if not claim(key):
+        return
+    path = os.path.join(pair.folder, "canonical.spv")
+    write(path, done.made)
+    pair.findings.count("different canonical modules", len(done.made))
+    compare_canonical(pair, source.name, key, path)
+
+
+def compare(before, after, sources, work, jobs, findings, say):
+    """before, after: the two programs."""
+    claimed = set()
+
+    def claim(key):
+        with findings.lock:
+            if key in claimed:
+                return False
+            claimed.add(key)
+            return True
+
+    def one(numbered):
+        number, source = numbered
+        pair = Pair(before, after, os.path.join(work, f"module-{number}"), findings)
+        try:
+            compare_source(pair, source, claim)
+        except subprocess.TimeoutExpired as slow:
+            findings.differs("took too long", f"{source.name}: {slow}")
+        for file in os.listdir(pair.folder):
+            os.remove(os.path.join(pair.folder, file))
+
+    sources = list(sources)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for done, _ in enumerate(pool.map(one, enumerate(sources)), 1):
+            if done % 100 == 0:
+                say(f"{done} of {len(sources)} modules")

@@ -1,16 +1,15 @@
 /*
- * Command buffers: which are chosen for sampling, what is bound in them, and which variants they
- * name. A record is made when a command buffer is allocated and dies with it or its pool.
+ * Command buffers: which are sampled or timed, what is bound and active in them, and which variants
+ * they name. A record is made when a command buffer is allocated and dies with it or its pool.
  *
  * Thread safety: a record has its command buffer's: Vulkan's external synchronization. `submits`
  * and what a queue reads of a finished recording may be used by several queues at once.
  */
 #pragma once
 
+#include "layer/frame/may_bind.h"
 #include "layer/frame/sampling.h"
-#include "layer/hooks/registry.h"
 #include "layer/shader/variant.h"
-#include "layer/trial/timing.h"
 
 /* A variant that a recording names: it holds a reference. */
 struct pm_use {
@@ -18,25 +17,36 @@ struct pm_use {
     uint32_t calls; /* sampled calls in one submission of the recording */
 };
 
-/* Why a rebind is illegal or would be seen just now (HAZARDS 11). */
-enum pm_obstacle {
-    PM_OBSTACLE_PROTECTED = 1,       /* a protected command buffer */
-    PM_OBSTACLE_INHERITED_QUERY = 2, /* a secondary that runs inside pipeline-statistics queries */
-    PM_OBSTACLE_QUERY = 4,           /* a query is active whose result a variant could change */
-    PM_OBSTACLE_TRANSFORM_FEEDBACK = 8, /* active */
-};
-
 enum { PM_GRAPHICS, PM_COMPUTE, PM_BIND_POINTS };
 
-/* A render pass instance in a recording that takes part in trials (trial.h). */
+/* What is bound at a bind point (binding.h). */
+struct pm_bound {
+    struct pm_pipeline *pipeline; /* the game's; NULL: it has no variants, or what is bound is not
+                                     known, and then the rest says nothing */
+    VkPipeline game;              /* its handle */
+    VkPipeline standing;          /* that, or its proven variant: what stays bound */
+    VkPipeline now;               /* that, or what is bound over it for a while */
+    enum pm_binding kind;         /* of `now` */
+};
+
+#define PM_TIMING_NONE UINT32_MAX
+
+struct pm_trial;
+
+/* What a measurement is of (trial.h). */
+struct pm_timed {
+    struct pm_trial *trial; /* NULL: of nothing that is wanted any more */
+    uint32_t track, pair;
+    bool variant;
+};
+
+/* The render pass instance that a recording which is timed is in (trial.h). */
 struct pm_pass {
-    bool open;
-    bool worth;           /* something was bound in it that is awaited */
-    bool spoilt;          /* its time says nothing */
-    bool bound;           /* the variant that is tried is bound just now */
-    bool draws;           /* its draws are timed one by one, and not itself */
-    uint32_t place;       /* in the frame */
-    uint32_t measurement; /* of it, or reserved for one of its draws; PM_TIMING_NONE */
+    enum pm_condition place; /* PM_PLACE_OUTSIDE: in none, and all below says nothing */
+    bool worth;              /* something was bound in it that is awaited */
+    bool started;            /* its own first timestamp was written */
+    uint32_t number;         /* in the frame */
+    uint32_t measurement;    /* of it, or reserved for one of its draws; PM_TIMING_NONE */
     struct pm_timed timed;
 };
 
@@ -48,16 +58,13 @@ struct pm_command {
     struct pm_command *next, *previous; /* in the pool */
     struct pm_random random;
     bool secondary;
-    bool chosen; /* and recording */
-    bool begun;  /* at least once */
-    bool once;   /* the recording is for one submission */
-    bool trying; /* chosen, to take part in trials; nothing is sampled in it then */
-    uint8_t obstacles;
-    uint32_t active_queries;          /* that are an obstacle */
-    VkPipeline bound[PM_BIND_POINTS]; /* what is: the game's pipeline, or the variant that is used
-                                         in its place; VK_NULL_HANDLE: unknown */
-    VkPipeline game[PM_BIND_POINTS];  /* what the game bound */
-    struct pm_pipeline *pipeline[PM_BIND_POINTS]; /* NULL: no variants */
+    bool begun;                  /* at least once */
+    bool once;                   /* the recording is for one submission */
+    enum pm_condition recording; /* PM_RECORDING_SAMPLED or TIMED until it ends, else TRACKED */
+    uint32_t active;             /* PM_CONDITION bits of PM_ACTIVE_…, but for what is counted or
+                                    looked up elsewhere: queries, other shaders, a lost device */
+    uint32_t active_queries;     /* whose result a variant could change */
+    struct pm_bound bound[PM_BIND_POINTS];
     struct pm_pass pass;
     uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;
@@ -88,21 +95,54 @@ static inline struct pm_command *pm_command_due(const struct pm_lookup *commands
     return command;
 }
 
-/* What a sampled or timed call changes and puts back. */
-struct pm_sampled {
-    struct pm_device *device;
-    VkPipeline original;  /* VK_NULL_HANDLE: nothing was changed */
-    uint32_t measurement; /* PM_TIMING_NONE: it is not timed */
-    struct pm_timed timed;
-};
+/* Whether calls of the recording are sampled or timed; not once it has ended. */
+static inline bool pm_command_takes_part(const struct pm_command *command)
+{
+    return command->recording != PM_RECORDING_TRACKED;
+}
 
-/* Draws the next countdown and, when all is well, binds a variant for the call that follows. point:
- * PM_GRAPHICS or PM_COMPUTE. */
-struct pm_sampled pm_command_sample(struct pm_command *command, int point);
+/* ---- pools and their buffers; nothing is found by a handle that was forgotten ---- */
 
-/* After that call. */
-void pm_command_sampled(const struct pm_sampled *sampled, VkCommandBuffer handle,
-                        VkPipelineBindPoint point);
+/* Remembers a pool that was created. Without memory for it its buffers are unknown. */
+void pm_command_pool_add(struct pm_device *device, VkCommandPool handle,
+                         const VkCommandPoolCreateInfo *info);
+/* NULL: unknown, as VK_NULL_HANDLE is; sampling may be NULL too. */
+struct pm_command_pool *pm_command_pool_of(struct pm_sampling *sampling, VkCommandPool handle);
+/* Forgets the handles of a pool and of its buffers; then frees their records, dropping what the
+ * recordings hold. */
+void pm_command_pool_forget(struct pm_sampling *sampling, struct pm_command_pool *pool);
+void pm_command_pool_destroy(struct pm_command_pool *pool);
+
+void pm_command_add(struct pm_device *device, struct pm_command_pool *pool, VkCommandBuffer handle,
+                    bool secondary);
+/* Forgets a buffer and takes it out of its pool. NULL: unknown. */
+struct pm_command *pm_command_forget(struct pm_sampling *sampling, VkCommandBuffer handle);
+/* Drops what the recording holds and frees the record. */
+void pm_command_destroy(struct pm_command *command);
 
 /* Frees every record and pool, dropping their references. */
 void pm_commands_destroy(struct pm_sampling *sampling);
+
+/* ---- a recording; between its begin and its end nothing but this changes `recording` ---- */
+
+/* A recording begins, in which nothing is bound. true: it may be submitted more than once as it is,
+ * as far as anyone knows. */
+bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo *info);
+
+/* Behind that: whether it is sampled or, where may_be_timed, timed. */
+void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_timed);
+
+/* The recording ends: nothing of it is sampled or timed any more. */
+void pm_command_end(struct pm_command *command);
+
+/* The recording, if there is one, is over or given up: ends it and lets go of its variants. Vulkan
+ * allows what leads here only when the GPU is done with the command buffer. Its measurements are
+ * dropped before (trial/timing.h). */
+void pm_command_drop(struct pm_command *command);
+
+/* Names a variant in the recording, taking over one reference to it. false: out of memory, and the
+ * reference stays the caller's. */
+bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint32_t calls);
+
+/* Secondary command buffers were executed in the recording. */
+void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers);

@@ -12,6 +12,8 @@
  */
 #include "layer/frame/command.h"
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
+#include "layer/hooks/sampled_call.h"
 
 #define UNLIKELY(condition) __builtin_expect((condition), 0)
 #define COLD __attribute__((noinline, cold))
@@ -32,9 +34,9 @@
     {                                                                                              \
         struct pm_device *device = pm_device_of(commandBuffer);                                    \
         struct pm_command *command = pm_command_of(device->sampling, commandBuffer);               \
-        struct pm_sampled sampled = pm_command_sample(command, PM_##point);                        \
+        const struct pm_timed_call call = pm_sampled_call_begins(command, PM_##point);             \
         device->dispatch.name arguments;                                                           \
-        pm_command_sampled(&sampled, commandBuffer, VK_PIPELINE_BIND_POINT_##point);               \
+        pm_sampled_call_ends(command, &call);                                                      \
     }                                                                                              \
     static VKAPI_ATTR void VKAPI_CALL armed_##name parameters                                      \
     {                                                                                              \

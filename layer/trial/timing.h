@@ -16,20 +16,9 @@
  */
 #pragma once
 
-#include "layer/core/layer.h"
+#include "layer/frame/command.h"
 
-#define PM_TIMING_NONE UINT32_MAX
-
-struct pm_command;
 struct pm_timing;
-struct pm_trial;
-
-/* What a measurement is of (trial.h). */
-struct pm_timed {
-    struct pm_trial *trial; /* NULL: of nothing that is wanted any more */
-    uint32_t track, pair;
-    bool variant;
-};
 
 /* NULL: the device cannot time, or the driver refused; nothing is tried then. */
 struct pm_timing *pm_timing_create(struct pm_device *device);

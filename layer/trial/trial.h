@@ -65,15 +65,40 @@ void pm_trials_pass_was(struct pm_trials *trials, uint32_t place, bool worth);
 
 /* ---- trial_command.c: in a recording that takes part ---- */
 
-/* The game binds a pipeline, and command->bound has what is bound without a trial: what to bind, in
- * command->bound too. */
-VkPipeline pm_trial_bind(struct pm_command *command, int point);
+/* Whether a recording that begins may be timed. may_repeat: it may be submitted more than once as
+ * it is, and so cannot alternate. */
+bool pm_trial_may_time(const struct pm_command *command, bool may_repeat);
 
-/* Before a call at which the countdown was through; after it pm_command_sampled. */
-void pm_trial_call(struct pm_command *command, int point, struct pm_sampled *sampled);
+/* Behind pm_binding_stand: binds the variant over what stands, where this is its turn. The caller
+ * calls pm_binding_bind. */
+void pm_trial_bind(struct pm_command *command, int point);
 
-/* Something begins that must not see a variant, and so the game's own pipeline is bound. */
-void pm_trial_interrupt(struct pm_command *command);
+/* A call that is timed; measurement PM_TIMING_NONE: it is not. */
+struct pm_timed_call {
+    uint32_t measurement;
+    struct pm_timed timed;
+};
+
+/* Before a call at which the countdown was through, and after it; then pm_binding_put_back is
+ * owed. */
+struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point);
+void pm_trial_call_ends(struct pm_command *command, const struct pm_timed_call *call);
+
+/* A render pass instance that begins. */
+struct pm_pass_beginning {
+    bool whole;               /* in this command buffer alone, and neither suspended nor resumed */
+    bool views;               /* several */
+    VkRenderPass render_pass; /* which says of its subpasses how many; VK_NULL_HANDLE: none */
+    uint64_t what;            /* tells it from others of the frame */
+};
+
+/* Before it begins. NULL: the recording is not timed. */
+struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffer handle,
+                                        const struct pm_pass_beginning *beginning);
+/* Then: what was bound before the instance began takes part in it. NULL is allowed. */
+void pm_trial_pass_began(struct pm_command *command);
+/* After it ended. */
+void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle);
 
 /* ---- the writer ---- */
 

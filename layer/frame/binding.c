@@ -1,0 +1,154 @@
+#include "layer/frame/binding.h"
+
+#include "layer/shader/optimize.h"
+#include "layer/shader/variant_make.h"
+
+struct pm_command *pm_command_tracked(struct pm_device *device, VkCommandBuffer handle)
+{
+    struct pm_sampling *sampling = device->sampling;
+    if (sampling == NULL)
+        return NULL;
+    const bool careful = atomic_load_explicit(&sampling->careful, memory_order_relaxed);
+    if (!careful && !atomic_load_explicit(&sampling->armed, memory_order_relaxed))
+        return NULL;
+    struct pm_command *command = pm_command_of(sampling, handle);
+    return command != NULL && (careful || pm_command_takes_part(command)) ? command : NULL;
+}
+
+int pm_bind_point_index(VkPipelineBindPoint point)
+{
+    return point == VK_PIPELINE_BIND_POINT_GRAPHICS  ? PM_GRAPHICS
+           : point == VK_PIPELINE_BIND_POINT_COMPUTE ? PM_COMPUTE
+                                                     : PM_BIND_POINTS;
+}
+
+/* What holds in the recording at the place, but for what is bound there. */
+static uint32_t conditions_at(const struct pm_command *command, enum pm_condition place)
+{
+    uint32_t conditions = PM_CONDITION(command->recording) | PM_CONDITION(place) | command->active;
+    if (command->active_queries > 0)
+        conditions |= PM_CONDITION(PM_ACTIVE_QUERY);
+    if (atomic_load_explicit(&command->device->lost, memory_order_relaxed))
+        conditions |= PM_CONDITION(PM_ACTIVE_LOST);
+    return conditions;
+}
+
+/* At its next call. */
+static uint32_t conditions_of(const struct pm_command *command, int point)
+{
+    return conditions_at(command, point == PM_COMPUTE ? PM_PLACE_DISPATCH : command->pass.place);
+}
+
+uint32_t pm_binding_allowed(const struct pm_command *command, int point)
+{
+    uint32_t conditions = conditions_of(command, point);
+    if (command->bound[point].pipeline == NULL)
+        conditions |= PM_CONDITION(PM_ACTIVE_OTHER_SHADERS);
+    return pm_may_bind(conditions);
+}
+
+bool pm_binding_may_try(const struct pm_command *command, enum pm_condition place)
+{
+    const uint32_t trials = PM_BINDING_TRIAL_CALL | PM_BINDING_TRIAL_PASS;
+    return (pm_may_bind(conditions_at(command, place)) & trials) != 0;
+}
+
+/* The pipeline's proven variant; VK_NULL_HANDLE: there is none, or it may not be bound. */
+static VkPipeline proven(const struct pm_device *device, const struct pm_command *command,
+                         int point, struct pm_pipeline *pipeline)
+{
+    if (pipeline == NULL || !atomic_load_explicit(&device->optimizes, memory_order_relaxed))
+        return VK_NULL_HANDLE;
+    const bool careful = atomic_load_explicit(&device->sampling->careful, memory_order_relaxed);
+    const uint32_t conditions =
+        command != NULL ? conditions_of(command, point)
+                        : PM_CONDITION(careful ? PM_RECORDING_UNKNOWN : PM_RECORDING_UNTRACKED);
+    return (pm_may_bind(conditions) & PM_BINDING_PROVEN) != 0 ? pm_optimize_best(pipeline)
+                                                              : VK_NULL_HANDLE;
+}
+
+VkPipeline pm_binding_stand(struct pm_device *device, struct pm_command *command, int point,
+                            VkPipeline game, struct pm_pipeline *pipeline)
+{
+    const VkPipeline best = proven(device, command, point, pipeline);
+    const VkPipeline standing = best != VK_NULL_HANDLE ? best : game;
+    if (command != NULL)
+        command->bound[point] = (struct pm_bound){
+            .pipeline = pipeline,
+            .game = game,
+            .standing = standing,
+            .now = standing,
+            .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
+        };
+    return standing;
+}
+
+void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind,
+                      VkPipeline variant)
+{
+    command->bound[point].now = variant;
+    command->bound[point].kind = kind;
+}
+
+void pm_binding_bind(const struct pm_command *command, int point)
+{
+    static const VkPipelineBindPoint points[PM_BIND_POINTS] = {
+        [PM_GRAPHICS] = VK_PIPELINE_BIND_POINT_GRAPHICS,
+        [PM_COMPUTE] = VK_PIPELINE_BIND_POINT_COMPUTE,
+    };
+    command->device->dispatch.CmdBindPipeline(command->handle, points[point],
+                                              command->bound[point].now);
+}
+
+void pm_binding_put_back(struct pm_command *command, uint32_t ended)
+{
+    for (int point = 0; point < PM_BIND_POINTS; point++) {
+        struct pm_bound *bound = &command->bound[point];
+        const uint32_t stays = pm_binding_allowed(command, point) & ~ended;
+        if (bound->pipeline == NULL || (bound->kind & stays) != 0)
+            continue;
+        if ((stays & PM_BINDING_PROVEN) == 0)
+            bound->standing = bound->game;
+        bound->now = bound->standing;
+        bound->kind = bound->now != bound->game ? PM_BINDING_PROVEN : PM_BINDING_GAME;
+        pm_binding_bind(command, point);
+    }
+}
+
+void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition condition)
+{
+    if (condition == PM_ACTIVE_QUERY)
+        command->active_queries++;
+    else
+        command->active |= PM_CONDITION(condition);
+    pm_binding_put_back(command, 0);
+    if (command->pass.place != PM_PLACE_OUTSIDE)
+        command->pass.place = PM_PLACE_PASS;
+}
+
+void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition condition)
+{
+    if (condition != PM_ACTIVE_QUERY)
+        command->active &= ~PM_CONDITION(condition);
+    else if (command->active_queries > 0)
+        command->active_queries--;
+}
+
+void pm_binding_sample(struct pm_command *command, int point)
+{
+    command->countdown = pm_geometric(&command->random, command->device->sampling->probability);
+    if ((pm_binding_allowed(command, point) & PM_BINDING_INSTRUMENTED) == 0)
+        return;
+    struct pm_variant *variant = pm_pipeline_sample(command->bound[point].pipeline);
+    if (variant == NULL)
+        return;
+    /* Once it is in the list another thread cannot take it away, but the list may hold the only
+     * reference. */
+    const VkPipeline handle = variant->built.handle;
+    if (!pm_command_use(command, variant, 1)) {
+        pm_variant_release(variant);
+        return;
+    }
+    pm_binding_cover(command, point, PM_BINDING_INSTRUMENTED, handle);
+    pm_binding_bind(command, point);
+}

@@ -1,0 +1,53 @@
+/*
+ * What is bound in a recording, and putting it back. At each bind point stands the game's own
+ * pipeline or its proven variant. Another may be bound over it for a call, or for what is left of a
+ * render pass instance; and something may begin that allows the game's own only (may_bind.h).
+ * Whatever ends or begins, pm_binding_put_back is what binds again.
+ *
+ * Thread safety: the command buffer's, Vulkan's external synchronization.
+ */
+#pragma once
+
+#include "layer/frame/command.h"
+
+/* The record of a command buffer of which is known what is bound and active, its recording being
+ * sampled or timed, or every one being tracked since the game has what could see a variant; NULL
+ * for all others. */
+struct pm_command *pm_command_tracked(struct pm_device *device, VkCommandBuffer handle);
+
+/* The bind point's index; PM_BIND_POINTS: nothing is known of what is bound there. */
+int pm_bind_point_index(VkPipelineBindPoint point);
+
+/* Bits of enum pm_binding: what may be bound for the next call at the bind point. The rest of what
+ * is asked for, that there is such a variant, is the caller's. */
+uint32_t pm_binding_allowed(const struct pm_command *command, int point);
+
+/* Whether a trial's variant could be bound where the place were this one. */
+bool pm_binding_may_try(const struct pm_command *command, enum pm_condition place);
+
+/* The game binds a pipeline: what stands from now on, its proven variant or itself. command NULL:
+ * the recording is not tracked. pipeline NULL: it has no variants. Binds nothing yet. */
+VkPipeline pm_binding_stand(struct pm_device *device, struct pm_command *command, int point,
+                            VkPipeline game, struct pm_pipeline *pipeline);
+
+/* A variant is bound over what stands, as the kind says; it must be allowed. Binds nothing yet. */
+void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind,
+                      VkPipeline variant);
+
+/* Binds what pm_binding_cover said. */
+void pm_binding_bind(const struct pm_command *command, int point);
+
+/* Binds again what stands, or the game's own where that may not stay, wherever what is bound is of
+ * a kind that has ended (bits of enum pm_binding) or is not allowed any more. */
+void pm_binding_put_back(struct pm_command *command, uint32_t ended);
+
+/* Something begins that must not see a variant: puts back what it does not allow. Nothing of the
+ * render pass instance is tried any more. condition: one that pm_command.active has, or
+ * PM_ACTIVE_QUERY, which may begin several times. */
+void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition condition);
+void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition condition);
+
+/* A call at which the countdown of a recording that is sampled was through: draws the next, and
+ * binds an instrumented variant where there is one and it is allowed. Afterwards
+ * pm_binding_put_back is owed. */
+void pm_binding_sample(struct pm_command *command, int point);

@@ -1,0 +1,150 @@
+/* The hooks of command buffers and their pools: what is recorded anew, given up, or executed. */
+#include "layer/frame/command.h"
+#include "layer/hooks/hooks.h"
+#include "layer/trial/ab.h"
+#include "layer/trial/timing.h"
+#include "layer/trial/trial.h"
+
+/* The GPU is done with the command buffer's recording: it names nothing of ours any more. */
+static void drop_recording(struct pm_command *command)
+{
+    pm_timing_drop(command);
+    pm_command_drop(command);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateCommandPool(VkDevice handle,
+                                                    const VkCommandPoolCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkCommandPool *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result = device->dispatch.CreateCommandPool(handle, info, allocator, out);
+    if (result == VK_SUCCESS && device->sampling != NULL)
+        pm_command_pool_add(device, *out, info);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_DestroyCommandPool(VkDevice handle, VkCommandPool pool_handle,
+                                                 const VkAllocationCallbacks *allocator)
+{
+    struct pm_device *device = pm_device_of(handle);
+    struct pm_command_pool *pool = pm_command_pool_of(device->sampling, pool_handle);
+    /* Before the driver may give the handles to someone else. */
+    if (pool != NULL)
+        pm_command_pool_forget(device->sampling, pool);
+    device->dispatch.DestroyCommandPool(handle, pool_handle, allocator);
+    if (pool == NULL)
+        return;
+    for (struct pm_command *command = pool->first; command != NULL; command = command->next)
+        pm_timing_drop(command);
+    pm_command_pool_destroy(pool);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_ResetCommandPool(VkDevice handle, VkCommandPool pool_handle,
+                                                   VkCommandPoolResetFlags flags)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result = device->dispatch.ResetCommandPool(handle, pool_handle, flags);
+    struct pm_sampling *sampling = device->sampling;
+    /* A buffer of this pool can only have something to drop when there is something at all. */
+    if (result != VK_SUCCESS || sampling == NULL ||
+        (atomic_load(&sampling->tracked) == 0 && atomic_load(&sampling->recording) == 0))
+        return result;
+    struct pm_command_pool *pool = pm_command_pool_of(sampling, pool_handle);
+    for (struct pm_command *command = pool != NULL ? pool->first : NULL; command != NULL;
+         command = command->next)
+        drop_recording(command);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_AllocateCommandBuffers(VkDevice handle,
+                                                         const VkCommandBufferAllocateInfo *info,
+                                                         VkCommandBuffer *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result = device->dispatch.AllocateCommandBuffers(handle, info, out);
+    struct pm_command_pool *pool = pm_command_pool_of(device->sampling, info->commandPool);
+    if (result != VK_SUCCESS || pool == NULL)
+        return result;
+    for (uint32_t i = 0; i < info->commandBufferCount; i++)
+        pm_command_add(device, pool, out[i], info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_FreeCommandBuffers(VkDevice handle, VkCommandPool pool_handle,
+                                                 uint32_t count, const VkCommandBuffer *buffers)
+{
+    struct pm_device *device = pm_device_of(handle);
+    struct pm_command *freed = NULL;
+    for (uint32_t i = 0; device->sampling != NULL && i < count; i++) {
+        struct pm_command *command = NULL;
+        if (buffers[i] != VK_NULL_HANDLE)
+            command = pm_command_forget(device->sampling, buffers[i]);
+        if (command != NULL) {
+            command->next = freed;
+            freed = command;
+        }
+    }
+    device->dispatch.FreeCommandBuffers(handle, pool_handle, count, buffers);
+    for (struct pm_command *command = freed, *next; command != NULL; command = next) {
+        next = command->next;
+        pm_timing_drop(command);
+        pm_command_destroy(command);
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
+                                                     const VkCommandBufferBeginInfo *info)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result = device->dispatch.BeginCommandBuffer(handle, info);
+    struct pm_command *command =
+        device->sampling != NULL ? pm_command_of(device->sampling, handle) : NULL;
+    if (command == NULL)
+        return result;
+    drop_recording(command);
+    pm_ab_recording(device->ab);
+    if (result == VK_SUCCESS) {
+        const bool may_repeat = pm_command_begin(command, info);
+        pm_command_choose(command, may_repeat, pm_trial_may_time(command, may_repeat));
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_EndCommandBuffer(VkCommandBuffer handle)
+{
+    struct pm_device *device = pm_device_of(handle);
+    struct pm_sampling *sampling = device->sampling;
+    if (sampling != NULL && atomic_load_explicit(&sampling->recording, memory_order_relaxed) != 0) {
+        struct pm_command *command = pm_command_of(sampling, handle);
+        if (command != NULL)
+            pm_command_end(command);
+    }
+    return device->dispatch.EndCommandBuffer(handle);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_ResetCommandBuffer(VkCommandBuffer handle,
+                                                     VkCommandBufferResetFlags flags)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result = device->dispatch.ResetCommandBuffer(handle, flags);
+    struct pm_command *command =
+        device->sampling != NULL ? pm_command_of(device->sampling, handle) : NULL;
+    if (command != NULL && result == VK_SUCCESS)
+        drop_recording(command);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_t count,
+                                                 const VkCommandBuffer *buffers)
+{
+    struct pm_device *device = pm_device_of(handle);
+    device->dispatch.CmdExecuteCommands(handle, count, buffers);
+    struct pm_sampling *sampling = device->sampling;
+    if (sampling == NULL || (atomic_load(&sampling->tracked) == 0 &&
+                             !atomic_load(&sampling->armed) && !atomic_load(&sampling->careful)))
+        return;
+    struct pm_command *primary = pm_command_of(sampling, handle);
+    if (primary != NULL)
+        pm_command_execute(primary, count, buffers);
+}

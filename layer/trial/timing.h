@@ -22,7 +22,7 @@ struct pm_timing;
 
 /* NULL: the device cannot time, or the driver refused; nothing is tried then. */
 struct pm_timing *pm_timing_create(struct pm_device *device);
-/* The device is idle and every recording was dropped. NULL is allowed. */
+/* The device is idle and no recording is used any more. NULL is allowed. */
 void pm_timing_destroy(struct pm_timing *timing);
 
 /* Whether command buffers of the queue family can be timed. NULL is allowed. */

@@ -1,0 +1,409 @@
+/* What is bound, over every short history of a recording: what a call ran with, and that what was
+ * bound is put back after each transition, once, and never where nothing can be bound. */
+#include "layer/frame/binding.h"
+#include "layer/shader/pipeline.h"
+
+#include "tests/cmocka_includes.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTH = 5 }; /* transitions in a history */
+
+/* A handle's last digit says what it is of. */
+enum { GAME, PROVEN, TRIAL, INSTRUMENTED, DIGITS = 16 };
+
+enum { PROVEN_ONE, CANDIDATE, PIPELINES };
+
+enum transition {
+    BIND_PROVEN,
+    BIND_CANDIDATE,
+    BIND_UNKNOWN,
+    BIND_COMPUTE,
+    DRAW,
+    DISPATCH,
+    PASS_BEGINS,
+    PASS_OF_DRAWS_BEGINS,
+    PASS_ENDS,
+    QUERY_BEGINS,
+    QUERY_ENDS,
+    FEEDBACK_BEGINS,
+    FEEDBACK_ENDS,
+    GENERATED,
+    SHADERS_BOUND, /* shader objects */
+    TRANSITIONS
+};
+
+struct world {
+    struct pm_command command;
+    VkPipeline driver[PM_BIND_POINTS]; /* what the driver has bound */
+    uint32_t binds;                    /* that it was asked for */
+
+    /* what the test knows by itself */
+    VkPipeline stands[PM_BIND_POINTS]; /* VK_NULL_HANDLE: not known to the layer */
+    VkPipeline game[PM_BIND_POINTS];
+    bool tried; /* the trial's variant is bound in the render pass instance */
+    bool in_pass, whole, of_draws;
+    uint32_t queries;
+    bool feedback, is_protected;
+};
+
+static struct pm_device *device;
+static struct pm_sampling *sampling;
+static struct pm_pipeline *pipelines[PIPELINES];
+static struct world *world;
+static uint64_t histories;
+
+static VkPipeline handle_of(int pipeline, int kind)
+{
+    return (VkPipeline)(uintptr_t)((unsigned)(pipeline + 1) * DIGITS + (unsigned)kind);
+}
+
+static int kind_of(VkPipeline handle)
+{
+    return (int)((uintptr_t)handle % DIGITS);
+}
+
+/* ---- what binding.c calls ---- */
+
+static VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer handle, VkPipelineBindPoint point,
+                                       VkPipeline pipeline)
+{
+    (void)handle;
+    assert_false(world->feedback);
+    world->driver[pm_bind_point_index(point)] = pipeline;
+    world->binds++;
+}
+
+static struct pm_variant variant;
+
+struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
+{
+    variant.built.handle = handle_of(pipeline == pipelines[CANDIDATE], INSTRUMENTED);
+    return &variant;
+}
+
+bool pm_command_use(struct pm_command *command, struct pm_variant *used, uint32_t calls)
+{
+    assert_ptr_equal(command, &world->command);
+    assert_ptr_equal(used, &variant);
+    assert_int_equal(calls, 1);
+    return true;
+}
+
+void pm_variant_release(struct pm_variant *released)
+{
+    (void)released;
+    fail();
+}
+
+void pm_optimize_bound(struct pm_pipeline *pipeline)
+{
+    (void)pipeline;
+}
+
+/* ---- what must be ---- */
+
+/* HAZARDS 11. */
+static bool may_rebind(void)
+{
+    return !world->is_protected && world->queries == 0 && !world->feedback;
+}
+
+static bool is_timed(void)
+{
+    return world->command.recording == PM_RECORDING_TIMED;
+}
+
+/* What the driver has bound between two calls. */
+static void check(void)
+{
+    for (int i = 0; i < PM_BIND_POINTS; i++) {
+        if (world->stands[i] == VK_NULL_HANDLE)
+            continue;
+        const VkPipeline expected =
+            i == PM_GRAPHICS && world->tried ? handle_of(CANDIDATE, TRIAL) : world->stands[i];
+        assert_ptr_equal(world->driver[i], expected);
+        if (!may_rebind())
+            assert_int_equal(kind_of(world->driver[i]), GAME);
+    }
+}
+
+/* ---- transitions ---- */
+
+static void bind_one(int point, int pipeline)
+{
+    const VkPipeline game = handle_of(pipeline, GAME);
+    struct pm_pipeline *known = pipeline < PIPELINES ? pipelines[pipeline] : NULL;
+    world->driver[point] = pm_binding_stand(device, &world->command, point, game, known);
+    const bool takes_turn =
+        pipeline == CANDIDATE && is_timed() && world->in_pass && world->whole && may_rebind();
+    const bool may = (pm_binding_allowed(&world->command, point) & PM_BINDING_TRIAL_PASS) != 0;
+    if (pipeline == CANDIDATE)
+        assert_int_equal(may, takes_turn);
+    if (takes_turn) {
+        pm_binding_cover(&world->command, point, PM_BINDING_TRIAL_PASS,
+                         handle_of(CANDIDATE, TRIAL));
+        pm_binding_bind(&world->command, point);
+    }
+    world->game[point] = game;
+    world->stands[point] =
+        pipeline == PROVEN_ONE && may_rebind() ? handle_of(PROVEN_ONE, PROVEN) : game;
+    if (known == NULL)
+        assert_ptr_equal(world->driver[point], game);
+    if (point == PM_GRAPHICS)
+        world->tried = takes_turn;
+}
+
+/* A call of which the countdown was through. */
+static void call(int point)
+{
+    const VkPipeline before = world->driver[point];
+    const bool known =
+        world->stands[point] != VK_NULL_HANDLE && world->command.bound[point].pipeline != NULL;
+    const uint32_t binds = world->binds;
+    int kind = kind_of(before);
+    if (is_timed()) {
+        const bool may = (pm_binding_allowed(&world->command, point) & PM_BINDING_TRIAL_CALL) != 0;
+        const bool is_timed_here = point == PM_COMPUTE || (world->in_pass && world->of_draws);
+        assert_int_equal(may, known && is_timed_here && may_rebind());
+        if (may) {
+            kind = TRIAL;
+            pm_binding_cover(&world->command, point, PM_BINDING_TRIAL_CALL,
+                             handle_of(CANDIDATE, TRIAL));
+            pm_binding_bind(&world->command, point);
+        }
+    } else {
+        pm_binding_sample(&world->command, point);
+        if (known && may_rebind() && world->command.recording == PM_RECORDING_SAMPLED)
+            kind = INSTRUMENTED;
+    }
+    assert_int_equal(kind_of(world->driver[point]), kind);
+    pm_binding_put_back(&world->command, PM_BINDING_INSTRUMENTED | PM_BINDING_TRIAL_CALL);
+    assert_ptr_equal(world->driver[point], before);
+    assert_int_equal(world->binds - binds, kind != kind_of(before) ? 2 : 0);
+}
+
+static void pass_begins(bool of_draws)
+{
+    struct pm_pass *pass = &world->command.pass;
+    const enum pm_condition place = of_draws ? PM_PLACE_TIMED_DRAWS : PM_PLACE_TIMED_PASS;
+    const bool may = pm_binding_may_try(&world->command, place);
+    assert_int_equal(may, is_timed() && may_rebind());
+    pass->place = may ? place : PM_PLACE_PASS;
+    world->in_pass = true;
+    world->of_draws = may && of_draws;
+    world->whole = may && !of_draws;
+}
+
+static void pass_ends(void)
+{
+    world->command.pass.place = PM_PLACE_OUTSIDE;
+    pm_binding_put_back(&world->command, PM_BINDING_TRIAL_PASS);
+    world->in_pass = world->whole = world->of_draws = world->tried = false;
+}
+
+/* Of what must not see a variant. */
+static void obstacle_begins(enum pm_condition condition)
+{
+    uint32_t changed = 0;
+    for (int i = 0; i < PM_BIND_POINTS; i++) {
+        changed += world->stands[i] != VK_NULL_HANDLE && kind_of(world->driver[i]) != GAME;
+        if (world->stands[i] != VK_NULL_HANDLE)
+            world->stands[i] = world->game[i];
+    }
+    const uint32_t binds = world->binds;
+    pm_binding_obstacle_begins(&world->command, condition);
+    assert_int_equal(world->binds - binds, changed);
+    world->whole = world->of_draws = world->tried = false; /* nothing more is tried in the pass */
+}
+
+/* false: Vulkan does not allow it here. */
+static bool apply(enum transition transition)
+{
+    switch (transition) {
+    case BIND_PROVEN:
+    case BIND_CANDIDATE:
+    case BIND_UNKNOWN:
+        if (world->feedback)
+            return false;
+        bind_one(PM_GRAPHICS, transition == BIND_PROVEN      ? PROVEN_ONE
+                              : transition == BIND_CANDIDATE ? CANDIDATE
+                                                             : PIPELINES);
+        return true;
+    case BIND_COMPUTE:
+        if (world->feedback)
+            return false;
+        bind_one(PM_COMPUTE, PROVEN_ONE);
+        return true;
+    case DRAW:
+        call(PM_GRAPHICS);
+        return true;
+    case DISPATCH:
+        if (world->in_pass)
+            return false;
+        call(PM_COMPUTE);
+        return true;
+    case PASS_BEGINS:
+    case PASS_OF_DRAWS_BEGINS:
+        if (world->in_pass)
+            return false;
+        pass_begins(transition == PASS_OF_DRAWS_BEGINS);
+        return true;
+    case PASS_ENDS:
+        if (!world->in_pass || world->feedback)
+            return false;
+        pass_ends();
+        return true;
+    case QUERY_BEGINS:
+        obstacle_begins(PM_ACTIVE_QUERY);
+        world->queries++;
+        return true;
+    case QUERY_ENDS:
+        if (world->queries == 0)
+            return false;
+        pm_binding_obstacle_ends(&world->command, PM_ACTIVE_QUERY);
+        world->queries--;
+        return true;
+    case FEEDBACK_BEGINS:
+        if (!world->in_pass || world->feedback)
+            return false;
+        obstacle_begins(PM_ACTIVE_TRANSFORM_FEEDBACK);
+        world->feedback = true;
+        return true;
+    case FEEDBACK_ENDS:
+        if (!world->feedback)
+            return false;
+        pm_binding_obstacle_ends(&world->command, PM_ACTIVE_TRANSFORM_FEEDBACK);
+        world->feedback = false;
+        return true;
+    case GENERATED:
+        obstacle_begins(PM_ACTIVE_GENERATED_COMMANDS);
+        for (int i = 0; i < PM_BIND_POINTS; i++)
+            assert_true(world->stands[i] == VK_NULL_HANDLE || kind_of(world->driver[i]) == GAME);
+        pm_binding_obstacle_ends(&world->command, PM_ACTIVE_GENERATED_COMMANDS);
+        return true;
+    case SHADERS_BOUND:
+        for (int i = 0; i < PM_BIND_POINTS; i++) {
+            world->command.bound[i].pipeline = NULL;
+            world->stands[i] = VK_NULL_HANDLE;
+        }
+        world->tried = false;
+        return true;
+    case TRANSITIONS:
+        break;
+    }
+    fail();
+    return false;
+}
+
+static void walk(int left)
+{
+    const struct world before = *world;
+    for (int i = 0; i < TRANSITIONS; i++) {
+        *world = before;
+        if (!apply((enum transition)i))
+            continue;
+        check();
+        histories++;
+        if (left > 1)
+            walk(left - 1);
+    }
+    *world = before;
+}
+
+static void start(enum pm_condition recording, bool is_protected)
+{
+    *world = (struct world){
+        .command = {.device = device,
+                    .recording = recording,
+                    .active = is_protected ? PM_CONDITION(PM_ACTIVE_PROTECTED) : 0,
+                    .pass = {.place = PM_PLACE_OUTSIDE}},
+        .is_protected = is_protected,
+    };
+    pm_random_init(&world->command.random, 1);
+    for (int i = 0; i < PM_BIND_POINTS; i++)
+        world->command.bound[i].kind = PM_BINDING_GAME;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    device = calloc(1, sizeof *device);
+    sampling = calloc(1, sizeof *sampling);
+    world = calloc(1, sizeof *world);
+    assert_true(device != NULL && sampling != NULL && world != NULL);
+    for (int i = 0; i < PIPELINES; i++) {
+        pipelines[i] = calloc(1, sizeof *pipelines[i]);
+        assert_non_null(pipelines[i]);
+    }
+    atomic_store(&pipelines[PROVEN_ONE]->best, handle_of(PROVEN_ONE, PROVEN));
+    device->dispatch.CmdBindPipeline = bind;
+    device->sampling = sampling;
+    atomic_store(&device->optimizes, true);
+    sampling->probability = 0.5;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PIPELINES; i++)
+        free(pipelines[i]);
+    free(world);
+    free(sampling);
+    free(device);
+    return 0;
+}
+
+static void what_is_bound_is_put_back(void **state)
+{
+    (void)state;
+    for (enum pm_condition i = PM_RECORDING_TRACKED; i <= PM_RECORDING_TIMED; i++) {
+        for (int is_protected = 0; is_protected < 2; is_protected++) {
+            start(i, is_protected != 0);
+            walk(LENGTH);
+        }
+    }
+    assert_true(histories > 100000);
+}
+
+/* Of a recording that nobody tracks only what stands is known. */
+static void untracked(void **state)
+{
+    (void)state;
+    struct pm_pipeline *pipeline = pipelines[PROVEN_ONE];
+    const VkPipeline game = handle_of(PROVEN_ONE, GAME), best = handle_of(PROVEN_ONE, PROVEN);
+    assert_ptr_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), best);
+    assert_ptr_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, NULL), game);
+    atomic_store(&sampling->careful, true); /* the game has something that could see it */
+    assert_ptr_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
+    atomic_store(&sampling->careful, false);
+    atomic_store(&device->optimizes, false);
+    assert_ptr_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
+    atomic_store(&device->optimizes, true);
+}
+
+static void a_lost_device_measures_nothing(void **state)
+{
+    (void)state;
+    for (enum pm_condition i = PM_RECORDING_SAMPLED; i <= PM_RECORDING_TIMED; i++) {
+        start(i, false);
+        bind_one(PM_COMPUTE, PROVEN_ONE);
+        assert_int_not_equal(pm_binding_allowed(&world->command, PM_COMPUTE),
+                             PM_BINDING_GAME | PM_BINDING_PROVEN);
+        atomic_store(&device->lost, true);
+        assert_int_equal(pm_binding_allowed(&world->command, PM_COMPUTE),
+                         PM_BINDING_GAME | PM_BINDING_PROVEN);
+        atomic_store(&device->lost, false);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_bound_is_put_back),
+        cmocka_unit_test(untracked),
+        cmocka_unit_test(a_lost_device_measures_nothing),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

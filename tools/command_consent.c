@@ -1,5 +1,5 @@
 #include "aggregator_client/client.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <stdio.h>
 #include <string.h>
 

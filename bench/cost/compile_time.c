@@ -19,8 +19,8 @@
 #include "profile/shader_store.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/zero/zero_profile.h"
-#include "tools/estimates.h"
-#include "tools/tool.h"
+#include "tools/common/estimates.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>

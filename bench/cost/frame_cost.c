@@ -13,9 +13,9 @@
  * Prints both ratios with their 95 % intervals, and ends with 0 when the layer's interval lies
  * below 1.01 or within the noise's.
  */
-#include "bench/lockstep.h"
-#include "bench/work_folder.h"
-#include "tools/tool.h"
+#include "bench/common/lockstep.h"
+#include "bench/common/work_folder.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

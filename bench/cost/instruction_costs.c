@@ -13,7 +13,7 @@
  */
 #include "examples/common/gpu.h"
 #include "instruction_costs.comp.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,8 +16,8 @@
 #include "aggregator_client/disk/spool.h"
 #include "base/file.h"
 #include "base/random.h"
-#include "tools/run/launch.h"
-#include "tools/tool.h"
+#include "tools/common/launch.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>

@@ -24,7 +24,7 @@
  */
 #include "aggregator/statistics/expectation.h"
 #include "sampler/sampler.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>

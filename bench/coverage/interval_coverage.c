@@ -17,7 +17,7 @@
 #include "aggregator/statistics/estimate.h"
 #include "aggregator_client/disk/spool.h"
 #include "sampler/sampler.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

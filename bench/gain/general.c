@@ -19,10 +19,10 @@
  */
 #include "aggregator_client/disk/spool.h"
 #include "base/file.h"
-#include "bench/lockstep.h"
-#include "bench/session.h"
-#include "bench/work_folder.h"
-#include "tools/run/launch.h"
+#include "bench/common/lockstep.h"
+#include "bench/common/session.h"
+#include "bench/common/work_folder.h"
+#include "tools/common/launch.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,9 +21,9 @@
  * 5): the passes whose interval lies wholly above 1 at the time of the original. Ends with 1 when
  * an interval lies wholly above 1.01.
  */
-#include "bench/lockstep.h"
-#include "bench/session.h"
-#include "bench/work_folder.h"
+#include "bench/common/lockstep.h"
+#include "bench/common/session.h"
+#include "bench/common/work_folder.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,10 +14,10 @@
  * Prints a row for the shaders (the code that the driver generated) and one for the whole process:
  * millions of instructions a frame with the game's own shaders, and the two ratios.
  */
+#include "bench/common/lockstep.h"
+#include "bench/common/session.h"
+#include "bench/common/work_folder.h"
 #include "bench/gain/callgrind.h"
-#include "bench/lockstep.h"
-#include "bench/session.h"
-#include "bench/work_folder.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

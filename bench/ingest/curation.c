@@ -13,9 +13,9 @@
 #include "aggregator/aggregator.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "bench/common/work_folder.h"
 #include "bench/ingest/ingest_bodies.h"
-#include "bench/work_folder.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <pthread.h>
 #include <stdatomic.h>

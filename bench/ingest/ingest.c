@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "bench/ingest/ingest_load.h"
 #include "bench/ingest/ingest_server.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -32,7 +32,7 @@
  * estimate comes out under the paper's assumptions.
  */
 #include "bench/population/population.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>

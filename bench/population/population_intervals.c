@@ -1,6 +1,6 @@
 #include "aggregator/aggregator.h"
+#include "bench/common/work_folder.h"
 #include "bench/population/population.h"
-#include "bench/work_folder.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "aggregator/aggregator.h"
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/statistics/expectation.h"
+#include "bench/common/work_folder.h"
 #include "bench/population/population.h"
-#include "bench/work_folder.h"
 #include "sampler/sampler.h"
 #include <inttypes.h>
 #include <math.h>

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "aggregator/aggregator.h"
-#include "tools/estimates.h"
+#include "tools/common/estimates.h"
+#include "tools/common/tool.h"
 #include "tools/serve/serve_options.h"
-#include "tools/tool.h"
 
 /* Which storage, and by which rules it publishes, for the parts that publish. */
 struct pm_db_where {

@@ -1,6 +1,6 @@
 #include "aggregator/storage/sqlite/storage_sqlite.h"
+#include "tools/common/options.h"
 #include "tools/db/db.h"
-#include "tools/options.h"
 #include <signal.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
+#include "tools/common/options.h"
 #include "tools/db/db.h"
-#include "tools/options.h"
 #include <stdio.h>
 
 static const char help[] =

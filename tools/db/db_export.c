@@ -1,7 +1,7 @@
 #include "base/file.h"
+#include "tools/common/options.h"
 #include "tools/db/db.h"
 #include "tools/export/export.h"
-#include "tools/options.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

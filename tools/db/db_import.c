@@ -1,6 +1,6 @@
 #include "aggregator/storage/names.h"
+#include "tools/common/options.h"
 #include "tools/db/db.h"
-#include "tools/options.h"
 #include <stdio.h>
 
 static const char help[] =

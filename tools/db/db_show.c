@@ -1,6 +1,6 @@
+#include "tools/common/options.h"
 #include "tools/db/db.h"
 #include "tools/export/export.h"
-#include "tools/options.h"
 #include <stdio.h>
 #include <string.h>
 

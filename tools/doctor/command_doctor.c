@@ -1,8 +1,8 @@
 #include "aggregator_client/client.h"
 #include "base/file.h"
 #include "profile/journal.h"
+#include "tools/common/tool.h"
 #include "tools/doctor/doctor.h"
-#include "tools/tool.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

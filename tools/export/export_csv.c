@@ -1,7 +1,7 @@
 /* CSV (RFC 4180), one row per point and measure. */
 #include "tools/export/export.h"
 
-#include "tools/estimates.h"
+#include "tools/common/estimates.h"
 
 static void print_text(const char *text, FILE *out)
 {

@@ -2,7 +2,7 @@
  */
 #include "tools/export/export.h"
 
-#include "tools/estimates.h"
+#include "tools/common/estimates.h"
 #include <cjson/cJSON.h>
 
 static cJSON *ratio_json(const struct pm_ratio *ratio)

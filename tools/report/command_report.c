@@ -1,9 +1,9 @@
 #include "base/file.h"
 #include "profile/shader_store.h"
-#include "tools/estimates.h"
-#include "tools/options.h"
+#include "tools/common/estimates.h"
+#include "tools/common/options.h"
+#include "tools/common/tool.h"
 #include "tools/report/report_page.h"
-#include "tools/tool.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The shader after specialize_zero: which values it tests, and what changes. */
-#include "tools/estimates.h"
+#include "tools/common/estimates.h"
 #include "tools/report/report_diff.h"
 #include "tools/report/report_page.h"
 #include <math.h>

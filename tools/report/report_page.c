@@ -1,6 +1,6 @@
 #include "tools/report/report_page.h"
 #include "report_style.h" /* generated from report.css: style[] */
-#include "tools/estimates.h"
+#include "tools/common/estimates.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

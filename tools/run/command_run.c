@@ -1,9 +1,9 @@
 #include "aggregator_client/client.h"
 #include "base/file.h"
+#include "tools/common/launch.h"
+#include "tools/common/tool.h"
 #include "tools/run/ab.h"
-#include "tools/run/launch.h"
 #include "tools/run/local.h"
-#include "tools/tool.h"
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 #include "aggregator/aggregator.h"
 #include "aggregator_client/client.h"
 #include "base/file.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

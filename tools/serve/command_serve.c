@@ -1,7 +1,7 @@
 #include "aggregator/service/dev_tls.h"
-#include "tools/run/notify.h"
+#include "tools/common/tool.h"
+#include "tools/serve/notify.h"
 #include "tools/serve/serve_check.h"
-#include "tools/tool.h"
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "tools/serve/serve_check.h"
 #include "aggregator/check.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "base/file.h"
+#include "tools/common/tool.h"
 #include "tools/shader/shader_options.h"
 #include "tools/shader/zero_profile_file.h"
-#include "tools/tool.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>

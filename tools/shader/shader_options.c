@@ -1,7 +1,7 @@
 #include "tools/shader/shader_options.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
-#include "tools/options.h"
-#include "tools/tool.h"
+#include "tools/common/options.h"
+#include "tools/common/tool.h"
 #include <stdlib.h>
 #include <string.h>
 

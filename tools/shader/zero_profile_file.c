@@ -2,7 +2,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/json_text.h"
-#include "tools/estimates.h"
+#include "tools/common/estimates.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>

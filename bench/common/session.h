@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "bench/lockstep.h"
+#include "bench/common/lockstep.h"
 #include <stddef.h>
 #include <stdint.h>
 

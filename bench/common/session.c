@@ -1,7 +1,7 @@
-#include "bench/session.h"
+#include "bench/common/session.h"
 
-#include "tools/run/launch.h"
-#include "tools/tool.h"
+#include "tools/common/launch.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#include "tools/options.h"
-#include "tools/tool.h"
+#include "tools/common/options.h"
+#include "tools/common/tool.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>

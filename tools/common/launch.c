@@ -1,4 +1,4 @@
-#include "tools/run/launch.h"
+#include "tools/common/launch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

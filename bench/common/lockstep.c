@@ -1,4 +1,4 @@
-#include "bench/lockstep.h"
+#include "bench/common/lockstep.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-#include "tools/estimates.h"
+#include "tools/common/estimates.h"
 #include "aggregator_client/client.h"
 #include "base/file.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "tools/run/notify.h"
+#include "tools/serve/notify.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700 /* nftw */
 #define _DEFAULT_SOURCE   /* mkdtemp */
-#include "bench/work_folder.h"
+#include "bench/common/work_folder.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -1,4 +1,4 @@
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 #include "base/file.h"
 #include <errno.h>
 #include <stdio.h>

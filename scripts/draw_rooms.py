@@ -209,8 +209,8 @@ class Svg:
         dash = f' stroke-dasharray="{dash}"' if dash else ''
         arrow = f' marker-end="url(#{"bad" if stroke == BAD else "head"})"' if arrow else ''
         faint = f' stroke-opacity="{opacity}"' if opacity != 1 else ''
-        self.add(f'<path d="{d}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round"{dash}{arrow}'
-                 f'{faint}/>', front)
+        self.add(f'<path d="{d}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round"{dash}'
+                 f'{arrow}{faint}/>', front)
 
 
 def thickness(count):
@@ -223,13 +223,13 @@ class Picture:
         self.column = {room: i for i, column in enumerate(COLUMNS) for room in column}
         self.large = {}
 
-    def draw_room(self, room, x, y, width, text_x, own=False):
+    def draw_room(self, room, x, y, width, text_x, own=False, size=10.5):
         svg = self.svg
         self.place[room] = (x, y, width, BOX_HEIGHT)
         svg.box(x, y, width, BOX_HEIGHT, '#ffffff', '#4a5568')
         name = 'itself' if own else room.split('/', 1)[-1] + '/'
         svg.text(text_x, y + 26, name, 12.5, weight='bold')
-        svg.text(text_x, y + 41, WORDS[room], 10.5, fill='#3a4454')
+        svg.text(text_x, y + 41, WORDS[room], size, fill='#3a4454')
 
     def draw_strip(self, room, y, height):
         svg = self.svg
@@ -243,8 +243,7 @@ class Picture:
         self.svg.text(MARGIN + 12, y + 20, 'tools/', 14, weight='bold')
         step = (WIDTH - 2 * MARGIN - 20) / len(rooms)
         for i, room in enumerate(rooms):
-            self.draw_room(room, MARGIN + 12 + i * step, y + 30, step - 6, MARGIN + 17 + i * step, room == 'tools')
-            self.svg.front[-1] = self.svg.front[-1].replace('font-size="10.5"', 'font-size="9.5"')
+            self.draw_room(room, MARGIN + 12 + i * step, y + 30, step - 6, MARGIN + 17 + i * step, room == 'tools', 9.5)
         self.arcs(rooms, down=True)
 
     def draw_columns(self, y):
@@ -332,7 +331,6 @@ class Picture:
             arrow(room, 'profile', f'M{x} {large[room][1] + large[room][3]} V{floor - 2}')
         x, y, width, height = large['aggregator_client']
         arrow('aggregator_client', 'profile', f'M{x + width} {y + 15} H{gutter + 26} V{floor - 2}')
-        arrow('layer', 'profile', '')
         for a, b in uses:
             if a != 'bench' and (a, b) not in done:
                 sys.exit(f'draw_rooms: no way is drawn from {a} to {b}: give it one in draw_large_arrows')
@@ -340,9 +338,8 @@ class Picture:
     def draw_lives(self):
         svg = self.svg
         number = 0
-        for life, (name, colour, dash, steps) in enumerate(LIVES):
+        for life, (_, colour, dash, steps) in enumerate(LIVES):
             number = 0 if not dash else number  # the database's way goes on counting where the profile's ends
-            seen = {}
             for here, there, *_ in steps:
                 if here:
                     svg.path(self.way(here, there, life), colour, 2.6, dash, front=True)
@@ -352,7 +349,6 @@ class Picture:
                     svg.add(f'<circle cx="{x}" cy="{y}" r="4" fill="{colour}"/>', True)
                     continue
                 number += 1
-                seen[there] = number
                 svg.add(f'<circle cx="{x}" cy="{y}" r="7.5" fill="{colour}" stroke="#ffffff" stroke-width="1"/>', True)
                 svg.text(x, y + 3.3, str(number), 9.5, 'middle', 'bold', '#ffffff')
 

@@ -1,7 +1,7 @@
 /*
  * The compiler: limits.compile_threads background threads of the lowest priority, started at the
  * first job, that take jobs in order of urgency. A job makes one variant of one pipeline
- * (variant.c); what it needs it holds by references of its own, so that it survives everything a
+ * (variant_make.h); what it needs it holds by references of its own, so that it survives everything a
  * game may destroy meanwhile.
  *
  * The threads run with every signal blocked. A fork is survived: the child has no threads, takes no

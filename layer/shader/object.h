@@ -50,6 +50,14 @@ void pm_objects_destroy(struct pm_objects *objects);
 struct pm_object *pm_objects_find(struct pm_objects *objects, enum pm_object_kind kind,
                                   uint64_t handle);
 
+/* Remembers that handle is the object, whose reference is taken over in any case. NULL is allowed:
+ * nothing is remembered, and an older object of the same handle is forgotten. */
+void pm_objects_put(struct pm_objects *objects, enum pm_object_kind kind, uint64_t handle,
+                    struct pm_object *object);
+
+/* The game destroys the handle. NULL objects are allowed, and 0 handles. */
+void pm_objects_remove(struct pm_objects *objects, enum pm_object_kind kind, uint64_t handle);
+
 /* The object for a shader module's words, made when there is none; referenced. For modules that a
  * pipeline's stage carries in its pNext, too. */
 struct pm_object *pm_objects_module(struct pm_objects *objects,

@@ -1,5 +1,5 @@
 /*
- * What object.c and object_hooks.c share. See object.h.
+ * What object.c, object_make.c and object_remember.c share. See object.h.
  */
 #pragma once
 
@@ -65,14 +65,6 @@ bool pm_draft_parts(struct pm_object_draft *draft, uint32_t count, struct pm_err
 /* The equal object there is, or a new one; referenced. Consumes the draft in any case. */
 struct pm_object *pm_draft_intern(struct pm_objects *objects, struct pm_object_draft *draft,
                                   struct pm_error *error);
-
-/* Remembers that handle is the object, whose reference is taken over in any case. NULL is allowed:
- * nothing is remembered, and an older object of the same handle is forgotten. */
-void pm_objects_put(struct pm_objects *objects, enum pm_object_kind kind, uint64_t handle,
-                    struct pm_object *object);
-
-/* The game destroys the handle. NULL objects are allowed, and 0 handles. */
-void pm_objects_remove(struct pm_objects *objects, enum pm_object_kind kind, uint64_t handle);
 
 /* Calls visit for every handle that an info (deep copy) names, in its order, but for null ones;
  * visit may change it. Stops and returns false when visit does. */

@@ -4,10 +4,11 @@
   draw_rooms.py            writes docs/rooms.svg
   draw_rooms.py --check    fails if docs/rooms.svg is not what would be drawn
 
-Whoever adds a room gives it its words in WORDS, below. An arrow is as thick as there are pairs of files of which the
-one includes the other, or calls a function of its own; only in three steps, so that the picture changes seldom. What
-the lives pass through is in LIVES: a step must be supported by such a pair, in one direction or the other, or (WIRE) by
-a header of profile/ that both ends use; else the script fails and says which step.
+Whoever adds a room gives it its words in WORDS, below, and a row in the table of docs/architecture.md. An arrow is as
+thick as there are pairs of files of which the one includes the other, or calls a function of its own; only in three
+steps, so that the picture changes seldom. What the lives pass through is in LIVES: a step must be supported by such a
+pair, in one direction or the other, or (WIRE) by a header of profile/ that both ends use; else the script fails and
+says which step.
 """
 import collections
 import html
@@ -16,7 +17,7 @@ import sys
 
 from rooms import ROOT, Rooms, read_includes, read_sources
 
-PICTURE = ROOT / 'docs' / 'rooms.svg'
+PICTURE, PAGE = ROOT / 'docs' / 'rooms.svg', ROOT / 'docs' / 'architecture.md'
 
 # What a room is for, in at most 26 characters.
 WORDS = {
@@ -170,7 +171,10 @@ class House:
 
     def complaints(self):
         placed = {*STRIPS_ABOVE, *STRIPS_BELOW, *(room for column in COLUMNS for room in column)}
+        page = PAGE.read_text()
         for room in self.order:
+            if f'\n| `{room}/` | ' not in page:
+                yield f'{room} has no row in the table of {PAGE.relative_to(ROOT)}'
             if room not in WORDS:
                 yield f'{room} has no words: give it some in WORDS'
             if top(room) not in placed:

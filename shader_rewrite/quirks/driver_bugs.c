@@ -5,37 +5,34 @@
 enum { MOST_STEPS = 64 };
 
 /* What stands in S for a value, its copy under its own name; NULL: a constant. */
-static struct pm_ir_def *stands_in_copy(struct pm_zero_work *w, struct pm_zero_region *region,
-                                        struct pm_ir_def *def)
+static struct pm_ir_def *stands_in_copy(const struct pm_copied_region *r, struct pm_ir_def *def)
 {
     for (;;) {
-        const struct pm_zero_state *state = pm_zero_state_of(w, region, def);
-        if (pm_zero_is_written(w, region, def))
-            return state && state->needed ? def : NULL;
-        if (!state || state->needed || !state->value.same)
+        struct pm_copied_value value = r->value(r->user, def);
+        if (r->writes_constant(r->user, def))
+            return value.needed ? def : NULL;
+        if (value.needed || !value.same)
             return def;
-        def = state->value.same;
+        def = value.same;
     }
 }
 
 /* Whether an OpPhi behind the region, or one of S, would have an operand that must not be one
  * (levels_of_detail.h). */
-static bool joins_level(struct pm_zero_work *w, struct pm_zero_region *region,
-                        const struct pm_ir_instr *instr)
+static bool joins_level(const struct pm_copied_region *r, const struct pm_ir_instr *instr)
 {
     struct pm_ir_def *def = instr->result;
     if (!def)
         return false;
-    const struct pm_zero_state *state = pm_zero_state_of(w, region, def);
-    if (state && state->leaves) {
-        const struct pm_ir_def *copy = stands_in_copy(w, region, def);
-        if (pm_zero_levels_has(&w->levels, def) || (copy && pm_zero_levels_has(&w->levels, copy)))
+    if (r->value(r->user, def).leaves) {
+        const struct pm_ir_def *copy = stands_in_copy(r, def);
+        if (pm_zero_levels_has(r->levels, def) || (copy && pm_zero_levels_has(r->levels, copy)))
             return true;
     }
     for (uint32_t o = 0; instr->opcode == SpvOpPhi && o < instr->operand_count; o++) {
         struct pm_ir_def *operand = instr->operands[o].def;
-        const struct pm_ir_def *copy = stands_in_copy(w, region, operand);
-        if (copy && copy != operand && pm_zero_levels_has(&w->levels, copy))
+        const struct pm_ir_def *copy = stands_in_copy(r, operand);
+        if (copy && copy != operand && pm_zero_levels_has(r->levels, copy))
             return true;
     }
     return false;
@@ -45,15 +42,15 @@ static bool joins_level(struct pm_zero_work *w, struct pm_zero_region *region,
 
 /* How a value that S uses behind a loop is made, and what is left of MOST_STEPS to find out. */
 struct making {
-    struct pm_zero_work *w;
-    struct pm_zero_region *region;
+    const struct pm_copied_region *region;
     uint32_t loop;
     uint32_t steps;
 };
 
-static bool is_in_loop(const struct pm_zero_work *w, uint32_t loop, const struct pm_ir_block *block)
+static bool is_in_loop(const struct pm_copied_region *r, uint32_t loop,
+                       const struct pm_ir_block *block)
 {
-    const struct pm_loops *loops = pm_loops(w->function);
+    const struct pm_loops *loops = pm_loops(r->function);
     return pm_loop_is_around(loops, loop, loops->loop_of[block->index]);
 }
 
@@ -75,13 +72,13 @@ static bool is_made_of(struct making *m, const struct pm_ir_def *def, const stru
  * OpPhi in between; it had one already if `past`. Out of steps it may. */
 static bool reads_past_phi(struct making *m, struct pm_ir_def *def, bool past)
 {
-    struct pm_ir_def *stands = stands_in_copy(m->w, m->region, def);
+    struct pm_ir_def *stands = stands_in_copy(m->region, def);
     const struct pm_ir_instr *instr = stands ? stands->instr : NULL;
     if (!instr || !instr->block || instr->opcode == SpvOpPhi ||
-        !is_in_loop(m->w, m->loop, instr->block))
+        !is_in_loop(m->region, m->loop, instr->block))
         return false;
     past = past || !is_made_of(m, def, stands);
-    struct pm_zero_access access = pm_zero_access_of(&m->w->memory, instr);
+    struct pm_zero_access access = pm_zero_access_of(m->region->memory, instr);
     if (access.reads || access.stops)
         return past;
     if (!m->steps)
@@ -97,37 +94,37 @@ static bool is_used_behind(const struct making *m, const struct pm_ir_def *def)
 {
     for (const struct pm_ir_operand *use = def->first_use; use; use = use->next_use) {
         const struct pm_ir_instr *user = use->user;
-        const struct pm_zero_state *of =
-            user->result ? pm_zero_state_of(m->w, m->region, user->result) : NULL;
-        if (user->block && !(of && !of->needed) && !is_in_loop(m->w, m->loop, user->block))
+        struct pm_copied_value of = {0};
+        if (user->result)
+            of = m->region->value(m->region->user, user->result);
+        if (user->block && !(of.inside && !of.needed) &&
+            !is_in_loop(m->region, m->loop, user->block))
             return true;
     }
     return false;
 }
 
 /* Whether a value of the loop, which S may have, decides one that comes behind it. */
-static bool decides_behind(const struct making *m, const struct pm_ir_def *def)
+static bool decides_behind(const struct making *m, struct pm_ir_def *def)
 {
-    const struct pm_zero_state *state = pm_zero_state_of(m->w, m->region, def);
-    return state && (state->needed || state->value.same) &&
-           is_in_loop(m->w, m->loop, def->instr->block) &&
-           pm_zero_leaving_has(&m->w->leaving, pm_loops(m->w->function), def, m->loop);
+    struct pm_copied_value value = m->region->value(m->region->user, def);
+    return (value.needed || value.same) && is_in_loop(m->region, m->loop, def->instr->block) &&
+           pm_zero_leaving_has(m->region->leaving, pm_loops(m->region->function), def, m->loop);
 }
 
 /* Whether what S reads from memory in a loop, or makes of that, would be used behind it, or decide
  * what is, where the original has an OpPhi in between. Right, but SwiftShader and lavapipe 22.3
  * then have another value for lanes that left the loop before the others (seen:
  * zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp). */
-static bool leaves_loop(struct pm_zero_work *w, struct pm_zero_region *region,
-                        struct pm_ir_def *def)
+static bool leaves_loop(const struct pm_copied_region *r, struct pm_ir_def *def)
 {
-    const struct pm_loops *loops = pm_loops(w->function);
-    const struct pm_ir_def *stands = def ? stands_in_copy(w, region, def) : NULL;
+    const struct pm_loops *loops = pm_loops(r->function);
+    const struct pm_ir_def *stands = def ? stands_in_copy(r, def) : NULL;
     if (!stands || !stands->instr->block)
         return false;
     uint32_t loop = loops->loop_of[stands->instr->block->index];
     for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent) {
-        struct making m = {w, region, loop, MOST_STEPS};
+        struct making m = {r, loop, MOST_STEPS};
         if ((is_used_behind(&m, def) || decides_behind(&m, def)) && reads_past_phi(&m, def, false))
             return true;
     }
@@ -135,44 +132,54 @@ static bool leaves_loop(struct pm_zero_work *w, struct pm_zero_region *region,
 }
 
 /* Whether S has another value in an OpPhi's place; else none is missing from what it makes. */
-static bool folds_phi(struct pm_zero_work *w, struct pm_zero_region *region)
+static bool folds_phi(const struct pm_copied_region *r)
 {
-    for (uint32_t p = 0; p < region->count; p++)
-        for (uint32_t i = 0; i < region->parts[p].count; i++) {
-            const struct pm_ir_instr *instr = region->parts[p].instrs[i];
-            if (instr->opcode == SpvOpPhi && stands_in_copy(w, region, instr->result) &&
-                stands_in_copy(w, region, instr->result) != instr->result)
+    for (uint32_t p = 0; p < r->part_count; p++) {
+        struct pm_copied_part part = r->part(r->user, p);
+        for (uint32_t i = 0; i < part.count; i++) {
+            if (part.instrs[i]->opcode != SpvOpPhi)
+                continue;
+            struct pm_ir_def *phi = part.instrs[i]->result;
+            const struct pm_ir_def *stands = stands_in_copy(r, phi);
+            if (stands && stands != phi)
                 return true;
         }
+    }
     return false;
 }
 
 /* Whether what a check in a loop chooses decides a value that is used behind it. Right, but
  * lavapipe 22.3 chooses again for lanes that left the loop, by what the check finds of the others
  * (seen: zero_regions/leaving_made.comp, leaving_branch.comp, leaving_phi.comp). */
-static bool chooses_behind(const struct pm_zero_work *w, const struct pm_zero_region *region,
-                           const struct pm_ir_instr *instr, uint32_t loop)
+static bool chooses_behind(const struct pm_copied_region *r, struct pm_ir_def *def, uint32_t loop)
 {
-    const struct pm_zero_state *state =
-        instr->result ? pm_zero_state_of(w, region, instr->result) : NULL;
-    return state && state->leaves &&
-           pm_zero_leaving_has(&w->leaving, pm_loops(w->function), instr->result, loop);
+    return def && r->value(r->user, def).leaves &&
+           pm_zero_leaving_has(r->leaving, pm_loops(r->function), def, loop);
 }
 
-const char *pm_zero_driver_bug(struct pm_zero_work *w, struct pm_zero_region *region)
+static const char *bug_of(const struct pm_copied_region *r, const struct pm_ir_instr *instr,
+                          uint32_t loop, bool phi)
 {
-    const struct pm_loops *loops = pm_loops(w->function);
-    uint32_t loop = loops->loop_of[region->parts[0].block]; /* with the check */
-    bool phi = folds_phi(w, region);
-    for (uint32_t p = 0; p < region->count; p++)
-        for (uint32_t i = 0; i < region->parts[p].count; i++) {
-            const struct pm_ir_instr *instr = region->parts[p].instrs[i];
-            if (loop != PM_NO_LOOP && chooses_behind(w, region, instr, loop))
-                return "what is chosen in a loop would decide a value that leaves it without a phi";
-            if (w->levels.asked && joins_level(w, region, instr))
-                return "a push constant that is a texture's level of detail would be joined";
-            if (phi && leaves_loop(w, region, instr->result))
-                return "a value that a loop reads would leave it without a phi";
+    if (loop != PM_NO_LOOP && chooses_behind(r, instr->result, loop))
+        return "what is chosen in a loop would decide a value that leaves it without a phi";
+    if (r->levels->asked && joins_level(r, instr))
+        return "a push constant that is a texture's level of detail would be joined";
+    if (phi && leaves_loop(r, instr->result))
+        return "a value that a loop reads would leave it without a phi";
+    return NULL;
+}
+
+const char *pm_driver_bug(const struct pm_copied_region *r)
+{
+    uint32_t loop = pm_loops(r->function)->loop_of[r->check_block];
+    bool phi = folds_phi(r);
+    for (uint32_t p = 0; p < r->part_count; p++) {
+        struct pm_copied_part part = r->part(r->user, p);
+        for (uint32_t i = 0; i < part.count; i++) {
+            const char *bug = bug_of(r, part.instrs[i], loop, phi);
+            if (bug)
+                return bug;
         }
+    }
     return NULL;
 }

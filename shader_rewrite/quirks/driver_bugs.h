@@ -3,12 +3,45 @@
  * left alone, on every driver, since a specialized shader is a function of the shader and the
  * profile.
  *
+ * A region is the code that a pass would have twice, as it was and as a copy S that does without
+ * some of it, with a check that chooses. Nothing here knows the pass: it describes the region and
+ * what becomes of its values.
+ *
  * Thread safety: as the module.
  */
 #pragma once
 
-#include "shader_rewrite/zero/region/region.h"
+#include "shader_rewrite/quirks/leaving_values.h"
+#include "shader_rewrite/quirks/levels_of_detail.h"
 
-/* What a driver would get wrong of a region that was propagated through, cleaned and refined, and
- * of which is known what leaves it; NULL: nothing. */
-const char *pm_zero_driver_bug(struct pm_zero_work *work, struct pm_zero_region *region);
+/* What becomes of a value in S. */
+struct pm_copied_value {
+    bool inside;            /* the region writes it; else nothing below is set */
+    bool needed;            /* S computes it */
+    bool leaves;            /* it is used behind the region */
+    struct pm_ir_def *same; /* it equals this value, which S has in its place; NULL: none known */
+};
+
+/* The instructions of one block of the region, in order. */
+struct pm_copied_part {
+    struct pm_ir_instr *const *instrs;
+    uint32_t count;
+};
+
+struct pm_copied_region {
+    const struct pm_ir_function *function; /* its loops are required */
+    const struct pm_zero_memory *memory;
+    const struct pm_zero_leaving *leaving; /* of the function */
+    const struct pm_zero_levels *levels;
+    uint32_t check_block; /* the block with the check */
+    uint32_t part_count;
+
+    struct pm_copied_part (*part)(const void *user, uint32_t index);
+    struct pm_copied_value (*value)(const void *user, const struct pm_ir_def *def);
+    /* Whether S has a constant in the place of this value. */
+    bool (*writes_constant)(const void *user, const struct pm_ir_def *def);
+    const void *user; /* for these */
+};
+
+/* What a driver would get wrong of a region; NULL: nothing. */
+const char *pm_driver_bug(const struct pm_copied_region *region);

@@ -1,8 +1,8 @@
 #include "shader_rewrite/zero/clone/transform.h"
 
 #include "shader_rewrite/ir/block_open.h"
-#include "shader_rewrite/quirks/driver_bugs.h"
 #include "shader_rewrite/zero/clone/clone.h"
+#include "shader_rewrite/zero/clone/guard.h"
 
 /* ---- what leaves the region ---- */
 
@@ -89,7 +89,7 @@ bool pm_zero_can_transform(struct pm_zero_work *w, struct pm_zero_region *region
             }
         }
     }
-    region->reason = pm_zero_driver_bug(w, region);
+    region->reason = pm_zero_guard(w, region);
     return !region->reason;
 }
 

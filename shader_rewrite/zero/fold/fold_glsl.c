@@ -1,5 +1,5 @@
-/* The part of fold.h about GLSL.std.450. */
-#include "shader_rewrite/zero/fold/fold.h"
+/* The part of folding about GLSL.std.450. */
+#include "shader_rewrite/zero/fold/folding.h"
 
 #include <math.h>
 #include <spirv/unified1/GLSL.std.450.h>

@@ -1,5 +1,5 @@
-/* The part of fold.h about integers, booleans and comparisons. */
-#include "shader_rewrite/zero/fold/fold.h"
+/* The part of folding about integers, booleans and comparisons. */
+#include "shader_rewrite/zero/fold/folding.h"
 
 static int64_t extended(uint64_t bits, uint32_t width)
 {

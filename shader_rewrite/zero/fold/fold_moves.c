@@ -1,5 +1,5 @@
-/* The part of fold.h about what only moves and chooses components. */
-#include "shader_rewrite/zero/fold/fold.h"
+/* The part of folding about what only moves and chooses components. */
+#include "shader_rewrite/zero/fold/folding.h"
 
 static const struct pm_zero_scalar zero_any = {PM_ZERO_ANY_SIGN, 0};
 

@@ -1,0 +1,54 @@
+/*
+ * One instruction being folded, and what its parts share: for fold.c and the fold_* files below it.
+ *
+ * Thread safety: no state.
+ */
+#pragma once
+
+#include "shader_rewrite/analysis/analysis_permission.h"
+#include "shader_rewrite/zero/fold/value.h"
+
+/* Looks up operands. */
+struct pm_zero_lookup {
+    const struct pm_zero_permission *permission;
+    struct pm_zero_value (*value)(const void *user, struct pm_ir_def *def);
+    const void *user;
+};
+
+/* What pm_zero_fold looks at: operands, known for their components. */
+struct pm_zero_folding {
+    const struct pm_zero_lookup *lookup;
+    const struct pm_ir_instr *instr;
+    bool permitted;
+    uint32_t width; /* bits of the operands' scalar type (the last operand's) */
+    struct pm_zero_value operands[4];
+    struct pm_ir_def *defs[4];
+    uint32_t count;
+    struct pm_zero_value out; /* begins as unknown in every component */
+};
+
+/* Says that the result is operand `index`, where the types agree. */
+void pm_zero_fold_same(struct pm_zero_folding *f, uint32_t index);
+/* Sets component i. */
+void pm_zero_fold_set(struct pm_zero_folding *f, uint32_t i, uint64_t bits);
+/* A float as a number. false: not known or not a width that is read. */
+bool pm_zero_fold_number(struct pm_zero_scalar scalar, uint32_t width, double *number);
+/* The zero product of two components, as far as permitted. a_def and b_def: whose components. */
+bool pm_zero_fold_product(const struct pm_zero_folding *f, struct pm_zero_scalar a,
+                          const struct pm_ir_def *a_def, struct pm_zero_scalar b,
+                          const struct pm_ir_def *b_def);
+/* The sum of two components where it is exact. */
+struct pm_zero_scalar pm_zero_fold_sum(const struct pm_zero_folding *f, struct pm_zero_scalar a,
+                                       struct pm_zero_scalar b);
+
+/* Whether it is a float zero of either sign. */
+bool pm_zero_fold_is_zero(struct pm_zero_scalar scalar, uint32_t width);
+/* The bits of a 32-bit float, where the number is one exactly, and an ordinary one; else false. */
+bool pm_zero_fold_single(double number, uint64_t *bits);
+
+/* ---- fold_moves.c, fold_integer.c and fold_glsl.c: what they know of the instruction ---- */
+
+void pm_zero_fold_move(struct pm_zero_folding *f);
+void pm_zero_fold_integer(struct pm_zero_folding *f);
+void pm_zero_fold_compare(struct pm_zero_folding *f);
+void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl);

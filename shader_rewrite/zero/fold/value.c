@@ -1,0 +1,91 @@
+#include "shader_rewrite/zero/fold/value.h"
+
+#include "shader_rewrite/analysis/analysis_permission.h"
+
+bool pm_zero_scalar_is_zero(struct pm_zero_scalar s)
+{
+    return s.kind == PM_ZERO_ANY_SIGN || (s.kind == PM_ZERO_CONSTANT && s.bits == 0);
+}
+
+bool pm_zero_value_is_zero(const struct pm_zero_value *value)
+{
+    for (uint32_t i = 0; i < value->components; i++)
+        if (!pm_zero_scalar_is_zero(value->c[i]))
+            return false;
+    return value->components > 0;
+}
+
+static uint32_t components_of(const struct pm_ir_instr *type)
+{
+    if (!type || type->opcode != SpvOpTypeVector)
+        return 1;
+    uint32_t count = pm_ir_operand_word(&type->operands[1]);
+    return count <= PM_ZERO_ELEMENTS ? count : 1;
+}
+
+bool pm_zero_is_plain(const struct pm_ir_instr *type)
+{
+    if (type && type->opcode == SpvOpTypeVector)
+        return pm_ir_operand_word(&type->operands[1]) <= PM_ZERO_ELEMENTS;
+    return type && (type->opcode == SpvOpTypeFloat || type->opcode == SpvOpTypeInt ||
+                    type->opcode == SpvOpTypeBool);
+}
+
+struct pm_zero_value pm_zero_value_all(const struct pm_ir_instr *type, enum pm_zero_kind kind)
+{
+    struct pm_zero_value value = {.components = components_of(type)};
+    for (uint32_t i = 0; i < PM_ZERO_ELEMENTS; i++)
+        value.c[i].kind = kind;
+    return value;
+}
+
+static uint64_t literal(const struct pm_ir_operand *operand)
+{
+    if (!operand->words)
+        return operand->word;
+    return operand->words[0] | (operand->word_count > 1 ? (uint64_t)operand->words[1] << 32 : 0);
+}
+
+uint32_t pm_zero_width_of(const struct pm_ir_instr *scalar)
+{
+    if (!scalar || scalar->opcode == SpvOpTypeBool)
+        return 1;
+    return pm_ir_operand_word(&scalar->operands[0]);
+}
+
+struct pm_zero_value pm_zero_value_global(const struct pm_ir_def *def)
+{
+    const struct pm_ir_instr *instr = def->instr;
+    const struct pm_ir_instr *type = instr ? pm_ir_type_of(instr) : NULL;
+    struct pm_zero_value value = pm_zero_value_all(type, PM_ZERO_UNKNOWN);
+    const struct pm_ir_instr *scalar = pm_zero_scalar_type(type);
+    if (!scalar)
+        return value;
+    switch (instr->opcode) {
+    case SpvOpConstantNull:
+        return pm_zero_value_all(type, PM_ZERO_CONSTANT);
+    case SpvOpConstantTrue:
+    case SpvOpConstantFalse:
+        value.c[0] = pm_zero_constant(instr->opcode == SpvOpConstantTrue);
+        return value;
+    case SpvOpConstant:
+        value.c[0] = pm_zero_constant(literal(&instr->operands[0]) &
+                                      pm_zero_mask_of(pm_zero_width_of(scalar)));
+        return value;
+    case SpvOpConstantComposite:
+        break;
+    default:
+        return value;
+    }
+    if (pm_zero_is_plain(type)) {
+        for (uint32_t i = 0; i < value.components && i < instr->operand_count; i++)
+            value.c[i] = pm_zero_value_global(instr->operands[i].def).c[0];
+        return value;
+    }
+    for (uint32_t i = 0; i < instr->operand_count; i++) {
+        struct pm_zero_value column = pm_zero_value_global(instr->operands[i].def);
+        if (!pm_zero_value_is_zero(&column))
+            return value;
+    }
+    return pm_zero_value_all(type, PM_ZERO_CONSTANT);
+}

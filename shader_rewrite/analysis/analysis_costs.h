@@ -52,8 +52,3 @@ double pm_costs_instr(const struct pm_costs *costs, const struct pm_zero_permiss
 
 /* Whether it is one of equation 6's memory operations. */
 bool pm_cost_is_memory(enum pm_cost_class class);
-
-/* How often a block runs, where no profile says it: this many times for each loop around it, and
- * this often for each selection. */
-#define PM_COST_LOOP_RUNS 8.0
-#define PM_COST_BRANCH_SHARE 0.5

@@ -1,17 +1,16 @@
 /* AZP's estimate-transform loop (3.3, Figure 2b): filter, estimate each candidate without changing
  * the module, transform the best, and again. */
-#include "base/buffer.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
 #include "shader_rewrite/zero/choose/filter.h"
-#include "shader_rewrite/zero/clone/loops.h"
 #include "shader_rewrite/zero/choose/pairs.h"
+#include "shader_rewrite/zero/clone/loops.h"
 #include "shader_rewrite/zero/clone/transform.h"
+#include "shader_rewrite/zero/specialize_zero_report.h"
+#include "shader_rewrite/zero/specialize_zero_weights.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* The paper's constants (3.3.1, 3.3.2, Figure 2). */
@@ -22,21 +21,8 @@ enum { PAPER_TRANSFORMS = 3 };
  * still has to be compiled (docs/results/gain.md, "The least share"). */
 static const double usual_least_share = 0.05;
 
-enum { REPORT_CAP = 64 << 20 }; /* bytes */
-
 /* So many of a round's best candidates are tried in pairs, when told to. */
 enum { MOST_PAIRED = 6 };
-
-#define PM_ZERO_NO_OTHER UINT32_MAX
-
-/* What is said of a candidate in the end. */
-struct verdict {
-    const char *reason; /* NULL: not yet */
-    uint32_t follows;
-    uint32_t round; /* 1…: in which it was taken; 0: it was not */
-    uint32_t with;  /* where it was taken: the other of its pair, or PM_ZERO_NO_OTHER */
-    struct pm_zero_opportunity opportunity; /* the last */
-};
 
 struct pass {
     struct pm_ir_module *module;
@@ -50,81 +36,13 @@ struct pass {
     double least_share;
     struct pm_zero_points points;
     const double *zero; /* points.count of them */
-    struct verdict *verdicts;
-    double *label_weights; /* by id of a block's label; NAN: not known */
-    uint32_t label_count;
+    struct pm_zero_verdict *verdicts;
+    struct pm_zero_weights weights;
     uint32_t transforms;
     double cycles, saved; /* what the shader costs as it was, and what the transforms save */
     struct pm_zero_check check;
     bool check_ready;
 };
-
-/* ---- weights ---- */
-
-static bool grow_weights(struct pass *p, struct pm_error *error)
-{
-    uint32_t count = p->module->bound;
-    double *weights = realloc(p->label_weights, (count + 1u) * sizeof(double));
-    if (!weights)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    for (uint32_t i = p->label_count; i < count; i++)
-        weights[i] = (double)NAN;
-    p->label_weights = weights;
-    if (count > p->label_count)
-        p->label_count = count;
-    return true;
-}
-
-/* What the profile says of blocks: itself, else of the candidates in them (zero.h). */
-static bool read_weights(struct pass *p, struct pm_error *error)
-{
-    const struct pm_zero_profile *profile = p->info->profile;
-    struct pm_block_points blocks = {0};
-    if (!grow_weights(p, error) || !pm_points_blocks_of(p->function, &blocks, error))
-        return false;
-    for (uint32_t i = 0; profile->writes && i < p->points.count; i++) {
-        uint32_t block = p->points.candidates[i].block;
-        double writes = profile->writes[i];
-        if (block >= blocks.count || !isfinite(writes))
-            continue;
-        double *weight = &p->label_weights[blocks.points[block].label];
-        if (isnan(*weight) || *weight < writes)
-            *weight = writes;
-    }
-    for (uint32_t i = 0; profile->blocks && i < blocks.count && i < profile->block_count; i++)
-        if (isfinite(profile->blocks[i]))
-            p->label_weights[blocks.points[i].label] = profile->blocks[i];
-    pm_block_points_finish(&blocks);
-    return true;
-}
-
-static void set_weight(struct pass *p, const struct pm_ir_block *block, double weight)
-{
-    if (block && block->label->result->id < p->label_count)
-        p->label_weights[block->label->result->id] = weight;
-}
-
-/* The weights of the blocks that a transform made. */
-static bool split_weights(struct pass *p, const struct pm_zero_work *w,
-                          const struct pm_zero_region *region,
-                          const struct pm_zero_transformed *made, double zero,
-                          struct pm_error *error)
-{
-    if (!grow_weights(p, error))
-        return false;
-    for (uint32_t i = 0; i < region->count; i++) {
-        const struct pm_zero_part *part = &region->parts[i];
-        double weight = w->weights[part->block];
-        set_weight(p, part->copy, weight * zero);
-        if (i > 0)
-            set_weight(p, w->cfg->blocks[part->block], weight * (1 - zero));
-    }
-    double first = w->weights[region->parts[0].block];
-    set_weight(p, made->check, first);
-    set_weight(p, made->rest, first * (1 - zero));
-    set_weight(p, made->merge, w->weights[region->parts[region->count - 1].block]);
-    return true;
-}
 
 /* ---- a round ---- */
 
@@ -135,20 +53,8 @@ static bool begin_round(struct pass *p, struct pm_zero_work *w, struct pm_arena 
         return false;
     w->costs = p->costs;
     w->subgroup_quad = p->info->subgroup_quad;
-    uint32_t blocks = w->cfg->count;
-    double *known = pm_arena_zalloc(arena, blocks, sizeof(double));
-    double *weights = pm_arena_zalloc(arena, blocks, sizeof(double));
-    if (!known || !weights)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    for (uint32_t b = 0; b < blocks; b++) {
-        uint32_t id = w->cfg->blocks[b]->label->result->id;
-        known[b] = id < p->label_count ? p->label_weights[id] : (double)NAN;
-    }
-    if (!pm_zero_weights(p->function, known, weights, error))
+    if (!pm_zero_weights_of_round(&p->weights, w, error))
         return false;
-    for (uint32_t b = 0; b < blocks; b++)
-        set_weight(p, w->cfg->blocks[b], weights[b]);
-    w->weights = weights;
     if (p->transforms == 0)
         p->cycles = pm_zero_estimate_shader(w);
     return true;
@@ -200,7 +106,7 @@ static bool choose(struct pass *p, struct pm_zero_work *w, struct choice *choice
 {
     uint32_t best = PM_ZERO_NO_OTHER, list[MOST_PAIRED], count = 0;
     for (uint32_t i = 0; i < p->points.count && !w->failed; i++) {
-        struct verdict *v = &p->verdicts[i];
+        struct pm_zero_verdict *v = &p->verdicts[i];
         if (v->follows != PM_ZERO_FOLLOWS_NONE || v->round || isnan(p->zero[i]) ||
             p->zero[i] < p->threshold)
             continue;
@@ -229,7 +135,7 @@ static bool choose(struct pass *p, struct pm_zero_work *w, struct choice *choice
 static void say_taken(struct pass *p, uint32_t candidate, uint32_t with,
                       const struct pm_zero_opportunity *opportunity)
 {
-    struct verdict *v = &p->verdicts[candidate];
+    struct pm_zero_verdict *v = &p->verdicts[candidate];
     v->reason = "taken";
     v->round = p->transforms;
     v->with = with;
@@ -252,7 +158,7 @@ static bool transform(struct pass *p, struct pm_zero_work *w, const struct choic
     if (!pm_zero_transform(w, &region, &p->check, &made))
         return w->broken ? pm_fail(error, PM_ERROR_STATE, "candidate %u: S lacks a value", chosen)
                          : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    if (!split_weights(p, w, &region, &made, choice->probability, error))
+    if (!pm_zero_weights_split(&p->weights, w, &region, &made, choice->probability, error))
         return false;
     pm_analysis_preserve(p->function, 0);
     p->transforms++;
@@ -324,82 +230,6 @@ static bool filter(struct pass *p, struct pm_error *error)
     return ok || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
-/* ---- the report ---- */
-
-struct report {
-    struct pm_buffer text;
-    bool ok;
-};
-
-static void say(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct report *r, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    r->ok = r->ok && length >= 0 && length < (int)sizeof(line) &&
-            pm_buffer_append(&r->text, line, (size_t)length);
-}
-
-/* JSON has no infinities; a profile's numbers may have made some. */
-static void say_number(struct report *r, const char *name, double number)
-{
-    if (isfinite(number))
-        say(r, ",\"%s\":%.6g", name, number);
-    else
-        say(r, ",\"%s\":null", name);
-}
-
-static void say_candidate(struct report *r, const struct pass *p, uint32_t i)
-{
-    const struct pm_zero_candidate *c = &p->points.candidates[i];
-    const struct verdict *v = &p->verdicts[i];
-    const struct pm_zero_estimate *e = &v->opportunity.estimate;
-    say(r, "%s{\"id\":%u,\"values\":[", i ? "," : "", i);
-    for (uint32_t k = 0; k < c->value_count; k++)
-        say(r, "%s%u", k ? "," : "", c->values[k]);
-    say(r, "],\"components\":%u,\"block\":%u", c->components, c->block);
-    say_number(r, "P(zero)", p->zero[i]);
-    if (v->opportunity.estimated) {
-        say_number(r, "T_R", e->t_r);
-        say_number(r, "T_S", e->t_s);
-        say_number(r, "T_check", e->t_check);
-        say_number(r, "saved", e->saved);
-        say_number(r, "su", e->su);
-        say_number(r, "su_threshold", e->threshold);
-        say_number(r, "MemKilled", e->memory_killed);
-        say_number(r, "blocks_S", e->blocks);
-        if (v->opportunity.extent.start != PM_NO_BLOCK || v->opportunity.extent.end != PM_NO_BLOCK)
-            say(r, ",\"fitted\":true");
-    }
-    if (v->follows != PM_ZERO_FOLLOWS_NONE)
-        say(r, ",\"follows\":%u", v->follows);
-    if (v->round && v->with != PM_ZERO_NO_OTHER)
-        say(r, ",\"with\":%u", v->with);
-    say(r, ",\"taken\":%u,\"reason\":\"%s\"}", v->round,
-        v->reason ? v->reason : "there were transforms enough");
-}
-
-/* NULL: out of memory. */
-static char *write_report(const struct pass *p)
-{
-    struct report r = {.ok = true};
-    pm_buffer_init(&r.text, REPORT_CAP);
-    say(&r, "{\"transforms\":%u", p->transforms);
-    say_number(&r, "T_shader", p->cycles);
-    say_number(&r, "saved", p->saved);
-    say(&r, ",\"candidates\":[");
-    for (uint32_t i = 0; i < p->points.count; i++)
-        say_candidate(&r, p, i);
-    say(&r, "]}");
-    if (!r.ok)
-        pm_buffer_finish(&r.text);
-    return (char *)r.text.data;
-}
-
 /* ---- the pass ---- */
 
 static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_error *error)
@@ -407,7 +237,8 @@ static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_err
     p->verdicts = calloc(p->points.count + 1u, sizeof(*p->verdicts));
     if (!p->verdicts)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    if (!filter(p, error) || !read_weights(p, error) ||
+    if (!filter(p, error) ||
+        !pm_zero_weights_init(&p->weights, p->function, p->info->profile, &p->points, error) ||
         !pm_zero_part_continues(p->module, p->function, error))
         return false;
     bool more = true;
@@ -416,7 +247,14 @@ static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_err
             return false;
     weigh(p);
     out->transforms = p->transforms;
-    out->report = write_report(p);
+    out->report = pm_zero_report_write(&(struct pm_zero_account){
+        .points = &p->points,
+        .zero = p->zero,
+        .verdicts = p->verdicts,
+        .transforms = p->transforms,
+        .cycles = p->cycles,
+        .saved = p->saved,
+    });
     if (!out->report)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (p->transforms == 0)
@@ -455,7 +293,7 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
         ok = specialize(&p, out, error);
     }
     free(p.verdicts);
-    free(p.label_weights);
+    pm_zero_weights_finish(&p.weights);
     pm_zero_points_finish(&p.points);
     pm_ir_module_destroy(p.module);
     /* Subgroup operations are of SPIR-V 1.3, so of Vulkan 1.1. */

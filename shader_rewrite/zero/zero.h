@@ -20,7 +20,7 @@ struct pm_zero_profile {
     const double *writes; /* by candidate: subgroup writes over entry subgroups; NULL: not known */
     uint32_t candidate_count;
     const double *blocks; /* by block point: subgroups over entry subgroups; NULL: from `writes`, and
-                             where that says nothing either, from the structure (analysis_costs.h) */
+                             where that says nothing either, from the structure (analysis_weights.h) */
     uint32_t block_count;
 };
 

@@ -25,8 +25,3 @@ struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_work *work,
 
 /* What the whole shader costs as it is. */
 double pm_zero_estimate_shader(const struct pm_zero_work *work);
-
-/* How often each block runs, by block index: what `known` says by block (NAN: nothing), else from
- * its immediate dominator by the structure (analysis_costs.h). false: out of memory. */
-bool pm_zero_weights(struct pm_ir_function *function, const double *known, double *weights,
-                     struct pm_error *error);

@@ -1,0 +1,31 @@
+/*
+ * What specialize_zero says in the end: why each candidate was taken or not, as JSON (zero.h,
+ * struct pm_specialized).
+ *
+ * Thread safety: no state.
+ */
+#pragma once
+
+#include "shader_rewrite/zero/choose/opportunity.h"
+
+#define PM_ZERO_NO_OTHER UINT32_MAX
+
+/* What is said of a candidate. */
+struct pm_zero_verdict {
+    const char *reason; /* NULL: not yet */
+    uint32_t follows;   /* another candidate, from which it follows; or PM_ZERO_FOLLOWS_NONE */
+    uint32_t round;     /* 1…: in which it was taken; 0: it was not */
+    uint32_t with;      /* where it was taken: the other of its pair, or PM_ZERO_NO_OTHER */
+    struct pm_zero_opportunity opportunity; /* the last */
+};
+
+struct pm_zero_account {
+    const struct pm_zero_points *points;
+    const double *zero;                     /* by candidate: P(zero) */
+    const struct pm_zero_verdict *verdicts; /* by candidate */
+    uint32_t transforms;
+    double cycles, saved; /* what the shader costs as it was, and what the transforms save */
+};
+
+/* Text to be freed by the caller. NULL: out of memory. */
+char *pm_zero_report_write(const struct pm_zero_account *account);

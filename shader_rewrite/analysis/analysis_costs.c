@@ -151,14 +151,13 @@ enum pm_cost_class pm_cost_class(const struct pm_zero_permission *permission,
                                  const struct pm_ir_instr *instr)
 {
     uint16_t opcode = instr->opcode;
-    if (opcode >= SpvOpImageSampleImplicitLod && opcode <= SpvOpImageSampleProjDrefExplicitLod)
+    if (pm_ir_opcode_is_core(opcode, PM_IR_OP_IMAGE_SAMPLE))
         return PM_COST_SAMPLE;
-    if (opcode >= SpvOpImageSparseSampleImplicitLod &&
-        opcode <= SpvOpImageSparseSampleProjDrefExplicitLod)
-        return PM_COST_SAMPLE;
-    if (opcode >= SpvOpDPdx && opcode <= SpvOpFwidthCoarse)
+    if (pm_ir_opcode_is_core(opcode, PM_IR_OP_IMAGE_READ))
+        return PM_COST_FETCH;
+    if (pm_ir_opcode_is(opcode, PM_IR_OP_DERIVATIVE))
         return PM_COST_DERIVATIVE;
-    if (opcode >= SpvOpAtomicLoad && opcode <= SpvOpAtomicXor)
+    if (pm_ir_opcode_is_core(opcode, PM_IR_OP_ATOMIC))
         return PM_COST_ATOMIC;
     switch (opcode) {
     case SpvOpLoad:
@@ -169,15 +168,6 @@ enum pm_cost_class pm_cost_class(const struct pm_zero_permission *permission,
     }
     case SpvOpCopyMemory:
         return PM_COST_STORE;
-    case SpvOpImageGather:
-    case SpvOpImageDrefGather:
-    case SpvOpImageSparseGather:
-    case SpvOpImageSparseDrefGather:
-    case SpvOpImageFetch:
-    case SpvOpImageRead:
-    case SpvOpImageSparseFetch:
-    case SpvOpImageSparseRead:
-        return PM_COST_FETCH;
     case SpvOpImageWrite:
         return PM_COST_STORE;
     case SpvOpCompositeConstruct:

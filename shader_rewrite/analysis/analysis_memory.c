@@ -60,27 +60,17 @@ static bool is_pure(const struct pm_ir_instr *instr)
         uint32_t glsl = pm_ir_operand_word(&instr->operands[1]);
         return glsl != GLSLstd450Modf && glsl != GLSLstd450Frexp;
     }
-    return (opcode >= SpvOpVectorExtractDynamic && opcode <= SpvOpTranspose) ||
-           (opcode >= SpvOpSampledImage && opcode <= SpvOpImageQuerySamples &&
-            opcode != SpvOpImageRead && opcode != SpvOpImageWrite) ||
-           (opcode >= SpvOpConvertFToU && opcode <= SpvOpUConvert) || opcode == SpvOpSConvert ||
-           opcode == SpvOpFConvert || opcode == SpvOpQuantizeToF16 || opcode == SpvOpBitcast ||
-           opcode == SpvOpConvertPtrToU || opcode == SpvOpConvertUToPtr ||
-           (opcode >= SpvOpSNegate && opcode <= SpvOpSMulExtended) ||
-           (opcode >= SpvOpAny && opcode <= SpvOpFUnordGreaterThanEqual) ||
-           (opcode >= SpvOpShiftRightLogical && opcode <= SpvOpBitCount) ||
-           (opcode >= SpvOpDPdx && opcode <= SpvOpFwidthCoarse) || opcode == SpvOpPhi ||
-           opcode == SpvOpUndef || opcode == SpvOpAccessChain ||
-           opcode == SpvOpInBoundsAccessChain || opcode == SpvOpArrayLength ||
-           opcode == SpvOpImageTexelPointer || opcode == SpvOpCopyLogical ||
-           opcode == SpvOpImageSparseTexelsResident;
-}
-
-static bool reads_image(uint16_t opcode)
-{
-    return (opcode >= SpvOpImageSampleImplicitLod && opcode <= SpvOpImageRead) ||
-           (opcode >= SpvOpImageSparseSampleImplicitLod && opcode <= SpvOpImageSparseDrefGather) ||
-           opcode == SpvOpImageSparseRead;
+    switch (opcode) {
+    case SpvOpPhi:
+    case SpvOpUndef:
+    case SpvOpAccessChain:
+    case SpvOpInBoundsAccessChain:
+    case SpvOpArrayLength:
+    case SpvOpImageTexelPointer:
+        return true;
+    default:
+        return pm_ir_opcode_is_core(opcode, PM_IR_OP_COMPUTES | PM_IR_OP_IMAGE_QUERY);
+    }
 }
 
 struct pm_zero_access pm_zero_access_of(const struct pm_zero_memory *memory,
@@ -112,11 +102,11 @@ struct pm_zero_access pm_zero_access_of(const struct pm_zero_memory *memory,
     default:
         break;
     }
-    if (instr->opcode >= SpvOpAtomicLoad && instr->opcode <= SpvOpAtomicXor) {
+    if (pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_ATOMIC)) {
         access.reads = access.writes = DEVICE | SHARED;
         return access;
     }
-    if (reads_image(instr->opcode))
+    if (pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_IMAGE_READ))
         access.reads = DEVICE;
     else if (!is_pure(instr))
         return (struct pm_zero_access){EVERYTHING, EVERYTHING, true};

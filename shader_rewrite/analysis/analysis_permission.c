@@ -138,8 +138,7 @@ static bool is_blind(const struct pm_ir_instr *user)
     case SpvOpImageWrite:
         return true;
     default:
-        return pm_ir_opcode_find(user->opcode)->flags & PM_IR_OP_ANNOTATION ||
-               user->opcode == SpvOpName;
+        return pm_ir_opcode_is(user->opcode, PM_IR_OP_ANNOTATION) || user->opcode == SpvOpName;
     }
 }
 

@@ -2,34 +2,9 @@
 
 bool pm_quads_reads(const struct pm_ir_instr *instr)
 {
-    switch (instr->opcode) {
-    case SpvOpDPdx:
-    case SpvOpDPdy:
-    case SpvOpFwidth:
-    case SpvOpDPdxFine:
-    case SpvOpDPdyFine:
-    case SpvOpFwidthFine:
-    case SpvOpDPdxCoarse:
-    case SpvOpDPdyCoarse:
-    case SpvOpFwidthCoarse:
-    case SpvOpImageSampleImplicitLod:
-    case SpvOpImageSampleDrefImplicitLod:
-    case SpvOpImageSampleProjImplicitLod:
-    case SpvOpImageSampleProjDrefImplicitLod:
-    case SpvOpImageSparseSampleImplicitLod:
-    case SpvOpImageSparseSampleDrefImplicitLod:
-    case SpvOpImageSparseSampleProjImplicitLod:
-    case SpvOpImageSparseSampleProjDrefImplicitLod:
-    case SpvOpImageQueryLod:
-    case SpvOpFunctionCall:
-    case SpvOpGroupNonUniformPartitionNV:
-        return true;
-    default:
-        return (instr->opcode >= SpvOpGroupNonUniformElect &&
-                instr->opcode <= SpvOpGroupNonUniformQuadSwap) ||
-               (instr->opcode >= SpvOpSubgroupBallotKHR &&
-                instr->opcode <= SpvOpSubgroupReadInvocationKHR);
-    }
+    return instr->opcode == SpvOpFunctionCall ||
+           pm_ir_opcode_is(instr->opcode,
+                           PM_IR_OP_DERIVATIVE | PM_IR_OP_IMPLICIT_LOD | PM_IR_OP_SUBGROUP);
 }
 
 bool *pm_quads_after_blocks(const struct pm_ir_function *function, struct pm_arena *arena)

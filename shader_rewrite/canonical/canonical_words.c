@@ -29,7 +29,7 @@ bool pm_walk_next(struct pm_walk *walk)
 
 void pm_walk_result(const struct pm_walk *walk, uint32_t *type, uint32_t *result)
 {
-    uint8_t flags = pm_ir_opcode_find((uint16_t)walk->opcode)->flags;
+    uint32_t flags = pm_ir_opcode_find((uint16_t)walk->opcode)->flags;
     bool has_type = (flags & PM_IR_OP_HAS_TYPE) != 0;
     const uint32_t *operands = walk->words + walk->at + 1;
     *type = has_type ? operands[0] : 0;

@@ -88,16 +88,9 @@ struct pm_ir_instr *pm_ir_type_of(const struct pm_ir_instr *instr)
     return instr->type.def ? instr->type.def->instr : NULL;
 }
 
-static bool is_annotation(uint16_t opcode)
-{
-    return (opcode >= SpvOpDecorate && opcode <= SpvOpGroupMemberDecorate) ||
-           opcode == SpvOpDecorateId || opcode == SpvOpDecorateString ||
-           opcode == SpvOpMemberDecorateString;
-}
-
 static void use_link(struct pm_ir_operand *operand, struct pm_ir_def *def)
 {
-    if (operand->user && is_annotation(operand->user->opcode))
+    if (operand->user && pm_ir_opcode_is(operand->user->opcode, PM_IR_OP_ANNOTATION))
         def->decorated = true;
     operand->def = def;
     operand->word_count = 1;

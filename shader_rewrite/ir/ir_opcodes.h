@@ -1,6 +1,6 @@
 /*
- * What the SPIR-V grammar says of each opcode: its name, where in a module it may stand, whether it
- * has a type and a result. The table is generated at build time from the grammar file that the
+ * What the SPIR-V grammar says of each opcode: its name, where in a module it may stand, what kind
+ * of instruction it is. The table is generated at build time from the grammar file that the
  * SPIR-V headers' package ships (ir_opcodes.py).
  *
  * Thread safety: constant data; any thread.
@@ -27,19 +27,37 @@ enum pm_ir_section {
     PM_IR_SECTION_NONE, /* in functions, or wherever its neighbours are */
 };
 
+/* What an instruction is, by its class and operands in the grammar. */
 enum pm_ir_op_flag {
-    PM_IR_OP_HAS_TYPE = 1,
-    PM_IR_OP_HAS_RESULT = 2,
-    PM_IR_OP_TERMINATOR = 4,
-    PM_IR_OP_TYPE = 8,
-    PM_IR_OP_CONSTANT = 16,
-    PM_IR_OP_ANNOTATION = 32,
+    PM_IR_OP_HAS_TYPE = 1 << 0,
+    PM_IR_OP_HAS_RESULT = 1 << 1,
+    PM_IR_OP_TERMINATOR = 1 << 2, /* ends a block */
+    PM_IR_OP_EXTENSION = 1 << 3,  /* numbered as an extension's: also what became core later */
+    PM_IR_OP_TYPE = 1 << 4,
+    PM_IR_OP_CONSTANT = 1 << 5, /* specialization constants too */
+    PM_IR_OP_ANNOTATION = 1 << 6,
+    PM_IR_OP_CONVERSION = 1 << 7,
+    PM_IR_OP_ARITHMETIC = 1 << 8,
+    PM_IR_OP_RELATIONAL = 1 << 9, /* comparisons, logic of booleans, OpSelect */
+    PM_IR_OP_BIT = 1 << 10,
+    PM_IR_OP_COMPOSITE = 1 << 11, /* takes vectors and structures apart, or puts them together */
+    PM_IR_OP_DERIVATIVE = 1 << 12,
+    PM_IR_OP_ATOMIC = 1 << 13,
+    PM_IR_OP_SUBGROUP = 1 << 14,     /* between the lanes of a subgroup */
+    PM_IR_OP_IMAGE_READ = 1 << 15,   /* samples, gathers, fetches or reads */
+    PM_IR_OP_IMAGE_SAMPLE = 1 << 16, /* of these: samples, so filters */
+    PM_IR_OP_IMAGE_QUERY = 1 << 17,  /* makes or asks about an image, of which nothing is read */
+    PM_IR_OP_IMPLICIT_LOD = 1 << 18, /* of these two: takes derivatives for a level of detail */
+
+    /* What is computed from the operands alone, or from those of the quad's lanes. */
+    PM_IR_OP_COMPUTES = PM_IR_OP_CONVERSION | PM_IR_OP_ARITHMETIC | PM_IR_OP_RELATIONAL |
+                        PM_IR_OP_BIT | PM_IR_OP_COMPOSITE | PM_IR_OP_DERIVATIVE,
 };
 
 struct pm_ir_opcode {
     uint16_t opcode;
     uint8_t section;  /* enum pm_ir_section */
-    uint8_t flags;    /* enum pm_ir_op_flag */
+    uint32_t flags;   /* enum pm_ir_op_flag */
     const char *name; /* "OpLabel" */
 };
 
@@ -47,4 +65,10 @@ struct pm_ir_opcode {
  * NULL. */
 const struct pm_ir_opcode *pm_ir_opcode_find(uint16_t opcode);
 const char *pm_ir_opcode_name(uint16_t opcode);
+
+/* Whether an opcode has any of these flags (enum pm_ir_op_flag). */
+bool pm_ir_opcode_is(uint16_t opcode, uint32_t flags);
+/* And is not an extension's, so that it has been known from the first. */
+bool pm_ir_opcode_is_core(uint16_t opcode, uint32_t flags);
+
 bool pm_ir_opcode_is_terminator(uint16_t opcode);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the rows of ir_opcodes.c's table from the SPIR-V grammar: ir_opcodes.py GRAMMAR OUTPUT."""
+"""Writes ir_opcodes.c's tables from the SPIR-V grammar: ir_opcodes.py GRAMMAR OUTPUT."""
 import json
 import sys
 
@@ -29,28 +29,74 @@ SECTIONS = {
 }
 CLASS_SECTIONS = {"Annotation": "ANNOTATION", "Type-Declaration": "GLOBAL", "Constant-Creation": "GLOBAL"}
 
+CLASS_FLAGS = {
+    "Type-Declaration": "TYPE",
+    "Constant-Creation": "CONSTANT",
+    "Annotation": "ANNOTATION",
+    "Conversion": "CONVERSION",
+    "Arithmetic": "ARITHMETIC",
+    "Relational_and_Logical": "RELATIONAL",
+    "Bit": "BIT",
+    "Composite": "COMPOSITE",
+    "Derivative": "DERIVATIVE",
+    "Atomic": "ATOMIC",
+    "Non-Uniform": "SUBGROUP",
+}
 
-def row(instruction):
+# The older instructions between the lanes of a subgroup are of class Group, as those of kernels are.
+SUBGROUP_CAPABILITIES = {"SubgroupBallotKHR", "SubgroupVoteKHR", "GroupNonUniformRotateKHR"}
+
+# Numbers from here on were given to extensions.
+FIRST_OF_EXTENSIONS = 4096
+
+
+def image_flags(name, kinds):
+    """What an instruction of class Image does."""
+    if "IdResult" not in kinds:
+        return []
+    if "ImageOperands" not in kinds:
+        return ["IMAGE_QUERY"] + (["IMPLICIT_LOD"] if name == "OpImageQueryLod" else [])
+    flags = ["IMAGE_READ"]
+    if "Sample" in name:
+        flags.append("IMAGE_SAMPLE")
+    if "ImplicitLod" in name:
+        flags.append("IMPLICIT_LOD")
+    return flags
+
+
+def flags_of(instruction):
     kinds = [operand["kind"] for operand in instruction.get("operands", [])]
-    name = instruction["opname"]
-    section = SECTIONS.get(name) or CLASS_SECTIONS.get(instruction["class"])
-    if not section:
-        section = "GLOBAL" if name.startswith("OpType") else "NONE"
+    name, kind = instruction["opname"], instruction["class"]
     flags = []
     if "IdResultType" in kinds:
-        flags.append("PM_IR_OP_HAS_TYPE")
+        flags.append("HAS_TYPE")
     if "IdResult" in kinds:
-        flags.append("PM_IR_OP_HAS_RESULT")
+        flags.append("HAS_RESULT")
     if name in TERMINATORS:
-        flags.append("PM_IR_OP_TERMINATOR")
-    if instruction["class"] == "Type-Declaration" or name.startswith("OpType"):
-        flags.append("PM_IR_OP_TYPE")
-    if instruction["class"] == "Constant-Creation":
-        flags.append("PM_IR_OP_CONSTANT")
-    if instruction["class"] == "Annotation":
-        flags.append("PM_IR_OP_ANNOTATION")
-    return '{%d, PM_IR_SECTION_%s, %s, "%s"},' % (
-        instruction["opcode"], section, " | ".join(flags) or "0", name)
+        flags.append("TERMINATOR")
+    if instruction["opcode"] >= FIRST_OF_EXTENSIONS:
+        flags.append("EXTENSION")
+    if kind in CLASS_FLAGS:
+        flags.append(CLASS_FLAGS[kind])
+    elif name.startswith("OpType"):
+        flags.append("TYPE")
+    elif kind == "Group" and SUBGROUP_CAPABILITIES & set(instruction.get("capabilities", [])):
+        flags.append("SUBGROUP")
+    elif kind == "Image":
+        flags += image_flags(name, kinds)
+    return flags
+
+
+def section_of(instruction):
+    name = instruction["opname"]
+    section = SECTIONS.get(name) or CLASS_SECTIONS.get(instruction["class"])
+    return section or ("GLOBAL" if name.startswith("OpType") else "NONE")
+
+
+def row(instruction):
+    flags = " | ".join("PM_IR_OP_" + flag for flag in flags_of(instruction))
+    return '    {%d, PM_IR_SECTION_%s, %s, "%s"},\n' % (
+        instruction["opcode"], section_of(instruction), flags or "0", instruction["opname"])
 
 
 def main():
@@ -62,9 +108,15 @@ def main():
     missing = TERMINATORS - {i["opname"] for i in instructions}
     if missing & {"OpBranch", "OpKill", "OpReturn"}:
         sys.exit("the grammar lacks " + ", ".join(sorted(missing)))
+    opcodes = sorted(by_opcode)
+    core = [opcode for opcode in opcodes if opcode < FIRST_OF_EXTENSIONS]
     with open(sys.argv[2], "w", encoding="utf-8") as output:
-        for opcode in sorted(by_opcode):
-            output.write(row(by_opcode[opcode]) + "\n")
+        output.write("/* By opcode, in order. */\nstatic const struct pm_ir_opcode table[] = {\n")
+        output.writelines(row(by_opcode[opcode]) for opcode in opcodes)
+        output.write("};\n\n/* Where in it the core's opcodes are. */\nstatic const uint16_t core_rows[] = {\n")
+        rows = {opcode: at for at, opcode in enumerate(opcodes)}
+        output.writelines("    %d,\n" % rows.get(opcode, len(opcodes)) for opcode in range(core[-1] + 1))
+        output.write("};\n")
 
 
 main()

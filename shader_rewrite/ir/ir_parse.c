@@ -327,7 +327,7 @@ static bool is_variable_whole(struct parser *p, const struct pm_ir_instr *instr)
 static bool is_typed(struct parser *p, const struct pm_ir_instr *instr)
 {
     const struct pm_ir_instr *type = instr->type.def ? instr->type.def->instr : NULL;
-    return !type || strncmp(pm_ir_opcode_name(type->opcode), "OpType", 6) == 0 ||
+    return !type || pm_ir_opcode_is(type->opcode, PM_IR_OP_TYPE) ||
            pm_fail(p->error, PM_ERROR_INPUT, "SPIR-V word %u: the type of %s is no type",
                    instr->place, pm_ir_opcode_name(instr->opcode));
 }

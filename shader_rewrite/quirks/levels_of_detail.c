@@ -46,11 +46,9 @@ static uint8_t look_at(const struct making *m, const struct pm_ir_instr *instr)
 /* Coordinates and the like count too: seldom made so, and it costs no more than a transform. */
 static bool asks(const struct making *m, const struct pm_ir_instr *instr)
 {
-    bool samples =
-        instr->opcode >= SpvOpImageSampleImplicitLod && instr->opcode <= SpvOpImageDrefGather;
-    bool sparse = instr->opcode >= SpvOpImageSparseSampleImplicitLod &&
-                  instr->opcode <= SpvOpImageSparseDrefGather;
-    for (uint32_t o = 1; (samples || sparse) && o < instr->operand_count; o++)
+    bool samples = pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_IMAGE_READ) &&
+                   instr->opcode != SpvOpImageRead && instr->opcode != SpvOpImageSparseRead;
+    for (uint32_t o = 1; samples && o < instr->operand_count; o++)
         if (instr->operands[o].def && made_of(m, instr->operands[o].def) == MADE_OF_PUSH_CONSTANTS)
             return true;
     return false;

@@ -6,8 +6,7 @@
 
 static bool is_constant(const struct pm_ir_instr *instr)
 {
-    return (instr->opcode >= SpvOpConstantTrue && instr->opcode <= SpvOpConstantNull) ||
-           (instr->opcode >= SpvOpSpecConstantTrue && instr->opcode <= SpvOpSpecConstantOp);
+    return pm_ir_opcode_is(instr->opcode, PM_IR_OP_CONSTANT);
 }
 
 static bool has_constants_alone(const struct pm_ir_instr *instr)

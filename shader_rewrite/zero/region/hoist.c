@@ -1,5 +1,6 @@
 #include "shader_rewrite/zero/region/hoist.h"
 
+#include "shader_rewrite/analysis/analysis_motion.h"
 #include "shader_rewrite/analysis/analysis_quads.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
@@ -89,40 +90,6 @@ uint32_t pm_zero_hoist_above(const struct pm_zero_work *w, uint32_t block)
     return end->opcode == SpvOpBranch ? above : PM_NO_BLOCK;
 }
 
-/* Whether it may be computed earlier, and then by lanes that would not come to it. */
-static bool may_be_earlier(const struct pm_zero_work *w, const struct pm_ir_instr *instr)
-{
-    struct pm_zero_access access = pm_zero_region_access(w, instr);
-    if (!instr->result || access.reads || access.writes || access.stops || pm_quads_reads(instr))
-        return false;
-    switch (instr->opcode) {
-    case SpvOpCompositeExtract:
-    case SpvOpCompositeConstruct:
-    case SpvOpCompositeInsert:
-    case SpvOpVectorShuffle:
-    case SpvOpSelect:
-    case SpvOpBitcast:
-    case SpvOpCopyObject:
-    case SpvOpFDiv:
-        return true;
-    case SpvOpUDiv: /* may trap */
-    case SpvOpSDiv:
-    case SpvOpUMod:
-    case SpvOpSMod:
-    case SpvOpSRem:
-        return false;
-    default:
-        break;
-    }
-    enum pm_cost_class class = pm_cost_class(&w->permission, instr);
-    bool plain = (instr->opcode >= SpvOpConvertFToU && instr->opcode <= SpvOpFConvert) ||
-                 (instr->opcode >= SpvOpSNegate && instr->opcode <= SpvOpDot) ||
-                 (instr->opcode >= SpvOpAny && instr->opcode <= SpvOpBitCount) ||
-                 instr->opcode == SpvOpExtInst;
-    return plain && (class == PM_COST_ALU || class == PM_COST_DIVIDE || class == PM_COST_ROOT ||
-                     class == PM_COST_TRANSCENDENTAL);
-}
-
 /* Puts the marked instructions of a block before those that are listed already. false: one of them
  * must stay, or there are too many. */
 static bool list_marked(struct pm_zero_work *w, struct pm_zero_region *region,
@@ -131,7 +98,7 @@ static bool list_marked(struct pm_zero_work *w, struct pm_zero_region *region,
     uint32_t count = 0;
     for (struct pm_ir_instr *i = block->body.first; i; i = i->next)
         if (pm_zero_stays(region, i)) {
-            if (!may_be_earlier(w, i) || region->hoisted_count + count == PM_ZERO_MOST_HOISTED)
+            if (!pm_motion_may_be_earlier(&w->memory, &w->permission, i) || region->hoisted_count + count == PM_ZERO_MOST_HOISTED)
                 return false;
             count++;
         }

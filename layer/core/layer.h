@@ -113,9 +113,3 @@ struct pm_device {
     struct pm_hang_watch hang_watch; /* kept up to date while there is an optimizer */
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };
-
-/* registry.c: the layer's one global. A dispatchable handle's first word, its dispatch key, says
- * whose it is; a VkPhysicalDevice has its instance's, queues and command buffers their device's.
- * NULL: not ours. Lock-free. */
-struct pm_instance *pm_instance_of(const void *dispatchable);
-struct pm_device *pm_device_of(const void *dispatchable);

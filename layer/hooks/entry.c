@@ -10,6 +10,7 @@
 #include "layer/hooks/device.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/instance.h"
+#include "layer/hooks/registry.h"
 #include "layer/hooks/scene_hooks.h"
 #include "layer/piecemeal.h"
 #include <string.h>

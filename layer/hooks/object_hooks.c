@@ -1,5 +1,6 @@
 /* The hooks of what pipelines are made of (object.h). */
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
 #include "layer/shader/object_remember.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateShaderModule(VkDevice handle,

@@ -2,6 +2,7 @@
  * remembered, for variants. */
 #include "layer/core/session.h"
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
 #include "layer/shader/optimize.h"
 #include "layer/shader/pipeline_remember.h"
 #include "layer/shader/variant_make.h"

@@ -8,6 +8,7 @@
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
 #include "layer/hooks/unload.h"
 #include "layer/hooks/wait_hooks.h"
 #include "layer/shader/optimize.h"

@@ -15,6 +15,11 @@
  * table. */
 #define PM_NEAR __attribute__((visibility("hidden")))
 
+/* A dispatchable handle's first word, its dispatch key, says whose it is; a VkPhysicalDevice has
+ * its instance's, queues and command buffers their device's. NULL: not ours. Lock-free. */
+struct pm_instance *pm_instance_of(const void *dispatchable);
+struct pm_device *pm_device_of(const void *dispatchable);
+
 /* What the hooks of draws read first: the dispatch key of the only device that samples (NULL: none,
  * or several), and where its draws go, `next` or the armed hooks, whose pointers are swapped one by
  * one. Variables of their own, since that saves an instruction a draw. */

@@ -1,5 +1,6 @@
 /* The hooks of render passes, for trials: which instance a recording is in (trial.h). */
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
 #include "layer/shader/object.h"
 #include "layer/trial/trial.h"
 

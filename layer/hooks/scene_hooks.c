@@ -3,6 +3,7 @@
 
 #include "layer/frame/command.h"
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
 
 VKAPI_ATTR void VKAPI_CALL pm_SetScenePIECEMEAL(VkDevice handle, const char *scene)
 {

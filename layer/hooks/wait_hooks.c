@@ -7,6 +7,7 @@
 #include "layer/core/device_lost.h"
 #include "layer/counts/readback.h"
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
 
 int64_t pm_wait_begins(const struct pm_device *device)
 {

@@ -1,6 +1,8 @@
 /* What the answers of the API are made with. */
 #include "aggregator/dashboard/api.h"
 
+#include "aggregator/service/service_answer.h"
+#include "aggregator/service/service_state.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,10 +191,7 @@ struct pm_summary *pm_api_summary(struct pm_get *get, const struct pm_params *pa
             pm_http_answer_error(get->connection, MHD_HTTP_NOT_FOUND, "this game is not known", 0);
         return NULL;
     }
-    pm_models_want(&service->models, game);
-    pthread_mutex_lock(&service->mutex);
-    pthread_cond_broadcast(&service->stop_changed);
-    pthread_mutex_unlock(&service->mutex);
+    pm_curate_want(service, game);
     *result = pm_http_answer_error(get->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                                    "the game is being read; try again in a moment",
                                    SUMMARY_RETRY_SECONDS);

@@ -6,10 +6,10 @@
  */
 #pragma once
 
+#include "aggregator/curation/summary.h"
 #include "aggregator/service/service_routes.h"
 #include <cjson/cJSON.h>
 
-enum MHD_Result pm_api_metrics(struct pm_get *get);
 enum MHD_Result pm_api_status(struct pm_get *get);
 enum MHD_Result pm_api_quarantine(struct pm_get *get);
 enum MHD_Result pm_api_games(struct pm_get *get);

@@ -1,63 +1,25 @@
 /* The API: the service itself, its games, and one game as a whole. */
 #include "aggregator/dashboard/api.h"
 
+#include "aggregator/service/service_answer.h"
+#include "aggregator/service/service_get.h"
+#include "aggregator/service/service_state.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define METRICS_CAP ((size_t)1 << 20)
 #define RATE_SECONDS 60
 #define MOST_SAMPLES 1000
 #define SAMPLES 200
 
 /* ---- the service ---- */
 
-static struct pm_metrics_gauges read_gauges(struct pm_service *service)
-{
-    struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
-    const struct pm_models_totals totals = pm_models_totals(&service->models);
-    struct pm_metrics_gauges gauges = {.queued = pm_commit_queued(service),
-                                       .held_bytes = atomic_load(&service->held),
-                                       .games = totals.games,
-                                       .shaders = totals.shaders,
-                                       .points = totals.points,
-                                       .points_covered = totals.points_covered};
-    struct pm_error error;
-    if (!storage->operations->read_bytes(storage, &gauges.storage_bytes, &error))
-        pm_log_warning(service->log, "%s", error.message);
-    pthread_mutex_lock(&service->mutex);
-    for (const struct pm_peer *peer = service->peers; peer; peer = peer->next)
-        gauges.connections++;
-    pthread_mutex_unlock(&service->mutex);
-    return gauges;
-}
-
-enum MHD_Result pm_api_metrics(struct pm_get *get)
-{
-    struct pm_buffer text;
-    const struct pm_metrics_gauges gauges = read_gauges(get->service);
-    pm_buffer_init(&text, METRICS_CAP);
-    enum MHD_Result result = MHD_NO;
-    struct MHD_Response *response =
-        pm_metrics_write(&get->service->metrics, &gauges, &text)
-            ? MHD_create_response_from_buffer(text.size, text.data, MHD_RESPMEM_MUST_COPY)
-            : NULL;
-    if (response) {
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-                                "text/plain; version=0.0.4; charset=utf-8");
-        result = MHD_queue_response(get->connection, MHD_HTTP_OK, response);
-        MHD_destroy_response(response);
-    }
-    pm_buffer_finish(&text);
-    return result;
-}
-
 enum MHD_Result pm_api_status(struct pm_get *get)
 {
     struct pm_service *service = get->service;
     struct pm_metrics *metrics = &service->metrics;
-    const struct pm_metrics_gauges gauges = read_gauges(service);
+    const struct pm_metrics_gauges gauges = pm_service_gauges(service);
     struct pm_json json;
     pm_json_init(&json);
     pm_json_text(&json, json.root, "version", PM_VERSION);

@@ -1,6 +1,8 @@
 /* The API: the points of one shader, estimated from the storage when they are asked for. */
 #include "aggregator/dashboard/api.h"
 
+#include "aggregator/service/service_answer.h"
+#include "aggregator/service/service_state.h"
 #include <stdlib.h>
 #include <string.h>
 

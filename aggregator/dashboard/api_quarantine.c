@@ -1,6 +1,8 @@
 /* The API: uploads that cannot be, and why. */
 #include "aggregator/dashboard/api.h"
 
+#include "aggregator/service/service_answer.h"
+#include "aggregator/service/service_state.h"
 #include <stdlib.h>
 
 struct entries {

@@ -1,6 +1,8 @@
 /* The API: the shaders of a game, and its zero candidates. */
 #include "aggregator/dashboard/api.h"
 
+#include "aggregator/service/service_answer.h"
+#include "aggregator/service/service_state.h"
 #include "aggregator/statistics/expectation.h"
 #include <ctype.h>
 #include <math.h>

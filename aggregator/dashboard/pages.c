@@ -1,8 +1,6 @@
-/*
- * The dashboard's files and the API's description, compiled in. They hold no data, and so need no
- * token: what they show they fetch from the API, with the token that a person gave.
- */
-#include "aggregator/service/service_routes.h"
+#include "aggregator/dashboard/pages.h"
+
+#include "aggregator/service/service_answer.h"
 #include "aggregator/storage/etag.h"
 
 #include "page_api_js.h"

@@ -10,16 +10,17 @@
  *                      the PGO database (zstd), with ETag; 304 by If-None-Match; 404
  *   GET /healthz       200, or 503 while the last commit failed; needs no token
  *   GET /metrics       for Prometheus
- *   GET /              the dashboard, and under /v1 the JSON that it reads
+ *   and what its caller gives it routes to: the dashboard, and under /v1 the JSON that it reads
+ *   (dashboard/dashboard.h)
  *
  * docs/openapi.json describes all of them.
  *
  * Besides: 401 without a known token (when any is asked for), 404, 405, 500 with the reason in the
  * log, 503 while stopping. Every answer but 204, 304 and a database is JSON; that of a failure is
  * {"error": "…", "field": "…"}; the field of an upload that is wrong is named as
- * "shaders[3].points[1].lanes" (service_field.h), else it is what was refused: authorization, token,
- * address, method, body, queue, storage, service. Neither addresses nor user agents are ever logged
- * or stored; rates are kept in memory under keyed hashes.
+ * "shaders[3].points[1].lanes" (service_field.h), else it is what was refused: authorization,
+ * token, address, method, body, queue, storage, service. Neither addresses nor user agents are ever
+ * logged or stored; rates are kept in memory under keyed hashes.
  *
  * Memory is bounded: connections, what one upload may take compressed and decompressed, what all
  * uploads may take together, the number waiting for a commit. A request that is not there in full
@@ -33,13 +34,15 @@
 #pragma once
 
 #include "aggregator/aggregator.h"
-#include "aggregator/check.h"
+#include "aggregator/storage/report.h"
 
+struct pm_routes;
 struct pm_service;
 
 struct pm_service_info {
     struct pm_aggregator *aggregator; /* stays the caller's, and outlives the service */
     struct pm_log *log;               /* as is this */
+    const struct pm_routes *routes;   /* what it answers besides; likewise. NULL: nothing */
     const char *address;              /* numeric, IPv4 or IPv6; NULL: 127.0.0.1 */
     uint16_t port;                    /* 0: any free one */
     const char *token_file; /* one bearer token a line, # begins a comment; NULL: none asked */

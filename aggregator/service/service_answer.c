@@ -1,13 +1,8 @@
-/* What the answers share, and whether all is well. */
-#include "aggregator/service/service_state.h"
-#include "aggregator/service/service_routes.h"
+#include "aggregator/service/service_answer.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- JSON ---- */
 
 static void add_headers(struct MHD_Response *response, unsigned status)
 {
@@ -71,17 +66,21 @@ enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned
     return pm_http_answer_field(connection, status, message, NULL, retry_seconds);
 }
 
-/* ---- health ---- */
-
-enum MHD_Result pm_get_health(struct pm_get *get)
+bool pm_http_matches(const char *condition, const char *etag)
 {
-    struct pm_service *service = get->service;
-    struct MHD_Connection *connection = get->connection;
-    pthread_mutex_lock(&service->mutex);
-    const bool failed = service->commit_failed;
-    pthread_mutex_unlock(&service->mutex);
-    if (failed)
-        return pm_http_answer_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                                    "the last uploads could not be stored; the log says why", 0);
-    return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"ok\"}");
+    const size_t length = strlen(etag);
+    if (!condition)
+        return false;
+    while (*condition) {
+        condition += strspn(condition, " \t,");
+        if (*condition == '*')
+            return true;
+        if (strncmp(condition, "W/", 2) == 0)
+            condition += 2;
+        if (*condition == '"' && strncmp(condition + 1, etag, length) == 0 &&
+            condition[1 + length] == '"')
+            return true;
+        condition += strcspn(condition, ",");
+    }
+    return false;
 }

@@ -1,5 +1,7 @@
 /* Is a service's configuration as it should be? (service.h) */
-#include "aggregator/service/service_state.h"
+#include "aggregator/service/service_listen.h"
+#include "aggregator/service/service_tls.h"
+#include "aggregator/service/service_tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,10 @@
-#include "aggregator/service/service_state.h"
+/* The service as a whole: its start and its end. */
+#include "aggregator/service/service_listen.h"
 #include "aggregator/service/service_routes.h"
+#include "aggregator/service/service_state.h"
 
-#include <errno.h>
 #include <malloc.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,47 +37,6 @@ static bool init_sync(struct pm_service *service)
                       pthread_cond_init(&service->answered, &monotonic) == 0;
     pthread_condattr_destroy(&monotonic);
     return done;
-}
-
-static struct addrinfo *resolve(const struct pm_service_info *info, struct pm_error *error)
-{
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                   .ai_flags = AI_NUMERICHOST | AI_PASSIVE};
-    const char *address = info->address ? info->address : "127.0.0.1";
-    struct addrinfo *found = NULL;
-    char port[8];
-    snprintf(port, sizeof(port), "%u", info->port);
-    const int code = getaddrinfo(address, port, &hints, &found);
-    if (code == 0)
-        return found;
-    pm_fail(error, PM_ERROR_INPUT, "address: \"%s\" is no numeric address (%s)", address,
-            gai_strerror(code));
-    return NULL;
-}
-
-/* Bound and listening here, since libmicrohttpd would not say why it cannot. */
-int pm_service_listen(const struct pm_service_info *info, struct pm_error *error)
-{
-    const int one = 1;
-    struct addrinfo *address = resolve(info, error);
-    if (!address)
-        return -1;
-    const int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                          address->ai_protocol);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
-        bind(fd, address->ai_addr, address->ai_addrlen) != 0 || listen(fd, SOMAXCONN) != 0) {
-        const int why = errno;
-        pm_fail_errno(error, why, "cannot listen on %s, port %u",
-                      info->address ? info->address : "127.0.0.1", info->port);
-        if (why == EADDRINUSE && error)
-            error->code = PM_ERROR_STATE;
-        freeaddrinfo(address);
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    freeaddrinfo(address);
-    return fd;
 }
 
 static bool start_daemon(struct pm_service *service, int fd, struct pm_error *error)
@@ -117,31 +72,6 @@ static bool start_daemon(struct pm_service *service, int fd, struct pm_error *er
     return true;
 }
 
-static uint16_t port_of(int fd)
-{
-    struct sockaddr_storage address;
-    socklen_t size = sizeof(address);
-    char port[8];
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0 ||
-        getnameinfo((struct sockaddr *)&address, size, NULL, 0, port, sizeof(port),
-                    NI_NUMERICSERV) != 0)
-        return 0;
-    return (uint16_t)atoi(port);
-}
-
-/* Can only this machine reach it? */
-static bool is_loopback(int fd)
-{
-    struct sockaddr_storage address;
-    socklen_t size = sizeof(address);
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0)
-        return false;
-    if (address.ss_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(&((struct sockaddr_in6 *)&address)->sin6_addr);
-    return address.ss_family == AF_INET &&
-           ntohl(((struct sockaddr_in *)&address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
 /* An upload takes some hundred kilobytes for a moment. glibc would give them back to the system and
  * ask for them again with each. */
 static void keep_memory(void)
@@ -161,6 +91,7 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     keep_memory();
     service->aggregator = info->aggregator;
     service->log = info->log;
+    service->routes = info->routes;
     service->limits = info->limits.compressed_bytes != 0 ? info->limits : pm_profile_limits_default;
     service->queue_limit = info->queue ? info->queue : QUEUE;
     service->curate_seconds = info->curate_seconds ? info->curate_seconds : CURATE_SECONDS;
@@ -175,8 +106,8 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     }
     if (!pm_files_read(service, info, error) || (fd = pm_service_listen(info, error)) < 0)
         goto error;
-    service->port = port_of(fd);
-    service->closed = service->tokens.asked || !is_loopback(fd);
+    service->port = pm_service_port_of(fd);
+    service->closed = service->tokens.asked || !pm_service_is_loopback(fd);
     service->committer_runs =
         pthread_create(&service->committer, NULL, pm_commit_run, service) == 0;
     service->curator_runs = pthread_create(&service->curator, NULL, pm_curate_run, service) == 0;

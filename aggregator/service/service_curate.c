@@ -145,6 +145,14 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
     }
 }
 
+void pm_curate_want(struct pm_service *service, const char *game)
+{
+    pm_models_want(&service->models, game);
+    pthread_mutex_lock(&service->mutex);
+    pthread_cond_broadcast(&service->stop_changed);
+    pthread_mutex_unlock(&service->mutex);
+}
+
 void *pm_curate_run(void *user)
 {
     struct pm_service *service = user;

@@ -1,31 +1,13 @@
-/* Answers with PGO databases, whose bodies all connections share. */
+#include "aggregator/service/service_database.h"
+
+#include "aggregator/service/service_answer.h"
 #include "aggregator/service/service_state.h"
-#include "aggregator/service/service_routes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BODY_CAP ((size_t)1 << 30)
-
-bool pm_http_matches(const char *condition, const char *etag)
-{
-    const size_t length = strlen(etag);
-    if (!condition)
-        return false;
-    while (*condition) {
-        condition += strspn(condition, " \t,");
-        if (*condition == '*')
-            return true;
-        if (strncmp(condition, "W/", 2) == 0)
-            condition += 2;
-        if (*condition == '"' && strncmp(condition + 1, etag, length) == 0 &&
-            condition[1 + length] == '"')
-            return true;
-        condition += strcspn(condition, ",");
-    }
-    return false;
-}
 
 static struct MHD_Response *make_response(struct pm_buffer *body, const char *etag)
 {

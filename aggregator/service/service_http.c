@@ -1,7 +1,8 @@
 /* Requests: who may, what for, and the body of an upload. */
+#include "aggregator/service/service_answer.h"
 #include "aggregator/service/service_field.h"
+#include "aggregator/service/service_get.h"
 #include "aggregator/service/service_state.h"
-#include "aggregator/service/service_routes.h"
 
 #include "base/clock.h"
 #include <netinet/in.h>
@@ -308,7 +309,9 @@ static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *
     request->connection = connection;
     pm_buffer_init(&request->body, 1);
     *slot = request;
-    request->route = pm_route_find(url);
+    request->route = pm_route_find(&pm_service_routes, url);
+    if (!request->route)
+        request->route = pm_route_find(service->routes, url);
     const bool upload = is_upload(request);
     const void *address = NULL;
     const size_t address_size = upload ? address_of(request, &address) : 0;

@@ -1,40 +1,12 @@
 #include "aggregator/service/service_routes.h"
 
-#include "aggregator/dashboard/api.h"
+#include "aggregator/service/service_answer.h"
+#include "aggregator/service/service_state.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define GAME "/v1/games/{}"
-#define SHADER GAME "/shaders/{}"
-
-static const struct pm_route routes[] = {
-    {"/", PM_ACCESS_OPEN, pm_pages_answer},
-    {"/assets/{}", PM_ACCESS_OPEN, pm_pages_answer},
-    {"/v1/openapi.json", PM_ACCESS_OPEN, pm_pages_answer},
-    {"/v1/uploads", PM_ACCESS_UPLOAD, NULL},
-    {"/healthz", PM_ACCESS_OPEN, pm_get_health},
-    {"/metrics", PM_ACCESS_READ, pm_api_metrics},
-    {"/v1/status", PM_ACCESS_READ, pm_api_status},
-    {"/v1/quarantine", PM_ACCESS_READ, pm_api_quarantine},
-    {"/v1/games", PM_ACCESS_READ, pm_api_games},
-    {GAME, PM_ACCESS_READ, pm_api_game},
-    {GAME "/database", PM_ACCESS_PULL, pm_get_database},
-    {GAME "/database/previous", PM_ACCESS_PULL, pm_get_previous_database},
-    {GAME "/coverage", PM_ACCESS_READ, pm_api_coverage},
-    {GAME "/candidates", PM_ACCESS_READ, pm_api_candidates},
-    {GAME "/shaders", PM_ACCESS_READ, pm_api_shaders},
-    {SHADER, PM_ACCESS_READ, pm_api_shader},
-    {SHADER "/{}", PM_ACCESS_READ, pm_api_points},
-};
-
-const struct pm_route *pm_route_list(size_t *count)
-{
-    *count = sizeof(routes) / sizeof(routes[0]);
-    return routes;
-}
 
 /* ---- escapes (RFC 3986, 2.1) ---- */
 
@@ -110,13 +82,13 @@ static bool follows(const char *url, const char *pattern, const char *starts[sta
     return *url == 0;
 }
 
-const struct pm_route *pm_route_find(const char *url)
+const struct pm_route *pm_route_find(const struct pm_routes *routes, const char *url)
 {
     const char *starts[PM_ROUTE_NAMES];
     size_t lengths[PM_ROUTE_NAMES];
-    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
-        if (follows(url, routes[i].pattern, starts, lengths))
-            return &routes[i];
+    for (size_t i = 0; routes && i < routes->count; i++) {
+        if (follows(url, routes->routes[i].pattern, starts, lengths))
+            return &routes->routes[i];
     }
     return NULL;
 }

@@ -1,6 +1,7 @@
 /*
- * What is at which path, who may have it, and who answers. docs/openapi.json describes the same
- * routes; a test holds the two together.
+ * What is at which path, who may have it, and who answers. The service has a table of its own
+ * (service_get.h), and is given another (struct pm_service_info, routes). docs/openapi.json
+ * describes all of both; a test holds them together.
  *
  * libmicrohttpd is told to leave paths and queries escaped, so that a game's name may have slashes;
  * names and parameters are unescaped here.
@@ -9,7 +10,11 @@
  */
 #pragma once
 
-#include "aggregator/service/service_state.h"
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pm_service;
 
 enum pm_access {
     PM_ACCESS_OPEN,   /* needs no token */
@@ -33,11 +38,14 @@ struct pm_route {
     enum MHD_Result (*answer)(struct pm_get *get); /* NULL for an upload */
 };
 
-/* All of them, `count` many. */
-const struct pm_route *pm_route_list(size_t *count);
+/* A table of them; no two have a path in common. */
+struct pm_routes {
+    const struct pm_route *routes;
+    size_t count;
+};
 
-/* NULL when there is nothing at this (escaped) path. */
-const struct pm_route *pm_route_find(const char *url);
+/* NULL when the table (NULL: an empty one) has nothing at this (escaped) path. */
+const struct pm_route *pm_route_find(const struct pm_routes *routes, const char *url);
 /* MHD_HTTP_OK, MHD_HTTP_UNAUTHORIZED, or MHD_HTTP_FORBIDDEN for a dashboard that is closed. What
  * there is not asks for a token as databases do. authorization, host: the headers' values, or NULL.
  * A dashboard without tokens answers only under this machine's own names: not through a proxy that
@@ -51,16 +59,6 @@ enum MHD_Result pm_route_answer(struct pm_service *service, struct MHD_Connectio
 /* One parameter of the query, unescaped, malloc'ed; NULL when it is not there. *bad: it is, but has
  * no text (a broken escape, a zero byte), or there is no memory. */
 char *pm_route_parameter(struct MHD_Connection *connection, const char *name, bool *bad);
-
-/* ---- service_get.c, service_database.c ---- */
-
-enum MHD_Result pm_get_health(struct pm_get *get);
-enum MHD_Result pm_get_database(struct pm_get *get);
-enum MHD_Result pm_get_previous_database(struct pm_get *get);
-
-/* ---- service_pages.c: what is compiled in ---- */
-
-enum MHD_Result pm_pages_answer(struct pm_get *get);
 
 /* For MHD_OPTION_UNESCAPE_CALLBACK: leaves all as it is. */
 size_t pm_route_leave_escaped(void *user, struct MHD_Connection *connection, char *text);

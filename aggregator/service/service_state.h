@@ -1,4 +1,8 @@
-/* What the files of the service share. */
+/*
+ * What the files of the service share: its state, and the threads that work on it.
+ *
+ * Thread safety: as each field says; what says nothing is set before the service serves.
+ */
 #pragma once
 
 #include "aggregator/service/service.h"
@@ -6,12 +10,11 @@
 #include "aggregator/service/service_metrics.h"
 #include "aggregator/service/service_model.h"
 #include "aggregator/service/service_rates.h"
+#include "aggregator/service/service_tls.h"
+#include "aggregator/service/service_tokens.h"
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
-
-#define PM_TOKEN_DIGEST_BYTES 32
 
 enum pm_request_state {
     PM_REQUEST_READING,   /* its body comes in */
@@ -52,24 +55,10 @@ struct pm_peer {
     int64_t since; /* seconds, monotonic: when `busy` changed */
 };
 
-/* Bearer tokens, by their digests, sorted. */
-struct pm_token_list {
-    uint8_t (*digests)[PM_TOKEN_DIGEST_BYTES];
-    size_t count, room;
-};
-
-/* Those that are in use. */
-struct pm_tokens {
-    bool asked; /* else nobody needs one; set before the service serves */
-    pthread_mutex_t mutex;
-    struct pm_token_list list; /* under the mutex */
-};
-
-struct pm_credentials; /* a certificate and its key, shared by connections (service_tls.c) */
-
 struct pm_service {
     struct pm_aggregator *aggregator;
     struct pm_log *log;
+    const struct pm_routes *routes; /* beside its own; NULL: none */
     struct pm_profile_limits limits;
     uint32_t queue_limit, curate_seconds, request_seconds, connection_limit;
     struct pm_rates rates;
@@ -105,51 +94,7 @@ struct pm_service {
     bool committer_runs, curator_runs, folder_runs, sweeper_runs;
 };
 
-/* A socket that listens on the address, or -1; PM_ERROR_STATE when it is taken. */
-int pm_service_listen(const struct pm_service_info *info, struct pm_error *error);
-
 int64_t pm_service_now(void); /* seconds, monotonic */
-
-/* ---- service_tokens.c ---- */
-
-/* One a line; a bad line is named as "path:line". On failure the list is empty. */
-bool pm_token_list_load(struct pm_token_list *list, const char *path, struct pm_error *error);
-void pm_token_list_finish(struct pm_token_list *list);
-
-void pm_tokens_init(struct pm_tokens *tokens);
-void pm_tokens_finish(struct pm_tokens *tokens);
-struct pm_tokens_changed {
-    size_t count, added, gone;
-};
-/* Those of the file are the ones in use from now on; on failure those before stay. One thread at a
- * time. */
-bool pm_tokens_read(struct pm_tokens *tokens, const char *path, struct pm_tokens_changed *changed,
-                    struct pm_error *error);
-/* authorization: the header's value, or NULL. false: it has no bearer token. */
-bool pm_tokens_digest(const char *authorization, uint8_t digest[static PM_TOKEN_DIGEST_BYTES]);
-bool pm_tokens_allow(struct pm_tokens *tokens, const char *authorization);
-
-/* ---- service_tls.c ---- */
-
-/* With one reference. NULL: PM_ERROR_IO, a file cannot be read; PM_ERROR_INPUT: they are not what
- * they should be, or do not belong together. The message names the files. */
-struct pm_credentials *pm_credentials_load(const char *certificate_file, const char *key_file,
-                                           struct pm_error *error);
-/* The same from PEM texts, which are copied. */
-struct pm_credentials *pm_credentials_make(const char *certificate, const char *key,
-                                           struct pm_error *error);
-/* Any thread. NULL is allowed. */
-struct pm_credentials *pm_credentials_share(struct pm_credentials *credentials);
-void pm_credentials_drop(struct pm_credentials *credentials);
-/* PEM, as long as there is a reference. */
-const char *pm_credentials_certificate(const struct pm_credentials *credentials);
-const char *pm_credentials_key(const struct pm_credentials *credentials);
-/* When certificate `i` of the chain, the server's own first, is valid: false: there are no more. */
-bool pm_credentials_dates(const struct pm_credentials *credentials, unsigned i, time_t *from,
-                          time_t *until);
-/* What a connection that was just accepted shall show. */
-void pm_credentials_use(const struct pm_credentials *credentials,
-                        struct MHD_Connection *connection);
 
 /* ---- service_files.c ---- */
 
@@ -174,6 +119,8 @@ void *pm_commit_run(void *service);
 /* The curator's thread: curates the games that have new uploads, now and then, until the service
  * stops. */
 void *pm_curate_run(void *service);
+/* Asks it for the summary of a game, soon. */
+void pm_curate_want(struct pm_service *service, const char *game);
 
 /* ---- service_upkeep.c ---- */
 
@@ -188,22 +135,6 @@ enum MHD_Result pm_http_handle(void *service, struct MHD_Connection *connection,
                                size_t *size, void **request);
 void pm_http_completed(void *service, struct MHD_Connection *connection, void **request,
                        enum MHD_RequestTerminationCode code);
-
-/* ---- service_get.c: what the answers share ---- */
-
-/* Queues {"error": message} with this status; with "field" where field is not NULL. retry_seconds:
- * for Retry-After; 0: none. */
-enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned status,
-                                     const char *message, const char *field,
-                                     unsigned retry_seconds);
-enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
-                                     const char *message, unsigned retry_seconds);
-/* Does If-None-Match name this ETag? condition: the header's value, or NULL (RFC 9110, 13.1.2: a
- * list of entity tags, or *; the weak comparison). */
-bool pm_http_matches(const char *condition, const char *etag);
-/* Queues a JSON text, which is copied. */
-enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned status,
-                                    const char *json);
 
 /* ---- service_peers.c ---- */
 

@@ -1,13 +1,10 @@
-/*
- * What the service shows of itself over TLS. libmicrohttpd knows one certificate, that of its
- * start; so each connection is given the one of its time when it is accepted, before it says
- * anything, and keeps it as long as it lasts.
- */
-#include "aggregator/service/service_state.h"
+#include "aggregator/service/service_tls.h"
 
+#include "base/buffer.h"
 #include "base/file.h"
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,4 @@
-/*
- * Bearer tokens (RFC 6750). Only digests are kept, sorted, and looked up: how long that takes tells
- * something of a digest, from which nothing of a token follows. A file that changed is read into a
- * list of its own, which then takes the place of the one in use.
- */
-#include "aggregator/service/service_state.h"
+#include "aggregator/service/service_tokens.h"
 
 #include "base/file.h"
 #include <blake2.h>

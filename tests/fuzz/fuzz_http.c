@@ -5,6 +5,7 @@
  * through them. Whatever comes, the answers must be HTTP, none may be the service's own failure,
  * and it must go on answering others.
  */
+#include "aggregator/dashboard/dashboard.h"
 #include "aggregator/service/service.h"
 #include "profile/profile.h"
 #include "tests/fuzz/fuzz.h"
@@ -92,6 +93,7 @@ static void start(struct place *place, bool tokens)
     limits.decompressed_bytes = 1 << 20;
     const struct pm_service_info service = {
         .aggregator = place->aggregator,
+        .routes = &pm_dashboard_routes,
         .token_file = tokens ? token_file : NULL,
         .curate_seconds = 1,
         .limits = limits,

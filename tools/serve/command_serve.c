@@ -1,3 +1,4 @@
+#include "aggregator/dashboard/dashboard.h"
 #include "aggregator/service/dev_tls.h"
 #include "tools/common/tool.h"
 #include "tools/serve/notify.h"
@@ -145,6 +146,7 @@ static int serve(struct pm_serve_options *options, const sigset_t *signals)
     if (!aggregator)
         goto done;
     options->service.aggregator = aggregator;
+    options->service.routes = &pm_dashboard_routes;
     if (options->dev_tls && !make_certificate(options, &tls, &error))
         goto done;
     service = pm_service_create(&options->service, &error);

@@ -1,5 +1,6 @@
 #include "tests/aggregator/service/service_place.h"
 
+#include "aggregator/dashboard/dashboard.h"
 #include "tests/patience.h"
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@ void place_serve(struct place *place)
     if (!place->aggregator)
         place_open(place);
     place->serving.aggregator = place->aggregator;
+    place->serving.routes = &pm_dashboard_routes;
     place->service = pm_service_create(&place->serving, &error);
     if (!place->service)
         fail_msg("%s", error.message);

@@ -1,0 +1,11 @@
+/*
+ * Answers with PGO databases, whose bodies all connections share.
+ *
+ * Thread safety: any thread.
+ */
+#pragma once
+
+#include "aggregator/service/service_routes.h"
+
+enum MHD_Result pm_get_database(struct pm_get *get);
+enum MHD_Result pm_get_previous_database(struct pm_get *get);

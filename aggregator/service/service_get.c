@@ -1,0 +1,78 @@
+#include "aggregator/service/service_get.h"
+
+#include "aggregator/service/service_answer.h"
+#include "aggregator/service/service_database.h"
+#include "aggregator/service/service_state.h"
+
+#define METRICS_CAP ((size_t)1 << 20)
+
+/* ---- health ---- */
+
+static enum MHD_Result answer_health(struct pm_get *get)
+{
+    struct pm_service *service = get->service;
+    struct MHD_Connection *connection = get->connection;
+    pthread_mutex_lock(&service->mutex);
+    const bool failed = service->commit_failed;
+    pthread_mutex_unlock(&service->mutex);
+    if (failed)
+        return pm_http_answer_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                                    "the last uploads could not be stored; the log says why", 0);
+    return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"ok\"}");
+}
+
+/* ---- metrics ---- */
+
+struct pm_metrics_gauges pm_service_gauges(struct pm_service *service)
+{
+    struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
+    const struct pm_models_totals totals = pm_models_totals(&service->models);
+    struct pm_metrics_gauges gauges = {.queued = pm_commit_queued(service),
+                                       .held_bytes = atomic_load(&service->held),
+                                       .games = totals.games,
+                                       .shaders = totals.shaders,
+                                       .points = totals.points,
+                                       .points_covered = totals.points_covered};
+    struct pm_error error;
+    if (!storage->operations->read_bytes(storage, &gauges.storage_bytes, &error))
+        pm_log_warning(service->log, "%s", error.message);
+    pthread_mutex_lock(&service->mutex);
+    for (const struct pm_peer *peer = service->peers; peer; peer = peer->next)
+        gauges.connections++;
+    pthread_mutex_unlock(&service->mutex);
+    return gauges;
+}
+
+static enum MHD_Result answer_metrics(struct pm_get *get)
+{
+    struct pm_buffer text;
+    const struct pm_metrics_gauges gauges = pm_service_gauges(get->service);
+    pm_buffer_init(&text, METRICS_CAP);
+    enum MHD_Result result = MHD_NO;
+    struct MHD_Response *response =
+        pm_metrics_write(&get->service->metrics, &gauges, &text)
+            ? MHD_create_response_from_buffer(text.size, text.data, MHD_RESPMEM_MUST_COPY)
+            : NULL;
+    if (response) {
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                "text/plain; version=0.0.4; charset=utf-8");
+        result = MHD_queue_response(get->connection, MHD_HTTP_OK, response);
+        MHD_destroy_response(response);
+    }
+    pm_buffer_finish(&text);
+    return result;
+}
+
+/* ---- the table ---- */
+
+#define GAME "/v1/games/{}"
+
+static const struct pm_route routes[] = {
+    {"/v1/uploads", PM_ACCESS_UPLOAD, NULL},
+    {"/healthz", PM_ACCESS_OPEN, answer_health},
+    {"/metrics", PM_ACCESS_READ, answer_metrics},
+    {GAME "/database", PM_ACCESS_PULL, pm_get_database},
+    {GAME "/database/previous", PM_ACCESS_PULL, pm_get_previous_database},
+};
+
+const struct pm_routes pm_service_routes = {routes, sizeof(routes) / sizeof(routes[0])};

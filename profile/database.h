@@ -13,6 +13,9 @@
 #define PM_DATABASE_VERSION 2u
 #define PM_DATABASE_BYTES ((size_t)32 << 20) /* of an encoding, not compressed */
 
+/* The estimates of a struct pm_ratio, in its order. */
+enum { PM_RATIO_VALUES = 6 };
+
 /* One y over x with its two means and their 95 % intervals. */
 struct pm_ratio {
     double mean, mean_low, mean_high; /* mean of the clusters' ratios (the paper's) */

@@ -1,15 +1,8 @@
-#include "profile/database_wire.h"
+#include "profile/database_check.h"
 #include "profile/wire.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static bool column_wrong(struct pm_error *error, const char *what, const char *field, size_t has,
-                         size_t need)
-{
-    return pm_fail(error, PM_ERROR_INPUT, "%s: field %s has %zu elements where %zu are needed",
-                   what, field, has, need);
-}
 
 static bool take_points(const Piecemeal__ShaderEstimates *message, const char *what,
                         struct pm_arena *arena, struct pm_shader_estimates *shader,
@@ -17,15 +10,11 @@ static bool take_points(const Piecemeal__ShaderEstimates *message, const char *w
 {
     const size_t n = message->published ? message->space : 0;
     const size_t measures = pm_measure_count((enum pm_kind)message->kind);
-    if (message->n_calls != n)
-        return column_wrong(error, what, "calls", message->n_calls, n);
-    if (message->n_sessions != n)
-        return column_wrong(error, what, "sessions", message->n_sessions, n);
-    if (message->n_clusters != n * measures)
-        return column_wrong(error, what, "clusters", message->n_clusters, n * measures);
-    if (message->n_values != n * measures * PM_RATIO_VALUES)
-        return column_wrong(error, what, "values", message->n_values,
-                            n * measures * PM_RATIO_VALUES);
+    if (!pm_column_check(what, "calls", message->n_calls, n, error) ||
+        !pm_column_check(what, "sessions", message->n_sessions, n, error) ||
+        !pm_column_check(what, "clusters", message->n_clusters, n * measures, error) ||
+        !pm_column_check(what, "values", message->n_values, n * measures * PM_RATIO_VALUES, error))
+        return false;
     if (n == 0)
         return true;
     struct pm_point_estimate *points = pm_arena_zalloc(arena, n, sizeof(*points));
@@ -54,41 +43,34 @@ static bool take_shader(const Piecemeal__ShaderEstimates *message, size_t index,
                         struct pm_arena *arena, struct pm_shader_estimates *shader,
                         struct pm_error *error)
 {
+    const struct pm_wire_shader from = {&message->base, message->environment, &message->key,
+                                        &message->original};
     char what[48];
     snprintf(what, sizeof(what), "shader %zu", index);
-    if (!pm_no_unknown_fields(&message->base, what, error))
+    if (!pm_wire_shader_take(&from, what, &shader->key, &shader->environment, &shader->original,
+                             error))
         return false;
-    if (message->environment && !pm_no_unknown_fields(&message->environment->base, what, error))
-        return false;
-    if (!pm_key_take(&message->key, what, "key", &shader->key, error) ||
-        !pm_key_take_optional(&message->original, what, "original", &shader->original, error))
-        return false;
-    shader->environment = pm_environment_of(message->environment);
     shader->kind = (enum pm_kind)message->kind;
     shader->flags = message->flags;
     shader->space = message->space;
     shader->published = message->published;
     shader->entry_lanes = message->entry_lanes;
-    if (message->deficit.len > 0) {
-        if (message->deficit.len != pm_bitmap_bytes(message->space))
-            return pm_fail(error, PM_ERROR_INPUT,
-                           "%s: field deficit has %zu bytes where a space of %" PRIu32 " needs %zu",
-                           what, message->deficit.len, message->space,
-                           pm_bitmap_bytes(message->space));
-        shader->deficit = pm_arena_dup(arena, message->deficit.data, message->deficit.len);
-        if (!shader->deficit)
-            return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", what);
-    }
-    return take_points(message, what, arena, shader, error);
+    return pm_bitmap_take(&message->deficit, message->space, what, "deficit", arena,
+                          &shader->deficit, error) &&
+           take_points(message, what, arena, shader, error);
 }
 
-static bool take_database(const Piecemeal__Database *message, struct pm_arena *arena,
-                          struct pm_database *database, struct pm_error *error)
+struct taking {
+    struct pm_arena *arena;
+    struct pm_database *database;
+};
+
+static bool take_database(void *user, const ProtobufCMessage *any, struct pm_error *error)
 {
-    if (message->version != PM_DATABASE_VERSION)
-        return pm_fail(error, PM_ERROR_INPUT, "field version is %" PRIu32 "; this program knows %u",
-                       message->version, PM_DATABASE_VERSION);
-    if (!pm_no_unknown_fields(&message->base, "message", error))
+    const struct taking *taking = user;
+    struct pm_arena *arena = taking->arena;
+    const Piecemeal__Database *message = (const Piecemeal__Database *)any;
+    if (!pm_version_check(&message->base, message->version, PM_DATABASE_VERSION, error))
         return false;
     struct pm_shader_estimates *shaders =
         pm_arena_zalloc(arena, message->n_shaders, sizeof(*shaders));
@@ -104,23 +86,15 @@ static bool take_database(const Piecemeal__Database *message, struct pm_arena *a
     }
     if (!pm_database_check(&taken, error))
         return false;
-    *database = taken;
+    *taking->database = taken;
     return true;
 }
 
 bool pm_database_decode(const void *data, size_t size, struct pm_arena *arena,
                         struct pm_database *database, struct pm_error *error)
 {
-    if (size > PM_DATABASE_BYTES)
-        return pm_fail(error, PM_ERROR_INPUT, "database: %zu bytes, more than %zu", size,
-                       PM_DATABASE_BYTES);
-    struct pm_bounded bounded;
-    pm_bounded_init(&bounded, size);
-    Piecemeal__Database *message = piecemeal__database__unpack(&bounded.allocator, size, data);
-    const bool taken =
-        message
-            ? take_database(message, arena, database, error) || pm_fail_prefix(error, "database")
-            : pm_fail(error, PM_ERROR_INPUT, "database: %zu bytes that are no PGO database", size);
-    pm_bounded_finish(&bounded);
-    return taken;
+    struct taking taking = {arena, database};
+    static const struct pm_message_kind kind = {&piecemeal__database__descriptor, "database",
+                                                "PGO database"};
+    return pm_message_read(&kind, data, size, PM_DATABASE_BYTES, take_database, &taking, error);
 }

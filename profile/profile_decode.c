@@ -5,30 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool column_wrong(struct pm_error *error, size_t index, const char *field, size_t has,
-                         size_t need)
-{
-    return pm_fail(error, PM_ERROR_INPUT,
-                   "shader %zu: field %s has %zu elements where %zu are needed", index, field, has,
-                   need);
-}
-
-static bool take_columns(const Piecemeal__ShaderProfile *message, size_t index,
+static bool take_columns(const Piecemeal__ShaderProfile *message, const char *what,
                          struct pm_arena *arena, struct pm_shader_profile *shader,
                          struct pm_error *error)
 {
     size_t n = message->n_point;
-    if (message->n_calls != n)
-        return column_wrong(error, index, "calls", message->n_calls, n);
-    if (message->n_entry_lanes != n)
-        return column_wrong(error, index, "entry_lanes", message->n_entry_lanes, n);
-    if (message->n_entry_subgroups != n)
-        return column_wrong(error, index, "entry_subgroups", message->n_entry_subgroups, n);
-    if (message->n_counts != n * PM_COUNTS)
-        return column_wrong(error, index, "counts", message->n_counts, n * PM_COUNTS);
+    if (!pm_column_check(what, "calls", message->n_calls, n, error) ||
+        !pm_column_check(what, "entry_lanes", message->n_entry_lanes, n, error) ||
+        !pm_column_check(what, "entry_subgroups", message->n_entry_subgroups, n, error) ||
+        !pm_column_check(what, "counts", message->n_counts, n * PM_COUNTS, error))
+        return false;
     struct pm_point_counts *points = pm_arena_zalloc(arena, n, sizeof(*points));
     if (!points)
-        return pm_fail(error, PM_ERROR_MEMORY, "shader %zu: out of memory", index);
+        return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", what);
     for (size_t i = 0; i < n; i++) {
         points[i].point = message->point[i];
         points[i].calls = message->calls[i];
@@ -45,40 +34,36 @@ static bool take_shader(const Piecemeal__ShaderProfile *message, size_t index,
                         struct pm_arena *arena, struct pm_shader_profile *shader,
                         struct pm_error *error)
 {
+    const struct pm_wire_shader from = {&message->base, message->environment, &message->key,
+                                        &message->original};
     char what[48];
     snprintf(what, sizeof(what), "shader %zu", index);
-    if (!pm_no_unknown_fields(&message->base, what, error))
+    if (!pm_wire_shader_take(&from, what, &shader->key, &shader->environment, &shader->original,
+                             error))
         return false;
-    if (message->environment && !pm_no_unknown_fields(&message->environment->base, what, error))
-        return false;
-    if (!pm_key_take(&message->key, what, "key", &shader->key, error) ||
-        !pm_key_take_optional(&message->original, what, "original", &shader->original, error))
-        return false;
-    shader->environment = pm_environment_of(message->environment);
     shader->kind = (enum pm_kind)message->kind;
     shader->flags = message->flags;
     shader->space = message->space;
-    if (message->at_most_once.len > 0) {
-        if (message->at_most_once.len != pm_bitmap_bytes(message->space))
-            return pm_fail(
-                error, PM_ERROR_INPUT,
-                "%s: field at_most_once has %zu bytes where a space of %" PRIu32 " needs %zu", what,
-                message->at_most_once.len, message->space, pm_bitmap_bytes(message->space));
-        shader->at_most_once =
-            pm_arena_dup(arena, message->at_most_once.data, message->at_most_once.len);
-        if (!shader->at_most_once)
-            return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", what);
-    }
-    return take_columns(message, index, arena, shader, error);
+    return pm_bitmap_take(&message->at_most_once, message->space, what, "at_most_once", arena,
+                          &shader->at_most_once, error) &&
+           take_columns(message, what, arena, shader, error);
 }
 
-static bool take_profile(const Piecemeal__Profile *message, const struct pm_profile_limits *limits,
-                         struct pm_arena *arena, struct pm_profile *profile, struct pm_error *error)
+/* What is read, and by which limits. */
+struct taking {
+    const struct pm_profile_limits *limits;
+    struct pm_arena *arena;
+    struct pm_profile *profile;
+};
+
+static bool take_profile(void *user, const ProtobufCMessage *any, struct pm_error *error)
 {
-    if (message->version != PM_PROFILE_VERSION)
-        return pm_fail(error, PM_ERROR_INPUT, "field version is %" PRIu32 "; this program knows %u",
-                       message->version, PM_PROFILE_VERSION);
-    if (!pm_no_unknown_fields(&message->base, "message", error))
+    const struct taking *taking = user;
+    const struct pm_profile_limits *limits = taking->limits;
+    struct pm_arena *arena = taking->arena;
+    struct pm_profile *profile = taking->profile;
+    const Piecemeal__Profile *message = (const Piecemeal__Profile *)any;
+    if (!pm_version_check(&message->base, message->version, PM_PROFILE_VERSION, error))
         return false;
     if (message->upload_id.len != PM_UPLOAD_ID_BYTES)
         return pm_fail(error, PM_ERROR_INPUT, "field upload_id has %zu bytes, not %d",
@@ -114,16 +99,9 @@ bool pm_profile_decode(const void *data, size_t size, const struct pm_profile_li
 {
     if (!limits)
         limits = &pm_profile_limits_default;
-    if (size > limits->decompressed_bytes)
-        return pm_fail(error, PM_ERROR_INPUT, "profile: %zu bytes, more than %zu", size,
-                       limits->decompressed_bytes);
-    struct pm_bounded bounded;
-    pm_bounded_init(&bounded, size);
-    Piecemeal__Profile *message = piecemeal__profile__unpack(&bounded.allocator, size, data);
-    const bool taken = message ? take_profile(message, limits, arena, profile, error) ||
-                                     pm_fail_prefix(error, "profile")
-                               : pm_fail(error, PM_ERROR_INPUT,
-                                         "profile: %zu bytes that are no piecemeal profile", size);
-    pm_bounded_finish(&bounded);
-    return taken;
+    struct taking taking = {limits, arena, profile};
+    static const struct pm_message_kind kind = {&piecemeal__profile__descriptor, "profile",
+                                                "piecemeal profile"};
+    return pm_message_read(&kind, data, size, limits->decompressed_bytes, take_profile, &taking,
+                           error);
 }

@@ -34,21 +34,18 @@ static Piecemeal__ShaderProfile *fill_shader(const struct pm_shader_profile *sha
                                              struct pm_arena *arena)
 {
     Piecemeal__ShaderProfile *message = pm_arena_alloc(arena, sizeof(*message));
-    Piecemeal__Environment *environment = pm_arena_alloc(arena, sizeof(*environment));
+    Piecemeal__Environment *environment = pm_environment_pack(&shader->environment, arena);
     if (!message || !environment)
         return NULL;
     piecemeal__shader_profile__init(message);
-    pm_environment_fill(environment, &shader->environment);
-    /* protobuf-c takes what it packs as not const, and does not write to it. */
-    message->key = (ProtobufCBinaryData){sizeof(shader->key.bytes), (uint8_t *)shader->key.bytes};
-    message->original = pm_key_bytes(&shader->original);
+    message->key = pm_bytes_pack(shader->key.bytes, sizeof(shader->key.bytes));
+    message->original = pm_original_pack(&shader->original);
     message->environment = environment;
     message->kind = shader->kind;
     message->flags = shader->flags;
     message->space = shader->space;
     if (shader->at_most_once)
-        message->at_most_once =
-            (ProtobufCBinaryData){pm_bitmap_bytes(shader->space), (uint8_t *)shader->at_most_once};
+        message->at_most_once = pm_bytes_pack(shader->at_most_once, pm_bitmap_bytes(shader->space));
     return fill_columns(shader, arena, message) ? message : NULL;
 }
 
@@ -57,7 +54,7 @@ static bool fill_profile(const struct pm_profile *profile, struct pm_arena *aren
 {
     piecemeal__profile__init(message);
     message->version = PM_PROFILE_VERSION;
-    message->upload_id = (ProtobufCBinaryData){PM_UPLOAD_ID_BYTES, (uint8_t *)profile->upload_id};
+    message->upload_id = pm_bytes_pack(profile->upload_id, PM_UPLOAD_ID_BYTES);
     message->game = (char *)profile->game;
     message->scene = (char *)profile->scene;
     message->layer_version = (char *)profile->layer_version;

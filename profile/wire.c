@@ -1,11 +1,13 @@
 #include "profile/wire.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- unpacking ---- */
+
 static void *bounded_alloc(void *user, size_t size)
 {
-    struct pm_bounded *bounded = user;
-    return bounded->arena ? pm_arena_alloc(bounded->arena, size) : NULL;
+    return user ? pm_arena_alloc(user, size) : NULL;
 }
 
 static void bounded_free(void *user, void *pointer)
@@ -14,19 +16,28 @@ static void bounded_free(void *user, void *pointer)
     (void)pointer;
 }
 
-void pm_bounded_init(struct pm_bounded *bounded, size_t wire_bytes)
+bool pm_message_read(const struct pm_message_kind *kind, const void *data, size_t size, size_t most,
+                     pm_message_taker take, void *user, struct pm_error *error)
 {
-    /* A shader without points grows about tenfold, one with points less. */
-    bounded->arena = pm_arena_create(((size_t)64 << 10) +
-                                     (wire_bytes < SIZE_MAX / 32 ? wire_bytes * 24 : SIZE_MAX / 2));
-    bounded->allocator = (ProtobufCAllocator){bounded_alloc, bounded_free, bounded};
+    if (size > most)
+        return pm_fail(error, PM_ERROR_INPUT, "%s: %zu bytes, more than %zu", kind->what, size,
+                       most);
+    /* A shader without points grows about tenfold, one with points less. What the arena gave is
+     * freed with it, so that the message need not be. */
+    struct pm_arena *arena =
+        pm_arena_create(((size_t)64 << 10) + (size < SIZE_MAX / 32 ? size * 24 : SIZE_MAX / 2));
+    ProtobufCAllocator allocator = {bounded_alloc, bounded_free, arena};
+    const ProtobufCMessage *message =
+        protobuf_c_message_unpack(kind->descriptor, &allocator, size, data);
+    const bool taken = message
+                           ? take(user, message, error) || pm_fail_prefix(error, "%s", kind->what)
+                           : pm_fail(error, PM_ERROR_INPUT, "%s: %zu bytes that are no %s",
+                                     kind->what, size, kind->name);
+    pm_arena_destroy(arena);
+    return taken;
 }
 
-void pm_bounded_finish(struct pm_bounded *bounded)
-{
-    pm_arena_destroy(bounded->arena);
-    bounded->arena = NULL;
-}
+/* ---- what is sorted and checked ---- */
 
 static int compare_u32(uint32_t a, uint32_t b)
 {
@@ -89,8 +100,29 @@ const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t
     return NULL;
 }
 
-bool pm_key_take(const ProtobufCBinaryData *bytes, const char *what, const char *field,
-                 struct pm_shader_key *key, struct pm_error *error)
+/* ---- reading ---- */
+
+/* Fails when a message carries a field that this version does not know. */
+static bool has_no_unknown_fields(const ProtobufCMessage *message, const char *what,
+                                  struct pm_error *error)
+{
+    if (message->n_unknown_fields == 0)
+        return true;
+    return pm_fail(error, PM_ERROR_INPUT, "%s: field %u is not known to this version", what,
+                   message->unknown_fields[0].tag);
+}
+
+bool pm_version_check(const ProtobufCMessage *message, uint32_t version, uint32_t known,
+                      struct pm_error *error)
+{
+    if (version != known)
+        return pm_fail(error, PM_ERROR_INPUT, "field version is %" PRIu32 "; this program knows %u",
+                       version, known);
+    return has_no_unknown_fields(message, "message", error);
+}
+
+static bool take_key(const ProtobufCBinaryData *bytes, const char *what, const char *field,
+                     struct pm_shader_key *key, struct pm_error *error)
 {
     if (bytes->len != PM_SHADER_KEY_BYTES)
         return pm_fail(error, PM_ERROR_INPUT, "%s: field %s has %zu bytes, not %d", what, field,
@@ -99,30 +131,7 @@ bool pm_key_take(const ProtobufCBinaryData *bytes, const char *what, const char 
     return true;
 }
 
-bool pm_key_take_optional(const ProtobufCBinaryData *bytes, const char *what, const char *field,
-                          struct pm_shader_key *key, struct pm_error *error)
-{
-    *key = (struct pm_shader_key){0};
-    return bytes->len == 0 || pm_key_take(bytes, what, field, key, error);
-}
-
-ProtobufCBinaryData pm_key_bytes(const struct pm_shader_key *key)
-{
-    /* protobuf-c takes what it packs as not const, and does not write to it. */
-    return pm_shader_key_is_none(key)
-               ? (ProtobufCBinaryData){0}
-               : (ProtobufCBinaryData){sizeof(key->bytes), (uint8_t *)key->bytes};
-}
-
-bool pm_no_unknown_fields(const ProtobufCMessage *message, const char *what, struct pm_error *error)
-{
-    if (message->n_unknown_fields == 0)
-        return true;
-    return pm_fail(error, PM_ERROR_INPUT, "%s: field %u is not known to this version", what,
-                   message->unknown_fields[0].tag);
-}
-
-struct pm_environment pm_environment_of(const Piecemeal__Environment *message)
+static struct pm_environment environment_of(const Piecemeal__Environment *message)
 {
     struct pm_environment environment = {0};
     if (message) {
@@ -135,14 +144,68 @@ struct pm_environment pm_environment_of(const Piecemeal__Environment *message)
     return environment;
 }
 
-void pm_environment_fill(Piecemeal__Environment *message, const struct pm_environment *environment)
+bool pm_wire_shader_take(const struct pm_wire_shader *from, const char *what,
+                         struct pm_shader_key *key, struct pm_environment *environment,
+                         struct pm_shader_key *original, struct pm_error *error)
 {
+    *original = (struct pm_shader_key){0};
+    *environment = environment_of(from->environment);
+    return has_no_unknown_fields(from->message, what, error) &&
+           (!from->environment || has_no_unknown_fields(&from->environment->base, what, error)) &&
+           take_key(from->key, what, "key", key, error) &&
+           (from->original->len == 0 ||
+            take_key(from->original, what, "original", original, error));
+}
+
+bool pm_bitmap_take(const ProtobufCBinaryData *bytes, uint32_t space, const char *what,
+                    const char *field, struct pm_arena *arena, const uint8_t **bitmap,
+                    struct pm_error *error)
+{
+    if (bytes->len == 0)
+        return true;
+    if (bytes->len != pm_bitmap_bytes(space))
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "%s: field %s has %zu bytes where a space of %" PRIu32 " needs %zu", what,
+                       field, bytes->len, space, pm_bitmap_bytes(space));
+    *bitmap = pm_arena_dup(arena, bytes->data, bytes->len);
+    return *bitmap || pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", what);
+}
+
+bool pm_column_check(const char *what, const char *field, size_t has, size_t need,
+                     struct pm_error *error)
+{
+    return has == need ||
+           pm_fail(error, PM_ERROR_INPUT, "%s: field %s has %zu elements where %zu are needed",
+                   what, field, has, need);
+}
+
+/* ---- writing ---- */
+
+ProtobufCBinaryData pm_bytes_pack(const void *bytes, size_t size)
+{
+    /* protobuf-c takes what it packs as not const, and does not write to it. */
+    return (ProtobufCBinaryData){size, (uint8_t *)(uintptr_t)bytes};
+}
+
+ProtobufCBinaryData pm_original_pack(const struct pm_shader_key *key)
+{
+    return pm_shader_key_is_none(key) ? (ProtobufCBinaryData){0}
+                                      : pm_bytes_pack(key->bytes, sizeof(key->bytes));
+}
+
+Piecemeal__Environment *pm_environment_pack(const struct pm_environment *environment,
+                                            struct pm_arena *arena)
+{
+    Piecemeal__Environment *message = pm_arena_alloc(arena, sizeof(*message));
+    if (!message)
+        return NULL;
     piecemeal__environment__init(message);
     message->subgroup_size = environment->subgroup_size;
     message->vendor_id = environment->vendor_id;
     message->device_id = environment->device_id;
     message->driver_id = environment->driver_id;
     message->driver_version = environment->driver_version;
+    return message;
 }
 
 bool pm_message_append(const ProtobufCMessage *message, size_t most, const char *what,

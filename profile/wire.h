@@ -8,17 +8,6 @@
 #include "piecemeal.pb-c.h"
 #include "profile/profile.h"
 
-/* An allocator for protobuf-c that stops at a cap: a message of two-byte fields would else grow a
- * hundredfold. What it gave is freed all at once, so that an unpacked message need not be. */
-struct pm_bounded {
-    ProtobufCAllocator allocator;
-    struct pm_arena *arena;
-};
-/* wire_bytes: the size of the encoding that is going to be unpacked. The struct must not move while
- * it is used. */
-void pm_bounded_init(struct pm_bounded *bounded, size_t wire_bytes);
-void pm_bounded_finish(struct pm_bounded *bounded);
-
 /* Orders by key, environment, kind, flags, as lists of shaders are sorted: < 0, 0, > 0. */
 int pm_identity_compare(const struct pm_shader_key *a_key,
                         const struct pm_environment *a_environment, enum pm_kind a_kind,
@@ -39,24 +28,58 @@ bool pm_bitmap_is_tidy(const uint8_t *bitmap, uint32_t space);
 const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t kind,
                               uint32_t flags, uint32_t space, const struct pm_shader_key *original);
 
-/* Takes a key from field `field` of the message `what`. */
-bool pm_key_take(const ProtobufCBinaryData *bytes, const char *what, const char *field,
-                 struct pm_shader_key *key, struct pm_error *error);
-/* The same where it may be missing: then it is none. */
-bool pm_key_take_optional(const ProtobufCBinaryData *bytes, const char *what, const char *field,
-                          struct pm_shader_key *key, struct pm_error *error);
-/* What to pack of a key, which must live until then; nothing of none. */
-ProtobufCBinaryData pm_key_bytes(const struct pm_shader_key *key);
+/* ---- reading ---- */
 
-/* Fails when a message carries a field that this version does not know. what: "profile", "shader
- * 3". */
-bool pm_no_unknown_fields(const ProtobufCMessage *message, const char *what,
-                          struct pm_error *error);
+/* Unpacks an encoding of at most `most` bytes and hands the message to take, which it lives no
+ * longer than. Its memory is bounded by the encoding's size: a message of two-byte fields would
+ * else grow a hundredfold. Errors begin with `what` ("profile"), and say that data which is none is
+ * no `name` ("piecemeal profile"). */
+typedef bool (*pm_message_taker)(void *user, const ProtobufCMessage *message,
+                                 struct pm_error *error);
+struct pm_message_kind {
+    const ProtobufCMessageDescriptor *descriptor;
+    const char *what, *name;
+};
+bool pm_message_read(const struct pm_message_kind *kind, const void *data, size_t size, size_t most,
+                     pm_message_taker take, void *user, struct pm_error *error);
+
+/* Is the version the one that is known, and has the message no fields that are not? */
+bool pm_version_check(const ProtobufCMessage *message, uint32_t version, uint32_t known,
+                      struct pm_error *error);
+
+/* What names a shader in either message. */
+struct pm_wire_shader {
+    const ProtobufCMessage *message;
+    const Piecemeal__Environment *environment; /* may be NULL */
+    const ProtobufCBinaryData *key, *original; /* original: empty where it is missing */
+};
+/* Takes it, and refuses fields that are not known. what: "shader 3". */
+bool pm_wire_shader_take(const struct pm_wire_shader *from, const char *what,
+                         struct pm_shader_key *key, struct pm_environment *environment,
+                         struct pm_shader_key *original, struct pm_error *error);
+
+/* Takes a bitmap of `space` bits from field `field`; *bitmap is the arena's, or stays where the
+ * field is empty. */
+bool pm_bitmap_take(const ProtobufCBinaryData *bytes, uint32_t space, const char *what,
+                    const char *field, struct pm_arena *arena, const uint8_t **bitmap,
+                    struct pm_error *error);
+
+/* Has the column as many elements as are needed? */
+bool pm_column_check(const char *what, const char *field, size_t has, size_t need,
+                     struct pm_error *error);
+
+/* ---- writing ---- */
+
+/* What to pack of bytes, which must live until then. */
+ProtobufCBinaryData pm_bytes_pack(const void *bytes, size_t size);
+/* The same of a key; nothing of none. */
+ProtobufCBinaryData pm_original_pack(const struct pm_shader_key *key);
 
 /* Appends the message's encoding. what: "profile". PM_ERROR_LIMIT: it has more than `most` bytes.
  */
 bool pm_message_append(const ProtobufCMessage *message, size_t most, const char *what,
                        struct pm_buffer *out, struct pm_error *error);
 
-struct pm_environment pm_environment_of(const Piecemeal__Environment *message);
-void pm_environment_fill(Piecemeal__Environment *message, const struct pm_environment *environment);
+/* A message of the environment, the arena's; NULL: out of memory. */
+Piecemeal__Environment *pm_environment_pack(const struct pm_environment *environment,
+                                            struct pm_arena *arena);

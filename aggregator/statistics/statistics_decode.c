@@ -1,179 +1,9 @@
-/* The encoding of statistics.h: layout there. */
-#include "aggregator/statistics/statistics_private.h"
+/* Reading the encoding of statistics.h, and adding blobs of it: layout there. */
+#include "aggregator/statistics/statistics_encoding.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char magic[4] = {'P', 'M', 's', 't'};
-
-/* ---- writing ---- */
-
-/* Room for a varint, and for a wide. */
-#define VARINT_MOST 10
-#define WIDE_MOST (1 + PM_WIDE_BYTES)
-
-/* These write what they are given, and return how many bytes it was. */
-static size_t write_varint(uint8_t *bytes, uint64_t value)
-{
-    size_t size = 0;
-    while (value >= 0x80) {
-        bytes[size++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    bytes[size++] = (uint8_t)value;
-    return size;
-}
-
-static size_t write_wide(uint8_t *bytes, const struct pm_wide *wide)
-{
-    int limb = 2;
-    while (limb > 0 && wide->limbs[limb] == 0)
-        limb--;
-    uint8_t size = (uint8_t)(8 * limb);
-    for (uint64_t rest = wide->limbs[limb]; rest != 0; rest >>= 8)
-        size++;
-    bytes[0] = size;
-    for (uint8_t i = 0; i < size; i++)
-        bytes[1 + i] = (uint8_t)(wide->limbs[i / 8] >> (i % 8 * 8));
-    return 1 + (size_t)size;
-}
-
-static bool put_varint(struct pm_buffer *out, uint64_t value)
-{
-    uint8_t bytes[VARINT_MOST];
-    return pm_buffer_append(out, bytes, write_varint(bytes, value));
-}
-
-static bool put_wide(struct pm_buffer *out, const struct pm_wide *wide)
-{
-    uint8_t bytes[WIDE_MOST];
-    return pm_buffer_append(out, bytes, write_wide(bytes, wide));
-}
-
-static bool put_histogram(struct pm_buffer *out, const struct pm_measure_counts *counts)
-{
-    uint8_t bytes[4 + PM_HISTOGRAM_BINS * VARINT_MOST] = {0};
-    size_t size = 4;
-    for (unsigned i = 0; i < PM_HISTOGRAM_BINS; i++) {
-        if (counts->histogram[i] == 0)
-            continue;
-        bytes[i / 8] = (uint8_t)(bytes[i / 8] | 1u << (i % 8));
-        size += write_varint(bytes + size, counts->histogram[i]);
-    }
-    return pm_buffer_append(out, bytes, size);
-}
-
-/* Most cells are of points that never run, or always: then Σx says the rest. */
-enum form { FORM_ANY, FORM_NEVER, FORM_ALWAYS, FORMS = 4 };
-
-static bool is_same(const struct pm_wide *a, const struct pm_wide *b)
-{
-    return a->limbs[0] == b->limbs[0] && a->limbs[1] == b->limbs[1] && a->limbs[2] == b->limbs[2];
-}
-
-/* The sums of r and of r² where every r is 1. */
-static struct pm_wide all_ones(uint64_t n)
-{
-    return (struct pm_wide){{n << PM_STATISTICS_RATIO_BITS, n >> PM_STATISTICS_RATIO_BITS, 0}};
-}
-
-static enum form form_of(const struct pm_cell *cell)
-{
-    const struct pm_wide ones = all_ones(cell->n);
-    if (pm_wide_is_zero(&cell->y) && pm_wide_is_zero(&cell->r) && pm_wide_is_zero(&cell->rr))
-        return FORM_NEVER;
-    if (is_same(&cell->x, &cell->y) && is_same(&cell->r, &ones) && is_same(&cell->rr, &ones))
-        return FORM_ALWAYS;
-    return FORM_ANY;
-}
-
-/* step: from the class before. Of one cluster x and y say it all. */
-static bool put_cell(struct pm_buffer *out, const struct pm_cell *cell, uint64_t step)
-{
-    uint8_t bytes[3 * VARINT_MOST + 4 * WIDE_MOST];
-    const enum form form = form_of(cell);
-    size_t size = write_varint(bytes, step);
-    size += write_varint(bytes + size, cell->n * FORMS + form);
-    size += write_wide(bytes + size, &cell->x);
-    if (form == FORM_ANY)
-        size += write_wide(bytes + size, &cell->y);
-    if (cell->n > 1)
-        size += write_varint(bytes + size, cell->squares);
-    if (cell->n > 1 && form == FORM_ANY) {
-        size += write_wide(bytes + size, &cell->r);
-        size += write_wide(bytes + size, &cell->rr);
-    }
-    return pm_buffer_append(out, bytes, size);
-}
-
-/* *at: the measure's first cell; moved behind its last. */
-static bool put_measure(struct pm_buffer *out, const struct pm_statistics *statistics,
-                        const struct pm_point_statistics *point, unsigned measure, size_t *at)
-{
-    const uint64_t end = pm_cell_key(point->point, measure + 1, 0);
-    uint64_t next = pm_cell_key(point->point, measure, 0);
-    size_t last = *at;
-    while (last < statistics->cell_count && statistics->cells[last].key < end)
-        last++;
-    if (!put_varint(out, last - *at))
-        return false;
-    if (last == *at)
-        return true;
-    for (; *at < last; ++*at) {
-        const struct pm_cell *cell = &statistics->cells[*at];
-        if (!put_cell(out, cell, cell->key - next))
-            return false;
-        next = cell->key + 1;
-    }
-    return put_histogram(out, &point->measures[measure]);
-}
-
-static bool put_bitmap(struct pm_buffer *out, const struct pm_statistics *statistics)
-{
-    if (!statistics->at_most_once)
-        return put_varint(out, 0);
-    return put_varint(out, 1) &&
-           pm_buffer_append(out, statistics->at_most_once, ((size_t)statistics->space + 7) / 8);
-}
-
-static bool put_all(const struct pm_statistics *statistics, struct pm_buffer *out)
-{
-    const unsigned measures = pm_measure_count(statistics->kind);
-    const uint8_t head[2] = {PM_STATISTICS_VERSION, (uint8_t)statistics->kind};
-    if (!pm_buffer_append(out, magic, sizeof(magic)) ||
-        !pm_buffer_append(out, head, sizeof(head)) || !put_varint(out, statistics->space) ||
-        !put_bitmap(out, statistics) || !put_wide(out, &statistics->entry_lanes) ||
-        !put_varint(out, statistics->count))
-        return false;
-    uint32_t next = 0;
-    size_t cell = 0;
-    for (size_t i = 0; i < statistics->count; i++) {
-        const struct pm_point_statistics *point = &statistics->points[i];
-        if (!put_varint(out, point->point - next) || !put_varint(out, point->calls) ||
-            !put_varint(out, point->sessions))
-            return false;
-        for (unsigned j = 0; j < measures; j++) {
-            if (!put_measure(out, statistics, point, j, &cell))
-                return false;
-        }
-        next = point->point + 1;
-    }
-    return true;
-}
-
-bool pm_statistics_encode(const struct pm_statistics *statistics, struct pm_buffer *out,
-                          struct pm_error *error)
-{
-    if (statistics->space == 0)
-        return pm_fail(error, PM_ERROR_INPUT, "statistics of no shader cannot be encoded");
-    if (!put_all(statistics, out))
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory, or statistics above %zu bytes",
-                       out->cap);
-    return true;
-}
-
-/* ---- reading ---- */
 
 struct reader {
     const uint8_t *data;
@@ -308,23 +138,23 @@ static bool take_cell(struct reader *reader, struct pm_cell *cell)
     uint64_t head;
     if (!take_varint(reader, &head))
         return false;
-    const enum form form = head % FORMS;
-    cell->n = head / FORMS;
-    if (cell->n == 0 || cell->n > PM_CLUSTERS_MOST || form > FORM_ALWAYS)
+    const enum pm_cell_form form = head % PM_CELL_FORMS;
+    cell->n = head / PM_CELL_FORMS;
+    if (cell->n == 0 || cell->n > PM_CLUSTERS_MOST || form > PM_CELL_ALWAYS)
         return refuse(reader, "a cell with more or fewer clusters than there can be");
     const bool several = cell->n > 1;
-    if (!take_wide(reader, &cell->x) || (form == FORM_ANY && !take_wide(reader, &cell->y)) ||
+    if (!take_wide(reader, &cell->x) || (form == PM_CELL_ANY && !take_wide(reader, &cell->y)) ||
         (several && !take_varint(reader, &cell->squares)) ||
-        (several && form == FORM_ANY &&
+        (several && form == PM_CELL_ANY &&
          (!take_wide(reader, &cell->r) || !take_wide(reader, &cell->rr))))
         return false;
-    if (form == FORM_ALWAYS) {
+    if (form == PM_CELL_ALWAYS) {
         cell->y = cell->x;
-        cell->r = cell->rr = all_ones(cell->n);
+        cell->r = cell->rr = pm_cell_all_ones(cell->n);
     }
     if (!several && !take_cluster(reader, cell))
         return false;
-    if (form_of(cell) != form)
+    if (pm_cell_form_of(cell) != form)
         return refuse(reader, "a cell that is not in its shortest form");
     return is_of_class(cell) || refuse(reader, "sums that clusters of their class cannot have");
 }
@@ -447,7 +277,7 @@ static bool take_head(struct reader *reader, struct pm_statistics *statistics, u
     uint64_t space;
     if (!take(reader, 6, &bytes))
         return false;
-    if (memcmp(bytes, magic, sizeof(magic)) != 0)
+    if (memcmp(bytes, pm_statistics_magic, sizeof(pm_statistics_magic)) != 0)
         return refuse(reader, "these are no statistics");
     if (bytes[4] == 0 || bytes[4] > PM_STATISTICS_VERSION)
         return pm_fail(reader->error, PM_ERROR_UNSUPPORTED,

@@ -8,7 +8,7 @@
 #include "aggregator/service/service.h"
 #include "aggregator/service/service_bodies.h"
 #include "aggregator/service/service_metrics.h"
-#include "aggregator/service/service_model.h"
+#include "aggregator/service/service_summaries.h"
 #include "aggregator/service/service_rates.h"
 #include "aggregator/service/service_tls.h"
 #include "aggregator/service/service_tokens.h"

@@ -1,6 +1,6 @@
 #include "aggregator/curation/summary.h"
 
-#include "aggregator/service/service_model.h"
+#include "aggregator/service/service_summaries.h"
 #include "tests/aggregator/place.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "aggregator/service/service_model.h"
+#include "aggregator/service/service_summaries.h"
 
 #include <stdlib.h>
 #include <string.h>

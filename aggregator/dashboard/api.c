@@ -177,7 +177,7 @@ struct pm_summary *pm_api_summary(struct pm_get *get, const struct pm_params *pa
         *result = pm_api_refuse(get, params);
         return NULL;
     }
-    struct pm_summary *summary = pm_models_find(&service->models, game);
+    struct pm_summary *summary = pm_summaries_find(&service->summaries, game);
     if (summary)
         return summary;
     if (!storage->operations->find_game(storage, game, &known, &uploads, &error)) {

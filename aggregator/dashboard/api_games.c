@@ -99,7 +99,7 @@ static void add_totals(struct pm_json *json, cJSON *object, const struct pm_summ
 static void add_game(struct pm_get *get, struct pm_json *json, cJSON *games,
                      const struct game_row *row)
 {
-    struct pm_summary *summary = pm_models_find(&get->service->models, row->name);
+    struct pm_summary *summary = pm_summaries_find(&get->service->summaries, row->name);
     cJSON *game = pm_json_item(json, games);
     pm_json_text(json, game, "name", row->name);
     pm_json_number(json, game, "uploads", (double)row->uploads);

@@ -25,7 +25,7 @@ static bool init_sync(struct pm_service *service)
     pthread_mutex_init(&service->mutex, NULL);
     pm_bodies_init(&service->bodies);
     pthread_mutex_init(&service->large_mutex, NULL);
-    pm_models_init(&service->models);
+    pm_summaries_init(&service->summaries);
     pm_tokens_init(&service->tokens);
     pm_tokens_init(&service->readers);
     pm_metrics_init(&service->metrics);
@@ -176,7 +176,7 @@ void pm_service_destroy(struct pm_service *service)
     pm_aggregator_interrupt(service->aggregator, false);
     pm_rates_finish(&service->rates);
     pm_bodies_finish(&service->bodies);
-    pm_models_finish(&service->models);
+    pm_summaries_finish(&service->summaries);
     pm_metrics_finish(&service->metrics);
     pthread_cond_destroy(&service->queue_changed);
     pthread_cond_destroy(&service->stop_changed);

@@ -87,7 +87,7 @@ static bool rest(struct pm_service *service, int64_t time)
     until.tv_sec += time / PM_SECOND;
     until.tv_nsec = time % PM_SECOND;
     pthread_mutex_lock(&service->mutex);
-    while (!service->stopping && !pm_models_are_wanted(&service->models) &&
+    while (!service->stopping && !pm_summaries_are_wanted(&service->summaries) &&
            pthread_cond_timedwait(&service->stop_changed, &service->mutex, &until) == 0) {
     }
     const bool stopping = service->stopping;
@@ -102,7 +102,7 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
     struct pm_error error;
     bool expired;
     all->at = 0;
-    pm_models_begin(&service->models);
+    pm_summaries_begin(&service->summaries);
     if (!pm_aggregator_upkeep(service->aggregator, &expired, &error))
         pm_log_error(service->log,
                      "upkeep of the storage: %s. What is beyond the retention is still there; it "
@@ -116,10 +116,11 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
     }
     while (all->at < all->count)
         forget_game(all);
-    pm_models_retain(&service->models, is_known, all);
+    pm_summaries_retain(&service->summaries, is_known, all);
     for (size_t i = 0; i < all->count && !is_stopping(service); i++) {
         struct known_game *game = &all->games[i];
-        if (game->uploads == game->curated && !pm_models_is_wanted(&service->models, game->name))
+        if (game->uploads == game->curated &&
+            !pm_summaries_is_wanted(&service->summaries, game->name))
             continue;
         if (*owed > 0 && rest(service, *owed))
             return;
@@ -127,8 +128,8 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
          * ones. */
         game->curated = game->uploads;
         const int64_t before = pm_now();
-        const bool done = pm_models_curate(
-            &service->models, pm_aggregator_curator(service->aggregator), game->name, &error);
+        const bool done = pm_summaries_curate(
+            &service->summaries, pm_aggregator_curator(service->aggregator), game->name, &error);
         if (!done && is_stopping(service))
             return; /* it was interrupted */
         if (!done) {
@@ -147,7 +148,7 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
 
 void pm_curate_want(struct pm_service *service, const char *game)
 {
-    pm_models_want(&service->models, game);
+    pm_summaries_want(&service->summaries, game);
     pthread_mutex_lock(&service->mutex);
     pthread_cond_broadcast(&service->stop_changed);
     pthread_mutex_unlock(&service->mutex);

@@ -26,7 +26,7 @@ static enum MHD_Result answer_health(struct pm_get *get)
 struct pm_metrics_gauges pm_service_gauges(struct pm_service *service)
 {
     struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
-    const struct pm_models_totals totals = pm_models_totals(&service->models);
+    const struct pm_summaries_totals totals = pm_summaries_totals(&service->summaries);
     struct pm_metrics_gauges gauges = {.queued = pm_commit_queued(service),
                                        .held_bytes = atomic_load(&service->held),
                                        .games = totals.games,

@@ -72,7 +72,7 @@ struct pm_service {
     char *token_file, *dashboard_token_file, *certificate_file, *key_file;
     struct pm_credentials *first_credentials; /* of the start: the daemon points into them */
     struct pm_metrics metrics;
-    struct pm_models models;
+    struct pm_summaries summaries;
     atomic_size_t held;      /* bytes that requests hold */
 
     pthread_mutex_t mutex; /* of what follows */

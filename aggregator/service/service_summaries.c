@@ -3,32 +3,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pm_models_init(struct pm_models *models)
+void pm_summaries_init(struct pm_summaries *summaries)
 {
-    memset(models, 0, sizeof(*models));
-    pthread_mutex_init(&models->mutex, NULL);
+    memset(summaries, 0, sizeof(*summaries));
+    pthread_mutex_init(&summaries->mutex, NULL);
 }
 
-void pm_models_finish(struct pm_models *models)
+void pm_summaries_finish(struct pm_summaries *summaries)
 {
-    for (size_t i = 0; i < models->count; i++)
-        pm_summary_drop(models->models[i].summary);
-    free(models->models);
-    for (size_t i = 0; i < PM_MODELS_WANTED; i++) {
-        free(models->wanted[i]);
-        free(models->taken[i]);
+    for (size_t i = 0; i < summaries->count; i++)
+        pm_summary_drop(summaries->kept[i].summary);
+    free(summaries->kept);
+    for (size_t i = 0; i < PM_SUMMARIES_WANTED; i++) {
+        free(summaries->wanted[i]);
+        free(summaries->taken[i]);
     }
-    pthread_mutex_destroy(&models->mutex);
+    pthread_mutex_destroy(&summaries->mutex);
 }
 
 /* Where the game is, or belongs; with the mutex held. */
-static size_t place_of(const struct pm_models *models, const char *game, bool *found)
+static size_t place_of(const struct pm_summaries *summaries, const char *game, bool *found)
 {
-    size_t low = 0, high = models->count;
+    size_t low = 0, high = summaries->count;
     *found = false;
     while (low < high && !*found) {
         const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(models->models[middle].summary->game, game);
+        const int order = strcmp(summaries->kept[middle].summary->game, game);
         *found = order == 0;
         if (order < 0)
             low = middle + 1;
@@ -38,172 +38,172 @@ static size_t place_of(const struct pm_models *models, const char *game, bool *f
     return *found ? high : low;
 }
 
-static void forget(struct pm_models *models, size_t at)
+static void forget(struct pm_summaries *summaries, size_t at)
 {
-    models->bytes -= pm_summary_bytes(models->models[at].summary);
-    pm_summary_drop(models->models[at].summary);
-    models->count--;
-    memmove(&models->models[at], &models->models[at + 1],
-            (models->count - at) * sizeof(*models->models));
+    summaries->bytes -= pm_summary_bytes(summaries->kept[at].summary);
+    pm_summary_drop(summaries->kept[at].summary);
+    summaries->count--;
+    memmove(&summaries->kept[at], &summaries->kept[at + 1],
+            (summaries->count - at) * sizeof(*summaries->kept));
 }
 
 /* ---- asking ---- */
 
-struct pm_summary *pm_models_find(struct pm_models *models, const char *game)
+struct pm_summary *pm_summaries_find(struct pm_summaries *summaries, const char *game)
 {
     struct pm_summary *summary = NULL;
     bool found;
-    pthread_mutex_lock(&models->mutex);
-    const size_t at = place_of(models, game, &found);
+    pthread_mutex_lock(&summaries->mutex);
+    const size_t at = place_of(summaries, game, &found);
     if (found) {
-        models->models[at].used = ++models->uses;
-        summary = pm_summary_take(models->models[at].summary);
+        summaries->kept[at].used = ++summaries->uses;
+        summary = pm_summary_take(summaries->kept[at].summary);
     }
-    pthread_mutex_unlock(&models->mutex);
+    pthread_mutex_unlock(&summaries->mutex);
     return summary;
 }
 
-void pm_models_want(struct pm_models *models, const char *game)
+void pm_summaries_want(struct pm_summaries *summaries, const char *game)
 {
-    pthread_mutex_lock(&models->mutex);
-    for (size_t i = 0; i < PM_MODELS_WANTED; i++) {
-        if (models->wanted[i] && strcmp(models->wanted[i], game) == 0)
+    pthread_mutex_lock(&summaries->mutex);
+    for (size_t i = 0; i < PM_SUMMARIES_WANTED; i++) {
+        if (summaries->wanted[i] && strcmp(summaries->wanted[i], game) == 0)
             break;
-        if (!models->wanted[i]) {
-            models->wanted[i] = strdup(game); /* or it is asked for once more */
+        if (!summaries->wanted[i]) {
+            summaries->wanted[i] = strdup(game); /* or it is asked for once more */
             break;
         }
     }
-    pthread_mutex_unlock(&models->mutex);
+    pthread_mutex_unlock(&summaries->mutex);
 }
 
-bool pm_models_are_wanted(struct pm_models *models)
+bool pm_summaries_are_wanted(struct pm_summaries *summaries)
 {
-    pthread_mutex_lock(&models->mutex);
-    const bool wanted = models->wanted[0] != NULL;
-    pthread_mutex_unlock(&models->mutex);
+    pthread_mutex_lock(&summaries->mutex);
+    const bool wanted = summaries->wanted[0] != NULL;
+    pthread_mutex_unlock(&summaries->mutex);
     return wanted;
 }
 
-struct pm_models_totals pm_models_totals(struct pm_models *models)
+struct pm_summaries_totals pm_summaries_totals(struct pm_summaries *summaries)
 {
-    struct pm_models_totals totals = {0};
-    pthread_mutex_lock(&models->mutex);
-    for (size_t i = 0; i < models->count; i++) {
-        const struct pm_summary *summary = models->models[i].summary;
+    struct pm_summaries_totals totals = {0};
+    pthread_mutex_lock(&summaries->mutex);
+    for (size_t i = 0; i < summaries->count; i++) {
+        const struct pm_summary *summary = summaries->kept[i].summary;
         totals.shaders += summary->shaders_known;
         totals.points += summary->whole.points;
         totals.points_covered += summary->whole.points_covered;
     }
-    totals.games = models->count;
-    pthread_mutex_unlock(&models->mutex);
+    totals.games = summaries->count;
+    pthread_mutex_unlock(&summaries->mutex);
     return totals;
 }
 
 /* ---- the curator ---- */
 
-void pm_models_begin(struct pm_models *models)
+void pm_summaries_begin(struct pm_summaries *summaries)
 {
-    for (size_t i = 0; i < PM_MODELS_WANTED; i++)
-        free(models->taken[i]);
-    pthread_mutex_lock(&models->mutex);
-    memcpy(models->taken, models->wanted, sizeof(models->taken));
-    memset(models->wanted, 0, sizeof(models->wanted));
-    pthread_mutex_unlock(&models->mutex);
+    for (size_t i = 0; i < PM_SUMMARIES_WANTED; i++)
+        free(summaries->taken[i]);
+    pthread_mutex_lock(&summaries->mutex);
+    memcpy(summaries->taken, summaries->wanted, sizeof(summaries->taken));
+    memset(summaries->wanted, 0, sizeof(summaries->wanted));
+    pthread_mutex_unlock(&summaries->mutex);
 }
 
-bool pm_models_is_wanted(const struct pm_models *models, const char *game)
+bool pm_summaries_is_wanted(const struct pm_summaries *summaries, const char *game)
 {
-    for (size_t i = 0; i < PM_MODELS_WANTED && models->taken[i]; i++) {
-        if (strcmp(models->taken[i], game) == 0)
+    for (size_t i = 0; i < PM_SUMMARIES_WANTED && summaries->taken[i]; i++) {
+        if (strcmp(summaries->taken[i], game) == 0)
             return true;
     }
     return false;
 }
 
 /* Makes room by forgetting what was used longest ago; the one at `kept` stays. */
-static void evict(struct pm_models *models, const char *kept)
+static void evict(struct pm_summaries *summaries, const char *kept)
 {
-    while (models->bytes > PM_MODELS_BYTES && models->count > 1) {
+    while (summaries->bytes > PM_SUMMARIES_BYTES && summaries->count > 1) {
         size_t oldest = SIZE_MAX;
-        for (size_t i = 0; i < models->count; i++) {
-            if (strcmp(models->models[i].summary->game, kept) != 0 &&
-                (oldest == SIZE_MAX || models->models[i].used < models->models[oldest].used))
+        for (size_t i = 0; i < summaries->count; i++) {
+            if (strcmp(summaries->kept[i].summary->game, kept) != 0 &&
+                (oldest == SIZE_MAX || summaries->kept[i].used < summaries->kept[oldest].used))
                 oldest = i;
         }
-        forget(models, oldest);
+        forget(summaries, oldest);
     }
 }
 
 /* Nobody waits for the game any more. */
-static void fulfil(struct pm_models *models, const char *game)
+static void fulfil(struct pm_summaries *summaries, const char *game)
 {
-    for (size_t i = 0; i < PM_MODELS_WANTED && models->wanted[i]; i++) {
-        if (strcmp(models->wanted[i], game) != 0)
+    for (size_t i = 0; i < PM_SUMMARIES_WANTED && summaries->wanted[i]; i++) {
+        if (strcmp(summaries->wanted[i], game) != 0)
             continue;
-        free(models->wanted[i]);
-        memmove(&models->wanted[i], &models->wanted[i + 1],
-                (PM_MODELS_WANTED - 1 - i) * sizeof(*models->wanted));
-        models->wanted[PM_MODELS_WANTED - 1] = NULL;
+        free(summaries->wanted[i]);
+        memmove(&summaries->wanted[i], &summaries->wanted[i + 1],
+                (PM_SUMMARIES_WANTED - 1 - i) * sizeof(*summaries->wanted));
+        summaries->wanted[PM_SUMMARIES_WANTED - 1] = NULL;
         return;
     }
 }
 
 /* Takes the reference. */
-static bool keep(struct pm_models *models, struct pm_summary *summary, struct pm_error *error)
+static bool keep(struct pm_summaries *summaries, struct pm_summary *summary, struct pm_error *error)
 {
     bool found, done = true;
-    pthread_mutex_lock(&models->mutex);
-    const size_t at = place_of(models, summary->game, &found);
+    pthread_mutex_lock(&summaries->mutex);
+    const size_t at = place_of(summaries, summary->game, &found);
     if (found) {
-        models->bytes -= pm_summary_bytes(models->models[at].summary);
-        pm_summary_drop(models->models[at].summary);
+        summaries->bytes -= pm_summary_bytes(summaries->kept[at].summary);
+        pm_summary_drop(summaries->kept[at].summary);
     } else {
-        struct pm_model *grown =
-            realloc(models->models, (models->count + 1) * sizeof(*models->models));
+        struct pm_kept_summary *grown =
+            realloc(summaries->kept, (summaries->count + 1) * sizeof(*summaries->kept));
         done = grown != NULL;
         if (done) {
-            models->models = grown;
-            memmove(&grown[at + 1], &grown[at], (models->count - at) * sizeof(*grown));
-            grown[at].used = ++models->uses;
-            models->count++;
+            summaries->kept = grown;
+            memmove(&grown[at + 1], &grown[at], (summaries->count - at) * sizeof(*grown));
+            grown[at].used = ++summaries->uses;
+            summaries->count++;
         }
     }
     if (done) {
-        models->models[at].summary = summary;
-        models->bytes += pm_summary_bytes(summary);
-        evict(models, summary->game);
-        fulfil(models, summary->game);
+        summaries->kept[at].summary = summary;
+        summaries->bytes += pm_summary_bytes(summary);
+        evict(summaries, summary->game);
+        fulfil(summaries, summary->game);
     } else {
         pm_summary_drop(summary);
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for the summary of a game");
     }
-    pthread_mutex_unlock(&models->mutex);
+    pthread_mutex_unlock(&summaries->mutex);
     return done;
 }
 
-bool pm_models_curate(struct pm_models *models, struct pm_curator *curator, const char *game,
-                      struct pm_error *error)
+bool pm_summaries_curate(struct pm_summaries *summaries, struct pm_curator *curator,
+                         const char *game, struct pm_error *error)
 {
     struct pm_summary *summary, *previous = NULL;
     bool found;
-    pthread_mutex_lock(&models->mutex);
-    const size_t at = place_of(models, game, &found);
+    pthread_mutex_lock(&summaries->mutex);
+    const size_t at = place_of(summaries, game, &found);
     if (found)
-        previous = pm_summary_take(models->models[at].summary);
-    pthread_mutex_unlock(&models->mutex);
+        previous = pm_summary_take(summaries->kept[at].summary);
+    pthread_mutex_unlock(&summaries->mutex);
     const bool done = pm_summary_curate(curator, game, previous, &summary, error);
     pm_summary_drop(previous);
-    return done && keep(models, summary, error);
+    return done && keep(summaries, summary, error);
 }
 
-void pm_models_retain(struct pm_models *models, bool (*known)(const void *user, const char *game),
-                      const void *user)
+void pm_summaries_retain(struct pm_summaries *summaries,
+                         bool (*known)(const void *user, const char *game), const void *user)
 {
-    pthread_mutex_lock(&models->mutex);
-    for (size_t i = models->count; i-- > 0;) {
-        if (!known(user, models->models[i].summary->game))
-            forget(models, i);
+    pthread_mutex_lock(&summaries->mutex);
+    for (size_t i = summaries->count; i-- > 0;) {
+        if (!known(user, summaries->kept[i].summary->game))
+            forget(summaries, i);
     }
-    pthread_mutex_unlock(&models->mutex);
+    pthread_mutex_unlock(&summaries->mutex);
 }

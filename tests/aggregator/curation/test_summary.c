@@ -287,55 +287,55 @@ static void test_models(void **state)
     const struct pm_point_counts point = block_counts(0, 8, 4);
     const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
     const char *const games[] = {"game", "another", "third"};
-    struct pm_models models;
+    struct pm_summaries summaries;
     struct pm_error error;
-    pm_models_init(&models);
-    assert_null(pm_models_find(&models, "game"));
+    pm_summaries_init(&summaries);
+    assert_null(pm_summaries_find(&summaries, "game"));
     for (int i = 0; i < 3; i++) {
         upload(place, games[i], &shader, 1);
-        assert_true(
-            pm_models_curate(&models, pm_aggregator_curator(place->aggregator), games[i], &error));
+        assert_true(pm_summaries_curate(&summaries, pm_aggregator_curator(place->aggregator),
+                                        games[i], &error));
     }
-    assert_int_equal(pm_models_totals(&models).games, 3);
-    assert_int_equal(pm_models_totals(&models).points, 3);
-    assert_false(
-        pm_models_curate(&models, pm_aggregator_curator(place->aggregator), "unknown", &error));
+    assert_int_equal(pm_summaries_totals(&summaries).games, 3);
+    assert_int_equal(pm_summaries_totals(&summaries).points, 3);
+    assert_false(pm_summaries_curate(&summaries, pm_aggregator_curator(place->aggregator),
+                                     "unknown", &error));
     /* A summary outlives its place. */
-    struct pm_summary *held = pm_models_find(&models, "game");
+    struct pm_summary *held = pm_summaries_find(&summaries, "game");
     assert_true(
-        pm_models_curate(&models, pm_aggregator_curator(place->aggregator), "game", &error));
-    pm_models_retain(&models, is_game, "another");
-    assert_null(pm_models_find(&models, "game"));
+        pm_summaries_curate(&summaries, pm_aggregator_curator(place->aggregator), "game", &error));
+    pm_summaries_retain(&summaries, is_game, "another");
+    assert_null(pm_summaries_find(&summaries, "game"));
     assert_string_equal(held->game, "game");
     assert_int_equal(held->whole.points, 1);
     pm_summary_drop(held);
-    struct pm_summary *kept = pm_models_find(&models, "another");
+    struct pm_summary *kept = pm_summaries_find(&summaries, "another");
     assert_non_null(kept);
     pm_summary_drop(kept);
 
-    assert_false(pm_models_are_wanted(&models));
+    assert_false(pm_summaries_are_wanted(&summaries));
     for (int i = 0; i < 100; i++)
-        pm_models_want(&models, "game");
-    pm_models_want(&models, "another");
-    assert_true(
-        pm_models_curate(&models, pm_aggregator_curator(place->aggregator), "another", &error));
-    assert_true(pm_models_are_wanted(&models));
-    assert_false(pm_models_is_wanted(&models, "game"));
-    pm_models_begin(&models);
-    assert_false(pm_models_are_wanted(&models));
-    assert_true(pm_models_is_wanted(&models, "game"));
-    assert_false(pm_models_is_wanted(&models, "another"));
-    assert_false(pm_models_is_wanted(&models, "third"));
+        pm_summaries_want(&summaries, "game");
+    pm_summaries_want(&summaries, "another");
+    assert_true(pm_summaries_curate(&summaries, pm_aggregator_curator(place->aggregator), "another",
+                                    &error));
+    assert_true(pm_summaries_are_wanted(&summaries));
+    assert_false(pm_summaries_is_wanted(&summaries, "game"));
+    pm_summaries_begin(&summaries);
+    assert_false(pm_summaries_are_wanted(&summaries));
+    assert_true(pm_summaries_is_wanted(&summaries, "game"));
+    assert_false(pm_summaries_is_wanted(&summaries, "another"));
+    assert_false(pm_summaries_is_wanted(&summaries, "third"));
     /* More than it notes: the rest has to ask again. */
     for (int i = 0; i < 100; i++) {
         char name[16];
         snprintf(name, sizeof(name), "%d", i);
-        pm_models_want(&models, name);
+        pm_summaries_want(&summaries, name);
     }
-    pm_models_begin(&models);
-    assert_true(pm_models_is_wanted(&models, "0"));
-    assert_false(pm_models_is_wanted(&models, "99"));
-    pm_models_finish(&models);
+    pm_summaries_begin(&summaries);
+    assert_true(pm_summaries_is_wanted(&summaries, "0"));
+    assert_false(pm_summaries_is_wanted(&summaries, "99"));
+    pm_summaries_finish(&summaries);
 }
 
 /* A shader read alone is the shader as the game's reading has it. */

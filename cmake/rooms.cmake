@@ -7,6 +7,13 @@
 set(PM_ROOMS ${CMAKE_CURRENT_LIST_DIR}/../scripts/rooms.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PM_ROOMS})
 
+# pm_room_program(ROOM NAME SOURCES file… [LIBRARIES library…])
+#
+# A program whose sources are the room's: it links the room's target where there is one, and what the room may use.
+#
+# Which targets may hold a room's sources is written to room_targets.txt of the build, "TARGET ROOM" a line, for
+# scripts/check_rooms.py.
+
 # The targets of the rooms that a room may use.
 function(pm_room_uses room result)
   file(STRINGS ${PM_ROOMS} lines REGEX "^[a-z]")
@@ -48,5 +55,22 @@ function(pm_room room)
     set(kind OBJECT)
   endif()
   add_library(${target} ${kind} ${ROOM_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY PM_ROOM_TARGETS "${target} ${room}")
   target_link_libraries(${target} PUBLIC ${uses} ${ROOM_PUBLIC} PRIVATE ${ROOM_LIBRARIES})
+endfunction()
+
+function(pm_room_program room name)
+  cmake_parse_arguments(PARSE_ARGV 2 ROOM "" "" "SOURCES;LIBRARIES")
+  string(REPLACE "/" "_" own "pm_${room}")
+  pm_room_uses(${room} uses)
+  add_executable(${name} ${ROOM_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY PM_ROOM_TARGETS "${name} ${room}")
+  target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:${own}> ${uses} ${ROOM_LIBRARIES})
+endfunction()
+
+# For the last line of the root's CMakeLists.txt.
+function(pm_write_room_targets)
+  get_property(targets GLOBAL PROPERTY PM_ROOM_TARGETS)
+  list(JOIN targets "\n" text)
+  file(WRITE ${CMAKE_BINARY_DIR}/room_targets.txt "${text}\n")
 endfunction()

@@ -22,7 +22,13 @@ PICTURE, PAGE = ROOT / 'docs' / 'rooms.svg', ROOT / 'docs' / 'architecture.md'
 # What a room is for, in at most 26 characters.
 WORDS = {
     'bench': 'one folder a question',
-    'tools': 'piecemeal, its options',
+    'bench/cost': 'cycles, compile times',
+    'bench/gain': 'time and instructions',
+    'bench/coverage': 'how soon, how sure',
+    'bench/population': 'many simulated players',
+    'bench/ingest': 'uploads and curation',
+    'bench/common': 'scenes, frame by frame',
+    'tools': 'piecemeal, its commands',
     'tools/report': 'the shaders, coloured',
     'tools/export': 'LLVM, pprof, CSV, …',
     'tools/db': 'show, backup, drop',
@@ -30,6 +36,7 @@ WORDS = {
     'tools/serve': 'the aggregator',
     'tools/run': 'a game, with the layer',
     'tools/shader': 'one pass over a file',
+    'tools/common': 'options, estimates, launch',
     'layer': 'what games may include',
     'layer/hooks': 'what loader and game call',
     'layer/trial': 'is it faster?',

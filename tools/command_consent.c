@@ -1,3 +1,4 @@
+#include "tools/command_consent.h"
 #include "aggregator_client/client.h"
 #include "tools/common/tool.h"
 #include <stdio.h>

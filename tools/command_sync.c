@@ -1,3 +1,4 @@
+#include "tools/command_sync.h"
 #include "aggregator_client/client.h"
 #include "tools/common/tool.h"
 #include <getopt.h>

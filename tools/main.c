@@ -1,4 +1,12 @@
+#include "tools/command_consent.h"
+#include "tools/command_sync.h"
 #include "tools/common/tool.h"
+#include "tools/db/command_db.h"
+#include "tools/doctor/command_doctor.h"
+#include "tools/report/command_report.h"
+#include "tools/run/command_run.h"
+#include "tools/serve/command_serve.h"
+#include "tools/shader/command_shader.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "aggregator/aggregator.h"
 #include "bench/common/work_folder.h"
-#include "bench/population/population.h"
+#include "bench/population/population_intervals.h"
+#include "bench/population/population_share.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,8 @@
 #include "aggregator/aggregator.h"
 #include "aggregator/statistics/estimate.h"
 #include "bench/common/work_folder.h"
-#include "bench/population/population.h"
+#include "bench/population/population_published.h"
+#include "bench/population/population_share.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

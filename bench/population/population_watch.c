@@ -7,7 +7,7 @@
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/statistics/expectation.h"
 #include "bench/common/work_folder.h"
-#include "bench/population/population.h"
+#include "bench/population/population_watch.h"
 #include "sampler/sampler.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "tools/common/estimates.h"
-#include "aggregator_client/client.h"
+#include "aggregator_client/disk/database_cache.h"
 #include "base/file.h"
 #include "tools/common/tool.h"
 #include <stdio.h>

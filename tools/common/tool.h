@@ -12,15 +12,6 @@
 
 enum { PM_EXIT_OK = 0, PM_EXIT_FAILED = 1, PM_EXIT_USAGE = 2 };
 
-int pm_command_consent(int argc, char **argv);
-int pm_command_db(int argc, char **argv);
-int pm_command_doctor(int argc, char **argv);
-int pm_command_report(int argc, char **argv);
-int pm_command_run(int argc, char **argv);
-int pm_command_serve(int argc, char **argv);
-int pm_command_shader(int argc, char **argv);
-int pm_command_sync(int argc, char **argv);
-
 /* Prints "piecemeal COMMAND: MESSAGE" on stderr and returns PM_EXIT_FAILED. */
 int pm_tool_failed(const char *command, const struct pm_error *error);
 

@@ -1,3 +1,4 @@
+#include "tools/db/command_db.h"
 #include "tools/db/db.h"
 #include <stdio.h>
 #include <string.h>

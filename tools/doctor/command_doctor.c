@@ -1,8 +1,10 @@
+#include "tools/doctor/command_doctor.h"
 #include "aggregator_client/client.h"
 #include "base/file.h"
 #include "profile/journal.h"
 #include "tools/common/tool.h"
-#include "tools/doctor/doctor.h"
+#include "tools/doctor/doctor_devices.h"
+#include "tools/doctor/doctor_loader.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,28 +13,6 @@
 static const char help[] = "usage: piecemeal doctor [--game NAME] [--config FILE] [--json]\n\n"
                            "Says what this machine's drivers and loader support, and why not; ends "
                            "with 1 when something is wrong.\n";
-
-void pm_doctor_say(struct pm_doctor *doctor, enum pm_finding finding, const char *subject,
-                   const char *format, ...)
-{
-    static const char *const marks[] = {"ok  ", "note", "BAD "}, *const words[] = {"ok", "note",
-                                                                                   "bad"};
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    doctor->bad += finding == PM_FINDING_BAD;
-    if (!doctor->json) {
-        printf("%s  %s: %s\n", marks[finding], subject, text);
-        return;
-    }
-    cJSON *entry = cJSON_CreateObject();
-    cJSON_AddStringToObject(entry, "finding", words[finding]);
-    cJSON_AddStringToObject(entry, "subject", subject);
-    cJSON_AddStringToObject(entry, "text", text);
-    cJSON_AddItemToArray(doctor->list, entry);
-}
 
 static void check_config(struct pm_doctor *doctor, const char *game, const char *path)
 {

@@ -21,14 +21,3 @@ struct pm_doctor {
 /* One finding about a subject ("loader", "device llvmpipe…"). */
 void pm_doctor_say(struct pm_doctor *doctor, enum pm_finding finding, const char *subject,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/* doctor_loader.c: manifests, the layer's library, the enabling variables, whether the loader
- * really loads it. */
-void pm_doctor_loader(struct pm_doctor *doctor);
-
-/* doctor_timing.c: how draws can be timed on the device. false: it hangs, and its instance must be
- * left alone. */
-bool pm_doctor_timing(struct pm_doctor *doctor, VkPhysicalDevice physical, const char *name);
-
-/* doctor_devices.c: for each Vulkan device, what the layer can do on it, and why not. */
-void pm_doctor_devices(struct pm_doctor *doctor);

@@ -1,4 +1,5 @@
-#include "tools/doctor/doctor.h"
+#include "tools/doctor/doctor_devices.h"
+#include "tools/doctor/doctor_timing.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

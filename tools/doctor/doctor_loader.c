@@ -1,6 +1,6 @@
 #include "base/file.h"
 #include "tools/common/launch.h"
-#include "tools/doctor/doctor.h"
+#include "tools/doctor/doctor_loader.h"
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>

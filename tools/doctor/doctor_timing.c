@@ -1,5 +1,5 @@
 /* How draws can be timed on a device: the layer's own self-test. */
-#include "tools/doctor/doctor.h"
+#include "tools/doctor/doctor_timing.h"
 #include "tools/doctor/timing_test.h"
 
 static void say(struct pm_doctor *doctor, const char *name, const struct pm_timing_found *found)

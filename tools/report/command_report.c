@@ -1,9 +1,11 @@
+#include "tools/report/command_report.h"
 #include "base/file.h"
 #include "profile/shader_store.h"
 #include "tools/common/estimates.h"
 #include "tools/common/options.h"
 #include "tools/common/tool.h"
 #include "tools/report/report_page.h"
+#include "tools/report/report_shader.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* The shader after specialize_zero: which values it tests, and what changes. */
+#include "tools/report/report_after.h"
 #include "tools/common/estimates.h"
 #include "tools/report/report_diff.h"
-#include "tools/report/report_page.h"
+#include "tools/report/report_html.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

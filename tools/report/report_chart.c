@@ -1,4 +1,4 @@
-#include "tools/report/report_page.h"
+#include "tools/report/report_chart.h"
 #include <stdio.h>
 #include <time.h>
 

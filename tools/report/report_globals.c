@@ -1,6 +1,6 @@
 /* What a shader uses and writes, by which its author tells it from others. */
+#include "tools/report/report_globals.h"
 #include "shader_rewrite/canonical/canonical_words.h"
-#include "tools/report/report_shader.h"
 #include <spirv/unified1/spirv.h>
 #include <string.h>
 

@@ -3,7 +3,8 @@
  * aside, blocks take the rank of the longest path to them, long edges get a place in every rank
  * they cross, and ranks are ordered by barycentres.
  */
-#include "tools/report/report_page.h"
+#include "tools/report/report_graph.h"
+#include "tools/report/report_html.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* A shader's section of the page: its graph beside its GLSL, and what it becomes. */
-#include "tools/report/report_page.h"
+#include "tools/report/report_section.h"
+#include "tools/report/report_after.h"
+#include "tools/report/report_graph.h"
+#include "tools/report/report_html.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -118,12 +121,6 @@ static bool write_source(const struct pm_report_shader *shader, size_t index, st
 }
 
 /* ---- the section ---- */
-
-bool pm_report_note(struct pm_buffer *out, const char *what, const char *why)
-{
-    return pm_buffer_append_string(out, "<p class=note>") && pm_html_escape(out, what) &&
-           pm_html_escape(out, why) && pm_buffer_append_string(out, "</p>");
-}
 
 static bool write_names(const char *what, const char *names, struct pm_buffer *out)
 {

@@ -1,5 +1,8 @@
 #include "tools/report/report_shader.h"
 #include "shader_rewrite/ir/ir_module.h"
+#include "tools/report/report_globals.h"
+#include "tools/report/report_source.h"
+#include "tools/report/report_zero.h"
 #include <string.h>
 
 /* A label's block number by its id. */

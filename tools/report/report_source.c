@@ -1,5 +1,5 @@
+#include "tools/report/report_source.h"
 #include "tools/report/report_marks.h"
-#include "tools/report/report_shader.h"
 #include <spirv/unified1/spirv.h>
 #include <spirv_cross/spirv_cross_c.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
+#include "tools/report/report_zero.h"
 /* Zero candidates beside the GLSL lines that write them, and the shader after specialize_zero. */
 #include "shader_rewrite/canonical/canonical_words.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/zero/zero_profile.h"
-#include "tools/report/report_shader.h"
+#include "tools/report/report_source.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <spirv/unified1/spirv.h>

@@ -1,3 +1,4 @@
+#include "tools/run/command_run.h"
 #include "aggregator_client/client.h"
 #include "base/file.h"
 #include "tools/common/launch.h"

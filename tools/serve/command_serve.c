@@ -1,3 +1,4 @@
+#include "tools/serve/command_serve.h"
 #include "aggregator/dashboard/dashboard.h"
 #include "aggregator/service/dev_tls.h"
 #include "tools/common/tool.h"

@@ -1,3 +1,4 @@
+#include "tools/shader/command_shader.h"
 #include "base/file.h"
 #include "tools/common/tool.h"
 #include "tools/shader/shader_options.h"

@@ -1,8 +1,10 @@
 #include "base/file.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "tools/report/report_after.h"
 #include "tools/report/report_diff.h"
 #include "tools/report/report_marks.h"
 #include "tools/report/report_page.h"
+#include "tools/report/report_shader.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,4 @@
+/* `piecemeal db`. */
+#pragma once
+
+int pm_command_db(int argc, char **argv);

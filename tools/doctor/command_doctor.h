@@ -1,0 +1,4 @@
+/* `piecemeal doctor`. */
+#pragma once
+
+int pm_command_doctor(int argc, char **argv);

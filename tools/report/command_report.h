@@ -1,0 +1,4 @@
+/* `piecemeal report`. */
+#pragma once
+
+int pm_command_report(int argc, char **argv);

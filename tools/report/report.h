@@ -1,0 +1,105 @@
+/*
+ * What a report is made from: of each shader its blocks with their estimates and its GLSL with the
+ * block each line came from; and what the page says of all of them. The files beside it fill this
+ * in (report_shader.h) or write it down (report_page.h).
+ *
+ * Thread safety: one thread. Everything is owned by the arena that it was built with.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "profile/database.h"
+#include "shader_rewrite/shader_rewrite.h"
+
+#define PM_NO_BLOCK UINT32_MAX
+
+struct pm_report_block {
+    uint32_t *successors; /* block numbers, distinct */
+    uint32_t successor_count;
+    uint32_t instructions; /* without its label */
+    bool at_most_once;
+    bool sampled;
+    struct pm_ratio frequency; /* of the estimates; when sampled */
+    struct pm_ratio uniform;
+    uint32_t calls;
+};
+
+struct pm_report_line {
+    const char *text;
+    uint32_t block; /* PM_NO_BLOCK: declarations, braces */
+    size_t place;   /* word of the last instruction that went into it; 0: none */
+    uint32_t first_zero,
+        zero_count; /* of the shader's zeros: those that are written in this line */
+};
+
+/* A zero candidate that was sampled. */
+struct pm_report_zero {
+    uint32_t candidate; /* its number */
+    uint32_t line;      /* of the shader's lines */
+    const char *name;   /* the value: "normal.xyz", "_17", "low_x low_y" */
+    struct pm_ratio zero, writes;
+    uint32_t calls;
+};
+
+/* A value that specialize_zero tests, and what it estimates of that: cycles a subgroup. */
+struct pm_report_test {
+    const char *name; /* as above */
+    uint32_t line;    /* of the shader's lines; UINT32_MAX: none */
+    uint32_t round;   /* that took it, from 1 on */
+    double probability, region, specialized, check, saved;
+};
+
+/* What specialize_zero makes of the shader with these estimates. */
+struct pm_report_specialized {
+    uint32_t transforms;
+    struct pm_report_test *tests; /* in the order in which they were taken */
+    uint32_t test_count;
+    struct pm_report_line *lines; /* of its GLSL; NULL: not transformed, or no GLSL */
+    size_t line_count;
+    const char *why; /* NULL, or why there is none */
+};
+
+struct pm_report_shader {
+    const struct pm_shader_estimates *estimates;
+    const struct pm_shader_estimates *zero_estimates; /* NULL: no zero profile */
+    enum pm_stage stage;
+    const char *uses, *writes;      /* names of resources and outputs, "" or NULL: none known */
+    struct pm_report_block *blocks; /* numbered as the points are */
+    uint32_t block_count;
+    struct pm_report_line *lines;
+    size_t line_count;
+    const char *why_no_lines;     /* NULL where there are lines */
+    struct pm_report_zero *zeros; /* by line, the likeliest first */
+    uint32_t zero_count;
+    struct pm_report_specialized specialized;
+    const struct pm_database *timings; /* where those of the specialized shader are; NULL: nowhere */
+    double heat; /* instructions executed in sampled calls: what the page sorts by */
+};
+
+/* What a shader was made from: the local shader store's record of it. */
+struct pm_report_source {
+    const uint32_t *canonical;
+    size_t canonical_count;
+    const uint32_t *original;
+    size_t original_count;
+    const char *entry_point;
+    enum pm_stage stage;
+    const struct pm_spec_value *spec_values;
+    size_t spec_value_count;
+};
+
+struct pm_report_coverage {
+    int64_t time; /* seconds since the epoch */
+    uint64_t uploads, points_covered, points;
+};
+
+struct pm_report {
+    const char *game, *origin;
+    const struct pm_database *database;
+    const struct pm_report_coverage *coverage;
+    size_t coverage_count;
+    const struct pm_report_shader *shaders; /* the hottest first */
+    size_t shader_count;
+    size_t shown; /* how many of them get a section of their own */
+};

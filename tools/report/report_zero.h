@@ -1,0 +1,9 @@
+/* The shader's zeros: which values were zero, and what specialize_zero makes of that. */
+#pragma once
+
+#include "tools/report/report.h"
+
+/* shader->zeros and shader->specialized, once its lines are there. words: the module that the lines
+ * are of. */
+bool pm_report_zero_build(const struct pm_words *words, struct pm_arena *arena,
+                          struct pm_report_shader *shader, struct pm_error *error);

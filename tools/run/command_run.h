@@ -1,0 +1,4 @@
+/* `piecemeal run`. */
+#pragma once
+
+int pm_command_run(int argc, char **argv);

@@ -1,0 +1,4 @@
+/* `piecemeal shader`. */
+#pragma once
+
+int pm_command_shader(int argc, char **argv);

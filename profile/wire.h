@@ -30,16 +30,16 @@ const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t
 
 /* ---- reading ---- */
 
-/* Unpacks an encoding of at most `most` bytes and hands the message to take, which it lives no
- * longer than. Its memory is bounded by the encoding's size: a message of two-byte fields would
- * else grow a hundredfold. Errors begin with `what` ("profile"), and say that data which is none is
- * no `name` ("piecemeal profile"). */
-typedef bool (*pm_message_taker)(void *user, const ProtobufCMessage *message,
-                                 struct pm_error *error);
 struct pm_message_kind {
     const ProtobufCMessageDescriptor *descriptor;
-    const char *what, *name;
+    const char *what; /* "profile": what errors begin with */
+    const char *name; /* "piecemeal profile": what other bytes are not */
 };
+/* The message lives until it returns. */
+typedef bool (*pm_message_taker)(void *user, const ProtobufCMessage *message,
+                                 struct pm_error *error);
+/* Unpacks an encoding of at most `most` bytes and hands the message to take. Its memory is bounded
+ * by the encoding's size: a message of two-byte fields would else grow a hundredfold. */
 bool pm_message_read(const struct pm_message_kind *kind, const void *data, size_t size, size_t most,
                      pm_message_taker take, void *user, struct pm_error *error);
 

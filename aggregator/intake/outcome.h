@@ -1,4 +1,8 @@
-/* What became of an upload. */
+/*
+ * What became of an upload.
+ *
+ * Thread safety: plain values.
+ */
 #pragma once
 
 #include "base/error.h"

@@ -26,7 +26,7 @@ static bool init_sync(struct pm_service *service)
     pm_bodies_init(&service->bodies);
     pthread_mutex_init(&service->large_mutex, NULL);
     pm_summaries_init(&service->summaries);
-    pm_tokens_init(&service->tokens);
+    pm_tokens_init(&service->uploaders);
     pm_tokens_init(&service->readers);
     pm_metrics_init(&service->metrics);
     if (pthread_condattr_init(&monotonic) != 0)
@@ -107,7 +107,7 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     if (!pm_files_read(service, info, error) || (fd = pm_service_listen(info, error)) < 0)
         goto error;
     service->port = pm_service_port_of(fd);
-    service->closed = service->tokens.asked || !pm_service_is_loopback(fd);
+    service->closed = service->uploaders.asked || !pm_service_is_loopback(fd);
     service->committer_runs =
         pthread_create(&service->committer, NULL, pm_commit_run, service) == 0;
     service->curator_runs = pthread_create(&service->curator, NULL, pm_curate_run, service) == 0;
@@ -184,7 +184,7 @@ void pm_service_destroy(struct pm_service *service)
     pthread_mutex_destroy(&service->mutex);
     pthread_mutex_destroy(&service->large_mutex);
     pm_files_finish(service);
-    pm_tokens_finish(&service->tokens);
+    pm_tokens_finish(&service->uploaders);
     pm_tokens_finish(&service->readers);
     free(service);
 }

@@ -50,7 +50,7 @@ bool pm_files_read(struct pm_service *service, const struct pm_service_info *inf
                    struct pm_error *error)
 {
     return copy_paths(service, info, error) &&
-           read_tokens(&service->tokens, info->token_file, error) &&
+           read_tokens(&service->uploaders, info->token_file, error) &&
            read_tokens(&service->readers, info->dashboard_token_file, error) &&
            read_certificate(service, info, error);
 }
@@ -122,7 +122,7 @@ static bool reload_certificate(struct pm_service *service)
 
 bool pm_service_reload(struct pm_service *service)
 {
-    const bool uploaders = reload_tokens(service, &service->tokens, service->token_file);
+    const bool uploaders = reload_tokens(service, &service->uploaders, service->token_file);
     const bool readers = reload_tokens(service, &service->readers, service->dashboard_token_file);
     return reload_certificate(service) && uploaders && readers;
 }

@@ -272,7 +272,7 @@ static void begin_upload(struct pm_request *request, const char *authorization)
 {
     struct pm_service *service = request->service;
     uint8_t digest[PM_TOKEN_DIGEST_BYTES];
-    if (service->tokens.asked && pm_tokens_digest(authorization, digest)) {
+    if (service->uploaders.asked && pm_tokens_digest(authorization, digest)) {
         if (!within_rate(request, PM_RATE_TOKEN, digest, sizeof(digest)))
             return;
         memcpy(request->source.digest, digest, sizeof(request->source.digest));

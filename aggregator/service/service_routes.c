@@ -116,7 +116,7 @@ static bool is_this_machine(const char *host)
 unsigned pm_route_check_access(struct pm_service *service, const struct pm_route *route,
                                const char *authorization, const char *host)
 {
-    struct pm_tokens *uploaders = &service->tokens;
+    struct pm_tokens *uploaders = &service->uploaders;
     struct pm_tokens *readers = &service->readers;
     bool allowed = true;
     switch (route ? route->access : PM_ACCESS_PULL) {

@@ -1,7 +1,7 @@
 #include "shader_rewrite/analysis/analysis_motion.h"
 
 #include "shader_rewrite/analysis/analysis_costs.h"
-#include "shader_rewrite/analysis/analysis_quads.h"
+#include "shader_rewrite/analysis/analysis_lanes.h"
 
 /* Moves as well as arithmetic; of what the grammar calls arithmetic and conversion not all. */
 static bool is_plain(const struct pm_zero_permission *permission, const struct pm_ir_instr *instr)

@@ -2,7 +2,7 @@
 
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/analysis_packs.h"
-#include "shader_rewrite/analysis/analysis_quads.h"
+#include "shader_rewrite/analysis/analysis_lanes.h"
 #include <stdlib.h>
 
 enum { CANDIDATES_MOST = 65535 };

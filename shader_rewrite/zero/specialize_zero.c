@@ -5,7 +5,7 @@
 #include "shader_rewrite/points/points_blocks.h"
 #include "shader_rewrite/zero/choose/filter.h"
 #include "shader_rewrite/zero/choose/pairs.h"
-#include "shader_rewrite/zero/clone/loops.h"
+#include "shader_rewrite/zero/clone/continue_targets.h"
 #include "shader_rewrite/zero/clone/transform.h"
 #include "shader_rewrite/zero/specialize_zero_report.h"
 #include "shader_rewrite/zero/specialize_zero_weights.h"

@@ -1,7 +1,7 @@
 #include "shader_rewrite/zero/clone/clone.h"
 
 #include "shader_rewrite/ir/ir_builder.h"
-#include "shader_rewrite/zero/clone/opaque.h"
+#include "shader_rewrite/quirks/hidden_constants.h"
 
 struct cloning {
     struct pm_zero_work *w;

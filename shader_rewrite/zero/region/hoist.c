@@ -1,7 +1,7 @@
 #include "shader_rewrite/zero/region/hoist.h"
 
 #include "shader_rewrite/analysis/analysis_motion.h"
-#include "shader_rewrite/analysis/analysis_quads.h"
+#include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
 struct pm_zero_access pm_zero_region_access(const struct pm_zero_work *w,

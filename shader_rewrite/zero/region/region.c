@@ -1,6 +1,6 @@
 #include "shader_rewrite/zero/region/hoist.h"
 
-#include "shader_rewrite/analysis/analysis_quads.h"
+#include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "shader_rewrite/analysis/analysis_quads.h"
+#include "shader_rewrite/analysis/analysis_lanes.h"
 
 bool pm_quads_reads(const struct pm_ir_instr *instr)
 {

@@ -1,4 +1,4 @@
-#include "shader_rewrite/zero/clone/opaque.h"
+#include "shader_rewrite/quirks/hidden_constants.h"
 
 #include "shader_rewrite/ir/ir_builder.h"
 

@@ -1,7 +1,7 @@
 /*
- * SPIR-V in, SPIR-V out: what the layer and the tools use of this room, all of its inner rooms' public headers. For
- * users outside; nothing in here includes it. Fragment and compute shaders only. Nothing here knows the Vulkan
- * runtime.
+ * SPIR-V in, SPIR-V out: what the layer and the tools use of this room, all of its inner rooms'
+ * public headers. For users outside; nothing in here includes it. Fragment and compute shaders
+ * only. Nothing here knows the Vulkan runtime.
  */
 #pragma once
 

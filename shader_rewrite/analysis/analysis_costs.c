@@ -147,7 +147,7 @@ static enum pm_cost_class class_of_glsl(uint32_t glsl)
     }
 }
 
-enum pm_cost_class pm_cost_class(const struct pm_zero_permission *permission,
+enum pm_cost_class pm_cost_class(const struct pm_float_permission *permission,
                                  const struct pm_ir_instr *instr)
 {
     uint16_t opcode = instr->opcode;
@@ -212,7 +212,7 @@ enum pm_cost_class pm_cost_class(const struct pm_zero_permission *permission,
     case SpvOpSMod:
         return PM_COST_DIVIDE;
     case SpvOpExtInst:
-        return class_of_glsl(pm_zero_glsl(permission, instr));
+        return class_of_glsl(pm_glsl_of(permission, instr));
     default:
         return PM_COST_ALU;
     }
@@ -284,12 +284,12 @@ static double composed(const struct pm_costs *costs, uint32_t glsl, const struct
     }
 }
 
-double pm_costs_instr(const struct pm_costs *costs, const struct pm_zero_permission *permission,
+double pm_costs_instr(const struct pm_costs *costs, const struct pm_float_permission *permission,
                       const struct pm_ir_instr *instr)
 {
     enum pm_cost_class class = pm_cost_class(permission, instr);
     double cycles =
-        instr->opcode == SpvOpExtInst ? composed(costs, pm_zero_glsl(permission, instr), instr) : 0;
+        instr->opcode == SpvOpExtInst ? composed(costs, pm_glsl_of(permission, instr), instr) : 0;
     return cycles > 0 ? cycles : costs->cycles[class] * times(class, instr);
 }
 

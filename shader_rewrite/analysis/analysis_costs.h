@@ -43,11 +43,11 @@ struct pm_costs {
 /* The costs of a vendor's devices. Never NULL. */
 const struct pm_costs *pm_costs_of(uint32_t vendor);
 
-enum pm_cost_class pm_cost_class(const struct pm_zero_permission *permission,
+enum pm_cost_class pm_cost_class(const struct pm_float_permission *permission,
                                  const struct pm_ir_instr *instr);
 
 /* Cycles of one execution. */
-double pm_costs_instr(const struct pm_costs *costs, const struct pm_zero_permission *permission,
+double pm_costs_instr(const struct pm_costs *costs, const struct pm_float_permission *permission,
                       const struct pm_ir_instr *instr);
 
 /* Whether it is one of equation 6's memory operations. */

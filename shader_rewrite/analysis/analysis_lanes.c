@@ -1,13 +1,13 @@
 #include "shader_rewrite/analysis/analysis_lanes.h"
 
-bool pm_quads_reads(const struct pm_ir_instr *instr)
+bool pm_reads_other_lanes(const struct pm_ir_instr *instr)
 {
     return instr->opcode == SpvOpFunctionCall ||
            pm_ir_opcode_is(instr->opcode,
                            PM_IR_OP_DERIVATIVE | PM_IR_OP_IMPLICIT_LOD | PM_IR_OP_SUBGROUP);
 }
 
-bool *pm_quads_after_blocks(const struct pm_ir_function *function, struct pm_arena *arena)
+bool *pm_other_lanes_read_behind(const struct pm_ir_function *function, struct pm_arena *arena)
 {
     const struct pm_cfg *cfg = pm_cfg(function);
     const struct pm_graph *flow = &cfg->flow;
@@ -18,7 +18,7 @@ bool *pm_quads_after_blocks(const struct pm_ir_function *function, struct pm_are
     uint32_t count = 0;
     for (uint32_t b = 0; b < cfg->count; b++)
         for (const struct pm_ir_instr *i = cfg->blocks[b]->body.first; i; i = i->next)
-            if (pm_quads_reads(i)) {
+            if (pm_reads_other_lanes(i)) {
                 pending[count++] = b;
                 break;
             }

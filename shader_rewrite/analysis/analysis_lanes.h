@@ -8,7 +8,7 @@
 
 /* By block: whether such an instruction can be reached from its end. With PM_ANALYSIS_CFG required;
  * in the arena; NULL: out of memory. */
-bool *pm_quads_after_blocks(const struct pm_ir_function *function, struct pm_arena *arena);
+bool *pm_other_lanes_read_behind(const struct pm_ir_function *function, struct pm_arena *arena);
 
 /* Whether an instruction looks at other lanes, or calls what may. */
-bool pm_quads_reads(const struct pm_ir_instr *instr);
+bool pm_reads_other_lanes(const struct pm_ir_instr *instr);

@@ -4,9 +4,9 @@
 
 enum { OWN = 1, PRIVATE = 2, OUTPUT = 4, SHARED = 8, DEVICE = 16, LANE = 32, EVERYTHING = 63 };
 
-struct pm_zero_memory pm_zero_memory_of(const struct pm_ir_module *module)
+struct pm_memory pm_memory_of(const struct pm_ir_module *module)
 {
-    struct pm_zero_memory memory = {false};
+    struct pm_memory memory = {false};
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first; i;
          i = i->next)
         memory.writable_uniforms |= i->opcode == SpvOpDecorate && i->operand_count > 1 &&
@@ -15,7 +15,7 @@ struct pm_zero_memory pm_zero_memory_of(const struct pm_ir_module *module)
 }
 
 /* The kind of memory that operand `index` points to; 0: nothing that is ever written. */
-static uint32_t kind_of(const struct pm_zero_memory *memory, const struct pm_ir_instr *instr,
+static uint32_t kind_of(const struct pm_memory *memory, const struct pm_ir_instr *instr,
                         uint32_t index)
 {
     const struct pm_ir_instr *pointer = pm_ir_operand_instr(instr, index);
@@ -73,10 +73,10 @@ static bool is_pure(const struct pm_ir_instr *instr)
     }
 }
 
-struct pm_zero_access pm_zero_access_of(const struct pm_zero_memory *memory,
-                                        const struct pm_ir_instr *instr)
+struct pm_memory_access pm_memory_access_of(const struct pm_memory *memory,
+                                            const struct pm_ir_instr *instr)
 {
-    struct pm_zero_access access = {0};
+    struct pm_memory_access access = {0};
     switch (instr->opcode) {
     case SpvOpLoad:
         access.reads = kind_of(memory, instr, 0);
@@ -109,6 +109,6 @@ struct pm_zero_access pm_zero_access_of(const struct pm_zero_memory *memory,
     if (pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_IMAGE_READ))
         access.reads = DEVICE;
     else if (!is_pure(instr))
-        return (struct pm_zero_access){EVERYTHING, EVERYTHING, true};
+        return (struct pm_memory_access){EVERYTHING, EVERYTHING, true};
     return access;
 }

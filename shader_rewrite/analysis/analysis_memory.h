@@ -8,23 +8,23 @@
 
 #include "shader_rewrite/ir/ir_module.h"
 
-struct pm_zero_access {
+struct pm_memory_access {
     uint32_t reads, writes; /* kinds of memory, a mask */
     bool stops;             /* barriers, calls, operations between lanes, whatever is not known */
 };
 
 /* What a module's Uniform storage class holds: with BufferBlock structures it can be written.
  * Canonicalization asks too (canonical_loads.c): another answer is another recipe. */
-struct pm_zero_memory {
+struct pm_memory {
     bool writable_uniforms;
 };
-struct pm_zero_memory pm_zero_memory_of(const struct pm_ir_module *module);
+struct pm_memory pm_memory_of(const struct pm_ir_module *module);
 
-struct pm_zero_access pm_zero_access_of(const struct pm_zero_memory *memory,
-                                        const struct pm_ir_instr *instr);
+struct pm_memory_access pm_memory_access_of(const struct pm_memory *memory,
+                                            const struct pm_ir_instr *instr);
 
 /* Whether two instructions must keep their order. */
-static inline bool pm_zero_conflict(struct pm_zero_access a, struct pm_zero_access b)
+static inline bool pm_memory_conflict(struct pm_memory_access a, struct pm_memory_access b)
 {
     return (a.writes & (b.reads | b.writes)) || (a.reads & b.writes) || (a.stops && b.stops);
 }

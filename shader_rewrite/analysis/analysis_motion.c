@@ -4,7 +4,7 @@
 #include "shader_rewrite/analysis/analysis_lanes.h"
 
 /* Moves as well as arithmetic; of what the grammar calls arithmetic and conversion not all. */
-static bool is_plain(const struct pm_zero_permission *permission, const struct pm_ir_instr *instr)
+static bool is_plain(const struct pm_float_permission *permission, const struct pm_ir_instr *instr)
 {
     switch (instr->opcode) {
     case SpvOpCompositeExtract:
@@ -40,11 +40,11 @@ static bool is_plain(const struct pm_zero_permission *permission, const struct p
            class == PM_COST_TRANSCENDENTAL;
 }
 
-bool pm_motion_may_be_earlier(const struct pm_zero_memory *memory,
-                              const struct pm_zero_permission *permission,
+bool pm_motion_may_be_earlier(const struct pm_memory *memory,
+                              const struct pm_float_permission *permission,
                               const struct pm_ir_instr *instr)
 {
-    struct pm_zero_access access = pm_zero_access_of(memory, instr);
+    struct pm_memory_access access = pm_memory_access_of(memory, instr);
     return instr->result && !access.reads && !access.writes && !access.stops &&
-           !pm_quads_reads(instr) && is_plain(permission, instr);
+           !pm_reads_other_lanes(instr) && is_plain(permission, instr);
 }

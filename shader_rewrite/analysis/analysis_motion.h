@@ -10,6 +10,6 @@
 
 /* Whether an instruction may be computed earlier, and then by lanes that would not come to it:
  * plain arithmetic, that reads no memory and no other lane and cannot trap. */
-bool pm_motion_may_be_earlier(const struct pm_zero_memory *memory,
-                              const struct pm_zero_permission *permission,
+bool pm_motion_may_be_earlier(const struct pm_memory *memory,
+                              const struct pm_float_permission *permission,
                               const struct pm_ir_instr *instr);

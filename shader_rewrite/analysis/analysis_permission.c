@@ -16,7 +16,7 @@ enum {
     FAST_PERMITS = FAST_NOT_NAN | FAST_NOT_INF | FAST_NO_SIGNED_ZERO,
 };
 
-const struct pm_ir_instr *pm_zero_scalar_type(const struct pm_ir_instr *type)
+const struct pm_ir_instr *pm_scalar_type(const struct pm_ir_instr *type)
 {
     while (type && (type->opcode == SpvOpTypeVector || type->opcode == SpvOpTypeMatrix))
         type = pm_ir_operand_instr(type, 0);
@@ -29,7 +29,7 @@ const struct pm_ir_instr *pm_zero_scalar_type(const struct pm_ir_instr *type)
 /* Index into width_permits of a float type; -1: it is none. */
 static int width_of(const struct pm_ir_instr *type)
 {
-    const struct pm_ir_instr *scalar = pm_zero_scalar_type(type);
+    const struct pm_ir_instr *scalar = pm_scalar_type(type);
     if (!scalar || scalar->opcode != SpvOpTypeFloat)
         return -1;
     switch (pm_ir_operand_word(&scalar->operands[0])) {
@@ -44,7 +44,7 @@ static int width_of(const struct pm_ir_instr *type)
     }
 }
 
-bool pm_zero_is_move(const struct pm_ir_instr *instr)
+bool pm_is_move(const struct pm_ir_instr *instr)
 {
     switch (instr->opcode) {
     case SpvOpPhi:
@@ -64,7 +64,7 @@ bool pm_zero_is_move(const struct pm_ir_instr *instr)
     }
 }
 
-uint32_t pm_zero_glsl(const struct pm_zero_permission *p, const struct pm_ir_instr *instr)
+uint32_t pm_glsl_of(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
 {
     if (instr->opcode != SpvOpExtInst || !p->glsl ||
         pm_ir_operand_id(&instr->operands[0]) != p->glsl)
@@ -72,7 +72,7 @@ uint32_t pm_zero_glsl(const struct pm_zero_permission *p, const struct pm_ir_ins
     return pm_ir_operand_word(&instr->operands[1]);
 }
 
-static bool is_arithmetic(const struct pm_zero_permission *p, const struct pm_ir_instr *instr)
+static bool is_arithmetic(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
 {
     switch (instr->opcode) {
     case SpvOpFNegate:
@@ -93,7 +93,7 @@ static bool is_arithmetic(const struct pm_zero_permission *p, const struct pm_ir
     case SpvOpDot:
         return true;
     case SpvOpExtInst: {
-        uint32_t glsl = pm_zero_glsl(p, instr);
+        uint32_t glsl = pm_glsl_of(p, instr);
         bool packs = glsl >= GLSLstd450PackSnorm4x8 && glsl <= GLSLstd450UnpackDouble2x32;
         return glsl && !packs && width_of(pm_ir_type_of(instr)) >= 0;
     }
@@ -142,12 +142,12 @@ static bool is_blind(const struct pm_ir_instr *user)
     }
 }
 
-static bool has_fact(const struct pm_zero_permission *p, const struct pm_ir_def *def, uint8_t fact)
+static bool has_fact(const struct pm_float_permission *p, const struct pm_ir_def *def, uint8_t fact)
 {
     return def->id < p->id_count && (p->facts[def->id] & fact);
 }
 
-bool pm_zero_permits(const struct pm_zero_permission *p, const struct pm_ir_instr *instr)
+bool pm_float_permits(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
 {
     int width = instr->result ? width_of(pm_ir_type_of(instr)) : -1;
     if (width < 0 || p->mode == PM_FLOAT_ZERO_NEVER || has_fact(p, instr->result, NO_CONTRACTION))
@@ -159,14 +159,14 @@ bool pm_zero_permits(const struct pm_zero_permission *p, const struct pm_ir_inst
     return p->width_permits[width];
 }
 
-bool pm_zero_may_be_plus(const struct pm_zero_permission *p, const struct pm_ir_def *def)
+bool pm_float_may_be_plus(const struct pm_float_permission *p, const struct pm_ir_def *def)
 {
     int width = def->instr ? width_of(pm_ir_type_of(def->instr)) : -1;
     if (width < 0 || def->id >= p->id_count || has_fact(p, def, EXPOSED) ||
         p->mode == PM_FLOAT_ZERO_NEVER)
         return false;
     if (is_arithmetic(p, def->instr))
-        return pm_zero_permits(p, def->instr);
+        return pm_float_permits(p, def->instr);
     return p->mode == PM_FLOAT_ZERO_ALLOW || p->width_permits[width];
 }
 
@@ -179,7 +179,7 @@ static uint32_t mask_of(const struct pm_ir_instr *constant)
     return plain ? pm_ir_operand_word(&constant->operands[0]) : 0;
 }
 
-static void read_modes(struct pm_zero_permission *p)
+static void read_modes(struct pm_float_permission *p)
 {
     bool controls2 = false;
     for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_CAPABILITY].first; i;
@@ -205,7 +205,7 @@ static void read_modes(struct pm_zero_permission *p)
     }
 }
 
-static void read_decorations(struct pm_zero_permission *p)
+static void read_decorations(struct pm_float_permission *p)
 {
     for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_ANNOTATION].first; i;
          i = i->next) {
@@ -231,7 +231,7 @@ static void read_decorations(struct pm_zero_permission *p)
 /* ---- exposed values ---- */
 
 struct exposing {
-    struct pm_zero_permission *p;
+    struct pm_float_permission *p;
     struct pm_ir_def **work; /* each id once at most */
     uint32_t count;
 };
@@ -288,7 +288,7 @@ static void expose_sources(struct exposing *e, const struct pm_ir_def *def)
         expose(e, variable_of(pm_ir_operand_instr(instr, 0)));
     else if (instr->opcode == SpvOpVariable)
         expose_stores(e, def);
-    else if (pm_zero_is_move(instr) || is_arithmetic(e->p, instr))
+    else if (pm_is_move(instr) || is_arithmetic(e->p, instr))
         expose_operands(e, instr);
 }
 
@@ -297,18 +297,18 @@ static void find_exposed(struct exposing *e, const struct pm_ir_function *functi
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             bool arithmetic = is_arithmetic(e->p, i);
-            if (arithmetic ? !pm_zero_permits(e->p, i) : !is_blind(i) && !pm_zero_is_move(i))
+            if (arithmetic ? !pm_float_permits(e->p, i) : !is_blind(i) && !pm_is_move(i))
                 expose_operands(e, i);
         }
     while (e->count)
         expose_sources(e, e->work[--e->count]);
 }
 
-bool pm_zero_permission_compute(struct pm_zero_permission *p, const struct pm_ir_module *module,
-                                const struct pm_ir_function *function, enum pm_float_zero mode,
-                                struct pm_arena *arena)
+bool pm_float_permission_compute(struct pm_float_permission *p, const struct pm_ir_module *module,
+                                 const struct pm_ir_function *function, enum pm_float_zero mode,
+                                 struct pm_arena *arena)
 {
-    *p = (struct pm_zero_permission){.module = module, .mode = mode, .id_count = module->bound};
+    *p = (struct pm_float_permission){.module = module, .mode = mode, .id_count = module->bound};
     struct exposing e = {.p = p};
     p->facts = pm_arena_zalloc(arena, p->id_count, sizeof(*p->facts));
     e.work = pm_arena_zalloc(arena, p->id_count, sizeof(struct pm_ir_def *));
@@ -331,7 +331,7 @@ bool pm_zero_permission_compute(struct pm_zero_permission *p, const struct pm_ir
 enum { FINITE_DEPTH = 6, FINITE_STEPS = 64 };
 
 struct proof {
-    const struct pm_zero_permission *p;
+    const struct pm_float_permission *p;
     int steps; /* left */
 };
 
@@ -353,7 +353,7 @@ static bool operands_finite(struct proof *proof, const struct pm_ir_instr *instr
 
 static bool glsl_is_finite(struct proof *proof, const struct pm_ir_instr *instr, int depth)
 {
-    switch (pm_zero_glsl(proof->p, instr)) {
+    switch (pm_glsl_of(proof->p, instr)) {
     case GLSLstd450NClamp: /* of NaN it is the lower bound */
         return operands_finite(proof, instr, 3, 1, depth);
     case GLSLstd450Step:
@@ -416,7 +416,7 @@ static bool is_finite(struct proof *proof, const struct pm_ir_def *def, int dept
     }
 }
 
-bool pm_zero_is_finite(const struct pm_zero_permission *p, const struct pm_ir_def *def)
+bool pm_float_is_finite(const struct pm_float_permission *p, const struct pm_ir_def *def)
 {
     struct proof proof = {p, FINITE_STEPS};
     return is_finite(&proof, def, FINITE_DEPTH);

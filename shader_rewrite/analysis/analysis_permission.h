@@ -15,7 +15,7 @@
 #include "base/config.h" /* enum pm_float_zero */
 #include "shader_rewrite/ir/ir_module.h"
 
-struct pm_zero_permission {
+struct pm_float_permission {
     const struct pm_ir_module *module;
     enum pm_float_zero mode;
     bool width_permits[3]; /* 16, 32 and 64 bits */
@@ -25,26 +25,28 @@ struct pm_zero_permission {
 };
 
 /* false: out of memory. The facts live in the arena. */
-bool pm_zero_permission_compute(struct pm_zero_permission *permission,
-                                const struct pm_ir_module *module,
-                                const struct pm_ir_function *function, enum pm_float_zero mode,
-                                struct pm_arena *arena);
+bool pm_float_permission_compute(struct pm_float_permission *permission,
+                                 const struct pm_ir_module *module,
+                                 const struct pm_ir_function *function, enum pm_float_zero mode,
+                                 struct pm_arena *arena);
 
 /* Whether this float arithmetic instruction may take 0 * x for 0 and ignore the sign of zeroes. */
-bool pm_zero_permits(const struct pm_zero_permission *permission, const struct pm_ir_instr *instr);
+bool pm_float_permits(const struct pm_float_permission *permission,
+                      const struct pm_ir_instr *instr);
 
 /* Whether this value, where it is a float zero of either sign, may be written +0. */
-bool pm_zero_may_be_plus(const struct pm_zero_permission *permission, const struct pm_ir_def *def);
+bool pm_float_may_be_plus(const struct pm_float_permission *permission,
+                          const struct pm_ir_def *def);
 
 /* Whether every component is neither NaN nor infinite, whatever the inputs. */
-bool pm_zero_is_finite(const struct pm_zero_permission *permission, const struct pm_ir_def *def);
+bool pm_float_is_finite(const struct pm_float_permission *permission, const struct pm_ir_def *def);
 
 /* Whether the instruction only moves components of its operands: copies, composites, OpPhi,
  * OpSelect. */
-bool pm_zero_is_move(const struct pm_ir_instr *instr);
+bool pm_is_move(const struct pm_ir_instr *instr);
 
 /* The instruction of GLSL.std.450 that this OpExtInst is (enum GLSLstd450); 0: none. */
-uint32_t pm_zero_glsl(const struct pm_zero_permission *permission, const struct pm_ir_instr *instr);
+uint32_t pm_glsl_of(const struct pm_float_permission *permission, const struct pm_ir_instr *instr);
 
 /* The scalar type below a scalar, vector or matrix type. NULL: none of these. */
-const struct pm_ir_instr *pm_zero_scalar_type(const struct pm_ir_instr *type);
+const struct pm_ir_instr *pm_scalar_type(const struct pm_ir_instr *type);

@@ -104,7 +104,7 @@ static void visit(struct marking *m, const struct pm_ir_function *function, bool
 static bool mark_module(struct pm_ir_module *module, struct pm_error *error)
 {
     struct marking m = {.module = module,
-                        .writable_uniforms = pm_zero_memory_of(module).writable_uniforms,
+                        .writable_uniforms = pm_memory_of(module).writable_uniforms,
                         .left_behind = pm_arena_zalloc(module->arena, module->bound, sizeof(bool))};
     if (!m.left_behind)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", module->bound);

@@ -1,9 +1,9 @@
 #include "shader_rewrite/instrument/candidate_check.h"
 
-void pm_zero_check_init(struct pm_zero_check *check, struct pm_ir_module *module,
-                        enum pm_stage stage)
+void pm_candidate_check_init(struct pm_candidate_check *check, struct pm_ir_module *module,
+                             enum pm_stage stage)
 {
-    *check = (struct pm_zero_check){
+    *check = (struct pm_candidate_check){
         .module = module,
         .boolean = pm_ir_type_bool(module),
         .subgroup_scope = pm_ir_constant_uint(module, SpvScopeSubgroup),
@@ -32,7 +32,7 @@ static struct pm_ir_def *prefix(struct pm_ir_builder *b, struct pm_ir_def *value
 }
 
 /* Whether each element of a scalar or vector is zero, in this lane. -0 equals 0, NaN does not. */
-static struct pm_ir_def *is_zero(const struct pm_zero_check *c, struct pm_ir_builder *b,
+static struct pm_ir_def *is_zero(const struct pm_candidate_check *c, struct pm_ir_builder *b,
                                  struct pm_ir_def *value)
 {
     struct pm_ir_module *module = c->module;
@@ -54,7 +54,7 @@ static struct pm_ir_def *is_zero(const struct pm_zero_check *c, struct pm_ir_bui
     return pm_ir_build(b, SpvOpAll, c->boolean, PM_IR_ARGS(pm_ir_id(each)));
 }
 
-static struct pm_ir_def *both(const struct pm_zero_check *c, struct pm_ir_builder *b,
+static struct pm_ir_def *both(const struct pm_candidate_check *c, struct pm_ir_builder *b,
                               struct pm_ir_def *x, struct pm_ir_def *y)
 {
     return pm_ir_build(b, SpvOpLogicalAnd, c->boolean, PM_IR_ARGS(pm_ir_id(x), pm_ir_id(y)));
@@ -63,7 +63,7 @@ static struct pm_ir_def *both(const struct pm_zero_check *c, struct pm_ir_builde
 enum { ACROSS, DOWN }; /* directions of OpGroupNonUniformQuadSwap */
 
 /* And the same of the quad's lane in that direction. */
-static struct pm_ir_def *with_neighbour(const struct pm_zero_check *c, struct pm_ir_builder *b,
+static struct pm_ir_def *with_neighbour(const struct pm_candidate_check *c, struct pm_ir_builder *b,
                                         struct pm_ir_def *zero, uint32_t direction)
 {
     struct pm_ir_def *other =
@@ -73,7 +73,7 @@ static struct pm_ir_def *with_neighbour(const struct pm_zero_check *c, struct pm
     return both(c, b, zero, other);
 }
 
-static struct pm_ir_def *vote(const struct pm_zero_check *c, struct pm_ir_builder *b,
+static struct pm_ir_def *vote(const struct pm_candidate_check *c, struct pm_ir_builder *b,
                               struct pm_ir_def *zero)
 {
     return pm_ir_build(b, SpvOpGroupNonUniformAll, c->boolean,
@@ -82,7 +82,7 @@ static struct pm_ir_def *vote(const struct pm_zero_check *c, struct pm_ir_builde
 
 /* Helpers vote on some drivers; they may not veto. But where it is not zero for a helper, what it
  * computed as if it were might be anything: a loop without an end, an index out of bounds. */
-static struct pm_ir_def *with_helpers(const struct pm_zero_check *c, struct pm_ir_builder *b,
+static struct pm_ir_def *with_helpers(const struct pm_candidate_check *c, struct pm_ir_builder *b,
                                       struct pm_ir_def *zero)
 {
     struct pm_ir_def *helper = pm_helper_lanes_build(&c->helpers, b);
@@ -91,9 +91,10 @@ static struct pm_ir_def *with_helpers(const struct pm_zero_check *c, struct pm_i
     return both(c, b, vote(c, b, passes), zero);
 }
 
-struct pm_ir_def *pm_zero_check_build(const struct pm_zero_check *c, struct pm_ir_builder *b,
-                                      const struct pm_zero_candidate *candidate,
-                                      struct pm_ir_def *const *values)
+struct pm_ir_def *pm_candidate_check_build(const struct pm_candidate_check *c,
+                                           struct pm_ir_builder *b,
+                                           const struct pm_zero_candidate *candidate,
+                                           struct pm_ir_def *const *values)
 {
     struct pm_ir_def *zero = NULL;
     for (uint32_t i = 0; i < candidate->value_count; i++) {

@@ -1,8 +1,8 @@
 /*
  * A canonical module made to count at some of its points (DESIGN, Counters; HAZARDS 1 to 5).
  *
- * A candidate's check is one thing here and in specialize_zero: what instrument_zero counts as a zero write is exactly
- * what the branch that specialize_zero adds would have taken.
+ * A candidate's check is one thing here and in specialize_zero: what instrument_zero counts as a
+ * zero write is exactly what the branch that specialize_zero adds would have taken.
  *
  * Ownership: output words are malloc'ed, and freed with pm_instrumented_finish.
  * Thread safety: no state; any thread.
@@ -18,34 +18,38 @@
 struct pm_instrument_info {
     const uint32_t *points; /* ascending, distinct, each below pm_points_blocks' count */
     uint32_t point_count;   /* may be 0: only the normalization counters */
-    uint32_t slot_count;    /* power of two, 1 to 256: copies of the counters that updates spread over */
-    bool int64_atomics;     /* the device has shaderInt64 and shaderBufferInt64Atomics; else 32-bit with carry */
+    uint32_t slot_count;    /* copies of the counters, which updates spread over: 1, 2, 4 … 256 */
+    bool int64_atomics;     /* shaderInt64 and shaderBufferInt64Atomics; else 32 bits with carry */
     bool memory_model_device_scope; /* vulkanMemoryModelDeviceScope is enabled */
-    bool subgroup_quad; /* quad operations in the stage; read by instrument_zero only */
-    /* The pipeline can never have alpha-to-coverage on (HAZARDS 4), and the driver takes lanes that fail an early test
-     * for helpers: SwiftShader does not, so that its counts would lose partly hidden quads. */
+    bool subgroup_quad;             /* quad operations in the stage; read by instrument_zero only */
+    /* The pipeline can never have alpha-to-coverage on (HAZARDS 4), and the driver takes lanes that
+     * fail an early test for helpers: SwiftShader does not, so that its counts would lose partly
+     * hidden quads. */
     bool may_force_early_tests;
     struct pm_target target;
 };
 
-/* Counter layout, in 64-bit units: slot s starts at s * slot_stride; in it [0] entry lanes, [1] entry subgroups,
- * then per instrumented point PM_COUNTS (3) counters in the order of profile.h's PM_BLOCK_*. Without 64-bit atomics
- * each counter is two 32-bit words, low first. The total of a counter is the sum over slots. */
+/* Counter layout, in 64-bit units: slot s starts at s * slot_stride; in it [0] entry lanes, [1]
+ * entry subgroups, then per instrumented point PM_COUNTS (3) counters in the order of profile.h's
+ * PM_BLOCK_*. Without 64-bit atomics each counter is two 32-bit words, low first. The total of a
+ * counter is the sum over slots. */
 struct pm_instrumented {
     struct pm_words words;
-    uint32_t spec_id_low, spec_id_high; /* SpecIds (32-bit unsigned) for the low and high half of the address */
+    uint32_t spec_id_low, spec_id_high; /* SpecIds (32-bit unsigned) of the address's halves */
     uint32_t slot_stride;               /* 64-bit units, a multiple of 8 */
-    uint64_t counter_bytes;             /* slot_count * slot_stride * 8; the address must be 64-byte aligned */
-    bool forced_early_tests;            /* EarlyFragmentTests was added */
-    bool counts_occluded;               /* fragments that later fail the depth test are counted too */
+    uint64_t counter_bytes;  /* slot_count * slot_stride * 8; the address must be 64-byte aligned */
+    bool forced_early_tests; /* EarlyFragmentTests was added */
+    bool counts_occluded;    /* fragments that later fail the depth test are counted too */
 };
 
-/* Instruments a canonical module. Needs bufferDeviceAddress, subgroup basic and ballot in the stage, and in fragment
- * shaders fragmentStoresAndAtomics. The output is SPIR-V 1.3 at least, so it is validated for Vulkan 1.1 where the
- * target is older. Uniform lanes: those of subgroups that entered the block with every lane that was active at shader
- * entry; a lane that has returned, or was killed or demoted since, has not entered. */
-bool pm_instrument_blocks(const uint32_t *words, size_t count, const struct pm_instrument_info *info,
-                          struct pm_instrumented *out, struct pm_error *error);
+/* Instruments a canonical module. Needs bufferDeviceAddress, subgroup basic and ballot in the
+ * stage, and in fragment shaders fragmentStoresAndAtomics. The output is SPIR-V 1.3 at least, so it
+ * is validated for Vulkan 1.1 where the target is older. Uniform lanes: those of subgroups that
+ * entered the block with every lane that was active at shader entry; a lane that has returned, or
+ * was killed or demoted since, has not entered. */
+bool pm_instrument_blocks(const uint32_t *words, size_t count,
+                          const struct pm_instrument_info *info, struct pm_instrumented *out,
+                          struct pm_error *error);
 void pm_instrumented_finish(struct pm_instrumented *instrumented);
 
 /* ---- instrument_zero (AZP 3.2) ---- */

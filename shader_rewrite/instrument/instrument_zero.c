@@ -7,7 +7,7 @@
 
 struct pass {
     struct pm_instrument instrument;
-    struct pm_zero_check check;
+    struct pm_candidate_check check;
     struct pm_zero_points points;
 };
 
@@ -36,7 +36,7 @@ static void count_writes(struct pass *p, uint32_t first, uint32_t end, struct pm
         uint32_t count = end - first < TOGETHER ? end - first : TOGETHER;
         struct pm_ir_block *rest = pm_block_open_at(b, at->block, at);
         for (uint32_t i = 0; i < count; i++)
-            zero[i] = pm_zero_check_build(&p->check, b, candidate_of(p, first + i), NULL);
+            zero[i] = pm_candidate_check_build(&p->check, b, candidate_of(p, first + i), NULL);
         struct pm_instrument_place place = pm_instrument_enter(&p->instrument, rest);
         struct pm_ir_def *one = pm_ir_constant_uint(c->module, 1);
         for (uint32_t i = 0; i < count; i++) {
@@ -82,7 +82,7 @@ bool pm_instrument_zero(const uint32_t *words, size_t count, const struct pm_ins
               pm_points_zero_of(instrument->function, instrument->stage, &p.points, error) &&
               pm_instrument_ready(instrument, p.points.count, out, error);
     if (ok) {
-        pm_zero_check_init(&p.check, instrument->module, instrument->stage);
+        pm_candidate_check_init(&p.check, instrument->module, instrument->stage);
         rewrite(&p);
     }
     pm_zero_points_finish(&p.points);

@@ -1,7 +1,7 @@
 /*
- * The points of a canonical module: what of a shader can be measured. Basic blocks (points_blocks), and values that
- * may be zero (points_zero; AZP: Stephenson and Rangan, CGO 2021, 3.1). Their numbers are the order here, which every
- * profile of the shader shares.
+ * The points of a canonical module: what of a shader can be measured. Basic blocks (points_blocks),
+ * and values that may be zero (points_zero; AZP: Stephenson and Rangan, CGO 2021, 3.1). Their
+ * numbers are the order here, which every profile of the shader shares.
  *
  * Ownership: outputs are malloc'ed, and freed by the function named beside them.
  * Thread safety: no state; any thread.
@@ -16,15 +16,15 @@
 /* ---- points_blocks ---- */
 
 struct pm_block_point {
-    uint32_t label;       /* id of the block's OpLabel in the canonical module */
-    bool at_most_once;    /* not inside a loop: runs once per invocation at most */
+    uint32_t label;    /* id of the block's OpLabel in the canonical module */
+    bool at_most_once; /* not inside a loop: runs once per invocation at most */
 };
 struct pm_block_points {
     struct pm_block_point *points; /* in the module's block order; point 0 is the entry block */
     uint32_t count;
 };
-/* The basic blocks of the entry point's function, in a stable order. Canonical words in. Blocks that cannot be
- * reached are not points. */
+/* The basic blocks of the entry point's function, in a stable order. Canonical words in. Blocks
+ * that cannot be reached are not points. */
 bool pm_points_blocks(const uint32_t *words, size_t count, struct pm_block_points *out,
                       struct pm_error *error);
 void pm_block_points_finish(struct pm_block_points *points);
@@ -36,14 +36,15 @@ enum { PM_ZERO_ELEMENTS = 4 }; /* at most, of a vector candidate */
 /* One versioning variable: a value, the leading components of one, or several scalars together. */
 struct pm_zero_candidate {
     uint32_t values[PM_ZERO_ELEMENTS]; /* result ids in the canonical module, in module order */
-    uint32_t value_count; /* 1; more: scalars that belong together (Larsen and Amarasinghe's packs) */
-    uint32_t components;  /* of the one value: 1 for a scalar, its width for a whole vector, less for
-                             a prefix (2: .xy, 3: .xyz); 1 when there are several values */
-    uint32_t block;       /* block point (points_blocks) in which the last of the values is written */
-    bool at_most_once;    /* as of that block */
+    uint32_t value_count; /* 1; more: scalars that belong together (packs; analysis_packs.h) */
+    uint32_t components; /* of the one value: 1 for a scalar, its width for a whole vector, less for
+                            a prefix (2: .xy, 3: .xyz); 1 when there are several values */
+    uint32_t block;    /* block point (points_blocks) in which the last of the values is written */
+    bool at_most_once; /* as of that block */
     bool is_float;
-    bool quad; /* HAZARDS 2: a derivative or implicit-LOD read may follow, so that the check is ANDed
-                  over the quad first; a device without quad operations neither counts nor uses it */
+    /* A derivative or implicit-LOD read may follow (HAZARDS 2), so that the check is ANDed over the
+     * quad first; a device without quad operations neither counts nor uses it. */
+    bool quad;
 };
 struct pm_zero_points {
     struct pm_zero_candidate *candidates;

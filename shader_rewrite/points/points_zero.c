@@ -1,8 +1,8 @@
 #include "shader_rewrite/points/points_zero.h"
 
 #include "shader_rewrite/analysis/analysis.h"
-#include "shader_rewrite/analysis/analysis_packs.h"
 #include "shader_rewrite/analysis/analysis_lanes.h"
+#include "shader_rewrite/analysis/analysis_packs.h"
 #include <stdlib.h>
 
 enum { CANDIDATES_MOST = 65535 };
@@ -82,7 +82,7 @@ static bool find_quads(struct finder *f, enum pm_stage stage)
     f->quad = pm_arena_zalloc(f->arena, f->values.bound, sizeof(bool));
     if (!f->quad || stage != PM_STAGE_FRAGMENT)
         return f->quad != NULL;
-    const bool *after = pm_quads_after_blocks(f->function, f->arena);
+    const bool *after = pm_other_lanes_read_behind(f->function, f->arena);
     if (!after)
         return false;
     for (uint32_t b = 0; b < cfg->count; b++) {
@@ -90,7 +90,7 @@ static bool find_quads(struct finder *f, enum pm_stage stage)
         for (const struct pm_ir_instr *i = cfg->blocks[b]->body.last; i; i = i->prev) {
             if (i->result)
                 f->quad[i->result->id] = reads;
-            reads = reads || pm_quads_reads(i);
+            reads = reads || pm_reads_other_lanes(i);
         }
     }
     return true;

@@ -26,13 +26,13 @@ static bool joins_level(const struct pm_copied_region *r, const struct pm_ir_ins
         return false;
     if (r->value(r->user, def).leaves) {
         const struct pm_ir_def *copy = stands_in_copy(r, def);
-        if (pm_zero_levels_has(r->levels, def) || (copy && pm_zero_levels_has(r->levels, copy)))
+        if (pm_detail_levels_has(r->levels, def) || (copy && pm_detail_levels_has(r->levels, copy)))
             return true;
     }
     for (uint32_t o = 0; instr->opcode == SpvOpPhi && o < instr->operand_count; o++) {
         struct pm_ir_def *operand = instr->operands[o].def;
         const struct pm_ir_def *copy = stands_in_copy(r, operand);
-        if (copy && copy != operand && pm_zero_levels_has(r->levels, copy))
+        if (copy && copy != operand && pm_detail_levels_has(r->levels, copy))
             return true;
     }
     return false;
@@ -78,7 +78,7 @@ static bool reads_past_phi(struct making *m, struct pm_ir_def *def, bool past)
         !is_in_loop(m->region, m->loop, instr->block))
         return false;
     past = past || !is_made_of(m, def, stands);
-    struct pm_zero_access access = pm_zero_access_of(m->region->memory, instr);
+    struct pm_memory_access access = pm_memory_access_of(m->region->memory, instr);
     if (access.reads || access.stops)
         return past;
     if (!m->steps)
@@ -109,7 +109,7 @@ static bool decides_behind(const struct making *m, struct pm_ir_def *def)
 {
     struct pm_copied_value value = m->region->value(m->region->user, def);
     return (value.needed || value.same) && is_in_loop(m->region, m->loop, def->instr->block) &&
-           pm_zero_leaving_has(m->region->leaving, pm_loops(m->region->function), def, m->loop);
+           pm_leaving_values_has(m->region->leaving, pm_loops(m->region->function), def, m->loop);
 }
 
 /* Whether what S reads from memory in a loop, or makes of that, would be used behind it, or decide
@@ -154,7 +154,7 @@ static bool folds_phi(const struct pm_copied_region *r)
 static bool chooses_behind(const struct pm_copied_region *r, struct pm_ir_def *def, uint32_t loop)
 {
     return def && r->value(r->user, def).leaves &&
-           pm_zero_leaving_has(r->leaving, pm_loops(r->function), def, loop);
+           pm_leaving_values_has(r->leaving, pm_loops(r->function), def, loop);
 }
 
 static const char *bug_of(const struct pm_copied_region *r, const struct pm_ir_instr *instr,

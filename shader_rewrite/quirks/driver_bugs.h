@@ -30,9 +30,9 @@ struct pm_copied_part {
 
 struct pm_copied_region {
     const struct pm_ir_function *function; /* its loops are required */
-    const struct pm_zero_memory *memory;
-    const struct pm_zero_leaving *leaving; /* of the function */
-    const struct pm_zero_levels *levels;
+    const struct pm_memory *memory;
+    const struct pm_leaving_values *leaving; /* of the function */
+    const struct pm_detail_levels *levels;
     uint32_t check_block; /* the block with the check */
     uint32_t part_count;
 

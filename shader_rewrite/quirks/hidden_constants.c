@@ -1,8 +1,8 @@
 #include "shader_rewrite/quirks/hidden_constants.h"
 
-#include "shader_rewrite/ir/ir_builder.h"
-
 #include <spirv/unified1/GLSL.std.450.h>
+
+enum { MOST_COMPONENTS = 4 };
 
 static bool is_constant(const struct pm_ir_instr *instr)
 {
@@ -25,7 +25,7 @@ static uint32_t width_of(const struct pm_ir_instr *type)
 }
 
 /* A float32 or a vector of such. */
-static bool can_be_opaque(const struct pm_ir_instr *constant)
+static bool can_be_hidden(const struct pm_ir_instr *constant)
 {
     const struct pm_ir_instr *type = is_constant(constant) ? pm_ir_type_of(constant) : NULL;
     if (type && type->opcode == SpvOpTypeVector)
@@ -36,46 +36,45 @@ static bool can_be_opaque(const struct pm_ir_instr *constant)
 /* 0, of the candidate's first element, which is a zero or, if the device flushes those, a denormal:
  * the exponent's bits; of floats of other widths the integer part. A denormal half is a normal
  * float. */
-static struct pm_ir_def *build_hidden_zero(const struct pm_zero_opaque *o)
+static struct pm_ir_def *build_zero(const struct pm_hidden_constants *h, struct pm_ir_block *first)
 {
-    struct pm_ir_block *block = o->region->parts[0].copy;
-    struct pm_ir_builder b = {o->module, block, block->body.first};
-    struct pm_ir_def *value = o->region->values[0];
+    struct pm_ir_builder b = {h->module, first, first->body.first};
+    struct pm_ir_def *value = h->candidate;
     const struct pm_ir_instr *type = pm_ir_type_of(value->instr);
     if (type->opcode == SpvOpTypeVector) {
         type = pm_ir_operand_instr(type, 0);
         value = pm_ir_build(&b, SpvOpCompositeExtract, type->result,
                             PM_IR_ARGS(pm_ir_id(value), pm_ir_word(0)));
     }
-    struct pm_ir_def *uint = pm_ir_type_int(o->module, 32, false);
+    struct pm_ir_def *uint = pm_ir_type_int(h->module, 32, false);
     if (type->result == uint)
         return value;
     if (type->opcode != SpvOpTypeFloat)
         return pm_ir_build(&b, width_of(type) == 32 ? SpvOpBitcast : SpvOpUConvert, uint,
                            PM_IR_ARGS(pm_ir_id(value)));
     if (width_of(type) != 32) {
-        value = pm_ir_build(&b, SpvOpFConvert, pm_ir_type_float(o->module, 32),
+        value = pm_ir_build(&b, SpvOpFConvert, pm_ir_type_float(h->module, 32),
                             PM_IR_ARGS(pm_ir_id(value)));
         return pm_ir_build(&b, SpvOpConvertFToS, uint, PM_IR_ARGS(pm_ir_id(value)));
     }
     struct pm_ir_def *bits = pm_ir_build(&b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(value)));
     return pm_ir_build(
         &b, SpvOpBitwiseAnd, uint,
-        PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(pm_ir_constant_uint(o->module, 0x7f800000))));
+        PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(pm_ir_constant_uint(h->module, 0x7f800000))));
 }
 
-static struct pm_ir_def *build_opaque(const struct pm_zero_opaque *o, struct pm_ir_instr *before,
-                                      struct pm_ir_def *constant)
+static struct pm_ir_def *build_hidden(const struct pm_hidden_constants *h,
+                                      struct pm_ir_instr *before, struct pm_ir_def *constant)
 {
-    struct pm_ir_builder b = {o->module, before->block, before};
-    struct pm_ir_def *type = constant->instr->type.def, *zero = o->hidden_zero;
-    struct pm_ir_def *uint = pm_ir_type_int(o->module, 32, false);
+    struct pm_ir_builder b = {h->module, before->block, before};
+    struct pm_ir_def *type = constant->instr->type.def, *zero = h->zero;
+    struct pm_ir_def *uint = pm_ir_type_int(h->module, 32, false);
     if (type->instr->opcode == SpvOpTypeVector) {
         uint32_t count = pm_ir_operand_word(&type->instr->operands[1]);
-        struct pm_ir_arg args[PM_ZERO_ELEMENTS];
-        for (uint32_t i = 0; i < count && i < PM_ZERO_ELEMENTS; i++)
+        struct pm_ir_arg args[MOST_COMPONENTS];
+        for (uint32_t i = 0; i < count && i < MOST_COMPONENTS; i++)
             args[i] = pm_ir_id(zero);
-        uint = pm_ir_type_vector(o->module, uint, count);
+        uint = pm_ir_type_vector(h->module, uint, count);
         zero = pm_ir_build(&b, SpvOpCompositeConstruct, uint, args, count);
     }
     struct pm_ir_def *bits = pm_ir_build(&b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(constant)));
@@ -95,21 +94,21 @@ static bool is_rounded_freely(const struct pm_ir_instr *instr)
            glsl == GLSLstd450SmoothStep || (glsl >= GLSLstd450Length && glsl <= GLSLstd450Refract);
 }
 
-void pm_zero_make_opaque(struct pm_zero_opaque *o, const struct pm_ir_instr *instr,
-                         struct pm_ir_instr *copy)
+void pm_hide_constants(struct pm_hidden_constants *h, struct pm_ir_block *first,
+                       const struct pm_ir_instr *instr, struct pm_ir_instr *copy)
 {
-    if (o->module->failed || copy->opcode == SpvOpPhi || !copy->result)
+    if (h->module->failed || copy->opcode == SpvOpPhi || !copy->result)
         return;
     bool rounded_freely = is_rounded_freely(copy);
     if (!rounded_freely && !has_constants_alone(copy))
         return;
     for (uint32_t i = 0; i < copy->operand_count; i++) {
         const struct pm_ir_instr *operand = pm_ir_operand_instr(copy, i);
-        if (!operand || operand == pm_ir_operand_instr(instr, i) || !can_be_opaque(operand))
+        if (!operand || operand == pm_ir_operand_instr(instr, i) || !can_be_hidden(operand))
             continue;
-        if (!o->hidden_zero)
-            o->hidden_zero = build_hidden_zero(o);
-        pm_ir_operand_set(&copy->operands[i], build_opaque(o, copy, operand->result));
+        if (!h->zero)
+            h->zero = build_zero(h, first);
+        pm_ir_operand_set(&copy->operands[i], build_hidden(h, copy, operand->result));
         if (!rounded_freely)
             return;
     }

@@ -12,15 +12,15 @@
  */
 #pragma once
 
-#include "shader_rewrite/zero/region/region.h"
+#include "shader_rewrite/ir/ir_builder.h"
 
-struct pm_zero_opaque {
+struct pm_hidden_constants {
     struct pm_ir_module *module;
-    const struct pm_zero_region *region;
-    struct pm_ir_def *hidden_zero; /* a uint, in S's first block; NULL until it is needed */
+    struct pm_ir_def *candidate; /* a value that is zero in S, in each of its components */
+    struct pm_ir_def *zero;      /* a uint, in S's first block; NULL until it is needed */
 };
 
-/* Changes an instruction of S that has its operands, `copy` of `instr`; the first block of S
- * exists. Floats of other widths than 32 bits are left as they are. */
-void pm_zero_make_opaque(struct pm_zero_opaque *opaque, const struct pm_ir_instr *instr,
-                         struct pm_ir_instr *copy);
+/* Changes an instruction of S that has its operands, `copy` of `instr`. first: the first block of
+ * S. Floats of other widths than 32 bits are left as they are. */
+void pm_hide_constants(struct pm_hidden_constants *hidden, struct pm_ir_block *first,
+                       const struct pm_ir_instr *instr, struct pm_ir_instr *copy);

@@ -3,7 +3,7 @@
 enum { MOST_DEPTH = 64 };
 
 struct finding {
-    struct pm_zero_leaving *leaving;
+    struct pm_leaving_values *leaving;
     const struct pm_cfg *cfg;
     const struct pm_dominators *dominators;
     const struct pm_loops *loops;
@@ -133,10 +133,10 @@ static void add_operands(struct finding *f, const struct pm_ir_instr *instr)
         add_operand(f, instr->operands[o].def, instr->block, bits);
 }
 
-bool pm_zero_leaving_compute(struct pm_zero_leaving *leaving, const struct pm_ir_module *module,
-                             const struct pm_ir_function *function, struct pm_arena *arena)
+bool pm_leaving_values_compute(struct pm_leaving_values *leaving, const struct pm_ir_module *module,
+                               const struct pm_ir_function *function, struct pm_arena *arena)
 {
-    *leaving = (struct pm_zero_leaving){0};
+    *leaving = (struct pm_leaving_values){0};
     struct finding f = {leaving, pm_cfg(function), pm_dominators(function), pm_loops(function)};
     if (!f.loops->count)
         return true;
@@ -158,8 +158,8 @@ bool pm_zero_leaving_compute(struct pm_zero_leaving *leaving, const struct pm_ir
     return true;
 }
 
-bool pm_zero_leaving_has(const struct pm_zero_leaving *leaving, const struct pm_loops *loops,
-                         const struct pm_ir_def *def, uint32_t loop)
+bool pm_leaving_values_has(const struct pm_leaving_values *leaving, const struct pm_loops *loops,
+                           const struct pm_ir_def *def, uint32_t loop)
 {
     return depth_of(loops, loop) > MOST_DEPTH ||
            (leaving->loops && leaving->loops[def->id] & bit_of(loops, loop));

@@ -13,15 +13,15 @@
 
 #include "shader_rewrite/analysis/analysis.h"
 
-struct pm_zero_leaving {
+struct pm_leaving_values {
     uint64_t *loops; /* by id: behind which of the loops around it; bit 0 is the outermost */
 };
 
 /* Dominators and loops are required. false: out of memory. */
-bool pm_zero_leaving_compute(struct pm_zero_leaving *leaving, const struct pm_ir_module *module,
-                             const struct pm_ir_function *function, struct pm_arena *arena);
+bool pm_leaving_values_compute(struct pm_leaving_values *leaving, const struct pm_ir_module *module,
+                               const struct pm_ir_function *function, struct pm_arena *arena);
 
 /* Whether a value that was there then, of this loop, decides one that comes behind it so; true of
  * loops more than 64 deep. */
-bool pm_zero_leaving_has(const struct pm_zero_leaving *leaving, const struct pm_loops *loops,
-                         const struct pm_ir_def *def, uint32_t loop);
+bool pm_leaving_values_has(const struct pm_leaving_values *leaving, const struct pm_loops *loops,
+                           const struct pm_ir_def *def, uint32_t loop);

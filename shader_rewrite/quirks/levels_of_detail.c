@@ -5,8 +5,8 @@
 enum { MADE_OF_ANYTHING, MADE_OF_CONSTANTS, MADE_OF_PUSH_CONSTANTS };
 
 struct making {
-    struct pm_zero_levels *levels;
-    const struct pm_zero_memory *memory;
+    struct pm_detail_levels *levels;
+    const struct pm_memory *memory;
 };
 
 static uint8_t made_of(const struct making *m, const struct pm_ir_def *def)
@@ -28,7 +28,7 @@ static uint8_t look_at(const struct making *m, const struct pm_ir_instr *instr)
     if (instr->opcode == SpvOpLoad)
         return is_push_constant(pm_ir_operand_instr(instr, 0)) ? MADE_OF_PUSH_CONSTANTS
                                                                : MADE_OF_ANYTHING;
-    struct pm_zero_access access = pm_zero_access_of(m->memory, instr);
+    struct pm_memory_access access = pm_memory_access_of(m->memory, instr);
     if (instr->opcode == SpvOpPhi || instr->opcode == SpvOpVariable || access.reads ||
         access.writes || access.stops)
         return MADE_OF_ANYTHING;
@@ -54,12 +54,12 @@ static bool asks(const struct making *m, const struct pm_ir_instr *instr)
     return false;
 }
 
-bool pm_zero_levels_compute(struct pm_zero_levels *levels, const struct pm_zero_memory *memory,
-                            const struct pm_ir_module *module,
-                            const struct pm_ir_function *function, struct pm_arena *arena)
+bool pm_detail_levels_compute(struct pm_detail_levels *levels, const struct pm_memory *memory,
+                              const struct pm_ir_module *module,
+                              const struct pm_ir_function *function, struct pm_arena *arena)
 {
-    *levels = (struct pm_zero_levels){.made = pm_arena_zalloc(arena, module->bound, 1),
-                                      .id_count = module->bound};
+    *levels = (struct pm_detail_levels){.made = pm_arena_zalloc(arena, module->bound, 1),
+                                        .id_count = module->bound};
     const struct making m = {levels, memory};
     if (!levels->made)
         return false;
@@ -73,7 +73,7 @@ bool pm_zero_levels_compute(struct pm_zero_levels *levels, const struct pm_zero_
     return true;
 }
 
-bool pm_zero_levels_has(const struct pm_zero_levels *levels, const struct pm_ir_def *def)
+bool pm_detail_levels_has(const struct pm_detail_levels *levels, const struct pm_ir_def *def)
 {
     return levels->asked && def->id < levels->id_count &&
            levels->made[def->id] == MADE_OF_PUSH_CONSTANTS;

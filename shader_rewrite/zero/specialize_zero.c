@@ -40,23 +40,24 @@ struct pass {
     struct pm_zero_weights weights;
     uint32_t transforms;
     double cycles, saved; /* what the shader costs as it was, and what the transforms save */
-    struct pm_zero_check check;
+    struct pm_candidate_check check;
     bool check_ready;
 };
 
 /* ---- a round ---- */
 
-static bool begin_round(struct pass *p, struct pm_zero_work *w, struct pm_arena *arena,
+static bool begin_round(struct pass *p, struct pm_zero_round *round, struct pm_arena *arena,
                         struct pm_error *error)
 {
-    if (!pm_zero_work_init(w, p->module, p->function, p->stage, p->info->float_zero, arena, error))
+    if (!pm_zero_round_init(round, p->module, p->function, p->stage, p->info->float_zero, arena,
+                            error))
         return false;
-    w->costs = p->costs;
-    w->subgroup_quad = p->info->subgroup_quad;
-    if (!pm_zero_weights_of_round(&p->weights, w, error))
+    round->costs = p->costs;
+    round->subgroup_quad = p->info->subgroup_quad;
+    if (!pm_zero_weights_of_round(&p->weights, round, error))
         return false;
     if (p->transforms == 0)
-        p->cycles = pm_zero_estimate_shader(w);
+        p->cycles = pm_zero_estimate_shader(round);
     return true;
 }
 
@@ -86,7 +87,7 @@ static void rank(const struct pass *p, uint32_t *list, uint32_t *count, uint32_t
     list[at] = candidate;
 }
 
-static void choose_pair(const struct pass *p, struct pm_zero_work *w, const uint32_t *list,
+static void choose_pair(const struct pass *p, struct pm_zero_round *round, const uint32_t *list,
                         uint32_t count, struct choice *choice)
 {
     struct pm_zero_single singles[MOST_PAIRED];
@@ -95,23 +96,23 @@ static void choose_pair(const struct pass *p, struct pm_zero_work *w, const uint
         singles[i] =
             (struct pm_zero_single){list[i], &p->points.candidates[list[i]], p->zero[list[i]]};
     double least = choice->first == PM_ZERO_NO_OTHER ? -INFINITY : saved(p, choice->first);
-    if (pm_zero_pair_find(w, singles, count, p->threshold, least, &p->bars, &p->info->beyond,
+    if (pm_zero_pair_find(round, singles, count, p->threshold, least, &p->bars, &p->info->beyond,
                           &pair))
         *choice = (struct choice){pair.joint, pair.probability, pair.opportunity, pair.first,
                                   pair.second};
 }
 
 /* Estimates every candidate that is left, and finds the best that may be taken; false: none. */
-static bool choose(struct pass *p, struct pm_zero_work *w, struct choice *choice)
+static bool choose(struct pass *p, struct pm_zero_round *round, struct choice *choice)
 {
     uint32_t best = PM_ZERO_NO_OTHER, list[MOST_PAIRED], count = 0;
-    for (uint32_t i = 0; i < p->points.count && !w->failed; i++) {
+    for (uint32_t i = 0; i < p->points.count && !round->failed; i++) {
         struct pm_zero_verdict *v = &p->verdicts[i];
         if (v->follows != PM_ZERO_FOLLOWS_NONE || v->round || isnan(p->zero[i]) ||
             p->zero[i] < p->threshold)
             continue;
-        v->opportunity = pm_zero_opportunity_find(w, &p->points.candidates[i], p->zero[i], &p->bars,
-                                                  &p->info->beyond);
+        v->opportunity = pm_zero_opportunity_find(round, &p->points.candidates[i], p->zero[i],
+                                                  &p->bars, &p->info->beyond);
         v->reason = v->opportunity.reason;
         if (v->opportunity.estimated)
             rank(p, list, &count, i);
@@ -128,7 +129,7 @@ static bool choose(struct pass *p, struct pm_zero_work *w, struct choice *choice
         choice->opportunity = p->verdicts[best].opportunity;
     }
     if (p->info->beyond.pairs)
-        choose_pair(p, w, list, count, choice);
+        choose_pair(p, round, list, count, choice);
     return choice->first != PM_ZERO_NO_OTHER;
 }
 
@@ -142,23 +143,24 @@ static void say_taken(struct pass *p, uint32_t candidate, uint32_t with,
     v->opportunity = *opportunity;
 }
 
-static bool transform(struct pass *p, struct pm_zero_work *w, const struct choice *choice,
+static bool transform(struct pass *p, struct pm_zero_round *round, const struct choice *choice,
                       struct pm_error *error)
 {
     struct pm_zero_region region;
     struct pm_zero_transformed made;
     uint32_t chosen = choice->first;
-    if (!pm_zero_opportunity_region(w, &choice->candidate, &choice->opportunity, &region))
-        return w->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory")
-                         : pm_fail(error, PM_ERROR_STATE, "candidate %u: %s", chosen,
-                                   region.reason ? region.reason : "no region");
+    if (!pm_zero_opportunity_region(round, &choice->candidate, &choice->opportunity, &region))
+        return round->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory")
+                             : pm_fail(error, PM_ERROR_STATE, "candidate %u: %s", chosen,
+                                       region.reason ? region.reason : "no region");
     if (!p->check_ready)
-        pm_zero_check_init(&p->check, p->module, p->stage);
+        pm_candidate_check_init(&p->check, p->module, p->stage);
     p->check_ready = true;
-    if (!pm_zero_transform(w, &region, &p->check, &made))
-        return w->broken ? pm_fail(error, PM_ERROR_STATE, "candidate %u: S lacks a value", chosen)
-                         : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    if (!pm_zero_weights_split(&p->weights, w, &region, &made, choice->probability, error))
+    if (!pm_zero_transform(round, &region, &p->check, &made))
+        return round->broken
+                   ? pm_fail(error, PM_ERROR_STATE, "candidate %u: S lacks a value", chosen)
+                   : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (!pm_zero_weights_split(&p->weights, round, &region, &made, choice->probability, error))
         return false;
     pm_analysis_preserve(p->function, 0);
     p->transforms++;
@@ -173,17 +175,17 @@ static bool transform(struct pass *p, struct pm_zero_work *w, const struct choic
 static bool run_round(struct pass *p, bool *more, struct pm_error *error)
 {
     struct pm_arena *arena = pm_arena_create(0);
-    struct pm_zero_work w;
+    struct pm_zero_round round;
     *more = false;
     bool ok = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    ok = ok && begin_round(p, &w, arena, error);
+    ok = ok && begin_round(p, &round, arena, error);
     if (ok) {
         struct choice choice;
-        bool chosen = choose(p, &w, &choice);
-        if (w.failed)
+        bool chosen = choose(p, &round, &choice);
+        if (round.failed)
             ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         else if (chosen)
-            ok = *more = transform(p, &w, &choice, error);
+            ok = *more = transform(p, &round, &choice, error);
     }
     pm_arena_destroy(arena);
     return ok;
@@ -205,7 +207,7 @@ static void weigh(struct pass *p)
 static bool filter(struct pass *p, struct pm_error *error)
 {
     struct pm_arena *arena = pm_arena_create(0);
-    struct pm_zero_permission permission;
+    struct pm_float_permission permission;
     uint32_t count = p->points.count;
     enum pm_zero_filtered *results = calloc(count + 1u, sizeof(*results));
     uint32_t *follows = calloc(count + 1u, sizeof(*follows));
@@ -217,8 +219,8 @@ static bool filter(struct pass *p, struct pm_error *error)
     };
     bool ok =
         arena && results && follows &&
-        pm_zero_permission_compute(&permission, p->module, p->function, p->info->float_zero,
-                                   arena) &&
+        pm_float_permission_compute(&permission, p->module, p->function, p->info->float_zero,
+                                    arena) &&
         pm_zero_filter(p->module, &permission, &p->points, p->zero, p->threshold, results, follows);
     for (uint32_t i = 0; ok && i < count; i++) {
         p->verdicts[i].reason = reasons[results[i]];
@@ -239,7 +241,7 @@ static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_err
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (!filter(p, error) ||
         !pm_zero_weights_init(&p->weights, p->function, p->info->profile, &p->points, error) ||
-        !pm_zero_part_continues(p->module, p->function, error))
+        !pm_zero_part_continue_targets(p->module, p->function, error))
         return false;
     bool more = true;
     while (more && p->transforms < p->most_transforms)

@@ -56,43 +56,43 @@ static void set(struct pm_zero_weights *w, const struct pm_ir_block *block, doub
         w->by_label[block->label->result->id] = weight;
 }
 
-bool pm_zero_weights_of_round(struct pm_zero_weights *w, struct pm_zero_work *work,
+bool pm_zero_weights_of_round(struct pm_zero_weights *w, struct pm_zero_round *round,
                               struct pm_error *error)
 {
-    uint32_t blocks = work->cfg->count;
-    double *known = pm_arena_zalloc(work->arena, blocks, sizeof(double));
-    double *weights = pm_arena_zalloc(work->arena, blocks, sizeof(double));
+    uint32_t blocks = round->cfg->count;
+    double *known = pm_arena_zalloc(round->arena, blocks, sizeof(double));
+    double *weights = pm_arena_zalloc(round->arena, blocks, sizeof(double));
     if (!known || !weights)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (uint32_t b = 0; b < blocks; b++) {
-        uint32_t id = work->cfg->blocks[b]->label->result->id;
+        uint32_t id = round->cfg->blocks[b]->label->result->id;
         known[b] = id < w->count ? w->by_label[id] : (double)NAN;
     }
-    if (!pm_block_weights(work->function, known, weights, error))
+    if (!pm_block_weights(round->function, known, weights, error))
         return false;
     for (uint32_t b = 0; b < blocks; b++)
-        set(w, work->cfg->blocks[b], weights[b]);
-    work->weights = weights;
+        set(w, round->cfg->blocks[b], weights[b]);
+    round->weights = weights;
     return true;
 }
 
-bool pm_zero_weights_split(struct pm_zero_weights *w, const struct pm_zero_work *work,
+bool pm_zero_weights_split(struct pm_zero_weights *w, const struct pm_zero_round *round,
                            const struct pm_zero_region *region,
                            const struct pm_zero_transformed *made, double probability,
                            struct pm_error *error)
 {
-    if (!reserve(w, work->module, error))
+    if (!reserve(w, round->module, error))
         return false;
     for (uint32_t i = 0; i < region->count; i++) {
         const struct pm_zero_part *part = &region->parts[i];
-        double weight = work->weights[part->block];
+        double weight = round->weights[part->block];
         set(w, part->copy, weight * probability);
         if (i > 0)
-            set(w, work->cfg->blocks[part->block], weight * (1 - probability));
+            set(w, round->cfg->blocks[part->block], weight * (1 - probability));
     }
-    double first = work->weights[region->parts[0].block];
+    double first = round->weights[region->parts[0].block];
     set(w, made->check, first);
     set(w, made->rest, first * (1 - probability));
-    set(w, made->merge, work->weights[region->parts[region->count - 1].block]);
+    set(w, made->merge, round->weights[region->parts[region->count - 1].block]);
     return true;
 }

@@ -22,13 +22,13 @@ bool pm_zero_weights_init(struct pm_zero_weights *weights, struct pm_ir_function
                           const struct pm_zero_points *points, struct pm_error *error);
 void pm_zero_weights_finish(struct pm_zero_weights *weights);
 
-/* Gives a round its work->weights: from now on those of all its blocks are known. */
-bool pm_zero_weights_of_round(struct pm_zero_weights *weights, struct pm_zero_work *work,
+/* Gives a round its round->weights: from now on those of all its blocks are known. */
+bool pm_zero_weights_of_round(struct pm_zero_weights *weights, struct pm_zero_round *round,
                               struct pm_error *error);
 
 /* Sets those of the blocks that a transform made of the region, whose S runs with this probability.
  */
-bool pm_zero_weights_split(struct pm_zero_weights *weights, const struct pm_zero_work *work,
+bool pm_zero_weights_split(struct pm_zero_weights *weights, const struct pm_zero_round *round,
                            const struct pm_zero_region *region,
                            const struct pm_zero_transformed *made, double probability,
                            struct pm_error *error);

@@ -1,7 +1,7 @@
 /*
- * Zero-value specialization: making the version of a shader that is faster when some of its values are zero (AZP:
- * Stephenson and Rangan, CGO 2021, section 3.3; DESIGN, Contracts; HAZARDS 1, 2 and 6 to 8). Which values may be zero
- * is points.h, counting how often they are instrument.h.
+ * Zero-value specialization: making the version of a shader that is faster when some of its values
+ * are zero (AZP: Stephenson and Rangan, CGO 2021, section 3.3; DESIGN, Contracts; HAZARDS 1, 2 and
+ * 6 to 8). Which values may be zero is points.h, counting how often they are instrument.h.
  *
  * Over the canonical module; fragment and compute only.
  * Ownership: outputs are malloc'ed, and freed by the function named beside them.
@@ -19,8 +19,9 @@ struct pm_zero_profile {
     const double *zero;   /* by candidate: P(zero), 0 to 1; NAN: not known */
     const double *writes; /* by candidate: subgroup writes over entry subgroups; NULL: not known */
     uint32_t candidate_count;
-    const double *blocks; /* by block point: subgroups over entry subgroups; NULL: from `writes`, and
-                             where that says nothing either, from the structure (analysis_weights.h) */
+    /* By block point: subgroups over entry subgroups; NULL: from `writes`, and where that says
+     * nothing either, from the structure (analysis_weights.h). */
+    const double *blocks;
     uint32_t block_count;
 };
 

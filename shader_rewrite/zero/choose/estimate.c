@@ -3,45 +3,45 @@
 #include <math.h>
 
 /* What the end of a part costs in R. */
-static double end_cost(const struct pm_zero_work *w, const struct pm_zero_part *part)
+static double end_cost(const struct pm_zero_round *round, const struct pm_zero_part *part)
 {
-    const struct pm_ir_instr *end = pm_ir_terminator(w->cfg->blocks[part->block]);
-    return part->whole ? pm_costs_instr(w->costs, &w->permission, end) : 0;
+    const struct pm_ir_instr *end = pm_ir_terminator(round->cfg->blocks[part->block]);
+    return part->whole ? pm_costs_instr(round->costs, &round->permission, end) : 0;
 }
 
-static void add_part(const struct pm_zero_work *w, const struct pm_zero_region *region,
+static void add_part(const struct pm_zero_round *round, const struct pm_zero_region *region,
                      const struct pm_zero_part *part, struct pm_zero_estimate *e)
 {
-    double r = end_cost(w, part), s = 0;
-    if (part->reached && pm_zero_next(w, region, part) == PM_NO_BLOCK)
+    double r = end_cost(round, part), s = 0;
+    if (part->reached && pm_zero_way_in_copy(round, region, part) == PM_NO_BLOCK)
         s = r;
     for (uint32_t i = 0; i < part->count; i++) {
         const struct pm_ir_instr *instr = part->instrs[i];
-        double cost = pm_costs_instr(w->costs, &w->permission, instr);
+        double cost = pm_costs_instr(round->costs, &round->permission, instr);
         r += cost;
-        if (!part->reached || pm_zero_is_affected(w, region, instr))
-            e->memory_killed += pm_cost_is_memory(pm_cost_class(&w->permission, instr));
+        if (!part->reached || pm_zero_is_not_in_copy(round, region, instr))
+            e->memory_killed += pm_cost_is_memory(pm_cost_class(&round->permission, instr));
         else
             s += cost;
     }
-    double weight = w->weights[part->block];
+    double weight = round->weights[part->block];
     e->t_r += weight * r;
     e->t_s += weight * s;
     e->blocks += part->reached && !part->joined;
 }
 
-struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_work *w,
+struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_round *round,
                                                 const struct pm_zero_region *region,
                                                 double probability)
 {
     struct pm_zero_estimate e = {.probability = probability};
     for (uint32_t i = 0; i < region->count; i++)
-        if (pm_cfg_reachable(w->cfg, region->parts[i].block))
-            add_part(w, region, &region->parts[i], &e);
-    double check = w->costs->cycles[PM_COST_CHECK];
+        if (pm_cfg_reachable(round->cfg, region->parts[i].block))
+            add_part(round, region, &region->parts[i], &e);
+    double check = round->costs->cycles[PM_COST_CHECK];
     if (region->quad)
-        check += w->costs->cycles[PM_COST_QUAD];
-    e.t_check = w->weights[region->parts[0].block] * check;
+        check += round->costs->cycles[PM_COST_QUAD];
+    e.t_check = round->weights[region->parts[0].block] * check;
     double t_azp = probability * e.t_s + (1 - probability) * e.t_r + e.t_check;
     e.saved = e.t_r - t_azp;
     e.su = e.t_r > 0 ? (e.t_r - (e.t_s + e.t_check)) / e.t_r : 0;
@@ -49,14 +49,14 @@ struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_work *w,
     return e;
 }
 
-double pm_zero_estimate_shader(const struct pm_zero_work *w)
+double pm_zero_estimate_shader(const struct pm_zero_round *round)
 {
     double cycles = 0;
-    for (uint32_t b = 0; b < w->cfg->count; b++) {
+    for (uint32_t b = 0; b < round->cfg->count; b++) {
         double block = 0;
-        for (const struct pm_ir_instr *i = w->cfg->blocks[b]->body.first; i; i = i->next)
-            block += pm_costs_instr(w->costs, &w->permission, i);
-        cycles += w->weights[b] * block;
+        for (const struct pm_ir_instr *i = round->cfg->blocks[b]->body.first; i; i = i->next)
+            block += pm_costs_instr(round->costs, &round->permission, i);
+        cycles += round->weights[b] * block;
     }
     return cycles;
 }

@@ -19,9 +19,9 @@ struct pm_zero_estimate {
 };
 
 /* For a region that was propagated through, cleaned and refined. */
-struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_work *work,
+struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_round *round,
                                                 const struct pm_zero_region *region,
                                                 double probability);
 
 /* What the whole shader costs as it is. */
-double pm_zero_estimate_shader(const struct pm_zero_work *work);
+double pm_zero_estimate_shader(const struct pm_zero_round *round);

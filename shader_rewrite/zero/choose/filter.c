@@ -5,7 +5,7 @@
 
 struct filtering {
     const struct pm_ir_module *module;
-    const struct pm_zero_permission *permission;
+    const struct pm_float_permission *permission;
     const struct pm_zero_points *points;
     const double *zero;
     double threshold;
@@ -19,7 +19,7 @@ static bool propagates(const struct filtering *f, const struct pm_ir_instr *inst
     switch (instr->opcode) {
     case SpvOpFMul:
     case SpvOpVectorTimesScalar:
-        return index < 2 && pm_zero_permits(f->permission, instr);
+        return index < 2 && pm_float_permits(f->permission, instr);
     case SpvOpIMul:
     case SpvOpBitwiseAnd:
         return index < 2;
@@ -81,7 +81,7 @@ static uint32_t root_of(const struct filtering *f, uint32_t i)
     return PM_ZERO_FOLLOWS_NONE;
 }
 
-bool pm_zero_filter(const struct pm_ir_module *module, const struct pm_zero_permission *permission,
+bool pm_zero_filter(const struct pm_ir_module *module, const struct pm_float_permission *permission,
                     const struct pm_zero_points *points, const double *zero, double threshold,
                     enum pm_zero_filtered *results, uint32_t *follows)
 {

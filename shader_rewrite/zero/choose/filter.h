@@ -20,6 +20,6 @@ enum pm_zero_filtered {
 
 /* Fills in results[i], and in follows[i] which candidate i follows from, for every candidate.
  * false: out of memory. */
-bool pm_zero_filter(const struct pm_ir_module *module, const struct pm_zero_permission *permission,
+bool pm_zero_filter(const struct pm_ir_module *module, const struct pm_float_permission *permission,
                     const struct pm_zero_points *points, const double *zero, double threshold,
                     enum pm_zero_filtered *results, uint32_t *follows);

@@ -1,7 +1,7 @@
 #include "shader_rewrite/zero/choose/opportunity.h"
 
-#include "shader_rewrite/zero/region/hoist.h"
 #include "shader_rewrite/zero/clone/transform.h"
+#include "shader_rewrite/zero/region/hoist.h"
 
 /* Places that are tried for a candidate: its cost stays linear in its region's size. */
 enum { MOST_STARTS = 4, MOST_ENDS = 8, MOST_ABOVE = 3 };
@@ -23,7 +23,7 @@ const char *pm_zero_judge(const struct pm_zero_bars *bars, const struct pm_zero_
 
 /* One candidate's. */
 struct search {
-    struct pm_zero_work *w;
+    struct pm_zero_round *round;
     const struct pm_zero_candidate *candidate;
     double probability;
     const struct pm_zero_bars *bars;
@@ -32,27 +32,27 @@ struct search {
 };
 
 /* Finds the region up to what S does in it (AZP 3.3.2, in its order). */
-static bool explore(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
+static bool explore(struct pm_zero_round *round, const struct pm_zero_candidate *candidate,
                     struct pm_zero_extent extent, struct pm_zero_region *region)
 {
-    if (!pm_zero_region_find(w, candidate, extent, region))
+    if (!pm_zero_region_find(round, candidate, extent, region))
         return false;
-    pm_zero_propagate(w, region);
+    pm_zero_propagate(round, region);
     if (region->changes)
-        pm_zero_find_dead(w, region);
+        pm_zero_find_dead(round, region);
     else
         region->reason = "it would change nothing";
     return region->changes;
 }
 
 /* Cuts it down to what it needs, and says whether it can be transformed. */
-static bool finish(struct pm_zero_work *w, struct pm_zero_region *region)
+static bool finish(struct pm_zero_round *round, struct pm_zero_region *region)
 {
-    if (!pm_zero_region_refine(w, region)) {
+    if (!pm_zero_region_refine(round, region)) {
         region->reason = "it would change nothing";
         return false;
     }
-    return pm_zero_can_transform(w, region);
+    return pm_zero_can_transform(round, region);
 }
 
 /* Judges a region that was explored; or one that there is not. */
@@ -61,11 +61,11 @@ static void conclude(struct search *s, struct pm_zero_extent extent, bool explor
 {
     struct pm_zero_opportunity *o = &s->tries[s->count++];
     o->extent = extent;
-    o->estimated = explored && finish(s->w, region);
+    o->estimated = explored && finish(s->round, region);
     o->reason = region->reason;
     if (!o->estimated)
         return;
-    o->estimate = pm_zero_estimate_region(s->w, region, s->probability);
+    o->estimate = pm_zero_estimate_region(s->round, region, s->probability);
     o->reason = pm_zero_judge(s->bars, &o->estimate);
 }
 
@@ -95,8 +95,8 @@ static const struct pm_zero_opportunity *choose(const struct search *s)
 static void try_extent(struct search *s, struct pm_zero_extent extent)
 {
     struct pm_zero_region region;
-    if (!s->w->failed)
-        conclude(s, extent, explore(s->w, s->candidate, extent, &region), &region);
+    if (!s->round->failed)
+        conclude(s, extent, explore(s->round, s->candidate, extent, &region), &region);
 }
 
 /* Earlier blocks of the chain, as far as what the check needs is ready there. */
@@ -104,11 +104,11 @@ static void try_above(struct search *s)
 {
     struct pm_zero_region region = {.candidate = s->candidate};
     const struct pm_ir_block *complete;
-    if (!pm_zero_hoist_find(s->w, &region, &complete))
+    if (!pm_zero_hoist_find(s->round, &region, &complete))
         return;
     struct pm_zero_extent extent = {complete->index, PM_NO_BLOCK};
     for (uint32_t i = 0; i < MOST_ABOVE; i++) {
-        extent.start = pm_zero_hoist_above(s->w, extent.start);
+        extent.start = pm_zero_hoist_above(s->round, extent.start);
         if (extent.start == PM_NO_BLOCK)
             return;
         try_extent(s, extent);
@@ -121,10 +121,10 @@ static void search(struct search *s, bool fit)
     struct pm_zero_region region;
     struct pm_zero_extent extent = PM_ZERO_ALL_EXTENT;
     uint32_t places[MOST_STARTS + MOST_ENDS], starts = 0, ends = 0;
-    bool explored = explore(s->w, s->candidate, extent, &region);
+    bool explored = explore(s->round, s->candidate, extent, &region);
     if (explored && fit) {
-        starts = pm_zero_region_starts(s->w, &region, MOST_STARTS, places);
-        ends = pm_zero_region_ends(s->w, &region, MOST_ENDS, places + starts);
+        starts = pm_zero_region_starts(s->round, &region, MOST_STARTS, places);
+        ends = pm_zero_region_ends(s->round, &region, MOST_ENDS, places + starts);
     }
     conclude(s, extent, explored, &region);
     for (uint32_t i = 0; i < ends; i++)
@@ -134,22 +134,24 @@ static void search(struct search *s, bool fit)
         try_extent(s, (struct pm_zero_extent){places[i], extent.end});
 }
 
-struct pm_zero_opportunity pm_zero_opportunity_find(struct pm_zero_work *w,
+struct pm_zero_opportunity pm_zero_opportunity_find(struct pm_zero_round *round,
                                                     const struct pm_zero_candidate *candidate,
                                                     double probability,
                                                     const struct pm_zero_bars *bars,
                                                     const struct pm_zero_beyond *beyond)
 {
-    struct search s = {.w = w, .candidate = candidate, .probability = probability, .bars = bars};
+    struct search s = {
+        .round = round, .candidate = candidate, .probability = probability, .bars = bars};
     search(&s, beyond->fit_regions);
-    if (beyond->hoist_across && !w->failed)
+    if (beyond->hoist_across && !round->failed)
         try_above(&s);
     return *choose(&s);
 }
 
-bool pm_zero_opportunity_region(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
+bool pm_zero_opportunity_region(struct pm_zero_round *round,
+                                const struct pm_zero_candidate *candidate,
                                 const struct pm_zero_opportunity *opportunity,
                                 struct pm_zero_region *region)
 {
-    return explore(w, candidate, opportunity->extent, region) && finish(w, region);
+    return explore(round, candidate, opportunity->extent, region) && finish(round, region);
 }

@@ -14,8 +14,8 @@
  */
 #pragma once
 
-#include "shader_rewrite/zero/zero.h"
 #include "shader_rewrite/zero/choose/estimate.h"
+#include "shader_rewrite/zero/zero.h"
 
 /* What an estimate must be above to be taken. */
 struct pm_zero_bars {
@@ -33,15 +33,15 @@ struct pm_zero_opportunity {
     const char *reason; /* why it cannot or should not be taken; NULL: it may */
 };
 
-/* The best of a candidate. The module stays as it is. work->failed: out of memory. */
-struct pm_zero_opportunity pm_zero_opportunity_find(struct pm_zero_work *work,
+/* The best of a candidate. The module stays as it is. round->failed: out of memory. */
+struct pm_zero_opportunity pm_zero_opportunity_find(struct pm_zero_round *round,
                                                     const struct pm_zero_candidate *candidate,
                                                     double probability,
                                                     const struct pm_zero_bars *bars,
                                                     const struct pm_zero_beyond *beyond);
 
 /* The region of the opportunity, ready for pm_zero_transform. false: region->reason. */
-bool pm_zero_opportunity_region(struct pm_zero_work *work,
+bool pm_zero_opportunity_region(struct pm_zero_round *round,
                                 const struct pm_zero_candidate *candidate,
                                 const struct pm_zero_opportunity *opportunity,
                                 struct pm_zero_region *region);

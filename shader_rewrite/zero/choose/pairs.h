@@ -25,8 +25,8 @@ struct pm_zero_pair {
 };
 
 /* The pair of these that saves most, more than `least` cycles, where both are zero at least as
- * often as threshold says. false: none, or work->failed. */
-bool pm_zero_pair_find(struct pm_zero_work *work, const struct pm_zero_single *singles,
+ * often as threshold says. false: none, or round->failed. */
+bool pm_zero_pair_find(struct pm_zero_round *round, const struct pm_zero_single *singles,
                        uint32_t count, double threshold, double least,
                        const struct pm_zero_bars *bars, const struct pm_zero_beyond *beyond,
                        struct pm_zero_pair *best);

@@ -4,11 +4,11 @@
 #include "shader_rewrite/quirks/hidden_constants.h"
 
 struct cloning {
-    struct pm_zero_work *w;
+    struct pm_zero_round *round;
     struct pm_ir_module *module;
     struct pm_zero_region *region;
     struct pm_ir_block *last; /* new blocks go behind it */
-    struct pm_zero_opaque opaque;
+    struct pm_hidden_constants hidden;
 };
 
 /* ---- constants ---- */
@@ -28,11 +28,11 @@ static struct pm_ir_def *scalar_constant(struct pm_ir_module *module,
     return pm_ir_global(module, SpvOpConstant, type->result, PM_IR_ARGS(pm_ir_word(word)));
 }
 
-/* A zero of either sign is written +0: pm_zero_is_written has said that it may be. */
+/* A zero of either sign is written +0: pm_zero_is_constant_in_copy has said that it may be. */
 static struct pm_ir_def *constant(struct pm_ir_module *module, const struct pm_ir_instr *type,
                                   const struct pm_zero_value *value)
 {
-    const struct pm_ir_instr *scalar = pm_zero_scalar_type(type);
+    const struct pm_ir_instr *scalar = pm_scalar_type(type);
     if (type == scalar)
         return scalar_constant(module, scalar, value->c[0].bits);
     if (type->opcode != SpvOpTypeVector || pm_zero_value_is_zero(value))
@@ -43,16 +43,16 @@ static struct pm_ir_def *constant(struct pm_ir_module *module, const struct pm_i
     return pm_ir_global(module, SpvOpConstantComposite, type->result, args, value->components);
 }
 
-struct pm_ir_def *pm_zero_in_copy(struct pm_zero_work *w, struct pm_zero_region *region,
+struct pm_ir_def *pm_zero_in_copy(struct pm_zero_round *round, struct pm_zero_region *region,
                                   struct pm_ir_def *def)
 {
     for (;;) {
-        struct pm_zero_state *state = pm_zero_state_of(w, region, def);
+        struct pm_zero_state *state = pm_zero_state_of(round, region, def);
         if (state && state->needed)
             return state->copy;
-        if (pm_zero_is_written(w, region, def)) {
-            struct pm_zero_value value = pm_zero_value_in(w, region, def);
-            return constant(w->module, pm_ir_type_of(def->instr), &value);
+        if (pm_zero_is_constant_in_copy(round, region, def)) {
+            struct pm_zero_value value = pm_zero_value_in(round, region, def);
+            return constant(round->module, pm_ir_type_of(def->instr), &value);
         }
         if (!state)
             return def;
@@ -101,7 +101,7 @@ static void clone_block(struct cloning *c, struct pm_zero_part *part)
     for (uint32_t i = 0; i < part->count; i++) {
         const struct pm_ir_instr *instr = part->instrs[i];
         struct pm_zero_state *state =
-            instr->result ? pm_zero_state_of(c->w, c->region, instr->result) : NULL;
+            instr->result ? pm_zero_state_of(c->round, c->region, instr->result) : NULL;
         if (state && !state->needed)
             continue;
         uint32_t operands = instr->opcode == SpvOpPhi ? 0 : instr->operand_count;
@@ -120,7 +120,7 @@ static void clone_block(struct cloning *c, struct pm_zero_part *part)
 
 static struct pm_ir_def *label_in_copy(const struct cloning *c, const struct pm_ir_block *block)
 {
-    uint32_t part = pm_zero_part_of(c->w, c->region, block->index);
+    uint32_t part = pm_zero_part_of(c->round, c->region, block->index);
     const struct pm_ir_block *copy = part == PM_ZERO_NO_PART ? NULL : c->region->parts[part].copy;
     return copy ? copy->label->result : NULL;
 }
@@ -134,12 +134,12 @@ static void set_operand(struct cloning *c, struct pm_ir_operand *to,
     }
     const struct pm_ir_block *block = pm_ir_block_of(from->def);
     struct pm_ir_def *def =
-        block ? label_in_copy(c, block) : pm_zero_in_copy(c->w, c->region, from->def);
+        block ? label_in_copy(c, block) : pm_zero_in_copy(c->round, c->region, from->def);
     if (def) {
         pm_ir_operand_set(to, def);
         return;
     }
-    c->w->broken |= !c->module->failed;
+    c->round->broken |= !c->module->failed;
     c->module->failed = true;
 }
 
@@ -147,7 +147,7 @@ static void set_operand(struct cloning *c, struct pm_ir_operand *to,
 static bool has_edge(const struct cloning *c, const struct pm_zero_part *from,
                      const struct pm_zero_part *to)
 {
-    uint32_t next = pm_zero_next(c->w, c->region, from);
+    uint32_t next = pm_zero_way_in_copy(c->round, c->region, from);
     return from->reached && (next == PM_NO_BLOCK || next == to->block);
 }
 
@@ -156,12 +156,12 @@ static void fill_phi(struct cloning *c, struct pm_ir_instr *copy, const struct p
 {
     for (uint32_t o = 0; o + 1 < phi->operand_count; o += 2) {
         const struct pm_ir_block *block = pm_ir_block_of(phi->operands[o + 1].def);
-        uint32_t index = pm_zero_part_of(c->w, c->region, block->index);
+        uint32_t index = pm_zero_part_of(c->round, c->region, block->index);
         const struct pm_zero_part *from =
             index == PM_ZERO_NO_PART ? NULL : &c->region->parts[index];
         if (from && has_edge(c, from, part))
-            pm_ir_phi_add(c->module, copy, pm_zero_in_copy(c->w, c->region, phi->operands[o].def),
-                          from->copy);
+            pm_ir_phi_add(c->module, copy,
+                          pm_zero_in_copy(c->round, c->region, phi->operands[o].def), from->copy);
     }
 }
 
@@ -171,14 +171,14 @@ static void fill_block(struct cloning *c, struct pm_zero_part *part)
     for (uint32_t i = 0; i < part->count && copy; i++) {
         const struct pm_ir_instr *instr = part->instrs[i];
         const struct pm_zero_state *state =
-            instr->result ? pm_zero_state_of(c->w, c->region, instr->result) : NULL;
+            instr->result ? pm_zero_state_of(c->round, c->region, instr->result) : NULL;
         if (state && !state->needed)
             continue;
         if (instr->opcode == SpvOpPhi)
             fill_phi(c, copy, instr, part);
         for (uint32_t o = 0; instr->opcode != SpvOpPhi && o < instr->operand_count; o++)
             set_operand(c, &copy->operands[o], &instr->operands[o]);
-        pm_zero_make_opaque(&c->opaque, instr, copy);
+        pm_hide_constants(&c->hidden, c->region->parts[0].copy, instr, copy);
         copy = copy->next;
     }
 }
@@ -200,7 +200,7 @@ static void clone_end(struct cloning *c, struct pm_zero_part *part, const struct
  * gets to. header: where a continue target leads; NULL: a merge block. */
 static void add_stub(struct cloning *c, const struct pm_ir_def *label, struct pm_zero_part *header)
 {
-    uint32_t index = pm_zero_part_of(c->w, c->region, pm_ir_block_of(label)->index);
+    uint32_t index = pm_zero_part_of(c->round, c->region, pm_ir_block_of(label)->index);
     struct pm_zero_part *part = index == PM_ZERO_NO_PART ? NULL : &c->region->parts[index];
     if (!part || part->copy)
         return;
@@ -229,19 +229,19 @@ static void add_stubs(struct cloning *c, struct pm_zero_part *part, const struct
 static bool is_left_plainly(const struct cloning *c, const struct pm_zero_part *header,
                             uint32_t construct, uint32_t merge)
 {
-    const struct pm_graph *g = &c->w->cfg->flow;
-    uint32_t target = pm_zero_part_of(c->w, c->region, merge);
+    const struct pm_graph *g = &c->round->cfg->flow;
+    uint32_t target = pm_zero_part_of(c->round, c->region, merge);
     for (uint32_t i = g->predecessor_start[merge]; i < g->predecessor_start[merge + 1]; i++) {
-        uint32_t index = pm_zero_part_of(c->w, c->region, g->predecessors[i]);
+        uint32_t index = pm_zero_part_of(c->round, c->region, g->predecessors[i]);
         if (index == PM_ZERO_NO_PART || target == PM_ZERO_NO_PART)
             return false;
         const struct pm_zero_part *from = &c->region->parts[index];
         if (from == header || !has_edge(c, from, &c->region->parts[target]))
             continue;
-        const struct pm_ir_instr *end = pm_ir_terminator(c->w->cfg->blocks[from->block]);
-        bool plain =
-            end->opcode == SpvOpBranch || pm_zero_next(c->w, c->region, from) != PM_NO_BLOCK;
-        if (!plain || pm_zero_level(c->w, from->block) != construct)
+        const struct pm_ir_instr *end = pm_ir_terminator(c->round->cfg->blocks[from->block]);
+        bool plain = end->opcode == SpvOpBranch ||
+                     pm_zero_way_in_copy(c->round, c->region, from) != PM_NO_BLOCK;
+        if (!plain || pm_zero_construct_around(c->round, from->block) != construct)
             return false;
     }
     return true;
@@ -249,9 +249,9 @@ static bool is_left_plainly(const struct cloning *c, const struct pm_zero_part *
 
 static void end_block(struct cloning *c, struct pm_zero_part *part)
 {
-    const struct pm_ir_block *block = c->w->cfg->blocks[part->block];
+    const struct pm_ir_block *block = c->round->cfg->blocks[part->block];
     const struct pm_ir_instr *merge = pm_ir_merge(block);
-    uint32_t next = pm_zero_next(c->w, c->region, part);
+    uint32_t next = pm_zero_way_in_copy(c->round, c->region, part);
     if (next == PM_NO_BLOCK) {
         if (merge) {
             add_stubs(c, part, merge);
@@ -260,10 +260,10 @@ static void end_block(struct cloning *c, struct pm_zero_part *part)
         clone_end(c, part, pm_ir_terminator(block));
         return;
     }
-    uint32_t construct = c->w->structure->innermost[part->block];
+    uint32_t construct = c->round->structure->innermost[part->block];
     uint32_t to = pm_ir_block_of(merge->operands[0].def)->index;
     struct pm_ir_builder b = {c->module, part->copy, NULL};
-    uint32_t target = pm_zero_part_of(c->w, c->region, next);
+    uint32_t target = pm_zero_part_of(c->round, c->region, next);
     struct pm_ir_block *copy = target == PM_ZERO_NO_PART ? NULL : c->region->parts[target].copy;
     if (next == to || is_left_plainly(c, part, construct, to)) {
         pm_ir_build_branch(&b, copy);
@@ -307,30 +307,31 @@ static void join_block(struct cloning *c, struct pm_zero_part *part)
             c->region->parts[i].copy = before;
 }
 
-bool pm_zero_clone(struct pm_zero_work *w, struct pm_zero_region *region, struct pm_ir_block *after)
+bool pm_zero_clone(struct pm_zero_round *round, struct pm_zero_region *region,
+                   struct pm_ir_block *after)
 {
-    struct cloning c = {.w = w,
-                        .module = w->module,
+    struct cloning c = {.round = round,
+                        .module = round->module,
                         .region = region,
                         .last = after,
-                        .opaque = {.module = w->module, .region = region}};
+                        .hidden = {.module = round->module, .candidate = region->values[0]}};
     for (uint32_t i = 0; i < region->count; i++) {
         region->parts[i].copy = NULL;
         for (uint32_t k = 0; k < region->parts[i].count; k++)
             if (region->parts[i].instrs[k]->result)
-                w->states[region->parts[i].instrs[k]->result->id].copy = NULL;
+                round->states[region->parts[i].instrs[k]->result->id].copy = NULL;
     }
-    for (uint32_t i = 0; i < region->count && !w->module->failed; i++)
+    for (uint32_t i = 0; i < region->count && !round->module->failed; i++)
         if (region->parts[i].reached)
             clone_block(&c, &region->parts[i]);
-    for (uint32_t i = 0; i < region->count && !w->module->failed; i++)
+    for (uint32_t i = 0; i < region->count && !round->module->failed; i++)
         if (region->parts[i].reached)
             fill_block(&c, &region->parts[i]);
-    for (uint32_t i = 0; i < region->count && !w->module->failed; i++)
+    for (uint32_t i = 0; i < region->count && !round->module->failed; i++)
         if (region->parts[i].reached && region->parts[i].whole)
             end_block(&c, &region->parts[i]);
-    for (uint32_t i = 1; i < region->count && !w->module->failed; i++)
+    for (uint32_t i = 1; i < region->count && !round->module->failed; i++)
         if (region->parts[i].joined && region->parts[i].copy)
             join_block(&c, &region->parts[i]);
-    return !w->module->failed;
+    return !round->module->failed;
 }

@@ -11,11 +11,11 @@
 
 /* Builds S's blocks behind `after`; parts' and values' `copy` say what stands for what. The copy of
  * the region's last part, where S gets there, has no terminator yet. false: the module failed. */
-bool pm_zero_clone(struct pm_zero_work *work, struct pm_zero_region *region,
+bool pm_zero_clone(struct pm_zero_round *round, struct pm_zero_region *region,
                    struct pm_ir_block *after);
 
 /* What stands in S for a value of the region or from before it. */
-struct pm_ir_def *pm_zero_in_copy(struct pm_zero_work *work, struct pm_zero_region *region,
+struct pm_ir_def *pm_zero_in_copy(struct pm_zero_round *round, struct pm_zero_region *region,
                                   struct pm_ir_def *def);
 
 /* Gives `to` the decorations of `from`. only_moved: those alone that a moved value keeps. */

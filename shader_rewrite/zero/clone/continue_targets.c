@@ -50,8 +50,8 @@ static bool part(struct pm_ir_module *module, struct pm_ir_block *header)
     return true;
 }
 
-bool pm_zero_part_continues(struct pm_ir_module *module, struct pm_ir_function *function,
-                            struct pm_error *error)
+bool pm_zero_part_continue_targets(struct pm_ir_module *module, struct pm_ir_function *function,
+                                   struct pm_error *error)
 {
     bool changed = false;
     for (struct pm_ir_block *b = function->first_block; b && !module->failed; b = b->next)

@@ -10,5 +10,5 @@
 #include "shader_rewrite/ir/ir_module.h"
 
 /* Forgets the function's analyses where it changes something. false: *error says why. */
-bool pm_zero_part_continues(struct pm_ir_module *module, struct pm_ir_function *function,
-                            struct pm_error *error);
+bool pm_zero_part_continue_targets(struct pm_ir_module *module, struct pm_ir_function *function,
+                                   struct pm_error *error);

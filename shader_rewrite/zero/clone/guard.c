@@ -3,7 +3,7 @@
 #include "shader_rewrite/quirks/driver_bugs.h"
 
 struct asked {
-    const struct pm_zero_work *w;
+    const struct pm_zero_round *round;
     const struct pm_zero_region *region;
 };
 
@@ -17,7 +17,7 @@ static struct pm_copied_part part_at(const void *user, uint32_t index)
 static struct pm_copied_value value_of(const void *user, const struct pm_ir_def *def)
 {
     const struct asked *a = user;
-    const struct pm_zero_state *state = pm_zero_state_of(a->w, a->region, def);
+    const struct pm_zero_state *state = pm_zero_state_of(a->round, a->region, def);
     if (!state)
         return (struct pm_copied_value){0};
     return (struct pm_copied_value){true, state->needed, state->leaves, state->value.same};
@@ -26,17 +26,17 @@ static struct pm_copied_value value_of(const void *user, const struct pm_ir_def 
 static bool writes_constant(const void *user, const struct pm_ir_def *def)
 {
     const struct asked *a = user;
-    return pm_zero_is_written(a->w, a->region, def);
+    return pm_zero_is_constant_in_copy(a->round, a->region, def);
 }
 
-const char *pm_zero_guard(const struct pm_zero_work *w, const struct pm_zero_region *region)
+const char *pm_zero_guard(const struct pm_zero_round *round, const struct pm_zero_region *region)
 {
-    const struct asked asked = {w, region};
+    const struct asked asked = {round, region};
     return pm_driver_bug(&(struct pm_copied_region){
-        .function = w->function,
-        .memory = &w->memory,
-        .leaving = &w->leaving,
-        .levels = &w->levels,
+        .function = round->function,
+        .memory = &round->memory,
+        .leaving = &round->leaving,
+        .levels = &round->levels,
         .check_block = region->parts[0].block,
         .part_count = region->count,
         .part = part_at,

@@ -9,4 +9,4 @@
 
 /* What a driver would get wrong of a region that was propagated through, cleaned and refined, and
  * of which is known what leaves it; NULL: nothing. */
-const char *pm_zero_guard(const struct pm_zero_work *work, const struct pm_zero_region *region);
+const char *pm_zero_guard(const struct pm_zero_round *round, const struct pm_zero_region *region);

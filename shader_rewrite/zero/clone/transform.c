@@ -51,9 +51,10 @@ static bool can_be_remade(const struct pm_ir_instr *instr)
     }
 }
 
-static bool let_leave(struct pm_zero_work *w, struct pm_zero_region *region, struct pm_ir_def *def)
+static bool let_leave(struct pm_zero_round *round, struct pm_zero_region *region,
+                      struct pm_ir_def *def)
 {
-    struct pm_zero_state *state = pm_zero_state_of(w, region, def);
+    struct pm_zero_state *state = pm_zero_state_of(round, region, def);
     if (!state || state->leaves)
         return true;
     state->leaves = true;
@@ -63,7 +64,7 @@ static bool let_leave(struct pm_zero_work *w, struct pm_zero_region *region, str
     if (!can_be_remade(def->instr))
         return false;
     for (uint32_t o = 0; o < def->instr->operand_count; o++)
-        if (def->instr->operands[o].def && !let_leave(w, region, def->instr->operands[o].def))
+        if (def->instr->operands[o].def && !let_leave(round, region, def->instr->operands[o].def))
             return false;
     return true;
 }
@@ -73,7 +74,7 @@ static bool is_behind(const struct pm_zero_region *region, const struct pm_ir_in
     return user->block && !pm_zero_in_region(region, user);
 }
 
-bool pm_zero_can_transform(struct pm_zero_work *w, struct pm_zero_region *region)
+bool pm_zero_can_transform(struct pm_zero_round *round, struct pm_zero_region *region)
 {
     for (uint32_t p = 0; p < region->count; p++) {
         const struct pm_zero_part *part = &region->parts[p];
@@ -83,13 +84,13 @@ bool pm_zero_can_transform(struct pm_zero_work *w, struct pm_zero_region *region
             for (const struct pm_ir_operand *use = def ? def->first_use : NULL; use && !leaves;
                  use = use->next_use)
                 leaves = is_behind(region, use->user);
-            if (leaves && !let_leave(w, region, def)) {
+            if (leaves && !let_leave(round, region, def)) {
                 region->reason = "a pointer or image made in the region is used behind it";
                 return false;
             }
         }
     }
-    region->reason = pm_zero_guard(w, region);
+    region->reason = pm_zero_guard(round, region);
     return !region->reason;
 }
 
@@ -147,7 +148,7 @@ static struct pm_ir_block *open_header(struct pm_ir_module *module, struct pm_ir
 /* ---- behind the region ---- */
 
 struct joining {
-    struct pm_zero_work *w;
+    struct pm_zero_round *round;
     struct pm_zero_region *region;
     struct pm_ir_block *r_end, *s_end; /* that lead to the merge block; s_end NULL: S does not */
     struct pm_ir_builder b;            /* at the merge block's start */
@@ -157,7 +158,7 @@ static struct pm_ir_def *join_value(struct joining *j, struct pm_ir_def *def);
 
 static struct pm_ir_def *build_phi(struct joining *j, struct pm_ir_def *def)
 {
-    struct pm_ir_module *module = j->w->module;
+    struct pm_ir_module *module = j->round->module;
     struct pm_ir_builder b = {module, j->b.block, j->b.block->body.first};
     struct pm_ir_instr *phi = pm_ir_build_instr(&b, SpvOpPhi, def->instr->type.def, NULL, 0);
     if (!phi)
@@ -165,7 +166,7 @@ static struct pm_ir_def *build_phi(struct joining *j, struct pm_ir_def *def)
     phi->mark = j->region->epoch;
     pm_ir_phi_add(module, phi, def, j->r_end);
     if (j->s_end)
-        pm_ir_phi_add(module, phi, pm_zero_in_copy(j->w, j->region, def), j->s_end);
+        pm_ir_phi_add(module, phi, pm_zero_in_copy(j->round, j->region, def), j->s_end);
     pm_zero_copy_decorations(module, def, phi->result, true);
     return phi->result;
 }
@@ -173,7 +174,7 @@ static struct pm_ir_def *build_phi(struct joining *j, struct pm_ir_def *def)
 static struct pm_ir_def *remake(struct joining *j, struct pm_ir_def *def)
 {
     const struct pm_ir_instr *instr = def->instr;
-    struct pm_ir_module *module = j->w->module;
+    struct pm_ir_module *module = j->round->module;
     struct pm_ir_instr *copy =
         pm_ir_instr_create(module, instr->opcode, instr->type.def, instr->operand_count);
     for (uint32_t o = 0; copy && o < instr->operand_count; o++) {
@@ -197,7 +198,7 @@ static struct pm_ir_def *remake(struct joining *j, struct pm_ir_def *def)
 /* What stands behind the region for a value: itself, an OpPhi, or it made once more. */
 static struct pm_ir_def *join_value(struct joining *j, struct pm_ir_def *def)
 {
-    struct pm_zero_state *state = pm_zero_state_of(j->w, j->region, def);
+    struct pm_zero_state *state = pm_zero_state_of(j->round, j->region, def);
     if (!state)
         return def;
     if (!state->behind)
@@ -227,16 +228,16 @@ static void join_values(struct joining *j)
     }
 }
 
-bool pm_zero_transform(struct pm_zero_work *w, struct pm_zero_region *region,
-                       const struct pm_zero_check *check, struct pm_zero_transformed *out)
+bool pm_zero_transform(struct pm_zero_round *round, struct pm_zero_region *region,
+                       const struct pm_candidate_check *check, struct pm_zero_transformed *out)
 {
-    struct pm_ir_module *module = w->module;
+    struct pm_ir_module *module = round->module;
     struct pm_zero_part *last = &region->parts[region->count - 1];
-    struct pm_ir_block *block = w->cfg->blocks[region->parts[0].block];
-    struct pm_ir_block *end = w->cfg->blocks[last->block];
+    struct pm_ir_block *block = round->cfg->blocks[region->parts[0].block];
+    struct pm_ir_block *end = round->cfg->blocks[last->block];
     for (uint32_t i = 0; i < region->hoisted_count; i++)
-        move_before(block, pm_ir_block_end(block), w->hoisted[i]);
-    if (!pm_zero_clone(w, region, block))
+        move_before(block, pm_ir_block_end(block), round->hoisted[i]);
+    if (!pm_zero_clone(round, region, block))
         return false;
     struct pm_ir_block *first_copy = region->parts[0].copy;
 
@@ -261,11 +262,11 @@ bool pm_zero_transform(struct pm_zero_work *w, struct pm_zero_region *region,
     b.block = opened;
     struct pm_zero_candidate candidate = *region->candidate;
     candidate.quad = region->quad;
-    struct pm_ir_def *zero = pm_zero_check_build(check, &b, &candidate, region->values);
+    struct pm_ir_def *zero = pm_candidate_check_build(check, &b, &candidate, region->values);
     pm_ir_build_selection_merge(&b, merge);
     pm_ir_build_branch_conditional(&b, zero, first_copy, r);
 
-    struct joining j = {.w = w,
+    struct joining j = {.round = round,
                         .region = region,
                         .r_end = r_end,
                         .s_end = last->reached ? last->copy : NULL,

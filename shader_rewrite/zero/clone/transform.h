@@ -16,7 +16,7 @@
 
 /* Whether all that leaves the region can meet at a merge block: what may not be in an OpPhi
  * (pointers, images, samplers) must be cheap to make once more. false: region->reason says so. */
-bool pm_zero_can_transform(struct pm_zero_work *work, struct pm_zero_region *region);
+bool pm_zero_can_transform(struct pm_zero_round *round, struct pm_zero_region *region);
 
 struct pm_zero_transformed {
     struct pm_ir_block *check, *rest, *merge; /* with the check; R's first; where S and R meet */
@@ -24,5 +24,5 @@ struct pm_zero_transformed {
 
 /* Changes the module; afterwards nothing of the round's analyses holds. A region that was
  * propagated through, cleaned, refined and found possible. false: the module failed. */
-bool pm_zero_transform(struct pm_zero_work *work, struct pm_zero_region *region,
-                       const struct pm_zero_check *check, struct pm_zero_transformed *out);
+bool pm_zero_transform(struct pm_zero_round *round, struct pm_zero_region *region,
+                       const struct pm_candidate_check *check, struct pm_zero_transformed *out);

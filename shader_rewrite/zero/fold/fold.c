@@ -74,9 +74,9 @@ static void fold_matrix(struct pm_zero_folding *f)
 {
     bool zero_a = all(&f->operands[0], f->width, pm_zero_fold_is_zero);
     bool zero_b = all(&f->operands[1], f->width, pm_zero_fold_is_zero);
-    const struct pm_zero_permission *p = f->lookup->permission;
-    if ((zero_a && (f->permitted || zero_b || pm_zero_is_finite(p, f->defs[1]))) ||
-        (zero_b && (f->permitted || pm_zero_is_finite(p, f->defs[0]))))
+    const struct pm_float_permission *p = f->lookup->permission;
+    if ((zero_a && (f->permitted || zero_b || pm_float_is_finite(p, f->defs[1]))) ||
+        (zero_b && (f->permitted || pm_float_is_finite(p, f->defs[0]))))
         for (uint32_t i = 0; i < f->out.components; i++)
             f->out.c[i] = zero_any;
 }
@@ -109,7 +109,7 @@ static void fold_to_integer(struct pm_zero_folding *f)
 
 static void fold_from_integer(struct pm_zero_folding *f, bool is_signed)
 {
-    uint32_t to = pm_zero_width_of(pm_zero_scalar_type(pm_ir_type_of(f->instr)));
+    uint32_t to = pm_zero_width_of(pm_scalar_type(pm_ir_type_of(f->instr)));
     for (uint32_t i = 0; i < f->out.components; i++) {
         struct pm_zero_scalar s = f->operands[0].c[i];
         if (s.kind != PM_ZERO_CONSTANT)
@@ -210,7 +210,7 @@ static bool read_operands(struct pm_zero_folding *f, uint32_t first, bool *unset
         f->operands[f->count] = l->value(l->user, def);
         for (uint32_t i = 0; i < f->operands[f->count].components; i++)
             *unset |= f->operands[f->count].c[i].kind == PM_ZERO_UNSET;
-        f->width = pm_zero_width_of(pm_zero_scalar_type(pm_ir_type_of(def->instr)));
+        f->width = pm_zero_width_of(pm_scalar_type(pm_ir_type_of(def->instr)));
         f->count++;
     }
     return f->count > 0;
@@ -222,19 +222,19 @@ struct pm_zero_value pm_zero_fold(const struct pm_zero_lookup *lookup,
     const struct pm_ir_instr *type = pm_ir_type_of(instr);
     struct pm_zero_folding f = {
         .lookup = lookup, .instr = instr, .out = pm_zero_value_all(type, PM_ZERO_UNKNOWN)};
-    if (!pm_zero_scalar_type(type) || instr->opcode == SpvOpPhi)
+    if (!pm_scalar_type(type) || instr->opcode == SpvOpPhi)
         return f.out;
     if (instr->opcode == SpvOpCompositeConstruct) {
         pm_zero_fold_move(&f);
         return f.out;
     }
     bool unset = false;
-    uint32_t glsl = pm_zero_glsl(lookup->permission, instr);
+    uint32_t glsl = pm_glsl_of(lookup->permission, instr);
     if ((instr->opcode == SpvOpExtInst && !glsl) || !read_operands(&f, glsl ? 2 : 0, &unset))
         return f.out;
     if (unset)
         return pm_zero_value_all(type, PM_ZERO_UNSET);
-    f.permitted = pm_zero_permits(lookup->permission, instr);
+    f.permitted = pm_float_permits(lookup->permission, instr);
     if (glsl)
         pm_zero_fold_glsl(&f, glsl);
     else

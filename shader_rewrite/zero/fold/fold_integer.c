@@ -65,7 +65,7 @@ static void fold_binary(struct pm_zero_folding *f)
 {
     uint16_t opcode = f->instr->opcode;
     /* The result's width; a shift's amount may have another, and is the last operand. */
-    const struct pm_ir_instr *scalar = pm_zero_scalar_type(pm_ir_type_of(f->instr));
+    const struct pm_ir_instr *scalar = pm_scalar_type(pm_ir_type_of(f->instr));
     uint32_t width = pm_ir_operand_word(&scalar->operands[0]);
     uint64_t mask = width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
     for (uint32_t i = 0; i < f->out.components; i++) {
@@ -106,7 +106,7 @@ static void fold_zero(struct pm_zero_folding *f)
 
 void pm_zero_fold_integer(struct pm_zero_folding *f)
 {
-    const struct pm_ir_instr *scalar = pm_zero_scalar_type(pm_ir_type_of(f->instr));
+    const struct pm_ir_instr *scalar = pm_scalar_type(pm_ir_type_of(f->instr));
     if (scalar->opcode != SpvOpTypeInt)
         return;
     switch (f->instr->opcode) {
@@ -273,7 +273,7 @@ static void fold_pairs(struct pm_zero_folding *f)
 
 void pm_zero_fold_compare(struct pm_zero_folding *f)
 {
-    const struct pm_ir_instr *scalar = pm_zero_scalar_type(pm_ir_type_of(f->instr));
+    const struct pm_ir_instr *scalar = pm_scalar_type(pm_ir_type_of(f->instr));
     if (scalar->opcode != SpvOpTypeBool)
         return;
     double number;

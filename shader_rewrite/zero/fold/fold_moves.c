@@ -8,7 +8,7 @@ static void fold_construct(struct pm_zero_folding *f)
     const struct pm_ir_instr *type = pm_ir_type_of(f->instr);
     const struct pm_zero_lookup *l = f->lookup;
     bool plain = pm_zero_is_plain(type);
-    if (!plain && !pm_zero_scalar_type(type))
+    if (!plain && !pm_scalar_type(type))
         return;
     bool zero = true;
     uint32_t at = 0;
@@ -29,7 +29,7 @@ static void fold_extract(struct pm_zero_folding *f)
         uint32_t index = pm_ir_operand_word(&f->instr->operands[1]);
         if (f->instr->operand_count == 2 && index < f->operands[0].components)
             f->out.c[0] = f->operands[0].c[index];
-    } else if (pm_zero_scalar_type(type) && pm_zero_value_is_zero(&f->operands[0])) {
+    } else if (pm_scalar_type(type) && pm_zero_value_is_zero(&f->operands[0])) {
         for (uint32_t i = 0; i < f->out.components; i++)
             f->out.c[i] = f->operands[0].c[0];
     }

@@ -64,7 +64,7 @@ static bool is_finite(const struct pm_zero_folding *f, struct pm_zero_scalar s,
     double number;
     if (pm_zero_fold_number(s, f->width, &number))
         return isfinite(number);
-    return pm_zero_is_finite(f->lookup->permission, def);
+    return pm_float_is_finite(f->lookup->permission, def);
 }
 
 bool pm_zero_fold_product(const struct pm_zero_folding *f, struct pm_zero_scalar a,

@@ -10,7 +10,7 @@
 
 /* Looks up operands. */
 struct pm_zero_lookup {
-    const struct pm_zero_permission *permission;
+    const struct pm_float_permission *permission;
     struct pm_zero_value (*value)(const void *user, struct pm_ir_def *def);
     const void *user;
 };

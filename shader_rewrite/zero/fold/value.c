@@ -58,7 +58,7 @@ struct pm_zero_value pm_zero_value_global(const struct pm_ir_def *def)
     const struct pm_ir_instr *instr = def->instr;
     const struct pm_ir_instr *type = instr ? pm_ir_type_of(instr) : NULL;
     struct pm_zero_value value = pm_zero_value_all(type, PM_ZERO_UNKNOWN);
-    const struct pm_ir_instr *scalar = pm_zero_scalar_type(type);
+    const struct pm_ir_instr *scalar = pm_scalar_type(type);
     if (!scalar)
         return value;
     switch (instr->opcode) {

@@ -1,28 +1,28 @@
 #include "shader_rewrite/zero/region/hoist.h"
 
-#include "shader_rewrite/analysis/analysis_motion.h"
 #include "shader_rewrite/analysis/analysis_lanes.h"
+#include "shader_rewrite/analysis/analysis_motion.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
-struct pm_zero_access pm_zero_region_access(const struct pm_zero_work *w,
-                                            const struct pm_ir_instr *instr)
+struct pm_memory_access pm_zero_region_access(const struct pm_zero_round *round,
+                                              const struct pm_ir_instr *instr)
 {
-    struct pm_zero_access access = pm_zero_access_of(&w->memory, instr);
-    if (w->stage == PM_STAGE_FRAGMENT && !w->subgroup_quad && pm_quads_reads(instr))
+    struct pm_memory_access access = pm_memory_access_of(&round->memory, instr);
+    if (round->stage == PM_STAGE_FRAGMENT && !round->subgroup_quad && pm_reads_other_lanes(instr))
         access.stops = true;
     return access;
 }
 
-bool pm_zero_hoist_find(const struct pm_zero_work *w, struct pm_zero_region *region,
+bool pm_zero_hoist_find(const struct pm_zero_round *round, struct pm_zero_region *region,
                         const struct pm_ir_block **complete)
 {
     const struct pm_zero_candidate *c = region->candidate;
-    const struct pm_dominators *d = pm_dominators(w->function);
+    const struct pm_dominators *d = pm_dominators(round->function);
     const struct pm_ir_block *block = NULL;
     for (uint32_t i = 0; i < c->value_count; i++) {
-        const struct pm_ir_instr *instr = pm_ir_find(w->module, c->values[i]);
-        if (!instr || !instr->block || instr->block->function != w->function ||
-            !pm_cfg_reachable(w->cfg, instr->block->index))
+        const struct pm_ir_instr *instr = pm_ir_find(round->module, c->values[i]);
+        if (!instr || !instr->block || instr->block->function != round->function ||
+            !pm_cfg_reachable(round->cfg, instr->block->index))
             return false;
         region->values[i] = instr->result;
         if (!block || pm_dominates(d, block->index, instr->block->index))
@@ -49,19 +49,19 @@ static void mark_operands(const struct pm_zero_region *region, const struct pm_i
 /* Marks what must stay before the check: what the marked need, what must come before that, and
  * everything that no region may have. From the last to the first, each instruction is seen after
  * its users. */
-static void mark_slice(const struct pm_zero_work *w, const struct pm_zero_region *region,
+static void mark_slice(const struct pm_zero_round *round, const struct pm_zero_region *region,
                        struct pm_ir_block *block)
 {
-    struct pm_zero_access kept = {0};
+    struct pm_memory_access kept = {0};
     struct pm_ir_instr *first = pm_ir_block_start(block), *last = NULL;
     for (struct pm_ir_instr *i = first; i; i = i->next)
         if (pm_zero_stays(region, i))
             last = i;
     for (struct pm_ir_instr *i = last; i; i = i == first ? NULL : i->prev) {
-        struct pm_zero_access access = pm_zero_region_access(w, i);
+        struct pm_memory_access access = pm_zero_region_access(round, i);
         bool memory = access.reads || access.writes;
         if (!pm_zero_stays(region, i) && !access.stops &&
-            !(memory && pm_zero_conflict(access, kept)))
+            !(memory && pm_memory_conflict(access, kept)))
             continue;
         pm_zero_let_stay(region, i);
         kept.reads |= access.reads;
@@ -72,12 +72,13 @@ static void mark_slice(const struct pm_zero_work *w, const struct pm_zero_region
 
 /* ---- across blocks ---- */
 
-uint32_t pm_zero_hoist_above(const struct pm_zero_work *w, uint32_t block)
+uint32_t pm_zero_hoist_above(const struct pm_zero_round *round, uint32_t block)
 {
-    uint32_t above = pm_dominators(w->function)->parent[block];
-    if (above == PM_NO_BLOCK || pm_zero_level(w, above) != pm_zero_level(w, block))
+    uint32_t above = pm_dominators(round->function)->parent[block];
+    if (above == PM_NO_BLOCK ||
+        pm_zero_construct_around(round, above) != pm_zero_construct_around(round, block))
         return PM_NO_BLOCK;
-    const struct pm_ir_block *from = w->cfg->blocks[above], *to = w->cfg->blocks[block];
+    const struct pm_ir_block *from = round->cfg->blocks[above], *to = round->cfg->blocks[block];
     const struct pm_ir_instr *merge = pm_ir_merge(from), *own = pm_ir_merge(to);
     const struct pm_ir_instr *end = pm_ir_terminator(from);
     /* A loop's header runs again. */
@@ -92,42 +93,43 @@ uint32_t pm_zero_hoist_above(const struct pm_zero_work *w, uint32_t block)
 
 /* Puts the marked instructions of a block before those that are listed already. false: one of them
  * must stay, or there are too many. */
-static bool list_marked(struct pm_zero_work *w, struct pm_zero_region *region,
+static bool list_marked(struct pm_zero_round *round, struct pm_zero_region *region,
                         const struct pm_ir_block *block)
 {
     uint32_t count = 0;
     for (struct pm_ir_instr *i = block->body.first; i; i = i->next)
         if (pm_zero_stays(region, i)) {
-            if (!pm_motion_may_be_earlier(&w->memory, &w->permission, i) || region->hoisted_count + count == PM_ZERO_MOST_HOISTED)
+            if (!pm_motion_may_be_earlier(&round->memory, &round->permission, i) ||
+                region->hoisted_count + count == PM_ZERO_MOST_HOISTED)
                 return false;
             count++;
         }
     for (uint32_t k = region->hoisted_count; k-- > 0;)
-        w->hoisted[k + count] = w->hoisted[k];
+        round->hoisted[k + count] = round->hoisted[k];
     count = 0;
     for (struct pm_ir_instr *i = block->body.first; i; i = i->next)
         if (pm_zero_stays(region, i)) {
-            w->hoisted[count++] = i;
+            round->hoisted[count++] = i;
             region->hoisted_count++;
         }
     return true;
 }
 
 /* What the listed instructions need of a block. */
-static void mark_needed(const struct pm_zero_work *w, const struct pm_zero_region *region,
+static void mark_needed(const struct pm_zero_round *round, const struct pm_zero_region *region,
                         const struct pm_ir_block *block)
 {
     for (uint32_t k = 0; k < region->hoisted_count; k++)
-        mark_operands(region, w->hoisted[k], block);
+        mark_operands(region, round->hoisted[k], block);
 }
 
 /* Takes a block's part of the slice along: what those taken before need of it, too. false: it must
  * stay, or needs something from in between. */
-static bool take_along(struct pm_zero_work *w, struct pm_zero_region *region,
+static bool take_along(struct pm_zero_round *round, struct pm_zero_region *region,
                        struct pm_ir_block *block, uint32_t above)
 {
-    const struct pm_dominators *d = pm_dominators(w->function);
-    mark_needed(w, region, block);
+    const struct pm_dominators *d = pm_dominators(round->function);
+    mark_needed(round, region, block);
     for (struct pm_ir_instr *i = pm_ir_terminator(block); i; i = i->prev) {
         if (!pm_zero_stays(region, i))
             continue;
@@ -140,12 +142,13 @@ static bool take_along(struct pm_zero_work *w, struct pm_zero_region *region,
                 return false;
         }
     }
-    return list_marked(w, region, block);
+    return list_marked(round, region, block);
 }
 
-bool pm_zero_hoist(struct pm_zero_work *w, struct pm_zero_region *region, struct pm_ir_block *block)
+bool pm_zero_hoist(struct pm_zero_round *round, struct pm_zero_region *region,
+                   struct pm_ir_block *block)
 {
-    const struct pm_dominators *d = pm_dominators(w->function);
+    const struct pm_dominators *d = pm_dominators(round->function);
     const struct pm_zero_candidate *c = region->candidate;
     struct pm_ir_block *lowest = NULL;
     for (uint32_t i = 0; i < c->value_count; i++) {
@@ -157,12 +160,12 @@ bool pm_zero_hoist(struct pm_zero_work *w, struct pm_zero_region *region, struct
             lowest = instr->block;
     }
     for (struct pm_ir_block *at = lowest; at && at != block;) {
-        uint32_t above = pm_zero_hoist_above(w, at->index);
-        if (above == PM_NO_BLOCK || !take_along(w, region, at, above))
+        uint32_t above = pm_zero_hoist_above(round, at->index);
+        if (above == PM_NO_BLOCK || !take_along(round, region, at, above))
             return false;
-        at = w->cfg->blocks[above];
+        at = round->cfg->blocks[above];
     }
-    mark_needed(w, region, block);
-    mark_slice(w, region, block);
+    mark_needed(round, region, block);
+    mark_slice(round, region, block);
     return true;
 }

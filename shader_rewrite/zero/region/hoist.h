@@ -18,13 +18,13 @@
 enum { PM_ZERO_MOST_HOISTED = 64 };
 
 /* Finds the candidate's values, and the block in which all are there. false: there is none. */
-bool pm_zero_hoist_find(const struct pm_zero_work *work, struct pm_zero_region *region,
+bool pm_zero_hoist_find(const struct pm_zero_round *round, struct pm_zero_region *region,
                         const struct pm_ir_block **complete);
 
 /* Marks what must stay before a check in `block`, and lists what must move there. false: that is
  * not possible. */
-bool pm_zero_hoist(struct pm_zero_work *work, struct pm_zero_region *region,
+bool pm_zero_hoist(struct pm_zero_round *round, struct pm_zero_region *region,
                    struct pm_ir_block *block);
 
 /* The block of the chain before this one; PM_NO_BLOCK: none, or behind a loop. */
-uint32_t pm_zero_hoist_above(const struct pm_zero_work *work, uint32_t block);
+uint32_t pm_zero_hoist_above(const struct pm_zero_round *round, uint32_t block);

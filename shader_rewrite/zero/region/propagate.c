@@ -18,11 +18,11 @@ bool pm_zero_is_candidate(const struct pm_zero_region *region, const struct pm_i
     return false;
 }
 
-struct pm_zero_value pm_zero_value_in(const struct pm_zero_work *w,
+struct pm_zero_value pm_zero_value_in(const struct pm_zero_round *round,
                                       const struct pm_zero_region *region,
                                       const struct pm_ir_def *def)
 {
-    const struct pm_zero_state *state = pm_zero_state_of(w, region, def);
+    const struct pm_zero_state *state = pm_zero_state_of(round, region, def);
     if (state)
         return state->value;
     if (!pm_zero_is_candidate(region, def))
@@ -41,7 +41,7 @@ struct pm_zero_value pm_zero_value_in(const struct pm_zero_work *w,
 enum { MOST_SWEEPS = 20 }; /* loops settle in two or three */
 
 struct propagating {
-    struct pm_zero_work *w;
+    struct pm_zero_round *round;
     struct pm_zero_region *region;
     struct pm_zero_lookup lookup;
     bool changed;
@@ -50,7 +50,7 @@ struct propagating {
 static struct pm_zero_value look_up(const void *user, struct pm_ir_def *def)
 {
     const struct propagating *p = user;
-    return pm_zero_value_in(p->w, p->region, def);
+    return pm_zero_value_in(p->round, p->region, def);
 }
 
 /* Whether the way from one block of the region to another is taken. from_block: by its label. */
@@ -58,7 +58,7 @@ static bool is_taken(const struct propagating *p, const struct pm_ir_def *label,
                      const struct pm_zero_part *to)
 {
     const struct pm_ir_block *block = pm_ir_block_of(label);
-    uint32_t from = pm_zero_part_of(p->w, p->region, block->index);
+    uint32_t from = pm_zero_part_of(p->round, p->region, block->index);
     if (from == PM_ZERO_NO_PART)
         return true;
     const struct pm_zero_part *part = &p->region->parts[from];
@@ -86,8 +86,8 @@ static struct pm_zero_value fold_phi(const struct propagating *p, const struct p
         if (!is_taken(p, phi->operands[o + 1].def, part))
             continue;
         struct pm_ir_def *def = phi->operands[o].def;
-        struct pm_zero_value way = pm_zero_value_in(p->w, p->region, def);
-        if (way.c[0].kind == PM_ZERO_UNSET && pm_zero_state_of(p->w, p->region, def))
+        struct pm_zero_value way = pm_zero_value_in(p->round, p->region, def);
+        if (way.c[0].kind == PM_ZERO_UNSET && pm_zero_state_of(p->round, p->region, def))
             continue;
         for (uint32_t i = 0; i < value.components; i++)
             value.c[i] = meet(value.c[i], way.c[i]);
@@ -115,11 +115,11 @@ static bool values_equal(const struct pm_zero_value *a, const struct pm_zero_val
 /* The one block a constant branch leads to. Branches that leave or open a loop stay as they are. */
 static uint32_t fold_branch(const struct propagating *p, const struct pm_zero_part *part)
 {
-    const struct pm_ir_block *block = p->w->cfg->blocks[part->block];
+    const struct pm_ir_block *block = p->round->cfg->blocks[part->block];
     const struct pm_ir_instr *end = pm_ir_terminator(block), *merge = pm_ir_merge(block);
     if (!merge || merge->opcode != SpvOpSelectionMerge)
         return PM_NO_BLOCK;
-    struct pm_zero_value value = pm_zero_value_in(p->w, p->region, end->operands[0].def);
+    struct pm_zero_value value = pm_zero_value_in(p->round, p->region, end->operands[0].def);
     if (value.c[0].kind != PM_ZERO_CONSTANT)
         return PM_NO_BLOCK;
     if (end->opcode == SpvOpBranchConditional)
@@ -141,12 +141,12 @@ static uint32_t fold_branch(const struct propagating *p, const struct pm_zero_pa
 static bool is_reached(const struct propagating *p, uint32_t index)
 {
     const struct pm_zero_part *part = &p->region->parts[index];
-    const struct pm_graph *g = &p->w->cfg->flow;
+    const struct pm_graph *g = &p->round->cfg->flow;
     if (index == 0)
         return true;
     for (uint32_t i = g->predecessor_start[part->block]; i < g->predecessor_start[part->block + 1];
          i++)
-        if (is_taken(p, p->w->cfg->blocks[g->predecessors[i]]->label->result, part))
+        if (is_taken(p, p->round->cfg->blocks[g->predecessors[i]]->label->result, part))
             return true;
     return false;
 }
@@ -167,7 +167,7 @@ static bool may_fold(const struct propagating *p, const struct pm_ir_instr *inst
         const struct pm_ir_def *def = instr->operands[o].def;
         if (!def)
             continue;
-        const struct pm_zero_state *state = pm_zero_state_of(p->w, p->region, def);
+        const struct pm_zero_state *state = pm_zero_state_of(p->round, p->region, def);
         if (state ? state->known : pm_zero_is_candidate(p->region, def))
             return true;
     }
@@ -179,7 +179,7 @@ static void sweep_part(struct propagating *p, struct pm_zero_part *part)
     for (uint32_t i = 0; i < part->count; i++) {
         const struct pm_ir_instr *instr = part->instrs[i];
         struct pm_zero_state *state =
-            instr->result ? pm_zero_state_of(p->w, p->region, instr->result) : NULL;
+            instr->result ? pm_zero_state_of(p->round, p->region, instr->result) : NULL;
         if (!state)
             continue;
         struct pm_zero_value value;
@@ -204,17 +204,18 @@ static void sweep_part(struct propagating *p, struct pm_zero_part *part)
     p->region->changes |= folded != PM_NO_BLOCK;
 }
 
-static void reset(struct pm_zero_work *w, struct pm_zero_region *region, enum pm_zero_kind kind)
+static void reset(struct pm_zero_round *round, struct pm_zero_region *region,
+                  enum pm_zero_kind kind)
 {
     for (uint32_t i = 0; i < region->count; i++) {
         struct pm_zero_part *part = &region->parts[i];
-        part->executable = kind == PM_ZERO_UNKNOWN && pm_cfg_reachable(w->cfg, part->block);
+        part->executable = kind == PM_ZERO_UNKNOWN && pm_cfg_reachable(round->cfg, part->block);
         part->folded = PM_NO_BLOCK;
         for (uint32_t k = 0; k < part->count; k++) {
             const struct pm_ir_instr *instr = part->instrs[k];
             if (!instr->result)
                 continue;
-            struct pm_zero_state *state = &w->states[instr->result->id];
+            struct pm_zero_state *state = &round->states[instr->result->id];
             state->value = pm_zero_value_all(pm_ir_type_of(instr), kind);
             state->known = kind != PM_ZERO_UNKNOWN;
         }
@@ -222,22 +223,22 @@ static void reset(struct pm_zero_work *w, struct pm_zero_region *region, enum pm
 }
 
 /* Without one, a single sweep in reverse post order is all. */
-static bool has_loops(const struct pm_zero_work *w, const struct pm_zero_region *region)
+static bool has_loops(const struct pm_zero_round *round, const struct pm_zero_region *region)
 {
     for (uint32_t i = 0; i < region->count; i++) {
-        const struct pm_ir_instr *merge = pm_ir_merge(w->cfg->blocks[region->parts[i].block]);
+        const struct pm_ir_instr *merge = pm_ir_merge(round->cfg->blocks[region->parts[i].block]);
         if (merge && merge->opcode == SpvOpLoopMerge)
             return true;
     }
     return false;
 }
 
-void pm_zero_propagate(struct pm_zero_work *w, struct pm_zero_region *region)
+void pm_zero_propagate(struct pm_zero_round *round, struct pm_zero_region *region)
 {
-    struct propagating p = {.w = w, .region = region};
-    p.lookup = (struct pm_zero_lookup){&w->permission, look_up, &p};
-    reset(w, region, PM_ZERO_UNSET);
-    bool loops = has_loops(w, region);
+    struct propagating p = {.round = round, .region = region};
+    p.lookup = (struct pm_zero_lookup){&round->permission, look_up, &p};
+    reset(round, region, PM_ZERO_UNSET);
+    bool loops = has_loops(round, region);
     for (int sweeps = 0; sweeps < MOST_SWEEPS; sweeps++) {
         p.changed = false;
         for (uint32_t i = 0; i < region->count; i++) {
@@ -252,5 +253,5 @@ void pm_zero_propagate(struct pm_zero_work *w, struct pm_zero_region *region)
             return;
     }
     /* It did not settle: nothing is known. */
-    reset(w, region, PM_ZERO_UNKNOWN);
+    reset(round, region, PM_ZERO_UNKNOWN);
 }

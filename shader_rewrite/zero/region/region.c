@@ -5,57 +5,57 @@
 
 #include <stdlib.h>
 
-bool pm_zero_work_init(struct pm_zero_work *w, struct pm_ir_module *module,
-                       struct pm_ir_function *function, enum pm_stage stage,
-                       enum pm_float_zero float_zero, struct pm_arena *arena,
-                       struct pm_error *error)
+bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module,
+                        struct pm_ir_function *function, enum pm_stage stage,
+                        enum pm_float_zero float_zero, struct pm_arena *arena,
+                        struct pm_error *error)
 {
-    *w = (struct pm_zero_work){
+    *round = (struct pm_zero_round){
         .module = module, .function = function, .stage = stage, .arena = arena};
     if (!pm_analysis_require(function, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, error))
         return false;
-    w->cfg = pm_cfg(function);
-    w->structure = pm_structure(function);
-    w->types = pm_number_types_of(module);
-    w->memory = pm_zero_memory_of(module);
-    w->id_count = module->bound;
+    round->cfg = pm_cfg(function);
+    round->structure = pm_structure(function);
+    round->types = pm_number_types_of(module);
+    round->memory = pm_memory_of(module);
+    round->id_count = module->bound;
     size_t instructions = 0;
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             i->mark = 0;
             instructions++;
         }
-    uint32_t blocks = w->cfg->count;
-    w->states = pm_arena_zalloc(arena, w->id_count, sizeof(*w->states));
-    w->stack = pm_arena_zalloc(arena, w->id_count, sizeof(*w->stack));
-    w->part_epoch = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
-    w->part_of = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
-    w->order = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
-    w->parts = pm_arena_zalloc(arena, blocks, sizeof(*w->parts));
-    w->construct_epoch = pm_arena_zalloc(arena, w->structure->count + 1u, sizeof(uint32_t));
-    w->room = pm_arena_zalloc(arena, instructions + 1, sizeof(struct pm_ir_instr *));
-    w->hoisted = pm_arena_zalloc(arena, PM_ZERO_MOST_HOISTED, sizeof(struct pm_ir_instr *));
-    if (!w->states || !w->stack || !w->part_epoch || !w->part_of || !w->order || !w->parts ||
-        !w->construct_epoch || !w->room || !w->hoisted ||
-        !pm_zero_leaving_compute(&w->leaving, module, function, arena) ||
-        !pm_zero_levels_compute(&w->levels, &w->memory, module, function, arena) ||
-        !pm_zero_permission_compute(&w->permission, module, function, float_zero, arena))
+    uint32_t blocks = round->cfg->count;
+    round->states = pm_arena_zalloc(arena, round->id_count, sizeof(*round->states));
+    round->stack = pm_arena_zalloc(arena, round->id_count, sizeof(*round->stack));
+    round->part_epoch = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
+    round->part_of = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
+    round->order = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
+    round->parts = pm_arena_zalloc(arena, blocks, sizeof(*round->parts));
+    round->construct_epoch = pm_arena_zalloc(arena, round->structure->count + 1u, sizeof(uint32_t));
+    round->room = pm_arena_zalloc(arena, instructions + 1, sizeof(struct pm_ir_instr *));
+    round->hoisted = pm_arena_zalloc(arena, PM_ZERO_MOST_HOISTED, sizeof(struct pm_ir_instr *));
+    if (!round->states || !round->stack || !round->part_epoch || !round->part_of || !round->order ||
+        !round->parts || !round->construct_epoch || !round->room || !round->hoisted ||
+        !pm_leaving_values_compute(&round->leaving, module, function, arena) ||
+        !pm_detail_levels_compute(&round->levels, &round->memory, module, function, arena) ||
+        !pm_float_permission_compute(&round->permission, module, function, float_zero, arena))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     return true;
 }
 
-uint32_t pm_zero_level(const struct pm_zero_work *w, uint32_t block)
+uint32_t pm_zero_construct_around(const struct pm_zero_round *round, uint32_t block)
 {
-    uint32_t c = w->structure->innermost[block];
+    uint32_t c = round->structure->innermost[block];
     if (c == PM_NO_CONSTRUCT)
         return c;
-    const struct pm_construct *construct = &w->structure->constructs[c];
+    const struct pm_construct *construct = &round->structure->constructs[c];
     bool opens = construct->header == block && construct->kind != PM_CONSTRUCT_CONTINUE;
     return opens ? construct->parent : c;
 }
 
 struct finding {
-    struct pm_zero_work *w;
+    struct pm_zero_round *round;
     struct pm_zero_region *region;
     struct pm_ir_block *block; /* the check's */
     struct pm_ir_instr *first; /* that may be in a region */
@@ -72,9 +72,9 @@ static struct pm_zero_part *add_part(struct finding *f, uint32_t block)
     struct pm_zero_region *r = f->region;
     struct pm_zero_part *part = &r->parts[r->count];
     *part = (struct pm_zero_part){
-        .block = block, .instrs = f->w->room + f->room_used, .folded = PM_NO_BLOCK};
-    f->w->part_epoch[block] = r->epoch;
-    f->w->part_of[block] = r->count++;
+        .block = block, .instrs = f->round->room + f->room_used, .folded = PM_NO_BLOCK};
+    f->round->part_epoch[block] = r->epoch;
+    f->round->part_of[block] = r->count++;
     return part;
 }
 
@@ -83,18 +83,18 @@ static struct pm_zero_part *add_part(struct finding *f, uint32_t block)
 static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir_instr *first)
 {
     uint32_t index = (uint32_t)(part - f->region->parts);
-    const struct pm_ir_instr *end = pm_ir_block_end(f->w->cfg->blocks[part->block]);
+    const struct pm_ir_instr *end = pm_ir_block_end(f->round->cfg->blocks[part->block]);
     for (struct pm_ir_instr *i = first; i && i != end; i = i->next) {
         if (pm_zero_stays(f->region, i))
             continue;
-        if (pm_zero_region_access(f->w, i).stops)
+        if (pm_zero_region_access(f->round, i).stops)
             return false;
         i->mark = f->region->epoch;
-        f->region->quad |= pm_quads_reads(i);
+        f->region->quad |= pm_reads_other_lanes(i);
         part->instrs[part->count++] = i;
         f->room_used++;
         if (i->result) {
-            struct pm_zero_state *s = &f->w->states[i->result->id];
+            struct pm_zero_state *s = &f->round->states[i->result->id];
             *s = (struct pm_zero_state){.epoch = f->region->epoch, .part = index};
         }
     }
@@ -103,7 +103,7 @@ static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir
 
 static void take_end(struct finding *f, struct pm_zero_part *part)
 {
-    const struct pm_ir_block *block = f->w->cfg->blocks[part->block];
+    const struct pm_ir_block *block = f->round->cfg->blocks[part->block];
     struct pm_ir_instr *merge = pm_ir_merge(block);
     part->whole = true;
     pm_ir_terminator(block)->mark = f->region->epoch;
@@ -113,10 +113,10 @@ static void take_end(struct finding *f, struct pm_zero_part *part)
 
 static bool block_may_be_in(const struct finding *f, uint32_t index)
 {
-    const struct pm_ir_block *block = f->w->cfg->blocks[index];
+    const struct pm_ir_block *block = f->round->cfg->blocks[index];
     const struct pm_ir_instr *end = pm_ir_block_end(block);
     for (const struct pm_ir_instr *i = block->body.first; i && i != end; i = i->next)
-        if (pm_zero_region_access(f->w, i).stops)
+        if (pm_zero_region_access(f->round, i).stops)
             return false;
     switch (pm_ir_terminator(block)->opcode) {
     case SpvOpBranch:
@@ -138,35 +138,35 @@ static int by_key(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Collects the blocks of the construct that `header` opens, up to its merge block: w->order[0] up
- * to *count. false: something leaves it otherwise, or may not be in a region. */
+/* Collects the blocks of the construct that `header` opens, up to its merge block: round->order[0]
+ * up to *count. false: something leaves it otherwise, or may not be in a region. */
 static bool collect_construct(struct finding *f, uint32_t header, uint32_t merge, uint32_t *count)
 {
-    struct pm_zero_work *w = f->w;
-    const struct pm_graph *g = &w->cfg->structural;
-    const struct pm_dominators *d = w->structure->dominators;
+    struct pm_zero_round *round = f->round;
+    const struct pm_graph *g = &round->cfg->structural;
+    const struct pm_dominators *d = round->structure->dominators;
     uint32_t seen = f->region->epoch + 1; /* in part_epoch: neither a part nor unseen */
     *count = 0;
-    w->order[(*count)++] = header;
+    round->order[(*count)++] = header;
     bool ok = true;
     for (uint32_t at = 0; ok && at < *count; at++) {
-        uint32_t b = w->order[at];
+        uint32_t b = round->order[at];
         ok = b == header || block_may_be_in(f, b);
         for (uint32_t s = g->successor_start[b]; ok && s < g->successor_start[b + 1]; s++) {
             uint32_t to = g->successors[s];
-            if (to == merge || to == header || w->part_epoch[to] == seen)
+            if (to == merge || to == header || round->part_epoch[to] == seen)
                 continue;
             ok = pm_dominates(d, header, to) && !pm_dominates(d, merge, to) &&
-                 pm_zero_part_of(w, f->region, to) == PM_ZERO_NO_PART;
+                 pm_zero_part_of(round, f->region, to) == PM_ZERO_NO_PART;
             if (!ok)
                 break;
-            w->part_epoch[to] = seen;
-            w->order[(*count)++] = to;
+            round->part_epoch[to] = seen;
+            round->order[(*count)++] = to;
         }
     }
     for (uint32_t i = 0; i < *count; i++)
-        if (w->part_epoch[w->order[i]] == seen)
-            w->part_epoch[w->order[i]] = 0;
+        if (round->part_epoch[round->order[i]] == seen)
+            round->part_epoch[round->order[i]] = 0;
     return ok;
 }
 
@@ -175,14 +175,14 @@ static bool sort_blocks(struct finding *f, uint32_t count)
 {
     uint64_t *keys = malloc(count * sizeof(*keys));
     if (!keys) {
-        f->w->failed = true;
+        f->round->failed = true;
         return false;
     }
     for (uint32_t i = 0; i < count; i++)
-        keys[i] = (uint64_t)f->w->cfg->order_of[f->w->order[i]] << 32 | f->w->order[i];
+        keys[i] = (uint64_t)f->round->cfg->order_of[f->round->order[i]] << 32 | f->round->order[i];
     qsort(keys, count, sizeof(*keys), by_key);
     for (uint32_t i = 0; i < count; i++)
-        f->w->order[i] = (uint32_t)keys[i];
+        f->round->order[i] = (uint32_t)keys[i];
     free(keys);
     return true;
 }
@@ -192,11 +192,11 @@ static bool sort_blocks(struct finding *f, uint32_t count)
 static void add_construct(struct finding *f, uint32_t header, uint32_t count, bool add_header)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t b = f->w->order[i];
+        uint32_t b = f->round->order[i];
         if (b == header && !add_header)
             continue;
         struct pm_zero_part *part = add_part(f, b);
-        fill_part(f, part, f->w->cfg->blocks[b]->body.first);
+        fill_part(f, part, f->round->cfg->blocks[b]->body.first);
         take_end(f, part);
     }
 }
@@ -204,14 +204,15 @@ static void add_construct(struct finding *f, uint32_t header, uint32_t count, bo
 /* Whether the chain may go on to a block that a part of it branches to. */
 static bool may_follow(const struct finding *f, uint32_t from, uint32_t to)
 {
-    const struct pm_graph *g = &f->w->cfg->flow;
-    if (pm_zero_level(f->w, to) != pm_zero_level(f->w, from) || from == to)
+    const struct pm_graph *g = &f->round->cfg->flow;
+    if (pm_zero_construct_around(f->round, to) != pm_zero_construct_around(f->round, from) ||
+        from == to)
         return false;
-    const struct pm_ir_instr *merge = pm_ir_merge(f->w->cfg->blocks[to]);
+    const struct pm_ir_instr *merge = pm_ir_merge(f->round->cfg->blocks[to]);
     bool loop = merge && merge->opcode == SpvOpLoopMerge;
     for (uint32_t p = g->predecessor_start[to]; p < g->predecessor_start[to + 1]; p++)
         if (g->predecessors[p] != from &&
-            !(loop && pm_dominates(f->w->structure->dominators, to, g->predecessors[p])))
+            !(loop && pm_dominates(f->round->structure->dominators, to, g->predecessors[p])))
             return false;
     return true;
 }
@@ -221,8 +222,9 @@ static bool may_follow(const struct finding *f, uint32_t from, uint32_t to)
 static uint32_t add_loop(struct finding *f, uint32_t header)
 {
     uint32_t count;
-    uint32_t merge = pm_ir_block_of(pm_ir_merge(f->w->cfg->blocks[header])->operands[0].def)->index;
-    if (!pm_cfg_reachable(f->w->cfg, merge) || !block_may_be_in(f, header) ||
+    uint32_t merge =
+        pm_ir_block_of(pm_ir_merge(f->round->cfg->blocks[header])->operands[0].def)->index;
+    if (!pm_cfg_reachable(f->round->cfg, merge) || !block_may_be_in(f, header) ||
         !collect_construct(f, header, merge, &count) || !sort_blocks(f, count))
         return PM_NO_BLOCK;
     add_construct(f, header, count, true);
@@ -232,13 +234,13 @@ static uint32_t add_loop(struct finding *f, uint32_t header)
 /* Where the chain goes on behind a part that was filled to its end; PM_NO_BLOCK: it ends there. */
 static uint32_t follow(struct finding *f, struct pm_zero_part *part)
 {
-    struct pm_zero_work *w = f->w;
-    const struct pm_ir_block *block = w->cfg->blocks[part->block];
+    struct pm_zero_round *round = f->round;
+    const struct pm_ir_block *block = round->cfg->blocks[part->block];
     const struct pm_ir_instr *end = pm_ir_terminator(block), *merge = pm_ir_merge(block);
     uint32_t count;
     if (merge && merge->opcode == SpvOpSelectionMerge) {
         uint32_t to = pm_ir_block_of(merge->operands[0].def)->index;
-        if (!pm_cfg_reachable(w->cfg, to) || !collect_construct(f, part->block, to, &count) ||
+        if (!pm_cfg_reachable(round->cfg, to) || !collect_construct(f, part->block, to, &count) ||
             !sort_blocks(f, count))
             return PM_NO_BLOCK;
         take_end(f, part);
@@ -250,7 +252,7 @@ static uint32_t follow(struct finding *f, struct pm_zero_part *part)
     uint32_t to = pm_ir_block_of(end->operands[0].def)->index;
     if (!may_follow(f, part->block, to))
         return PM_NO_BLOCK;
-    const struct pm_ir_instr *loop = pm_ir_merge(w->cfg->blocks[to]);
+    const struct pm_ir_instr *loop = pm_ir_merge(round->cfg->blocks[to]);
     if (loop && loop->opcode == SpvOpLoopMerge) {
         to = add_loop(f, to);
         if (to == PM_NO_BLOCK)
@@ -270,39 +272,41 @@ static bool find_chain(struct finding *f, uint32_t end)
         uint32_t next = follow(f, part);
         if (next == PM_NO_BLOCK)
             return true;
-        if (pm_zero_part_of(f->w, f->region, next) != PM_ZERO_NO_PART) {
+        if (pm_zero_part_of(f->round, f->region, next) != PM_ZERO_NO_PART) {
             f->region->reason = "it comes to a block twice"; /* in no valid module */
             return false;
         }
         part = add_part(f, next);
         part->chain = true;
-        goes_on = fill_part(f, part, f->w->cfg->blocks[next]->body.first);
+        goes_on = fill_part(f, part, f->round->cfg->blocks[next]->body.first);
     }
     return true;
 }
 
-bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate *candidate,
+bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candidate *candidate,
                          struct pm_zero_extent extent, struct pm_zero_region *region)
 {
-    w->epoch += EPOCH_STEP;
-    *region = (struct pm_zero_region){
-        .candidate = candidate, .epoch = w->epoch, .parts = w->parts, .quad = candidate->quad};
-    struct finding f = {.w = w, .region = region};
+    round->epoch += EPOCH_STEP;
+    *region = (struct pm_zero_region){.candidate = candidate,
+                                      .epoch = round->epoch,
+                                      .parts = round->parts,
+                                      .quad = candidate->quad};
+    struct finding f = {.round = round, .region = region};
     const struct pm_ir_block *complete;
-    if (!pm_zero_hoist_find(w, region, &complete)) {
+    if (!pm_zero_hoist_find(round, region, &complete)) {
         region->reason = "its values are not available together";
         return false;
     }
-    f.block = w->cfg->blocks[extent.start != PM_NO_BLOCK ? extent.start : complete->index];
+    f.block = round->cfg->blocks[extent.start != PM_NO_BLOCK ? extent.start : complete->index];
     f.first = pm_ir_block_start(f.block);
-    if (!pm_zero_hoist(w, region, f.block)) {
+    if (!pm_zero_hoist(round, region, f.block)) {
         region->reason = "what it needs is not ready earlier";
         return false;
     }
-    uint32_t level = pm_zero_level(w, f.block->index);
+    uint32_t level = pm_zero_construct_around(round, f.block->index);
     const struct pm_ir_instr *merge = pm_ir_merge(f.block);
     if ((level != PM_NO_CONSTRUCT &&
-         w->structure->constructs[level].kind == PM_CONSTRUCT_CONTINUE) ||
+         round->structure->constructs[level].kind == PM_CONSTRUCT_CONTINUE) ||
         (merge && merge->opcode == SpvOpLoopMerge &&
          merge->operands[1].def == f.block->label->result)) {
         region->reason = "it is in the continue construct of a loop";
@@ -311,15 +315,16 @@ bool pm_zero_region_find(struct pm_zero_work *w, const struct pm_zero_candidate 
     if (!find_chain(&f, extent.end))
         return false;
     /* What reads a quad was looked for behind the candidate, and by fill_part before it. */
-    if (region->hoisted_count && pm_zero_part_of(w, region, complete->index) == PM_ZERO_NO_PART) {
+    if (region->hoisted_count &&
+        pm_zero_part_of(round, region, complete->index) == PM_ZERO_NO_PART) {
         region->reason = "what it needs is not ready earlier";
         return false;
     }
-    if (w->stage != PM_STAGE_FRAGMENT)
+    if (round->stage != PM_STAGE_FRAGMENT)
         region->quad = false;
-    if (region->quad && !w->subgroup_quad) {
+    if (region->quad && !round->subgroup_quad) {
         region->reason = "the device has no quad operations";
         return false;
     }
-    return !w->failed;
+    return !round->failed;
 }

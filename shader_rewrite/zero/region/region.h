@@ -38,7 +38,7 @@ struct pm_zero_state {
 };
 
 /* A round of the estimate-transform loop: the module as it is, and room for the analyses. */
-struct pm_zero_work {
+struct pm_zero_round {
     struct pm_ir_module *module;
     struct pm_ir_function *function;
     enum pm_stage stage;
@@ -46,10 +46,10 @@ struct pm_zero_work {
     const struct pm_cfg *cfg;
     const struct pm_structure *structure;
     struct pm_number_types types; /* of which there can be constants, beside bool */
-    struct pm_zero_permission permission;
-    struct pm_zero_memory memory;
-    struct pm_zero_leaving leaving;
-    struct pm_zero_levels levels;
+    struct pm_float_permission permission;
+    struct pm_memory memory;
+    struct pm_leaving_values leaving;
+    struct pm_detail_levels levels;
     const struct pm_costs *costs;
     const double *weights; /* by block: subgroups over entry subgroups */
     bool subgroup_quad;
@@ -95,21 +95,21 @@ struct pm_zero_region {
     struct pm_zero_part
         *parts; /* in reverse post order; parts[0] is the rest of the check's block */
     uint32_t count;
-    uint32_t hoisted_count; /* work->hoisted: in order, what must move to before the check */
+    uint32_t hoisted_count; /* round->hoisted: in order, what must move to before the check */
     bool quad;              /* its check must ask the quad */
     bool changes;           /* propagate.c found something */
     const char *reason;     /* why there is none */
 };
 
 /* Sets up a round. Facts about the function are required; false: *error says why. */
-bool pm_zero_work_init(struct pm_zero_work *work, struct pm_ir_module *module,
-                       struct pm_ir_function *function, enum pm_stage stage,
-                       enum pm_float_zero float_zero, struct pm_arena *arena,
-                       struct pm_error *error);
+bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module,
+                        struct pm_ir_function *function, enum pm_stage stage,
+                        enum pm_float_zero float_zero, struct pm_arena *arena,
+                        struct pm_error *error);
 
 /* What orders an instruction in a region. */
-struct pm_zero_access pm_zero_region_access(const struct pm_zero_work *work,
-                                            const struct pm_ir_instr *instr);
+struct pm_memory_access pm_zero_region_access(const struct pm_zero_round *round,
+                                              const struct pm_ir_instr *instr);
 
 /* From where to where a region goes: blocks of its chain. */
 struct pm_zero_extent {
@@ -121,27 +121,27 @@ struct pm_zero_extent {
 
 /* The region of a candidate with this extent, which is one of its own (refine.c), or its
  * largest. false: there is none, region->reason says why. */
-bool pm_zero_region_find(struct pm_zero_work *work, const struct pm_zero_candidate *candidate,
+bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candidate *candidate,
                          struct pm_zero_extent extent, struct pm_zero_region *region);
 
 /* Cuts it down to what S changes, once that is known; false: nothing is. */
-bool pm_zero_region_refine(struct pm_zero_work *work, struct pm_zero_region *region);
+bool pm_zero_region_refine(struct pm_zero_round *round, struct pm_zero_region *region);
 
 /* Where else the region may begin: blocks of its chain from which on, until the next of them, S
  * differs; a region that begins in the first of them may lose nothing. Before it is refined, once
  * what S changes is known. At most `most`, evenly taken from all; returns how many. */
-uint32_t pm_zero_region_starts(struct pm_zero_work *work, const struct pm_zero_region *region,
+uint32_t pm_zero_region_starts(struct pm_zero_round *round, const struct pm_zero_region *region,
                                uint32_t most, uint32_t *starts);
 
 /* Likewise where else it may end, the earliest first. */
-uint32_t pm_zero_region_ends(struct pm_zero_work *work, const struct pm_zero_region *region,
+uint32_t pm_zero_region_ends(struct pm_zero_round *round, const struct pm_zero_region *region,
                              uint32_t most, uint32_t *ends);
 
 /* The part that a block is, or begins; PM_ZERO_NO_PART: none. */
-static inline uint32_t pm_zero_part_of(const struct pm_zero_work *work,
+static inline uint32_t pm_zero_part_of(const struct pm_zero_round *round,
                                        const struct pm_zero_region *region, uint32_t block)
 {
-    return work->part_epoch[block] == region->epoch ? work->part_of[block] : PM_ZERO_NO_PART;
+    return round->part_epoch[block] == region->epoch ? round->part_of[block] : PM_ZERO_NO_PART;
 }
 
 /* Whether an instruction was found to stay, or be, before the check. */
@@ -163,13 +163,13 @@ static inline bool pm_zero_in_region(const struct pm_zero_region *region,
 }
 
 /* The state of a value of the region; NULL: it is none. */
-static inline struct pm_zero_state *pm_zero_state_of(const struct pm_zero_work *work,
+static inline struct pm_zero_state *pm_zero_state_of(const struct pm_zero_round *round,
                                                      const struct pm_zero_region *region,
                                                      const struct pm_ir_def *def)
 {
-    if (!def->instr || def->id >= work->id_count || !pm_zero_in_region(region, def->instr))
+    if (!def->instr || def->id >= round->id_count || !pm_zero_in_region(region, def->instr))
         return NULL;
-    struct pm_zero_state *state = &work->states[def->id];
+    struct pm_zero_state *state = &round->states[def->id];
     return state->epoch == region->epoch ? state : NULL;
 }
 
@@ -177,30 +177,30 @@ static inline struct pm_zero_state *pm_zero_state_of(const struct pm_zero_work *
 bool pm_zero_is_candidate(const struct pm_zero_region *region, const struct pm_ir_def *def);
 
 /* What is known of any value, seen from S. */
-struct pm_zero_value pm_zero_value_in(const struct pm_zero_work *work,
+struct pm_zero_value pm_zero_value_in(const struct pm_zero_round *round,
                                       const struct pm_zero_region *region,
                                       const struct pm_ir_def *def);
 
 /* Whether S writes a constant instead of this value. */
-bool pm_zero_is_written(const struct pm_zero_work *work, const struct pm_zero_region *region,
-                        const struct pm_ir_def *def);
+bool pm_zero_is_constant_in_copy(const struct pm_zero_round *round,
+                                 const struct pm_zero_region *region, const struct pm_ir_def *def);
 
 /* Whether S does without an instruction of the region: it is folded or dead there. */
-bool pm_zero_is_affected(const struct pm_zero_work *work, const struct pm_zero_region *region,
-                         const struct pm_ir_instr *instr);
+bool pm_zero_is_not_in_copy(const struct pm_zero_round *round, const struct pm_zero_region *region,
+                            const struct pm_ir_instr *instr);
 
 /* The construct that a block stands in, without the one it opens. */
-uint32_t pm_zero_level(const struct pm_zero_work *work, uint32_t block);
+uint32_t pm_zero_construct_around(const struct pm_zero_round *round, uint32_t block);
 
 /* ---- the analyses of a region ---- */
 
 /* propagate.c: forward, on a lattice. */
-void pm_zero_propagate(struct pm_zero_work *work, struct pm_zero_region *region);
+void pm_zero_propagate(struct pm_zero_round *round, struct pm_zero_region *region);
 
 /* dead.c: backward (equations 1 to 4), and which blocks S has. */
-void pm_zero_find_dead(struct pm_zero_work *work, struct pm_zero_region *region);
+void pm_zero_find_dead(struct pm_zero_round *round, struct pm_zero_region *region);
 
 /* Where S goes behind a part: the merge block of a construct that has nothing left to do, the one
  * way of a constant branch; PM_NO_BLOCK: as the original. */
-uint32_t pm_zero_next(const struct pm_zero_work *work, const struct pm_zero_region *region,
-                      const struct pm_zero_part *part);
+uint32_t pm_zero_way_in_copy(const struct pm_zero_round *round, const struct pm_zero_region *region,
+                             const struct pm_zero_part *part);

@@ -124,16 +124,16 @@ static void test_nested(void **state)
     const struct pm_ir_function *function = module->first_function;
     assert_true(pm_analysis_require(module->first_function, PM_ANALYSIS_ALL, &error));
     struct pm_arena *arena = pm_arena_create(0);
-    struct pm_zero_leaving leaving;
+    struct pm_leaving_values leaving;
     assert_non_null(arena);
-    assert_true(pm_zero_leaving_compute(&leaving, module, function, arena));
+    assert_true(pm_leaving_values_compute(&leaving, module, function, arena));
     const struct pm_loops *loops = pm_loops(function);
     assert_int_equal(loops->count, 2);
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         const struct pm_ir_def *def = module->defs[expected[i].id];
         uint32_t got = 0;
         for (uint32_t loop = 0; loop < 2; loop++)
-            got |= (uint32_t)pm_zero_leaving_has(&leaving, loops, def, loop) << loop;
+            got |= (uint32_t)pm_leaving_values_has(&leaving, loops, def, loop) << loop;
         if (got != expected[i].loops)
             fail_msg("%%%u %s: %u, not %u", def->id, expected[i].what, got, expected[i].loops);
     }
@@ -153,9 +153,9 @@ static void test_no_loops(void **state)
     assert_non_null(module);
     assert_true(pm_analysis_require(module->first_function, PM_ANALYSIS_ALL, &error));
     struct pm_arena *arena = pm_arena_create(0);
-    struct pm_zero_leaving leaving;
+    struct pm_leaving_values leaving;
     assert_non_null(arena);
-    assert_true(pm_zero_leaving_compute(&leaving, module, module->first_function, arena));
+    assert_true(pm_leaving_values_compute(&leaving, module, module->first_function, arena));
     assert_null(leaving.loops);
     pm_arena_destroy(arena);
     pm_ir_module_destroy(module);

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Holds the code against scripts/rooms.txt: who includes whom, and who calls whom.
+"""Holds the code against scripts/rooms.txt: who includes whom, who calls whom, and what is linked with what.
 
-  check_rooms.py BUILD [--arrows] [--circles]
+  check_rooms.py BUILD [--root DIR] [--arrows] [--circles]
 
 BUILD is a build folder with compile_commands.json whose objects are built. Reads every include of every source and
 header below the rooms, and the symbols of every object file (nm). Fails on a file that is in no room, on an arrow to a
-room that rooms.txt does not allow, and on a circle of more than three files inside a room. There are no exceptions.
+room that rooms.txt does not allow, on a circle of more than three files inside a room, and on a source that is not
+compiled in a target of its room: those link only what rooms.txt allows (cmake/rooms.cmake). There are no exceptions.
 
+  --root DIR  the tree; without it, the one that this script is in
   --arrows    prints every arrow that is not allowed, with what it takes, and goes on
   --circles   prints every circle of files, the allowed ones too
 """
@@ -14,6 +16,7 @@ import argparse
 import collections
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -21,9 +24,10 @@ import sys
 from rooms import ROOT, Rooms, read_includes, read_sources, unit
 
 LARGEST_CIRCLE = 3
+TARGET = re.compile(r'CMakeFiles/([^/]+)\.dir/')
 
 
-def read_objects(build, rooms):
+def read_objects(build, rooms, root):
     """object file -> its source, relative to the root; generated sources stand for their room."""
     commands = json.loads((build / 'compile_commands.json').read_text())
     objects = {}
@@ -32,7 +36,7 @@ def read_objects(build, rooms):
         words = shlex.split(command['command'])
         output = pathlib.Path(command['directory']) / words[words.index('-o') + 1]
         relative = ''
-        for base in (ROOT, build):
+        for base in (root, build):
             if source.is_relative_to(base):
                 relative = str(source.relative_to(base))
         if rooms.of(relative) and output.exists():
@@ -56,6 +60,23 @@ def read_symbols(objects):
             for definer in defined.get(name, ()):
                 if definer != user:
                     yield user, definer, name
+
+
+def misplaced(build, rooms, sources, objects):
+    """What is wrong with the targets that the rooms' sources are compiled in; those of tests do not count."""
+    rooms_of = dict(line.split() for line in (build / 'room_targets.txt').read_text().splitlines() if line)
+    at_home, strayed = set(), set()
+    for output, source in sorted(objects.items()):
+        relative = str(output.relative_to(build))
+        target = TARGET.search(relative).group(1)
+        if rooms_of.get(target) == rooms.of(source):
+            at_home.add(source)
+        elif not relative.startswith('tests/'):
+            strayed.add(source)
+            yield f'{source}: is compiled in {target}, which is no target of its room'
+    for source in sources:
+        if not source.endswith('.h') and source not in at_home | strayed:
+            yield f'{source}: is compiled in no target of its room'
 
 
 def circles(edges):
@@ -98,19 +119,20 @@ def circles(edges):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('build', type=pathlib.Path)
+    parser.add_argument('--root', type=pathlib.Path, default=ROOT)
     parser.add_argument('--arrows', action='store_true')
     parser.add_argument('--circles', action='store_true')
     options = parser.parse_args()
-    build = options.build.resolve()
-    rooms = Rooms()
-    sources, homeless = read_sources(rooms)
-    objects = read_objects(build, rooms)
+    build, root = options.build.resolve(), options.root.resolve()
+    rooms = Rooms(root / 'scripts' / 'rooms.txt')
+    sources, homeless = read_sources(rooms, root)
+    objects = read_objects(build, rooms, root)
     if not objects:
         sys.exit(f'check_rooms: no object files below {build}; build first')
 
     bad = collections.defaultdict(set)  # (room, room) -> what
     edges = collections.defaultdict(set)
-    for user, used, why in [*read_includes(sources), *read_symbols(objects)]:
+    for user, used, why in [*read_includes(sources, root), *read_symbols(objects)]:
         here, there = rooms.of(user), rooms.of(used)
         if there not in rooms.allowed[here]:
             bad[here, there].add((user, used, why))
@@ -121,6 +143,9 @@ def main():
     failed = 0
     for path in homeless:
         print(f'{path}: is in no room of scripts/rooms.txt')
+        failed += 1
+    for complaint in misplaced(build, rooms, sources, objects):
+        print(complaint)
         failed += 1
     arrows = 0
     for (here, there), what in sorted(bad.items()):

@@ -53,23 +53,23 @@ def unit(path):
     return os.path.splitext(path)[0]
 
 
-def read_sources(rooms):
-    """Every source and header below the large rooms, relative to the root."""
+def read_sources(rooms, root=ROOT):
+    """Every source and header below the large rooms, relative to the root; and those that are in no room."""
     tops = {room.split('/')[0] for room in rooms.order}
     found, homeless = [], []
     for top in sorted(tops):
-        for path in sorted((ROOT / top).rglob('*')):
+        for path in sorted((root / top).rglob('*')):
             if path.suffix in SOURCES:
-                relative = str(path.relative_to(ROOT))
+                relative = str(path.relative_to(root))
                 (found if rooms.of(relative) else homeless).append(relative)
     return found, homeless
 
 
-def read_includes(sources):
+def read_includes(sources, root=ROOT):
     """(from, to, why) for each include of a file that is in a room."""
     known = set(sources)
     for path in sources:
-        for name in INCLUDE.findall((ROOT / path).read_text(errors='replace')):
+        for name in INCLUDE.findall((root / path).read_text(errors='replace')):
             beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
             to = name if name in known else beside if beside in known else None
             if to:

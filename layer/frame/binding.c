@@ -3,25 +3,6 @@
 #include "layer/shader/optimize.h"
 #include "layer/shader/variant_make.h"
 
-struct pm_command *pm_command_tracked(struct pm_device *device, VkCommandBuffer handle)
-{
-    struct pm_sampling *sampling = device->sampling;
-    if (sampling == NULL)
-        return NULL;
-    const bool careful = atomic_load_explicit(&sampling->careful, memory_order_relaxed);
-    if (!careful && !atomic_load_explicit(&sampling->armed, memory_order_relaxed))
-        return NULL;
-    struct pm_command *command = pm_command_of(sampling, handle);
-    return command != NULL && (careful || pm_command_takes_part(command)) ? command : NULL;
-}
-
-int pm_bind_point_index(VkPipelineBindPoint point)
-{
-    return point == VK_PIPELINE_BIND_POINT_GRAPHICS  ? PM_GRAPHICS
-           : point == VK_PIPELINE_BIND_POINT_COMPUTE ? PM_COMPUTE
-                                                     : PM_BIND_POINTS;
-}
-
 /* What holds in the recording at the place, but for what is bound there. */
 static uint32_t conditions_at(const struct pm_command *command, enum pm_condition place)
 {
@@ -104,8 +85,10 @@ void pm_binding_put_back(struct pm_command *command, uint32_t ended)
 {
     for (int point = 0; point < PM_BIND_POINTS; point++) {
         struct pm_bound *bound = &command->bound[point];
+        if (bound->pipeline == NULL || bound->kind == PM_BINDING_GAME)
+            continue;
         const uint32_t stays = pm_binding_allowed(command, point) & ~ended;
-        if (bound->pipeline == NULL || (bound->kind & stays) != 0)
+        if ((bound->kind & stays) != 0)
             continue;
         if ((stays & PM_BINDING_PROVEN) == 0)
             bound->standing = bound->game;

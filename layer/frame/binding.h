@@ -13,10 +13,26 @@
 /* The record of a command buffer of which is known what is bound and active, its recording being
  * sampled or timed, or every one being tracked since the game has what could see a variant; NULL
  * for all others. */
-struct pm_command *pm_command_tracked(struct pm_device *device, VkCommandBuffer handle);
+static inline struct pm_command *pm_command_tracked(struct pm_device *device,
+                                                    VkCommandBuffer handle)
+{
+    struct pm_sampling *sampling = device->sampling;
+    if (sampling == NULL)
+        return NULL;
+    const bool careful = atomic_load_explicit(&sampling->careful, memory_order_relaxed);
+    if (!careful && !atomic_load_explicit(&sampling->armed, memory_order_relaxed))
+        return NULL;
+    struct pm_command *command = pm_command_of(sampling, handle);
+    return command != NULL && (careful || pm_command_takes_part(command)) ? command : NULL;
+}
 
 /* The bind point's index; PM_BIND_POINTS: nothing is known of what is bound there. */
-int pm_bind_point_index(VkPipelineBindPoint point);
+static inline int pm_bind_point_index(VkPipelineBindPoint point)
+{
+    return point == VK_PIPELINE_BIND_POINT_GRAPHICS  ? PM_GRAPHICS
+           : point == VK_PIPELINE_BIND_POINT_COMPUTE ? PM_COMPUTE
+                                                     : PM_BIND_POINTS;
+}
 
 /* Bits of enum pm_binding: what may be bound for the next call at the bind point. The rest of what
  * is asked for, that there is such a variant, is the caller's. */

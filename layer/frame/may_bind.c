@@ -32,11 +32,3 @@ const uint8_t pm_may_bind_table[PM_CONDITIONS] = {
     [PM_ACTIVE_LOST]               = G | P,
 };
 // clang-format on
-
-uint32_t pm_may_bind_by(const uint8_t table[static PM_CONDITIONS], uint32_t conditions)
-{
-    uint32_t allowed = G | P | I | C | R;
-    for (; conditions != 0; conditions &= conditions - 1)
-        allowed &= table[__builtin_ctz(conditions)];
-    return allowed;
-}

@@ -56,7 +56,14 @@ enum pm_condition {
 extern const uint8_t pm_may_bind_table[PM_CONDITIONS];
 
 /* What may be bound where the conditions hold, by such a table. conditions: PM_CONDITION bits. */
-uint32_t pm_may_bind_by(const uint8_t table[static PM_CONDITIONS], uint32_t conditions);
+static inline uint32_t pm_may_bind_by(const uint8_t table[static PM_CONDITIONS],
+                                      uint32_t conditions)
+{
+    uint32_t allowed = (1u << PM_BINDING_COUNT) - 1;
+    for (; conditions != 0; conditions &= conditions - 1)
+        allowed &= table[__builtin_ctz(conditions)];
+    return allowed;
+}
 
 static inline uint32_t pm_may_bind(uint32_t conditions)
 {

@@ -32,7 +32,8 @@
 
 struct pm_counters; /* counters.h: the device memory that shaders count in */
 struct pm_compiler; /* compiler.h: background threads */
-struct pm_readback; /* readback.h: counters to host memory to spool */
+struct pm_readback; /* readback.h: counters to host memory */
+struct pm_poller;   /* poller.h: from there to the spool */
 struct pm_spool_writer;
 struct pm_objects;   /* object.h: shader modules, layouts, render passes by handle and by content */
 struct pm_pipelines; /* pipeline.h: pipelines by handle */
@@ -102,6 +103,7 @@ struct pm_device {
     struct pm_pipelines *pipelines;
     struct pm_counters *counters;
     struct pm_compiler *compiler;
+    struct pm_poller *poller;
     struct pm_readback *readback;
     struct pm_sampling *sampling;
     struct pm_optimizer *optimizer;  /* NULL: nothing is to be optimized */

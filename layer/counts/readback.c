@@ -1,12 +1,13 @@
-#include "layer/counts/readback_private.h"
+#include "layer/counts/readback.h"
 
 #include "base/clock.h"
-#include "layer/core/device_lost.h"
-#include "layer/core/object_name.h"
 #include "layer/core/process_exit.h"
+#include "layer/counts/count_state.h"
+#include "layer/counts/poller.h"
+#include "layer/counts/readback_private.h"
+#include "layer/counts/report.h"
 #include "layer/frame/command.h"
 #include "layer/frame/scene.h"
-#include "layer/memory/counters.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,10 +16,19 @@
 #define IDLE_AGAIN                                                                                 \
     INT64_C(250000000) /* nanoseconds between checkpoints that only an idle queue asks for */
 #define CUT_AGAIN INT64_C(50000000) /* nanoseconds between checkpoints at the ends of scenes */
-#define SETTLED PM_SECOND           /* a submission this old is through */
 #define STOP_SECONDS 5              /* a GPU that has not finished by then is given up */
 #define STOP_ROUNDS 8
-#define SMALLEST_COPY UINT64_C(65536) /* bytes */
+
+static bool is_waiting(void *user)
+{
+    struct pm_readback *readback = user;
+    return atomic_load(&readback->under_way) > 0;
+}
+
+static bool take(void *user, struct pm_report *report)
+{
+    return pm_readback_take(user, report);
+}
 
 struct pm_readback *pm_readback_create(struct pm_device *device)
 {
@@ -27,8 +37,8 @@ struct pm_readback *pm_readback_create(struct pm_device *device)
         return NULL;
     readback->device = device;
     pthread_mutex_init(&readback->lock, NULL);
-    pthread_cond_init(&readback->work, NULL);
     pthread_cond_init(&readback->done, NULL);
+    pm_poller_add(device->poller, &(struct pm_poll_source){readback, is_waiting, take});
     return readback;
 }
 
@@ -36,38 +46,9 @@ void pm_readback_destroy(struct pm_readback *readback)
 {
     if (readback == NULL)
         return;
-    pthread_cond_destroy(&readback->work);
     pthread_cond_destroy(&readback->done);
     pthread_mutex_destroy(&readback->lock);
     free(readback);
-}
-
-bool pm_readback_used_elsewhere(const struct pm_queue *queue, const struct pm_variant *variant)
-{
-    if ((variant->copied_on & ~queue->bit) != 0)
-        return true;
-    uint32_t others = variant->dirty_on & ~queue->bit;
-    const int64_t settled = others != 0 ? pm_now() - SETTLED : 0;
-    for (; others != 0; others &= others - 1) {
-        if (queue->device->sampling->queue_list[__builtin_ctz(others)]->used_at > settled)
-            return true;
-    }
-    return false;
-}
-
-bool pm_readback_mark(struct pm_queue *queue, struct pm_variant *variant)
-{
-    if (queue->dirty_count == queue->dirty_capacity) {
-        uint32_t capacity = queue->dirty_capacity > 0 ? queue->dirty_capacity * 2 : 16;
-        struct pm_variant **dirty = realloc(queue->dirty, capacity * sizeof *dirty);
-        if (dirty == NULL)
-            return false;
-        queue->dirty = dirty;
-        queue->dirty_capacity = capacity;
-    }
-    queue->dirty[queue->dirty_count++] = variant;
-    variant->dirty_on |= queue->bit;
-    return true;
 }
 
 void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint32_t count, int sign)
@@ -78,291 +59,42 @@ void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint3
     queue->used_at = time;
     for (uint32_t i = 0; i < count && !readback->stopped; i++) {
         struct pm_variant *variant = uses[i].variant;
+        struct pm_variant_counts *counted = &variant->counted;
         if (sign < 0) {
-            variant->calls -= variant->calls < uses[i].calls ? variant->calls : uses[i].calls;
+            counted->calls -= counted->calls < uses[i].calls ? counted->calls : uses[i].calls;
             continue;
         }
-        variant->calls += uses[i].calls;
-        variant->scene = pm_scene_join(variant->scene, queue->scene);
-        if (variant->used_on == 0)
+        counted->calls += uses[i].calls;
+        counted->scene = pm_scene_join(counted->scene, queue->scene);
+        if (pm_count_used(queue, variant))
             pm_log_debug(queue->device->instance->log,
                          "heartbeat %" PRIu64 ": first use of a variant",
                          atomic_load(&queue->device->sampling->heartbeats));
-        if (variant->used_on != queue->bit) {
-            variant->used_on = queue->bit;
-            variant->switches++;
-        }
-        if ((variant->dirty_on & queue->bit) != 0)
+        if (pm_count_is_dirty(pm_count_state_of(queue, variant)))
             continue;
         pm_variant_reference(variant);
         /* Out of memory: the counters are read when a later submission marks it. The recording
          * still has a reference, so this release destroys nothing under the lock. */
-        if (!pm_readback_mark(queue, variant))
+        if (!pm_count_dirty(queue, variant))
             pm_variant_release(variant);
     }
     pthread_mutex_unlock(&readback->lock);
 }
 
-static uint32_t host_memory_type(const struct pm_device *device, uint32_t allowed)
-{
-    const VkMemoryPropertyFlags coherent =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    uint32_t found = UINT32_MAX;
-    for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
-        VkMemoryPropertyFlags flags = device->memory.memoryTypes[i].propertyFlags;
-        if ((allowed & (1u << i)) == 0 || (flags & coherent) != coherent)
-            continue;
-        if ((flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0)
-            return i;
-        if (found == UINT32_MAX)
-            found = i;
-    }
-    return found;
-}
-
-static void free_buffer(struct pm_copy *copy)
-{
-    const struct pm_device *device = copy->queue->device;
-    if (copy->buffer != VK_NULL_HANDLE)
-        device->dispatch.DestroyBuffer(device->handle, copy->buffer, NULL);
-    if (copy->memory != VK_NULL_HANDLE)
-        device->dispatch.FreeMemory(device->handle, copy->memory, NULL);
-    copy->buffer = VK_NULL_HANDLE;
-    copy->memory = VK_NULL_HANDLE;
-    copy->map = NULL;
-    copy->capacity = 0;
-}
-
-static bool reserve_buffer(struct pm_copy *copy, uint64_t bytes)
-{
-    if (bytes <= copy->capacity)
-        return true;
-    struct pm_device *device = copy->queue->device;
-    const struct pm_device_dispatch *dispatch = &device->dispatch;
-    uint64_t capacity = SMALLEST_COPY;
-    while (capacity < bytes)
-        capacity *= 2;
-    free_buffer(copy);
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = capacity,
-        .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
-    };
-    if (dispatch->CreateBuffer(device->handle, &info, NULL, &copy->buffer) != VK_SUCCESS)
-        return false;
-    VkMemoryRequirements needs;
-    dispatch->GetBufferMemoryRequirements(device->handle, copy->buffer, &needs);
-    const VkMemoryAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = needs.size,
-        .memoryTypeIndex = host_memory_type(device, needs.memoryTypeBits),
-    };
-    void *map;
-    if (allocate.memoryTypeIndex == UINT32_MAX ||
-        dispatch->AllocateMemory(device->handle, &allocate, NULL, &copy->memory) != VK_SUCCESS ||
-        dispatch->BindBufferMemory(device->handle, copy->buffer, copy->memory, 0) != VK_SUCCESS ||
-        dispatch->MapMemory(device->handle, copy->memory, 0, VK_WHOLE_SIZE, 0, &map) !=
-            VK_SUCCESS) {
-        free_buffer(copy);
-        return false;
-    }
-    copy->map = map;
-    copy->capacity = capacity;
-    pm_name_object(device, VK_OBJECT_TYPE_BUFFER, PM_KEY(copy->buffer), "counter readback");
-    pm_name_object(device, VK_OBJECT_TYPE_DEVICE_MEMORY, PM_KEY(copy->memory), "counter readback");
-    return true;
-}
-
-/* The queue's pool, and its timeline where the device has them. */
-static bool prepare_queue(struct pm_queue *queue)
-{
-    struct pm_device *device = queue->device;
-    const struct pm_device_dispatch *dispatch = &device->dispatch;
-    if (queue->pool == VK_NULL_HANDLE) {
-        const VkCommandPoolCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-            .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT |
-                     VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-            .queueFamilyIndex = queue->family,
-        };
-        if (dispatch->CreateCommandPool(device->handle, &info, NULL, &queue->pool) != VK_SUCCESS)
-            return false;
-        pm_name_object(device, VK_OBJECT_TYPE_COMMAND_POOL, PM_KEY(queue->pool),
-                       "counter readback");
-    }
-    if (device->abilities.timeline_semaphore && queue->timeline == VK_NULL_HANDLE) {
-        const VkSemaphoreTypeCreateInfo type = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-        };
-        const VkSemaphoreCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-            .pNext = &type,
-        };
-        if (dispatch->CreateSemaphore(device->handle, &info, NULL, &queue->timeline) != VK_SUCCESS)
-            return false;
-        pm_name_object(device, VK_OBJECT_TYPE_SEMAPHORE, PM_KEY(queue->timeline),
-                       "counter readback");
-    }
-    return true;
-}
-
-/* A copy that is not under way, complete but for its buffer; NULL: all are, or the driver refused.
- */
-static struct pm_copy *free_copy(struct pm_queue *queue)
-{
-    struct pm_device *device = queue->device;
-    const struct pm_device_dispatch *dispatch = &device->dispatch;
-    struct pm_copy **slot = NULL;
-    for (int i = 0; i < PM_QUEUE_COPIES && slot == NULL; i++) {
-        if (queue->copies[i] == NULL || !queue->copies[i]->under_way)
-            slot = &queue->copies[i];
-    }
-    if (slot == NULL || !prepare_queue(queue))
-        return NULL;
-    if (*slot == NULL)
-        *slot = calloc(1, sizeof **slot);
-    struct pm_copy *copy = *slot;
-    if (copy == NULL)
-        return NULL;
-    copy->queue = queue;
-    if (copy->commands == VK_NULL_HANDLE) {
-        const VkCommandBufferAllocateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-            .commandPool = queue->pool,
-            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-            .commandBufferCount = 1,
-        };
-        VkCommandBuffer commands;
-        if (dispatch->AllocateCommandBuffers(device->handle, &info, &commands) != VK_SUCCESS)
-            return NULL;
-        if (device->set_loader_data(device->handle, commands) != VK_SUCCESS) {
-            dispatch->FreeCommandBuffers(device->handle, queue->pool, 1, &commands);
-            return NULL;
-        }
-        copy->commands = commands;
-        pm_name_object(device, VK_OBJECT_TYPE_COMMAND_BUFFER, PM_KEY(commands), "counter readback");
-    }
-    if (queue->timeline == VK_NULL_HANDLE && copy->fence == VK_NULL_HANDLE) {
-        const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-        if (dispatch->CreateFence(device->handle, &info, NULL, &copy->fence) != VK_SUCCESS)
-            return NULL;
-        pm_name_object(device, VK_OBJECT_TYPE_FENCE, PM_KEY(copy->fence), "counter readback");
-    }
-    return copy;
-}
-
-/* Fills the copy's entries from the dirty list, leaving the list as it is. *bytes: how many are to
- * be copied. false: out of memory. */
-static bool list_entries(struct pm_queue *queue, struct pm_copy *copy, uint64_t *bytes)
-{
-    copy->entry_count = 0;
-    *bytes = 0;
-    if (copy->entry_capacity < queue->dirty_count) {
-        struct pm_copy_entry *entries =
-            realloc(copy->entries, queue->dirty_count * sizeof *entries);
-        if (entries == NULL)
-            return false;
-        copy->entries = entries;
-        copy->entry_capacity = queue->dirty_count;
-    }
-    for (uint32_t i = 0; i < queue->dirty_count; i++) {
-        struct pm_variant *variant = queue->dirty[i];
-        /* Its earlier copies on this queue may be under way: they come out in order. */
-        bool data = !pm_readback_used_elsewhere(queue, variant);
-        copy->entries[copy->entry_count++] = (struct pm_copy_entry){
-            .variant = variant, .offset = *bytes, .switches = variant->switches, .data = data};
-        if (data)
-            *bytes += variant->block.bytes;
-    }
-    return true;
-}
-
-static bool record(struct pm_queue *queue, struct pm_copy *copy)
-{
-    const struct pm_device_dispatch *dispatch = &queue->device->dispatch;
-    const VkCommandBufferBeginInfo begin = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
-    if (dispatch->BeginCommandBuffer(copy->commands, &begin) != VK_SUCCESS)
-        return false;
-    const VkMemoryBarrier before = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT,
-    };
-    dispatch->CmdPipelineBarrier(copy->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                                 VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &before, 0, NULL, 0, NULL);
-    for (uint32_t i = 0; i < copy->entry_count; i++) {
-        const struct pm_copy_entry *entry = &copy->entries[i];
-        const VkBufferCopy region = {
-            .srcOffset = entry->variant->block.offset,
-            .dstOffset = entry->offset,
-            .size = entry->variant->block.bytes,
-        };
-        if (entry->data)
-            dispatch->CmdCopyBuffer(copy->commands, pm_counters_buffer(queue->device->counters),
-                                    copy->buffer, 1, &region);
-    }
-    /* To the host; and what follows on the queue counts only when the copy is through, so that it
-     * holds whole calls. */
-    const VkMemoryBarrier after = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
-    };
-    dispatch->CmdPipelineBarrier(copy->commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                 VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0,
-                                 1, &after, 0, NULL, 0, NULL);
-    return dispatch->EndCommandBuffer(copy->commands) == VK_SUCCESS;
-}
-
-static bool submit(struct pm_queue *queue, struct pm_copy *copy)
-{
-    struct pm_device *device = queue->device;
-    copy->value = queue->timeline_value + 1;
-    const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &copy->value,
-    };
-    bool timeline = queue->timeline != VK_NULL_HANDLE;
-    const VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = timeline ? &values : NULL,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &copy->commands,
-        .signalSemaphoreCount = timeline ? 1 : 0,
-        .pSignalSemaphores = &queue->timeline,
-    };
-    VkResult result = device->dispatch.QueueSubmit(queue->handle, 1, &info, copy->fence);
-    if (result == VK_ERROR_DEVICE_LOST)
-        pm_device_was_lost(device);
-    if (result != VK_SUCCESS)
-        return false;
-    queue->timeline_value = copy->value;
-    return true;
-}
-
 /* The submission was made: what its entries cover is no longer dirty here, but under way. */
-static void take_entries(struct pm_queue *queue, struct pm_copy *copy)
+static void take_entries(struct pm_readback *readback, struct pm_copy *copy)
 {
-    struct pm_readback *readback = queue->device->readback;
-    queue->dirty_count = 0;
     for (uint32_t i = 0; i < copy->entry_count; i++) {
         struct pm_copy_entry *entry = &copy->entries[i];
-        entry->variant->dirty_on &= ~queue->bit;
-        entry->variant->copied_on |= queue->bit;
-        entry->variant->copies[queue->index]++;
-        if (entry->data) {
-            entry->calls = entry->variant->calls;
-            entry->variant->calls = 0;
-            entry->scene = entry->variant->scene;
-            entry->variant->scene = PM_SCENE_NONE;
-        }
+        struct pm_variant_counts *counted = &entry->variant->counted;
+        if (!entry->data)
+            continue;
+        entry->calls = counted->calls;
+        counted->calls = 0;
+        entry->scene = counted->scene;
+        counted->scene = PM_SCENE_NONE;
     }
+    pm_count_copied(copy->queue);
     copy->under_way = true;
     copy->next = NULL;
     if (readback->last != NULL)
@@ -370,20 +102,18 @@ static void take_entries(struct pm_queue *queue, struct pm_copy *copy)
     else
         readback->first = copy;
     readback->last = copy;
-    pthread_cond_signal(&readback->work);
+    atomic_fetch_add(&readback->under_way, 1);
+    pm_poller_wake(readback->device->poller);
 }
 
 /* A checkpoint of the queue; under the lock. false: not now; everything is as it was. */
 static bool checkpoint(struct pm_queue *queue)
 {
-    struct pm_readback *readback = queue->device->readback;
-    struct pm_copy *copy = free_copy(queue);
-    uint64_t bytes;
-    if (pm_process_is_exiting() || copy == NULL || !list_entries(queue, copy, &bytes) ||
-        copy->entry_count == 0 || !reserve_buffer(copy, bytes) || !pm_writer_start(readback) ||
-        !record(queue, copy) || !submit(queue, copy))
+    struct pm_device *device = queue->device;
+    struct pm_copy *copy = !pm_process_is_exiting() ? pm_copy_prepare(queue) : NULL;
+    if (copy == NULL || !pm_poller_start(device->poller) || !pm_copy_submit(copy))
         return false;
-    take_entries(queue, copy);
+    take_entries(device->readback, copy);
     return true;
 }
 
@@ -420,15 +150,6 @@ void pm_readback_cut(struct pm_queue *queue)
     pthread_mutex_unlock(&readback->lock);
 }
 
-void pm_readback_wake(struct pm_readback *readback)
-{
-    pthread_mutex_lock(&readback->lock);
-    if (!readback->stopped && !pm_process_is_exiting() && getpid() == readback->device->process &&
-        pm_writer_start(readback))
-        pthread_cond_signal(&readback->work);
-    pthread_mutex_unlock(&readback->lock);
-}
-
 /* Waits for the copies under way; under the lock. */
 static void drain(struct pm_readback *readback)
 {
@@ -461,33 +182,11 @@ void pm_readback_stop(struct pm_readback *readback)
         drain(readback);
     }
     readback->stopped = true;
-    readback->stopping = true;
-    bool started = readback->started;
-    pthread_cond_signal(&readback->work);
+    const bool given_up = readback->given_up;
     pthread_mutex_unlock(&readback->lock);
-    if (started)
-        pthread_join(readback->writer, NULL);
-}
-
-void pm_readback_release(struct pm_queue *queue)
-{
-    struct pm_device *device = queue->device;
-    const struct pm_device_dispatch *dispatch = &device->dispatch;
-    for (uint32_t i = 0; i < queue->dirty_count; i++)
-        pm_variant_release(queue->dirty[i]);
-    free(queue->dirty);
-    for (int i = 0; i < PM_QUEUE_COPIES; i++) {
-        struct pm_copy *copy = queue->copies[i];
-        if (copy == NULL)
-            continue;
-        free_buffer(copy);
-        if (copy->fence != VK_NULL_HANDLE)
-            dispatch->DestroyFence(device->handle, copy->fence, NULL);
-        free(copy->entries);
-        free(copy);
-    }
-    if (queue->timeline != VK_NULL_HANDLE)
-        dispatch->DestroySemaphore(device->handle, queue->timeline, NULL);
-    if (queue->pool != VK_NULL_HANDLE)
-        dispatch->DestroyCommandPool(device->handle, queue->pool, NULL);
+    pm_poller_stop(readback->device->poller, !given_up && !atomic_load(&readback->device->lost));
+    /* What was given up is let go of. */
+    struct pm_report report = {.device = readback->device};
+    pm_readback_take(readback, &report);
+    pm_report_write(&report);
 }

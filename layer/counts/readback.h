@@ -3,8 +3,8 @@
  * command buffer of ours behind the game's last submit on a queue: a barrier against everything
  * before it, copies of the counters of every variant used on that queue since the last one, a
  * barrier to the host and against everything after it, and a timeline value of ours (a fence where
- * there are no timeline semaphores). A writer thread polls it, takes the differences, and appends
- * them to the spool as one piecemeal profile.
+ * there are no timeline semaphores). The poller (poller.h) polls it, takes the differences, and
+ * appends them to the spool as one piecemeal profile.
  *
  * A variant used on several queues is read only while one of them alone has used it since its last
  * copy, so that a profile never holds half of a call. A queue that was given nothing for a second
@@ -17,11 +17,12 @@
 
 #include "layer/frame/queue.h"
 
-/* NULL: out of memory. The writer thread starts with the first checkpoint. */
+/* NULL: out of memory. Registers with the device's poller, whose thread starts with the first
+ * checkpoint. */
 struct pm_readback *pm_readback_create(struct pm_device *device);
 
 /* The device is idle and its compiles are over: copies what is left, waits for it (and for nothing
- * else), and ends the writer. Submissions are no longer counted afterwards. */
+ * else), and stops the poller. Submissions are no longer counted afterwards. */
 void pm_readback_stop(struct pm_readback *readback);
 void pm_readback_destroy(struct pm_readback *readback);
 
@@ -38,9 +39,3 @@ void pm_readback_follow(struct pm_queue *queue, bool idle);
 /* Another scene begins with the next submission to the queue: what was counted is copied, unless a
  * scene ended a moment ago, so that a game that changes scenes all the time pays little. */
 void pm_readback_cut(struct pm_queue *queue);
-
-/* Timings were submitted: the writer polls them too. */
-void pm_readback_wake(struct pm_readback *readback);
-
-/* Frees what the readback made for the queue; the device is idle. */
-void pm_readback_release(struct pm_queue *queue);

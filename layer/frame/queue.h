@@ -10,7 +10,7 @@
 
 #define PM_QUEUE_COPIES 2 /* checkpoints under way at a time */
 
-struct pm_copy; /* readback.h */
+struct pm_copy; /* counts/copy.h */
 
 struct pm_queue {
     struct pm_device *device;
@@ -20,7 +20,7 @@ struct pm_queue {
     uint64_t submits;    /* the game's; for who holds the VkQueue */
     uint32_t scene;      /* of its latest submission (scene.h); likewise */
 
-    /* all below: under the readback's lock */
+    /* all below: under the readback's lock (counts/count_state.h) */
     struct pm_variant **dirty;    /* used by submissions since the last copy, each referenced */
     _Atomic uint32_t dirty_count; /* may be read without the lock by who holds the VkQueue */
     uint32_t dirty_capacity;
@@ -39,7 +39,7 @@ struct pm_queue {
  * none, and is left alone. */
 void pm_queue_add(struct pm_device *device, VkQueue handle, uint32_t family);
 
-/* Frees the records, after pm_readback_release of each; the device is idle. */
+/* Frees the records, after pm_copies_release of each; the device is idle. */
 void pm_queues_destroy(struct pm_sampling *sampling);
 
 /* The record of a queue; NULL: unknown. */

@@ -3,6 +3,8 @@
 #include "layer/core/compiler.h"
 #include "layer/core/session.h"
 #include "layer/core/signal_handler.h"
+#include "layer/counts/copy.h"
+#include "layer/counts/poller.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/sampling.h"
 #include "layer/hooks/device_abilities.h"
@@ -136,6 +138,8 @@ static void start_trials(struct pm_device *device)
     device->timing = pm_timing_create(device);
     device->trials = pm_trials_create(device);
     device->additive = device->trials != NULL ? pm_additive_create(device) : NULL;
+    if (device->trials != NULL)
+        pm_trials_poll_with(device);
     if (device->trials == NULL)
         pm_log_info(device->instance->log,
                     "specialized shaders cannot be tried: the device cannot time them");
@@ -148,7 +152,8 @@ static bool start_sampling(struct pm_device *device)
     if (!device->abilities.sample)
         return false;
     device->sampling = pm_sampling_create(device, pm_registry_arm);
-    device->readback = pm_readback_create(device);
+    device->poller = pm_poller_create(device);
+    device->readback = device->poller != NULL ? pm_readback_create(device) : NULL;
     device->counters = pm_counters_create(device, pm_registry_same_model(device), &error);
     device->objects = pm_objects_create(device);
     device->pipelines = pm_pipelines_create(device);
@@ -170,7 +175,7 @@ static bool start_sampling(struct pm_device *device)
 static void release_queues(const struct pm_sampling *sampling)
 {
     for (uint32_t i = 0; sampling != NULL && i < sampling->queue_count; i++)
-        pm_readback_release(sampling->queue_list[i]);
+        pm_copies_release(sampling->queue_list[i]);
 }
 
 /* Ends it. The device is idle and its handles are the game's no more. */
@@ -196,10 +201,12 @@ static void stop_sampling(struct pm_device *device)
     pm_objects_destroy(device->objects);
     pm_counters_destroy(device->counters);
     pm_readback_destroy(device->readback);
+    pm_poller_destroy(device->poller);
     device->pipelines = NULL;
     device->objects = NULL;
     device->counters = NULL;
     device->readback = NULL;
+    device->poller = NULL;
 }
 
 static void free_device(struct pm_device *device)

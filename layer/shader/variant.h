@@ -13,17 +13,21 @@
 #include "layer/memory/counters.h"
 #include "layer/shader/built.h"
 
+/* What became of a variant's counters: under the readback's lock (counts/count_state.h). */
+struct pm_variant_counts {
+    uint64_t calls;            /* sampled calls submitted and not yet copied out */
+    uint32_t scene;            /* of those */
+    uint32_t user;             /* 1 + the index of the queue that used it last; 0: none has */
+    uint32_t user_changes;     /* how often that was another than before */
+    uint8_t state[PM_QUEUES];  /* by queue: enum pm_count_state */
+    uint8_t copies[PM_QUEUES]; /* by queue: that are under way */
+};
+
 struct pm_variant {
     struct pm_built built;
     struct pm_device *device;
     _Atomic uint32_t references;
-    uint64_t
-        calls; /* sampled calls submitted and not yet copied out; readback.h's, under its lock */
-    uint32_t dirty_on, copied_on; /* bits of queues; readback.h's, under its lock */
-    uint8_t copies[PM_QUEUES];    /* under way, by queue; likewise */
-    uint32_t scene;               /* of the counts that are not copied out yet; likewise */
-    uint32_t used_on,
-        switches; /* the queue that used it last, and how often that changed; likewise */
+    struct pm_variant_counts counted;
 
     /* what its counters mean */
     struct pm_shader_key key;

@@ -4,7 +4,7 @@
 #include "layer/core/device_lost.h"
 #include "layer/core/object_name.h"
 #include "layer/core/process_exit.h"
-#include "layer/counts/readback.h"
+#include "layer/counts/poller.h"
 #include "layer/frame/command.h"
 #include "layer/shader/object.h"
 #include <stdlib.h>
@@ -189,7 +189,7 @@ void pm_additive_follow(struct pm_additive *additive, struct pm_queue *queue)
         return;
     }
     atomic_store(&additive->stage, SUBMITTED);
-    pm_readback_wake(device->readback);
+    pm_poller_wake(device->poller);
 }
 
 bool pm_additive_is_waiting(const struct pm_additive *additive)

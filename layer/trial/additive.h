@@ -8,10 +8,10 @@
  *
  * The objects are made on the compiler's thread. Each round is one submission of ours behind one of
  * the game's, on the same queue, on the same thread inside the hook (HAZARDS 13); what it took is
- * polled by the readback's thread, never waited for. A round takes the device about a millisecond.
+ * polled by the poller's thread, never waited for. A round takes the device about a millisecond.
  *
  * Thread safety: pm_additive_follow is called while the game holds the queue; polling belongs to
- * the readback's thread; all else may be called from any thread.
+ * the poller's thread; all else may be called from any thread.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ enum pm_additive_outcome { PM_ADDITIVE_UNKNOWN, PM_ADDITIVE_NO, PM_ADDITIVE_YES 
 
 /* NULL: out of memory. Makes nothing yet. */
 struct pm_additive *pm_additive_create(struct pm_device *device);
-/* The compiler and the readback's thread have ended. NULL is allowed. */
+/* The compiler and the poller's thread have ended. NULL is allowed. */
 void pm_additive_destroy(struct pm_additive *additive);
 
 /* A draw is to be tried: begins the test, once. NULL is allowed. */

@@ -2,7 +2,7 @@
 
 #include "layer/core/device_lost.h"
 #include "layer/core/object_name.h"
-#include "layer/counts/readback.h"
+#include "layer/counts/poller.h"
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
 #include <stdlib.h>
@@ -203,7 +203,7 @@ void pm_timing_submit(struct pm_command *command)
     }
     pthread_mutex_unlock(&timing->lock);
     if (any)
-        pm_readback_wake(command->device->readback);
+        pm_poller_wake(command->device->poller);
 }
 
 void pm_timing_submit_failed(struct pm_command *command)
@@ -248,7 +248,7 @@ void pm_timing_drop(struct pm_command *command)
     command->timings = PM_TIMING_NONE;
     atomic_fetch_sub(&command->device->sampling->tracked, 1);
     if (any)
-        pm_readback_wake(command->device->readback);
+        pm_poller_wake(command->device->poller);
 }
 
 /* ---- results ---- */

@@ -4,7 +4,7 @@
  * what is timed overlaps with what it always overlaps with. Queries are reset by the host once the
  * GPU is done with the recording that named them; a recording that may be submitted more than once
  * also resets them itself, outside render passes, and only its first submission is read. Results
- * are polled by the readback's thread, never waited for.
+ * are polled by the poller's thread, never waited for.
  *
  * On a device without host query reset every recording resets its own, and its results are read
  * only when it is dropped: before that a query may still hold what it was written with last.

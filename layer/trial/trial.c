@@ -3,6 +3,7 @@
 
 #include "base/paired.h"
 #include "base/random.h"
+#include "layer/counts/report.h"
 #include "layer/trial/additive.h"
 #include <inttypes.h>
 #include <math.h>
@@ -62,8 +63,8 @@ struct pm_trial {
         used_at;            /* heartbeat of the latest timed use, or of waking or falling asleep */
     _Atomic uint64_t frame; /* heartbeat + 1 of the latest use */
     _Atomic uint32_t uses;  /* in that frame */
-    struct track tracks[TRACKS]; /* the pairs: the writer's */
-    uint32_t count;              /* whole pairs; the writer's */
+    struct track tracks[TRACKS]; /* the pairs: the poller's */
+    uint32_t count;              /* whole pairs; the poller's */
     double time[MOST_PASSES][2];
     double sums[2]; /* of the pairs that were judged by */
     uint32_t summed;
@@ -333,8 +334,8 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     pthread_mutex_unlock(&trials->lock);
 }
 
-static bool report(const struct pm_trial *trial, struct pm_profile_merge *merge,
-                   struct pm_error *error)
+/* A trial takes calls of any scene. */
+static bool add(const struct pm_trial *trial, struct pm_report *report, struct pm_error *error)
 {
     const struct pm_point_counts point = {
         .calls = trial->count,
@@ -352,15 +353,10 @@ static bool report(const struct pm_trial *trial, struct pm_profile_merge *merge,
         .points = &point,
         .point_count = 1,
     };
-    const struct pm_profile profile = {.game = "",
-                                       .scene = "",
-                                       .layer_version = PM_VERSION,
-                                       .shaders = &shader,
-                                       .shader_count = 1};
-    return pm_profile_merge_add(merge, &profile, error);
+    return pm_report_add(report, PM_SCENE_STANDARD, &shader, error);
 }
 
-void pm_trials_report(struct pm_trials *trials, struct pm_profile_merge **merge)
+void pm_trials_report(struct pm_trials *trials, struct pm_report *report)
 {
     pthread_mutex_lock(&trials->lock);
     for (struct pm_trial *trial = trials->unreported ? trials->first : NULL; trial != NULL;
@@ -369,12 +365,7 @@ void pm_trials_report(struct pm_trials *trials, struct pm_profile_merge **merge)
             continue;
         trial->reported = true;
         struct pm_error error = {0};
-        if (*merge == NULL)
-            *merge = pm_profile_merge_create();
-        if (*merge == NULL)
-            pm_fail(&error, PM_ERROR_MEMORY, "no memory for a profile");
-        else
-            report(trial, *merge, &error);
+        add(trial, report, &error);
         if (error.code != PM_OK)
             pm_log_warning(trials->device->instance->log, "a trial was not kept: %s",
                            error.message);

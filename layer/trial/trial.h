@@ -22,7 +22,7 @@
  * draws take the shortest way again.
  *
  * Thread safety: what takes a command follows its command buffer's external synchronization; the
- * writer's functions belong to the readback's thread; all else may be called from any thread.
+ * poller's functions belong to its thread; all else may be called from any thread.
  */
 #pragma once
 
@@ -30,6 +30,7 @@
 #include "layer/shader/candidate.h"
 #include "layer/trial/timing.h"
 
+struct pm_report; /* counts/report.h */
 struct pm_trials;
 
 /* NULL: out of memory, or the device has no timing; nothing is tried then. */
@@ -100,11 +101,13 @@ void pm_trial_pass_began(struct pm_command *command);
 /* After it ended. */
 void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle);
 
-/* ---- the writer ---- */
+/* ---- the poller ---- */
+
+/* Registers with the device's poller what it times. */
+void pm_trials_poll_with(struct pm_device *device);
 
 /* A pm_timing_taker; user is the struct pm_trials. */
 void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds);
 
-/* Adds the profiles of the trials that were decided since the last call to *merge, which is made
- * where it is NULL. */
-void pm_trials_report(struct pm_trials *trials, struct pm_profile_merge **merge);
+/* Adds the profiles of the trials that were decided since the last call. */
+void pm_trials_report(struct pm_trials *trials, struct pm_report *report);

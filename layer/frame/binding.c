@@ -3,65 +3,40 @@
 #include "layer/shader/optimize.h"
 #include "layer/shader/variant_make.h"
 
-/* What holds in the recording at the place, but for what is bound there. */
-static uint32_t conditions_at(const struct pm_command *command, enum pm_condition place)
+/* What may be bound in the recording at the place, but for what is bound there. */
+static uint32_t allowed_at(const struct pm_command *command, enum pm_condition place)
 {
-    uint32_t conditions = PM_CONDITION(command->recording) | PM_CONDITION(place) | command->active;
+    uint32_t active = command->active;
     if (command->active_queries > 0)
-        conditions |= PM_CONDITION(PM_ACTIVE_QUERY);
+        active |= PM_CONDITION(PM_ACTIVE_QUERY);
     if (atomic_load_explicit(&command->device->lost, memory_order_relaxed))
-        conditions |= PM_CONDITION(PM_ACTIVE_LOST);
-    return conditions;
-}
-
-/* At its next call. */
-static uint32_t conditions_of(const struct pm_command *command, int point)
-{
-    return conditions_at(command, point == PM_COMPUTE ? PM_PLACE_DISPATCH : command->pass.place);
+        active |= PM_CONDITION(PM_ACTIVE_LOST);
+    return pm_may_bind_table[command->recording] & pm_may_bind_table[place] & pm_may_bind(active);
 }
 
 uint32_t pm_binding_allowed(const struct pm_command *command, int point)
 {
-    uint32_t conditions = conditions_of(command, point);
-    if (command->bound[point].pipeline == NULL)
-        conditions |= PM_CONDITION(PM_ACTIVE_OTHER_SHADERS);
-    return pm_may_bind(conditions);
+    const uint32_t allowed =
+        allowed_at(command, point == PM_COMPUTE ? PM_PLACE_DISPATCH : command->pass.place);
+    return command->bound[point].pipeline != NULL
+               ? allowed
+               : allowed & pm_may_bind_table[PM_ACTIVE_OTHER_SHADERS];
 }
 
 bool pm_binding_may_try(const struct pm_command *command, enum pm_condition place)
 {
-    const uint32_t trials = PM_BINDING_TRIAL_CALL | PM_BINDING_TRIAL_PASS;
-    return (pm_may_bind(conditions_at(command, place)) & trials) != 0;
+    return (allowed_at(command, place) & (PM_BINDING_TRIAL_CALL | PM_BINDING_TRIAL_PASS)) != 0;
 }
 
-/* The pipeline's proven variant; VK_NULL_HANDLE: there is none, or it may not be bound. */
-static VkPipeline proven(const struct pm_device *device, const struct pm_command *command,
-                         int point, struct pm_pipeline *pipeline)
+VkPipeline pm_binding_proven(const struct pm_device *device, const struct pm_command *command,
+                             int point, struct pm_pipeline *pipeline)
 {
-    if (pipeline == NULL || !atomic_load_explicit(&device->optimizes, memory_order_relaxed))
-        return VK_NULL_HANDLE;
     const bool careful = atomic_load_explicit(&device->sampling->careful, memory_order_relaxed);
-    const uint32_t conditions =
-        command != NULL ? conditions_of(command, point)
-                        : PM_CONDITION(careful ? PM_RECORDING_UNKNOWN : PM_RECORDING_UNTRACKED);
-    return (pm_may_bind(conditions) & PM_BINDING_PROVEN) != 0 ? pm_optimize_best(pipeline)
-                                                              : VK_NULL_HANDLE;
-}
-
-VkPipeline pm_binding_stand(struct pm_device *device, struct pm_command *command, int point,
-                            VkPipeline game, struct pm_pipeline *pipeline)
-{
-    const VkPipeline best = proven(device, command, point, pipeline);
-    const VkPipeline standing = best != VK_NULL_HANDLE ? best : game;
-    if (command != NULL)
-        command->bound[point] = (struct pm_bound){
-            .pipeline = pipeline,
-            .game = game,
-            .standing = standing,
-            .now = standing,
-            .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
-        };
-    return standing;
+    const uint32_t allowed =
+        command == NULL
+            ? pm_may_bind(PM_CONDITION(careful ? PM_RECORDING_UNKNOWN : PM_RECORDING_UNTRACKED))
+            : allowed_at(command, point == PM_COMPUTE ? PM_PLACE_DISPATCH : command->pass.place);
+    return (allowed & PM_BINDING_PROVEN) != 0 ? pm_optimize_best(pipeline) : VK_NULL_HANDLE;
 }
 
 void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind,
@@ -87,11 +62,13 @@ void pm_binding_put_back(struct pm_command *command, uint32_t ended)
         struct pm_bound *bound = &command->bound[point];
         if (bound->pipeline == NULL || bound->kind == PM_BINDING_GAME)
             continue;
-        const uint32_t stays = pm_binding_allowed(command, point) & ~ended;
-        if ((bound->kind & stays) != 0)
-            continue;
-        if ((stays & PM_BINDING_PROVEN) == 0)
-            bound->standing = bound->game;
+        if ((bound->kind & ended) == 0 || bound->standing != bound->game) {
+            const uint32_t stays = pm_binding_allowed(command, point) & ~ended;
+            if ((bound->kind & stays) != 0)
+                continue;
+            if ((stays & PM_BINDING_PROVEN) == 0)
+                bound->standing = bound->game;
+        }
         bound->now = bound->standing;
         bound->kind = bound->now != bound->game ? PM_BINDING_PROVEN : PM_BINDING_GAME;
         pm_binding_bind(command, point);

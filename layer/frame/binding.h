@@ -41,10 +41,30 @@ uint32_t pm_binding_allowed(const struct pm_command *command, int point);
 /* Whether a trial's variant could be bound where the place were this one. */
 bool pm_binding_may_try(const struct pm_command *command, enum pm_condition place);
 
+/* The pipeline's proven variant; VK_NULL_HANDLE: there is none, or it may not be bound. command
+ * NULL: the recording is not tracked. */
+VkPipeline pm_binding_proven(const struct pm_device *device, const struct pm_command *command,
+                             int point, struct pm_pipeline *pipeline);
+
 /* The game binds a pipeline: what stands from now on, its proven variant or itself. command NULL:
  * the recording is not tracked. pipeline NULL: it has no variants. Binds nothing yet. */
-VkPipeline pm_binding_stand(struct pm_device *device, struct pm_command *command, int point,
-                            VkPipeline game, struct pm_pipeline *pipeline);
+static inline VkPipeline pm_binding_stand(struct pm_device *device, struct pm_command *command,
+                                          int point, VkPipeline game, struct pm_pipeline *pipeline)
+{
+    VkPipeline best = VK_NULL_HANDLE;
+    if (pipeline != NULL && atomic_load_explicit(&device->optimizes, memory_order_relaxed))
+        best = pm_binding_proven(device, command, point, pipeline);
+    const VkPipeline standing = best != VK_NULL_HANDLE ? best : game;
+    if (command != NULL)
+        command->bound[point] = (struct pm_bound){
+            .pipeline = pipeline,
+            .game = game,
+            .standing = standing,
+            .now = standing,
+            .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
+        };
+    return standing;
+}
 
 /* A variant is bound over what stands, as the kind says; it must be allowed. Binds nothing yet. */
 void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind,

@@ -124,7 +124,7 @@ void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_
 {
     struct pm_sampling *sampling = command->device->sampling;
     const bool sampled = pm_sampling_begin(sampling, may_repeat);
-    const bool timed = may_be_timed && (sampled || pm_sampling_follow(sampling));
+    const bool timed = may_be_timed && (sampled || pm_sampling_begin_timed(sampling));
     if (!sampled && !timed)
         return;
     if (command->random.state[0] == 0 && command->random.state[1] == 0)

@@ -5,7 +5,7 @@
 #include "layer/frame/queue.h"
 #include <stdlib.h>
 
-/* Outside windows: how many begins of buffers that may repeat until one of them is chosen. Under
+/* Outside windows: how many begins of buffers that may repeat until one of them is sampled. Under
  * the lock. */
 static void draw_begins(struct pm_sampling *sampling)
 {
@@ -161,7 +161,7 @@ bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat)
     return true;
 }
 
-bool pm_sampling_follow(struct pm_sampling *sampling)
+bool pm_sampling_begin_timed(struct pm_sampling *sampling)
 {
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
         atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed))

@@ -1,14 +1,13 @@
 /*
  * When the layer samples (DESIGN, A frame; HAZARDS 12): the window's state by heartbeats, which
- * command buffers are chosen, and whether draws take the armed hooks.
+ * command buffers are sampled, and whether draws take the armed hooks.
  *
- * A command buffer is chosen when it begins inside a window; one that begins outside and is (or may
- * be, since nothing is known of it yet) submitted more than once from one recording is chosen with
+ * A recording is sampled when it begins inside a window; one that begins outside and is (or may be,
+ * since nothing is known of it yet) submitted more than once as it is is sampled with
  * the probability that a heartbeat lies in a window, so that buffers recorded before the first
  * window are profiled at the same overall rate. Every other buffer is left alone until it begins
- * again. The hooks are armed while a window is open or a chosen buffer is being recorded: a
- * recording is followed from its begin to its end or not at all, so what it has bound is always
- * known.
+ * again. The hooks are armed while a window is open or such a buffer is being recorded: a recording
+ * is tracked from its begin to its end or not at all, so what it has bound is always known.
  *
  * Thread safety: any thread.
  */
@@ -38,14 +37,14 @@ struct pm_sampling {
     _Atomic bool open;             /* a window is; set after arming */
     _Atomic bool armed;            /* draws go through the armed hooks */
     _Atomic bool careful;          /* there were queries that see what is bound, or protected
-                                      command buffers: every recording is watched for them */
+                                      command buffers: every recording is tracked for them */
     _Atomic bool presents;         /* there was a swapchain: presents are the heartbeats */
-    _Atomic uint32_t recording;    /* chosen command buffers being recorded */
+    _Atomic uint32_t recording;    /* recordings under way that are sampled or timed */
     _Atomic uint32_t tracked;      /* recordings that reference variants, or are timed */
     _Atomic uint32_t trials;       /* that are awaited (trial.h); changed under the lock */
     _Atomic uint64_t checkpoint;   /* raised whenever counters should be copied out */
     _Atomic int64_t checkpoint_at; /* CLOCK_MONOTONIC, nanoseconds: when it was raised last */
-    _Atomic int64_t begins;        /* outside windows: begins until one is chosen */
+    _Atomic int64_t begins;        /* outside windows: begins until one is sampled */
 
     /* The next layer's commands that are newer than the headers; NULL: none. */
     PFN_vkVoidFunction bind_shaders;   /* vkCmdBindShadersEXT */
@@ -75,13 +74,13 @@ void pm_sampling_destroy(struct pm_sampling *sampling);
  * device is lost, and nothing counts any more. */
 uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling);
 
-/* A command buffer begins. true: it is chosen, the hooks are armed and pm_sampling_end is owed.
+/* A command buffer begins. true: it is sampled, the hooks are armed and pm_sampling_end is owed.
  * may_repeat: it may be submitted more than once from this
  * recording, as far as anyone knows. */
 bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
 
 /* The same for a recording that is to be timed. */
-bool pm_sampling_follow(struct pm_sampling *sampling);
+bool pm_sampling_begin_timed(struct pm_sampling *sampling);
 
 /* One more trial is awaited, or one fewer (change -1). While any is, the hooks stay armed. */
 void pm_sampling_try(struct pm_sampling *sampling, int change);
@@ -91,7 +90,7 @@ static inline bool pm_sampling_is_trying(const struct pm_sampling *sampling)
     return atomic_load_explicit(&sampling->trials, memory_order_relaxed) != 0;
 }
 
-/* The recording of a chosen command buffer ended, one way or another. */
+/* A recording that is sampled or timed ended, one way or another. */
 void pm_sampling_end(struct pm_sampling *sampling);
 
 /* A seed for a command buffer's own random sequence. */

@@ -1,7 +1,7 @@
 /*
  * Trials (HAZARDS 21): a specialized variant that is built is tried against the game's own pipeline
  * before it is bound for good. While one is awaited, recordings of primary command buffers are
- * followed, and in them the first uses of its pipeline in each frame are timed, alternately with
+ * tracked, and in them the first uses of its pipeline in each frame are timed, alternately with
  * the one and the other, the order drawn anew for each pair so that what drifts cancels. The n-th
  * use in a frame is paired with the n-th use in the next one.
  *

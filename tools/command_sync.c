@@ -1,7 +1,7 @@
 #include "tools/command_sync.h"
 #include "aggregator_client/client.h"
+#include "tools/common/options.h"
 #include "tools/common/tool.h"
-#include <getopt.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -45,39 +45,18 @@ static int sync_now(const struct pm_sync_info *info)
 
 int pm_command_sync(int argc, char **argv)
 {
-    enum { DRY = 256, GAME, CONFIG };
-    static const struct option known[] = {{"dry-run", 0, 0, DRY},
-                                          {"game", 1, 0, GAME},
-                                          {"config", 1, 0, CONFIG},
-                                          {"help", 0, 0, 'h'},
-                                          {0}};
     const char *game = NULL, *path = NULL;
     bool dry = false;
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        switch (option) {
-        case DRY:
-            dry = true;
-            break;
-        case GAME:
-            game = optarg;
-            break;
-        case CONFIG:
-            path = optarg;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return PM_EXIT_OK;
-        default:
-            return pm_tool_usage("sync", "see above");
-        }
-    }
-    if (optind < argc)
-        return pm_tool_usage("sync", "what is '%s'?", argv[optind]);
+    const struct pm_option options[] = {PM_OPTION_FLAG("dry-run", &dry),
+                                        PM_OPTION_TEXT("game", &game),
+                                        PM_OPTION_TEXT("config", &path)};
+    int status = pm_tool_options("sync", help, options, sizeof(options) / sizeof(options[0]), argc,
+                                 argv, NULL);
+    if (status >= 0)
+        return status;
     struct pm_error error = {0};
     struct pm_config config;
     pm_config_init(&config);
-    int status;
     if (!pm_tool_config(&config, game, path, &error)) {
         status = pm_tool_failed("sync", &error);
     } else {

@@ -112,3 +112,8 @@ void *pm_gpu_draw(struct pm_gpu *gpu, const struct pm_gpu_draw *draw, size_t *si
 
 /* Reads NAME.spv from the folder that the build compiled shaders into. *words is malloc'ed. */
 void pm_gpu_load(const char *folder, const char *name, uint32_t **words, size_t *count);
+
+/* The device of a group of tests, between these two: cmocka_run_group_tests' set-up and tear-down. */
+extern struct pm_gpu pm_test_gpu;
+int pm_gpu_set_up(void **state);
+int pm_gpu_tear_down(void **state);

@@ -159,3 +159,32 @@ struct pm_null_call pm_call(const struct pm_null_api *driver, uint64_t since, co
     fail_msg("%s was not called often enough", command);
     return call;
 }
+
+/* ---- the game's allocator ---- */
+
+static VKAPI_ATTR void *VKAPI_CALL allocate(void *user, size_t size, size_t alignment,
+                                            VkSystemAllocationScope scope)
+{
+    (void)user;
+    (void)scope;
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment < 8 ? 8 : alignment, size) == 0 ? memory : NULL;
+}
+
+static VKAPI_ATTR void *VKAPI_CALL reallocate(void *user, void *old, size_t size, size_t alignment,
+                                              VkSystemAllocationScope scope)
+{
+    (void)user;
+    (void)alignment;
+    (void)scope;
+    return realloc(old, size);
+}
+
+static VKAPI_ATTR void VKAPI_CALL release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+const VkAllocationCallbacks pm_layered_allocator = {
+    .pfnAllocation = allocate, .pfnReallocation = reallocate, .pfnFree = release};

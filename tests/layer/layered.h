@@ -36,6 +36,9 @@ const char *pm_layered_home(void);
 /* How many lines of the log have the text; 0 while there is no log. */
 uint32_t pm_layered_logged(const char *text);
 
+/* A game's allocator: its own calls are known by it, since nothing of ours may use it. */
+extern const VkAllocationCallbacks pm_layered_allocator;
+
 /* ---- what reached the driver ---- */
 
 /* The calls since a position whose first argument is the handle, as one line: "vkCmdDraw

@@ -8,15 +8,6 @@
 
 /* ---- making ---- */
 
-static VkShaderModule make_module(struct pm_harness *h, const uint32_t *words, size_t size)
-{
-    const VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
-    VkShaderModule module;
-    PM_CHECK(h->vk.CreateShaderModule(h->device, &info, NULL, &module));
-    return module;
-}
-
 static void make_layout(struct parts *parts, struct pm_harness *h)
 {
     const VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
@@ -49,23 +40,10 @@ static void make_layout(struct parts *parts, struct pm_harness *h)
 
 void parts_make(struct parts *parts, struct pm_harness *h)
 {
-    parts->vertex = make_module(h, corner_vert, sizeof corner_vert);
-    parts->fragment = make_module(h, stripes_frag, sizeof stripes_frag);
+    parts->vertex = pm_harness_make_module(h, corner_vert, sizeof corner_vert);
+    parts->fragment = pm_harness_make_module(h, stripes_frag, sizeof stripes_frag);
     make_layout(parts, h);
-    const VkAttachmentDescription attachment = {.format = VK_FORMAT_R8G8B8A8_UNORM,
-                                                .samples = VK_SAMPLE_COUNT_1_BIT,
-                                                .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-                                                .finalLayout =
-                                                    VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
-    const VkAttachmentReference reference = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
-    const VkSubpassDescription subpass = {.colorAttachmentCount = 1,
-                                          .pColorAttachments = &reference};
-    const VkRenderPassCreateInfo pass = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
-                                         .attachmentCount = 1,
-                                         .pAttachments = &attachment,
-                                         .subpassCount = 1,
-                                         .pSubpasses = &subpass};
-    PM_CHECK(h->vk.CreateRenderPass(h->device, &pass, NULL, &parts->render_pass));
+    parts->render_pass = pm_harness_make_render_pass(h, VK_ATTACHMENT_LOAD_OP_CLEAR);
 }
 
 void parts_destroy(const struct parts *parts, struct pm_harness *h)
@@ -105,8 +83,8 @@ static void keep_part(VkGraphicsPipelineCreateInfo *info, VkGraphicsPipelineLibr
     info->pDepthStencilState = GARBAGE(VkPipelineDepthStencilStateCreateInfo);
 }
 
-/* The stages of the options; the structures live in the caller's arrays. */
-static void make_stages(struct pm_harness *h, const struct graphics_options *options,
+/* The stages as the options say; the structures live in the caller's arrays. */
+static void make_stages(const struct graphics_options *options,
                         VkPipelineShaderStageCreateInfo stages[2],
                         VkShaderModuleCreateInfo words[2],
                         VkPipelineShaderStageModuleIdentifierCreateInfoEXT identifiers[2])
@@ -122,53 +100,26 @@ static void make_stages(struct pm_harness *h, const struct graphics_options *opt
             .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT,
             .identifierSize = sizeof identifier,
             .pIdentifier = identifier};
-        stages[i] = (VkPipelineShaderStageCreateInfo){
-            .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-            .stage = i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
-            .pName = "main"};
+        if (options->inline_words || options->identifier_only)
+            stages[i].module = VK_NULL_HANDLE;
+        else if (parts)
+            stages[i].module = i ? parts->fragment : parts->vertex;
         if (options->inline_words)
             stages[i].pNext = &words[i];
         else if (options->identifier_only)
             stages[i].pNext = &identifiers[i];
-        else if (i)
-            stages[i].module = parts ? parts->fragment : h->fragment;
-        else
-            stages[i].module = parts ? parts->vertex : h->vertex;
     }
 }
 
 VkPipeline make_graphics(struct pm_harness *h, const struct graphics_options *options)
 {
-    VkPipelineShaderStageCreateInfo stages[2];
+    struct pm_harness_pipeline of;
+    pm_harness_describe(h, &of);
     VkShaderModuleCreateInfo words[2];
     VkPipelineShaderStageModuleIdentifierCreateInfoEXT identifiers[2];
-    make_stages(h, options, stages, words, identifiers);
-    const VkPipelineVertexInputStateCreateInfo input = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
-    const VkPipelineInputAssemblyStateCreateInfo assembly = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
-    const VkViewport view = {0, 0, 64, 64, 0, 1};
-    const VkRect2D scissor = {{0, 0}, {64, 64}};
-    const VkPipelineViewportStateCreateInfo viewport = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-        .viewportCount = 1,
-        .pViewports = &view,
-        .scissorCount = 1,
-        .pScissors = &scissor};
-    const VkPipelineRasterizationStateCreateInfo rasterization = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
-        .rasterizerDiscardEnable = options->discard,
-        .lineWidth = 1.0f};
-    const VkPipelineMultisampleStateCreateInfo multisample = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT,
-        .alphaToCoverageEnable = options->alpha_to_coverage};
-    const VkPipelineColorBlendAttachmentState attachment = {.colorWriteMask = 15};
-    const VkPipelineColorBlendStateCreateInfo blend = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-        .attachmentCount = 1,
-        .pAttachments = &attachment};
+    make_stages(options, of.stages, words, identifiers);
+    of.rasterization.rasterizerDiscardEnable = options->discard;
+    of.multisample.alphaToCoverageEnable = options->alpha_to_coverage;
     const VkPipelineDynamicStateCreateInfo dynamic = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
         .dynamicStateCount = 1,
@@ -180,29 +131,20 @@ VkPipeline make_graphics(struct pm_harness *h, const struct graphics_options *op
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR,
         .libraryCount = 4,
         .pLibraries = options->link};
-    const struct parts *parts = options->parts;
-    VkGraphicsPipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                                         .pNext = options->library ? &library
-                                                  : options->link  ? (const void *)&link
-                                                                   : options->next,
-                                         .flags = options->flags,
-                                         .stageCount = 2,
-                                         .pStages = stages,
-                                         .pVertexInputState = &input,
-                                         .pInputAssemblyState = &assembly,
-                                         .pViewportState = &viewport,
-                                         .pRasterizationState = &rasterization,
-                                         .pMultisampleState = &multisample,
-                                         .pColorBlendState = &blend,
-                                         .pDynamicState = options->dynamic ? &dynamic : NULL,
-                                         .layout = parts ? parts->layout : h->layout,
-                                         .renderPass = parts ? parts->render_pass : h->render_pass,
-                                         .basePipelineHandle = options->base,
-                                         .basePipelineIndex = -1};
+    VkGraphicsPipelineCreateInfo *info = &of.info;
+    info->pNext = options->library ? &library : options->link ? (const void *)&link : options->next;
+    info->flags = options->flags;
+    info->pDynamicState = options->dynamic ? &dynamic : NULL;
+    if (options->parts) {
+        info->layout = options->parts->layout;
+        info->renderPass = options->parts->render_pass;
+    }
+    info->basePipelineHandle = options->base;
+    info->basePipelineIndex = -1;
     if (options->library || options->link)
-        keep_part(&info, options->library, stages);
+        keep_part(info, options->library, of.stages);
     VkPipeline pipeline;
-    PM_CHECK(h->vk.CreateGraphicsPipelines(h->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
+    PM_CHECK(h->vk.CreateGraphicsPipelines(h->device, VK_NULL_HANDLE, 1, info, NULL, &pipeline));
     return pipeline;
 }
 

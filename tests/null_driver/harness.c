@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define TARGET_FORMAT VK_FORMAT_R8G8B8A8_UNORM
+
 void pm_harness_check(VkResult result, const char *what)
 {
     if (result == VK_SUCCESS)
@@ -104,7 +106,8 @@ VkResult pm_harness_create_device(struct pm_harness *harness,
 
 /* ---- pipelines ---- */
 
-static VkShaderModule make_module(struct pm_harness *harness, const uint32_t *words, size_t size)
+VkShaderModule pm_harness_make_module(struct pm_harness *harness, const uint32_t *words,
+                                      size_t size)
 {
     const VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
@@ -170,26 +173,32 @@ static void make_set(struct pm_harness *harness)
     harness->vk.UpdateDescriptorSets(harness->device, 1, &write, 0, NULL);
 }
 
-static void make_target(struct pm_harness *harness)
+VkRenderPass pm_harness_make_render_pass(struct pm_harness *harness, VkAttachmentLoadOp load)
 {
-    const VkAttachmentDescription attachment = {.format = VK_FORMAT_R8G8B8A8_UNORM,
+    const VkAttachmentDescription attachment = {.format = TARGET_FORMAT,
                                                 .samples = VK_SAMPLE_COUNT_1_BIT,
-                                                .loadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
+                                                .loadOp = load,
                                                 .finalLayout =
                                                     VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     const VkAttachmentReference reference = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     const VkSubpassDescription subpass = {.colorAttachmentCount = 1,
                                           .pColorAttachments = &reference};
-    const VkRenderPassCreateInfo pass = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+    const VkRenderPassCreateInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
                                          .attachmentCount = 1,
                                          .pAttachments = &attachment,
                                          .subpassCount = 1,
                                          .pSubpasses = &subpass};
-    PM_CHECK(harness->vk.CreateRenderPass(harness->device, &pass, harness->allocator,
-                                          &harness->render_pass));
+    VkRenderPass pass;
+    PM_CHECK(harness->vk.CreateRenderPass(harness->device, &info, harness->allocator, &pass));
+    return pass;
+}
+
+static void make_target(struct pm_harness *harness)
+{
+    harness->render_pass = pm_harness_make_render_pass(harness, VK_ATTACHMENT_LOAD_OP_DONT_CARE);
     const VkImageCreateInfo image = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                      .imageType = VK_IMAGE_TYPE_2D,
-                                     .format = attachment.format,
+                                     .format = TARGET_FORMAT,
                                      .extent = {64, 64, 1},
                                      .mipLevels = 1,
                                      .arrayLayers = 1,
@@ -208,7 +217,7 @@ static void make_target(struct pm_harness *harness)
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
         .image = harness->image,
         .viewType = VK_IMAGE_VIEW_TYPE_2D,
-        .format = attachment.format,
+        .format = TARGET_FORMAT,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
     PM_CHECK(
         harness->vk.CreateImageView(harness->device, &view, harness->allocator, &harness->view));
@@ -223,54 +232,57 @@ static void make_target(struct pm_harness *harness)
                                            &harness->framebuffer));
 }
 
-VkPipeline pm_harness_make_graphics(struct pm_harness *harness)
+void pm_harness_describe(const struct pm_harness *harness, struct pm_harness_pipeline *of)
 {
-    const VkPipelineShaderStageCreateInfo stages[2] = {
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_VERTEX_BIT,
-         .module = harness->vertex,
-         .pName = "main"},
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-         .module = harness->fragment,
-         .pName = "main"}};
-    const VkPipelineVertexInputStateCreateInfo input = {
+    static const VkViewport view = {0, 0, 64, 64, 0, 1};
+    static const VkRect2D scissor = {{0, 0}, {64, 64}};
+    static const VkPipelineColorBlendAttachmentState attachment = {.colorWriteMask = 15};
+    for (int i = 0; i < 2; i++)
+        of->stages[i] = (VkPipelineShaderStageCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+            .stage = i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
+            .module = i ? harness->fragment : harness->vertex,
+            .pName = "main"};
+    of->input = (VkPipelineVertexInputStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
-    const VkPipelineInputAssemblyStateCreateInfo assembly = {
+    of->assembly = (VkPipelineInputAssemblyStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
         .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
-    const VkViewport view = {0, 0, 64, 64, 0, 1};
-    const VkRect2D scissor = {{0, 0}, {64, 64}};
-    const VkPipelineViewportStateCreateInfo viewport = {
+    of->viewport = (VkPipelineViewportStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
         .viewportCount = 1,
         .pViewports = &view,
         .scissorCount = 1,
         .pScissors = &scissor};
-    const VkPipelineRasterizationStateCreateInfo rasterization = {
+    of->rasterization = (VkPipelineRasterizationStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1.0f};
-    const VkPipelineMultisampleStateCreateInfo multisample = {
+    of->multisample = (VkPipelineMultisampleStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
         .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
-    const VkPipelineColorBlendAttachmentState attachment = {.colorWriteMask = 15};
-    const VkPipelineColorBlendStateCreateInfo blend = {
+    of->blend = (VkPipelineColorBlendStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
         .attachmentCount = 1,
         .pAttachments = &attachment};
-    const VkGraphicsPipelineCreateInfo info = {.sType =
-                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                                               .stageCount = 2,
-                                               .pStages = stages,
-                                               .pVertexInputState = &input,
-                                               .pInputAssemblyState = &assembly,
-                                               .pViewportState = &viewport,
-                                               .pRasterizationState = &rasterization,
-                                               .pMultisampleState = &multisample,
-                                               .pColorBlendState = &blend,
-                                               .layout = harness->layout,
-                                               .renderPass = harness->render_pass};
+    of->info =
+        (VkGraphicsPipelineCreateInfo){.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                       .stageCount = 2,
+                                       .pStages = of->stages,
+                                       .pVertexInputState = &of->input,
+                                       .pInputAssemblyState = &of->assembly,
+                                       .pViewportState = &of->viewport,
+                                       .pRasterizationState = &of->rasterization,
+                                       .pMultisampleState = &of->multisample,
+                                       .pColorBlendState = &of->blend,
+                                       .layout = harness->layout,
+                                       .renderPass = harness->render_pass};
+}
+
+VkPipeline pm_harness_make_graphics(struct pm_harness *harness)
+{
+    struct pm_harness_pipeline of;
+    pm_harness_describe(harness, &of);
     VkPipeline pipeline;
-    PM_CHECK(harness->vk.CreateGraphicsPipelines(harness->device, VK_NULL_HANDLE, 1, &info,
+    PM_CHECK(harness->vk.CreateGraphicsPipelines(harness->device, VK_NULL_HANDLE, 1, &of.info,
                                                  harness->allocator, &pipeline));
     return pipeline;
 }
@@ -296,9 +308,9 @@ void pm_harness_open_rest(struct pm_harness *harness)
                                           .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
     PM_CHECK(
         harness->vk.CreateCommandPool(harness->device, &pool, harness->allocator, &harness->pool));
-    harness->vertex = make_module(harness, plain_vert, sizeof(plain_vert));
-    harness->fragment = make_module(harness, branches_frag, sizeof(branches_frag));
-    harness->compute = make_module(harness, branches_comp, sizeof(branches_comp));
+    harness->vertex = pm_harness_make_module(harness, plain_vert, sizeof(plain_vert));
+    harness->fragment = pm_harness_make_module(harness, branches_frag, sizeof(branches_frag));
+    harness->compute = pm_harness_make_module(harness, branches_comp, sizeof(branches_comp));
     make_layout(harness);
     make_set(harness);
     make_target(harness);

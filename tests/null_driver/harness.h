@@ -70,6 +70,25 @@ void pm_harness_open_rest(struct pm_harness *harness);
 void pm_harness_close_device(struct pm_harness *harness);
 void pm_harness_close(struct pm_harness *harness);
 
+VkShaderModule pm_harness_make_module(struct pm_harness *harness, const uint32_t *words,
+                                      size_t size);
+/* With one attachment as the harness's image. */
+VkRenderPass pm_harness_make_render_pass(struct pm_harness *harness, VkAttachmentLoadOp load);
+
+/* The harness's graphics pipeline, described: info points to what is beside it, so it is changed
+ * where it is and not copied. */
+struct pm_harness_pipeline {
+    VkPipelineShaderStageCreateInfo stages[2]; /* vertex, fragment */
+    VkPipelineVertexInputStateCreateInfo input;
+    VkPipelineInputAssemblyStateCreateInfo assembly;
+    VkPipelineViewportStateCreateInfo viewport;
+    VkPipelineRasterizationStateCreateInfo rasterization;
+    VkPipelineMultisampleStateCreateInfo multisample;
+    VkPipelineColorBlendStateCreateInfo blend;
+    VkGraphicsPipelineCreateInfo info;
+};
+void pm_harness_describe(const struct pm_harness *harness, struct pm_harness_pipeline *of);
+
 VkPipeline pm_harness_make_graphics(struct pm_harness *harness);
 VkPipeline pm_harness_make_compute(struct pm_harness *harness);
 

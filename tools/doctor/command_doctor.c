@@ -2,10 +2,10 @@
 #include "aggregator_client/client.h"
 #include "base/file.h"
 #include "profile/journal.h"
+#include "tools/common/options.h"
 #include "tools/common/tool.h"
 #include "tools/doctor/doctor_devices.h"
 #include "tools/doctor/doctor_loader.h"
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,35 +100,15 @@ static void check_journal(struct pm_doctor *doctor)
 
 int pm_command_doctor(int argc, char **argv)
 {
-    enum { GAME = 256, CONFIG, JSON };
-    static const struct option known[] = {{"game", 1, 0, GAME},
-                                          {"config", 1, 0, CONFIG},
-                                          {"json", 0, 0, JSON},
-                                          {"help", 0, 0, 'h'},
-                                          {0}};
     struct pm_doctor doctor = {0};
     const char *game = NULL, *path = NULL;
-    int option;
-    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        switch (option) {
-        case GAME:
-            game = optarg;
-            break;
-        case CONFIG:
-            path = optarg;
-            break;
-        case JSON:
-            doctor.json = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return PM_EXIT_OK;
-        default:
-            return pm_tool_usage("doctor", "see above");
-        }
-    }
-    if (optind < argc)
-        return pm_tool_usage("doctor", "what is '%s'?", argv[optind]);
+    const struct pm_option options[] = {PM_OPTION_TEXT("game", &game),
+                                        PM_OPTION_TEXT("config", &path),
+                                        PM_OPTION_FLAG("json", &doctor.json)};
+    const int status = pm_tool_options("doctor", help, options,
+                                       sizeof(options) / sizeof(options[0]), argc, argv, NULL);
+    if (status >= 0)
+        return status;
     doctor.list = doctor.json ? cJSON_CreateArray() : NULL;
     pm_doctor_loader(&doctor);
     pm_doctor_devices(&doctor);

@@ -144,33 +144,6 @@ static void a_seed_repeats_a_run(void **state)
 
 /* ---- names ---- */
 
-static VKAPI_ATTR void *VKAPI_CALL allocate(void *user, size_t size, size_t alignment,
-                                            VkSystemAllocationScope scope)
-{
-    (void)user;
-    (void)scope;
-    void *memory = NULL;
-    return posix_memalign(&memory, alignment < 8 ? 8 : alignment, size) == 0 ? memory : NULL;
-}
-
-static VKAPI_ATTR void *VKAPI_CALL reallocate(void *user, void *old, size_t size, size_t alignment,
-                                              VkSystemAllocationScope scope)
-{
-    (void)user;
-    (void)alignment;
-    (void)scope;
-    return realloc(old, size);
-}
-
-static VKAPI_ATTR void VKAPI_CALL release(void *user, void *memory)
-{
-    (void)user;
-    free(memory);
-}
-
-static const VkAllocationCallbacks allocator = {
-    .pfnAllocation = allocate, .pfnReallocation = reallocate, .pfnFree = release};
-
 static const struct {
     const char *command;
     VkObjectType type;
@@ -218,7 +191,7 @@ static void everything_of_ours_has_a_name(void **state)
     struct seen seen = {0};
     const char *const instance[] = {"VK_EXT_debug_utils", NULL};
     const struct pm_harness_options options = {.instance_extensions = instance,
-                                               .allocator = &allocator};
+                                               .allocator = &pm_layered_allocator};
     pm_layered_enable(PM_LAYER_IMPLICIT);
     pm_layered_sample_all("1");
     setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "1", 1);

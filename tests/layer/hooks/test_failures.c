@@ -207,34 +207,6 @@ static void a_queue_that_cannot_copy(void **state)
 
 /* ---- failures of the layer's own calls ---- */
 
-/* The game's calls are known by its allocator, which nothing of ours may use. */
-static VKAPI_ATTR void *VKAPI_CALL allocate(void *user, size_t size, size_t alignment,
-                                            VkSystemAllocationScope scope)
-{
-    (void)user;
-    (void)scope;
-    void *memory = NULL;
-    return posix_memalign(&memory, alignment < 8 ? 8 : alignment, size) == 0 ? memory : NULL;
-}
-
-static VKAPI_ATTR void *VKAPI_CALL reallocate(void *user, void *old, size_t size, size_t alignment,
-                                              VkSystemAllocationScope scope)
-{
-    (void)user;
-    (void)alignment;
-    (void)scope;
-    return realloc(old, size);
-}
-
-static VKAPI_ATTR void VKAPI_CALL release(void *user, void *memory)
-{
-    (void)user;
-    free(memory);
-}
-
-static const VkAllocationCallbacks allocator = {
-    .pfnAllocation = allocate, .pfnReallocation = reallocate, .pfnFree = release};
-
 enum { MOST = 64 };
 
 /* Which calls of a command are ours: the 1st, the 4th… */
@@ -258,7 +230,7 @@ static void see_ours(void *user, const struct pm_null_call *call)
 
 static void small_program(void)
 {
-    const struct pm_harness_options options = {.allocator = &allocator};
+    const struct pm_harness_options options = {.allocator = &pm_layered_allocator};
     pm_harness_open(&h, &options);
     frame(VK_SUCCESS);
     frame(VK_SUCCESS);

@@ -17,22 +17,7 @@
 #define GROUPS 9
 #define OUTPUT_WORDS (GROUPS * 64 * 16)
 
-static struct pm_gpu gpu;
 static const struct pm_target vulkan_1_3 = {.vulkan_minor = 3};
-
-static int set_up(void **state)
-{
-    (void)state;
-    pm_gpu_create(&gpu);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    pm_gpu_destroy(&gpu);
-    return 0;
-}
 
 static struct pm_words canonical_of(const struct pm_words *module, enum pm_stage stage,
                                     const struct pm_spec_value *values, size_t count)
@@ -92,7 +77,7 @@ static void compare(const char *name, const uint32_t *original, const uint32_t *
                     i, original[i], canonical[i]);
     }
     if (different)
-        fail_msg("%s on %s: %zu of %zu words differ", name, gpu.name, different, words);
+        fail_msg("%s on %s: %zu of %zu words differ", name, pm_test_gpu.name, different, words);
 }
 
 /* An output that is all the same would compare nothing. */
@@ -111,22 +96,22 @@ static uint32_t *run_compute(const struct pm_words *module, const VkSpecializati
                              bool in_place)
 {
     struct pm_gpu_buffer input, output;
-    pm_gpu_buffer_create(&gpu, INPUT_WORDS * sizeof(uint32_t), &input);
-    pm_gpu_buffer_create(&gpu, OUTPUT_WORDS * sizeof(uint32_t), &output);
+    pm_gpu_buffer_create(&pm_test_gpu, INPUT_WORDS * sizeof(uint32_t), &input);
+    pm_gpu_buffer_create(&pm_test_gpu, OUTPUT_WORDS * sizeof(uint32_t), &output);
     fill_input(input.data);
     const struct pm_gpu_shader shader = {.words = module->data,
                                          .count = module->count,
                                          .specialization = spec,
                                          .buffers = {&input, &output}};
-    pm_gpu_dispatch(&gpu, &shader, GROUPS, 1, 1);
+    pm_gpu_dispatch(&pm_test_gpu, &shader, GROUPS, 1, 1);
     uint32_t *result = calloc(OUTPUT_WORDS, sizeof(uint32_t));
     assert_non_null(result);
     if (in_place)
         memcpy(result, input.data, INPUT_WORDS * sizeof(uint32_t));
     else
         memcpy(result, output.data, OUTPUT_WORDS * sizeof(uint32_t));
-    pm_gpu_buffer_destroy(&gpu, &input);
-    pm_gpu_buffer_destroy(&gpu, &output);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &input);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &output);
     return result;
 }
 
@@ -219,10 +204,10 @@ static void check_fragment(const char *name, uint32_t samples, bool depth_test)
                                .depth_test = depth_test,
                                .blend_add = true};
     size_t size;
-    uint32_t *original_result = pm_gpu_draw(&gpu, &draw, &size);
+    uint32_t *original_result = pm_gpu_draw(&pm_test_gpu, &draw, &size);
     draw.fragment.words = canonical.data;
     draw.fragment.count = canonical.count;
-    uint32_t *canonical_result = pm_gpu_draw(&gpu, &draw, &size);
+    uint32_t *canonical_result = pm_gpu_draw(&pm_test_gpu, &draw, &size);
     assert_varied(name, original_result, size / 4);
     compare(name, original_result, canonical_result, size / 4);
     free(original_result);
@@ -240,7 +225,7 @@ static void test_fragment(void **state)
         check_fragment(names[i], 1, false);
         check_fragment(names[i], 4, true);
     }
-    if (gpu.demote)
+    if (pm_test_gpu.demote)
         check_fragment("demotes.frag", 1, true);
 }
 
@@ -252,5 +237,5 @@ int main(void)
         cmocka_unit_test(test_specialized),
         cmocka_unit_test(test_fragment),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

@@ -16,8 +16,6 @@
 #define INPUT_WORDS 1021
 #define OUTPUT_WORDS 4096
 
-static struct pm_gpu gpu;
-
 struct call {
     struct exact_shader shader;
     uint32_t groups[3], size[3]; /* workgroups; invocations of one */
@@ -25,20 +23,6 @@ struct call {
     struct exact_truth truth;
     uint32_t *expected; /* what the original wrote */
 };
-
-static int set_up(void **state)
-{
-    (void)state;
-    pm_gpu_create(&gpu);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    pm_gpu_destroy(&gpu);
-    return 0;
-}
 
 static void fill_input(uint32_t *words)
 {
@@ -52,8 +36,8 @@ static uint32_t *run_words(const struct call *call, const struct pm_words *words
                            const VkSpecializationInfo *specialization)
 {
     struct pm_gpu_buffer input, output;
-    pm_gpu_buffer_create(&gpu, INPUT_WORDS * 4, &input);
-    pm_gpu_buffer_create(&gpu, OUTPUT_WORDS * 4, &output);
+    pm_gpu_buffer_create(&pm_test_gpu, INPUT_WORDS * 4, &input);
+    pm_gpu_buffer_create(&pm_test_gpu, OUTPUT_WORDS * 4, &output);
     fill_input(input.data);
     memset(output.data, 0x5a, output.size);
     const struct pm_gpu_shader shader = {.words = words->data,
@@ -62,12 +46,12 @@ static uint32_t *run_words(const struct call *call, const struct pm_words *words
                                          .buffers = {&input, &output},
                                          .push = call->push,
                                          .push_size = sizeof call->push};
-    pm_gpu_dispatch(&gpu, &shader, call->groups[0], call->groups[1], call->groups[2]);
+    pm_gpu_dispatch(&pm_test_gpu, &shader, call->groups[0], call->groups[1], call->groups[2]);
     uint32_t *result = malloc(OUTPUT_WORDS * 4);
     assert_non_null(result);
     memcpy(result, output.data, OUTPUT_WORDS * 4);
-    pm_gpu_buffer_destroy(&gpu, &input);
-    pm_gpu_buffer_destroy(&gpu, &output);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &input);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &output);
     return result;
 }
 
@@ -87,7 +71,7 @@ static void run_variant(void *user, const struct pm_words *words,
 static void check_variant(void *user, const struct exact_variant *variant)
 {
     const struct call *call = user;
-    exact_check(&gpu, &call->shader, variant, &call->truth, run_variant, user);
+    exact_check(&pm_test_gpu, &call->shader, variant, &call->truth, run_variant, user);
 }
 
 /* Subgroups are made of neighbouring invocations: on all software drivers. */
@@ -106,7 +90,7 @@ static void run_model(struct call *call, struct model *model, const uint32_t gro
         }
         uint64_t number =
             ((uint64_t)group[2] * call->groups[1] + group[1]) * call->groups[0] + group[0];
-        model_run(model, &invocation, (number << 32) + i / gpu.subgroup_size + 1);
+        model_run(model, &invocation, (number << 32) + i / pm_test_gpu.subgroup_size + 1);
     }
 }
 
@@ -115,7 +99,7 @@ static void run_model(struct call *call, struct model *model, const uint32_t gro
  */
 static enum exact_subgroups subgroups_of(const struct call *call)
 {
-    bool rearranged = gpu.lavapipe_22 && strcmp(call->shader.name, "returns.comp") == 0;
+    bool rearranged = pm_test_gpu.lavapipe_22 && strcmp(call->shader.name, "returns.comp") == 0;
     return rearranged ? EXACT_SUBGROUPS_UNKNOWN : EXACT_SUBGROUPS_KNOWN;
 }
 
@@ -140,7 +124,7 @@ static struct model_counts *find_truth(struct call *call, bool results_known, st
     for (size_t i = 0; results_known && i < OUTPUT_WORDS; i++) {
         if (output[i] != call->expected[i])
             fail_msg("%s: the model writes 0x%08x to word %zu, %s 0x%08x", call->shader.name,
-                     output[i], i, gpu.name, call->expected[i]);
+                     output[i], i, pm_test_gpu.name, call->expected[i]);
     }
     struct model_counts *points = calloc(call->shader.points.count, sizeof *points);
     assert_non_null(points);
@@ -162,13 +146,13 @@ static void check_zeros(struct call *call, struct model *model)
     for (uint32_t i = 0; i < candidates; i++)
         points[i] = i;
     struct exact_variant variant = {
-        .points = points, .point_count = candidates, .slot_count = 4, .wide = gpu.int64_atomics};
-    exact_check_zeros(&gpu, &call->shader, &variant, model, call->truth.subgroups, run_variant,
+        .points = points, .point_count = candidates, .slot_count = 4, .wide = pm_test_gpu.int64_atomics};
+    exact_check_zeros(&pm_test_gpu, &call->shader, &variant, model, call->truth.subgroups, run_variant,
                       call);
     variant = (struct exact_variant){.points = points, .slot_count = 1, .first_value = 0xfffffff3};
     for (uint32_t i = 1; i < candidates; i += 3)
         points[variant.point_count++] = i;
-    exact_check_zeros(&gpu, &call->shader, &variant, model, call->truth.subgroups, run_variant,
+    exact_check_zeros(&pm_test_gpu, &call->shader, &variant, model, call->truth.subgroups, run_variant,
                       call);
     free(points);
 }
@@ -193,7 +177,7 @@ static void check(const char *name, const uint32_t size[3], const uint32_t group
     uint64_t lanes = (uint64_t)size[0] * size[1] * size[2] * groups[0] * groups[1] * groups[2];
     assert_int_equal(call.truth.entry.lanes, lanes);
     assert_int_equal(points[0].lanes, lanes);
-    exact_each_variant(&gpu, &call.shader, false, check_variant, &call);
+    exact_each_variant(&pm_test_gpu, &call.shader, false, check_variant, &call);
     check_zeros(&call, model);
     model_destroy(model);
     free(points);
@@ -222,8 +206,8 @@ EXACT_TEST(barriers, "barriers.comp", (50, 1, 1), (3, 1, 1), false)
 static void test_memory_model(void **state)
 {
     (void)state;
-    if (!gpu.memory_model) {
-        print_message("%s has no Vulkan memory model\n", gpu.name);
+    if (!pm_test_gpu.memory_model) {
+        print_message("%s has no Vulkan memory model\n", pm_test_gpu.name);
         return;
     }
     check("memory-model.comp", DIMENSIONS(37, 1, 1), DIMENSIONS(5, 1, 1), NULL, 0, true);
@@ -248,5 +232,5 @@ int main(void)
         cmocka_unit_test(test_deep),         cmocka_unit_test(test_barriers),
         cmocka_unit_test(test_memory_model), cmocka_unit_test(test_specialized),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

@@ -19,22 +19,6 @@ enum {
     MARKS = 64
 };
 
-static struct pm_gpu gpu;
-
-static int set_up(void **state)
-{
-    (void)state;
-    pm_gpu_create(&gpu);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    pm_gpu_destroy(&gpu);
-    return 0;
-}
-
 /* ---- the model ---- */
 
 /* A lane at a place; lanes of a subgroup are there together when they are in the same iterations.
@@ -57,7 +41,7 @@ static void ask_subgroups(struct model *m, uint32_t size_x, uint32_t size_y)
     struct pm_words words;
     pm_gpu_load(PM_TEST_COUNTS, "subgroup_of.comp", &words.data, &words.count);
     struct pm_gpu_buffer first;
-    pm_gpu_buffer_create(&gpu, sizeof(m->subgroup_of), &first);
+    pm_gpu_buffer_create(&pm_test_gpu, sizeof(m->subgroup_of), &first);
     const uint32_t size[2] = {size_x, size_y};
     const VkSpecializationMapEntry entries[2] = {{0, 0, 4}, {1, 4, 4}};
     const VkSpecializationInfo specialization = {2, entries, sizeof(size), size};
@@ -65,14 +49,14 @@ static void ask_subgroups(struct model *m, uint32_t size_x, uint32_t size_y)
                                          .count = words.count,
                                          .specialization = &specialization,
                                          .buffers = {&first}};
-    pm_gpu_dispatch(&gpu, &shader, 1, 1, 1);
+    pm_gpu_dispatch(&pm_test_gpu, &shader, 1, 1, 1);
     memcpy(m->subgroup_of, first.data, sizeof(m->subgroup_of));
     m->local_size = size_x * size_y;
     for (uint32_t l = 0; l < m->local_size; l++) {
         assert_true(m->subgroup_of[l] <= l);
         m->subgroup_lanes[m->subgroup_of[l]]++;
     }
-    pm_gpu_buffer_destroy(&gpu, &first);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &first);
     pm_words_finish(&words);
 }
 
@@ -297,8 +281,8 @@ static void dispatch(struct scene *s, const struct pm_words *words,
                      const VkSpecializationInfo *specialization)
 {
     struct pm_gpu_buffer marks, data;
-    pm_gpu_buffer_create(&gpu, MARKS * sizeof(uint32_t), &marks);
-    pm_gpu_buffer_create(&gpu, s->lanes * sizeof(uint32_t), &data);
+    pm_gpu_buffer_create(&pm_test_gpu, MARKS * sizeof(uint32_t), &marks);
+    pm_gpu_buffer_create(&pm_test_gpu, s->lanes * sizeof(uint32_t), &data);
     memcpy(data.data, s->data, s->lanes * sizeof(uint32_t));
     const struct pm_gpu_shader shader = {.words = words->data,
                                          .count = words->count,
@@ -306,12 +290,12 @@ static void dispatch(struct scene *s, const struct pm_words *words,
                                          .buffers = {&marks, &data},
                                          .push = &s->count,
                                          .push_size = sizeof(s->count)};
-    pm_gpu_dispatch(&gpu, &shader, GROUPS_X, GROUPS_Y, GROUPS_Z);
+    pm_gpu_dispatch(&pm_test_gpu, &shader, GROUPS_X, GROUPS_Y, GROUPS_Z);
     assert_memory_equal(data.data, s->expected_data, s->lanes * sizeof(uint32_t));
     for (uint32_t k = 0; k < MARKS; k++)
         assert_int_equal(((uint32_t *)marks.data)[k], s->truth[k][PM_BLOCK_LANES]);
-    pm_gpu_buffer_destroy(&gpu, &marks);
-    pm_gpu_buffer_destroy(&gpu, &data);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &marks);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &data);
 }
 
 /* The marks whose block is in the batch alone: each count of theirs is the model's. */
@@ -337,7 +321,7 @@ static uint32_t assert_marks(const struct scene *s, const struct counting_way *w
         for (int n = 0; n < PM_COUNTS; n++)
             if (sums[n] != s->truth[k][n])
                 fail_msg("%s on %s: mark %u, %s: counted %" PRIu64 ", truth %" PRIu64,
-                         s->counting.name, gpu.name, k, what[n], sums[n], s->truth[k][n]);
+                         s->counting.name, pm_test_gpu.name, k, what[n], sums[n], s->truth[k][n]);
     }
     return checked;
 }
@@ -345,7 +329,7 @@ static uint32_t assert_marks(const struct scene *s, const struct counting_way *w
 static void count_and_check(struct scene *s, const struct counting_way *way)
 {
     struct counting_run run;
-    counting_run_begin(&run, &gpu, &s->counting, way);
+    counting_run_begin(&run, &pm_test_gpu, &s->counting, way);
     dispatch(s, &run.instrumented.words, &run.specialization);
     uint64_t *totals = calloc(2 + PM_COUNTS * (size_t)way->point_count, sizeof(*totals));
     assert_non_null(totals);
@@ -355,10 +339,10 @@ static void count_and_check(struct scene *s, const struct counting_way *way)
     uint32_t checked = assert_marks(s, way, totals);
     if (way->point_count == s->counting.points.count) {
         assert_true(checked >= 5);
-        counting_assert_flow(&s->counting, gpu.subgroup_size, totals);
+        counting_assert_flow(&s->counting, pm_test_gpu.subgroup_size, totals);
     }
     free(totals);
-    counting_run_finish(&run, &gpu);
+    counting_run_finish(&run, &pm_test_gpu);
 }
 
 static void check_shader(const char *name, uint32_t size_x, uint32_t size_y)
@@ -370,7 +354,7 @@ static void check_shader(const char *name, uint32_t size_x, uint32_t size_y)
     for (uint32_t i = 0; i < count; i++)
         all[i] = i;
     dispatch(&s, &s.counting.canonical, NULL);
-    for (int wide = 0; wide <= (gpu.int64_atomics ? 1 : 0); wide++) {
+    for (int wide = 0; wide <= (pm_test_gpu.int64_atomics ? 1 : 0); wide++) {
         struct counting_way way = {all, count, 64, wide, false, 0};
         count_and_check(&s, &way);
         way.slot_count = 1;
@@ -405,5 +389,5 @@ int main(void)
         cmocka_unit_test(test_branches),
         cmocka_unit_test(test_barriers),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

@@ -13,22 +13,6 @@
 
 enum { SIZE = 64, PIXELS = SIZE * SIZE, MARKS = 8, PLACES = 8 };
 
-static struct pm_gpu gpu;
-
-static int set_up(void **state)
-{
-    (void)state;
-    pm_gpu_create(&gpu);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    pm_gpu_destroy(&gpu);
-    return 0;
-}
-
 /* Triangles that share no pixel: thick ones, slivers and one smaller than a few pixels, so that
  * quads are partial. */
 static const struct pm_gpu_vertex apart[] = {
@@ -78,8 +62,8 @@ static struct drawing *draw(const struct pm_words *words,
     struct drawing *d = calloc(1, sizeof(*d));
     assert_non_null(d);
     struct pm_gpu_buffer marks, lanes;
-    pm_gpu_buffer_create(&gpu, sizeof(d->marks), &marks);
-    pm_gpu_buffer_create(&gpu, sizeof(d->lanes), &lanes);
+    pm_gpu_buffer_create(&pm_test_gpu, sizeof(d->marks), &marks);
+    pm_gpu_buffer_create(&pm_test_gpu, sizeof(d->lanes), &lanes);
     const struct pm_gpu_draw call = {
         .fragment = {.words = words->data,
                      .count = words->count,
@@ -96,12 +80,12 @@ static struct drawing *draw(const struct pm_words *words,
         .blend_add = true,
     };
     size_t size;
-    d->texels = pm_gpu_draw(&gpu, &call, &size);
+    d->texels = pm_gpu_draw(&pm_test_gpu, &call, &size);
     assert_int_equal(size, PIXELS * 4 * sizeof(float));
     memcpy(d->marks, marks.data, sizeof(d->marks));
     memcpy(d->lanes, lanes.data, sizeof(d->lanes));
-    pm_gpu_buffer_destroy(&gpu, &marks);
-    pm_gpu_buffer_destroy(&gpu, &lanes);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &marks);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &lanes);
     return d;
 }
 
@@ -127,12 +111,12 @@ static struct drawing *draw_counted(const struct counting *c, const struct pictu
 {
     struct drawing *plain = draw(&c->canonical, NULL, picture);
     struct counting_run run;
-    counting_run_begin(&run, &gpu, c, way);
+    counting_run_begin(&run, &pm_test_gpu, c, way);
     struct drawing *d = draw(&run.instrumented.words, &run.specialization, picture);
     counting_run_read(&run, totals);
     if (facts)
         *facts = run.instrumented;
-    counting_run_finish(&run, &gpu);
+    counting_run_finish(&run, &pm_test_gpu);
     assert_memory_equal(d->texels, plain->texels, PIXELS * 4 * sizeof(float));
     assert_memory_equal(d->marks, plain->marks, sizeof(d->marks));
     assert_memory_equal(d->lanes, plain->lanes, sizeof(d->lanes));
@@ -188,7 +172,7 @@ static void check_mark(const struct counting *c, const struct drawing *d, uint32
     for (uint32_t n = 0; n < (has_lanes ? PM_COUNTS : 1); n++)
         if (sums[n] != truth[n])
             fail_msg("%s on %s: mark %u, count %u: counted %" PRIu64 ", truth %" PRIu64, c->name,
-                     gpu.name, mark, n, sums[n], truth[n]);
+                     pm_test_gpu.name, mark, n, sums[n], truth[n]);
 }
 
 static void check_drawing(const struct counting *c, uint64_t covered,
@@ -205,7 +189,7 @@ static void check_drawing(const struct counting *c, uint64_t covered,
     for (uint32_t k = 0; k < MARKS; k++)
         check_mark(c, d, k, way, totals);
     if (way->point_count == c->points.count)
-        counting_assert_flow(c, gpu.subgroup_size, totals);
+        counting_assert_flow(c, pm_test_gpu.subgroup_size, totals);
     drawing_destroy(d);
     free(totals);
 }
@@ -230,7 +214,7 @@ static void check_marked(const char *name)
     counting_load(&c, name, PM_STAGE_FRAGMENT);
     uint32_t *all = all_points(&c);
     uint64_t covered = covered_pixels();
-    for (int wide = 0; wide <= (gpu.int64_atomics ? 1 : 0); wide++) {
+    for (int wide = 0; wide <= (pm_test_gpu.int64_atomics ? 1 : 0); wide++) {
         struct counting_way way = {all, c.points.count, 16, wide, true, 0};
         check_drawing(&c, covered, &way);
         way.preload = 0xfffffff9u;
@@ -249,7 +233,7 @@ static void check_marked(const char *name)
 
 static void skip_without_ballot(void)
 {
-    if (!gpu.ballot_in_fragment)
+    if (!pm_test_gpu.ballot_in_fragment)
         skip();
 }
 
@@ -264,7 +248,7 @@ static void test_demote(void **state)
 {
     (void)state;
     skip_without_ballot();
-    if (!gpu.demote)
+    if (!pm_test_gpu.demote)
         skip();
     check_marked("demote.frag");
 }
@@ -275,7 +259,7 @@ static void assert_counted_somewhere(const struct counting *c, const uint64_t *t
     for (uint32_t p = 0; p < c->points.count; p++)
         if (totals[2 + PM_COUNTS * p + PM_BLOCK_LANES] == truth)
             return;
-    fail_msg("%s on %s: no block counted %" PRIu64, c->name, gpu.name, truth);
+    fail_msg("%s on %s: no block counted %" PRIu64, c->name, pm_test_gpu.name, truth);
 }
 
 /* Blocks of a shader without side effects, against what adds up in the target. */
@@ -294,7 +278,7 @@ static void test_plain(void **state)
     assert_int_equal(totals[0], sum_of_channel(d, 0));
     assert_counted_somewhere(&c, totals, sum_of_channel(d, 1));
     assert_counted_somewhere(&c, totals, sum_of_channel(d, 2));
-    counting_assert_flow(&c, gpu.subgroup_size, totals);
+    counting_assert_flow(&c, pm_test_gpu.subgroup_size, totals);
     drawing_destroy(d);
     free(totals);
     free(all);
@@ -305,7 +289,7 @@ static void test_plain(void **state)
  * write: the elected lane may be one of them. Only there the layer must not ask for early tests. */
 static bool hidden_lanes_are_helpers(void)
 {
-    return !strstr(gpu.name, "SwiftShader");
+    return !strstr(pm_test_gpu.name, "SwiftShader");
 }
 
 /* With early tests only visible pixels count; without, hidden ones too, and the profile says so. */
@@ -334,7 +318,7 @@ static void test_occlusion(void **state)
     d = draw_counted(&c, &tested, &way, totals, &facts);
     assert_true(!facts.forced_early_tests && facts.counts_occluded);
     /* lavapipe 22.3 tests early all the same: it overlooks atomics on addresses. */
-    if (totals[0] != visible || !strstr(gpu.name, "LLVM 15"))
+    if (totals[0] != visible || !strstr(pm_test_gpu.name, "LLVM 15"))
         assert_int_equal(totals[0], fragments);
     drawing_destroy(d);
     counting_finish(&c);
@@ -345,7 +329,7 @@ static void test_samples(void **state)
 {
     (void)state;
     skip_without_ballot();
-    if (!(gpu.sample_counts & VK_SAMPLE_COUNT_4_BIT))
+    if (!(pm_test_gpu.sample_counts & VK_SAMPLE_COUNT_4_BIT))
         skip();
     struct counting c;
     counting_load(&c, "plain.frag", PM_STAGE_FRAGMENT);
@@ -367,5 +351,5 @@ int main(void)
         cmocka_unit_test(test_plain),   cmocka_unit_test(test_occlusion),
         cmocka_unit_test(test_samples),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

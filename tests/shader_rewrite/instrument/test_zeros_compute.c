@@ -10,22 +10,6 @@
 
 enum { LANES = 37, GROUPS = 9, WORDS = 12289 };
 
-static struct pm_gpu gpu;
-
-static int set_up(void **state)
-{
-    (void)state;
-    pm_gpu_create(&gpu);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    pm_gpu_destroy(&gpu);
-    return 0;
-}
-
 /* Runs of zeroes of both signs, and among them whatever may be taken for one. */
 static void fill(uint32_t *words)
 {
@@ -70,7 +54,7 @@ static void test_flow(void **state)
     uint32_t *input = malloc(WORDS * sizeof(*input));
     assert_non_null(input);
     fill(input);
-    struct zeros_test test = {.gpu = &gpu,
+    struct zeros_test test = {.gpu = &pm_test_gpu,
                               .expected = expected,
                               .expected_count = sizeof(expected) / sizeof(expected[0]),
                               .call = dispatch,
@@ -92,8 +76,8 @@ static void test_flow(void **state)
 static void test_widths(void **state)
 {
     (void)state;
-    if (!gpu.small_types || !gpu.int64 || !gpu.float64) {
-        print_message("%s has 32-bit numbers only\n", gpu.name);
+    if (!pm_test_gpu.small_types || !pm_test_gpu.int64 || !pm_test_gpu.float64) {
+        print_message("%s has 32-bit numbers only\n", pm_test_gpu.name);
         return;
     }
     static const struct zeros_expected expected[] = {
@@ -108,7 +92,7 @@ static void test_widths(void **state)
     for (uint32_t i = 0; i < LANES * GROUPS; i += 16)
         for (uint32_t j = 0; j < 16; j++)
             input[i + j] = i % 48 == 0 ? j << 24 : i % 48 == 16 ? j << 4 : 0;
-    struct zeros_test test = {.gpu = &gpu,
+    struct zeros_test test = {.gpu = &pm_test_gpu,
                               .expected = expected,
                               .expected_count = sizeof(expected) / sizeof(expected[0]),
                               .call = dispatch,
@@ -124,5 +108,5 @@ static void test_widths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_flow), cmocka_unit_test(test_widths)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

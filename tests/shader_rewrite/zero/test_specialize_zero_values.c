@@ -21,22 +21,7 @@ enum { GROUPS = 12, LANES = 64, VALUES = 8, WORDS = GROUPS * LANES * VALUES };
 enum { MOST_SINGLE = 24, RANDOM_PROFILES = 4 }; /* profiles tried of a shader */
 enum { SIDE = 48, QUADS = 24 };                 /* of a picture, and rectangles drawn into it */
 
-static struct pm_gpu gpu;
 static const struct pm_target vulkan_1_3 = {.vulkan_minor = 3};
-
-static int set_up(void **state)
-{
-    (void)state;
-    pm_gpu_create(&gpu);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    pm_gpu_destroy(&gpu);
-    return 0;
-}
 
 struct shader {
     const char *name;
@@ -110,20 +95,20 @@ static const float push[] = {1.25f};
 static uint32_t *run_compute(const struct pm_words *module, enum input input)
 {
     struct pm_gpu_buffer in, out;
-    pm_gpu_buffer_create(&gpu, WORDS * sizeof(uint32_t), &in);
-    pm_gpu_buffer_create(&gpu, WORDS * sizeof(uint32_t), &out);
+    pm_gpu_buffer_create(&pm_test_gpu, WORDS * sizeof(uint32_t), &in);
+    pm_gpu_buffer_create(&pm_test_gpu, WORDS * sizeof(uint32_t), &out);
     fill_input(in.data, input);
     const struct pm_gpu_shader shader = {.words = module->data,
                                          .count = module->count,
                                          .buffers = {&in, &out},
                                          .push = push,
                                          .push_size = sizeof(push)};
-    pm_gpu_dispatch(&gpu, &shader, GROUPS, 1, 1);
+    pm_gpu_dispatch(&pm_test_gpu, &shader, GROUPS, 1, 1);
     uint32_t *result = malloc(WORDS * sizeof(uint32_t));
     assert_non_null(result);
     memcpy(result, out.data, WORDS * sizeof(uint32_t));
-    pm_gpu_buffer_destroy(&gpu, &in);
-    pm_gpu_buffer_destroy(&gpu, &out);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &in);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &out);
     return result;
 }
 
@@ -153,7 +138,7 @@ static uint32_t *run_draw(const struct pm_words *module, enum input input, size_
                                      .vertex_count = QUADS * 3,
                                      .width = SIDE,
                                      .height = SIDE};
-    return pm_gpu_draw(&gpu, &draw, size);
+    return pm_gpu_draw(&pm_test_gpu, &draw, size);
 }
 
 /* Every driver contracts and reassociates as it finds the code: what is compared is the module with
@@ -187,7 +172,7 @@ static void compare(const struct shader *s, const char *what, uint32_t profile,
             fprintf(stderr, "%s: profile %u: word %zu: 0x%08x in the original, 0x%08x %s\n",
                     s->name, profile, i, want[i], got[i], what);
     if (different)
-        fail_msg("%s on %s: %zu of %zu words differ", s->name, gpu.name, different, words);
+        fail_msg("%s on %s: %zu of %zu words differ", s->name, pm_test_gpu.name, different, words);
 }
 
 /* Adversarial: everything zero, one value only, or each at random. Returns how many candidates it
@@ -216,7 +201,7 @@ static uint32_t specialize(const struct shader *s, uint32_t profile, enum pm_flo
     const struct pm_zero_profile known = {.zero = zero, .candidate_count = s->candidates};
     const struct pm_specialize_zero_info info = {.profile = &known,
                                                  .float_zero = float_zero,
-                                                 .subgroup_quad = gpu.quad,
+                                                 .subgroup_quad = pm_test_gpu.quad,
                                                  .target = vulkan_1_3,
                                                  .most_transforms = 6,
                                                  .take_all = true};
@@ -314,17 +299,17 @@ static uint32_t *run_difference(const struct pm_words *module)
 {
     struct pm_words precise = differential_precise(module);
     struct pm_gpu_buffer in, out;
-    pm_gpu_buffer_create(&gpu, WORDS * sizeof(uint32_t), &in);
-    pm_gpu_buffer_create(&gpu, WORDS * sizeof(uint32_t), &out);
+    pm_gpu_buffer_create(&pm_test_gpu, WORDS * sizeof(uint32_t), &in);
+    pm_gpu_buffer_create(&pm_test_gpu, WORDS * sizeof(uint32_t), &out);
     fill_difference(in.data);
     const struct pm_gpu_shader shader = {
         .words = precise.data, .count = precise.count, .buffers = {&in, &out}};
-    pm_gpu_dispatch(&gpu, &shader, GROUPS, 1, 1);
+    pm_gpu_dispatch(&pm_test_gpu, &shader, GROUPS, 1, 1);
     uint32_t *result = malloc(WORDS * sizeof(uint32_t));
     assert_non_null(result);
     memcpy(result, out.data, WORDS * sizeof(uint32_t));
-    pm_gpu_buffer_destroy(&gpu, &in);
-    pm_gpu_buffer_destroy(&gpu, &out);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &in);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &out);
     pm_words_finish(&precise);
     return result;
 }
@@ -404,5 +389,5 @@ int main(void)
         cmocka_unit_test(test_denormals),
         cmocka_unit_test(test_difference),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

@@ -37,6 +37,8 @@ def parse():
                         help="collect them first, with BEFORE; into the --corpus, if one is named")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N",
                         help="modules at a time (as many as there are processors)")
+    parser.add_argument("--remember", metavar="FOLDER",
+                        help="keep what BEFORE makes of each module, for the next comparison with it")
     parser.add_argument("--only", choices=["modules", "sessions"], help="sessions: with the uploads")
     return parser.parse_args()
 
@@ -55,7 +57,7 @@ def compare_modules(options, before, after, work, findings, say):
         sources += found
         say(f"{len(sources)} with the corpus")
     programs = [os.path.join(build, "tools/piecemeal") for build in (before, after)]
-    modules.compare(*programs, sources, work, options.jobs, findings, say)
+    modules.compare(*programs, sources, work, options.jobs, options.remember, findings, say)
 
 
 def main():

@@ -4,10 +4,12 @@ import concurrent.futures
 import glob
 import json
 import os
+import pickle
 import random
 import re
 import struct
 import subprocess
+import threading
 
 from .findings import digest
 
@@ -136,31 +138,60 @@ def profile_text(seed, way, candidates, blocks):
 class Result:
     """What one call of one build came to."""
 
-    def __init__(self, command, out):
-        done = subprocess.run(command, capture_output=True, timeout=LIMIT, check=False, stdin=subprocess.DEVNULL)
-        self.status, self.said, self.complained = done.returncode, done.stdout, done.stderr
-        self.made = read(out) if out and os.path.exists(out) else b""
+    def __init__(self, status, said, complained, made):
+        self.status, self.said, self.complained, self.made = status, said, complained, made
 
     def all(self):
         return b"%d\n%b\n%b\n%b" % (self.status, self.said, self.complained, self.made)
 
 
+def call(command, path, out):
+    """path: the module, whose name is left out of what is said."""
+    done = subprocess.run(command, capture_output=True, timeout=LIMIT, check=False, stdin=subprocess.DEVNULL)
+    made = read(out) if out and os.path.exists(out) else b""
+    return Result(done.returncode, done.stdout, done.stderr.replace(path.encode(), b"MODULE"), made)
+
+
+class Memory:
+    """What a build came to in earlier comparisons, by its program's and its input's bytes. folder None: nothing."""
+
+    def __init__(self, folder, program):
+        self.folder, self.program = folder, digest(read(program))
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+
+    def recall(self, command, path, out):
+        if not self.folder:
+            return call(command, path, out)
+        words = [digest(read(word)) if os.path.isfile(word) else word for word in command[1:] if word != out]
+        kept = os.path.join(self.folder, digest(repr([self.program, words]).encode()))
+        if os.path.exists(kept):
+            with open(kept, "rb") as file:
+                return Result(*pickle.load(file))
+        result = call(command, path, out)
+        with open(f"{kept}.{threading.get_ident()}", "wb") as file:
+            pickle.dump((result.status, result.said, result.complained, result.made), file)
+        os.rename(file.name, kept)
+        return result
+
+
 class Pair:
     """Both builds' `piecemeal`, in a folder for the files of one module."""
 
-    def __init__(self, before, after, folder, findings):
-        self.programs, self.folder, self.findings = (before, after), folder, findings
+    def __init__(self, before, after, folder, memory, findings):
+        self.before, self.after, self.folder = before, after, folder
+        self.memory, self.findings = memory, findings
         os.makedirs(folder, exist_ok=True)
 
     def run(self, what, name, shader_pass, path, *options, makes=True):
         """The result of the build before, if the one after came to the same; else None."""
+        out = os.path.join(self.folder, "out.spv")
         results = []
-        for program in self.programs:
-            out = os.path.join(self.folder, "out.spv")
+        for program, recall in ((self.before, self.memory.recall), (self.after, call)):
             if os.path.exists(out):
                 os.remove(out)
             command = [program, "shader", shader_pass, path, *options] + (["-o", out] if makes else [])
-            results.append(Result(command, out if makes else None))
+            results.append(recall(command, path, out))
         before, after = results
         return before if self.findings.same(what, name, before.all(), after.all()) else None
 
@@ -218,9 +249,10 @@ def compare_source(pair, source, claim):
     compare_canonical(pair, source.name, key, path)
 
 
-def compare(before, after, sources, work, jobs, findings, say):
-    """before, after: the two programs."""
+def compare(before, after, sources, work, jobs, remembered, findings, say):
+    """before, after: the two programs. remembered: a folder for what the one before comes to, or None."""
     claimed = set()
+    memory = Memory(remembered, before)
 
     def claim(key):
         with findings.lock:
@@ -231,7 +263,7 @@ def compare(before, after, sources, work, jobs, findings, say):
 
     def one(numbered):
         number, source = numbered
-        pair = Pair(before, after, os.path.join(work, f"module-{number}"), findings)
+        pair = Pair(before, after, os.path.join(work, f"module-{number}"), memory, findings)
         try:
             compare_source(pair, source, claim)
         except subprocess.TimeoutExpired as slow:

@@ -46,22 +46,8 @@ static int width_of(const struct pm_ir_instr *type)
 
 bool pm_is_move(const struct pm_ir_instr *instr)
 {
-    switch (instr->opcode) {
-    case SpvOpPhi:
-    case SpvOpSelect:
-    case SpvOpCopyObject:
-    case SpvOpCopyLogical:
-    case SpvOpTranspose:
-    case SpvOpVectorShuffle:
-    case SpvOpVectorExtractDynamic:
-    case SpvOpVectorInsertDynamic:
-    case SpvOpCompositeConstruct:
-    case SpvOpCompositeExtract:
-    case SpvOpCompositeInsert:
-        return true;
-    default:
-        return false;
-    }
+    return instr->opcode == SpvOpPhi || instr->opcode == SpvOpSelect ||
+           pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_COMPOSITE);
 }
 
 uint32_t pm_glsl_of(const struct pm_float_permission *p, const struct pm_ir_instr *instr)

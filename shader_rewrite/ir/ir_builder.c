@@ -4,7 +4,7 @@ struct pm_ir_instr *pm_ir_instr_with(struct pm_ir_module *module, uint16_t opcod
                                      struct pm_ir_def *type, const struct pm_ir_arg *args,
                                      uint32_t arg_count)
 {
-    bool has_type = pm_ir_opcode_find(opcode)->flags & PM_IR_OP_HAS_TYPE;
+    bool has_type = pm_ir_opcode_is(opcode, PM_IR_OP_HAS_TYPE);
     if (has_type && !type)
         module->failed = true;
     for (uint32_t i = 0; i < arg_count; i++)

@@ -204,7 +204,7 @@ struct pm_ir_instr *pm_ir_instr_create(struct pm_ir_module *module, uint16_t opc
     }
     if (type)
         use_link(&instr->type, type);
-    if (pm_ir_opcode_find(opcode)->flags & PM_IR_OP_HAS_RESULT) {
+    if (pm_ir_opcode_is(opcode, PM_IR_OP_HAS_RESULT)) {
         instr->result = pm_ir_def_create(module);
         if (!instr->result)
             return NULL;

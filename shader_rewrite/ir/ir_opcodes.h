@@ -32,22 +32,21 @@ enum pm_ir_op_flag {
     PM_IR_OP_HAS_TYPE = 1 << 0,
     PM_IR_OP_HAS_RESULT = 1 << 1,
     PM_IR_OP_TERMINATOR = 1 << 2, /* ends a block */
-    PM_IR_OP_EXTENSION = 1 << 3,  /* numbered as an extension's: also what became core later */
-    PM_IR_OP_TYPE = 1 << 4,
-    PM_IR_OP_CONSTANT = 1 << 5, /* specialization constants too */
-    PM_IR_OP_ANNOTATION = 1 << 6,
-    PM_IR_OP_CONVERSION = 1 << 7,
-    PM_IR_OP_ARITHMETIC = 1 << 8,
-    PM_IR_OP_RELATIONAL = 1 << 9, /* comparisons, logic of booleans, OpSelect */
-    PM_IR_OP_BIT = 1 << 10,
-    PM_IR_OP_COMPOSITE = 1 << 11, /* takes vectors and structures apart, or puts them together */
-    PM_IR_OP_DERIVATIVE = 1 << 12,
-    PM_IR_OP_ATOMIC = 1 << 13,
-    PM_IR_OP_SUBGROUP = 1 << 14,     /* between the lanes of a subgroup */
-    PM_IR_OP_IMAGE_READ = 1 << 15,   /* samples, gathers, fetches or reads */
-    PM_IR_OP_IMAGE_SAMPLE = 1 << 16, /* of these: samples, so filters */
-    PM_IR_OP_IMAGE_QUERY = 1 << 17,  /* makes or asks about an image, of which nothing is read */
-    PM_IR_OP_IMPLICIT_LOD = 1 << 18, /* of these two: takes derivatives for a level of detail */
+    PM_IR_OP_TYPE = 1 << 3,
+    PM_IR_OP_CONSTANT = 1 << 4, /* specialization constants too */
+    PM_IR_OP_ANNOTATION = 1 << 5,
+    PM_IR_OP_CONVERSION = 1 << 6,
+    PM_IR_OP_ARITHMETIC = 1 << 7,
+    PM_IR_OP_RELATIONAL = 1 << 8, /* comparisons, logic of booleans, OpSelect */
+    PM_IR_OP_BIT = 1 << 9,
+    PM_IR_OP_COMPOSITE = 1 << 10, /* takes vectors and structures apart, or puts them together */
+    PM_IR_OP_DERIVATIVE = 1 << 11,
+    PM_IR_OP_ATOMIC = 1 << 12,
+    PM_IR_OP_SUBGROUP = 1 << 13,     /* between the lanes of a subgroup */
+    PM_IR_OP_IMAGE_READ = 1 << 14,   /* samples, gathers, fetches or reads */
+    PM_IR_OP_IMAGE_SAMPLE = 1 << 15, /* of these: samples, so filters */
+    PM_IR_OP_IMAGE_QUERY = 1 << 16,  /* makes or asks about an image, of which nothing is read */
+    PM_IR_OP_IMPLICIT_LOD = 1 << 17, /* of these two: takes derivatives for a level of detail */
 
     /* What is computed from the operands alone, or from those of the quad's lanes. */
     PM_IR_OP_COMPUTES = PM_IR_OP_CONVERSION | PM_IR_OP_ARITHMETIC | PM_IR_OP_RELATIONAL |
@@ -66,9 +65,29 @@ struct pm_ir_opcode {
 const struct pm_ir_opcode *pm_ir_opcode_find(uint16_t opcode);
 const char *pm_ir_opcode_name(uint16_t opcode);
 
-/* Whether an opcode has any of these flags (enum pm_ir_op_flag). */
-bool pm_ir_opcode_is(uint16_t opcode, uint32_t flags);
-/* And is not an extension's, so that it has been known from the first. */
-bool pm_ir_opcode_is_core(uint16_t opcode, uint32_t flags);
+/* The core's flags by opcode, as passes ask for them often. */
+enum { PM_IR_CORE_OPCODES = 512 };
+extern const uint32_t pm_ir_core_flags[PM_IR_CORE_OPCODES];
 
-bool pm_ir_opcode_is_terminator(uint16_t opcode);
+static inline uint32_t pm_ir_opcode_flags(uint16_t opcode)
+{
+    return opcode < PM_IR_CORE_OPCODES ? pm_ir_core_flags[opcode]
+                                       : pm_ir_opcode_find(opcode)->flags;
+}
+
+/* Whether an opcode has any of these flags (enum pm_ir_op_flag). */
+static inline bool pm_ir_opcode_is(uint16_t opcode, uint32_t flags)
+{
+    return pm_ir_opcode_flags(opcode) & flags;
+}
+
+/* And is not an extension's, so that it has been known from the first. */
+static inline bool pm_ir_opcode_is_core(uint16_t opcode, uint32_t flags)
+{
+    return opcode < PM_IR_CORE_OPCODES && (pm_ir_core_flags[opcode] & flags);
+}
+
+static inline bool pm_ir_opcode_is_terminator(uint16_t opcode)
+{
+    return pm_ir_opcode_is(opcode, PM_IR_OP_TERMINATOR);
+}

@@ -49,6 +49,9 @@ SUBGROUP_CAPABILITIES = {"SubgroupBallotKHR", "SubgroupVoteKHR", "GroupNonUnifor
 # Numbers from here on were given to extensions.
 FIRST_OF_EXTENSIONS = 4096
 
+# PM_IR_CORE_OPCODES of ir_opcodes.h.
+CORE_OPCODES = 512
+
 
 def image_flags(name, kinds):
     """What an instruction of class Image does."""
@@ -74,8 +77,6 @@ def flags_of(instruction):
         flags.append("HAS_RESULT")
     if name in TERMINATORS:
         flags.append("TERMINATOR")
-    if instruction["opcode"] >= FIRST_OF_EXTENSIONS:
-        flags.append("EXTENSION")
     if kind in CLASS_FLAGS:
         flags.append(CLASS_FLAGS[kind])
     elif name.startswith("OpType"):
@@ -93,10 +94,13 @@ def section_of(instruction):
     return section or ("GLOBAL" if name.startswith("OpType") else "NONE")
 
 
+def flags_text(instruction):
+    return " | ".join("PM_IR_OP_" + flag for flag in flags_of(instruction)) or "0"
+
+
 def row(instruction):
-    flags = " | ".join("PM_IR_OP_" + flag for flag in flags_of(instruction))
     return '    {%d, PM_IR_SECTION_%s, %s, "%s"},\n' % (
-        instruction["opcode"], section_of(instruction), flags or "0", instruction["opname"])
+        instruction["opcode"], section_of(instruction), flags_text(instruction), instruction["opname"])
 
 
 def main():
@@ -108,14 +112,14 @@ def main():
     missing = TERMINATORS - {i["opname"] for i in instructions}
     if missing & {"OpBranch", "OpKill", "OpReturn"}:
         sys.exit("the grammar lacks " + ", ".join(sorted(missing)))
-    opcodes = sorted(by_opcode)
-    core = [opcode for opcode in opcodes if opcode < FIRST_OF_EXTENSIONS]
+    core = [opcode for opcode in by_opcode if opcode < FIRST_OF_EXTENSIONS]
+    if max(core) >= CORE_OPCODES:
+        sys.exit("the core has opcode %d: raise PM_IR_CORE_OPCODES" % max(core))
     with open(sys.argv[2], "w", encoding="utf-8") as output:
         output.write("/* By opcode, in order. */\nstatic const struct pm_ir_opcode table[] = {\n")
-        output.writelines(row(by_opcode[opcode]) for opcode in opcodes)
-        output.write("};\n\n/* Where in it the core's opcodes are. */\nstatic const uint16_t core_rows[] = {\n")
-        rows = {opcode: at for at, opcode in enumerate(opcodes)}
-        output.writelines("    %d,\n" % rows.get(opcode, len(opcodes)) for opcode in range(core[-1] + 1))
+        output.writelines(row(by_opcode[opcode]) for opcode in sorted(by_opcode))
+        output.write("};\n\nconst uint32_t pm_ir_core_flags[PM_IR_CORE_OPCODES] = {\n")
+        output.writelines("    [%d] = %s,\n" % (opcode, flags_text(by_opcode[opcode])) for opcode in sorted(core))
         output.write("};\n")
 
 

@@ -171,15 +171,6 @@ static void fold(struct pm_zero_folding *f)
         return;
     case SpvOpFConvert:
     case SpvOpQuantizeToF16:
-    case SpvOpDPdx:
-    case SpvOpDPdy:
-    case SpvOpFwidth:
-    case SpvOpDPdxFine:
-    case SpvOpDPdyFine:
-    case SpvOpFwidthFine:
-    case SpvOpDPdxCoarse:
-    case SpvOpDPdyCoarse:
-    case SpvOpFwidthCoarse:
         fold_keep_zero(f);
         return;
     case SpvOpConvertFToS:
@@ -191,6 +182,8 @@ static void fold(struct pm_zero_folding *f)
         fold_from_integer(f, f->instr->opcode == SpvOpConvertSToF);
         return;
     default:
+        if (pm_ir_opcode_is(f->instr->opcode, PM_IR_OP_DERIVATIVE))
+            fold_keep_zero(f);
         pm_zero_fold_integer(f);
         pm_zero_fold_compare(f);
     }

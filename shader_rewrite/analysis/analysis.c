@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 struct pm_analyses {
+    unsigned valid; /* enum pm_analysis */
     struct {
-        struct pm_arena *arena; /* that holds the facts */
-        void *facts;            /* NULL: not known */
+        struct pm_arena *arena; /* that holds the facts; NULL where they are not valid */
+        void *facts;
     } slots[PM_ANALYSES];
 };
 
@@ -25,9 +26,14 @@ static const char *const names[PM_ANALYSES] = {
     [STRUCTURE] = "structure",    [LOOPS] = "loops",
 };
 
+unsigned pm_analysis_valid(const struct pm_ir_function *function)
+{
+    return function->analyses ? function->analyses->valid : 0;
+}
+
 static const void *facts(const struct pm_ir_function *function, int slot)
 {
-    return function->analyses ? function->analyses->slots[slot].facts : NULL;
+    return pm_analysis_valid(function) & 1u << slot ? function->analyses->slots[slot].facts : NULL;
 }
 
 const struct pm_cfg *pm_cfg(const struct pm_ir_function *function)
@@ -90,7 +96,7 @@ static void forget(struct pm_analyses *analyses, int slot)
 {
     pm_arena_destroy(analyses->slots[slot].arena);
     analyses->slots[slot].arena = NULL;
-    analyses->slots[slot].facts = NULL;
+    analyses->valid &= ~(1u << slot);
 }
 
 static void finish(struct pm_analyses *analyses)
@@ -124,6 +130,7 @@ bool pm_analysis_require(struct pm_ir_function *function, unsigned mask, struct 
         }
         function->analyses->slots[slot].arena = arena;
         function->analyses->slots[slot].facts = found;
+        function->analyses->valid |= 1u << slot;
     }
     return true;
 }

@@ -1,8 +1,8 @@
 /*
  * Which facts about a function are known to hold. A pass requires the analyses it reads and, when
  * it has changed something, says which ones it preserved; the others are forgotten (Mesa's NIR
- * metadata is the model). pm_analysis_check recomputes what is claimed to hold and compares, for
- * tests and debugging.
+ * metadata is the model; pass.h runs passes so). pm_analysis_check recomputes what is claimed to
+ * hold and compares, for tests and debugging.
  *
  * Facts are by block index: the position of a block in its function (struct pm_ir_block, index).
  * Lifetime: facts stay until the analysis is forgotten or the module destroyed.
@@ -28,6 +28,9 @@ bool pm_analysis_require(struct pm_ir_function *function, unsigned mask, struct 
 
 /* Forgets all but those in the mask; what rests on a forgotten one is forgotten too. */
 void pm_analysis_preserve(struct pm_ir_function *function, unsigned mask);
+
+/* Those that are claimed to hold. */
+unsigned pm_analysis_valid(const struct pm_ir_function *function);
 
 /* Recomputes each analysis that is claimed to hold; false and PM_ERROR_STATE naming the first that
  * does not. */

@@ -41,7 +41,9 @@ bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *o
 bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *target,
                  struct pm_error *error);
 
-/* ---- facts the layer asks about an original module ---- */
+/* ---- facts about a module, original or canonical ---- */
+
+struct pm_ir_module;
 
 struct pm_shader_facts {
     enum pm_stage stage;
@@ -50,5 +52,6 @@ struct pm_shader_facts {
     bool has_side_effects;     /* writes memory beyond its outputs */
     bool early_tests;          /* declares EarlyFragmentTests */
 };
-bool pm_shader_facts(const uint32_t *words, size_t count, const char *entry_point, enum pm_stage stage,
-                     struct pm_shader_facts *facts, struct pm_error *error);
+/* PM_ERROR_INPUT: it has no such entry point. */
+bool pm_shader_facts(const struct pm_ir_module *module, const char *entry_point,
+                     enum pm_stage stage, struct pm_shader_facts *facts, struct pm_error *error);

@@ -7,33 +7,33 @@
  * as long as blocks are merged.
  */
 #include "shader_rewrite/analysis/analysis.h"
-#include "shader_rewrite/canonical/canonical_words.h"
+#include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
-#include <string.h>
+enum { DISGUISED_OPERANDS = 3 };
 
-enum { BRANCH_WORDS = 2, DISGUISED_WORDS = 4 };
-
-static void disguise(struct pm_ir_module *module, struct pm_ir_block *block)
+static bool disguise(struct pm_ir_module *module, struct pm_ir_block *block)
 {
     struct pm_ir_instr *branch = pm_ir_terminator(block);
     struct pm_ir_def *to = branch->operands[0].def;
     struct pm_ir_instr *disguised =
-        pm_ir_instr_create(module, SpvOpBranchConditional, NULL, DISGUISED_WORDS - 1);
+        pm_ir_instr_create(module, SpvOpBranchConditional, NULL, DISGUISED_OPERANDS);
     if (!disguised)
-        return;
+        return false;
     for (uint32_t o = 0; o < disguised->operand_count; o++)
         pm_ir_operand_set(&disguised->operands[o], to);
     pm_ir_insert(&block->body, block, branch, disguised);
     pm_ir_remove(branch);
+    return true;
 }
 
 /* A loop that never comes around again is none to its lanes. */
-static void visit(struct pm_ir_module *module, const struct pm_ir_function *function)
+static bool visit(struct pm_ir_module *module, const struct pm_ir_function *function)
 {
     const struct pm_cfg *cfg = pm_cfg(function);
     const struct pm_loops *loops = pm_loops(function);
     const struct pm_graph *flow = &cfg->flow;
+    bool changed = false;
     for (uint32_t l = 0; l < loops->count; l++) {
         const struct pm_loop *loop = &loops->loops[l];
         uint32_t first = flow->predecessor_start[loop->merge];
@@ -42,44 +42,48 @@ static void visit(struct pm_ir_module *module, const struct pm_ir_function *func
             continue;
         struct pm_ir_block *block = cfg->blocks[flow->predecessors[first]];
         if (pm_ir_terminator(block)->opcode == SpvOpBranch)
-            disguise(module, block);
+            changed |= disguise(module, block);
     }
+    return changed;
 }
 
-static bool disguise_module(struct pm_ir_module *module, struct pm_error *error)
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    for (struct pm_ir_function *f = module->first_function; f; f = f->next) {
-        if (!f->first_block)
-            continue;
-        if (!pm_analysis_require(f, PM_ANALYSIS_LOOPS, error))
-            return false;
-        visit(module, f);
-    }
-    return true;
+    (void)context;
+    (void)error;
+    bool changed = false;
+    for (struct pm_ir_function *f = module->first_function; f; f = f->next)
+        changed |= f->first_block && visit(module, f);
+    return pm_pass_result_of(true, changed);
 }
 
-bool pm_words_disguise_breaks(struct pm_words *module, struct pm_error *error)
+static bool is_disguised(const struct pm_ir_instr *instr)
 {
-    return pm_words_change(module, disguise_module, error);
+    const struct pm_ir_operand *operands = instr->operands;
+    return instr->opcode == SpvOpBranchConditional && instr->operand_count == DISGUISED_OPERANDS &&
+           operands[0].def == operands[1].def && operands[1].def == operands[2].def;
 }
 
-static bool is_disguised(const struct pm_walk *walk)
+static enum pm_pass_result take_back(struct pm_ir_module *module, void *context,
+                                     struct pm_error *error)
 {
-    const uint32_t *operands = walk->words + walk->at + 1;
-    return walk->opcode == SpvOpBranchConditional && walk->length == DISGUISED_WORDS &&
-           operands[0] == operands[1] && operands[1] == operands[2];
+    (void)context;
+    (void)error;
+    bool changed = false;
+    for (struct pm_ir_function *f = module->first_function; f; f = f->next)
+        for (const struct pm_ir_block *b = f->first_block; b; b = b->next) {
+            struct pm_ir_instr *branch = pm_ir_terminator(b);
+            if (!is_disguised(branch))
+                continue;
+            branch->opcode = SpvOpBranch;
+            pm_ir_operands_remove(branch, 1, DISGUISED_OPERANDS - 1);
+            changed = true;
+        }
+    return pm_pass_result_of(true, changed);
 }
 
-void pm_words_undisguise_breaks(struct pm_words *module)
-{
-    size_t kept = PM_SPIRV_HEADER_WORDS;
-    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
-        bool disguised = is_disguised(&walk);
-        uint32_t length = disguised ? BRANCH_WORDS : walk.length;
-        memmove(module->data + kept, module->data + walk.at, length * sizeof(uint32_t));
-        if (disguised)
-            module->data[kept] = BRANCH_WORDS << SpvWordCountShift | SpvOpBranch;
-        kept += length;
-    }
-    module->count = kept;
-}
+/* Neither changes where a block leads to. */
+const struct pm_pass pm_pass_disguise_breaks = {"disguise breaks", PM_ANALYSIS_LOOPS,
+                                                PM_ANALYSIS_ALL, run};
+const struct pm_pass pm_pass_undisguise_breaks = {"undisguise breaks", 0, PM_ANALYSIS_ALL,
+                                                  take_back};

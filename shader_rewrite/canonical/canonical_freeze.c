@@ -5,153 +5,116 @@
  * constants but not specialization constants (seen: SwiftShader) must see in the canonical module
  * what it saw in the original.
  */
-#include "shader_rewrite/canonical/canonical_words.h"
+#include "shader_rewrite/canonical/canonical_passes.h"
 
-#include <spirv/unified1/spirv.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct scalar_type {
-    uint8_t width; /* bits; 0: not a number */
-    bool sign_extends;
-    bool is_float;
-};
-
-struct freeze {
-    uint32_t bound;
-    uint32_t *spec_id;         /* by id: the SpecId + 1, 0 none */
-    struct scalar_type *types; /* by id */
-    bool *stays;               /* by id: stays a specialization constant */
-};
-
-/* What is made of a specialization constant that stays, stays too. */
-static bool has_spec_constituent(const struct freeze *freeze, const struct pm_walk *walk)
+/* A constant's mark is its SpecId + 1; 0: it has none. */
+static const struct pm_ir_operand *spec_id_of(const struct pm_ir_instr *instr)
 {
-    for (uint32_t i = 3; i < walk->length; i++) {
-        if (freeze->stays[walk->words[walk->at + i]])
-            return true;
-    }
-    return false;
+    return instr->opcode == SpvOpDecorate &&
+                   pm_ir_operand_word(&instr->operands[1]) == SpvDecorationSpecId
+               ? &instr->operands[2]
+               : NULL;
 }
 
-static void collect(const struct pm_words *module, struct freeze *freeze)
+static const struct pm_spec_value *value_of(const struct pm_ir_instr *constant,
+                                            const struct pm_freezing *freezing)
 {
-    for (struct pm_walk walk = pm_walk_begin(module);
-         pm_walk_next(&walk) && walk.opcode != SpvOpFunction;) {
-        const uint32_t *operands = module->data + walk.at + 1;
-        switch (walk.opcode) {
-        case SpvOpDecorate:
-            if (operands[1] == SpvDecorationSpecId)
-                freeze->spec_id[operands[0]] = operands[2] + 1;
-            break;
-        case SpvOpTypeInt:
-            freeze->types[operands[0]] =
-                (struct scalar_type){(uint8_t)operands[1], operands[2] != 0, false};
-            break;
-        case SpvOpTypeFloat:
-            freeze->types[operands[0]] = (struct scalar_type){(uint8_t)operands[1], false, true};
-            break;
-        case SpvOpSpecConstant:
-            freeze->stays[operands[1]] = freeze->types[operands[0]].is_float;
-            break;
-        case SpvOpSpecConstantOp:
-            freeze->stays[operands[1]] = true;
-            break;
-        case SpvOpSpecConstantComposite:
-            freeze->stays[operands[1]] = has_spec_constituent(freeze, &walk);
-            break;
-        default:
-            break;
-        }
-    }
-}
-
-static const struct pm_spec_value *value_of(const struct freeze *freeze, uint32_t id,
-                                            const struct pm_spec_value *values, size_t count)
-{
-    for (size_t i = 0; i < count && freeze->spec_id[id]; i++) {
-        if (values[i].spec_id == freeze->spec_id[id] - 1)
-            return &values[i];
-    }
+    for (size_t i = 0; i < freezing->count && constant->mark; i++)
+        if (freezing->values[i].spec_id == constant->mark - 1)
+            return &freezing->values[i];
     return NULL;
 }
 
 /* Narrow literals fill their word: sign-extended when signed, else zero (SPIR-V 2.2.1). */
-static void put_scalar(uint32_t *literal, struct scalar_type type, uint64_t bits)
+static void put_scalar(struct pm_ir_module *module, struct pm_ir_instr *constant, uint64_t bits)
 {
-    if (type.width == 64) {
-        literal[0] = (uint32_t)bits;
-        literal[1] = (uint32_t)(bits >> 32);
+    const struct pm_ir_instr *type = pm_ir_type_of(constant);
+    const uint32_t width = pm_ir_operand_word(&type->operands[0]);
+    uint32_t low = (uint32_t)bits;
+    if (width == 64) {
+        pm_ir_operand_set_words(module, &constant->operands[0],
+                                (const uint32_t[]){low, (uint32_t)(bits >> 32)}, 2);
         return;
     }
-    uint32_t low = (uint32_t)bits;
-    if (type.width < 32) {
-        uint32_t unused = 32u - type.width;
-        low = type.sign_extends ? (uint32_t)((int32_t)(low << unused) >> unused)
-                                : low << unused >> unused;
+    if (width < 32) {
+        const uint32_t unused = 32u - width;
+        const bool sign_extends =
+            type->opcode == SpvOpTypeInt && pm_ir_operand_word(&type->operands[1]);
+        low =
+            sign_extends ? (uint32_t)((int32_t)(low << unused) >> unused) : low << unused >> unused;
     }
-    literal[0] = low;
+    pm_ir_operand_set_word(&constant->operands[0], low);
 }
 
-static void set_opcode(uint32_t *instruction, uint32_t opcode)
+/* Of what was frozen already. */
+static bool is_spec_constant(const struct pm_ir_instr *instr)
 {
-    instruction[0] = (instruction[0] & ~SpvOpCodeMask) | opcode;
+    return instr && (instr->opcode == SpvOpSpecConstant || instr->opcode == SpvOpSpecConstantOp ||
+                     instr->opcode == SpvOpSpecConstantComposite);
 }
 
-static void freeze_instruction(const struct freeze *freeze, uint32_t *instruction,
-                               const struct pm_spec_value *values, size_t count)
+/* What is made of a specialization constant that stays, stays too; it comes behind it. */
+static bool has_spec_constituent(const struct pm_ir_instr *composite)
 {
-    uint32_t opcode = instruction[0] & SpvOpCodeMask;
-    bool stays = freeze->stays[instruction[2]];
-    const struct pm_spec_value *value = value_of(freeze, instruction[2], values, count);
-    if (opcode == SpvOpSpecConstantComposite) {
-        if (!stays)
-            set_opcode(instruction, SpvOpConstantComposite);
-    } else if (opcode == SpvOpSpecConstant) {
-        if (!stays)
-            set_opcode(instruction, SpvOpConstant);
-        if (value)
-            put_scalar(instruction + 3, freeze->types[instruction[1]], value->bits);
-    } else {
-        bool set = value ? value->bits != 0 : opcode == SpvOpSpecConstantTrue;
-        set_opcode(instruction, set ? SpvOpConstantTrue : SpvOpConstantFalse);
+    for (uint32_t i = 0; i < composite->operand_count; i++)
+        if (is_spec_constant(pm_ir_operand_instr(composite, i)))
+            return true;
+    return false;
+}
+
+static void freeze_scalar(struct pm_ir_module *module, struct pm_ir_instr *constant,
+                          const struct pm_spec_value *value)
+{
+    const struct pm_ir_instr *type = pm_ir_type_of(constant);
+    if (type->opcode != SpvOpTypeFloat)
+        constant->opcode = SpvOpConstant;
+    if (value)
+        put_scalar(module, constant, value->bits);
+}
+
+static bool freeze_global(struct pm_ir_module *module, struct pm_ir_instr *instr,
+                          const struct pm_freezing *freezing)
+{
+    const struct pm_spec_value *value = value_of(instr, freezing);
+    switch (instr->opcode) {
+    case SpvOpSpecConstantTrue:
+    case SpvOpSpecConstantFalse: {
+        const bool set = value ? value->bits != 0 : instr->opcode == SpvOpSpecConstantTrue;
+        instr->opcode = set ? SpvOpConstantTrue : SpvOpConstantFalse;
+        return true;
+    }
+    case SpvOpSpecConstant:
+        freeze_scalar(module, instr, value);
+        return true;
+    case SpvOpSpecConstantComposite:
+        if (has_spec_constituent(instr))
+            return false;
+        instr->opcode = SpvOpConstantComposite;
+        return true;
+    default:
+        return false;
     }
 }
 
-static bool is_spec_constant(uint32_t opcode)
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    return opcode == SpvOpSpecConstantTrue || opcode == SpvOpSpecConstantFalse ||
-           opcode == SpvOpSpecConstant || opcode == SpvOpSpecConstantComposite;
-}
-
-bool pm_words_freeze(struct pm_words *module, const struct pm_spec_value *values, size_t count,
-                     struct pm_error *error)
-{
-    struct freeze freeze = {.bound = module->data[3]};
-    freeze.spec_id = calloc(freeze.bound, sizeof *freeze.spec_id);
-    freeze.types = calloc(freeze.bound, sizeof *freeze.types);
-    freeze.stays = calloc(freeze.bound, sizeof *freeze.stays);
-    if (!freeze.spec_id || !freeze.types || !freeze.stays) {
-        free(freeze.spec_id);
-        free(freeze.types);
-        free(freeze.stays);
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", freeze.bound);
-    }
-    collect(module, &freeze);
-    size_t kept = PM_SPIRV_HEADER_WORDS;
-    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
-        uint32_t *instruction = module->data + walk.at;
-        if (walk.opcode == SpvOpDecorate && instruction[2] == SpvDecorationSpecId &&
-            !freeze.stays[instruction[1]])
+    (void)error;
+    const struct pm_freezing *freezing = context;
+    struct pm_ir_instr *first = module->sections[PM_IR_SECTION_ANNOTATION].first;
+    bool changed = false;
+    for (struct pm_ir_instr *i = first; i; i = i->next)
+        if (spec_id_of(i))
+            pm_ir_operand_instr(i, 0)->mark = pm_ir_operand_word(spec_id_of(i)) + 1;
+    for (struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
+        changed |= freeze_global(module, i, freezing);
+    for (struct pm_ir_instr *i = first, *next; i; i = next) {
+        next = i->next;
+        if (!spec_id_of(i) || is_spec_constant(pm_ir_operand_instr(i, 0)))
             continue;
-        if (is_spec_constant(walk.opcode))
-            freeze_instruction(&freeze, instruction, values, count);
-        memmove(module->data + kept, instruction, walk.length * sizeof(uint32_t));
-        kept += walk.length;
+        pm_ir_remove(i);
+        changed = true;
     }
-    module->count = kept;
-    free(freeze.spec_id);
-    free(freeze.types);
-    free(freeze.stays);
-    return true;
+    return pm_pass_result_of(true, changed);
 }
+
+const struct pm_pass pm_pass_freeze = {"freeze", 0, PM_ANALYSIS_ALL, run};

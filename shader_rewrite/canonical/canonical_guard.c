@@ -6,41 +6,31 @@
  * float-controls capability stops SPIRV-Tools from folding any float, so one is declared for the
  * time too.
  */
-#include "shader_rewrite/canonical/canonical_words.h"
+#include "shader_rewrite/canonical/canonical_passes.h"
+#include "shader_rewrite/ir/ir_builder.h"
+#include "shader_rewrite/ir/ir_walk.h"
 
-#include <spirv/unified1/spirv.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* pm_words_select drops this decoration from the input, so whatever has it is ours. */
+/* pm_pass_select drops this decoration from the input, so whatever has it is ours. */
 #define MARKER_DECORATION SpvDecorationUserSemantic
 static const uint32_t marker_text = 0x00006d70; /* "pm" */
 
-#define CAPABILITY_WORDS 2
-#define DECORATE_WORDS 3
-#define MARKER_WORDS 4
+/* What is told of an id, in the mark of its instruction. */
+enum { FLOAT_TYPE = 1, FLOAT_VALUE = 2, CONTRACTION = 4 };
 
-struct guard {
-    bool *float_type;  /* by id: a type with a float in it */
-    bool *float_value; /* by id: a value of such a type */
-    bool *contraction; /* by id: decorated NoContraction already */
-};
-
-static bool is_float_type(const struct guard *guard, const struct pm_walk *walk)
+/* A type with a float in it. */
+static bool is_float_type(const struct pm_ir_instr *instr)
 {
-    const uint32_t *operands = walk->words + walk->at + 1;
-    switch (walk->opcode) {
+    switch (instr->opcode) {
     case SpvOpTypeFloat:
         return true;
     case SpvOpTypeVector:
     case SpvOpTypeMatrix:
     case SpvOpTypeArray:
-        return guard->float_type[operands[1]];
+        return pm_ir_operand_instr(instr, 0)->mark & FLOAT_TYPE;
     case SpvOpTypeStruct:
-        for (uint32_t i = 1; i + 1 < walk->length; i++) {
-            if (guard->float_type[operands[i]])
+        for (uint32_t i = 0; i < instr->operand_count; i++)
+            if (pm_ir_operand_instr(instr, i)->mark & FLOAT_TYPE)
                 return true;
-        }
         return false;
     default:
         return false;
@@ -58,150 +48,142 @@ static bool computes(uint32_t opcode)
            (opcode >= SpvOpDPdx && opcode <= SpvOpFwidthCoarse);
 }
 
+static bool is_float_value(const struct pm_ir_instr *instr)
+{
+    return instr && (instr->mark & FLOAT_VALUE);
+}
+
 /* Literals among the operands are taken for ids: at worst something is decorated in vain. */
-static bool touches_float(const struct guard *guard, const struct pm_walk *walk, uint32_t bound)
+static bool touches_float(const struct pm_ir_module *module, const struct pm_ir_instr *instr)
 {
-    const uint32_t *operands = walk->words + walk->at + 1;
-    for (uint32_t i = 1; i + 1 < walk->length; i++) {
-        if (operands[i] < bound && guard->float_value[operands[i]])
+    for (uint32_t i = 0; i < instr->operand_count; i++)
+        if (is_float_value(pm_ir_find(module, pm_ir_operand_word(&instr->operands[i]))))
             return true;
+    return is_float_value(instr);
+}
+
+static bool is_no_contraction(const struct pm_ir_instr *instr)
+{
+    return instr->opcode == SpvOpDecorate &&
+           pm_ir_operand_word(&instr->operands[1]) == SpvDecorationNoContraction;
+}
+
+static bool is_float_controls(const struct pm_ir_instr *capability)
+{
+    const uint32_t word = pm_ir_operand_word(&capability->operands[0]);
+    return word >= SpvCapabilityDenormPreserve && word <= SpvCapabilityRoundingModeRTZ;
+}
+
+static bool is_marker(const struct pm_ir_instr *instr)
+{
+    return instr->opcode == SpvOpDecorateString && instr->operand_count == 3 &&
+           pm_ir_operand_word(&instr->operands[1]) == MARKER_DECORATION &&
+           instr->operands[2].word_count == 1 &&
+           pm_ir_operand_word(&instr->operands[2]) == marker_text;
+}
+
+static void mark_floats(struct pm_ir_module *module)
+{
+    for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);) {
+        const struct pm_ir_instr *type = pm_ir_type_of(walk.instr);
+        walk.instr->mark = (is_float_type(walk.instr) ? FLOAT_TYPE : 0) |
+                           (type && type->mark & FLOAT_TYPE ? FLOAT_VALUE : 0);
     }
-    return false;
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first; i;
+         i = i->next)
+        if (is_no_contraction(i))
+            pm_ir_operand_instr(i, 0)->mark |= CONTRACTION;
 }
 
-static bool is_no_contraction(const struct pm_walk *walk)
+static void put(struct pm_ir_module *module, enum pm_ir_section section, struct pm_ir_instr *before,
+                struct pm_ir_instr *instr)
 {
-    return walk->opcode == SpvOpDecorate && walk->words[walk->at + 2] == SpvDecorationNoContraction;
+    if (instr)
+        pm_ir_insert(&module->sections[section], NULL, before, instr);
 }
 
-static bool is_float_controls(uint32_t capability)
+static void put_marker(struct pm_ir_module *module, struct pm_ir_def *id)
 {
-    return capability >= SpvCapabilityDenormPreserve && capability <= SpvCapabilityRoundingModeRTZ;
+    put(module, PM_IR_SECTION_ANNOTATION, NULL,
+        pm_ir_instr_with(
+            module, SpvOpDecorateString, NULL,
+            PM_IR_ARGS(pm_ir_id(id), pm_ir_word(MARKER_DECORATION), pm_ir_word(marker_text))));
 }
 
-static void put_decoration(uint32_t *out, size_t *at, uint32_t id)
+static bool add_capability(struct pm_ir_module *module)
 {
-    out[(*at)++] = DECORATE_WORDS << SpvWordCountShift | SpvOpDecorate;
-    out[(*at)++] = id;
-    out[(*at)++] = SpvDecorationNoContraction;
-}
-
-static void put_marker(uint32_t *out, size_t *at, uint32_t id)
-{
-    out[(*at)++] = MARKER_WORDS << SpvWordCountShift | SpvOpDecorateString;
-    out[(*at)++] = id;
-    out[(*at)++] = MARKER_DECORATION;
-    out[(*at)++] = marker_text;
-}
-
-/* Fills the tables; returns the offset where the decorations go, before the first type or constant.
- */
-static size_t scan(const struct pm_words *module, struct guard *guard, bool *float_controls)
-{
-    size_t annotations_end = 0;
-    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
-        const uint32_t *operands = module->data + walk.at + 1;
-        uint32_t type, result;
-        pm_walk_result(&walk, &type, &result);
-        if (walk.opcode == SpvOpCapability)
-            *float_controls |= is_float_controls(operands[0]);
-        else if (is_no_contraction(&walk))
-            guard->contraction[operands[0]] = true;
-        if (!annotations_end && result && walk.opcode != SpvOpExtInstImport &&
-            walk.opcode != SpvOpDecorationGroup)
-            annotations_end = walk.at;
-        if (is_float_type(guard, &walk))
-            guard->float_type[result] = true;
-        if (type && guard->float_type[type])
-            guard->float_value[result] = true;
-    }
-    return annotations_end;
-}
-
-static size_t write_guarded(const struct pm_words *module, const struct guard *guard,
-                            size_t annotations_end, bool add_capability, uint32_t *out)
-{
-    size_t at = PM_SPIRV_HEADER_WORDS;
-    memcpy(out, module->data, PM_SPIRV_HEADER_WORDS * sizeof(uint32_t));
-    if (add_capability) {
-        out[at++] = CAPABILITY_WORDS << SpvWordCountShift | SpvOpCapability;
-        out[at++] = SpvCapabilitySignedZeroInfNanPreserve;
-    }
-    size_t head = annotations_end - PM_SPIRV_HEADER_WORDS;
-    memcpy(out + at, module->data + PM_SPIRV_HEADER_WORDS, head * sizeof(uint32_t));
-    at += head;
-    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
-        if (is_no_contraction(&walk)) {
-            put_marker(out, &at, module->data[walk.at + 1]);
-        } else if (computes(walk.opcode)) {
-            uint32_t type, result;
-            pm_walk_result(&walk, &type, &result);
-            if (!guard->contraction[result] && touches_float(guard, &walk, module->data[3]))
-                put_decoration(out, &at, result);
-        }
-    }
-    size_t rest = module->count - annotations_end;
-    memcpy(out + at, module->data + annotations_end, rest * sizeof(uint32_t));
-    return at + rest;
-}
-
-bool pm_words_guard_floats(struct pm_words *module, struct pm_float_guard *state,
-                           struct pm_error *error)
-{
-    uint32_t bound = module->data[3];
-    struct guard guard = {.float_type = calloc(bound, sizeof(bool)),
-                          .float_value = calloc(bound, sizeof(bool)),
-                          .contraction = calloc(bound, sizeof(bool))};
-    /* Each instruction adds one decoration at most, and none is shorter than a marker's reason. */
-    size_t most = module->count * 4 + CAPABILITY_WORDS;
-    uint32_t *out = malloc(most * sizeof(uint32_t));
-    bool ok = guard.float_type && guard.float_value && guard.contraction && out;
-    if (ok) {
-        bool float_controls = false;
-        size_t annotations_end = scan(module, &guard, &float_controls);
-        state->added_capability = !float_controls;
-        size_t count = write_guarded(module, &guard, annotations_end, !float_controls, out);
-        free(module->data);
-        *module = (struct pm_words){out, count};
-    } else {
-        free(out);
-        pm_fail(error, PM_ERROR_MEMORY, "out of memory for a module of %zu words", module->count);
-    }
-    free(guard.float_type);
-    free(guard.float_value);
-    free(guard.contraction);
-    return ok;
-}
-
-static bool is_marker(const struct pm_walk *walk)
-{
-    const uint32_t *operands = walk->words + walk->at + 1;
-    return walk->opcode == SpvOpDecorateString && walk->length == MARKER_WORDS &&
-           operands[1] == MARKER_DECORATION && operands[2] == marker_text;
-}
-
-bool pm_words_unguard_floats(struct pm_words *module, const struct pm_float_guard *state,
-                             struct pm_error *error)
-{
-    bool *marked = calloc(module->data[3], sizeof(bool));
-    if (!marked)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", module->data[3]);
-    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
-        if (is_marker(&walk))
-            marked[module->data[walk.at + 1]] = true;
-    }
-    size_t kept = PM_SPIRV_HEADER_WORDS;
-    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
-        uint32_t first = walk.length > 1 ? module->data[walk.at + 1] : 0;
-        bool ours = is_marker(&walk) || (is_no_contraction(&walk) && !marked[first]) ||
-                    (walk.opcode == SpvOpCapability && state->added_capability &&
-                     first == SpvCapabilitySignedZeroInfNanPreserve);
-        if (ours)
-            continue;
-        memmove(module->data + kept, module->data + walk.at, walk.length * sizeof(uint32_t));
-        kept += walk.length;
-    }
-    module->count = kept;
-    free(marked);
+    struct pm_ir_instr *first = module->sections[PM_IR_SECTION_CAPABILITY].first;
+    for (const struct pm_ir_instr *i = first; i; i = i->next)
+        if (is_float_controls(i))
+            return false;
+    put(module, PM_IR_SECTION_CAPABILITY, first,
+        pm_ir_instr_with(module, SpvOpCapability, NULL,
+                         PM_IR_ARGS(pm_ir_word(SpvCapabilitySignedZeroInfNanPreserve))));
     return true;
 }
+
+static enum pm_pass_result guard(struct pm_ir_module *module, void *context, struct pm_error *error)
+{
+    (void)error;
+    struct pm_float_guard *state = context;
+    state->added_capability = add_capability(module);
+    bool changed = state->added_capability;
+    mark_floats(module);
+    for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);) {
+        const struct pm_ir_instr *i = walk.instr;
+        if (is_no_contraction(i))
+            put_marker(module, i->operands[0].def);
+        else if (computes(i->opcode) && !(i->mark & CONTRACTION) && touches_float(module, i))
+            pm_ir_decorate(module, i->result, SpvDecorationNoContraction, NULL, 0);
+        else
+            continue;
+        changed = true;
+    }
+    return pm_pass_result_of(true, changed);
+}
+
+/* The mark of what was decorated before. */
+enum { WAS_THERE = 1 };
+
+static void mark_marked(const struct pm_ir_module *module)
+{
+    const struct pm_ir_instr *first = module->sections[PM_IR_SECTION_ANNOTATION].first;
+    for (const struct pm_ir_instr *i = first; i; i = i->next)
+        if (is_no_contraction(i))
+            pm_ir_operand_instr(i, 0)->mark = 0;
+    for (const struct pm_ir_instr *i = first; i; i = i->next)
+        if (is_marker(i))
+            pm_ir_operand_instr(i, 0)->mark = WAS_THERE;
+}
+
+static bool is_ours(const struct pm_float_guard *state, const struct pm_ir_instr *instr)
+{
+    if (instr->opcode == SpvOpCapability)
+        return state->added_capability &&
+               pm_ir_operand_word(&instr->operands[0]) == SpvCapabilitySignedZeroInfNanPreserve;
+    return is_marker(instr) ||
+           (is_no_contraction(instr) && pm_ir_operand_instr(instr, 0)->mark != WAS_THERE);
+}
+
+static enum pm_pass_result unguard(struct pm_ir_module *module, void *context,
+                                   struct pm_error *error)
+{
+    (void)error;
+    static const enum pm_ir_section sections[] = {PM_IR_SECTION_CAPABILITY,
+                                                  PM_IR_SECTION_ANNOTATION};
+    bool changed = false;
+    mark_marked(module);
+    for (size_t s = 0; s < sizeof(sections) / sizeof(*sections); s++) {
+        for (struct pm_ir_instr *i = module->sections[sections[s]].first, *next; i; i = next) {
+            next = i->next;
+            if (!is_ours(context, i))
+                continue;
+            pm_ir_remove(i);
+            changed = true;
+        }
+    }
+    return pm_pass_result_of(true, changed);
+}
+
+const struct pm_pass pm_pass_guard_floats = {"guard floats", 0, PM_ANALYSIS_ALL, guard};
+const struct pm_pass pm_pass_unguard_floats = {"unguard floats", 0, PM_ANALYSIS_ALL, unguard};

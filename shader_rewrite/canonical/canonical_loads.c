@@ -11,16 +11,14 @@
  */
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/analysis_memory.h"
-#include "shader_rewrite/canonical/canonical_words.h"
+#include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/ir/ir_builder.h"
-
-#include <string.h>
+#include "shader_rewrite/ir/ir_walk.h"
 
 /* As the float guard's: none is left of the input's. The text is a letter and the loop. */
 #define MARKER_DECORATION SpvDecorationUserSemantic
 #define MARKER_LETTER 'l'
-#define MARKER_WORDS 6 /* OpDecorate, target, decoration, ten bytes */
-#define TEXT_WORDS 3
+#define TEXT_WORDS 3 /* ten bytes */
 
 /* Of a pointer's uses, when the same load is looked for. */
 enum { MOST_SEEN = 64 };
@@ -29,6 +27,7 @@ struct marking {
     struct pm_ir_module *module;
     bool writable_uniforms;
     bool *left_behind; /* by id of a variable */
+    bool changed;
 };
 
 static bool is_buffer(const struct marking *m, const struct pm_ir_instr *variable)
@@ -56,6 +55,7 @@ static void decorate(struct marking *m, struct pm_ir_def *load, uint32_t loop)
     uint32_t words[TEXT_WORDS] = {MARKER_LETTER};
     for (uint32_t digit = 0; digit < 8; digit++)
         words[(1 + digit) / 4] |= ('a' + (loop >> 4 * digit & 15)) << (1 + digit) % 4 * 8;
+    m->changed = true;
     pm_ir_decorate(m->module, load, MARKER_DECORATION,
                    PM_IR_ARGS(pm_ir_word(words[0]), pm_ir_word(words[1]), pm_ir_word(words[2])));
 }
@@ -101,44 +101,48 @@ static void visit(struct marking *m, const struct pm_ir_function *function, bool
     }
 }
 
-static bool mark_module(struct pm_ir_module *module, struct pm_error *error)
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
+    (void)context;
     struct marking m = {.module = module,
                         .writable_uniforms = pm_memory_of(module).writable_uniforms,
                         .left_behind = pm_arena_zalloc(module->arena, module->bound, sizeof(bool))};
     if (!m.left_behind)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", module->bound);
+        return pm_pass_result_of(
+            pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", module->bound), false);
     for (struct pm_ir_function *f = module->first_function; f; f = f->next) {
         if (!f->first_block)
             continue;
-        if (!pm_analysis_require(f, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, error))
-            return false;
         visit(&m, f, false);
         visit(&m, f, true);
     }
-    return true;
+    return pm_pass_result_of(true, m.changed);
 }
 
-bool pm_words_mark_loads(struct pm_words *module, struct pm_error *error)
+static bool is_marker(const struct pm_ir_instr *instr)
 {
-    return pm_words_change(module, mark_module, error);
+    return instr->opcode == SpvOpDecorate && pm_ir_instr_words(instr) == 3 + TEXT_WORDS &&
+           pm_ir_operand_word(&instr->operands[1]) == MARKER_DECORATION &&
+           *pm_ir_operand_text(&instr->operands[2]) == MARKER_LETTER;
 }
 
-static bool is_marker(const struct pm_walk *walk)
+static enum pm_pass_result take_back(struct pm_ir_module *module, void *context,
+                                     struct pm_error *error)
 {
-    const uint32_t *operands = walk->words + walk->at + 1;
-    return walk->opcode == SpvOpDecorate && walk->length == MARKER_WORDS &&
-           operands[1] == MARKER_DECORATION && (operands[2] & 0xff) == MARKER_LETTER;
-}
-
-void pm_words_unmark_loads(struct pm_words *module)
-{
-    size_t kept = PM_SPIRV_HEADER_WORDS;
-    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
-        if (is_marker(&walk))
+    (void)context;
+    (void)error;
+    bool changed = false;
+    for (struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first, *next; i;
+         i = next) {
+        next = i->next;
+        if (!is_marker(i))
             continue;
-        memmove(module->data + kept, module->data + walk.at, walk.length * sizeof(uint32_t));
-        kept += walk.length;
+        pm_ir_remove(i);
+        changed = true;
     }
-    module->count = kept;
+    return pm_pass_result_of(true, changed);
 }
+
+const struct pm_pass pm_pass_mark_loads = {"mark loads", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS,
+                                           PM_ANALYSIS_ALL, run};
+const struct pm_pass pm_pass_unmark_loads = {"unmark loads", 0, PM_ANALYSIS_ALL, take_back};

@@ -1,4 +1,5 @@
 #include "shader_rewrite/canonical/canonical_names.h"
+#include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
 #include "shader_rewrite/ir/spirv_tools.h"
 
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { HEADER_WORDS = 5 };
 #define NEWEST_VERSION 0x00010600
 
 /* 1 MiB: more than twice the largest shaders of games, and some ten seconds of work. */
@@ -31,22 +33,37 @@ const char *pm_canonicalize_recipe(void)
     return recipe_text;
 }
 
-static bool replace(struct pm_words *module, uint32_t *data, size_t count)
+/* The module between the optimizer's steps. */
+struct work {
+    struct pm_pass_runner passes;
+    const struct pm_canonicalize_info *info;
+};
+
+static bool run_pass(struct work *w, const struct pm_pass *pass, void *context,
+                     struct pm_error *error)
 {
-    free(module->data);
-    *module = (struct pm_words){data, count};
+    return pm_pass_run(&w->passes, pass, context, error) != PM_PASS_FAILED;
+}
+
+/* Goes on with the module that these words are. */
+static bool take_words(struct work *w, const uint32_t *words, size_t count, struct pm_error *error)
+{
+    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    if (!module)
+        return false;
+    pm_ir_module_destroy(w->passes.module);
+    w->passes.module = module;
     return true;
 }
 
-static bool run_step(enum pm_optimizer_step step, struct pm_words *module, struct pm_error *error)
+static bool run_optimizer(enum pm_optimizer_step step, const struct pm_words *in,
+                          struct pm_words *out, struct pm_error *error)
 {
-    uint32_t *data;
-    size_t count;
     char message[300];
-    switch (pm_optimizer_run(step, module->data, module->count, &data, &count, message,
+    switch (pm_optimizer_run(step, in->data, in->count, &out->data, &out->count, message,
                              sizeof message)) {
     case PM_OPTIMIZER_DONE:
-        return replace(module, data, count);
+        return true;
     case PM_OPTIMIZER_GAVE_UP:
         return pm_fail(error, PM_ERROR_UNSUPPORTED, "SPIRV-Tools' optimizer gave up: %s", message);
     default:
@@ -54,63 +71,63 @@ static bool run_step(enum pm_optimizer_step step, struct pm_words *module, struc
     }
 }
 
-static bool copy_words(const struct pm_words *from, struct pm_words *to, struct pm_error *error)
+static bool run_step(struct work *w, enum pm_optimizer_step step, struct pm_error *error)
 {
-    to->data = malloc(from->count * sizeof(uint32_t));
-    if (!to->data)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a module of %zu words",
-                       from->count);
-    memcpy(to->data, from->data, from->count * sizeof(uint32_t));
-    to->count = from->count;
-    return true;
+    struct pm_words in, out = {0};
+    if (!pm_ir_emit(w->passes.module, &in, error))
+        return false;
+    const bool ok =
+        run_optimizer(step, &in, &out, error) && take_words(w, out.data, out.count, error);
+    pm_words_finish(&in);
+    pm_words_finish(&out);
+    return ok;
 }
 
-static bool run_guarded(enum pm_optimizer_step step, struct pm_words *module,
-                        struct pm_error *error)
+static bool run_guarded(struct work *w, enum pm_optimizer_step step, struct pm_error *error)
 {
     struct pm_float_guard guard;
-    return pm_words_guard_floats(module, &guard, error) && run_step(step, module, error) &&
-           pm_words_unguard_floats(module, &guard, error);
+    return run_pass(w, &pm_pass_guard_floats, &guard, error) && run_step(w, step, error) &&
+           run_pass(w, &pm_pass_unguard_floats, &guard, error);
+}
+
+static bool has_callees(const struct pm_ir_module *module)
+{
+    return module->first_function != module->last_function;
 }
 
 /* Inlined first, since only then it is known in which loops a callee's loads are. */
-static bool simplify(struct pm_words *module, struct pm_error *error)
+static bool simplify(struct work *w, struct pm_error *error)
 {
-    if ((pm_words_has_callees(module) && !run_guarded(PM_STEP_INLINE, module, error)) ||
-        !pm_words_mark_loads(module, error) || !run_guarded(PM_STEP_SIMPLIFY, module, error))
-        return false;
-    pm_words_unmark_loads(module);
-    if (!pm_words_disguise_breaks(module, error) || !run_step(PM_STEP_MERGE_BLOCKS, module, error))
-        return false;
-    pm_words_undisguise_breaks(module);
-    return true;
+    return (!has_callees(w->passes.module) || run_guarded(w, PM_STEP_INLINE, error)) &&
+           run_pass(w, &pm_pass_mark_loads, NULL, error) &&
+           run_guarded(w, PM_STEP_SIMPLIFY, error) &&
+           run_pass(w, &pm_pass_unmark_loads, NULL, error) &&
+           run_pass(w, &pm_pass_disguise_breaks, NULL, error) &&
+           run_step(w, PM_STEP_MERGE_BLOCKS, error) &&
+           run_pass(w, &pm_pass_undisguise_breaks, NULL, error);
 }
 
 /* Only the callees' returns: the entry point's are no obstacle to inlining, and merging them would
  * put flags and branches into the shader that its author never wrote. */
-static bool merge_callee_returns(struct pm_words *module, struct pm_error *error)
+static bool merge_callee_returns(struct work *w, struct pm_error *error)
 {
-    uint32_t function = pm_words_entry_function(module);
-    uint32_t mask;
-    pm_words_mask_returns(module, function, &mask);
-    if (!run_step(PM_STEP_MERGE_RETURN, module, error))
-        return false;
-    pm_words_unmask_returns(module, function, mask);
-    return true;
+    uint16_t mask;
+    return run_pass(w, &pm_pass_mask_returns, &mask, error) &&
+           run_step(w, PM_STEP_MERGE_RETURN, error) &&
+           run_pass(w, &pm_pass_unmask_returns, &mask, error);
 }
 
 /* Canonicalizing the result again gives the same words: it runs until nothing changes. */
-static bool simplify_until_stable(struct pm_words *module, struct pm_error *error)
+static bool simplify_until_stable(struct work *w, struct pm_words *out, struct pm_error *error)
 {
-    if (!merge_callee_returns(module, error))
+    if (!merge_callee_returns(w, error) || !pm_ir_emit(w->passes.module, out, error))
         return false;
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        struct pm_words before;
-        if (!copy_words(module, &before, error))
-            return false;
-        bool ok = simplify(module, error);
-        bool stable = ok && module->count == before.count &&
-                      memcmp(module->data, before.data, before.count * sizeof(uint32_t)) == 0;
+        struct pm_words before = *out;
+        *out = (struct pm_words){0};
+        bool ok = simplify(w, error) && pm_ir_emit(w->passes.module, out, error);
+        bool stable = ok && out->count == before.count &&
+                      memcmp(out->data, before.data, before.count * sizeof(uint32_t)) == 0;
         pm_words_finish(&before);
         if (!ok || stable)
             return ok;
@@ -120,25 +137,28 @@ static bool simplify_until_stable(struct pm_words *module, struct pm_error *erro
 
 /* Where the optimizer gives up, or makes a module that is not valid, the shader is taken as it is,
  * with only its constants frozen and its ids compacted: also a pure function of the module. */
-static bool simplify_or_keep(struct pm_words *module, const struct pm_target *target,
-                             struct pm_error *error)
+static bool simplify_or_keep(struct work *w, struct pm_error *error)
 {
-    struct pm_words simplified;
-    if (!copy_words(module, &simplified, error))
+    const struct pm_target *target = &w->info->target;
+    struct pm_words frozen, simplified = {0};
+    if (!pm_ir_emit(w->passes.module, &frozen, error))
         return false;
     struct pm_error reason;
-    if (simplify_until_stable(&simplified, &reason) &&
-        pm_validate(simplified.data, simplified.count, target, &reason))
-        return replace(module, simplified.data, simplified.count);
+    bool ok = simplify_until_stable(w, &simplified, &reason) &&
+              pm_validate(simplified.data, simplified.count, target, &reason);
+    if (!ok && (reason.code == PM_ERROR_MEMORY || reason.code == PM_ERROR_STATE))
+        pm_fail(error, reason.code, "%s", reason.message);
+    else if (!ok)
+        ok = pm_validate(frozen.data, frozen.count, target, error) &&
+             take_words(w, frozen.data, frozen.count, error);
     pm_words_finish(&simplified);
-    if (reason.code == PM_ERROR_MEMORY)
-        return pm_fail(error, reason.code, "%s", reason.message);
-    return pm_validate(module->data, module->count, target, error);
+    pm_words_finish(&frozen);
+    return ok;
 }
 
 static bool check_size(const struct pm_canonicalize_info *info, struct pm_error *error)
 {
-    if (info->word_count < PM_SPIRV_HEADER_WORDS)
+    if (info->word_count < HEADER_WORDS)
         return pm_fail(error, PM_ERROR_INPUT, "%zu words are no SPIR-V module", info->word_count);
     if (info->words[0] != SpvMagicNumber)
         return pm_fail(error, PM_ERROR_INPUT, "SPIR-V word 0: the magic number is 0x%08x",
@@ -153,50 +173,55 @@ static bool check_size(const struct pm_canonicalize_info *info, struct pm_error 
     return true;
 }
 
-/* Named anew where people are to read it. */
-static bool simplify_with_names(struct pm_words *module, const struct pm_target *target,
-                                struct pm_error *error)
+static bool validate(const struct work *w, struct pm_error *error)
 {
-    struct pm_value_names names;
-    bool ok = pm_words_mark_names(module, &names, error) &&
-              simplify_or_keep(module, target, error) &&
-              pm_words_put_names(module, &names, error) &&
-              pm_validate(module->data, module->count, target, error);
+    struct pm_words words;
+    if (!pm_ir_emit(w->passes.module, &words, error))
+        return false;
+    const bool ok = pm_validate(words.data, words.count, &w->info->target, error);
+    pm_words_finish(&words);
+    return ok;
+}
+
+/* Named anew where people are to read it. */
+static bool simplify_with_names(struct work *w, struct pm_error *error)
+{
+    struct pm_value_names names = {0};
+    bool ok = run_pass(w, &pm_pass_mark_names, &names, error) && simplify_or_keep(w, error) &&
+              run_pass(w, &pm_pass_put_names, &names, error) && validate(w, error);
     pm_value_names_finish(&names);
     return ok;
 }
 
-static bool canonicalize(const struct pm_canonicalize_info *info, struct pm_words *module,
-                         struct pm_error *error)
+static bool canonicalize(struct work *w, struct pm_error *error)
 {
-    uint32_t function;
+    const struct pm_canonicalize_info *info = w->info;
+    struct pm_selection selection = {info->stage, info->entry_point, info->keep_names};
+    struct pm_freezing freezing = {info->spec_values, info->spec_value_count};
     /* Validated again before the optimizer sees it: the validator lets an OpString be a number of
      * LocalSizeId, which is gone with the strings, and the optimizer trusts its input. */
-    if (!pm_words_select(module, info->stage, info->entry_point, info->keep_names, &function,
-                         error) ||
-        !pm_validate(module->data, module->count, &info->target, error) ||
-        !pm_words_check_growth(module, function, error) ||
-        !run_step(PM_STEP_PREPARE, module, error) ||
-        !pm_words_freeze(module, info->spec_values, info->spec_value_count, error) ||
-        !(info->keep_names ? simplify_with_names(module, &info->target, error)
-                           : simplify_or_keep(module, &info->target, error)))
-        return false;
-    module->data[2] = 0; /* generator */
-    return true;
+    return run_pass(w, &pm_pass_select, &selection, error) && validate(w, error) &&
+           run_pass(w, &pm_pass_check_growth, NULL, error) && run_step(w, PM_STEP_PREPARE, error) &&
+           run_pass(w, &pm_pass_freeze, &freezing, error) &&
+           (info->keep_names ? simplify_with_names(w, error) : simplify_or_keep(w, error));
 }
 
 bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *out,
                      struct pm_error *error)
 {
     *out = (struct pm_words){0};
-    const struct pm_words original = {(uint32_t *)info->words, info->word_count};
     if (!check_size(info, error) ||
-        !pm_validate(info->words, info->word_count, &info->target, error) ||
-        !copy_words(&original, out, error))
+        !pm_validate(info->words, info->word_count, &info->target, error))
         return false;
-    if (!canonicalize(info, out, error)) {
-        pm_words_finish(out);
-        return false;
+    struct work w = {
+        .passes = pm_pass_runner_of(pm_ir_parse(info->words, info->word_count, error), NULL),
+        .info = info,
+    };
+    bool ok = w.passes.module && canonicalize(&w, error);
+    if (ok) {
+        w.passes.module->generator = 0;
+        ok = pm_ir_emit(w.passes.module, out, error);
     }
-    return true;
+    pm_ir_module_destroy(w.passes.module);
+    return ok;
 }

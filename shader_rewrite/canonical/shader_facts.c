@@ -1,43 +1,29 @@
-#include "shader_rewrite/canonical/canonical_words.h"
-#include "shader_rewrite/ir/spirv_tools.h"
+#include "shader_rewrite/canonical/canonical.h"
+#include "shader_rewrite/ir/ir_module.h"
 
-#include <spirv/unified1/spirv.h>
-#include <stdlib.h>
 #include <string.h>
 
-struct facts {
-    const struct pm_words *module;
-    struct pm_shader_facts *out;
-    uint32_t function;       /* of the entry point */
-    uint32_t *storage_class; /* by id of a pointer type or a pointer: storage class + 1; 0 none */
-    size_t *function_at;     /* by function id: offset of its OpFunction; 0 none, or visited */
-    uint32_t *pending;       /* functions still to visit */
-    size_t pending_count;
-};
+/* Of a function, in the mark of its OpFunction: whether its code is looked at. */
+enum { NOT_REACHED, PENDING, VISITED };
 
-static bool is_entry_point(const struct pm_walk *walk, const char *name, enum pm_stage stage)
+static void look_at_modes(const struct pm_ir_module *module, const struct pm_ir_def *function,
+                          struct pm_shader_facts *out)
 {
-    uint32_t model =
-        stage == PM_STAGE_FRAGMENT ? SpvExecutionModelFragment : SpvExecutionModelGLCompute;
-    const uint32_t *operands = walk->words + walk->at + 1;
-    return walk->opcode == SpvOpEntryPoint && operands[0] == model &&
-           strcmp((const char *)(operands + 2), name) == 0;
-}
-
-static void look_at_mode(struct facts *facts, const uint32_t *operands)
-{
-    if (operands[0] != facts->function)
-        return;
-    switch (operands[1]) {
-    case SpvExecutionModeEarlyFragmentTests:
-        facts->out->early_tests = true;
-        break;
-    case SpvExecutionModeDepthReplacing:
-    case SpvExecutionModeStencilRefReplacingEXT:
-        facts->out->exports_depth_or_mask = true;
-        break;
-    default:
-        break;
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_EXECUTION_MODE].first; i;
+         i = i->next) {
+        if (i->opcode != SpvOpExecutionMode || i->operands[0].def != function)
+            continue;
+        switch (pm_ir_operand_word(&i->operands[1])) {
+        case SpvExecutionModeEarlyFragmentTests:
+            out->early_tests = true;
+            break;
+        case SpvExecutionModeDepthReplacing:
+        case SpvExecutionModeStencilRefReplacingEXT:
+            out->exports_depth_or_mask = true;
+            break;
+        default:
+            break;
+        }
     }
 }
 
@@ -49,33 +35,28 @@ static bool is_export(uint32_t builtin)
 
 /* A SampleMask that is an input is none; members of blocks are only ever vertex stages' builtins.
  */
-static bool look_for_exports(struct facts *facts)
+static void look_at_builtins(const struct pm_ir_module *module, struct pm_shader_facts *out)
 {
-    bool *exported = calloc(facts->module->data[3], sizeof(bool));
-    if (!exported)
-        return false;
-    for (struct pm_walk walk = pm_walk_begin(facts->module); pm_walk_next(&walk);) {
-        const uint32_t *operands = facts->module->data + walk.at + 1;
-        if (walk.opcode == SpvOpDecorate && operands[1] == SpvDecorationBuiltIn &&
-            is_export(operands[2]))
-            exported[operands[0]] = true;
-        else if (walk.opcode == SpvOpVariable && operands[2] == SpvStorageClassOutput &&
-                 exported[operands[1]])
-            facts->out->exports_depth_or_mask = true;
-        else if (walk.opcode == SpvOpFunction)
-            break;
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first; i;
+         i = i->next) {
+        if (i->opcode != SpvOpDecorate ||
+            pm_ir_operand_word(&i->operands[1]) != SpvDecorationBuiltIn ||
+            !is_export(pm_ir_operand_word(&i->operands[2])))
+            continue;
+        const struct pm_ir_instr *variable = pm_ir_operand_instr(i, 0);
+        if (variable->opcode == SpvOpVariable &&
+            pm_ir_operand_word(&variable->operands[0]) == SpvStorageClassOutput)
+            out->exports_depth_or_mask = true;
     }
-    free(exported);
-    return true;
 }
 
 /* Memory that outlives the invocation, beyond its outputs. Unknown pointers count. */
-static bool is_outside(const struct facts *facts, uint32_t pointer)
+static bool is_outside(const struct pm_ir_instr *pointer)
 {
-    uint32_t storage = facts->storage_class[pointer];
-    if (storage == 0)
+    const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
+    if (!type || type->opcode != SpvOpTypePointer)
         return true;
-    switch (storage - 1) {
+    switch (pm_ir_operand_word(&type->operands[0])) {
     case SpvStorageClassFunction:
     case SpvStorageClassPrivate:
     case SpvStorageClassOutput:
@@ -86,11 +67,10 @@ static bool is_outside(const struct facts *facts, uint32_t pointer)
     }
 }
 
-static void look_at_instruction(struct facts *facts, const struct pm_walk *walk)
+static void look_at_instruction(const struct pm_ir_instr *instr, struct pm_shader_facts *out)
 {
-    const uint32_t *operands = walk->words + walk->at + 1;
-    struct pm_shader_facts *out = facts->out;
-    switch (walk->opcode) {
+    struct pm_ir_instr *first = pm_ir_operand_instr(instr, 0);
+    switch (instr->opcode) {
     case SpvOpKill:
     case SpvOpTerminateInvocation:
     case SpvOpDemoteToHelperInvocation:
@@ -107,144 +87,66 @@ static void look_at_instruction(struct facts *facts, const struct pm_walk *walk)
     case SpvOpAtomicStore:
     case SpvOpAtomicFlagClear:
     case SpvOpCooperativeMatrixStoreNV:
-        out->has_side_effects |= is_outside(facts, operands[0]);
+        out->has_side_effects |= is_outside(first);
         break;
     case SpvOpFunctionCall:
-        if (facts->function_at[operands[2]])
-            facts->pending[facts->pending_count++] = operands[2];
+        if (first->mark == NOT_REACHED)
+            first->mark = PENDING;
         break;
     default:
         /* Every atomic that returns a value but the load modifies what its first operand points to.
          */
-        if ((walk->opcode >= SpvOpAtomicExchange && walk->opcode <= SpvOpAtomicXor) ||
-            walk->opcode == SpvOpAtomicFlagTestAndSet || walk->opcode == SpvOpAtomicFAddEXT ||
-            walk->opcode == SpvOpAtomicFMinEXT || walk->opcode == SpvOpAtomicFMaxEXT)
-            out->has_side_effects |= is_outside(facts, operands[2]);
+        if ((instr->opcode >= SpvOpAtomicExchange && instr->opcode <= SpvOpAtomicXor) ||
+            instr->opcode == SpvOpAtomicFlagTestAndSet || instr->opcode == SpvOpAtomicFAddEXT ||
+            instr->opcode == SpvOpAtomicFMinEXT || instr->opcode == SpvOpAtomicFMaxEXT)
+            out->has_side_effects |= is_outside(first);
         break;
     }
 }
 
-/* Types, pointers and where the functions are. */
-static void scan(struct facts *facts)
+/* Visits what is pending; whether there was any. */
+static bool visit(const struct pm_ir_module *module, struct pm_shader_facts *out)
 {
-    for (struct pm_walk walk = pm_walk_begin(facts->module); pm_walk_next(&walk);) {
-        const uint32_t *operands = facts->module->data + walk.at + 1;
-        uint32_t type, result;
-        pm_walk_result(&walk, &type, &result);
-        if (walk.opcode == SpvOpTypePointer)
-            facts->storage_class[operands[0]] = operands[1] + 1;
-        else if (walk.opcode == SpvOpFunction)
-            facts->function_at[operands[1]] = walk.at;
-        else if (walk.opcode == SpvOpExecutionMode)
-            look_at_mode(facts, operands);
-        else if (type)
-            facts->storage_class[result] = facts->storage_class[type];
-    }
-}
-
-/* A call instruction adds its callee at most once while that is unvisited, so pending never
- * outgrows the calls. */
-static void visit_calls(struct facts *facts)
-{
-    facts->pending[facts->pending_count++] = facts->function;
-    while (facts->pending_count > 0) {
-        uint32_t function = facts->pending[--facts->pending_count];
-        struct pm_walk walk = pm_walk_begin(facts->module);
-        walk.at = facts->function_at[function];
-        if (!walk.at)
+    bool any = false;
+    for (const struct pm_ir_function *f = module->first_function; f; f = f->next) {
+        if (f->function->mark != PENDING)
             continue;
-        facts->function_at[function] = 0;
-        while (pm_walk_next(&walk) && walk.opcode != SpvOpFunctionEnd)
-            look_at_instruction(facts, &walk);
+        f->function->mark = VISITED;
+        any = true;
+        for (const struct pm_ir_block *b = f->first_block; b; b = b->next)
+            for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
+                look_at_instruction(i, out);
     }
+    return any;
 }
 
-static bool find_entry_point(const struct pm_words *module, const char *name, enum pm_stage stage,
-                             uint32_t *function)
+static struct pm_ir_def *find_entry_function(const struct pm_ir_module *module, const char *name,
+                                             enum pm_stage stage)
 {
-    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
-        if (is_entry_point(&walk, name, stage)) {
-            *function = module->data[walk.at + 2];
-            return true;
-        }
-    }
-    return false;
+    const uint32_t model =
+        stage == PM_STAGE_FRAGMENT ? SpvExecutionModelFragment : SpvExecutionModelGLCompute;
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ENTRY_POINT].first; i;
+         i = i->next)
+        if (i->opcode == SpvOpEntryPoint && pm_ir_operand_word(&i->operands[0]) == model &&
+            strcmp(pm_ir_operand_text(&i->operands[2]), name) == 0)
+            return i->operands[1].def;
+    return NULL;
 }
 
-/* That ids are below the bound, the binary parser does not check. user: the bound. */
-static spv_result_t check_ids(void *user, const spv_parsed_instruction_t *parsed)
-{
-    for (uint16_t i = 0; i < parsed->num_operands; i++) {
-        switch (parsed->operands[i].type) {
-        case SPV_OPERAND_TYPE_ID:
-        case SPV_OPERAND_TYPE_TYPE_ID:
-        case SPV_OPERAND_TYPE_RESULT_ID:
-        case SPV_OPERAND_TYPE_MEMORY_SEMANTICS_ID:
-        case SPV_OPERAND_TYPE_SCOPE_ID:
-            if (parsed->words[parsed->operands[i].offset] >= *(const uint32_t *)user)
-                return SPV_ERROR_INVALID_ID;
-            break;
-        default:
-            break;
-        }
-    }
-    return SPV_SUCCESS;
-}
-
-/* The binary parser checks lengths and strings, which with the ids is all that the walks here rely
- * on. */
-static bool check_parse(const uint32_t *words, size_t count, struct pm_error *error)
-{
-    if (count < PM_SPIRV_HEADER_WORDS || words[0] != SpvMagicNumber)
-        return pm_fail(error, PM_ERROR_INPUT, "no SPIR-V module of this machine's byte order");
-    if (words[3] > kDefaultMaxIdBound)
-        return pm_fail(error, PM_ERROR_LIMIT, "SPIR-V word 3: %u ids; at most %u are allowed",
-                       words[3], kDefaultMaxIdBound);
-    spv_context context = pm_spirv_context(SPV_ENV_UNIVERSAL_1_6);
-    if (!context)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory in SPIRV-Tools");
-    spv_diagnostic diagnostic = NULL;
-    uint32_t bound = words[3];
-    spv_result_t result =
-        pm_spirv_parse(context, &bound, words, count, NULL, check_ids, &diagnostic);
-    bool ok = result == SPV_SUCCESS;
-    if (result == SPV_ERROR_OUT_OF_MEMORY)
-        pm_fail(error, PM_ERROR_MEMORY, "out of memory in SPIRV-Tools");
-    else if (!ok)
-        pm_fail(error, PM_ERROR_INPUT, "SPIR-V word %zu: %s",
-                diagnostic ? diagnostic->position.index : 0,
-                diagnostic ? diagnostic->error : "an id is not below the bound");
-    spvDiagnosticDestroy(diagnostic);
-    spvContextDestroy(context);
-    return ok;
-}
-
-bool pm_shader_facts(const uint32_t *words, size_t count, const char *entry_point,
+bool pm_shader_facts(const struct pm_ir_module *module, const char *entry_point,
                      enum pm_stage stage, struct pm_shader_facts *out, struct pm_error *error)
 {
     *out = (struct pm_shader_facts){.stage = stage};
-    if (!check_parse(words, count, error))
-        return false;
-    const struct pm_words module = {(uint32_t *)words, count};
-    struct facts facts = {.module = &module, .out = out};
-    if (!find_entry_point(&module, entry_point, stage, &facts.function))
+    const struct pm_ir_def *function = find_entry_function(module, entry_point, stage);
+    if (!function)
         return pm_fail(error, PM_ERROR_INPUT, "the module has no entry point \"%s\" of this stage",
                        entry_point);
-    uint32_t bound = words[3];
-    facts.storage_class = calloc(bound, sizeof *facts.storage_class);
-    facts.function_at = calloc(bound, sizeof *facts.function_at);
-    facts.pending = malloc((count + 1) * sizeof *facts.pending);
-    bool ok = facts.storage_class && facts.function_at && facts.pending;
-    if (ok) {
-        scan(&facts);
-        visit_calls(&facts);
-        ok = look_for_exports(&facts);
-    }
-    if (!ok) {
-        pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", bound);
-    }
-    free(facts.storage_class);
-    free(facts.function_at);
-    free(facts.pending);
-    return ok;
+    look_at_modes(module, function, out);
+    look_at_builtins(module, out);
+    for (struct pm_ir_function *f = module->first_function; f; f = f->next)
+        f->function->mark = NOT_REACHED;
+    function->instr->mark = PENDING;
+    while (visit(module, out))
+        ;
+    return true;
 }

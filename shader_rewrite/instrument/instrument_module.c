@@ -11,7 +11,7 @@ enum { ENTRY_LANES, ENTRY_SUBGROUPS, FIRST_POINT }; /* counters of a slot */
 bool pm_instrument_begin(struct pm_instrument *p, const uint32_t *words, size_t count,
                          const struct pm_instrument_info *info, struct pm_error *error)
 {
-    *p = (struct pm_instrument){.words = words, .count = count, .info = info};
+    *p = (struct pm_instrument){.info = info};
     p->module = pm_ir_parse(words, count, error);
     p->function = p->module ? pm_entry_function(p->module, &p->stage, error) : NULL;
     p->builder.module = p->module;
@@ -39,9 +39,8 @@ static bool set_early_tests(struct pm_instrument *p, struct pm_instrumented *out
 {
     const struct pm_ir_instr *entry = p->counting.entry;
     struct pm_shader_facts facts;
-    const struct pm_ir_operand *name = &entry->operands[2];
-    const char *text = (const char *)(name->words ? name->words : &name->word);
-    if (!pm_shader_facts(p->words, p->count, text, PM_STAGE_FRAGMENT, &facts, error))
+    if (!pm_shader_facts(p->module, pm_ir_operand_text(&entry->operands[2]), PM_STAGE_FRAGMENT,
+                         &facts, error))
         return false;
     if (facts.early_tests)
         return true;

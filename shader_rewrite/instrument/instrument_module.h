@@ -11,8 +11,6 @@
 #include "shader_rewrite/instrument/instrument_counters.h"
 
 struct pm_instrument {
-    const uint32_t *words;
-    size_t count;
     const struct pm_instrument_info *info;
     struct pm_ir_module *module;
     struct pm_ir_function *function; /* of the entry point */

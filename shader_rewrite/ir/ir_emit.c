@@ -1,77 +1,36 @@
-#include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/ir/ir_walk.h"
 
 #include <stdlib.h>
 
-/* Runs twice: data NULL counts, else it writes. */
-struct writer {
-    uint32_t *data;
-    size_t count;
-    bool too_long; /* an instruction of more than 65,535 words */
-};
+enum { HEADER_WORDS = 5 };
 
-static void put(struct writer *w, uint32_t word)
+static uint32_t *put_instr(uint32_t *at, const struct pm_ir_instr *instr)
 {
-    if (w->data)
-        w->data[w->count] = word;
-    w->count++;
-}
-
-static void put_instr(struct writer *w, const struct pm_ir_instr *instr)
-{
-    size_t start = w->count;
-    put(w, 0);
+    uint32_t *first = at++;
     if (instr->type.def)
-        put(w, instr->type.def->id);
+        *at++ = instr->type.def->id;
     if (instr->result)
-        put(w, instr->result->id);
+        *at++ = instr->result->id;
     for (uint32_t i = 0; i < instr->operand_count; i++) {
         const struct pm_ir_operand *operand = &instr->operands[i];
         if (operand->def || !operand->words)
-            put(w, pm_ir_operand_word(operand));
+            *at++ = pm_ir_operand_word(operand);
         else
             for (uint32_t k = 0; k < operand->word_count; k++)
-                put(w, operand->words[k]);
+                *at++ = operand->words[k];
     }
-    size_t length = w->count - start;
-    if (length > UINT16_MAX)
-        w->too_long = true;
-    else if (w->data)
-        w->data[start] = (uint32_t)length << SpvWordCountShift | instr->opcode;
+    *first = (uint32_t)(at - first) << SpvWordCountShift | instr->opcode;
+    return at;
 }
 
-static void put_list(struct writer *w, const struct pm_ir_list *list)
+static void put_module(uint32_t *data, const struct pm_ir_module *module)
 {
-    for (const struct pm_ir_instr *i = list->first; i; i = i->next)
-        put_instr(w, i);
-}
-
-static void put_function(struct writer *w, const struct pm_ir_function *function)
-{
-    put_list(w, &function->leading);
-    put_instr(w, function->function);
-    put_list(w, &function->parameters);
-    for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
-        put_list(w, &b->leading);
-        put_instr(w, b->label);
-        put_list(w, &b->body);
-    }
-    put_list(w, &function->trailing);
-    put_instr(w, function->end);
-}
-
-static void put_module(struct writer *w, const struct pm_ir_module *module)
-{
-    w->count = 0;
-    put(w, SpvMagicNumber);
-    put(w, module->version);
-    put(w, module->generator);
-    put(w, module->bound);
-    put(w, module->schema);
-    for (int s = 0; s < PM_IR_SECTIONS; s++)
-        put_list(w, &module->sections[s]);
-    for (const struct pm_ir_function *f = module->first_function; f; f = f->next)
-        put_function(w, f);
-    put_list(w, &module->trailing);
+    const uint32_t header[HEADER_WORDS] = {SpvMagicNumber, module->version, module->generator,
+                                           module->bound, module->schema};
+    for (size_t i = 0; i < HEADER_WORDS; i++)
+        *data++ = header[i];
+    for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);)
+        data = put_instr(data, walk.instr);
 }
 
 bool pm_ir_emit(const struct pm_ir_module *module, struct pm_words *out, struct pm_error *error)
@@ -79,17 +38,21 @@ bool pm_ir_emit(const struct pm_ir_module *module, struct pm_words *out, struct 
     *out = (struct pm_words){0};
     if (module->failed)
         return pm_fail(error, PM_ERROR_MEMORY, "SPIR-V: out of memory or ids while rewriting");
-    struct writer w = {0};
-    put_module(&w, module);
-    if (w.too_long)
-        return pm_fail(error, PM_ERROR_LIMIT, "SPIR-V: an instruction of more than 65535 words");
-    w.data = malloc(w.count * sizeof(uint32_t));
-    if (!w.data)
+    size_t count = HEADER_WORDS;
+    for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);) {
+        size_t words = pm_ir_instr_words(walk.instr);
+        if (words > UINT16_MAX)
+            return pm_fail(error, PM_ERROR_LIMIT,
+                           "SPIR-V: an instruction of more than 65535 words");
+        count += words;
+    }
+    uint32_t *data = malloc(count * sizeof(uint32_t));
+    if (!data)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    put_module(&w, module);
+    put_module(data, module);
     if (module->swapped)
-        for (size_t i = 0; i < w.count; i++)
-            w.data[i] = __builtin_bswap32(w.data[i]);
-    *out = (struct pm_words){w.data, w.count};
+        for (size_t i = 0; i < count; i++)
+            data[i] = __builtin_bswap32(data[i]);
+    *out = (struct pm_words){data, count};
     return true;
 }

@@ -103,11 +103,7 @@ struct pm_ir_def *pm_ir_constant_int64(struct pm_ir_module *module, struct pm_ir
         pm_ir_global_new(module, SpvOpConstant, type, PM_IR_ARGS(pm_ir_word(0)));
     if (!constant)
         return NULL;
-    struct pm_ir_operand *operand = &constant->instr->operands[0];
-    operand->words = pm_arena_dup(module->arena, words, sizeof(words));
-    operand->word_count = 2;
-    if (!operand->words)
-        module->failed = true;
+    pm_ir_operand_set_words(module, &constant->instr->operands[0], words, 2);
     return constant;
 }
 
@@ -142,12 +138,9 @@ void pm_ir_require_capability(struct pm_ir_module *module, SpvCapability capabil
 
 bool pm_ir_has_extension(const struct pm_ir_module *module, const char *name)
 {
-    size_t words = strlen(name) / 4 + 1;
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_EXTENSION].first; i;
          i = i->next)
-        if (i->opcode == SpvOpExtension && i->operands[0].words &&
-            i->operands[0].word_count == words &&
-            strcmp((const char *)i->operands[0].words, name) == 0)
+        if (i->opcode == SpvOpExtension && strcmp(pm_ir_operand_text(&i->operands[0]), name) == 0)
             return true;
     return false;
 }
@@ -156,17 +149,10 @@ void pm_ir_require_extension(struct pm_ir_module *module, const char *name)
 {
     if (pm_ir_has_extension(module, name))
         return;
-    size_t words = strlen(name) / 4 + 1;
-    uint32_t *text = pm_arena_zalloc(module->arena, words, sizeof(uint32_t));
     struct pm_ir_instr *instr =
         append(module, PM_IR_SECTION_EXTENSION, SpvOpExtension, NULL, PM_IR_ARGS(pm_ir_word(0)));
-    if (!text || !instr) {
-        module->failed = true;
-        return;
-    }
-    memcpy(text, name, strlen(name));
-    instr->operands[0].words = text;
-    instr->operands[0].word_count = (uint32_t)words;
+    if (instr)
+        pm_ir_operand_set_text(module, &instr->operands[0], name);
 }
 
 static void decorate(struct pm_ir_module *module, uint16_t opcode, const struct pm_ir_arg *head,

@@ -136,6 +136,37 @@ void pm_ir_operand_copy_literal(struct pm_ir_operand *operand, const struct pm_i
     operand->word_count = from->word_count;
 }
 
+void pm_ir_operand_set_words(struct pm_ir_module *module, struct pm_ir_operand *operand,
+                             const uint32_t *words, uint32_t count)
+{
+    pm_ir_operand_set_word(operand, 0);
+    operand->words = pm_arena_dup(module->arena, words, count * sizeof(*words));
+    if (!operand->words)
+        module->failed = true;
+    else
+        operand->word_count = count;
+}
+
+const char *pm_ir_operand_text(const struct pm_ir_operand *operand)
+{
+    return (const char *)(operand->words ? operand->words : &operand->word);
+}
+
+void pm_ir_operand_set_text(struct pm_ir_module *module, struct pm_ir_operand *operand,
+                            const char *text)
+{
+    size_t words = strlen(text) / sizeof(uint32_t) + 1;
+    uint32_t *copy = pm_arena_zalloc(module->arena, words, sizeof(*copy));
+    pm_ir_operand_set_word(operand, 0);
+    if (!copy || words > UINT16_MAX) {
+        module->failed = true;
+        return;
+    }
+    memcpy(copy, text, strlen(text));
+    operand->words = copy;
+    operand->word_count = (uint32_t)words;
+}
+
 /* Copies an operand to another place in memory, where it stands in the list of uses instead. */
 static void operand_move(struct pm_ir_operand *to, struct pm_ir_operand *from)
 {
@@ -266,22 +297,27 @@ static bool use_is_annotation(const struct pm_ir_operand *use)
     }
 }
 
-void pm_ir_remove(struct pm_ir_instr *instr)
+void pm_ir_remove_alone(struct pm_ir_instr *instr)
 {
     pm_ir_detach(instr);
     use_unlink(&instr->type);
     for (uint32_t i = 0; i < instr->operand_count; i++)
         use_unlink(&instr->operands[i]);
     instr->operand_count = 0;
-    if (!instr->result)
-        return;
+    if (instr->result)
+        instr->result->instr = NULL;
+}
+
+void pm_ir_remove(struct pm_ir_instr *instr)
+{
+    pm_ir_remove_alone(instr);
     struct pm_ir_operand *next;
-    for (struct pm_ir_operand *use = instr->result->first_use; use; use = next) {
+    for (struct pm_ir_operand *use = instr->result ? instr->result->first_use : NULL; use;
+         use = next) {
         next = use->next_use;
         if (use_is_annotation(use))
             pm_ir_remove(use->user);
     }
-    instr->result->instr = NULL;
 }
 
 struct pm_ir_instr *pm_ir_terminator(const struct pm_ir_block *block)

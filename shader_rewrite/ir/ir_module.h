@@ -150,6 +150,16 @@ void pm_ir_operand_set_word(struct pm_ir_operand *operand, uint32_t word);
 /* Makes it the same literal as another operand; the words are shared. */
 void pm_ir_operand_copy_literal(struct pm_ir_operand *operand, const struct pm_ir_operand *from);
 
+/* Makes it a literal of so many words; they are copied. */
+void pm_ir_operand_set_words(struct pm_ir_module *module, struct pm_ir_operand *operand,
+                             const uint32_t *words, uint32_t count);
+
+/* The text of a literal string. */
+const char *pm_ir_operand_text(const struct pm_ir_operand *operand);
+/* Makes it a literal string; the text is copied. */
+void pm_ir_operand_set_text(struct pm_ir_module *module, struct pm_ir_operand *operand,
+                            const char *text);
+
 /* Makes room for count operands at index; they are literals of one word 0 until set. */
 bool pm_ir_operands_insert(struct pm_ir_module *module, struct pm_ir_instr *instr, uint32_t index,
                            uint32_t count);
@@ -176,6 +186,9 @@ void pm_ir_detach(struct pm_ir_instr *instr);
 /* Takes it out and drops its operands' links. Its result must have no uses left but names and
  * decorations, which are removed with it. */
 void pm_ir_remove(struct pm_ir_instr *instr);
+
+/* As above; what names its result stays, and names what nothing defines. */
+void pm_ir_remove_alone(struct pm_ir_instr *instr);
 
 /* ---- functions and blocks ---- */
 

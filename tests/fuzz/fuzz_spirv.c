@@ -45,6 +45,15 @@ static void check_module(struct pm_ir_module *module, const uint32_t *words, siz
     }
 }
 
+static void check_facts(const struct pm_ir_module *module)
+{
+    for (enum pm_stage stage = PM_STAGE_FRAGMENT; stage <= PM_STAGE_COMPUTE; stage++) {
+        struct pm_shader_facts facts;
+        struct pm_error error = {0};
+        pm_shader_facts(module, "main", stage, &facts, &error);
+    }
+}
+
 typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
                                 const struct pm_instrument_info *info, struct pm_instrumented *out,
                                 struct pm_error *error);
@@ -157,9 +166,7 @@ static void check_instrument(uint32_t *data, size_t count, const struct pm_targe
 static void check_original(const uint32_t *words, size_t count, const struct pm_target *target)
 {
     for (enum pm_stage stage = PM_STAGE_FRAGMENT; stage <= PM_STAGE_COMPUTE; stage++) {
-        struct pm_shader_facts facts;
         struct pm_error error = {0};
-        pm_shader_facts(words, count, "main", stage, &facts, &error);
         const struct pm_canonicalize_info info = {.words = words,
                                                   .word_count = count,
                                                   .stage = stage,
@@ -195,6 +202,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(module != NULL, "read a valid module", &refusal);
     if (module) {
         check_module(module, words, count);
+        check_facts(module);
         pm_ir_module_destroy(module);
         check_instrument(words, count, &target, valid);
     }

@@ -1,175 +1,113 @@
 #include "tools/report/report_marks.h"
-#include <spirv/unified1/spirv.h>
+#include "shader_rewrite/ir/ir_builder.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { LINE_WORDS = 4, STORE_WORDS = 3, STRING_WORDS = 3, KEEP_WORDS = 4 + 4 + 9 };
-
-/* ---- which values are kept ---- */
-
-struct keeping {
-    bool *has_name, *is_plain; /* by id; plain: a type of numbers */
-    uint32_t *variable;        /* by id of a type: that keeps its values; 0 none */
-    uint32_t next;             /* the last id that was added */
-    size_t stores, variables;
+struct marking {
+    struct pm_ir_module *module;
+    bool *has_name;              /* by id */
+    struct pm_ir_def **variable; /* by id of a type: that keeps its values; NULL: none */
+    struct pm_ir_def *file;
 };
 
-static bool may_keep(const struct keeping *k, const struct pm_walk *walk, uint32_t type,
-                     uint32_t result)
+/* A type of numbers. */
+static bool is_plain(uint16_t opcode)
 {
-    return type && result && k->has_name[result] && k->is_plain[type] && walk->opcode != SpvOpPhi &&
-           walk->opcode != SpvOpCompositeExtract && walk->opcode != SpvOpUndef &&
-           walk->opcode != SpvOpFunctionParameter;
+    return opcode == SpvOpTypeBool || opcode == SpvOpTypeInt || opcode == SpvOpTypeFloat ||
+           opcode == SpvOpTypeVector || opcode == SpvOpTypeMatrix;
 }
 
-static void look(struct keeping *k, const struct pm_words *module)
+static bool is_kept(const struct marking *m, const struct pm_ir_instr *value)
 {
-    bool in_function = false;
-    for (struct pm_walk walk = pm_walk_begin(module); pm_walk_next(&walk);) {
-        const uint32_t *operands = module->data + walk.at + 1;
-        uint32_t type, result;
-        pm_walk_result(&walk, &type, &result);
-        switch (walk.opcode) {
-        case SpvOpName:
-            k->has_name[operands[0]] = walk.length > 2 && operands[1];
-            break;
-        case SpvOpTypeBool:
-        case SpvOpTypeInt:
-        case SpvOpTypeFloat:
-        case SpvOpTypeVector:
-        case SpvOpTypeMatrix:
-            k->is_plain[result] = true;
-            break;
-        default:
-            break;
-        }
-        if (in_function && may_keep(k, &walk, type, result)) {
-            k->stores++;
-            k->variables += k->variable[type] == 0;
-            if (k->variable[type] == 0)
-                k->variable[type] = ++k->next;
-        }
-        in_function = in_function || walk.opcode == SpvOpFunction;
+    return value->type.def && value->result && m->has_name[value->result->id] &&
+           is_plain(pm_ir_type_of(value)->opcode) && value->opcode != SpvOpPhi &&
+           value->opcode != SpvOpCompositeExtract && value->opcode != SpvOpUndef;
+}
+
+static void put(struct pm_ir_list *list, struct pm_ir_block *block, struct pm_ir_instr *before,
+                struct pm_ir_instr *instr)
+{
+    if (instr)
+        pm_ir_insert(list, block, before, instr);
+}
+
+static void read_names(struct marking *m)
+{
+    for (const struct pm_ir_instr *i = m->module->sections[PM_IR_SECTION_NAME].first; i;
+         i = i->next)
+        if (i->opcode == SpvOpName)
+            m->has_name[pm_ir_operand_id(&i->operands[0])] = *pm_ir_operand_text(&i->operands[1]);
+}
+
+static void put_file(struct marking *m)
+{
+    struct pm_ir_list *sources = &m->module->sections[PM_IR_SECTION_SOURCE];
+    struct pm_ir_instr *file =
+        pm_ir_instr_with(m->module, SpvOpString, NULL, PM_IR_ARGS(pm_ir_word('b')));
+    put(sources, NULL, sources->first, file);
+    m->file = file ? file->result : NULL;
+}
+
+/* The variable that keeps values of a type; made when there is none. */
+static struct pm_ir_def *variable_of(struct marking *m, struct pm_ir_def *type)
+{
+    struct pm_ir_list *names = &m->module->sections[PM_IR_SECTION_NAME];
+    if (m->variable[type->id])
+        return m->variable[type->id];
+    struct pm_ir_def *pointer =
+        pm_ir_global_new(m->module, SpvOpTypePointer, NULL,
+                         PM_IR_ARGS(pm_ir_word(SpvStorageClassPrivate), pm_ir_id(type)));
+    struct pm_ir_def *variable = pm_ir_global_new(m->module, SpvOpVariable, pointer,
+                                                  PM_IR_ARGS(pm_ir_word(SpvStorageClassPrivate)));
+    struct pm_ir_instr *name =
+        pm_ir_instr_with(m->module, SpvOpName, NULL, PM_IR_ARGS(pm_ir_id(variable), pm_ir_word(0)));
+    if (name) {
+        char text[32];
+        snprintf(text, sizeof(text), PM_REPORT_KEPT "%u", type->id);
+        pm_ir_operand_set_text(m->module, &name->operands[1], text);
     }
-}
-
-/* ---- the copy ---- */
-
-struct copy {
-    const struct pm_words *module;
-    const struct keeping *keeping;
-    uint32_t *out;
-    size_t used;
-    uint32_t file; /* the id of its name */
-};
-
-static void put(struct copy *c, uint32_t opcode, const uint32_t *operands, size_t count)
-{
-    c->out[c->used++] = (uint32_t)(count + 1) << SpvWordCountShift | opcode;
-    memcpy(c->out + c->used, operands, count * sizeof(*operands));
-    c->used += count;
-}
-
-static void put_names(struct copy *c)
-{
-    const uint32_t string[] = {c->file, 'b'};
-    put(c, SpvOpString, string, 2);
-    for (uint32_t type = 1; type < c->module->data[3]; type++) {
-        uint32_t name[8] = {c->keeping->variable[type]};
-        if (name[0] == 0)
-            continue;
-        snprintf((char *)(name + 1), sizeof(name) - sizeof(*name), PM_REPORT_KEPT "%u", type);
-        put(c, SpvOpName, name, 8);
-    }
-}
-
-/* The ids of the pointers' types come behind those of all variables. */
-static void put_variables(struct copy *c)
-{
-    for (uint32_t type = 1; type < c->module->data[3]; type++) {
-        const uint32_t variable = c->keeping->variable[type];
-        const uint32_t pointer = variable + (uint32_t)c->keeping->variables;
-        const uint32_t pointer_type[] = {pointer, SpvStorageClassPrivate, type};
-        const uint32_t operands[] = {pointer, variable, SpvStorageClassPrivate};
-        if (variable == 0)
-            continue;
-        put(c, SpvOpTypePointer, pointer_type, 3);
-        put(c, SpvOpVariable, operands, 3);
-    }
+    put(names, NULL, names->first, name);
+    return m->variable[type->id] = variable;
 }
 
 /* What may stand between two instructions that belong together: OpPhi and OpVariable come first in
  * a block, and nothing comes between a merge instruction and the branch behind it. */
-static bool may_mark(uint32_t opcode, uint32_t before)
+static bool may_mark(const struct pm_ir_instr *instr, uint16_t before)
 {
-    switch (opcode) {
-    case SpvOpFunction:
-    case SpvOpFunctionParameter:
-    case SpvOpFunctionEnd:
-    case SpvOpLabel:
-    case SpvOpPhi:
-    case SpvOpVariable:
-        return false;
-    default:
-        return before != SpvOpSelectionMerge && before != SpvOpLoopMerge;
+    return instr->opcode != SpvOpPhi && instr->opcode != SpvOpVariable &&
+           before != SpvOpSelectionMerge && before != SpvOpLoopMerge;
+}
+
+static void mark_block(struct marking *m, struct pm_ir_block *block)
+{
+    uint16_t before = SpvOpLabel;
+    for (struct pm_ir_instr *i = block->body.first, *next; i; before = i->opcode, i = next) {
+        next = i->next;
+        if (may_mark(i, before))
+            put(&block->body, block, i,
+                pm_ir_instr_with(
+                    m->module, SpvOpLine, NULL,
+                    PM_IR_ARGS(pm_ir_id(m->file), pm_ir_word(i->place), pm_ir_word(0))));
+        if (is_kept(m, i))
+            put(&block->body, block, next,
+                pm_ir_instr_with(
+                    m->module, SpvOpStore, NULL,
+                    PM_IR_ARGS(pm_ir_id(variable_of(m, i->type.def)), pm_ir_id(i->result))));
     }
 }
 
-static void copy_all(struct copy *c)
+bool pm_report_mark(struct pm_ir_module *module, struct pm_words *marked, struct pm_error *error)
 {
-    bool named = false, in_function = false;
-    uint32_t before = 0;
-    for (struct pm_walk walk = pm_walk_begin(c->module); pm_walk_next(&walk);) {
-        const uint32_t line[] = {c->file, (uint32_t)walk.at, 0};
-        uint32_t type, result;
-        pm_walk_result(&walk, &type, &result);
-        if (walk.opcode == SpvOpLine || walk.opcode == SpvOpNoLine)
-            continue;
-        if (!named && !pm_words_is_preamble(walk.opcode)) {
-            put_names(c);
-            named = true;
-        }
-        if (!in_function && walk.opcode == SpvOpFunction) {
-            put_variables(c);
-            in_function = true;
-        }
-        if (in_function && may_mark(walk.opcode, before))
-            put(c, SpvOpLine, line, 3);
-        put(c, walk.opcode, c->module->data + walk.at + 1, walk.length - 1);
-        if (in_function && may_keep(c->keeping, &walk, type, result)) {
-            const uint32_t store[] = {c->keeping->variable[type], result};
-            put(c, SpvOpStore, store, 2);
-        }
-        before = walk.opcode;
-    }
-}
-
-bool pm_report_mark(const uint32_t *words, size_t count, struct pm_words *marked)
-{
-    const struct pm_words module = {(uint32_t *)words, count};
-    const size_t bound = words[3];
-    struct keeping k = {.has_name = calloc(bound, sizeof(*k.has_name)),
-                        .is_plain = calloc(bound, sizeof(*k.is_plain)),
-                        .variable = calloc(bound, sizeof(*k.variable)),
-                        .next = words[3]};
-    struct copy c = {.module = &module, .keeping = &k, .file = words[3]};
-    if (k.has_name && k.is_plain && k.variable) {
-        look(&k, &module);
-        /* An instruction is a word at least. */
-        c.out = malloc((count * (1 + LINE_WORDS) + STRING_WORDS + k.stores * STORE_WORDS +
-                        k.variables * KEEP_WORDS) *
-                       sizeof(*c.out));
-    }
-    if (c.out) {
-        memcpy(c.out, words, PM_SPIRV_HEADER_WORDS * sizeof(*words));
-        c.used = PM_SPIRV_HEADER_WORDS;
-        c.out[3] = words[3] + 1 + 2 * (uint32_t)k.variables;
-        copy_all(&c);
-    }
-    *marked = (struct pm_words){c.out, c.used};
-    free(k.has_name);
-    free(k.is_plain);
-    free(k.variable);
-    return c.out;
+    struct marking m = {
+        .module = module,
+        .has_name = pm_arena_zalloc(module->arena, module->bound, sizeof(*m.has_name)),
+        .variable = pm_arena_zalloc(module->arena, module->bound, sizeof(struct pm_ir_def *)),
+    };
+    if (!m.has_name || !m.variable)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    read_names(&m);
+    put_file(&m);
+    for (struct pm_ir_function *f = module->first_function; f; f = f->next)
+        for (struct pm_ir_block *b = f->first_block; b; b = b->next)
+            mark_block(&m, b);
+    return pm_ir_emit(module, marked, error);
 }

@@ -15,13 +15,13 @@
  */
 #pragma once
 
-#include "shader_rewrite/canonical/canonical_words.h"
+#include "shader_rewrite/ir/ir_module.h"
 
 /* In lines that are to be dropped. */
 #define PM_REPORT_KEPT "piecemeal_kept_"
 
-/* A marked copy of a valid module, to be finished by the caller. false: out of memory. */
-bool pm_report_mark(const uint32_t *words, size_t count, struct pm_words *marked);
+/* Marks a valid module as it was read, and writes it to words, to be finished by the caller. */
+bool pm_report_mark(struct pm_ir_module *module, struct pm_words *marked, struct pm_error *error);
 
 /* report_numbers.c: makes the decimal numbers of a line as short as their single-precision values
  * allow, in place: SPIRV-Cross writes 0.1 as 0.100000001490116119384765625. */

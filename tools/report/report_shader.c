@@ -116,9 +116,7 @@ static bool fill_lines(const struct pm_report_source *source, struct pm_arena *a
         words = named;
     else
         ok = pm_points_blocks(words.data, words.count, &points, error);
-    ok = ok &&
-         (pm_report_globals(&words, arena, shader) ||
-          pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
+    ok = ok && pm_report_globals(&words, arena, shader, error) &&
          pm_report_source_lines(words.data, words.count, &points, arena, &shader->lines,
                                 &shader->line_count, error) &&
          pm_report_zero_build(&words, arena, shader, error);

@@ -5,23 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a place in the module belongs to: its block, by the label before it. */
-static uint32_t *find_blocks(const uint32_t *words, size_t count,
+/* What a place in the module belongs to: its block, by the label before it. NULL: out of memory. */
+static uint32_t *find_blocks(const struct pm_ir_module *module, size_t word_count,
                              const struct pm_block_points *points, struct pm_arena *arena)
 {
-    uint32_t *blocks = pm_arena_alloc(arena, count * sizeof(*blocks));
-    uint32_t *by_label = pm_arena_alloc(arena, words[3] * sizeof(*by_label));
-    if (!blocks || !by_label)
+    uint32_t *blocks = pm_arena_alloc(arena, word_count * sizeof(*blocks));
+    if (!blocks)
         return NULL;
-    memset(by_label, 0xff, words[3] * sizeof(*by_label)); /* PM_NO_BLOCK */
-    for (uint32_t i = 0; i < points->count; i++)
-        by_label[points->points[i].label] = i;
-    uint32_t block = PM_NO_BLOCK;
-    const struct pm_words module = {(uint32_t *)words, count};
-    for (struct pm_walk walk = pm_walk_begin(&module); pm_walk_next(&walk);) {
-        if (walk.opcode == SpvOpLabel)
-            block = by_label[words[walk.at + 1]];
-        blocks[walk.at] = block;
+    memset(blocks, 0xff, word_count * sizeof(*blocks)); /* PM_NO_BLOCK */
+    for (uint32_t p = 0; p < points->count; p++) {
+        const struct pm_ir_block *block = pm_ir_find(module, points->points[p].label)->block;
+        blocks[block->label->place] = p;
+        for (const struct pm_ir_instr *i = block->body.first; i; i = i->next)
+            blocks[i->place] = p;
     }
     return blocks;
 }
@@ -120,6 +116,21 @@ static bool split_lines(const char *glsl, struct splitting *s, struct pm_arena *
     return s->lines != NULL;
 }
 
+/* As GLSL, with its marks as line directives. */
+static bool make_lines(const struct pm_words *marked, struct splitting *splitting,
+                       struct pm_arena *arena, struct pm_error *error)
+{
+    spvc_context context = NULL;
+    const char *glsl = NULL;
+    if (spvc_context_create(&context) != SPVC_SUCCESS)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    bool ok =
+        compile_glsl(context, marked->data, marked->count, &glsl, error) &&
+        (split_lines(glsl, splitting, arena) || pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
+    spvc_context_destroy(context);
+    return ok;
+}
+
 bool pm_report_source_lines(const uint32_t *words, size_t count,
                             const struct pm_block_points *points, struct pm_arena *arena,
                             struct pm_report_line **lines, size_t *line_count,
@@ -127,17 +138,12 @@ bool pm_report_source_lines(const uint32_t *words, size_t count,
 {
     struct splitting splitting = {.word_count = count, .block = PM_NO_BLOCK};
     struct pm_words marked = {0};
-    splitting.blocks = find_blocks(words, count, points, arena);
-    spvc_context context = NULL;
-    bool ok = (splitting.blocks && pm_report_mark(words, count, &marked) &&
-               spvc_context_create(&context) == SPVC_SUCCESS) ||
-              pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    const char *glsl = NULL;
-    ok = ok && compile_glsl(context, marked.data, marked.count, &glsl, error);
-    if (ok && !split_lines(glsl, &splitting, arena))
-        ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    if (context)
-        spvc_context_destroy(context);
+    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    splitting.blocks = module ? find_blocks(module, count, points, arena) : NULL;
+    bool ok = splitting.blocks || (module && pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
+    ok = ok && pm_report_mark(module, &marked, error) &&
+         make_lines(&marked, &splitting, arena, error);
+    pm_ir_module_destroy(module);
     pm_words_finish(&marked);
     *lines = splitting.lines;
     *line_count = splitting.count;

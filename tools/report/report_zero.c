@@ -1,8 +1,7 @@
 #include "tools/report/report_zero.h"
 /* Zero candidates beside the GLSL lines that write them, and the shader after specialize_zero. */
-#include "shader_rewrite/canonical/canonical_words.h"
-#include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/zero/zero_profile.h"
+#include "tools/report/report_globals.h"
 #include "tools/report/report_source.h"
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -60,16 +59,6 @@ static uint32_t find_line(const struct place *places, size_t count, uint32_t blo
     return low > 0 && places[low - 1].block == block ? places[low - 1].line : UINT32_MAX;
 }
 
-/* By id: the text of its OpName; NULL: none. NULL: out of memory. */
-static const char **read_names(const struct pm_words *words, struct pm_arena *arena)
-{
-    const char **names = pm_arena_zalloc(arena, words->data[3], sizeof(*names));
-    for (struct pm_walk walk = pm_walk_begin(words); names && pm_walk_next(&walk);)
-        if (walk.opcode == SpvOpName && words->data[walk.at + 2])
-            names[words->data[walk.at + 1]] = (const char *)(words->data + walk.at + 2);
-    return names;
-}
-
 static const char *name_candidate(const char *const *names,
                                   const struct pm_zero_candidate *candidate, uint32_t width,
                                   struct pm_arena *arena)
@@ -114,12 +103,11 @@ static void give_to_lines(struct pm_report_shader *shader)
     }
 }
 
-static bool fill_zeros(const struct pm_words *words, const struct pm_ir_module *module,
-                       const struct pm_zero_points *candidates, struct pm_arena *arena,
-                       struct pm_report_shader *shader)
+static bool fill_zeros(const struct pm_ir_module *module, const struct pm_zero_points *candidates,
+                       struct pm_arena *arena, struct pm_report_shader *shader)
 {
     size_t place_count;
-    const char **names = read_names(words, arena);
+    const char **names = pm_report_names(module, arena);
     const struct place *places = sort_lines(shader, arena, &place_count);
     shader->zeros = pm_arena_zalloc(arena, candidates->count + 1u, sizeof(*shader->zeros));
     if (!names || !places || !shader->zeros)
@@ -247,7 +235,7 @@ bool pm_report_zero_build(const struct pm_words *words, struct pm_arena *arena,
               pm_fail(error, PM_ERROR_INPUT, "the stored shader has %u candidates, its profile %u",
                       candidates.count, shader->zero_estimates->space);
     struct pm_ir_module *module = ok ? pm_ir_parse(words->data, words->count, error) : NULL;
-    ok = module && (fill_zeros(words, module, &candidates, arena, shader) ||
+    ok = module && (fill_zeros(module, &candidates, arena, shader) ||
                     pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
     pm_ir_module_destroy(module);
     pm_zero_points_finish(&candidates);

@@ -1,0 +1,55 @@
+/*
+ * The passes that canonicalization runs before and between the optimizer's steps, on a module that
+ * the validator accepts or that the optimizer made of one.
+ *
+ * Thread safety: no state; any thread.
+ */
+#pragma once
+
+#include "shader_rewrite/analysis/pass.h"
+#include "shader_rewrite/canonical/canonical.h"
+
+/* Keeps one entry point, and drops names (unless keep_names), lines, sources, reflection and
+ * non-semantic instructions. What else names a dropped id is for the validator to find. Context: a
+ * struct pm_selection. Fails with PM_ERROR_INPUT when there is no such entry point. */
+struct pm_selection {
+    enum pm_stage stage;
+    const char *entry_point;
+    bool keep_names;
+};
+extern const struct pm_pass pm_pass_select;
+
+/* Bounds what inlining can grow the module to: PM_ERROR_LIMIT for absurd call graphs. No context.
+ */
+extern const struct pm_pass pm_pass_check_growth;
+
+/* Turns specialization constants into constants with the given values or their defaults.
+ * OpSpecConstantOp stays; its operands are constants then. Context: a struct pm_freezing. */
+struct pm_freezing {
+    const struct pm_spec_value *values;
+    size_t count;
+};
+extern const struct pm_pass pm_pass_freeze;
+
+/* Hides the returns of the entry point's function from the optimizer behind a terminator that the
+ * function does not use, and takes that back. Context: a uint16_t, that opcode; 0 when all are in
+ * use and nothing was hidden. */
+extern const struct pm_pass pm_pass_mask_returns, pm_pass_unmask_returns;
+
+/* Forbids the optimizer to touch any float arithmetic (HAZARDS 3), and takes that back. Context: a
+ * struct pm_float_guard, which the first fills for the second. */
+struct pm_float_guard {
+    bool added_capability;
+};
+extern const struct pm_pass pm_pass_guard_floats, pm_pass_unguard_floats;
+
+/* Keeps the optimizer from using a value behind a loop that was loaded in it, where the module
+ * loads it again, and takes that back. Callees are inlined already. No context. */
+extern const struct pm_pass pm_pass_mark_loads, pm_pass_unmark_loads;
+
+/* Keeps the optimizer's block merge, and nothing else may run, from putting what a loop does before
+ * it is left behind the loop, and takes that back. No context. */
+extern const struct pm_pass pm_pass_disguise_breaks, pm_pass_undisguise_breaks;
+
+/* The function of the module's first entry point. NULL: none. */
+struct pm_ir_function *pm_canonical_function(const struct pm_ir_module *module);

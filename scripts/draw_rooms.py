@@ -37,7 +37,7 @@ WORDS = {
     'tools/run': 'a game, with us',
     'tools/shader': 'one pass over a file',
     'tools/common': 'what these share',
-    'layer': 'what games may include',
+    'layer/public': 'what games may include',
     'layer/hooks': 'what loader and game call',
     'layer/trial': 'is it faster?',
     'layer/counts': 'read back, written down',

@@ -1,7 +1,7 @@
 #include "examples/common/example.h"
 #include "base/clock.h"
 #include "examples/common/picture.h"
-#include "layer/piecemeal.h"
+#include "layer/public/piecemeal.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "layer/frame/scene.h"
 
 #include "base/utf8.h"
-#include "layer/piecemeal.h"
+#include "layer/public/piecemeal.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "layer/hooks/instance.h"
 #include "layer/hooks/registry.h"
 #include "layer/hooks/scene_hooks.h"
-#include "layer/piecemeal.h"
+#include "layer/public/piecemeal.h"
 #include <string.h>
 #include <vulkan/vk_layer.h>
 

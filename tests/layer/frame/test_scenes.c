@@ -2,7 +2,7 @@
  * under another's. Calls are counted as in test_checkpoints.c. */
 #include "tests/layer/spooled.h"
 
-#include "layer/piecemeal.h"
+#include "layer/public/piecemeal.h"
 #include "tests/patience.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -54,14 +54,16 @@ static void decide(struct pm_candidate *candidate, bool faster)
     if (atomic_exchange(&optimized->decided, true))
         return;
     atomic_store(&pipeline->candidate, NULL);
-    log_of(optimized, faster ? "is used from now on" : "is not faster, and is dropped");
-    if (!faster)
+    if (!faster) {
+        log_of(optimized, "is not faster, and is dropped");
         return;
+    }
     atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
     pthread_mutex_lock(&optimizer->lock);
     optimizer->proven = true;
     set_optimizes(optimizer);
     pthread_mutex_unlock(&optimizer->lock);
+    log_of(optimized, "is used from now on");
 }
 
 static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,

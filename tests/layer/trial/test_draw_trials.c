@@ -64,7 +64,8 @@ static void where_recordings_reset(void **state)
         assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 2);
         assert_true(trying_between(begin, end, "vkCmdWriteTimestamp"));
         assert_false(trying_between(position, begin, "vkCmdWriteTimestamp"));
-        assert_true(trying_run_until(trying_draw, without ? TRYING_ONCE : 0, "faster: used"));
+        assert_true(
+            trying_run_until(trying_draw, without ? TRYING_ONCE : 0, "is used from now on"));
         trying_close();
         trying_assert_timing(0.8, 0.01);
         pm_layered_tear_down(state);
@@ -108,7 +109,7 @@ static void a_faster_draw_is_used(void **state)
 {
     (void)state;
     open_additive(80000);
-    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "is used from now on"));
     assert_false(optimized_logged("of render passes"));
     const uint64_t position = trying.h.driver->position();
     trying_run_frames(trying_draw, TRYING_ONCE, 8);
@@ -292,7 +293,7 @@ static void it_is_made_in_the_background(void **state)
     /* The first two are the game's, of this session and the one before. */
     const struct pm_null_call ours = pm_call(trying.h.driver, position, "vkCreateFramebuffer", 2);
     assert_int_not_equal(ours.thread, (uint32_t)syscall(SYS_gettid));
-    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "is used from now on"));
     trying_close();
 }
 

@@ -11,7 +11,7 @@ static void a_faster_dispatch_is_used(void **state)
 {
     (void)state;
     trying_open(80000, NULL);
-    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     uint64_t position = trying.h.driver->position();
     trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
     assert_int_equal(trying_foreign_binds(position), 8);
@@ -31,7 +31,7 @@ static void a_faster_draw_is_used(void **state)
 {
     (void)state;
     trying_open(80000, NULL);
-    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "is used from now on"));
     trying_run_frames(trying_draw, TRYING_ONCE,
                       1); /* in which the render pass turns out not to be worth timing */
     uint64_t position = trying.h.driver->position();
@@ -69,7 +69,7 @@ static void noise_does_not_hide_a_gain(void **state)
     (void)state;
     trying_open(75000, NULL);
     trying.noise = 0.2;
-    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     trying_close();
     /* What was trimmed is not in the profile either. */
     trying_assert_timing(0.75, 0.15);
@@ -142,7 +142,7 @@ static void what_is_bound_before_takes_part(void **state)
     trying_run_frames(draw_bound_before, TRYING_ONCE, 12);
     assert_int_equal(trying_foreign_binds(position), 6);
     assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdBindPipeline"), 12 + 2 * 6);
-    assert_true(trying_run_until(draw_bound_before, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(draw_bound_before, TRYING_ONCE, "is used from now on"));
     trying_close();
 }
 
@@ -204,7 +204,7 @@ static void dynamic_rendering_is_timed(void **state)
     trying_run_frames(render_in_parts, TRYING_ONCE, 8);
     assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
     assert_int_equal(trying_foreign_binds(position), 0);
-    assert_true(trying_run_until(render_dynamically, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(render_dynamically, TRYING_ONCE, "is used from now on"));
     trying_close();
 }
 
@@ -229,7 +229,7 @@ static void frames_of_several_heartbeats(void **state)
 {
     (void)state;
     trying_open(80000, NULL);
-    assert_true(trying_run_until(render_in_turn, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(render_in_turn, TRYING_ONCE, "is used from now on"));
     trying_close();
 }
 
@@ -269,7 +269,7 @@ static void one_pool(void **state)
     (void)state;
     uint64_t position = pm_harness_driver()->position();
     trying_open(80000, NULL);
-    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     assert_true(trying_run_until(trying_draw, TRYING_ONCE, "of render passes"));
     trying_close();
     /* One more is the self-test's. */
@@ -290,7 +290,7 @@ static void given_up_recordings(void **state)
         if (i % 2 == 0)
             PM_CHECK(trying.h.vk.ResetCommandPool(trying.h.device, trying.h.pool, 0));
     }
-    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     trying_close();
 }
 
@@ -331,7 +331,7 @@ static void few_valid_bits_wrap(void **state)
     (void)state;
     setenv("PM_NULL_TIMESTAMP_BITS", "20", 1); /* a millisecond */
     trying_open(80000, NULL);
-    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     trying_close();
     trying_assert_timing(0.8, 0.01);
 }
@@ -349,7 +349,7 @@ static void without_host_query_reset(void **state)
     position = trying_third_frame(trying_draw, TRYING_ONCE);
     assert_true(trying_between(position, trying_position_of(position, "vkCmdBeginRenderPass"),
                                "vkCmdResetQueryPool"));
-    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "faster: used"));
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     assert_true(trying_run_until(trying_draw, TRYING_ONCE, "of render passes"));
     trying_close();
 }

@@ -71,13 +71,19 @@ static bool run_optimizer(enum pm_optimizer_step step, const struct pm_words *in
     }
 }
 
+static bool same_words(const struct pm_words *a, const struct pm_words *b)
+{
+    return a->count == b->count && memcmp(a->data, b->data, a->count * sizeof(uint32_t)) == 0;
+}
+
+/* Most steps of a last round change nothing; then the module is at hand already. */
 static bool run_step(struct work *w, enum pm_optimizer_step step, struct pm_error *error)
 {
     struct pm_words in, out = {0};
     if (!pm_ir_emit(w->passes.module, &in, error))
         return false;
-    const bool ok =
-        run_optimizer(step, &in, &out, error) && take_words(w, out.data, out.count, error);
+    const bool ok = run_optimizer(step, &in, &out, error) &&
+                    (same_words(&in, &out) || take_words(w, out.data, out.count, error));
     pm_words_finish(&in);
     pm_words_finish(&out);
     return ok;
@@ -126,8 +132,7 @@ static bool simplify_until_stable(struct work *w, struct pm_words *out, struct p
         struct pm_words before = *out;
         *out = (struct pm_words){0};
         bool ok = simplify(w, error) && pm_ir_emit(w->passes.module, out, error);
-        bool stable = ok && out->count == before.count &&
-                      memcmp(out->data, before.data, before.count * sizeof(uint32_t)) == 0;
+        bool stable = ok && same_words(&before, out);
         pm_words_finish(&before);
         if (!ok || stable)
             return ok;

@@ -62,7 +62,6 @@ static spv_result_t make(struct parser *p, const spv_parsed_instruction_t *parse
                          struct pm_ir_instr **out)
 {
     struct pm_ir_module *module = p->module;
-    const char *name = pm_ir_opcode_name(parsed->opcode);
     struct pm_ir_instr *instr = pm_arena_zalloc(module->arena, 1, sizeof(*instr));
     struct pm_ir_operand *operands =
         pm_arena_zalloc(module->arena, parsed->num_operands, sizeof(*operands));
@@ -78,7 +77,8 @@ static spv_result_t make(struct parser *p, const spv_parsed_instruction_t *parse
         struct pm_ir_def *def = NULL;
         if (is_id(from->type)) {
             if (words[0] == 0 || words[0] >= module->bound)
-                return refuse(p, "names an id that is not below the bound", name);
+                return refuse(p, "names an id that is not below the bound",
+                              pm_ir_opcode_name(parsed->opcode));
             def = pm_ir_def_get(module, words[0]);
             if (!def)
                 return out_of_memory(p);

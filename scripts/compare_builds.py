@@ -3,7 +3,7 @@
 
 BEFORE and AFTER are build folders, as build/release, with tests built. Three parts:
 
-modules   `piecemeal shader` over every module of the examples, tests and benchmarks, and of Debian's programs: canonical
+modules   `piecemeal shader` over every module of the examples, tests, benchmarks and Debian's programs: canonical
           words and keys, points, instrumented modules (all points and some), specialized ones (everything always zero,
           and random profiles of fixed seeds), what is said and how it ends
 sessions  examples with either layer, seeded and waiting for variants: log lines, pictures, shader stores, uploads
@@ -13,6 +13,7 @@ uploads   the same spool and the same uploads through either aggregator: answers
 Random numbers and times are left out. Prints how much was compared and what differs; ends with 1 when something does.
 It takes about a quarter of an hour on two processors."""
 import argparse
+import glob
 import os
 import shutil
 import subprocess
@@ -34,7 +35,8 @@ def parse():
     parser.add_argument("after")
     parser.add_argument("--corpus", metavar="FOLDER", help="also the programs' shaders that tests/corpus/ collected")
     parser.add_argument("--programs", action="store_true",
-                        help="collect them first, with BEFORE; into the --corpus, if one is named")
+                        help="collect them first, with either layer, and compare the keys; BEFORE's go to the "
+                             "--corpus, if one is named")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N",
                         help="modules at a time (as many as there are processors)")
     parser.add_argument("--remember", metavar="FOLDER",
@@ -43,13 +45,24 @@ def parse():
     return parser.parse_args()
 
 
+def compare_keys(before, after, corpus, corpus_after, findings):
+    """Runs the programs with both layers: the keys under which their shaders are kept are of the canonical words."""
+    names = []
+    for build, folder in ((before, corpus), (after, corpus_after)):
+        subprocess.run([os.path.join(ROOT, "tests/corpus/collect.sh"), build, folder], stdout=sys.stderr, check=True)
+        names.append({os.path.relpath(path, folder) for path in glob.glob(os.path.join(folder, "*/*.spv"))})
+    findings.count("keys of programs' shaders, by the layer", 24 * len(names[0]), len(names[0]))
+    for name in sorted(names[0] ^ names[1]):
+        findings.differs("a key that only one layer met", name)
+
+
 def compare_modules(options, before, after, work, findings, say):
     sources = list(modules.of_build(before, ROOT, work))
     say(f"{len(sources)} modules of the build")
     corpus = options.corpus
     if options.programs:
         corpus = corpus or os.path.join(work, "corpus")
-        subprocess.run([os.path.join(ROOT, "tests/corpus/collect.sh"), before, corpus], stdout=sys.stderr, check=True)
+        compare_keys(before, after, corpus, os.path.join(work, "corpus-after"), findings)
     if corpus:
         found = list(modules.of_corpus(corpus, findings))
         if not found:

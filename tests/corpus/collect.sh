@@ -78,7 +78,6 @@ run_mpv-hq() {
     local vo
     for vo in gpu-next gpu; do
         play --vo=$vo --profile=gpu-hq --scale=ewa_lanczossharp --cscale=ewa_lanczossoft
-        play --vo=$vo --profile=gpu-hq --scale=oversample --interpolation --video-sync=display-resample
         play --vo=$vo --scale=bicubic --dscale=mitchell --correct-downscaling --sigmoid-upscaling --deband \
             --target-trc=pq --tone-mapping=bt.2390 --icc-profile=
     done

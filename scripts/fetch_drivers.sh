@@ -26,17 +26,13 @@ JSON
 prepare_apt() {
     [ ! -d "$work/lists" ] || return 0
     local base security
-    mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs"
-    base=$(mirror_of bookworm)
+    base=$(debian_mirror)
     security=$(mirror_of bookworm-security)
-    [ -n "$base" ] || fail "no apt source for Debian 12 (bookworm, main) on this machine"
     {
         source_line "$base" bookworm
         source_line "$base" bookworm-backports
         [ -z "$security" ] || source_line "$security" bookworm-security
-    } >"$work/sources.list"
-    apt_own update --error-on=any ||
-        fail "apt could not read the package lists (network away, or no bookworm-backports on $base)"
+    } | open_apt
 }
 
 # Downloads a package and unpacks the one file of that name; false when the package does not have it.

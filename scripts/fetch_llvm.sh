@@ -16,11 +16,9 @@ liblzma5 libbsd0 libmd0"
 
 fetch() {
     local base deb
-    mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs" "$work/root" "$work/files"
-    base=$(mirror_of bookworm)
-    [ -n "$base" ] || fail "no apt source for Debian (main) on this machine"
-    source_line "$base" trixie >"$work/sources.list"
-    apt_own update --error-on=any || fail "apt could not read the package lists (network away, or no trixie on $base)"
+    mkdir -p "$work/root" "$work/files"
+    base=$(debian_mirror)
+    source_line "$base" trixie | open_apt
     # shellcheck disable=SC2086
     (cd "$work/debs" && apt_own download llvm-17 llvm-18 $libraries) || fail "apt could not download the packages"
     for deb in "$work/debs"/*.deb; do

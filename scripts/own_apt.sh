@@ -1,6 +1,6 @@
 # Sourced by the scripts that fetch Debian packages of other suites into a folder of the build: the folder, and apt with
-# a state of its own in $work, so that the system's is left alone. Whoever sources it opens its folder, has a line of
-# source_line for each suite in $work/sources.list, and makes $work/lists/partial and $work/cache/archives/partial.
+# a state of its own in $work, so that the system's is left alone. Whoever sources it opens its folder, and then apt with
+# a line of source_line for each suite.
 
 fail() {
     echo "$(basename "$0" .sh): $*" >&2
@@ -42,4 +42,20 @@ apt_own() {
         -o Dir::Cache="$work/cache" -o Dir::Cache::Archives="$work/cache/archives" \
         -o APT::Sandbox::User="$(id -un)" -o Acquire::AllowInsecureRepositories=false \
         -o Acquire::Retries=2 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 "$@"
+}
+
+debian_mirror() {
+    local base
+    base=$(mirror_of bookworm)
+    [ -n "$base" ] || fail "no apt source for Debian 12 (bookworm, main) on this machine"
+    echo "$base"
+}
+
+# Reads the lists of the suites whose lines are on its input; makes $work/debs.
+open_apt() {
+    mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs"
+    cat >"$work/sources.list"
+    apt_own update --error-on=any ||
+        fail "apt could not read the package lists (network away, or a suite is not on this mirror):
+$(cat "$work/sources.list")"
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what Piecemeal needs on Debian 12 and fetches the two software drivers that Debian 12 itself lacks.
+# Installs what Piecemeal needs on Debian 12, and makes what Debian 12 itself lacks: for `build` SPIRV-Tools and headers
+# of Debian 13 (scripts/fetch_khronos.sh, minutes, once), for `test` and `demo` two software drivers.
 #
 #   scripts/bootstrap.sh [GROUP…]     groups of scripts/packages.txt; default: build test demo
 #   scripts/bootstrap.sh --list       prints the packages that are missing, installs nothing
@@ -57,4 +58,9 @@ if [ -n "$missing" ]; then
         apt-get install -q -y --no-install-recommends "$@"' sh $missing
 fi
 
-"$root/scripts/fetch_drivers.sh" "$root/build"
+case " $groups " in
+*" build "*) "$root/scripts/fetch_khronos.sh" "$root/build" ;;
+esac
+case " $groups " in
+*" test "* | *" demo "*) "$root/scripts/fetch_drivers.sh" "$root/build" ;;
+esac

@@ -40,8 +40,6 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     if (sampling->end_rendering2 == NULL)
         sampling->end_rendering2 =
             device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndRendering2EXT");
-    sampling->bind_shaders =
-        device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdBindShadersEXT");
     pm_cpu_watch_init(&sampling->watch, device);
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->armed, sampling->window.open);

@@ -46,9 +46,8 @@ struct pm_sampling {
     _Atomic int64_t checkpoint_at; /* CLOCK_MONOTONIC, nanoseconds: when it was raised last */
     _Atomic int64_t begins;        /* outside windows: begins until one is sampled */
 
-    /* The next layer's commands that are newer than the headers; NULL: none. */
-    PFN_vkVoidFunction bind_shaders;   /* vkCmdBindShadersEXT */
-    PFN_vkVoidFunction end_rendering2; /* vkCmdEndRendering2KHR, or EXT, an alias */
+    /* The next layer's vkCmdEndRendering2KHR or its alias EXT, newer than the headers; or NULL. */
+    PFN_vkVoidFunction end_rendering2;
     struct pm_cpu_watch watch;       /* whether the game is bound by its processor */
 
     struct pm_scenes scenes;

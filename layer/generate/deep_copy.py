@@ -47,11 +47,20 @@ OUTPUTS = [
     "VkRenderPassSubpassFeedbackCreateInfoEXT",
 ]
 
-# Known, but not to be copied: the size of what they point to is not in them, or they hold whole further pipelines
-# that only device-generated commands can use, which are never sampled.
+# Known, but not to be copied.
 REFUSED = [
-    "VkGraphicsPipelineShaderGroupsCreateInfoNV",
+    # The size of what they point to is not in them.
     "VkOpaqueCaptureDescriptorDataCreateInfoEXT",
+    # For device-generated commands and work graphs, which are never sampled.
+    "VkGraphicsPipelineShaderGroupsCreateInfoNV",
+    "VkComputePipelineIndirectBufferInfoNV",
+    "VkPipelineShaderStageNodeCreateInfoAMDX",
+    # It has the flags in place of the create info's, which is where they are looked at.
+    "VkPipelineCreateFlags2CreateInfo",
+    # The pipeline is made of these, not of its shaders.
+    "VkPipelineBinaryInfoKHR",
+    # Its range may be garbage when the clamp is not the application's: that wants a rule.
+    "VkPipelineViewportDepthClampControlCreateInfoEXT",
 ]
 
 # Pointers that are the application's own token or that the specification says are ignored: kept, not followed.

@@ -159,13 +159,15 @@ class Registry:
                     self.commands[name] = command
                 elif guard is None:
                     command.guard = None
+            # A provisional extension's structures may be declared where the value of their sType is not.
+            protected = {e.get("name"): e.get("protect") for e in require.findall("enum")}
             for element in require.findall("type"):
                 name = element.get("name")
                 structure = structures.get(self.type_aliases.get(name, name))
                 if structure is None:
                     continue
                 if structure.name not in self.structures:
-                    structure.guard = guard
+                    structure.guard = guard or protected.get(structure.stype)
                     self.structures[structure.name] = structure
                 elif guard is None:
                     structure.guard = None

@@ -78,19 +78,13 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipelineShaderGroupNV(VkCommandBuffer handl
  * rather than looked at by stage: a game that uses them has few pipelines. */
 VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t count,
                                                 const VkShaderStageFlagBits *stages,
-                                                const void *shaders)
+                                                const VkShaderEXT *shaders)
 {
     struct pm_device *device = pm_device_of(handle);
     struct pm_command *command = pm_command_tracked(device, handle);
     for (int i = 0; command != NULL && i < PM_BIND_POINTS; i++)
         command->bound[i].pipeline = NULL;
-    PFN_vkVoidFunction found =
-        device->sampling != NULL
-            ? device->sampling->bind_shaders
-            : device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdBindShadersEXT");
-    pm_bind_shaders next = (pm_bind_shaders)found;
-    if (next != NULL)
-        next(handle, count, stages, shaders);
+    device->dispatch.CmdBindShadersEXT(handle, count, stages, shaders);
 }
 
 static bool changes_query(const struct pm_sampling *sampling, VkQueryPool pool)

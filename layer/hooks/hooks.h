@@ -27,6 +27,7 @@
     X(ResetCommandBuffer)                                                                          \
     X(CmdBindPipeline)                                                                             \
     X(CmdBindPipelineShaderGroupNV)                                                                \
+    X(CmdBindShadersEXT)                                                                           \
     X(CmdBeginRenderPass)                                                                          \
     X(CmdBeginRenderPass2)                                                                         \
     X(CmdBeginRenderPass2KHR)                                                                      \
@@ -99,14 +100,8 @@ PM_OBJECT_HOOKS(PM_HOOK_DECLARE)
 PM_LABEL_HOOKS(PM_HOOK_DECLARE)
 #undef PM_HOOK_DECLARE
 
-/* Newer than the headers that vk.xml is of (VK_EXT_shader_object, 1.3.246). */
-typedef void(VKAPI_PTR *pm_bind_shaders)(VkCommandBuffer, uint32_t, const VkShaderStageFlagBits *,
-                                         const void *shaders);
-VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t count,
-                                                const VkShaderStageFlagBits *stages,
-                                                const void *shaders);
-
-/* Likewise (VK_KHR_maintenance10, and VK_EXT_fragment_density_map_offset, whose alias it is). */
+/* Newer than the headers that vk.xml is of (VK_KHR_maintenance10, and
+ * VK_EXT_fragment_density_map_offset, whose alias it is). */
 typedef void(VKAPI_PTR *pm_end_rendering2)(VkCommandBuffer, const void *info);
 VKAPI_ATTR void VKAPI_CALL pm_CmdEndRendering2KHR(VkCommandBuffer handle, const void *info);
 VKAPI_ATTR void VKAPI_CALL pm_CmdEndRendering2EXT(VkCommandBuffer handle, const void *info);

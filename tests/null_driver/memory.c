@@ -423,8 +423,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetQueryPoolResults(VkDevice device, Vk
     return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetCalibratedTimestampsEXT(
-    VkDevice device, uint32_t timestampCount, const VkCalibratedTimestampInfoEXT *pTimestampInfos,
+VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetCalibratedTimestampsKHR(
+    VkDevice device, uint32_t timestampCount, const VkCalibratedTimestampInfoKHR *pTimestampInfos,
     uint64_t *pTimestamps, uint64_t *pMaxDeviation)
 {
     (void)device;

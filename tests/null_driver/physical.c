@@ -366,7 +366,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetPhysicalDeviceImageFormatProperties2
         &pImageFormatProperties->imageFormatProperties);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
+VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
     VkPhysicalDevice physicalDevice, uint32_t *pTimeDomainCount, VkTimeDomainEXT *pTimeDomains)
 {
     (void)physicalDevice;

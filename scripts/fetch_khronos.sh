@@ -1,0 +1,107 @@
+#!/bin/bash
+# Builds SPIRV-Tools' two libraries and unpacks the SPIR-V and Vulkan headers, in the versions of scripts/khronos.txt,
+# into BUILD/khronos, never into the system:
+#   lib/        libSPIRV-Tools.a and libSPIRV-Tools-opt.a, from Debian 13's source packages: its own libraries want a
+#               newer libc. Static, hidden, without a sanitizer: every preset of ours links them.
+#   include/    spirv-tools/, spirv/ (with the grammars), vulkan/, vk_video/
+#   registry/   vk.xml
+#   key         what they were made from: pins and compiler options
+#
+# apt downloads and checks the signatures, with lists and cache of its own in the build folder. What is there is kept,
+# also in a copy of the folder: no path is in it.
+#
+# usage: scripts/fetch_khronos.sh [BUILD]      BUILD is the build folder, `build` beside scripts/ unless told
+set -euo pipefail
+
+scripts=$(cd "$(dirname "$0")" && pwd)
+. "$scripts/own_apt.sh"
+open_folder khronos "$@"
+khronos=$folder
+
+pins=$scripts/khronos.txt
+recipe=$scripts/../cmake/spirv_tools
+key=$(grep -hv '^#' "$pins" "$recipe/CMakeLists.txt" | sha256sum | cut -d' ' -f1)
+
+is_done() { # folder
+    [ "$(cat "$1/key" 2>/dev/null)" = "$key" ]
+}
+
+# What was there goes first, its key before all: whoever has a key has the rest.
+put_in_place() { # folder with lib, include and registry
+    rm -rf "$khronos/key" "$khronos/lib" "$khronos/include" "$khronos/registry"
+    mv "$1/lib" "$1/include" "$1/registry" "$khronos"
+    echo "$key" >"$khronos/key"
+}
+
+! is_done "$khronos" || exit 0
+
+# A further worktree of the repository takes what the first one has.
+first=$(git -C "$scripts" worktree list --porcelain 2>/dev/null | sed -n '1s/^worktree //p') || first=
+if [ -n "$first" ] && is_done "$first/build/khronos"; then
+    mkdir -p "$work"
+    (cd "$first/build/khronos" && cp -r lib include registry "$work")
+    put_in_place "$work"
+    echo "fetch_khronos: copied from $first"
+    exit 0
+fi
+
+pinned() { # package, column
+    awk -v package="$1" -v column="$2" '$1 == package { print $column }' "$pins"
+}
+
+check() { # package, the file
+    local sum
+    sum=$(sha256sum "$2" | cut -d' ' -f1)
+    [ "$sum" = "$(pinned "$1" 4)" ] || fail "$(basename "$2") of $1 is not the one of $pins ($sum)"
+}
+
+# Only the tarball: the mirror need not have the rest of a source package.
+unpack_source() { # package
+    local tarball
+    tarball=$work/sources/$(pinned "$1" 3)
+    (cd "$work/sources" && apt_own source --tar-only "$1") || fail "apt could not download the source of $1"
+    [ -s "$tarball" ] || fail "Debian 13 has another $1 now: $(cd "$work/sources" && echo "$1"_*)"
+    check "$1" "$tarball"
+    mkdir "$work/sources/$1"
+    tar -x -C "$work/sources/$1" --strip-components=1 -f "$tarball"
+}
+
+unpack_vulkan() {
+    (cd "$work/debs" && apt_own download libvulkan-dev) || fail "apt could not download libvulkan-dev"
+    dpkg-deb -x "$work/debs"/libvulkan-dev_*.deb "$work/debs/tree"
+    check libvulkan-dev "$work/debs/tree/usr/share/vulkan/registry/vk.xml"
+    mkdir "$work/made/registry"
+    cp -r "$work/debs/tree/usr/include/vulkan" "$work/debs/tree/usr/include/vk_video" "$work/made/include"
+    cp "$work/debs/tree/usr/share/vulkan/registry/vk.xml" "$work/made/registry"
+}
+
+# The version's text has the tarball's name in it, not the state of the repository that the build folder is in.
+build_libraries() {
+    FORCED_BUILD_VERSION_DESCRIPTION=$(pinned spirv-tools 3)
+    export FORCED_BUILD_VERSION_DESCRIPTION
+    {
+        cmake -G Ninja -S "$recipe" -B "$work/cmake" -DPM_SOURCES="$work/sources" -DCMAKE_BUILD_TYPE=Release &&
+            cmake --build "$work/cmake" --target SPIRV-Tools-static SPIRV-Tools-opt -j "$(nproc)"
+    } >"$work/log" 2>&1 || {
+        tail -n 40 "$work/log" >&2
+        fail "SPIRV-Tools could not be built"
+    }
+    mkdir "$work/made/lib"
+    cp "$work/cmake/lib"/*.a "$work/made/lib"
+}
+
+echo "fetch_khronos: building SPIRV-Tools $(pinned spirv-tools 2), once for $khronos (minutes)"
+began=$SECONDS
+mkdir -p "$work/sources" "$work/made/include"
+base=$(debian_mirror)
+source_line "$base" trixie | sed 'p; s/^deb /deb-src /' | open_apt
+unpack_source spirv-headers
+unpack_source spirv-tools
+cp -r "$work/sources/spirv-headers/include/spirv" "$work/sources/spirv-tools/include/spirv-tools" "$work/made/include"
+unpack_vulkan
+build_libraries
+
+# New times, so that what was built with other headers is built again.
+find "$work/made" -exec touch {} +
+put_in_place "$work/made"
+echo "fetch_khronos: done in $((SECONDS - began)) s"

@@ -45,7 +45,7 @@ struct pm_pass {
     enum pm_condition place; /* PM_PLACE_OUTSIDE: in none, and all below says nothing */
     bool worth;              /* something was bound in it that is awaited */
     bool started;            /* its own first timestamp was written */
-    uint32_t number;         /* in the frame */
+    uint32_t slot;           /* among those of the frame (pm_trials_pass) */
     uint32_t measurement;    /* of it, or reserved for one of its draws; PM_TIMING_NONE */
     struct pm_timed timed;
 };

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "layer/counts/report.h"
 #include "layer/trial/additive.h"
+#include "layer/trial/pass_table.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,10 +19,7 @@ enum {
     IDLE = 512,        /* heartbeats without a timed use until a trial sleeps */
     SLEEP = 8 * IDLE,  /* heartbeats until it wakes again, the first time */
     LONGEST_SLEEP = 1 << 20,
-    LOOK = 64,      /* heartbeats between two looks at who is idle */
-    PLACE_BITS = 8, /* places of render pass instances that are remembered, as a power of 2 */
-    PLACES = 1 << PLACE_BITS,
-    PLACE_STRIDE = 97, /* between instances of one kind in a frame */
+    LOOK = 64,         /* heartbeats between two looks at who is idle */
 };
 
 /* Share of the pairs left out at either end (Yuen). */
@@ -76,11 +74,7 @@ struct pm_trials {
     struct pm_trial *first; /* all there were */
     bool unreported;
     _Atomic uint64_t used_at; /* heartbeat at which something was timed, or a trial was added */
-    struct {
-        _Atomic uint64_t frame; /* as a trial's, of the instances of one kind */
-        _Atomic uint32_t uses;
-    } kinds[PLACES];
-    _Atomic bool worth[PLACES];
+    struct pm_pass_table passes; /* what was worth timing in the frame before */
 };
 
 struct pm_trials *pm_trials_create(struct pm_device *device)
@@ -231,21 +225,12 @@ bool pm_trial_next(struct pm_trial *trial, bool pass, struct pm_timed *timed)
 
 uint32_t pm_trials_pass(struct pm_trials *trials, uint64_t what, bool *worth)
 {
-    const uint64_t heartbeat = heartbeat_of(trials);
-    /* Knuth's multiplicative hash. Two kinds that fall together may keep each other from being
-     * timed, no more. */
-    const uint32_t kind = (uint32_t)(what * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACE_BITS));
-    if (atomic_exchange(&trials->kinds[kind].frame, heartbeat + 1) != heartbeat + 1)
-        atomic_store(&trials->kinds[kind].uses, 0);
-    const uint32_t use = atomic_fetch_add(&trials->kinds[kind].uses, 1);
-    const uint32_t place = (kind + use * PLACE_STRIDE) % PLACES;
-    *worth = atomic_load(&trials->worth[place]);
-    return place;
+    return pm_pass_table_begin(&trials->passes, what, heartbeat_of(trials), worth);
 }
 
-void pm_trials_pass_was(struct pm_trials *trials, uint32_t place, bool worth)
+void pm_trials_pass_was(struct pm_trials *trials, uint32_t slot, bool worth)
 {
-    atomic_store(&trials->worth[place], worth);
+    pm_pass_table_was(&trials->passes, slot, worth);
 }
 
 /* ---- results ---- */
@@ -293,6 +278,9 @@ static bool judge(struct pm_trial *trial, bool *faster, struct pm_paired *paired
 static void finish(struct pm_trial *trial, bool faster, const struct pm_paired *paired)
 {
     struct pm_trials *trials = trial->owner;
+    atomic_store(&trial->over, true);
+    trial->judged = trials->unreported = true;
+    set_awake(trial, false);
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
     pm_log_info(trials->device->instance->log,
@@ -301,9 +289,6 @@ static void finish(struct pm_trial *trial, bool faster, const struct pm_paired *
                 key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->count,
                 atomic_load(&trial->kind) == PASSES ? " of render passes" : "",
                 faster ? "faster: used" : "dropped");
-    atomic_store(&trial->over, true);
-    trial->judged = trials->unreported = true;
-    set_awake(trial, false);
     if (trial->candidate != NULL)
         trial->candidate->verdict(trial->candidate, faster);
 }

@@ -57,12 +57,10 @@ bool pm_trial_is_awake(const struct pm_trial *trial);
  * timed. */
 bool pm_trial_next(struct pm_trial *trial, bool pass, struct pm_timed *timed);
 
-/* Render pass instances by what they are of (a render pass, or the first attachment's view) and
- * their number among these in the frame: whether this one is worth timing, and what came of it. By
- * the number alone nothing would be learned where a heartbeat is a submission and a frame several.
- */
+/* The slot of a render pass instance (pass_table.h; what: its render pass, or the first attachment's
+ * view), whether it is worth timing, and what came of it. */
 uint32_t pm_trials_pass(struct pm_trials *trials, uint64_t what, bool *worth);
-void pm_trials_pass_was(struct pm_trials *trials, uint32_t place, bool worth);
+void pm_trials_pass_was(struct pm_trials *trials, uint32_t slot, bool worth);
 
 /* ---- trial_command.c: in a recording that takes part ---- */
 

@@ -149,7 +149,7 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
     struct pm_pass *pass = &command->pass;
     *pass = (struct pm_pass){
         .place = PM_PLACE_PASS,
-        .number = pm_trials_pass(device->trials, beginning->what, &worth),
+        .slot = pm_trials_pass(device->trials, beginning->what, &worth),
         .measurement = PM_TIMING_NONE,
     };
     if (!beginning->whole || additive == PM_ADDITIVE_UNKNOWN ||
@@ -187,7 +187,7 @@ void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
         pass->timed.trial = NULL;
     if (pass->started)
         pm_timing_end(command, pass->measurement, &pass->timed);
-    pm_trials_pass_was(device->trials, pass->number, pass->worth);
+    pm_trials_pass_was(device->trials, pass->slot, pass->worth);
     pass->place = PM_PLACE_OUTSIDE;
     pm_binding_put_back(command, PM_BINDING_TRIAL_PASS);
     count_down(command);

@@ -23,11 +23,8 @@ static double ratio(const struct pm_cfg *cfg, const struct pm_structure *structu
     return inside ? r * branch_share : r;
 }
 
-bool pm_block_weights(struct pm_ir_function *function, const double *known, double *weights,
-                      struct pm_error *error)
+void pm_block_weights(const struct pm_ir_function *function, const double *known, double *weights)
 {
-    if (!pm_analysis_require(function, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, error))
-        return false;
     const struct pm_cfg *cfg = pm_cfg(function);
     const struct pm_dominators *d = pm_dominators(function);
     for (uint32_t b = 0; b < cfg->count; b++)
@@ -42,5 +39,4 @@ bool pm_block_weights(struct pm_ir_function *function, const double *known, doub
             weights[b] =
                 weights[above] * ratio(cfg, pm_structure(function), pm_loops(function), b, above);
     }
-    return true;
 }

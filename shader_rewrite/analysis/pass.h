@@ -68,3 +68,10 @@ struct pm_pass_runner pm_pass_runner_of(struct pm_ir_module *module, struct pm_p
 /* Runs one pass. PM_ERROR_MEMORY also where the module failed. */
 enum pm_pass_result pm_pass_run(struct pm_pass_runner *runner, const struct pm_pass *pass,
                                 void *context, struct pm_error *error);
+
+/* Likewise, for who goes on alike whether it changed something or not; false: it failed. */
+static inline bool pm_pass_apply(struct pm_pass_runner *runner, const struct pm_pass *pass,
+                                 void *context, struct pm_error *error)
+{
+    return pm_pass_run(runner, pass, context, error) != PM_PASS_FAILED;
+}

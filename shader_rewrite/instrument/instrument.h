@@ -13,6 +13,8 @@
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
 
+struct pm_pass_times; /* pass.h */
+
 /* ---- instrument_blocks ---- */
 
 struct pm_instrument_info {
@@ -27,6 +29,7 @@ struct pm_instrument_info {
      * hidden quads. */
     bool may_force_early_tests;
     struct pm_target target;
+    struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
 };
 
 /* Counter layout, in 64-bit units: slot s starts at s * slot_stride; in it [0] entry lanes, [1]

@@ -53,6 +53,12 @@ static struct pm_ir_block **find_blocks(const struct pm_instrument *p,
     return blocks;
 }
 
+struct pass {
+    struct pm_instrument instrument;
+    struct pm_block_points points;
+    struct pm_instrumented *out;
+};
+
 static bool rewrite(struct pm_instrument *p, const struct pm_block_points *points,
                     struct pm_error *error)
 {
@@ -68,17 +74,27 @@ static bool rewrite(struct pm_instrument *p, const struct pm_block_points *point
     return true;
 }
 
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
+{
+    (void)module;
+    struct pass *p = context;
+    return pm_pass_result_of(pm_instrument_ready(&p->instrument, p->points.count, p->out, error) &&
+                                 rewrite(&p->instrument, &p->points, error),
+                             true);
+}
+
+static const struct pm_pass instrument_blocks = {"instrument_blocks", 0, 0, run};
+
 bool pm_instrument_blocks(const uint32_t *words, size_t count,
                           const struct pm_instrument_info *info, struct pm_instrumented *out,
                           struct pm_error *error)
 {
     *out = (struct pm_instrumented){0};
-    struct pm_instrument instrument;
-    struct pm_block_points points = {0};
-    bool ok = pm_instrument_begin(&instrument, words, count, info, error) &&
-              pm_points_blocks_of(instrument.function, &points, error) &&
-              pm_instrument_ready(&instrument, points.count, out, error) &&
-              rewrite(&instrument, &points, error);
-    pm_block_points_finish(&points);
-    return pm_instrument_end(&instrument, ok, out, error);
+    struct pass p = {.out = out};
+    struct pm_pass_runner *passes = &p.instrument.passes;
+    bool ok = pm_instrument_begin(&p.instrument, words, count, info, error) &&
+              pm_pass_run(passes, &pm_pass_points_blocks, &p.points, error) != PM_PASS_FAILED &&
+              pm_pass_run(passes, &instrument_blocks, &p, error) != PM_PASS_FAILED;
+    pm_block_points_finish(&p.points);
+    return pm_instrument_end(&p.instrument, ok, out, error);
 }

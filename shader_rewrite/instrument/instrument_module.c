@@ -1,7 +1,6 @@
 #include "shader_rewrite/instrument/instrument_module.h"
 
 #include "profile/profile.h"
-#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
@@ -13,6 +12,7 @@ bool pm_instrument_begin(struct pm_instrument *p, const uint32_t *words, size_t 
 {
     *p = (struct pm_instrument){.info = info};
     p->module = pm_ir_parse(words, count, error);
+    p->passes = pm_pass_runner_of(p->module, info->times);
     p->function = p->module ? pm_entry_function(p->module, &p->stage, error) : NULL;
     p->builder.module = p->module;
     return p->function != NULL;
@@ -118,7 +118,6 @@ void pm_instrument_entry(struct pm_instrument *p,
 
 static bool emit(struct pm_instrument *p, struct pm_instrumented *out, struct pm_error *error)
 {
-    pm_analysis_preserve(p->function, 0);
     out->spec_id_low = p->counting.spec_id_low;
     out->spec_id_high = p->counting.spec_id_high;
     out->slot_stride = p->counting.slot_stride;

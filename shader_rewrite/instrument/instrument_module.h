@@ -3,15 +3,17 @@
  * normalization counters at shader entry, early tests, and the place where one lane of a subgroup
  * counts.
  *
- * A pass calls begin, finds its points, calls ready, entry, then enter and leave at each place, and
- * end, whatever failed before.
+ * Who counts calls begin, runs its passes, and calls end, whatever failed before. The first pass
+ * finds the points; the one that rewrites calls ready, entry, then enter and leave at each place.
  */
 #pragma once
 
+#include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/instrument/instrument_counters.h"
 
 struct pm_instrument {
     const struct pm_instrument_info *info;
+    struct pm_pass_runner passes;
     struct pm_ir_module *module;
     struct pm_ir_function *function; /* of the entry point */
     enum pm_stage stage;

@@ -9,6 +9,7 @@ struct pass {
     struct pm_instrument instrument;
     struct pm_candidate_check check;
     struct pm_zero_points points;
+    struct pm_instrumented *out;
 };
 
 static const struct pm_zero_candidate *candidate_of(const struct pass *p, uint32_t index)
@@ -72,19 +73,27 @@ static void rewrite(struct pass *p)
     pm_block_mend_sampled_images(p->instrument.function);
 }
 
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
+{
+    struct pass *p = context;
+    if (!pm_instrument_ready(&p->instrument, p->points.count, p->out, error))
+        return PM_PASS_FAILED;
+    pm_candidate_check_init(&p->check, module, p->instrument.stage);
+    rewrite(p);
+    return PM_PASS_CHANGED;
+}
+
+static const struct pm_pass instrument_zero = {"instrument_zero", 0, 0, run};
+
 bool pm_instrument_zero(const uint32_t *words, size_t count, const struct pm_instrument_info *info,
                         struct pm_instrumented *out, struct pm_error *error)
 {
     *out = (struct pm_instrumented){0};
-    struct pass p = {0};
-    struct pm_instrument *instrument = &p.instrument;
-    bool ok = pm_instrument_begin(instrument, words, count, info, error) &&
-              pm_points_zero_of(instrument->function, instrument->stage, &p.points, error) &&
-              pm_instrument_ready(instrument, p.points.count, out, error);
-    if (ok) {
-        pm_candidate_check_init(&p.check, instrument->module, instrument->stage);
-        rewrite(&p);
-    }
+    struct pass p = {.out = out};
+    struct pm_pass_runner *passes = &p.instrument.passes;
+    bool ok = pm_instrument_begin(&p.instrument, words, count, info, error) &&
+              pm_pass_run(passes, &pm_pass_points_zero, &p.points, error) != PM_PASS_FAILED &&
+              pm_pass_run(passes, &instrument_zero, &p, error) != PM_PASS_FAILED;
     pm_zero_points_finish(&p.points);
-    return pm_instrument_end(instrument, ok, out, error);
+    return pm_instrument_end(&p.instrument, ok, out, error);
 }

@@ -79,8 +79,9 @@ static struct pm_ir_instr *copy_before(struct pm_ir_module *module, const struct
     return copy;
 }
 
-static void mend(struct pm_ir_module *module, struct pm_ir_instr *sampled)
+static bool mend(struct pm_ir_module *module, struct pm_ir_instr *sampled)
 {
+    bool mended = false;
     for (struct pm_ir_operand *use = sampled->result->first_use, *next; use; use = next) {
         next = use->next_use;
         if (!use->user->block || use->user->block == sampled->block)
@@ -88,13 +89,17 @@ static void mend(struct pm_ir_module *module, struct pm_ir_instr *sampled)
         const struct pm_ir_instr *copy = copy_before(module, sampled, use->user);
         if (copy)
             pm_ir_operand_set(use, copy->result);
+        mended |= copy != NULL;
     }
+    return mended;
 }
 
-void pm_block_mend_sampled_images(struct pm_ir_function *function)
+bool pm_block_mend_sampled_images(struct pm_ir_function *function)
 {
+    bool mended = false;
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (struct pm_ir_instr *i = b->body.first; i; i = i->next)
             if (i->opcode == SpvOpSampledImage && i->result)
-                mend(function->module, i);
+                mended |= mend(function->module, i);
+    return mended;
 }

@@ -24,5 +24,5 @@ struct pm_ir_block *pm_block_open(struct pm_ir_builder *builder, struct pm_ir_bl
 struct pm_ir_instr *pm_block_behind(const struct pm_ir_instr *value);
 
 /* Makes a copy of each OpSampledImage before its uses in other blocks: it must be in the block that
- * uses it. */
-void pm_block_mend_sampled_images(struct pm_ir_function *function);
+ * uses it. Whether there were any. */
+bool pm_block_mend_sampled_images(struct pm_ir_function *function);

@@ -1,6 +1,5 @@
 #include "shader_rewrite/points/points_blocks.h"
 
-#include "shader_rewrite/analysis/analysis.h"
 #include <stdlib.h>
 
 struct pm_ir_function *pm_entry_function(const struct pm_ir_module *module, enum pm_stage *stage,
@@ -29,12 +28,9 @@ struct pm_ir_function *pm_entry_function(const struct pm_ir_module *module, enum
     return function;
 }
 
-bool pm_points_blocks_of(struct pm_ir_function *function, struct pm_block_points *out,
-                         struct pm_error *error)
+static bool find(const struct pm_ir_function *function, struct pm_block_points *out,
+                 struct pm_error *error)
 {
-    *out = (struct pm_block_points){0};
-    if (!pm_analysis_require(function, PM_ANALYSIS_CFG | PM_ANALYSIS_LOOPS, error))
-        return false;
     const struct pm_cfg *cfg = pm_cfg(function);
     const struct pm_loops *loops = pm_loops(function);
     out->points = malloc(cfg->order_count * sizeof(*out->points));
@@ -51,6 +47,18 @@ bool pm_points_blocks_of(struct pm_ir_function *function, struct pm_block_points
     return true;
 }
 
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
+{
+    struct pm_block_points *out = context;
+    enum pm_stage stage;
+    *out = (struct pm_block_points){0};
+    const struct pm_ir_function *function = pm_entry_function(module, &stage, error);
+    return pm_pass_result_of(function && find(function, out, error), false);
+}
+
+const struct pm_pass pm_pass_points_blocks = {"points_blocks", PM_ANALYSIS_CFG | PM_ANALYSIS_LOOPS,
+                                              PM_ANALYSIS_ALL, run};
+
 bool pm_points_blocks(const uint32_t *words, size_t count, struct pm_block_points *out,
                       struct pm_error *error)
 {
@@ -58,9 +66,8 @@ bool pm_points_blocks(const uint32_t *words, size_t count, struct pm_block_point
     struct pm_ir_module *module = pm_ir_parse(words, count, error);
     if (!module)
         return false;
-    enum pm_stage stage;
-    struct pm_ir_function *function = pm_entry_function(module, &stage, error);
-    bool ok = function && pm_points_blocks_of(function, out, error);
+    struct pm_pass_runner passes = pm_pass_runner_of(module, NULL);
+    bool ok = pm_pass_run(&passes, &pm_pass_points_blocks, out, error) != PM_PASS_FAILED;
     pm_ir_module_destroy(module);
     return ok;
 }

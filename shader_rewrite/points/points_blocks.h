@@ -1,6 +1,5 @@
 /*
- * The points of a block profile, on a module that was read already; points.h has the same for
- * words.
+ * The points of a block profile, as a pass; points.h has the same for words.
  *
  * Points are blocks of the entry point's own function. Canonicalization inlines every call; should
  * one remain, the blocks of the called function are no points: they have no number that two recipes
@@ -9,7 +8,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/points/points.h"
 
 /* The function of the one entry point of a canonical module, and its stage. NULL on failure:
@@ -18,6 +17,6 @@
 struct pm_ir_function *pm_entry_function(const struct pm_ir_module *module, enum pm_stage *stage,
                                          struct pm_error *error);
 
-/* As pm_points_blocks. The caller finishes *out. */
-bool pm_points_blocks_of(struct pm_ir_function *function, struct pm_block_points *out,
-                         struct pm_error *error);
+/* Context: the struct pm_block_points that it fills as pm_points_blocks does, of the function that
+ * pm_entry_function finds; to be finished, also on failure. Changes nothing. */
+extern const struct pm_pass pm_pass_points_blocks;

@@ -1,6 +1,5 @@
 #include "shader_rewrite/points/points_zero.h"
 
-#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/analysis/analysis_packs.h"
 #include <stdlib.h>
@@ -124,13 +123,9 @@ static bool find(struct finder *f, enum pm_stage stage, struct pm_error *error)
     return true;
 }
 
-bool pm_points_zero_of(struct pm_ir_function *function, enum pm_stage stage,
-                       struct pm_zero_points *out, struct pm_error *error)
+static bool find_of(struct pm_ir_function *function, enum pm_stage stage,
+                    struct pm_zero_points *out, struct pm_error *error)
 {
-    *out = (struct pm_zero_points){0};
-    if (!pm_analysis_require(function, PM_ANALYSIS_CFG | PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS,
-                             error))
-        return false;
     struct finder finder = {.function = function, .arena = pm_arena_create(0)};
     bool ok = finder.arena ? find(&finder, stage, error)
                            : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
@@ -140,6 +135,19 @@ bool pm_points_zero_of(struct pm_ir_function *function, enum pm_stage stage,
     return ok;
 }
 
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
+{
+    struct pm_zero_points *out = context;
+    enum pm_stage stage;
+    *out = (struct pm_zero_points){0};
+    struct pm_ir_function *function = pm_entry_function(module, &stage, error);
+    return pm_pass_result_of(function && find_of(function, stage, out, error), false);
+}
+
+const struct pm_pass pm_pass_points_zero = {
+    "points_zero", PM_ANALYSIS_CFG | PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, PM_ANALYSIS_ALL,
+    run};
+
 bool pm_points_zero(const uint32_t *words, size_t count, struct pm_zero_points *out,
                     struct pm_error *error)
 {
@@ -147,9 +155,8 @@ bool pm_points_zero(const uint32_t *words, size_t count, struct pm_zero_points *
     struct pm_ir_module *module = pm_ir_parse(words, count, error);
     if (!module)
         return false;
-    enum pm_stage stage;
-    struct pm_ir_function *function = pm_entry_function(module, &stage, error);
-    bool ok = function && pm_points_zero_of(function, stage, out, error);
+    struct pm_pass_runner passes = pm_pass_runner_of(module, NULL);
+    bool ok = pm_pass_run(&passes, &pm_pass_points_zero, out, error) != PM_PASS_FAILED;
     pm_ir_module_destroy(module);
     return ok;
 }

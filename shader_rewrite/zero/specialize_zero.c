@@ -3,6 +3,7 @@
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
+#include "shader_rewrite/points/points_zero.h"
 #include "shader_rewrite/zero/choose/filter.h"
 #include "shader_rewrite/zero/choose/pairs.h"
 #include "shader_rewrite/zero/clone/continue_targets.h"
@@ -25,6 +26,7 @@ static const double usual_least_share = 0.05;
 enum { MOST_PAIRED = 6 };
 
 struct pass {
+    struct pm_pass_runner passes;
     struct pm_ir_module *module;
     struct pm_ir_function *function;
     enum pm_stage stage;
@@ -162,7 +164,6 @@ static bool transform(struct pass *p, struct pm_zero_round *round, const struct 
                    : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (!pm_zero_weights_split(&p->weights, round, &region, &made, choice->probability, error))
         return false;
-    pm_analysis_preserve(p->function, 0);
     p->transforms++;
     p->saved += choice->opportunity.estimate.saved;
     say_taken(p, chosen, choice->second, &choice->opportunity);
@@ -171,25 +172,30 @@ static bool transform(struct pass *p, struct pm_zero_round *round, const struct 
     return true;
 }
 
-/* *more: whether another round may find something. */
-static bool run_round(struct pass *p, bool *more, struct pm_error *error)
+/* Changes nothing where no candidate may be taken. */
+static enum pm_pass_result run_round(struct pm_ir_module *module, void *context,
+                                     struct pm_error *error)
 {
+    (void)module;
+    struct pass *p = context;
     struct pm_arena *arena = pm_arena_create(0);
     struct pm_zero_round round;
-    *more = false;
-    bool ok = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    bool chosen = false, ok = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     ok = ok && begin_round(p, &round, arena, error);
     if (ok) {
         struct choice choice;
-        bool chosen = choose(p, &round, &choice);
+        chosen = choose(p, &round, &choice);
         if (round.failed)
             ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         else if (chosen)
-            ok = *more = transform(p, &round, &choice, error);
+            ok = transform(p, &round, &choice, error);
     }
     pm_arena_destroy(arena);
-    return ok;
+    return pm_pass_result_of(ok, chosen);
 }
+
+static const struct pm_pass zero_round = {"estimate and transform",
+                                          PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, 0, run_round};
 
 /* Takes all of them back where they save too little of the shader. */
 static void weigh(struct pass *p)
@@ -204,8 +210,10 @@ static void weigh(struct pass *p)
         }
 }
 
-static bool filter(struct pass *p, struct pm_error *error)
+static enum pm_pass_result run_filter(struct pm_ir_module *module, void *context,
+                                      struct pm_error *error)
 {
+    struct pass *p = context;
     struct pm_arena *arena = pm_arena_create(0);
     struct pm_float_permission permission;
     uint32_t count = p->points.count;
@@ -219,9 +227,8 @@ static bool filter(struct pass *p, struct pm_error *error)
     };
     bool ok =
         arena && results && follows &&
-        pm_float_permission_compute(&permission, p->module, p->function, p->info->float_zero,
-                                    arena) &&
-        pm_zero_filter(p->module, &permission, &p->points, p->zero, p->threshold, results, follows);
+        pm_float_permission_compute(&permission, module, p->function, p->info->float_zero, arena) &&
+        pm_zero_filter(module, &permission, &p->points, p->zero, p->threshold, results, follows);
     for (uint32_t i = 0; ok && i < count; i++) {
         p->verdicts[i].reason = reasons[results[i]];
         p->verdicts[i].follows = follows[i];
@@ -229,24 +236,52 @@ static bool filter(struct pass *p, struct pm_error *error)
     free(results);
     free(follows);
     pm_arena_destroy(arena);
-    return ok || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    return pm_pass_result_of(ok || pm_fail(error, PM_ERROR_MEMORY, "out of memory"), false);
 }
 
+static const struct pm_pass zero_filter = {"filter", 0, PM_ANALYSIS_ALL, run_filter};
+
+static enum pm_pass_result run_mend(struct pm_ir_module *module, void *context,
+                                    struct pm_error *error)
+{
+    (void)module;
+    (void)error;
+    const struct pass *p = context;
+    return pm_pass_result_of(true, pm_block_mend_sampled_images(p->function));
+}
+
+static const struct pm_pass mend = {"mend sampled images", 0, PM_ANALYSIS_ALL, run_mend};
+
 /* ---- the pass ---- */
+
+static bool weigh_blocks(struct pass *p, struct pm_error *error)
+{
+    struct pm_block_points blocks = {0};
+    bool ok =
+        pm_pass_apply(&p->passes, &pm_pass_points_blocks, &blocks, error) &&
+        pm_zero_weights_init(&p->weights, p->module, p->info->profile, &p->points, &blocks, error);
+    pm_block_points_finish(&blocks);
+    return ok;
+}
+
+/* Rounds until one changes nothing, or there were enough. */
+static bool run_rounds(struct pass *p, struct pm_error *error)
+{
+    enum pm_pass_result result = PM_PASS_CHANGED;
+    while (result == PM_PASS_CHANGED && p->transforms < p->most_transforms)
+        result = pm_pass_run(&p->passes, &zero_round, p, error);
+    return result != PM_PASS_FAILED;
+}
 
 static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_error *error)
 {
     p->verdicts = calloc(p->points.count + 1u, sizeof(*p->verdicts));
     if (!p->verdicts)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    if (!filter(p, error) ||
-        !pm_zero_weights_init(&p->weights, p->function, p->info->profile, &p->points, error) ||
-        !pm_zero_part_continue_targets(p->module, p->function, error))
+    if (!pm_pass_apply(&p->passes, &zero_filter, p, error) || !weigh_blocks(p, error) ||
+        !pm_pass_apply(&p->passes, &pm_pass_part_continue_targets, p->function, error) ||
+        !run_rounds(p, error))
         return false;
-    bool more = true;
-    while (more && p->transforms < p->most_transforms)
-        if (!run_round(p, &more, error))
-            return false;
     weigh(p);
     out->transforms = p->transforms;
     out->report = pm_zero_report_write(&(struct pm_zero_account){
@@ -261,8 +296,7 @@ static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_err
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (p->transforms == 0)
         return true;
-    pm_block_mend_sampled_images(p->function);
-    return pm_ir_emit(p->module, &out->words, error);
+    return pm_pass_apply(&p->passes, &mend, p, error) && pm_ir_emit(p->module, &out->words, error);
 }
 
 static bool check_profile(const struct pass *p, struct pm_error *error)
@@ -288,8 +322,10 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
         .least_share = info->least_share > 0 ? info->least_share : usual_least_share,
     };
     p.module = pm_ir_parse(words, count, error);
+    p.passes = pm_pass_runner_of(p.module, info->times);
     bool ok = p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
-              pm_points_zero(words, count, &p.points, error) && check_profile(&p, error);
+              pm_pass_apply(&p.passes, &pm_pass_points_zero, &p.points, error) &&
+              check_profile(&p, error);
     if (ok) {
         p.zero = info->profile->zero;
         ok = specialize(&p, out, error);

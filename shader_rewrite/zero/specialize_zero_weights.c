@@ -1,7 +1,6 @@
 #include "shader_rewrite/zero/specialize_zero_weights.h"
 
 #include "shader_rewrite/analysis/analysis_weights.h"
-#include "shader_rewrite/points/points_blocks.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,27 +19,26 @@ static bool reserve(struct pm_zero_weights *w, const struct pm_ir_module *module
     return true;
 }
 
-bool pm_zero_weights_init(struct pm_zero_weights *w, struct pm_ir_function *function,
+bool pm_zero_weights_init(struct pm_zero_weights *w, const struct pm_ir_module *module,
                           const struct pm_zero_profile *profile,
-                          const struct pm_zero_points *points, struct pm_error *error)
+                          const struct pm_zero_points *points, const struct pm_block_points *blocks,
+                          struct pm_error *error)
 {
-    struct pm_block_points blocks = {0};
     *w = (struct pm_zero_weights){0};
-    if (!reserve(w, function->module, error) || !pm_points_blocks_of(function, &blocks, error))
+    if (!reserve(w, module, error))
         return false;
     for (uint32_t i = 0; profile->writes && i < points->count; i++) {
         uint32_t block = points->candidates[i].block;
         double writes = profile->writes[i];
-        if (block >= blocks.count || !isfinite(writes))
+        if (block >= blocks->count || !isfinite(writes))
             continue;
-        double *weight = &w->by_label[blocks.points[block].label];
+        double *weight = &w->by_label[blocks->points[block].label];
         if (isnan(*weight) || *weight < writes)
             *weight = writes;
     }
-    for (uint32_t i = 0; profile->blocks && i < blocks.count && i < profile->block_count; i++)
+    for (uint32_t i = 0; profile->blocks && i < blocks->count && i < profile->block_count; i++)
         if (isfinite(profile->blocks[i]))
-            w->by_label[blocks.points[i].label] = profile->blocks[i];
-    pm_block_points_finish(&blocks);
+            w->by_label[blocks->points[i].label] = profile->blocks[i];
     return true;
 }
 
@@ -68,8 +66,7 @@ bool pm_zero_weights_of_round(struct pm_zero_weights *w, struct pm_zero_round *r
         uint32_t id = round->cfg->blocks[b]->label->result->id;
         known[b] = id < w->count ? w->by_label[id] : (double)NAN;
     }
-    if (!pm_block_weights(round->function, known, weights, error))
-        return false;
+    pm_block_weights(round->function, known, weights);
     for (uint32_t b = 0; b < blocks; b++)
         set(w, round->cfg->blocks[b], weights[b]);
     round->weights = weights;

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "shader_rewrite/points/points.h"
 #include "shader_rewrite/zero/clone/transform.h"
 #include "shader_rewrite/zero/zero.h"
 
@@ -17,9 +18,10 @@ struct pm_zero_weights {
 
 /* What the profile says of blocks: itself, else of the candidates in them (zero.h). The weights are
  * to be finished, also on failure: PM_ERROR_MEMORY. */
-bool pm_zero_weights_init(struct pm_zero_weights *weights, struct pm_ir_function *function,
+bool pm_zero_weights_init(struct pm_zero_weights *weights, const struct pm_ir_module *module,
                           const struct pm_zero_profile *profile,
-                          const struct pm_zero_points *points, struct pm_error *error);
+                          const struct pm_zero_points *points, const struct pm_block_points *blocks,
+                          struct pm_error *error);
 void pm_zero_weights_finish(struct pm_zero_weights *weights);
 
 /* Gives a round its round->weights: from now on those of all its blocks are known. */

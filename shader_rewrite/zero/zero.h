@@ -32,6 +32,7 @@ struct pm_zero_beyond {
     bool pairs;        /* two candidates may be tested by one check */
 };
 
+struct pm_pass_times; /* pass.h */
 struct pm_costs; /* analysis_costs.h: cycles by class of instruction, by vendor */
 
 struct pm_specialize_zero_info {
@@ -40,6 +41,7 @@ struct pm_specialize_zero_info {
     enum pm_float_zero float_zero;
     bool subgroup_quad; /* the device has quad operations in the stage (vote it must have) */
     struct pm_target target;
+    struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
     /* AZP's constants; 0 stands for the paper's: P(zero) 0.32, 25 cycles, 3 transforms. */
     double threshold, least_saving;
     uint32_t most_transforms;

@@ -50,13 +50,14 @@ static bool part(struct pm_ir_module *module, struct pm_ir_block *header)
     return true;
 }
 
-bool pm_zero_part_continue_targets(struct pm_ir_module *module, struct pm_ir_function *function,
-                                   struct pm_error *error)
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
+    (void)error;
+    const struct pm_ir_function *function = context;
     bool changed = false;
     for (struct pm_ir_block *b = function->first_block; b && !module->failed; b = b->next)
         changed |= part(module, b);
-    if (changed)
-        pm_analysis_preserve(function, 0);
-    return !module->failed || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    return pm_pass_result_of(true, changed);
 }
+
+const struct pm_pass pm_pass_part_continue_targets = {"part continue targets", 0, 0, run};

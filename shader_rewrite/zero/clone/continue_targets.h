@@ -7,8 +7,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/analysis/pass.h"
 
-/* Forgets the function's analyses where it changes something. false: *error says why. */
-bool pm_zero_part_continue_targets(struct pm_ir_module *module, struct pm_ir_function *function,
-                                   struct pm_error *error);
+/* Context: the struct pm_ir_function. */
+extern const struct pm_pass pm_pass_part_continue_targets;

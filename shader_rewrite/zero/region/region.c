@@ -12,8 +12,6 @@ bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module
 {
     *round = (struct pm_zero_round){
         .module = module, .function = function, .stage = stage, .arena = arena};
-    if (!pm_analysis_require(function, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, error))
-        return false;
     round->cfg = pm_cfg(function);
     round->structure = pm_structure(function);
     round->types = pm_number_types_of(module);

@@ -101,7 +101,8 @@ struct pm_zero_region {
     const char *reason;     /* why there is none */
 };
 
-/* Sets up a round. Facts about the function are required; false: *error says why. */
+/* Sets up a round, with PM_ANALYSIS_DOMINATORS and PM_ANALYSIS_LOOPS of the function required.
+ * false: *error says why. */
 bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module,
                         struct pm_ir_function *function, enum pm_stage stage,
                         enum pm_float_zero float_zero, struct pm_arena *arena,

@@ -156,7 +156,7 @@ void pm_command_drop(struct pm_command *command)
     for (uint32_t i = 0; i < command->use_count; i++)
         pm_variant_release(command->uses[i].variant);
     command->use_count = 0;
-    atomic_fetch_sub(&command->device->sampling->tracked, 1);
+    atomic_fetch_sub(&command->device->sampling->holding, 1);
 }
 
 /* false: out of memory. */
@@ -186,7 +186,7 @@ bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint
     if (!reserve_use(command))
         return false;
     if (command->use_count == 0)
-        atomic_fetch_add(&command->device->sampling->tracked, 1);
+        atomic_fetch_add(&command->device->sampling->holding, 1);
     command->uses[command->use_count++] = (struct pm_use){variant, calls};
     return true;
 }

@@ -40,7 +40,8 @@ struct pm_sampling {
                                       command buffers: every recording is tracked for them */
     _Atomic bool presents;         /* there was a swapchain: presents are the heartbeats */
     _Atomic uint32_t recording;    /* recordings under way that are sampled or timed */
-    _Atomic uint32_t tracked;      /* recordings that reference variants, or are timed */
+    _Atomic uint32_t holding; /* recordings that hold variants or timings: what happens to their
+                                 command buffers concerns us */
     _Atomic uint32_t trials;       /* that are awaited (trial.h); changed under the lock */
     _Atomic uint64_t checkpoint;   /* raised whenever counters should be copied out */
     _Atomic int64_t checkpoint_at; /* CLOCK_MONOTONIC, nanoseconds: when it was raised last */

@@ -49,7 +49,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_ResetCommandPool(VkDevice handle, VkCommandPoo
     struct pm_sampling *sampling = device->sampling;
     /* A buffer of this pool can only have something to drop when there is something at all. */
     if (result != VK_SUCCESS || sampling == NULL ||
-        (atomic_load(&sampling->tracked) == 0 && atomic_load(&sampling->recording) == 0))
+        (atomic_load(&sampling->holding) == 0 && atomic_load(&sampling->recording) == 0))
         return result;
     struct pm_command_pool *pool = pm_command_pool_of(sampling, pool_handle);
     for (struct pm_command *command = pool != NULL ? pool->first : NULL; command != NULL;
@@ -142,7 +142,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_
     struct pm_device *device = pm_device_of(handle);
     device->dispatch.CmdExecuteCommands(handle, count, buffers);
     struct pm_sampling *sampling = device->sampling;
-    if (sampling == NULL || (atomic_load(&sampling->tracked) == 0 &&
+    if (sampling == NULL || (atomic_load(&sampling->holding) == 0 &&
                              !atomic_load(&sampling->armed) && !atomic_load(&sampling->careful)))
         return;
     struct pm_command *primary = pm_command_of(sampling, handle);

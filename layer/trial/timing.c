@@ -150,7 +150,7 @@ uint32_t pm_timing_reserve(struct pm_command *command)
     if (index == PM_TIMING_NONE)
         return index;
     if (command->timings == PM_TIMING_NONE)
-        atomic_fetch_add(&command->device->sampling->tracked, 1);
+        atomic_fetch_add(&command->device->sampling->holding, 1);
     const uint32_t bits = timing->bits[command->pool->family];
     timing->measurements[index] = (struct measurement){
         .next = command->timings,
@@ -246,7 +246,7 @@ void pm_timing_drop(struct pm_command *command)
     }
     pthread_mutex_unlock(&timing->lock);
     command->timings = PM_TIMING_NONE;
-    atomic_fetch_sub(&command->device->sampling->tracked, 1);
+    atomic_fetch_sub(&command->device->sampling->holding, 1);
     if (any)
         pm_poller_wake(command->device->poller);
 }

@@ -1,13 +1,11 @@
 #include "layer/shader/shader_record.h"
 #include "layer/shader/spec_values.h"
 #include "profile/shader_store.h"
-#include <spirv/unified1/spirv.h>
+#include "shader_rewrite/ir/ir_module.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    HEADER_WORDS = 5,
-    ENTRY_POINT_NAME_WORD = 3, /* OpEntryPoint: execution model, id, name */
     RAW_CHAINS = 256,
     MOST_SLOTS = 32,  /* of counters; more spread no further on the GPUs there are */
     MOST_ZEROS = 128, /* candidates that one variant counts where the batch is "all" */
@@ -103,19 +101,20 @@ static bool no_memory(struct pm_error *error)
     return pm_fail(error, PM_ERROR_MEMORY, "no memory to remember a shader");
 }
 
-/* The name of a canonical module's one entry point; malloc'ed. */
-static char *entry_point_name(const struct pm_words *words)
+/* The name of a canonical module's one entry point; malloc'ed. NULL: *error says why. */
+static char *entry_point_name(const struct pm_words *words, struct pm_error *error)
 {
-    for (size_t at = HEADER_WORDS; at < words->count;) {
-        const uint32_t length = words->data[at] >> SpvWordCountShift;
-        if (length == 0 || length > words->count - at)
-            return NULL;
-        if ((words->data[at] & SpvOpCodeMask) == SpvOpEntryPoint && length > ENTRY_POINT_NAME_WORD)
-            return strndup((const char *)(words->data + at + ENTRY_POINT_NAME_WORD),
-                           (length - ENTRY_POINT_NAME_WORD) * sizeof(uint32_t));
-        at += length;
-    }
-    return NULL;
+    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, error);
+    if (!module)
+        return NULL;
+    char *name = NULL;
+    const struct pm_ir_instr *entry = module->sections[PM_IR_SECTION_ENTRY_POINT].first;
+    if (!entry)
+        pm_fail(error, PM_ERROR_UNSUPPORTED, "the canonical module has no entry point");
+    else if (!(name = strdup(pm_ir_operand_text(&entry->operands[2]))))
+        no_memory(error);
+    pm_ir_module_destroy(module);
+    return name;
 }
 
 /* Which of a kind's points still need samples, as far as the database knows; malloc'ed. NULL and
@@ -221,11 +220,10 @@ static struct pm_shader_record *add_record(struct pm_shader_records *records,
     record->environment.subgroup_size = request->subgroup_size;
     record->stage = request->stage;
     record->canonical = *canonical;
-    record->entry_point = entry_point_name(canonical);
-    if (!record->entry_point) {
-        pm_fail(error, PM_ERROR_UNSUPPORTED, "the canonical module has no entry point");
-    } else if (pm_record_points_find(records->device, &record->canonical, record->points, error) &&
-               make_batches(records->device, record, error)) {
+    record->entry_point = entry_point_name(canonical, error);
+    if (record->entry_point &&
+        pm_record_points_find(records->device, &record->canonical, record->points, error) &&
+        make_batches(records->device, record, error)) {
         /* Two shaders that differ before they are canonical may have got here at once. */
         pthread_mutex_lock(&records->lock);
         struct pm_shader_record *other = find_record(records, &key, request->subgroup_size);

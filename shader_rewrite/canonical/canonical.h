@@ -45,6 +45,11 @@ bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *ta
 
 struct pm_ir_module;
 
+/* The stage of the first entry point called so. PM_ERROR_INPUT: there is none;
+ * PM_ERROR_UNSUPPORTED: it is of another stage. */
+bool pm_shader_stage(const struct pm_ir_module *module, const char *entry_point,
+                     enum pm_stage *stage, struct pm_error *error);
+
 struct pm_shader_facts {
     enum pm_stage stage;
     bool uses_kill;            /* OpKill, OpTerminateInvocation, demote */

@@ -38,14 +38,11 @@ static bool is_float_type(const struct pm_ir_instr *instr)
 }
 
 /* Moves, loads and phis compute nothing. */
-static bool computes(uint32_t opcode)
+static bool computes(uint16_t opcode)
 {
-    return opcode == SpvOpExtInst || opcode == SpvOpSelect ||
-           (opcode >= SpvOpConvertFToU && opcode <= SpvOpBitcast) ||
-           (opcode >= SpvOpSNegate && opcode <= SpvOpSMulExtended) ||
-           (opcode >= SpvOpIsNan && opcode <= SpvOpUnordered) ||
-           (opcode >= SpvOpFOrdEqual && opcode <= SpvOpFUnordGreaterThanEqual) ||
-           (opcode >= SpvOpDPdx && opcode <= SpvOpFwidthCoarse);
+    return opcode == SpvOpExtInst ||
+           pm_ir_opcode_is_core(opcode, PM_IR_OP_CONVERSION | PM_IR_OP_ARITHMETIC |
+                                            PM_IR_OP_RELATIONAL | PM_IR_OP_DERIVATIVE);
 }
 
 static bool is_float_value(const struct pm_ir_instr *instr)

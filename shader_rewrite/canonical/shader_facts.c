@@ -84,8 +84,6 @@ static void look_at_instruction(const struct pm_ir_instr *instr, struct pm_shade
     case SpvOpStore:
     case SpvOpCopyMemory:
     case SpvOpCopyMemorySized:
-    case SpvOpAtomicStore:
-    case SpvOpAtomicFlagClear:
     case SpvOpCooperativeMatrixStoreNV:
         out->has_side_effects |= is_outside(first);
         break;
@@ -94,11 +92,8 @@ static void look_at_instruction(const struct pm_ir_instr *instr, struct pm_shade
             first->mark = PENDING;
         break;
     default:
-        /* Every atomic that returns a value but the load modifies what its first operand points to.
-         */
-        if ((instr->opcode >= SpvOpAtomicExchange && instr->opcode <= SpvOpAtomicXor) ||
-            instr->opcode == SpvOpAtomicFlagTestAndSet || instr->opcode == SpvOpAtomicFAddEXT ||
-            instr->opcode == SpvOpAtomicFMinEXT || instr->opcode == SpvOpAtomicFMaxEXT)
+        /* Every atomic but the load modifies what its first operand points to. */
+        if (instr->opcode != SpvOpAtomicLoad && pm_ir_opcode_is(instr->opcode, PM_IR_OP_ATOMIC))
             out->has_side_effects |= is_outside(first);
         break;
     }
@@ -131,6 +126,25 @@ static struct pm_ir_def *find_entry_function(const struct pm_ir_module *module, 
             strcmp(pm_ir_operand_text(&i->operands[2]), name) == 0)
             return i->operands[1].def;
     return NULL;
+}
+
+bool pm_shader_stage(const struct pm_ir_module *module, const char *entry_point,
+                     enum pm_stage *stage, struct pm_error *error)
+{
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ENTRY_POINT].first; i;
+         i = i->next) {
+        if (i->opcode != SpvOpEntryPoint ||
+            strcmp(pm_ir_operand_text(&i->operands[2]), entry_point) != 0)
+            continue;
+        const uint32_t model = pm_ir_operand_word(&i->operands[0]);
+        if (model != SpvExecutionModelFragment && model != SpvExecutionModelGLCompute)
+            return pm_fail(error, PM_ERROR_UNSUPPORTED,
+                           "entry point '%s' is neither a fragment nor a compute shader",
+                           entry_point);
+        *stage = model == SpvExecutionModelGLCompute ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT;
+        return true;
+    }
+    return pm_fail(error, PM_ERROR_INPUT, "no entry point '%s' in it", entry_point);
 }
 
 bool pm_shader_facts(const struct pm_ir_module *module, const char *entry_point,

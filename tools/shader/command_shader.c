@@ -1,5 +1,7 @@
 #include "tools/shader/command_shader.h"
 #include "base/file.h"
+#include "shader_rewrite/analysis/pass.h"
+#include "shader_rewrite/ir/ir_module.h"
 #include "tools/common/tool.h"
 #include "tools/shader/shader_options.h"
 #include "tools/shader/zero_profile_file.h"
@@ -37,30 +39,10 @@ static bool write_words(const struct pm_shader_options *options, const struct pm
 static bool find_stage(const struct pm_words *words, const char *entry, enum pm_stage *stage,
                        struct pm_error *error)
 {
-    enum {
-        OP_ENTRY_POINT = 15,
-        OP_FUNCTION = 54,
-        MODEL_FRAGMENT = 4,
-        MODEL_COMPUTE = 5,
-        HEADER = 5
-    };
-    for (size_t at = HEADER; at < words->count;) {
-        uint32_t size = words->data[at] >> 16, opcode = words->data[at] & 0xffff;
-        if (size == 0 || size > words->count - at || opcode == OP_FUNCTION)
-            break;
-        if (opcode == OP_ENTRY_POINT && size > 3 &&
-            !strncmp((const char *)&words->data[at + 3], entry, (size - 3) * 4u)) {
-            uint32_t model = words->data[at + 1];
-            if (model != MODEL_FRAGMENT && model != MODEL_COMPUTE)
-                return pm_fail(error, PM_ERROR_UNSUPPORTED,
-                               "entry point '%s' is neither a fragment nor a compute shader",
-                               entry);
-            *stage = model == MODEL_COMPUTE ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT;
-            return true;
-        }
-        at += size;
-    }
-    return pm_fail(error, PM_ERROR_INPUT, "no entry point '%s' in it", entry);
+    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, error);
+    bool ok = module && pm_shader_stage(module, entry, stage, error);
+    pm_ir_module_destroy(module);
+    return ok;
 }
 
 static void print_json(cJSON *json)

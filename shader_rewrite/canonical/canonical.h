@@ -16,6 +16,8 @@
 /* The recipe's and SPIRV-Tools' version, part of every shader key, as one string. */
 const char *pm_canonicalize_recipe(void);
 
+struct pm_pass_times; /* pass.h */
+
 struct pm_canonicalize_info {
     const uint32_t *words;
     size_t word_count;
@@ -27,6 +29,8 @@ struct pm_canonicalize_info {
     bool keep_names; /* for people only: the module keeps OpName and OpMemberName, and its values have the names
                         of the author's variables (canonical_names.h), so it is not what the key is of, but has
                         the same blocks in the same order */
+    struct pm_pass_times *times; /* how long passes, the optimizer's steps and validating took is
+                                    added; NULL: not wanted */
 };
 
 /* The canonical module: one entry point, specialization constants frozen (floats keep their SpecId and have the

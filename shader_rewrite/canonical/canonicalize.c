@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "shader_rewrite/canonical/canonical_names.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
@@ -42,7 +43,12 @@ struct work {
 static bool run_pass(struct work *w, const struct pm_pass *pass, void *context,
                      struct pm_error *error)
 {
-    return pm_pass_run(&w->passes, pass, context, error) != PM_PASS_FAILED;
+    return pm_pass_apply(&w->passes, pass, context, error);
+}
+
+static void add_time(const struct work *w, const char *name, int64_t start, bool changed)
+{
+    pm_pass_times_add(w->passes.times, name, (uint64_t)(pm_now() - start), changed);
 }
 
 /* Goes on with the module that these words are. */
@@ -76,14 +82,25 @@ static bool same_words(const struct pm_words *a, const struct pm_words *b)
     return a->count == b->count && memcmp(a->data, b->data, a->count * sizeof(uint32_t)) == 0;
 }
 
+static const char *const step_names[] = {
+    [PM_STEP_PREPARE] = "optimizer: prepare",
+    [PM_STEP_MERGE_RETURN] = "optimizer: merge returns",
+    [PM_STEP_INLINE] = "optimizer: inline",
+    [PM_STEP_SIMPLIFY] = "optimizer: simplify",
+    [PM_STEP_MERGE_BLOCKS] = "optimizer: merge blocks",
+};
+
 /* Most steps of a last round change nothing; then the module is at hand already. */
 static bool run_step(struct work *w, enum pm_optimizer_step step, struct pm_error *error)
 {
     struct pm_words in, out = {0};
+    const int64_t start = pm_now();
     if (!pm_ir_emit(w->passes.module, &in, error))
         return false;
-    const bool ok = run_optimizer(step, &in, &out, error) &&
-                    (same_words(&in, &out) || take_words(w, out.data, out.count, error));
+    bool ok = run_optimizer(step, &in, &out, error);
+    const bool changed = ok && !same_words(&in, &out);
+    ok = ok && (!changed || take_words(w, out.data, out.count, error));
+    add_time(w, step_names[step], start, changed);
     pm_words_finish(&in);
     pm_words_finish(&out);
     return ok;
@@ -140,21 +157,29 @@ static bool simplify_until_stable(struct work *w, struct pm_words *out, struct p
     return true;
 }
 
+static bool validate_words(const struct work *w, const uint32_t *words, size_t count,
+                           struct pm_error *error)
+{
+    const int64_t start = pm_now();
+    const bool ok = pm_validate(words, count, &w->info->target, error);
+    add_time(w, "validate", start, false);
+    return ok;
+}
+
 /* Where the optimizer gives up, or makes a module that is not valid, the shader is taken as it is,
  * with only its constants frozen and its ids compacted: also a pure function of the module. */
 static bool simplify_or_keep(struct work *w, struct pm_error *error)
 {
-    const struct pm_target *target = &w->info->target;
     struct pm_words frozen, simplified = {0};
     if (!pm_ir_emit(w->passes.module, &frozen, error))
         return false;
     struct pm_error reason;
     bool ok = simplify_until_stable(w, &simplified, &reason) &&
-              pm_validate(simplified.data, simplified.count, target, &reason);
+              validate_words(w, simplified.data, simplified.count, &reason);
     if (!ok && (reason.code == PM_ERROR_MEMORY || reason.code == PM_ERROR_STATE))
         pm_fail(error, reason.code, "%s", reason.message);
     else if (!ok)
-        ok = pm_validate(frozen.data, frozen.count, target, error) &&
+        ok = validate_words(w, frozen.data, frozen.count, error) &&
              take_words(w, frozen.data, frozen.count, error);
     pm_words_finish(&simplified);
     pm_words_finish(&frozen);
@@ -183,7 +208,7 @@ static bool validate(const struct work *w, struct pm_error *error)
     struct pm_words words;
     if (!pm_ir_emit(w->passes.module, &words, error))
         return false;
-    const bool ok = pm_validate(words.data, words.count, &w->info->target, error);
+    const bool ok = validate_words(w, words.data, words.count, error);
     pm_words_finish(&words);
     return ok;
 }
@@ -215,14 +240,9 @@ bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *o
                      struct pm_error *error)
 {
     *out = (struct pm_words){0};
-    if (!check_size(info, error) ||
-        !pm_validate(info->words, info->word_count, &info->target, error))
-        return false;
-    struct work w = {
-        .passes = pm_pass_runner_of(pm_ir_parse(info->words, info->word_count, error), NULL),
-        .info = info,
-    };
-    bool ok = w.passes.module && canonicalize(&w, error);
+    struct work w = {.passes = pm_pass_runner_of(NULL, info->times), .info = info};
+    bool ok = check_size(info, error) && validate_words(&w, info->words, info->word_count, error) &&
+              take_words(&w, info->words, info->word_count, error) && canonicalize(&w, error);
     if (ok) {
         w.passes.module->generator = 0;
         ok = pm_ir_emit(w.passes.module, out, error);

@@ -38,11 +38,15 @@ expect 0 '^[0-9a-f]{48}$' "$piecemeal" shader canonicalize "$shader" -o "$work/c
 first=$(cat "$work/out")
 expect 0 "^$first\$" "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/c2.spv"
 cmp "$work/c.spv" "$work/c2.spv" || { echo "FAILED: canonicalizing is not idempotent"; failures=$((failures + 1)); }
+for step in 'guard floats' 'optimizer: simplify' validate; do
+    expect 0 "^$step +[0-9]+\.[0-9]+ ms, [1-9][0-9]* runs" "$piecemeal" shader canonicalize "$shader" --times
+done
 expect 0 'in a loop' "$piecemeal" shader points_blocks "$work/c.spv"
 expect 0 '"at_most_once":.*true' "$piecemeal" shader points_blocks "$work/c.spv" --json
 expect 0 'counter bytes' "$piecemeal" shader instrument_blocks "$work/c.spv" -o "$work/i.spv" --points all
 expect 0 '' "$piecemeal" shader validate "$work/i.spv"
 expect 0 '2 points' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 0,2 --no-int64 --slots 4
+expect 0 '^instrument_blocks .* 1 runs, 1 changed' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 0 --times
 expect 0 '^0: block [0-9]+: %[0-9.xyzw]+ float' "$piecemeal" shader points_zero "$work/c.spv"
 expect 0 '"at_most_once":.*false' "$piecemeal" shader points_zero "$work/c.spv" --json
 expect 0 'counter bytes' "$piecemeal" shader instrument_zero "$work/c.spv" -o "$work/z.spv" --points all
@@ -54,6 +58,8 @@ printf '{"zero":[%s]}' "$(yes 0.9 | head -n "$candidates" | paste -sd,)" >"$work
 printf '{"zero":[0.9]}' >"$work/short.json"
 expect 0 '[1-9][0-9]* transforms' "$piecemeal" shader specialize_zero "$work/c.spv" -o "$work/s.spv" --profile "$work/p.json" --take-all
 expect 0 '' "$piecemeal" shader validate "$work/s.spv"
+expect 0 '^estimate and transform .* [1-9] runs, [1-9] changed' \
+    "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --take-all --times
 expect 0 '"T_R":.*"reason":"taken"' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --take-all --json
 expect 0 'nothing to specialize' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --threshold 0.95
 expect 0 'nothing to specialize' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --least-share 1

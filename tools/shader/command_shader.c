@@ -67,6 +67,7 @@ static bool canonicalize(struct pm_shader_options *options, const struct pm_word
         .spec_values = options->specs,
         .spec_value_count = options->spec_count,
         .target = options->target,
+        .times = options->times,
     };
     struct pm_words out = {0};
     bool ok = pm_canonicalize(&info, &out, error) && write_words(options, &out, error);
@@ -220,6 +221,7 @@ static bool instrument(struct pm_shader_options *options, const struct pm_words 
     bool ok = chosen || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     options->instrument.points = chosen;
     options->instrument.target = options->target;
+    options->instrument.times = options->times;
     ok = ok &&
          choose_points(options->points, space, chosen, &options->instrument.point_count, error) &&
          pass(in->data, in->count, &options->instrument, &out, error) &&
@@ -279,6 +281,7 @@ static bool specialize_zero(struct pm_shader_options *options, const struct pm_w
     options->specialize.profile = &profile;
     options->specialize.subgroup_quad = options->instrument.subgroup_quad;
     options->specialize.target = options->target;
+    options->specialize.times = options->times;
     bool ok = pm_specialize_zero(in->data, in->count, &options->specialize, &out, error);
     pm_zero_profile_finish(&profile);
     if (!ok)
@@ -294,13 +297,25 @@ static bool specialize_zero(struct pm_shader_options *options, const struct pm_w
     return ok;
 }
 
+/* In the order in which they first ran. */
+static void say_times(const struct pm_pass_times *times)
+{
+    for (uint32_t i = 0; i < times->count; i++) {
+        const struct pm_pass_time *row = &times->rows[i];
+        fprintf(stderr, "%-28s %10.3f ms, %u runs, %u changed something\n", row->name,
+                (double)row->nanoseconds / 1e6, row->runs, row->changes);
+    }
+}
+
 int pm_command_shader(int argc, char **argv)
 {
     struct pm_shader_options options;
+    struct pm_pass_times times = {0};
     struct pm_error error = {0};
     int status = pm_shader_options(argc, argv, &options);
     if (status >= 0)
         return status;
+    options.times = options.timed ? &times : NULL;
     struct pm_words in = {0};
     bool ok = read_words(options.in, &in, &error);
     if (!ok)
@@ -322,6 +337,7 @@ int pm_command_shader(int argc, char **argv)
     else
         status = pm_tool_usage("shader", "unknown pass '%s'", options.pass);
     pm_words_finish(&in);
+    say_times(&times);
     if (!ok) {
         pm_fail_prefix(&error, "%s: %s", options.pass, options.in);
         return pm_tool_failed("shader", &error);

@@ -36,7 +36,9 @@ static const char help[] =
     "  --hoist-across      checks may be in an earlier block than their candidates\n"
     "  --pairs             one check may test two candidates\n"
     "  --take-all          specialize whatever can be, gain or not\n"
-    "  --json              say what was done as JSON\n";
+    "  --json              say what was done as JSON\n"
+    "  --times             say on stderr how long each step of canonicalize, instrument_* and\n"
+    "                      specialize_zero took\n";
 
 static bool parse_spec(const char *text, struct pm_shader_options *options)
 {
@@ -151,6 +153,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_FLAG("pairs", &beyond->pairs),
         PM_OPTION_FLAG("take-all", &options->specialize.take_all),
         PM_OPTION_FLAG("json", &options->json),
+        PM_OPTION_FLAG("times", &options->timed),
     };
     int operands, status = pm_tool_options("shader", help, known, sizeof(known) / sizeof(known[0]),
                                            argc, argv, &operands);

@@ -14,12 +14,13 @@ struct pm_shader_options {
     const char *pass, *in;
     const char *out; /* NULL: nowhere */
     const char *entry, *points;
-    bool stage_set, json;
+    bool stage_set, json, timed;
     enum pm_stage stage;
     struct pm_target target;
     struct pm_spec_value specs[PM_SHADER_SPECS];
     size_t spec_count;
     struct pm_instrument_info instrument;
+    struct pm_pass_times *times; /* NULL: not asked for */
     const char *profile, *game; /* NULL: none */
     struct pm_specialize_zero_info specialize;
 };

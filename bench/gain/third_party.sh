@@ -13,37 +13,11 @@ set -euo pipefail
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$source_folder/build/release}" && pwd)
 shift || true
-piecemeal=$build/tools/piecemeal
 profiled=${FRAMES_PROFILED:-25} tried=${FRAMES_TRIED:-1500}
 seconds_profiled=${SECONDS_PROFILED:-60} seconds_tried=${SECONDS_TRIED:-30}
-scratch=${KEEP:-$(mktemp -d)}
-mkdir -p "$scratch"
-scratch=$(cd "$scratch" && pwd)
-server=
-finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    [ -n "${KEEP-}" ] || rm -rf "$scratch"
-}
-trap finish EXIT
-
-for program in ffmpeg mpv glmark2 Xvfb vulkaninfo jq; do
-    command -v "$program" >/dev/null || {
-        echo "third_party: $program is not installed" >&2
-        exit 1
-    }
-done
-for variable in $(compgen -e PIECEMEAL_) $(compgen -e VK_INSTANCE_LAYERS) WAYLAND_DISPLAY; do
-    unset "$variable"
-done
-# What is named in the first session is what the second one meets: no shader comes from a driver's disk cache.
-export MESA_SHADER_CACHE_DISABLE=true
-
-mkfifo "$scratch/display"
-Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset 3<>"$scratch/display" >"$scratch/xvfb.log" 2>&1 &
-server=$!
-read -r -t 30 number <>"$scratch/display"
-rm "$scratch/display"
-export DISPLAY=:$number
+. "$source_folder/bench/gain/local_sessions.sh"
+need ffmpeg mpv glmark2 vulkaninfo jq
+start_display
 device=$(vulkaninfo --summary 2>/dev/null | awk -F ' *= *' '/deviceName/ && !found { print $2; found = 1 }')
 
 size=640x360
@@ -100,22 +74,15 @@ set_command() {
     esac
 }
 
-# session NAME FRAMES SECONDS SETTING…: the program, its log in $folder/NAME.log
-session() {
-    local name=$1 frames=$2 seconds=$3 sets=(--set log.level=debug --set log.file="$folder/$1.log") setting status=0 command
+# run_program NAME FRAMES SECONDS SETTING…: a session of the program
+run_program() {
+    local name=$1 frames=$2 seconds=$3 sets=() setting command
     shift 3
     for setting in "$@"; do
         sets+=(--set "$setting")
     done
     set_command "$program"
-    : >"$folder/$name.log"
-    "$piecemeal" run --local --game "$program" "${sets[@]}" -- timeout -s INT -k 30 "$seconds" "${command[@]}" \
-        >"$folder/$name.output" 2>&1 || status=$?
-    # timeout says 124: the time was over.
-    case $status in
-    0 | 124) ;;
-    *) echo "third_party: $program ended with $status: $(tail -n 3 "$folder/$name.output")" >&2 ;;
-    esac
+    session "$name" "$seconds" INT "${sets[@]}" -- "${command[@]}"
 }
 
 # ---- the table ----
@@ -138,33 +105,22 @@ rows() {
         "$folder/tried.log" | sort -u)
 }
 
-# PATTERN: how many shaders a line that ends so was said of
-shaders_that() {
-    sed -nE "s/.*shader ([0-9a-f]+) $1.*/\1/p" "$folder/tried.log" | sort -u | wc -l
-}
-
 echo "| program | shader | stage | candidates | transforms | time, variant over original | pairs | verdict |"
 echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
 [ $# -gt 0 ] || set -- "${programs[@]}"
 summary=
 for program in "$@"; do
-    folder=$scratch/$program
-    rm -rf "$folder"
-    mkdir -p "$folder/runtime"
-    chmod 0700 "$folder/runtime"
-    export XDG_DATA_HOME=$folder/data XDG_CACHE_HOME=$folder/cache XDG_CONFIG_HOME=$folder/config
-    export XDG_RUNTIME_DIR=$folder/runtime
-    session profiled "$profiled" "$seconds_profiled" sampler.kinds=zero sampler.window_probability=1 \
+    new_program "$program"
+    run_program profiled "$profiled" "$seconds_profiled" sampler.kinds=zero sampler.window_probability=1 \
         sampler.api_probability=0.5 sampler.batch=128 debug.synchronous=true limits.variants=4096
-    session tried "$tried" "$seconds_tried" sampler.kinds=timing sampler.window_probability=0
-    "$piecemeal" db show --json --storage "$XDG_DATA_HOME/piecemeal/local/aggregator.sqlite" --game "$program" \
-        >"$folder/db.json" || echo '{"shaders": []}' >"$folder/db.json"
+    run_program tried "$tried" "$seconds_tried" sampler.kinds=timing sampler.window_probability=0
+    show_database
     rows "$program"
     read -r shaders published whole timed < <(jq -r '[.shaders[] | select(.kind == "zero")] as $zero
         | [($zero | length), ([$zero[] | select(.published)] | length), ([$zero[] | select(.space == .covered)] | length),
            ([.shaders[] | select(.kind == "timing")] | length)] | @tsv' "$folder/db.json")
-    summary+="| $program | $shaders | $whole | $published | $(shaders_that 'is specialized:') |"
-    summary+=" $(shaders_that 'is not worth specializing') | $timed |"$'\n'
+    summary+="| $program | $shaders | $whole | $published | $(shaders_that tried 'is specialized:') |"
+    summary+=" $(shaders_that tried 'is not worth specializing') | $timed |"$'\n'
 done
 echo
 echo "| program | shaders profiled | of them every candidate sampled | published | specialized | not worth specializing | timing profiles |"

@@ -1,0 +1,120 @@
+#!/bin/bash
+# games.sh [BUILD [GAME…]]: what zeros do for Debian's games, as a player starts them. Each is played in sessions of one
+# machine's loop (piecemeal run --local): some that profile, one in which the layer tries what the profile leads to, and
+# some that use the game's own shaders and the faster ones in turn (--ab). Prints a Markdown table of frames, one of the
+# shaders that were tried, and one of what became of all shaders.
+#
+# BUILD is the build tree (build/release). The driver is the caller's: VK_DRIVER_FILES. Sessions that profile
+# (SESSIONS_PROFILED) last SECONDS_PROFILED each, with one frame in ten sampled instead of one in ten thousand, since an
+# evening's worth has to fit into minutes; SECONDS_TRIED, and three of SECONDS_COMPARED (SESSIONS_COMPARED), are as a
+# player has them but for the sampling. KEEP=FOLDER keeps the sessions' logs and databases.
+#
+# Needs Xvfb, jq and the games: openarena and nexuiz, neverball (OpenGL through zink), warzone2100 (Vulkan).
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "${1:-$source_folder/build/release}" && pwd)
+shift || true
+sessions_profiled=${SESSIONS_PROFILED:-2} seconds_profiled=${SECONDS_PROFILED:-90}
+seconds_tried=${SECONDS_TRIED:-90}
+sessions_compared=${SESSIONS_COMPARED:-3} seconds_compared=${SECONDS_COMPARED:-90}
+. "$source_folder/bench/gain/local_sessions.sh"
+need jq
+start_display
+PATH=$PATH:/usr/games
+
+zink=(env GALLIUM_DRIVER=zink MESA_LOADER_DRIVER_OVERRIDE=zink LIBGL_ALWAYS_SOFTWARE=true)
+
+# set_command GAME: `command` is what to run
+set_command() {
+    local home=(env "HOME=$folder/home")
+    case $1 in
+    openarena)
+        need openarena
+        command=("${home[@]}" "${zink[@]}" openarena +set r_fullscreen 0 +set r_mode -1 +set r_customwidth 640
+            +set r_customheight 480 +set cl_renderer opengl2 +set s_initsound 0 +set com_maxfps 0 +set r_swapInterval 0
+            +set bot_enable 1 +set sv_pure 0 +devmap oa_dm4 +addbot sarge 3 +addbot grunt 3 +team s)
+        ;;
+    nexuiz)
+        need darkplaces
+        command=("${home[@]}" "${zink[@]}" darkplaces -nexuiz -basedir /usr/share/games/nexuiz -window -width 640
+            -height 480 -nosound -userdir "$folder/home" +vid_fullscreen 0 -benchmark demos/demo1)
+        ;;
+    neverball)
+        need neverball
+        command=("${home[@]}" "${zink[@]}" neverball -l /usr/share/games/neverball/map-easy/easy.sol)
+        ;;
+    warzone2100)
+        need warzone2100
+        mkdir -p "$folder/warzone"
+        command=("${home[@]}" warzone2100 --gfxbackend=vulkan --window --resolution=640x480 --nosound
+            --configdir="$folder/warzone" --game=CAM_1A)
+        ;;
+    *)
+        echo "games: no game $1" >&2
+        exit 2
+        ;;
+    esac
+}
+
+frames_table=
+# compare NUMBER: a session of both in turn
+compare() {
+    local result shaders
+    session "compared$1" "$seconds_compared" TERM --ab --ab-frames 16 --set sampler.window_probability=0 -- "${command[@]}"
+    result=$(sed -nE 's/^piecemeal run: ([+-][0-9.]+ % frames) \(95 % interval ([+-][0-9.]+ to [+-][0-9.]+) %\): ([0-9.]+) ms original, ([0-9.]+) ms optimized$/\3 | \4 | \1 (\2)/p' \
+        "$folder/compared$1.output")
+    [ -n "$result" ] ||
+        result="– | – | $(sed -nE 's/^piecemeal run: (nothing was compared: .*)/\1/p' "$folder/compared$1.output")"
+    shaders=$(sed -nE 's/^piecemeal run: ([0-9]+) specialized shaders? in use:.*/\1/p' "$folder/compared$1.output")
+    frames_table+="| $program | $1 | ${shaders:-0} | $result |"$'\n'
+}
+
+trials_table=
+# trials: what the trials of the session before said
+trials() {
+    local as key
+    while read -r key transforms stage as; do
+        while read -r ratio low high pairs verdict; do
+            trials_table+="| $program | $key | $stage | $transforms | $ratio ($low to $high) | $pairs | $verdict |"$'\n'
+        done < <(sed -nE "s/.*tried a specialized shader $as: ([0-9.]+) % of the time \(([0-9.]+) to ([0-9.]+), ([0-9]+) pairs( of render passes)?\), ([a-z]+).*/\1 \2 \3 \4 \6/p" \
+            "$folder/tried.log")
+    done < <(sed -nE 's/.*shader ([0-9a-f]+) is specialized: ([0-9]+) transforms?, ([a-z]+), as ([0-9a-f]+)$/\1 \2 \3 \4/p' \
+        "$folder/tried.log" | sort -u)
+}
+
+summary_table=
+summary() {
+    local shaders covered
+    show_database
+    read -r shaders covered < <(jq -r '[.shaders[] | select(.kind == "zero")] as $zero
+        | [($zero | length), ([$zero[] | select(.space == .covered)] | length)] | @tsv' "$folder/db.json")
+    summary_table+="| $program | $shaders | $covered | $(shaders_that tried 'is specialized:') |"
+    summary_table+=" $(shaders_that tried 'is not worth specializing') |"$'\n'
+}
+
+[ $# -gt 0 ] || set -- openarena nexuiz neverball warzone2100
+for game in "$@"; do
+    new_program "$game"
+    set_command "$game"
+    for number in $(seq "$sessions_profiled"); do
+        session "profiled$number" "$seconds_profiled" TERM --set sampler.kinds=zero --set sampler.window_probability=0.1 \
+            --set sampler.api_probability=0.2 --set sampler.batch=32 --set limits.variants=4096 -- "${command[@]}"
+    done
+    session tried "$seconds_tried" TERM --set sampler.kinds=timing --set sampler.window_probability=0 -- "${command[@]}"
+    trials
+    summary
+    for number in $(seq "$sessions_compared"); do
+        compare "$number"
+    done
+done
+
+echo "| game | session | specialized shaders in use | original, ms | faster, ms | frames (95 % interval) |"
+echo "| --- | --- | --- | --- | --- | --- |"
+printf '%s' "$frames_table"
+echo
+echo "| game | shader | stage | transforms | time, % of the original's (interval) | pairs | verdict |"
+echo "| --- | --- | --- | --- | --- | --- | --- |"
+printf '%s' "$trials_table"
+echo
+echo "| game | shaders profiled | of them every point sampled | specialized | not worth specializing |"
+echo "| --- | --- | --- | --- | --- |"
+printf '%s' "$summary_table"

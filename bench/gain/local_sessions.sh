@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# What the scripts of this folder share; sourced by each (bash): programs in sessions of one machine's loop (piecemeal run
+# --local), each with folders of its own, on a display without a screen. The driver is the caller's: VK_DRIVER_FILES.
+#
+# From the script: build, the build tree. KEEP=FOLDER keeps the sessions' logs and databases.
+set -euo pipefail
+
+: "${build:?the build tree}"
+script=$(basename "$0" .sh)
+piecemeal=$build/tools/piecemeal
+scratch=${KEEP:-$(mktemp -d)}
+mkdir -p "$scratch"
+scratch=$(cd "$scratch" && pwd)
+server=
+finish() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    [ -n "${KEEP-}" ] || rm -rf "$scratch"
+}
+trap finish EXIT
+
+for variable in $(compgen -e PIECEMEAL_) $(compgen -e VK_INSTANCE_LAYERS) WAYLAND_DISPLAY; do
+    unset "$variable"
+done
+# What is named in the first session is what the second one meets: no shader comes from a driver's disk cache.
+export MESA_SHADER_CACHE_DISABLE=true
+
+need() {
+    local program
+    for program in "$@"; do
+        command -v "$program" >/dev/null || {
+            echo "$script: $program is not installed" >&2
+            exit 1
+        }
+    done
+}
+
+start_display() {
+    need Xvfb
+    local number
+    mkfifo "$scratch/display"
+    Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset 3<>"$scratch/display" >"$scratch/xvfb.log" 2>&1 &
+    server=$!
+    read -r -t 30 number <>"$scratch/display"
+    rm "$scratch/display"
+    export DISPLAY=:$number
+}
+
+# new_program NAME: from here on, sessions of this one, of which nothing is known; its folder is $folder
+new_program() {
+    program=$1
+    folder=$scratch/$program
+    rm -rf "$folder"
+    mkdir -p "$folder/runtime" "$folder/home"
+    chmod 0700 "$folder/runtime"
+    export XDG_DATA_HOME=$folder/data XDG_CACHE_HOME=$folder/cache XDG_CONFIG_HOME=$folder/config
+    export XDG_RUNTIME_DIR=$folder/runtime
+}
+
+# session NAME SECONDS SIGNAL OPTION… -- COMMAND…: the program with these options of `piecemeal run --local`, ended by the
+# signal when the time is over; its output in $folder/NAME.output, the layer's log in $folder/NAME.log
+session() {
+    local one=$1 seconds=$2 signal=$3 options=() status=0
+    shift 3
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    : >"$folder/$one.log"
+    "$piecemeal" run --local --game "$program" --set log.level=debug --set log.file="$folder/$one.log" "${options[@]}" -- \
+        timeout -s "$signal" -k 30 "$seconds" "$@" >"$folder/$one.output" 2>&1 || status=$?
+    # timeout says 124: the time was over.
+    case $status in
+    0 | 124) ;;
+    *) echo "$script: $program ended with $status: $(tail -n 3 "$folder/$one.output")" >&2 ;;
+    esac
+}
+
+# show_database: what is known of the program, to $folder/db.json
+show_database() {
+    "$piecemeal" db show --json --storage "$XDG_DATA_HOME/piecemeal/local/aggregator.sqlite" --game "$program" \
+        >"$folder/db.json" || echo '{"shaders": []}' >"$folder/db.json"
+}
+
+# shaders_that SESSION PATTERN: how many shaders a line of the session's log that begins so was said of
+shaders_that() {
+    sed -nE "s/.*shader ([0-9a-f]+) $2.*/\1/p" "$folder/$1.log" | sort -u | wc -l
+}

@@ -31,6 +31,10 @@ struct pm_freezing {
 };
 extern const struct pm_pass pm_pass_freeze;
 
+/* Writes out what crashes the optimizer. No context. PM_ERROR_UNSUPPORTED where it would be too
+ * much; then the optimizer may not run. */
+extern const struct pm_pass pm_pass_avoid_crashes;
+
 /* Hides the returns of the entry point's function from the optimizer behind a terminator that the
  * function does not use, and takes that back. Context: a uint16_t, that opcode; 0 when all are in
  * use and nothing was hidden. */

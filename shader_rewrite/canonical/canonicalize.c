@@ -121,7 +121,8 @@ static bool has_callees(const struct pm_ir_module *module)
 /* Inlined first, since only then it is known in which loops a callee's loads are. */
 static bool simplify(struct work *w, struct pm_error *error)
 {
-    return (!has_callees(w->passes.module) || run_guarded(w, PM_STEP_INLINE, error)) &&
+    return run_pass(w, &pm_pass_avoid_crashes, NULL, error) &&
+           (!has_callees(w->passes.module) || run_guarded(w, PM_STEP_INLINE, error)) &&
            run_pass(w, &pm_pass_mark_loads, NULL, error) &&
            run_guarded(w, PM_STEP_SIMPLIFY, error) &&
            run_pass(w, &pm_pass_unmark_loads, NULL, error) &&

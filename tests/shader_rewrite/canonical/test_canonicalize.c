@@ -298,6 +298,40 @@ static void test_corpus(void **state)
     corpus_finish(&corpus);
 }
 
+/* ---- what crashed SPIRV-Tools ---- */
+
+static void test_null_arrays(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("null_array.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&out, "OpCompositeInsert"), 0);
+    assert_int_equal(pm_test_count(&out, "OpStore %"), 3);
+    assert_int_equal(pm_test_count(&out, "Workgroup %"), 3); /* two pointers, and a variable … */
+    assert_int_equal(pm_test_count(&out, "OpConstantNull %_arr"), 1); /* … with its null */
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
+static void test_empty_struct(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("empty_struct.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&out, "OpPhi"), 1);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
+static void test_cooperative_matrices(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("cooperative.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&out, "OpCooperativeMatrixLoadKHR"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSNegate"), 0);
+    assert_int_equal(pm_test_count(&out, "OpIMul"), 2);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
 /* ---- bad input ---- */
 
 static void test_malformed(void **state)
@@ -394,6 +428,9 @@ int main(void)
         cmocka_unit_test(test_entry_points),
         cmocka_unit_test(test_early_returns),
         cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_null_arrays),
+        cmocka_unit_test(test_empty_struct),
+        cmocka_unit_test(test_cooperative_matrices),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_inlining_is_bounded),

@@ -11,7 +11,7 @@
 enum pm_place {
     PM_PLACE_CONFIG, /* $XDG_CONFIG_HOME/piecemeal: configs, consent */
     PM_PLACE_DATA,   /* $XDG_DATA_HOME/piecemeal: spool, local aggregator database, shader store */
-    PM_PLACE_CACHE,  /* $XDG_CACHE_HOME/piecemeal: pulled PGO databases, pipeline cache, counters' addresses */
+    PM_PLACE_CACHE,  /* $XDG_CACHE_HOME/piecemeal: pulled PGO databases, pipeline cache */
 };
 
 /* The place's folder joined with name (which may be NULL or have slashes); nothing is created. */

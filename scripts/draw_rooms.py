@@ -43,7 +43,7 @@ WORDS = {
     'layer/counts': 'read back, written down',
     'layer/frame': 'windows and sampled calls',
     'layer/shader': 'pipelines and variants',
-    'layer/memory': 'counters, their addresses',
+    'layer/memory': 'counters',
     'layer/core': 'threads, tables, messages',
     'layer/generate': 'made from vk.xml',
     'aggregator': "the library's face",

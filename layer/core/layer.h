@@ -76,7 +76,6 @@ struct pm_device_abilities {
     bool int64_atomics; /* shaderInt64 and shaderBufferInt64Atomics */
     bool memory_model_device_scope;
     bool timeline_semaphore;
-    bool capture_replay; /* of buffer device addresses; on for us, and the game does not use it */
     bool host_query_reset;
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
     bool subgroup_vote, subgroup_quad; /* in the stages that have the above; quad operations are

@@ -154,7 +154,7 @@ static bool start_sampling(struct pm_device *device)
     device->sampling = pm_sampling_create(device, pm_registry_arm);
     device->poller = pm_poller_create(device);
     device->readback = device->poller != NULL ? pm_readback_create(device) : NULL;
-    device->counters = pm_counters_create(device, pm_registry_same_model(device), &error);
+    device->counters = pm_counters_create(device, &error);
     device->objects = pm_objects_create(device);
     device->pipelines = pm_pipelines_create(device);
     device->compiler = pm_compiler_create(device);
@@ -216,14 +216,13 @@ static void free_device(struct pm_device *device)
     free(device);
 }
 
-static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info,
-                   const VkDeviceCreateInfo *asked)
+static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info)
 {
     struct pm_instance *instance = device->instance;
     const struct pm_instance_dispatch *dispatch = &instance->dispatch;
     dispatch->GetPhysicalDeviceProperties(device->physical, &device->properties);
     dispatch->GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
-    pm_device_find_abilities(device, info, asked);
+    pm_device_find_abilities(device, info);
     if (!find_queue_families(device, info) || device->set_loader_data == NULL)
         device->abilities.sample = false;
     if (start_sampling(device)) {
@@ -265,7 +264,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
         device->set_loader_data = set_loader_data;
         pm_device_dispatch_load(&device->dispatch, *out, gdpa);
         if (wants_sampling(instance))
-            set_up(device, used, info);
+            set_up(device, used);
     }
     pm_arena_destroy(arena);
     pm_process_watch_exit();

@@ -24,9 +24,6 @@ struct feature {
 static const struct feature buffer_address =
     FEATURE(VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, BUFFER_DEVICE_ADDRESS,
             VkPhysicalDeviceBufferDeviceAddressFeatures, bufferDeviceAddress);
-static const struct feature capture_replay =
-    FEATURE(VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, BUFFER_DEVICE_ADDRESS,
-            VkPhysicalDeviceBufferDeviceAddressFeatures, bufferDeviceAddressCaptureReplay);
 static const struct feature timeline =
     FEATURE(VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, TIMELINE_SEMAPHORE,
             VkPhysicalDeviceTimelineSemaphoreFeatures, timelineSemaphore);
@@ -225,7 +222,6 @@ VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_ins
     request.info->ppEnabledExtensionNames = request.names;
     ask_core(&request);
     ask(&request, &buffer_address);
-    ask(&request, &capture_replay);
     ask(&request, &timeline);
     if (pm_session_tries(instance))
         ask(&request, &host_query_reset);
@@ -291,8 +287,7 @@ static void find_subgroups(struct pm_device *device)
         enough && (subgroup.supportedStages & VK_SHADER_STAGE_FRAGMENT_BIT) != 0;
 }
 
-void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo *info,
-                              const VkDeviceCreateInfo *asked)
+void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo *info)
 {
     struct pm_device_abilities *abilities = &device->abilities;
     uint32_t version = pm_device_api_version(device->instance, &device->properties);
@@ -308,8 +303,6 @@ void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo
     find_subgroups(device);
     find_driver(device);
     abilities->timeline_semaphore = is_on(info, &timeline);
-    /* A game that uses it itself replays addresses of its own, which ours must not take. */
-    abilities->capture_replay = is_on(info, &capture_replay) && !is_on(asked, &capture_replay);
     abilities->host_query_reset = is_on(info, &host_query_reset);
     abilities->memory_model_device_scope = is_on(info, &memory_model_scope);
     abilities->int64_atomics = core != NULL && core->shaderInt64 && is_on(info, &int64_atomics);

@@ -186,27 +186,6 @@ struct pm_device *pm_registry_leftover(const struct pm_instance *instance)
     return leftover.device;
 }
 
-struct model {
-    const struct pm_device *device;
-    uint32_t count;
-};
-
-static void count_same_model(void *user, void *value)
-{
-    struct model *model = user;
-    const struct pm_device *device = value, *of = model->device;
-    model->count += device != of && device->sampling != NULL &&
-                    device->properties.vendorID == of->properties.vendorID &&
-                    device->properties.deviceID == of->properties.deviceID;
-}
-
-uint32_t pm_registry_same_model(const struct pm_device *device)
-{
-    struct model model = {device, 0};
-    pm_lookup_each(&devices, count_same_model, &model);
-    return model.count;
-}
-
 bool pm_registry_is_empty(void)
 {
     /* Asked while the process may be ending: whoever holds the lock may never give it back. */

@@ -44,9 +44,6 @@ void pm_registry_remove_device(struct pm_device *device);
 /* Any device of the instance that the game left behind, NULL when there is none. */
 struct pm_device *pm_registry_leftover(const struct pm_instance *instance);
 
-/* How many other devices of the same model (vendor and device id) sample at the moment. */
-uint32_t pm_registry_same_model(const struct pm_device *device);
-
 /* The process exits: its sessions have ended properly (profile/journal.h), unless a crash's handler
  * does it, or a device of theirs hangs. Waits for no lock: a handler may have interrupted the
  * thread that holds it. */

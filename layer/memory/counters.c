@@ -2,7 +2,6 @@
 
 #include "layer/core/lookup.h"
 #include "layer/core/object_name.h"
-#include "layer/memory/counter_addresses.h"
 #include "layer/memory/ranges.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,17 +10,7 @@
 #define ALIGNMENT UINT64_C(64)
 #define CLEAR_TIMEOUT UINT64_C(1000000000) /* nanoseconds */
 
-/* Blocks above this part of the memory do not choose their place. */
-#define LARGE_SHARE 64
-
 #define HOST (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
-
-/* How counter memory is asked for. */
-enum replay {
-    PLAIN,
-    CAPTURED, /* so that its addresses can be asked for again */
-    REPLAYED, /* at the addresses of an earlier session */
-};
 
 struct pm_counters {
     struct pm_device *device;
@@ -30,7 +19,6 @@ struct pm_counters {
     unsigned char *map; /* NULL: not host-visible, and cleared by the GPU */
     VkDeviceAddress address;
     uint64_t bytes, first; /* first: the first offset that may be used */
-    bool lasting;          /* the next session is likely to have the same address */
     uint64_t *seen;
     pthread_mutex_t lock; /* all below */
     struct pm_range *free;
@@ -51,18 +39,11 @@ static uint32_t memory_type(const struct pm_device *device, uint32_t allowed,
     return UINT32_MAX;
 }
 
-static bool create_buffer(struct pm_counters *counters, enum replay replay,
-                          const struct pm_counter_addresses *addresses, struct pm_error *error)
+static bool create_buffer(struct pm_counters *counters, struct pm_error *error)
 {
     struct pm_device *device = counters->device;
-    const VkBufferOpaqueCaptureAddressCreateInfo address = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_OPAQUE_CAPTURE_ADDRESS_CREATE_INFO,
-        .opaqueCaptureAddress = addresses->buffer,
-    };
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .pNext = replay == REPLAYED ? &address : NULL,
-        .flags = replay != PLAIN ? VK_BUFFER_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT : 0,
         .size = counters->bytes,
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
@@ -77,21 +58,13 @@ static bool create_buffer(struct pm_counters *counters, enum replay replay,
     return true;
 }
 
-static bool allocate(struct pm_counters *counters, uint32_t type, uint64_t bytes,
-                     enum replay replay, const struct pm_counter_addresses *addresses,
-                     VkResult *result)
+static bool allocate(struct pm_counters *counters, uint32_t type, uint64_t bytes, VkResult *result)
 {
     struct pm_device *device = counters->device;
     const struct pm_device_dispatch *dispatch = &device->dispatch;
-    const VkMemoryOpaqueCaptureAddressAllocateInfo address = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_OPAQUE_CAPTURE_ADDRESS_ALLOCATE_INFO,
-        .opaqueCaptureAddress = addresses->memory,
-    };
     const VkMemoryAllocateFlagsInfo flags = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-        .pNext = replay == REPLAYED ? &address : NULL,
-        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT |
-                 (replay != PLAIN ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT : 0u),
+        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
     };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
@@ -114,9 +87,7 @@ static bool allocate(struct pm_counters *counters, uint32_t type, uint64_t bytes
     return false;
 }
 
-/* *addresses: its memory type is where the memory was found. */
-static bool allocate_memory(struct pm_counters *counters, enum replay replay,
-                            struct pm_counter_addresses *addresses, struct pm_error *error)
+static bool allocate_memory(struct pm_counters *counters, struct pm_error *error)
 {
     static const VkMemoryPropertyFlags preferred[] = {
         VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | HOST,
@@ -131,11 +102,7 @@ static bool allocate_memory(struct pm_counters *counters, enum replay replay,
     bool found = false;
     for (size_t i = 0; !found && i < sizeof preferred / sizeof preferred[0]; i++) {
         const uint32_t type = memory_type(device, needs.memoryTypeBits, preferred[i]);
-        if (type == UINT32_MAX || (replay == REPLAYED && type != addresses->memory_type))
-            continue;
-        found = allocate(counters, type, needs.size, replay, addresses, &result);
-        if (found)
-            addresses->memory_type = type;
+        found = type != UINT32_MAX && allocate(counters, type, needs.size, &result);
     }
     if (!found)
         return pm_fail(error, PM_ERROR_DEVICE, "no memory for counters (VkResult %d)", result);
@@ -152,52 +119,6 @@ static void free_memory(struct pm_counters *counters)
         device->dispatch.DestroyBuffer(device->handle, counters->buffer, NULL);
     if (counters->memory != VK_NULL_HANDLE)
         device->dispatch.FreeMemory(device->handle, counters->memory, NULL);
-    counters->buffer = VK_NULL_HANDLE;
-    counters->memory = VK_NULL_HANDLE;
-    counters->map = NULL;
-}
-
-/* The buffer with its memory, or nothing of both. */
-static bool create_memory(struct pm_counters *counters, enum replay replay,
-                          struct pm_counter_addresses *addresses, struct pm_error *error)
-{
-    if (create_buffer(counters, replay, addresses, error) &&
-        allocate_memory(counters, replay, addresses, error))
-        return true;
-    free_memory(counters);
-    return false;
-}
-
-/* At the address of an earlier session if the driver gives it, else at one that can be asked for in
- * the next, else anywhere. */
-static bool find_memory(struct pm_counters *counters, uint32_t same_model, struct pm_error *error)
-{
-    struct pm_device *device = counters->device;
-    const struct pm_device_dispatch *dispatch = &device->dispatch;
-    struct pm_counter_addresses known = {0}, given = {0};
-    struct pm_error refused;
-    bool replayed = false;
-    if (device->abilities.capture_replay) {
-        replayed = pm_counter_addresses_load(device, counters->bytes, same_model, &known) &&
-                   create_memory(counters, REPLAYED, &known, &refused);
-        given.memory_type = known.memory_type;
-        counters->lasting = replayed || create_memory(counters, CAPTURED, &given, &refused);
-    }
-    if (!counters->lasting)
-        return create_memory(counters, PLAIN, &given, error);
-    const VkBufferDeviceAddressInfo buffer = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-        .buffer = counters->buffer,
-    };
-    const VkDeviceMemoryOpaqueCaptureAddressInfo memory = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_MEMORY_OPAQUE_CAPTURE_ADDRESS_INFO,
-        .memory = counters->memory,
-    };
-    given.buffer = dispatch->GetBufferOpaqueCaptureAddress(device->handle, &buffer);
-    given.memory = dispatch->GetDeviceMemoryOpaqueCaptureAddress(device->handle, &memory);
-    if (!replayed || given.buffer != known.buffer || given.memory != known.memory)
-        pm_counter_addresses_save(device, counters->bytes, same_model, &given);
-    return true;
 }
 
 /* Clears memory that the host cannot reach. This happens inside vkCreateDevice, when nobody else
@@ -254,8 +175,7 @@ static bool clear(struct pm_counters *counters, struct pm_error *error)
     return true;
 }
 
-struct pm_counters *pm_counters_create(struct pm_device *device, uint32_t same_model,
-                                       struct pm_error *error)
+struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error *error)
 {
     struct pm_counters *counters = calloc(1, sizeof *counters);
     if (counters == NULL) {
@@ -270,7 +190,7 @@ struct pm_counters *pm_counters_create(struct pm_device *device, uint32_t same_m
         pm_fail(error, PM_ERROR_MEMORY, "no memory for counters");
         goto failed;
     }
-    if (!find_memory(counters, same_model, error))
+    if (!create_buffer(counters, error) || !allocate_memory(counters, error))
         goto failed;
     if (counters->map == NULL && !clear(counters, error))
         goto failed;
@@ -326,26 +246,6 @@ void pm_counters_destroy(struct pm_counters *counters)
     free(counters);
 }
 
-/* Where a block is to be looked for. Which batches there are is drawn at random in each session, in
- * what order their variants are made depends on the game; but a shader that has no more points than
- * a batch, or any under sampler.batch "all" or with a sampler.seed, is instrumented the same in the
- * next session. So where the memory has the same address then, a block's place in the lower half
- * is chosen by what counts in it. Two that choose the same place, one after the other, may still
- * find each other's next time. Large blocks share the upper half from its start, so that the small
- * ones do not leave them gaps only. */
-static uint64_t choose_place(const struct pm_counters *counters, uint64_t bytes, uint64_t wish)
-{
-    const uint64_t half = counters->bytes / 2;
-    if (!counters->lasting)
-        return 0;
-    if (bytes > counters->bytes / LARGE_SHARE)
-        return counters->first + half;
-    uint64_t unit = ALIGNMENT;
-    while (unit < bytes)
-        unit *= 2;
-    return counters->first + wish % (half / unit) * unit;
-}
-
 /* For debuggers. Not when the objects are made: the loader drops names that are given inside
  * vkCreateDevice. Under the lock. */
 static void name_objects(struct pm_counters *counters)
@@ -361,7 +261,7 @@ static void name_objects(struct pm_counters *counters)
         pm_name_object(device, VK_OBJECT_TYPE_FENCE, PM_KEY(counters->cleared), "counter clearing");
 }
 
-bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes, uint64_t wish,
+bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
                           struct pm_counter_block *block, struct pm_error *error)
 {
     if (bytes == 0 || bytes > counters->bytes)
@@ -372,8 +272,7 @@ bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes, uint64_t
         name_objects(counters);
     bool cleared = is_cleared(counters, counters->device->instance->config.debug.synchronous);
     uint64_t offset = 0;
-    bool taken = cleared && pm_ranges_take(&counters->free, choose_place(counters, bytes, wish),
-                                           bytes, &offset);
+    bool taken = cleared && pm_ranges_take(&counters->free, bytes, &offset);
     pthread_mutex_unlock(&counters->lock);
     if (!cleared)
         return pm_fail(error, PM_ERROR_STATE, "counter memory is not cleared yet");

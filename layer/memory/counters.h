@@ -1,8 +1,7 @@
 /*
  * Counter memory: one buffer with a device address per device, of limits.counter_memory_mib, that
  * instrumented shaders count in (DESIGN, Counters). Device-local, and host-visible where there is
- * such memory; at the address that it had in the last session where the device can (HAZARDS 17). A
- * block's counters are never reset by anyone: what was last seen of each is kept in
+ * such memory. A block's counters are never reset by anyone: what was last seen of each is kept in
  * host memory, and a readback takes the difference (readback.h).
  *
  * Thread safety: any thread.
@@ -17,16 +16,13 @@ struct pm_counter_block {
     uint64_t bytes;          /* a multiple of 64 */
 };
 
-/* NULL with *error filled when there is no memory for it. same_model: how many other devices of the
- * same model sample in this process. */
-struct pm_counters *pm_counters_create(struct pm_device *device, uint32_t same_model,
-                                       struct pm_error *error);
+/* NULL with *error filled when there is no memory for it. */
+struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error *error);
 void pm_counters_destroy(struct pm_counters *counters);
 
 /* A block of at least `bytes` whose counters' differences start at zero. PM_ERROR_LIMIT: the memory
- * is used up; PM_ERROR_STATE: the GPU has not cleared it yet. wish: any number; two sessions that
- * give the same one are likely to be given the same address, where the device can. */
-bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes, uint64_t wish,
+ * is used up; PM_ERROR_STATE: the GPU has not cleared it yet. */
+bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
                           struct pm_counter_block *block, struct pm_error *error);
 
 /* When no shader can count in it any more and its last counts were read. */

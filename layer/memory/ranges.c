@@ -30,48 +30,22 @@ void pm_ranges_give(struct pm_range **ranges, uint64_t offset, uint64_t bytes)
     }
 }
 
-/* Takes [start, start + bytes) out of the range that *link leads to and that has it. false: out of
- * memory. */
-static bool cut(struct pm_range **link, uint64_t start, uint64_t bytes)
+bool pm_ranges_take(struct pm_range **ranges, uint64_t bytes, uint64_t *offset)
 {
+    struct pm_range **link = ranges;
+    while (*link != NULL && (*link)->bytes < bytes)
+        link = &(*link)->next;
     struct pm_range *range = *link;
-    const uint64_t before = start - range->offset, after = range->bytes - before - bytes;
-    if (before > 0 && after > 0) {
-        struct pm_range *rest = malloc(sizeof *rest);
-        if (rest == NULL)
-            return false;
-        *rest = (struct pm_range){range->next, start + bytes, after};
-        range->next = rest;
-        range->bytes = before;
-    } else if (before > 0) {
-        range->bytes = before;
-    } else if (after > 0) {
-        range->offset = start + bytes;
-        range->bytes = after;
-    } else {
+    if (range == NULL)
+        return false;
+    *offset = range->offset;
+    range->offset += bytes;
+    range->bytes -= bytes;
+    if (range->bytes == 0) {
         *link = range->next;
         free(range);
     }
     return true;
-}
-
-static bool take_from(struct pm_range **ranges, uint64_t from, uint64_t bytes, uint64_t *offset)
-{
-    for (struct pm_range **link = ranges; *link != NULL; link = &(*link)->next) {
-        const struct pm_range *range = *link;
-        const uint64_t start = range->offset > from ? range->offset : from;
-        const uint64_t end = range->offset + range->bytes;
-        if (start < end && end - start >= bytes && cut(link, start, bytes)) {
-            *offset = start;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool pm_ranges_take(struct pm_range **ranges, uint64_t from, uint64_t bytes, uint64_t *offset)
-{
-    return take_from(ranges, from, bytes, offset) || take_from(ranges, 0, bytes, offset);
 }
 
 void pm_ranges_finish(struct pm_range **ranges)

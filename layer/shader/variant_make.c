@@ -172,16 +172,6 @@ static bool build(struct pm_pipeline *pipeline, const struct pm_shader_record *r
  * quad is partly hidden the counters would be off (seen). */
 #define VENDOR_SWIFTSHADER 0x1ae0
 
-/* The same number for the same instrumented module in every session. */
-static uint64_t wish_of(const struct pm_instrumented *shader)
-{
-    const struct pm_shader_key digest =
-        pm_shader_key_compute("counters", shader->words.data, shader->words.count);
-    uint64_t wish;
-    memcpy(&wish, digest.bytes, sizeof wish);
-    return wish;
-}
-
 /* A variant's instrumented module, counters and pipeline. */
 static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_record *record,
                                uint32_t batch, bool *first, struct pm_error *error)
@@ -199,8 +189,7 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
         pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant");
         return NULL;
     }
-    if (pm_counters_allocate(device->counters, shader->counter_bytes, wish_of(shader),
-                             &variant->block, error)) {
+    if (pm_counters_allocate(device->counters, shader->counter_bytes, &variant->block, error)) {
         if (build(pipeline, record, shader, variant, error))
             return variant;
     } else {

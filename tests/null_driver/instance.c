@@ -178,16 +178,6 @@ static VkResult keep_extensions(VkDevice device, const VkDeviceCreateInfo *info)
     return VK_SUCCESS;
 }
 
-static bool has_capture_replay(const VkDeviceCreateInfo *info)
-{
-    const VkPhysicalDeviceVulkan12Features *all =
-        pm_null_find_in_chain(info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
-    const VkPhysicalDeviceBufferDeviceAddressFeatures *own = pm_null_find_in_chain(
-        info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES);
-    return (all && all->bufferDeviceAddressCaptureReplay) ||
-           (own && own->bufferDeviceAddressCaptureReplay);
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateDevice(VkPhysicalDevice physicalDevice,
                                                       const VkDeviceCreateInfo *pCreateInfo,
                                                       const VkAllocationCallbacks *pAllocator,
@@ -202,7 +192,6 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateDevice(VkPhysicalDevice physicalD
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     set_loader_magic_value(device);
     device->physical = physicalDevice;
-    device->capture_replay = has_capture_replay(pCreateInfo);
     uint32_t asked = physicalDevice->instance->api_version;
     device->api_version = asked < pm_null_config.api_version ? asked : pm_null_config.api_version;
     if ((result = init_queues(device, pCreateInfo)) != VK_SUCCESS ||

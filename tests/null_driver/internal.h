@@ -139,8 +139,7 @@ struct VkDevice_T {
     VK_LOADER_DATA loader;
     VkPhysicalDevice physical;
     uint32_t api_version;
-    char *extensions;    /* " A B " */
-    bool capture_replay; /* bufferDeviceAddressCaptureReplay is enabled */
+    char *extensions; /* " A B " */
     bool lost, ending;
     pthread_mutex_t mutex; /* of all that waits and signals: fences, semaphores, queues */
     pthread_cond_t changed;
@@ -159,14 +158,12 @@ struct pm_null_memory {
     struct pm_null_object object;
     VkDeviceSize size;
     unsigned char *bytes;
-    bool captured; /* its address can be asked for again */
 };
 
 struct pm_null_buffer {
     struct pm_null_object object;
     VkDeviceSize size;
     unsigned char *bytes; /* once bound */
-    bool captured;        /* made for capture and replay */
 };
 
 struct pm_null_query_pool {

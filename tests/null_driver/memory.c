@@ -1,44 +1,9 @@
 #include "tests/null_driver/internal.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
 
 /* ---- memory ---- */
-
-/* Memory whose address can be asked for again lies where no other has lain in the process, so that
- * an address comes again only if it was asked for: below where Linux puts programs, and where
- * sanitizers let memory be. */
-#define FIRST_CAPTURED UINT64_C(0x551000000000)
-#define LAST_CAPTURED UINT64_C(0x554000000000)
-#define CAPTURED_ALIGNMENT UINT64_C(65536)
-
-static unsigned char *map_at(VkDeviceAddress address, VkDeviceSize size)
-{
-    void *bytes = mmap((void *)(uintptr_t)address, size, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    return bytes != MAP_FAILED ? bytes : NULL;
-}
-
-/* At the asked address, 0 for any. */
-static VkResult capture(struct pm_null_memory *memory, VkDeviceAddress asked)
-{
-    static _Atomic VkDeviceAddress next = FIRST_CAPTURED;
-    const VkDeviceSize size = (memory->size + CAPTURED_ALIGNMENT) & ~(CAPTURED_ALIGNMENT - 1);
-    memory->captured = true;
-    if (asked != 0) {
-        if (asked % CAPTURED_ALIGNMENT == 0 && asked >= FIRST_CAPTURED && asked < LAST_CAPTURED)
-            memory->bytes = map_at(asked, size);
-        return memory->bytes ? VK_SUCCESS : VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
-    }
-    while (!memory->bytes) {
-        const VkDeviceAddress address = atomic_fetch_add(&next, size);
-        if (address + size > LAST_CAPTURED)
-            return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-        memory->bytes = map_at(address, size);
-    }
-    return VK_SUCCESS;
-}
 
 /* Pages that nothing touches cost nothing. */
 static VkResult allocate(struct pm_null_memory *memory)
@@ -54,23 +19,13 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkAllocateMemory(VkDevice device,
                                                         VkDeviceMemory *pMemory)
 {
     (void)pAllocator;
-    const VkMemoryAllocateFlagsInfo *flags =
-        pm_null_find_in_chain(pAllocateInfo->pNext, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
-    const VkMemoryOpaqueCaptureAddressAllocateInfo *asked = pm_null_find_in_chain(
-        pAllocateInfo->pNext, VK_STRUCTURE_TYPE_MEMORY_OPAQUE_CAPTURE_ADDRESS_ALLOCATE_INFO);
-    const bool replayable =
-        flags && (flags->flags & VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT);
-    if (replayable && !device->capture_replay)
-        pm_null_error("vkAllocateMemory: capture and replay is not enabled");
-    if (asked && asked->opaqueCaptureAddress && !replayable)
-        pm_null_error("vkAllocateMemory: an address is asked for without the flag");
+    (void)device;
     struct pm_null_memory *memory =
         pm_null_object_create(VK_OBJECT_TYPE_DEVICE_MEMORY, sizeof(*memory));
     if (!memory)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     memory->size = pAllocateInfo->allocationSize;
-    const VkResult result =
-        replayable ? capture(memory, asked ? asked->opaqueCaptureAddress : 0) : allocate(memory);
+    const VkResult result = allocate(memory);
     if (result != VK_SUCCESS) {
         pm_null_object_destroy(memory, VK_OBJECT_TYPE_DEVICE_MEMORY);
         return result;
@@ -87,21 +42,8 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkFreeMemory(VkDevice device, VkDeviceMemory 
     struct pm_null_memory *object = (struct pm_null_memory *)memory;
     if (!object)
         return;
-    if (object->captured)
-        munmap(object->bytes, (object->size + CAPTURED_ALIGNMENT) & ~(CAPTURED_ALIGNMENT - 1));
-    else
-        free(object->bytes);
+    free(object->bytes);
     pm_null_object_destroy(object, VK_OBJECT_TYPE_DEVICE_MEMORY);
-}
-
-VKAPI_ATTR uint64_t VKAPI_CALL pm_null_vkGetDeviceMemoryOpaqueCaptureAddress(
-    VkDevice device, const VkDeviceMemoryOpaqueCaptureAddressInfo *pInfo)
-{
-    (void)device;
-    const struct pm_null_memory *memory = (const struct pm_null_memory *)pInfo->memory;
-    if (!memory->captured)
-        pm_null_error("vkGetDeviceMemoryOpaqueCaptureAddress: allocated without the flag");
-    return (uint64_t)(uintptr_t)memory->bytes;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkMapMemory(VkDevice device, VkDeviceMemory memory,
@@ -123,19 +65,11 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateBuffer(VkDevice device,
                                                       VkBuffer *pBuffer)
 {
     (void)pAllocator;
-    const VkBufferOpaqueCaptureAddressCreateInfo *asked = pm_null_find_in_chain(
-        pCreateInfo->pNext, VK_STRUCTURE_TYPE_BUFFER_OPAQUE_CAPTURE_ADDRESS_CREATE_INFO);
-    const bool replayable =
-        (pCreateInfo->flags & VK_BUFFER_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT) != 0;
-    if (replayable && !device->capture_replay)
-        pm_null_error("vkCreateBuffer: capture and replay is not enabled");
-    if (asked && asked->opaqueCaptureAddress && !replayable)
-        pm_null_error("vkCreateBuffer: an address is asked for without the flag");
+    (void)device;
     struct pm_null_buffer *buffer = pm_null_object_create(VK_OBJECT_TYPE_BUFFER, sizeof(*buffer));
     if (!buffer)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     buffer->size = pCreateInfo->size;
-    buffer->captured = replayable;
     *pBuffer = (VkBuffer)buffer;
     return VK_SUCCESS;
 }
@@ -178,8 +112,6 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkBindBufferMemory(VkDevice device, VkBuf
     (void)device;
     struct pm_null_buffer *object = (struct pm_null_buffer *)buffer;
     const struct pm_null_memory *from = (const struct pm_null_memory *)memory;
-    if (object->captured && !from->captured)
-        pm_null_error("vkBindBufferMemory: the memory cannot be captured as the buffer can");
     object->bytes = from->bytes + memoryOffset;
     return VK_SUCCESS;
 }
@@ -198,15 +130,6 @@ pm_null_vkGetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInf
 {
     (void)device;
     return (VkDeviceAddress)(uintptr_t)((struct pm_null_buffer *)pInfo->buffer)->bytes;
-}
-
-VKAPI_ATTR uint64_t VKAPI_CALL
-pm_null_vkGetBufferOpaqueCaptureAddress(VkDevice device, const VkBufferDeviceAddressInfo *pInfo)
-{
-    const struct pm_null_buffer *buffer = (const struct pm_null_buffer *)pInfo->buffer;
-    if (!buffer->captured)
-        pm_null_error("vkGetBufferOpaqueCaptureAddress: created without the flag");
-    return pm_null_vkGetBufferDeviceAddress(device, pInfo);
 }
 
 /* ---- images ---- */

@@ -29,9 +29,7 @@
  * features and extensions that the device does not have, and pEnabledFeatures beside
  * VkPhysicalDeviceFeatures2.
  *
- * Memory allocated for capture and replay has a device address that no other had in the process, or
- * the one that is asked for; VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS where other memory is, and
- * where no such memory can be. A device address is the host's, too.
+ * A buffer's device address is the host's, too.
  *
  * Thread safety: all functions may be called from any thread; a record is complete once its call
  * has returned.

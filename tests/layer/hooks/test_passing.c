@@ -53,6 +53,50 @@ static void draws_arrive_as_they_are(void **state)
     pm_harness_close(&h);
 }
 
+static const void *find(const void *chain, VkStructureType type)
+{
+    const VkBaseInStructure *item = chain;
+    while (item && item->sType != type)
+        item = item->pNext;
+    return item;
+}
+
+struct addresses {
+    int asked, replayable; /* devices with buffer addresses, devices and buffers with more */
+};
+
+static void look_at_addresses(void *user, const struct pm_null_call *call)
+{
+    struct addresses *found = user;
+    const void *info = (const void *)(uintptr_t)call->arguments[1];
+    if (strcmp(call->command, "vkCreateDevice") == 0) {
+        const VkPhysicalDeviceBufferDeviceAddressFeatures *features =
+            find(((const VkDeviceCreateInfo *)info)->pNext,
+                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES);
+        found->asked += features && features->bufferDeviceAddress;
+        found->replayable += features && features->bufferDeviceAddressCaptureReplay;
+    } else if (strcmp(call->command, "vkCreateBuffer") == 0) {
+        found->replayable += ((const VkBufferCreateInfo *)info)->flags != 0;
+    }
+}
+
+/* Buffer addresses that can be asked for again are for tools that capture and replay: a driver may
+ * pay for them, so the layer does not turn them on. */
+static void addresses_need_not_come_again(void **state)
+{
+    (void)state;
+    struct addresses found = {0};
+    const struct pm_null_api *driver = pm_harness_driver();
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    driver->set_callback(look_at_addresses, &found);
+    pm_harness_open(&h, NULL);
+    driver->set_callback(NULL, NULL);
+    pm_harness_close(&h);
+    assert_int_equal(found.asked, 1);
+    assert_int_equal(found.replayable, 0);
+}
+
 /* What a game passes by pointer, with everything chained to it, reaches the driver by the very same
  * pointer: nobody read it in order to write it again. */
 static void pointers_arrive_as_they_are(void **state)
@@ -310,6 +354,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(draws_arrive_as_they_are),
+        PM_LAYERED_TEST(addresses_need_not_come_again),
         PM_LAYERED_TEST(pointers_arrive_as_they_are),
         PM_LAYERED_TEST(pointers_arrive_while_sampling),
         PM_LAYERED_TEST(create_infos_arrive_as_they_are),

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,106 @@ static void a_game_that_blocks_all_signals_may_exit(void **state)
     const bool held = held_after(leave);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     assert_false(held);
+}
+
+/* ---- every other way to end ---- */
+
+static void tidy_up(void)
+{
+    h.vk.DestroyPipeline(h.device, game_compute, NULL);
+    pm_harness_close(&h);
+    _exit(0);
+}
+
+static void leave_at_once(void)
+{
+    _exit(0);
+}
+
+static void leave_quickly(void)
+{
+    quick_exit(0);
+}
+
+static void abort_by_itself(void)
+{
+    signal(SIGABRT, SIG_DFL);
+    abort();
+}
+
+static void be_ended(void)
+{
+    signal(SIGTERM, SIG_DFL);
+    raise(SIGTERM);
+}
+
+static void be_ended_into_a_handler(void)
+{
+    signal(SIGTERM, exit_in_a_handler);
+    raise(SIGTERM);
+}
+
+static void be_ended_and_tidy_up(void)
+{
+    signal(SIGTERM, tidy_up_in_a_handler);
+    raise(SIGTERM);
+}
+
+static void be_ended_with_all_blocked(void)
+{
+    struct sigaction action = {.sa_handler = exit_in_a_handler};
+    sigfillset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    raise(SIGTERM);
+}
+
+/* Without a handler's mask to go by. */
+static void crash_into_an_open_handler(void)
+{
+    const struct sigaction action = {.sa_handler = exit_in_a_handler, .sa_flags = SA_NODEFER};
+    sigaction(SIGSEGV, &action, NULL);
+    raise(SIGSEGV);
+}
+
+static sigjmp_buf before_the_crash;
+
+static void jump_out(int number)
+{
+    siglongjmp(before_the_crash, number);
+}
+
+static void crash_and_jump_out(void)
+{
+    if (sigsetjmp(before_the_crash, 1) != 0)
+        exit(3);
+    signal(SIGSEGV, jump_out);
+    raise(SIGSEGV);
+}
+
+/* As docs/specialized.md says, what is misjudged included. */
+static void ends_are_told_apart(void **state)
+{
+    const struct {
+        void (*end)(void);
+        bool held;
+    } ends[] = {
+        {tidy_up, false},
+        {leave_at_once, true},
+        {leave_quickly, true},
+        {abort_by_itself, true},
+        {be_ended, true},
+        {be_ended_into_a_handler, false},
+        {be_ended_and_tidy_up, false},
+        {be_ended_with_all_blocked, true},   /* though it is proper */
+        {crash_into_an_open_handler, false}, /* though it is not */
+        {crash_and_jump_out, false},         /* likewise */
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        pm_layered_tear_down(state);
+        pm_layered_set_up(state);
+        if (held_after(ends[i].end) != ends[i].held)
+            fail_msg("end %zu is misjudged", i);
+    }
 }
 
 /* ---- exits with work under way ---- */
@@ -450,6 +551,7 @@ int main(void)
         PM_LAYERED_TEST(a_crash_on_another_stack_holds_it_back),
         PM_LAYERED_TEST(a_crash_in_the_end_of_the_device_holds_it_back),
         PM_LAYERED_TEST(a_game_that_blocks_all_signals_may_exit),
+        PM_LAYERED_TEST(ends_are_told_apart),
         PM_LAYERED_TEST(a_hang_that_the_game_gives_up_holds_it_back),
         PM_LAYERED_TEST(a_game_may_exit_with_frames_under_way),
         PM_LAYERED_TEST(a_lost_device_holds_it_back),

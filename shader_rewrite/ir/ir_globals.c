@@ -1,5 +1,6 @@
 /* The part of ir_builder.h that changes a module's own sections. */
 #include "shader_rewrite/ir/ir_builder.h"
+#include "shader_rewrite/ir/ir_global_index.h"
 
 #include <string.h>
 
@@ -22,20 +23,6 @@ struct pm_ir_def *pm_ir_global_new(struct pm_ir_module *module, uint16_t opcode,
     return instr ? instr->result : NULL;
 }
 
-static bool has_form(const struct pm_ir_instr *instr, uint16_t opcode, const struct pm_ir_def *type,
-                     const struct pm_ir_arg *args, uint32_t arg_count)
-{
-    if (instr->opcode != opcode || instr->type.def != type || instr->operand_count != arg_count)
-        return false;
-    for (uint32_t i = 0; i < arg_count; i++) {
-        const struct pm_ir_operand *operand = &instr->operands[i];
-        if (args[i].is_id ? operand->def != args[i].def
-                          : operand->def || operand->words || operand->word != args[i].word)
-            return false;
-    }
-    return true;
-}
-
 /* Types that may not be declared twice, not even with other decorations (SPIR-V specification 2.8).
  */
 static bool is_unique_type(uint16_t opcode)
@@ -47,10 +34,10 @@ static bool is_unique_type(uint16_t opcode)
 struct pm_ir_def *pm_ir_global(struct pm_ir_module *module, uint16_t opcode, struct pm_ir_def *type,
                                const struct pm_ir_arg *args, uint32_t arg_count)
 {
-    for (struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
-        if (has_form(i, opcode, type, args, arg_count) && i->result &&
-            (is_unique_type(opcode) || !i->result->decorated))
-            return i->result;
+    const struct pm_ir_form form = {opcode, type, args, arg_count, NULL};
+    const struct pm_ir_instr *found = pm_ir_global_find(module, &form, is_unique_type(opcode));
+    if (found)
+        return found->result;
     return pm_ir_global_new(module, opcode, type, args, arg_count);
 }
 
@@ -94,11 +81,10 @@ struct pm_ir_def *pm_ir_constant_int64(struct pm_ir_module *module, struct pm_ir
                                        uint64_t value)
 {
     const uint32_t words[2] = {(uint32_t)value, (uint32_t)(value >> 32)};
-    for (struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
-        if (i->opcode == SpvOpConstant && i->type.def == type && i->operand_count == 1 &&
-            i->operands[0].words && memcmp(i->operands[0].words, words, sizeof(words)) == 0 &&
-            !i->result->decorated)
-            return i->result;
+    const struct pm_ir_form form = {SpvOpConstant, type, .words = words};
+    const struct pm_ir_instr *found = pm_ir_global_find(module, &form, false);
+    if (found)
+        return found->result;
     struct pm_ir_def *constant =
         pm_ir_global_new(module, SpvOpConstant, type, PM_IR_ARGS(pm_ir_word(0)));
     if (!constant)

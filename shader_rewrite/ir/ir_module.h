@@ -106,6 +106,7 @@ struct pm_ir_module {
     struct pm_ir_def **defs;             /* by id; NULL: no such id; defs_capacity of them */
     uint32_t defs_capacity;
     struct pm_ir_list sections[PM_IR_SECTIONS];
+    struct pm_ir_global_index *global_index; /* ir_global_index.h; NULL until it was asked for */
     struct pm_ir_function *first_function, *last_function;
     struct pm_ir_list trailing; /* OpLine and the like after the last function */
 };

@@ -62,6 +62,32 @@ static void test_globals_once(void **state)
     pm_ir_module_destroy(m);
 }
 
+/* The first of several that are alike, whatever was appended and removed in between. */
+static void test_globals_among_many(void **state)
+{
+    (void)state;
+    struct pm_ir_module *m = parse(SHADER_LOOPS);
+    struct pm_ir_def *uint = pm_ir_type_int(m, 32, false), *made[1000];
+    for (uint32_t i = 0; i < 1000; i++)
+        made[i] = pm_ir_constant_uint(m, 1000 + i);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_ptr_equal(pm_ir_constant_uint(m, 1000 + i), made[i]);
+    struct pm_ir_def *again =
+        pm_ir_global_new(m, SpvOpConstant, uint, PM_IR_ARGS(pm_ir_word(1500)));
+    assert_ptr_equal(pm_ir_constant_uint(m, 1500), made[500]);
+    pm_ir_remove(made[500]->instr);
+    assert_ptr_equal(pm_ir_constant_uint(m, 1500), again);
+    pm_ir_remove(again->instr); /* the last that there is */
+    struct pm_ir_def *anew = pm_ir_constant_uint(m, 1500);
+    assert_ptr_not_equal(anew, made[500]);
+    assert_ptr_not_equal(anew, again);
+    assert_ptr_equal(pm_ir_constant_uint(m, 1500), anew);
+    assert_ptr_equal(pm_ir_constant_uint(m, 1999), made[999]);
+    pm_ir_decorate(m, made[3], SpvDecorationRelaxedPrecision, NULL, 0);
+    assert_ptr_not_equal(pm_ir_constant_uint(m, 1003), made[3]);
+    pm_ir_module_destroy(m);
+}
+
 static void test_extension(void **state)
 {
     (void)state;
@@ -190,10 +216,10 @@ static void test_failure_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_globals_once),      cmocka_unit_test(test_decorated_types),
-        cmocka_unit_test(test_extension),         cmocka_unit_test(test_builtin_input),
-        cmocka_unit_test(test_selection_and_phi), cmocka_unit_test(test_split_moves_phis),
-        cmocka_unit_test(test_failure_is_kept),
+        cmocka_unit_test(test_globals_once),     cmocka_unit_test(test_globals_among_many),
+        cmocka_unit_test(test_decorated_types),  cmocka_unit_test(test_extension),
+        cmocka_unit_test(test_builtin_input),    cmocka_unit_test(test_selection_and_phi),
+        cmocka_unit_test(test_split_moves_phis), cmocka_unit_test(test_failure_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,7 @@
-#include "shader_rewrite/analysis/analysis_permission.h"
+#include "shader_rewrite/analysis/analysis_exposed.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
 #include <string.h>
-
-enum { EXPOSED = 1, NO_CONTRACTION = 2, FAST_MATH = 4, FAST_MATH_PERMITS = 8, CONTRACTS = 16 };
 
 /* SPV_KHR_float_controls2 */
 enum {
@@ -26,8 +24,7 @@ const struct pm_ir_instr *pm_scalar_type(const struct pm_ir_instr *type)
     return type;
 }
 
-/* Index into width_permits of a float type; -1: it is none. */
-static int width_of(const struct pm_ir_instr *type)
+int pm_float_width(const struct pm_ir_instr *type)
 {
     const struct pm_ir_instr *scalar = pm_scalar_type(type);
     if (!scalar || scalar->opcode != SpvOpTypeFloat)
@@ -58,7 +55,7 @@ uint32_t pm_glsl_of(const struct pm_float_permission *p, const struct pm_ir_inst
     return pm_ir_operand_word(&instr->operands[1]);
 }
 
-static bool is_arithmetic(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
+bool pm_float_is_arithmetic(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
 {
     switch (instr->opcode) {
     case SpvOpFNegate:
@@ -81,77 +78,43 @@ static bool is_arithmetic(const struct pm_float_permission *p, const struct pm_i
     case SpvOpExtInst: {
         uint32_t glsl = pm_glsl_of(p, instr);
         bool packs = glsl >= GLSLstd450PackSnorm4x8 && glsl <= GLSLstd450UnpackDouble2x32;
-        return glsl && !packs && width_of(pm_ir_type_of(instr)) >= 0;
+        return glsl && !packs && pm_float_width(pm_ir_type_of(instr)) >= 0;
     }
     default:
         return false;
     }
-}
-
-/* What reads a float without telling the sign of a zero by its bits: what stores it, samples with
- * it, compares it or makes an integer of it. */
-static bool is_blind(const struct pm_ir_instr *user)
-{
-    switch (user->opcode) {
-    case SpvOpStore:
-    case SpvOpFOrdEqual:
-    case SpvOpFUnordEqual:
-    case SpvOpFOrdNotEqual:
-    case SpvOpFUnordNotEqual:
-    case SpvOpFOrdLessThan:
-    case SpvOpFUnordLessThan:
-    case SpvOpFOrdGreaterThan:
-    case SpvOpFUnordGreaterThan:
-    case SpvOpFOrdLessThanEqual:
-    case SpvOpFUnordLessThanEqual:
-    case SpvOpFOrdGreaterThanEqual:
-    case SpvOpFUnordGreaterThanEqual:
-    case SpvOpIsNan:
-    case SpvOpIsInf:
-    case SpvOpConvertFToS:
-    case SpvOpConvertFToU:
-    case SpvOpImageSampleImplicitLod:
-    case SpvOpImageSampleExplicitLod:
-    case SpvOpImageSampleDrefImplicitLod:
-    case SpvOpImageSampleDrefExplicitLod:
-    case SpvOpImageSampleProjImplicitLod:
-    case SpvOpImageSampleProjExplicitLod:
-    case SpvOpImageSampleProjDrefImplicitLod:
-    case SpvOpImageSampleProjDrefExplicitLod:
-    case SpvOpImageGather:
-    case SpvOpImageDrefGather:
-    case SpvOpImageQueryLod:
-    case SpvOpImageWrite:
-        return true;
-    default:
-        return pm_ir_opcode_is(user->opcode, PM_IR_OP_ANNOTATION) || user->opcode == SpvOpName;
-    }
-}
-
-static bool has_fact(const struct pm_float_permission *p, const struct pm_ir_def *def, uint8_t fact)
-{
-    return def->id < p->id_count && (p->facts[def->id] & fact);
 }
 
 bool pm_float_permits(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
 {
-    int width = instr->result ? width_of(pm_ir_type_of(instr)) : -1;
-    if (width < 0 || p->mode == PM_FLOAT_ZERO_NEVER || has_fact(p, instr->result, NO_CONTRACTION))
+    int width = instr->result ? pm_float_width(pm_ir_type_of(instr)) : -1;
+    if (width < 0 || p->mode == PM_FLOAT_ZERO_NEVER ||
+        pm_float_has(p, instr->result, PM_FLOAT_NO_CONTRACTION))
         return false;
     if (p->mode == PM_FLOAT_ZERO_ALLOW)
-        return !has_fact(p, instr->result, FAST_MATH) || has_fact(p, instr->result, CONTRACTS);
-    if (has_fact(p, instr->result, FAST_MATH))
-        return has_fact(p, instr->result, FAST_MATH_PERMITS);
+        return !pm_float_has(p, instr->result, PM_FLOAT_FAST_MATH) ||
+               pm_float_has(p, instr->result, PM_FLOAT_CONTRACTS);
+    if (pm_float_has(p, instr->result, PM_FLOAT_FAST_MATH))
+        return pm_float_has(p, instr->result, PM_FLOAT_FAST_MATH_PERMITS);
     return p->width_permits[width];
+}
+
+bool pm_float_takes_zero(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
+{
+    return pm_float_permits(p, instr) && !pm_float_has(p, instr->result, PM_FLOAT_EXPOSED);
+}
+
+bool pm_float_is_signed(const struct pm_float_permission *p, const struct pm_ir_def *def)
+{
+    return def->id >= p->id_count || pm_float_has(p, def, PM_FLOAT_EXPOSED | PM_FLOAT_SIGNED);
 }
 
 bool pm_float_may_be_plus(const struct pm_float_permission *p, const struct pm_ir_def *def)
 {
-    int width = def->instr ? width_of(pm_ir_type_of(def->instr)) : -1;
-    if (width < 0 || def->id >= p->id_count || has_fact(p, def, EXPOSED) ||
-        p->mode == PM_FLOAT_ZERO_NEVER)
+    int width = def->instr ? pm_float_width(pm_ir_type_of(def->instr)) : -1;
+    if (width < 0 || pm_float_is_signed(p, def) || p->mode == PM_FLOAT_ZERO_NEVER)
         return false;
-    if (is_arithmetic(p, def->instr))
+    if (pm_float_is_arithmetic(p, def->instr))
         return pm_float_permits(p, def->instr);
     return p->mode == PM_FLOAT_ZERO_ALLOW || p->width_permits[width];
 }
@@ -183,7 +146,7 @@ static void read_modes(struct pm_float_permission *p)
             if (width == 16 || width == 32 || width == 64)
                 p->width_permits[width == 16 ? 0 : width == 32 ? 1 : 2] = false;
         } else if (mode == MODE_FAST_MATH_DEFAULT && i->operand_count > 3) {
-            int width = width_of(pm_ir_operand_instr(i, 2));
+            int width = pm_float_width(pm_ir_operand_instr(i, 2));
             if (width >= 0)
                 p->width_permits[width] =
                     (mask_of(pm_ir_operand_instr(i, 3)) & FAST_PERMITS) == FAST_PERMITS;
@@ -202,92 +165,16 @@ static void read_decorations(struct pm_float_permission *p)
         if (target >= p->id_count)
             continue;
         if (decoration == SpvDecorationNoContraction)
-            p->facts[target] |= NO_CONTRACTION;
+            p->facts[target] |= PM_FLOAT_NO_CONTRACTION;
         if (decoration != SpvDecorationFPFastMathMode || i->operand_count < 3)
             continue;
         uint32_t mask = pm_ir_operand_word(&i->operands[2]);
-        p->facts[target] |= FAST_MATH;
+        p->facts[target] |= PM_FLOAT_FAST_MATH;
         if ((mask & FAST_PERMITS) == FAST_PERMITS)
-            p->facts[target] |= FAST_MATH_PERMITS;
+            p->facts[target] |= PM_FLOAT_FAST_MATH_PERMITS;
         if (mask & FAST_CONTRACT)
-            p->facts[target] |= CONTRACTS;
+            p->facts[target] |= PM_FLOAT_CONTRACTS;
     }
-}
-
-/* ---- exposed values ---- */
-
-struct exposing {
-    struct pm_float_permission *p;
-    struct pm_ir_def **work; /* each id once at most */
-    uint32_t count;
-};
-
-static void expose(struct exposing *e, struct pm_ir_def *def)
-{
-    if (!def || def->id >= e->p->id_count || !def->instr || has_fact(e->p, def, EXPOSED))
-        return;
-    e->p->facts[def->id] |= EXPOSED;
-    e->work[e->count++] = def;
-}
-
-/* The values among an instruction's operands; not what a pointer points to. */
-static void expose_operands(struct exposing *e, const struct pm_ir_instr *instr)
-{
-    for (uint32_t o = 0; o < instr->operand_count; o++) {
-        const struct pm_ir_instr *from = pm_ir_operand_instr(instr, o);
-        const struct pm_ir_instr *type = from ? pm_ir_type_of(from) : NULL;
-        if (type && type->opcode != SpvOpTypePointer)
-            expose(e, instr->operands[o].def);
-    }
-}
-
-/* The variable that a pointer is into; NULL: memory that is not the shader's own. */
-static struct pm_ir_def *variable_of(const struct pm_ir_instr *pointer)
-{
-    while (pointer &&
-           (pointer->opcode == SpvOpAccessChain || pointer->opcode == SpvOpInBoundsAccessChain ||
-            pointer->opcode == SpvOpCopyObject))
-        pointer = pm_ir_operand_instr(pointer, 0);
-    return pointer && pointer->opcode == SpvOpVariable ? pointer->result : NULL;
-}
-
-/* Everything written to a variable, through any chain of pointers into it. */
-static void expose_stores(struct exposing *e, const struct pm_ir_def *pointer)
-{
-    for (struct pm_ir_operand *use = pointer->first_use; use; use = use->next_use) {
-        struct pm_ir_instr *user = use->user;
-        if (user->opcode == SpvOpStore && use == &user->operands[0])
-            expose(e, user->operands[1].def);
-        else if (user->opcode == SpvOpCopyMemory && use == &user->operands[0])
-            expose(e, variable_of(pm_ir_operand_instr(user, 1)));
-        else if (user->result && use == &user->operands[0] &&
-                 (user->opcode == SpvOpAccessChain || user->opcode == SpvOpInBoundsAccessChain ||
-                  user->opcode == SpvOpCopyObject))
-            expose_stores(e, user->result);
-    }
-}
-
-static void expose_sources(struct exposing *e, const struct pm_ir_def *def)
-{
-    const struct pm_ir_instr *instr = def->instr;
-    if (instr->opcode == SpvOpLoad)
-        expose(e, variable_of(pm_ir_operand_instr(instr, 0)));
-    else if (instr->opcode == SpvOpVariable)
-        expose_stores(e, def);
-    else if (pm_is_move(instr) || is_arithmetic(e->p, instr))
-        expose_operands(e, instr);
-}
-
-static void find_exposed(struct exposing *e, const struct pm_ir_function *function)
-{
-    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
-        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
-            bool arithmetic = is_arithmetic(e->p, i);
-            if (arithmetic ? !pm_float_permits(e->p, i) : !is_blind(i) && !pm_is_move(i))
-                expose_operands(e, i);
-        }
-    while (e->count)
-        expose_sources(e, e->work[--e->count]);
 }
 
 bool pm_float_permission_compute(struct pm_float_permission *p, const struct pm_ir_module *module,
@@ -295,10 +182,8 @@ bool pm_float_permission_compute(struct pm_float_permission *p, const struct pm_
                                  struct pm_arena *arena)
 {
     *p = (struct pm_float_permission){.module = module, .mode = mode, .id_count = module->bound};
-    struct exposing e = {.p = p};
     p->facts = pm_arena_zalloc(arena, p->id_count, sizeof(*p->facts));
-    e.work = pm_arena_zalloc(arena, p->id_count, sizeof(struct pm_ir_def *));
-    if (!p->facts || !e.work)
+    if (!p->facts)
         return false;
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_IMPORT].first; i; i = i->next)
         if (i->opcode == SpvOpExtInstImport && i->operands[0].words &&
@@ -307,8 +192,7 @@ bool pm_float_permission_compute(struct pm_float_permission *p, const struct pm_
             p->glsl = i->result->id;
     read_modes(p);
     read_decorations(p);
-    find_exposed(&e, function);
-    return true;
+    return pm_float_find_exposed(p, function, arena);
 }
 
 /* ---- finite values ---- */
@@ -370,7 +254,7 @@ static bool glsl_is_finite(struct proof *proof, const struct pm_ir_instr *instr,
 static bool is_finite(struct proof *proof, const struct pm_ir_def *def, int depth)
 {
     const struct pm_ir_instr *instr = def->instr;
-    int width = instr ? width_of(pm_ir_type_of(instr)) : -1;
+    int width = instr ? pm_float_width(pm_ir_type_of(instr)) : -1;
     if (width < 0 || depth == 0 || proof->steps-- == 0)
         return false;
     switch (instr->opcode) {

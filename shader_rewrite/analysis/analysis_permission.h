@@ -1,11 +1,17 @@
 /*
  * Where 0 * x = 0 may be used, and where a float zero whose sign is not known may be written +0
- * (HAZARDS 7). The sign of a zero and the difference between 0 * infinity and 0 are one permission:
- * a shader gives it for a width, an instruction may withhold it.
+ * (HAZARDS 7). A shader gives permission for a width, an instruction may withhold it. Permitted is
+ * that a product with a zero in it is +0, whatever the other factor is, and nothing else.
  *
  * A value is exposed when its sign or its NaN could be told from its bits further on: it reaches,
  * through moves, arithmetic or variables of the shader, a bit cast, a packing, or arithmetic for
- * which there is no permission. An exposed value is never replaced.
+ * which there is no permission. No product that is exposed is taken for 0.
+ *
+ * A value is signed when the sign of a zero in it matters: it is exposed, or its zero comes by way
+ * of moves, sums, functions that keep a sign, or variables to memory that keeps it (buffers, images
+ * with floats in them, shared memory, outputs), to a divisor, or to a function that has another
+ * result for the other sign. A zero of either sign that is signed stays what it was; also since on
+ * a device that flushes denormals it may be one.
  *
  * Facts are by id, for the ids that the module has when they are computed.
  * Thread safety: as the module.
@@ -19,7 +25,7 @@ struct pm_float_permission {
     const struct pm_ir_module *module;
     enum pm_float_zero mode;
     bool width_permits[3]; /* 16, 32 and 64 bits */
-    uint8_t *facts;        /* by id; analysis_permission.c */
+    uint8_t *facts;        /* by id; analysis_exposed.h */
     uint32_t id_count;
     uint32_t glsl; /* id of GLSL.std.450's import; 0: none */
 };
@@ -30,9 +36,16 @@ bool pm_float_permission_compute(struct pm_float_permission *permission,
                                  const struct pm_ir_function *function, enum pm_float_zero mode,
                                  struct pm_arena *arena);
 
-/* Whether this float arithmetic instruction may take 0 * x for 0 and ignore the sign of zeroes. */
+/* Whether this float arithmetic instruction is given permission. */
 bool pm_float_permits(const struct pm_float_permission *permission,
                       const struct pm_ir_instr *instr);
+
+/* Whether this instruction, where a factor in it is zero, may be taken for 0 (+0) there. */
+bool pm_float_takes_zero(const struct pm_float_permission *permission,
+                         const struct pm_ir_instr *instr);
+
+/* Whether the sign of a zero in this value matters. */
+bool pm_float_is_signed(const struct pm_float_permission *permission, const struct pm_ir_def *def);
 
 /* Whether this value, where it is a float zero of either sign, may be written +0. */
 bool pm_float_may_be_plus(const struct pm_float_permission *permission,

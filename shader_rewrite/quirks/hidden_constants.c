@@ -82,6 +82,17 @@ static struct pm_ir_def *build_hidden(const struct pm_hidden_constants *h,
     return pm_ir_build(&b, SpvOpBitcast, type, PM_IR_ARGS(pm_ir_id(bits)));
 }
 
+struct pm_ir_def *pm_hidden_zero(struct pm_hidden_constants *h, struct pm_ir_block *first,
+                                 struct pm_ir_instr *before, struct pm_ir_def *type)
+{
+    struct pm_ir_def *zero = pm_ir_global(h->module, SpvOpConstantNull, type, NULL, 0);
+    if (h->module->failed || !can_be_hidden(zero->instr))
+        return zero;
+    if (!h->zero)
+        h->zero = build_zero(h, first);
+    return build_hidden(h, before, zero);
+}
+
 /* What a device may round as it likes (Vulkan specification, "Precision and Operation of SPIR-V
  * Instructions"), and compilers compute otherwise. Products and sums are not among them. */
 static bool is_rounded_freely(const struct pm_ir_instr *instr)

@@ -20,6 +20,11 @@ struct pm_hidden_constants {
     struct pm_ir_def *zero;      /* a uint, in S's first block; NULL until it is needed */
 };
 
+/* A zero of a float scalar or vector type for an instruction of S, +0 for certain only while it
+ * runs: what knew it would take x + 0 for x, which is wrong of -0. */
+struct pm_ir_def *pm_hidden_zero(struct pm_hidden_constants *hidden, struct pm_ir_block *first,
+                                 struct pm_ir_instr *before, struct pm_ir_def *type);
+
 /* Changes an instruction of S that has its operands, `copy` of `instr`. first: the first block of
  * S. Floats of other widths than 32 bits are left as they are. */
 void pm_hide_constants(struct pm_hidden_constants *hidden, struct pm_ir_block *first,

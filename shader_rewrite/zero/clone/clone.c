@@ -104,9 +104,10 @@ static void clone_block(struct cloning *c, struct pm_zero_part *part)
             instr->result ? pm_zero_state_of(c->round, c->region, instr->result) : NULL;
         if (state && !state->needed)
             continue;
-        uint32_t operands = instr->opcode == SpvOpPhi ? 0 : instr->operand_count;
-        struct pm_ir_instr *copy =
-            pm_ir_instr_create(c->module, instr->opcode, instr->type.def, operands);
+        bool sum = state && state->value.plus_zero;
+        uint32_t operands = instr->opcode == SpvOpPhi ? 0 : sum ? 2 : instr->operand_count;
+        struct pm_ir_instr *copy = pm_ir_instr_create(c->module, sum ? SpvOpFAdd : instr->opcode,
+                                                      instr->type.def, operands);
         if (!copy)
             return;
         copy->mark = c->region->epoch;
@@ -165,6 +166,15 @@ static void fill_phi(struct cloning *c, struct pm_ir_instr *copy, const struct p
     }
 }
 
+/* Of a sum with zeroes: whatever the original's instruction was, it is a sum in S. */
+static void fill_sum(struct cloning *c, struct pm_ir_instr *copy, struct pm_ir_def *def)
+{
+    const struct pm_ir_operand from = {.def = def};
+    set_operand(c, &copy->operands[0], &from);
+    pm_ir_operand_set(&copy->operands[1],
+                      pm_hidden_zero(&c->hidden, c->region->parts[0].copy, copy, copy->type.def));
+}
+
 static void fill_block(struct cloning *c, struct pm_zero_part *part)
 {
     struct pm_ir_instr *copy = part->copy->body.first;
@@ -176,8 +186,11 @@ static void fill_block(struct cloning *c, struct pm_zero_part *part)
             continue;
         if (instr->opcode == SpvOpPhi)
             fill_phi(c, copy, instr, part);
-        for (uint32_t o = 0; instr->opcode != SpvOpPhi && o < instr->operand_count; o++)
-            set_operand(c, &copy->operands[o], &instr->operands[o]);
+        else if (state && state->value.plus_zero)
+            fill_sum(c, copy, state->value.same);
+        else
+            for (uint32_t o = 0; o < instr->operand_count; o++)
+                set_operand(c, &copy->operands[o], &instr->operands[o]);
         pm_hide_constants(&c->hidden, c->region->parts[0].copy, instr, copy);
         copy = copy->next;
     }

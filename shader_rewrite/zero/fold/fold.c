@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-static const struct pm_zero_scalar zero_any = {PM_ZERO_ANY_SIGN, 0};
+static const struct pm_zero_scalar any_zero = {PM_ZERO_ANY_SIGN, 0};
+static const struct pm_zero_scalar plus_zero = {PM_ZERO_CONSTANT, 0};
 static const struct pm_zero_scalar unknown = {PM_ZERO_UNKNOWN, 0};
 
 static bool is_one(struct pm_zero_scalar s, uint32_t width)
@@ -29,14 +30,16 @@ static struct pm_zero_scalar negated(const struct pm_zero_folding *f, struct pm_
 
 static void fold_add(struct pm_zero_folding *f, bool subtract)
 {
+    struct pm_zero_value a = f->operands[0], b = f->operands[1];
     for (uint32_t i = 0; i < f->out.components; i++) {
-        struct pm_zero_scalar b = f->operands[1].c[i];
-        f->out.c[i] = pm_zero_fold_sum(f, f->operands[0].c[i], subtract ? negated(f, b) : b);
+        if (subtract)
+            b.c[i] = negated(f, b.c[i]);
+        f->out.c[i] = pm_zero_fold_sum(f, a.c[i], b.c[i]);
     }
-    if (f->permitted && all(&f->operands[1], f->width, pm_zero_fold_is_zero))
-        pm_zero_fold_same(f, 0);
-    else if (f->permitted && !subtract && all(&f->operands[0], f->width, pm_zero_fold_is_zero))
-        pm_zero_fold_same(f, 1);
+    if (all(&b, f->width, pm_zero_fold_is_zero))
+        pm_zero_fold_same_plus(f, 0, &b);
+    else if (!subtract && all(&a, f->width, pm_zero_fold_is_zero))
+        pm_zero_fold_same_plus(f, 1, &a);
 }
 
 /* Component by component, where one side may be a scalar for all. */
@@ -47,11 +50,10 @@ static void fold_multiply(struct pm_zero_folding *f)
         struct pm_zero_scalar x = a->c[a->components == 1 ? 0 : i];
         struct pm_zero_scalar y = b->c[b->components == 1 ? 0 : i];
         double p, q;
-        if (pm_zero_fold_product(f, x, f->defs[0], y, f->defs[1]))
-            f->out.c[i] = zero_any;
-        else if (f->width == 32 && x.kind == PM_ZERO_CONSTANT && y.kind == PM_ZERO_CONSTANT &&
-                 pm_zero_fold_number(x, 32, &p) && pm_zero_fold_number(y, 32, &q) &&
-                 pm_zero_fold_single(p * q, &f->out.c[i].bits))
+        if (!pm_zero_fold_product(f, x, f->defs[0], y, f->defs[1], &f->out.c[i]) &&
+            f->width == 32 && x.kind == PM_ZERO_CONSTANT && y.kind == PM_ZERO_CONSTANT &&
+            pm_zero_fold_number(x, 32, &p) && pm_zero_fold_number(y, 32, &q) &&
+            pm_zero_fold_single(p * q, &f->out.c[i].bits))
             f->out.c[i].kind = PM_ZERO_CONSTANT;
     }
     if (f->permitted && all(b, f->width, is_one))
@@ -62,11 +64,12 @@ static void fold_multiply(struct pm_zero_folding *f)
 
 static void fold_dot(struct pm_zero_folding *f)
 {
+    struct pm_zero_scalar product;
     for (uint32_t i = 0; i < f->operands[0].components; i++)
         if (!pm_zero_fold_product(f, f->operands[0].c[i], f->defs[0], f->operands[1].c[i],
-                                  f->defs[1]))
+                                  f->defs[1], &product))
             return;
-    f->out.c[0] = zero_any;
+    f->out.c[0] = f->permitted ? plus_zero : any_zero;
 }
 
 /* Products with a matrix, as a whole. */
@@ -78,7 +81,7 @@ static void fold_matrix(struct pm_zero_folding *f)
     if ((zero_a && (f->permitted || zero_b || pm_float_is_finite(p, f->defs[1]))) ||
         (zero_b && (f->permitted || pm_float_is_finite(p, f->defs[0]))))
         for (uint32_t i = 0; i < f->out.components; i++)
-            f->out.c[i] = zero_any;
+            f->out.c[i] = f->permitted ? plus_zero : any_zero;
 }
 
 static void fold_divide(struct pm_zero_folding *f)
@@ -86,18 +89,29 @@ static void fold_divide(struct pm_zero_folding *f)
     for (uint32_t i = 0; i < f->out.components; i++) {
         double divisor;
         struct pm_zero_scalar d = f->operands[1].c[i];
-        if (pm_zero_fold_is_zero(f->operands[0].c[i], f->width) && d.kind == PM_ZERO_CONSTANT &&
-            pm_zero_fold_number(d, f->width, &divisor) && divisor != 0 && isfinite(divisor))
-            f->out.c[i] = zero_any;
+        if (d.kind == PM_ZERO_CONSTANT && pm_zero_fold_number(d, f->width, &divisor) &&
+            divisor != 0 && isfinite(divisor)) {
+            f->out.c[i] = pm_zero_fold_kept(f, f->operands[0].c[i], f->width);
+            if (divisor < 0)
+                f->out.c[i] = negated(f, f->out.c[i]);
+        }
     }
 }
 
-/* A zero to a zero of either sign, for what keeps it one. */
+/* For what keeps a zero and its sign. */
 static void fold_keep_zero(struct pm_zero_folding *f)
+{
+    uint32_t to = pm_zero_width_of(pm_scalar_type(pm_ir_type_of(f->instr)));
+    for (uint32_t i = 0; i < f->out.components; i++)
+        f->out.c[i] = pm_zero_fold_kept(f, f->operands[0].c[i], to);
+}
+
+/* Of zeroes of either sign another may be; of all of one sign there is but +0. */
+static void fold_derivative(struct pm_zero_folding *f)
 {
     for (uint32_t i = 0; i < f->out.components; i++)
         if (pm_zero_fold_is_zero(f->operands[0].c[i], f->width))
-            f->out.c[i] = zero_any;
+            f->out.c[i] = f->operands[0].c[i].kind == PM_ZERO_CONSTANT ? plus_zero : any_zero;
 }
 
 static void fold_to_integer(struct pm_zero_folding *f)
@@ -183,7 +197,7 @@ static void fold(struct pm_zero_folding *f)
         return;
     default:
         if (pm_ir_opcode_is(f->instr->opcode, PM_IR_OP_DERIVATIVE))
-            fold_keep_zero(f);
+            fold_derivative(f);
         pm_zero_fold_integer(f);
         pm_zero_fold_compare(f);
     }
@@ -227,7 +241,7 @@ struct pm_zero_value pm_zero_fold(const struct pm_zero_lookup *lookup,
         return f.out;
     if (unset)
         return pm_zero_value_all(type, PM_ZERO_UNSET);
-    f.permitted = pm_float_permits(lookup->permission, instr);
+    f.permitted = pm_float_takes_zero(lookup->permission, instr);
     if (glsl)
         pm_zero_fold_glsl(&f, glsl);
     else

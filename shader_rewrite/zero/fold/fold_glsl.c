@@ -4,7 +4,8 @@
 #include <math.h>
 #include <spirv/unified1/GLSL.std.450.h>
 
-static const struct pm_zero_scalar zero_any = {PM_ZERO_ANY_SIGN, 0};
+static const struct pm_zero_scalar any_zero = {PM_ZERO_ANY_SIGN, 0};
+static const struct pm_zero_scalar plus_zero = {PM_ZERO_CONSTANT, 0};
 
 static bool is_float_zero(const struct pm_zero_folding *f, struct pm_zero_scalar s)
 {
@@ -23,15 +24,17 @@ static bool is_zero(const struct pm_zero_folding *f, uint32_t operand)
 static void set_zero(struct pm_zero_folding *f)
 {
     for (uint32_t i = 0; i < f->out.components; i++)
-        f->out.c[i] = zero_any;
+        f->out.c[i] = plus_zero;
 }
 
-/* What is zero, of some sign, where its argument is. */
+/* What is zero where its argument is, and +0 where that is; of -0 some make +0. */
 static void keep_zero(struct pm_zero_folding *f)
 {
-    for (uint32_t i = 0; i < f->out.components; i++)
-        if (is_float_zero(f, f->operands[0].c[i]))
-            f->out.c[i] = zero_any;
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        struct pm_zero_scalar s = f->operands[0].c[i];
+        if (is_float_zero(f, s))
+            f->out.c[i] = s.kind == PM_ZERO_CONSTANT && s.bits == 0 ? plus_zero : any_zero;
+    }
 }
 
 static void fold_abs(struct pm_zero_folding *f)
@@ -55,7 +58,7 @@ static struct pm_zero_scalar choose(const struct pm_zero_folding *f, struct pm_z
         isnan(x) || isnan(y))
         return unknown;
     if (x == 0 && y == 0)
-        return zero_any;
+        return a.kind == b.kind && a.bits == b.bits ? a : any_zero;
     return (greater ? x >= y : x <= y) ? a : b;
 }
 
@@ -91,16 +94,17 @@ static void fold_integer_zero(struct pm_zero_folding *f)
 /* a * b + c as a product and a sum, so that the other factor is not needed where one is zero. */
 static void fold_fma(struct pm_zero_folding *f)
 {
-    bool whole = f->permitted;
+    struct pm_zero_value product = f->out;
+    bool whole = true;
     for (uint32_t i = 0; i < f->out.components; i++) {
         bool zero = pm_zero_fold_product(f, f->operands[0].c[i], f->defs[0], f->operands[1].c[i],
-                                         f->defs[1]);
+                                         f->defs[1], &product.c[i]);
         whole = whole && zero;
         if (zero)
-            f->out.c[i] = pm_zero_fold_sum(f, zero_any, f->operands[2].c[i]);
+            f->out.c[i] = pm_zero_fold_sum(f, product.c[i], f->operands[2].c[i]);
     }
     if (whole)
-        pm_zero_fold_same(f, 2);
+        pm_zero_fold_same_plus(f, 2, &product);
 }
 
 /* x * (1 - a) + y * a, and the other way drivers compute it, x + a * (y - x), agree where a is 0.
@@ -109,14 +113,15 @@ static void fold_mix(struct pm_zero_folding *f)
 {
     if (!f->permitted)
         return;
-    if (is_zero(f, 2))
-        pm_zero_fold_same(f, 0);
     for (uint32_t i = 0; i < f->out.components; i++) {
         if (is_float_zero(f, f->operands[2].c[i]))
-            f->out.c[i] = f->operands[0].c[i];
+            f->out.c[i] = pm_zero_fold_sum(f, f->operands[0].c[i], plus_zero);
         else if (is_float_zero(f, f->operands[0].c[i]) && is_float_zero(f, f->operands[1].c[i]))
-            f->out.c[i] = zero_any;
+            f->out.c[i] = plus_zero;
     }
+    struct pm_zero_value product = pm_zero_value_all(pm_ir_type_of(f->instr), PM_ZERO_CONSTANT);
+    if (is_zero(f, 2))
+        pm_zero_fold_same_plus(f, 0, &product);
 }
 
 static uint64_t one(uint32_t width)
@@ -143,7 +148,7 @@ static void fold_smooth_step(struct pm_zero_folding *f)
             pm_zero_fold_number(f->operands[1].c[i], f->width, &high) &&
             pm_zero_fold_number(f->operands[2].c[i], f->width, &x) && low < high && x <= low &&
             isfinite(low) && isfinite(high) && isfinite(x))
-            f->out.c[i] = zero_any;
+            f->out.c[i] = plus_zero;
     }
 }
 
@@ -153,7 +158,7 @@ static void fold_pow(struct pm_zero_folding *f)
         double power;
         if (is_float_zero(f, f->operands[0].c[i]) &&
             pm_zero_fold_number(f->operands[1].c[i], f->width, &power) && power > 0)
-            f->out.c[i] = zero_any;
+            f->out.c[i] = plus_zero;
     }
 }
 

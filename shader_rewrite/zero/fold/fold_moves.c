@@ -1,7 +1,7 @@
 /* The part of folding about what only moves and chooses components. */
 #include "shader_rewrite/zero/fold/folding.h"
 
-static const struct pm_zero_scalar zero_any = {PM_ZERO_ANY_SIGN, 0};
+static const struct pm_zero_scalar any_zero = {PM_ZERO_ANY_SIGN, 0};
 
 static void fold_construct(struct pm_zero_folding *f)
 {
@@ -10,16 +10,18 @@ static void fold_construct(struct pm_zero_folding *f)
     bool plain = pm_zero_is_plain(type);
     if (!plain && !pm_scalar_type(type))
         return;
-    bool zero = true;
+    bool zero = true, plus = true;
     uint32_t at = 0;
     for (uint32_t o = 0; o < f->instr->operand_count; o++) {
         struct pm_zero_value part = l->value(l->user, f->instr->operands[o].def);
         zero = zero && pm_zero_value_is_zero(&part);
+        for (uint32_t i = 0; i < part.components; i++)
+            plus = plus && part.c[i].kind == PM_ZERO_CONSTANT;
         for (uint32_t i = 0; plain && i < part.components && at < f->out.components; i++)
             f->out.c[at++] = part.c[i];
     }
     if (!plain && zero)
-        f->out.c[0] = zero_any;
+        f->out.c[0] = plus ? pm_zero_constant(0) : any_zero;
 }
 
 static void fold_extract(struct pm_zero_folding *f)

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-static const struct pm_zero_scalar zero_any = {PM_ZERO_ANY_SIGN, 0};
+static const struct pm_zero_scalar any_zero = {PM_ZERO_ANY_SIGN, 0};
+static const struct pm_zero_scalar plus_zero = {PM_ZERO_CONSTANT, 0};
 static const struct pm_zero_scalar unknown = {PM_ZERO_UNKNOWN, 0};
 
 void pm_zero_fold_same(struct pm_zero_folding *f, uint32_t index)
@@ -12,7 +13,29 @@ void pm_zero_fold_same(struct pm_zero_folding *f, uint32_t index)
     for (uint32_t i = 0; i < f->out.components && i < f->operands[index].components; i++)
         f->out.c[i] = f->operands[index].c[i];
     if (from && from->type.def == f->instr->type.def)
-        f->out.same = f->operands[index].same ? f->operands[index].same : f->defs[index];
+        f->out.same = pm_zero_value_name(&f->operands[index], f->defs[index]);
+}
+
+static bool all_are(const struct pm_zero_value *value, uint64_t bits)
+{
+    for (uint32_t i = 0; i < value->components; i++)
+        if (value->c[i].kind != PM_ZERO_CONSTANT || value->c[i].bits != bits)
+            return false;
+    return true;
+}
+
+void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
+                            const struct pm_zero_value *zeroes)
+{
+    bool exact = all_are(zeroes, (uint64_t)1 << (f->width - 1));
+    bool signed_zero = pm_float_is_signed(f->lookup->permission, f->instr->result);
+    if (!f->permitted || (signed_zero && !exact && !all_are(zeroes, 0)))
+        return;
+    struct pm_zero_value sum = f->out;
+    pm_zero_fold_same(f, index);
+    f->out.plus_zero = f->out.same && signed_zero && !exact;
+    for (uint32_t i = 0; i < sum.components; i++)
+        f->out.c[i] = sum.c[i];
 }
 
 void pm_zero_fold_set(struct pm_zero_folding *f, uint32_t i, uint64_t bits)
@@ -52,12 +75,6 @@ bool pm_zero_fold_number(struct pm_zero_scalar s, uint32_t width, double *number
     return true;
 }
 
-bool pm_zero_fold_is_zero(struct pm_zero_scalar s, uint32_t width)
-{
-    return s.kind == PM_ZERO_ANY_SIGN ||
-           (s.kind == PM_ZERO_CONSTANT && (s.bits & (pm_zero_mask_of(width) >> 1)) == 0);
-}
-
 static bool is_finite(const struct pm_zero_folding *f, struct pm_zero_scalar s,
                       const struct pm_ir_def *def)
 {
@@ -69,12 +86,28 @@ static bool is_finite(const struct pm_zero_folding *f, struct pm_zero_scalar s,
 
 bool pm_zero_fold_product(const struct pm_zero_folding *f, struct pm_zero_scalar a,
                           const struct pm_ir_def *a_def, struct pm_zero_scalar b,
-                          const struct pm_ir_def *b_def)
+                          const struct pm_ir_def *b_def, struct pm_zero_scalar *product)
 {
     bool zero_a = pm_zero_fold_is_zero(a, f->width), zero_b = pm_zero_fold_is_zero(b, f->width);
-    if (!zero_a && !zero_b)
+    bool finite = (zero_a && is_finite(f, b, b_def)) || (zero_b && is_finite(f, a, a_def));
+    if (!finite && !(f->permitted && (zero_a || zero_b)))
         return false;
-    return f->permitted || (zero_a && is_finite(f, b, b_def)) || (zero_b && is_finite(f, a, a_def));
+    uint64_t sign = (uint64_t)1 << (f->width - 1);
+    if (finite && a.kind == PM_ZERO_CONSTANT && b.kind == PM_ZERO_CONSTANT)
+        *product = pm_zero_constant((a.bits ^ b.bits) & sign);
+    else
+        *product = f->permitted ? plus_zero : any_zero;
+    return true;
+}
+
+struct pm_zero_scalar pm_zero_fold_kept(const struct pm_zero_folding *f,
+                                        struct pm_zero_scalar scalar, uint32_t to)
+{
+    if (!pm_zero_fold_is_zero(scalar, f->width))
+        return unknown;
+    return scalar.kind == PM_ZERO_CONSTANT
+               ? pm_zero_constant(scalar.bits >> (f->width - 1) << (to - 1))
+               : any_zero;
 }
 
 bool pm_zero_fold_single(double number, uint64_t *bits)
@@ -88,12 +121,19 @@ bool pm_zero_fold_single(double number, uint64_t *bits)
     return true;
 }
 
+static bool is_plus_zero(struct pm_zero_scalar s)
+{
+    return s.kind == PM_ZERO_CONSTANT && s.bits == 0;
+}
+
 struct pm_zero_scalar pm_zero_fold_sum(const struct pm_zero_folding *f, struct pm_zero_scalar a,
                                        struct pm_zero_scalar b)
 {
     bool zero_a = pm_zero_fold_is_zero(a, f->width), zero_b = pm_zero_fold_is_zero(b, f->width);
+    if (zero_a && zero_b && a.kind == PM_ZERO_CONSTANT && b.kind == PM_ZERO_CONSTANT)
+        return pm_zero_constant(a.bits & b.bits);
     if (zero_a && zero_b)
-        return zero_any;
+        return is_plus_zero(a) || is_plus_zero(b) ? plus_zero : any_zero;
     if (zero_a && b.kind == PM_ZERO_CONSTANT)
         return b;
     if (zero_b && a.kind == PM_ZERO_CONSTANT)
@@ -103,7 +143,7 @@ struct pm_zero_scalar pm_zero_fold_sum(const struct pm_zero_folding *f, struct p
     if (f->width != 32 || !pm_zero_fold_number(a, 32, &x) || !pm_zero_fold_number(b, 32, &y))
         return unknown;
     if (x == -y && isfinite(x))
-        return zero_any;
+        return plus_zero;
     /* A sum of two 32-bit floats that are far apart is rounded in 64 bits too; then it is no 32-bit
      * float. */
     if (pm_zero_fold_single(x + y, &bits) && (x + y) - x == y && (x + y) - y == x)

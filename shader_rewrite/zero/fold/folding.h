@@ -19,7 +19,7 @@ struct pm_zero_lookup {
 struct pm_zero_folding {
     const struct pm_zero_lookup *lookup;
     const struct pm_ir_instr *instr;
-    bool permitted;
+    bool permitted; /* 0 * x may be taken for +0 */
     uint32_t width; /* bits of the operands' scalar type (the last operand's) */
     struct pm_zero_value operands[4];
     struct pm_ir_def *defs[4];
@@ -29,20 +29,28 @@ struct pm_zero_folding {
 
 /* Says that the result is operand `index`, where the types agree. */
 void pm_zero_fold_same(struct pm_zero_folding *f, uint32_t index);
+/* Says that it is operand `index` plus these zeroes, a component each, as far as permitted: -0
+ * changes nothing, +0 the sign of a zero. */
+void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
+                            const struct pm_zero_value *zeroes);
 /* Sets component i. */
 void pm_zero_fold_set(struct pm_zero_folding *f, uint32_t i, uint64_t bits);
 /* A float as a number. false: not known or not a width that is read. */
 bool pm_zero_fold_number(struct pm_zero_scalar scalar, uint32_t width, double *number);
-/* The zero product of two components, as far as permitted. a_def and b_def: whose components. */
+/* The zero product of two components, as far as permitted; false: it is none. a_def and b_def:
+ * whose components. */
 bool pm_zero_fold_product(const struct pm_zero_folding *f, struct pm_zero_scalar a,
                           const struct pm_ir_def *a_def, struct pm_zero_scalar b,
-                          const struct pm_ir_def *b_def);
+                          const struct pm_ir_def *b_def, struct pm_zero_scalar *product);
 /* The sum of two components where it is exact. */
 struct pm_zero_scalar pm_zero_fold_sum(const struct pm_zero_folding *f, struct pm_zero_scalar a,
                                        struct pm_zero_scalar b);
 
-/* Whether it is a float zero of either sign. */
-bool pm_zero_fold_is_zero(struct pm_zero_scalar scalar, uint32_t width);
+/* What keeps a zero and its sign makes of a component; unknown where that is none. to: bits of the
+ * result's scalar type. */
+struct pm_zero_scalar pm_zero_fold_kept(const struct pm_zero_folding *f,
+                                        struct pm_zero_scalar scalar, uint32_t to);
+
 /* The bits of a 32-bit float, where the number is one exactly, and an ordinary one; else false. */
 bool pm_zero_fold_single(double number, uint64_t *bits);
 

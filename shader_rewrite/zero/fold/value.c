@@ -89,3 +89,9 @@ struct pm_zero_value pm_zero_value_global(const struct pm_ir_def *def)
     }
     return pm_zero_value_all(type, PM_ZERO_CONSTANT);
 }
+
+bool pm_zero_fold_is_zero(struct pm_zero_scalar s, uint32_t width)
+{
+    return s.kind == PM_ZERO_ANY_SIGN ||
+           (s.kind == PM_ZERO_CONSTANT && (s.bits & (pm_zero_mask_of(width) >> 1)) == 0);
+}

@@ -27,6 +27,7 @@ struct pm_zero_value {
     uint32_t components;
     struct pm_zero_scalar c[PM_ZERO_ELEMENTS];
     struct pm_ir_def *same; /* it equals this value, of the same type; NULL: none known */
+    bool plus_zero;         /* it equals `same` + 0.0: where that is -0 it is +0 */
 };
 
 /* What a definition outside every region is: known if a constant. */
@@ -36,6 +37,9 @@ struct pm_zero_value pm_zero_value_global(const struct pm_ir_def *def);
 struct pm_zero_value pm_zero_value_all(const struct pm_ir_instr *type, enum pm_zero_kind kind);
 
 bool pm_zero_scalar_is_zero(struct pm_zero_scalar scalar);
+
+/* Whether it is a float zero of either sign. width: bits. */
+bool pm_zero_fold_is_zero(struct pm_zero_scalar scalar, uint32_t width);
 
 /* Whether all components are zero (of either sign). */
 bool pm_zero_value_is_zero(const struct pm_zero_value *value);
@@ -49,6 +53,13 @@ uint32_t pm_zero_width_of(const struct pm_ir_instr *scalar);
 static inline uint64_t pm_zero_mask_of(uint32_t width)
 {
     return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+}
+
+/* What a value is another name for; itself where none is known. */
+static inline struct pm_ir_def *pm_zero_value_name(const struct pm_zero_value *value,
+                                                   struct pm_ir_def *def)
+{
+    return value->same && !value->plus_zero ? value->same : def;
 }
 
 static inline struct pm_zero_scalar pm_zero_constant(uint64_t bits)

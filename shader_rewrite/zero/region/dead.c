@@ -39,6 +39,14 @@ bool pm_zero_is_not_in_copy(const struct pm_zero_round *round, const struct pm_z
     return state && !state->needed;
 }
 
+bool pm_zero_is_as_in_copy(const struct pm_zero_round *round, const struct pm_zero_region *region,
+                           const struct pm_ir_instr *instr)
+{
+    const struct pm_zero_state *state =
+        instr->result ? pm_zero_state_of(round, region, instr->result) : NULL;
+    return !pm_zero_is_not_in_copy(round, region, instr) && !(state && state->value.plus_zero);
+}
+
 struct marking {
     struct pm_zero_round *round;
     struct pm_zero_region *region;
@@ -54,7 +62,7 @@ static void need_value(struct marking *m, struct pm_ir_def *def)
         struct pm_zero_state *state = pm_zero_state_of(m->round, m->region, def);
         if (!state || state->needed || pm_zero_is_constant_in_copy(m->round, m->region, def))
             return;
-        if (!state->value.same) {
+        if (pm_zero_value_name(&state->value, def) == def) {
             state->needed = true;
             m->round->stack[m->count++] = def;
             return;
@@ -169,6 +177,10 @@ static void need_all(struct marking *m)
         need_block(m, index);
         if (instr->opcode == SpvOpPhi) {
             need_ways(m, instr, &m->region->parts[index]);
+            continue;
+        }
+        if (m->round->states[def->id].value.plus_zero) {
+            need_value(m, m->round->states[def->id].value.same);
             continue;
         }
         for (uint32_t o = 0; o < instr->operand_count; o++)

@@ -27,7 +27,7 @@ static void refine_start(struct pm_zero_round *round, struct pm_zero_region *reg
         struct pm_ir_instr *instr = part->instrs[i];
         struct pm_memory_access access = plain_access(round, instr);
         bool keep =
-            pm_zero_is_not_in_copy(round, region, instr) || pm_memory_conflict(access, kept);
+            !pm_zero_is_as_in_copy(round, region, instr) || pm_memory_conflict(access, kept);
         for (uint32_t o = 0; !keep && o < instr->operand_count; o++) {
             const struct pm_ir_def *def = instr->operands[o].def;
             keep = def && def->instr && pm_zero_in_region(region, def->instr);
@@ -60,7 +60,7 @@ static void refine_end(struct pm_zero_round *round, struct pm_zero_region *regio
     for (uint32_t i = part->count; i-- > 0;) {
         struct pm_ir_instr *instr = part->instrs[i];
         struct pm_memory_access access = plain_access(round, instr);
-        if (instr->opcode != SpvOpPhi && !pm_zero_is_not_in_copy(round, region, instr) &&
+        if (instr->opcode != SpvOpPhi && pm_zero_is_as_in_copy(round, region, instr) &&
             !pm_memory_conflict(access, kept) && !is_used_inside(region, instr)) {
             leave(instr);
             continue;
@@ -85,7 +85,7 @@ static bool part_is_affected(const struct pm_zero_round *round, const struct pm_
     if (part->whole && pm_zero_way_in_copy(round, region, part) != PM_NO_BLOCK)
         return true;
     for (uint32_t i = 0; i < part->count; i++)
-        if (pm_zero_is_not_in_copy(round, region, part->instrs[i]))
+        if (!pm_zero_is_as_in_copy(round, region, part->instrs[i]))
             return true;
     return false;
 }
@@ -140,7 +140,7 @@ static bool phis_are_affected(const struct pm_zero_round *round,
                               const struct pm_zero_region *region, const struct pm_zero_part *part)
 {
     for (uint32_t i = 0; i < part->count && part->instrs[i]->opcode == SpvOpPhi; i++)
-        if (pm_zero_is_not_in_copy(round, region, part->instrs[i]))
+        if (!pm_zero_is_as_in_copy(round, region, part->instrs[i]))
             return true;
     return false;
 }

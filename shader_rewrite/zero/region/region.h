@@ -190,6 +190,10 @@ bool pm_zero_is_constant_in_copy(const struct pm_zero_round *round,
 bool pm_zero_is_not_in_copy(const struct pm_zero_round *round, const struct pm_zero_region *region,
                             const struct pm_ir_instr *instr);
 
+/* Whether S has an instruction of the region as it is. */
+bool pm_zero_is_as_in_copy(const struct pm_zero_round *round, const struct pm_zero_region *region,
+                           const struct pm_ir_instr *instr);
+
 /* The construct that a block stands in, without the one it opens. */
 uint32_t pm_zero_construct_around(const struct pm_zero_round *round, uint32_t block);
 

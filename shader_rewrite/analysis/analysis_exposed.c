@@ -1,0 +1,299 @@
+/* What can be told from a value's bits further on: backward from what looks at them. */
+#include "shader_rewrite/analysis/analysis_exposed.h"
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+struct exposing {
+    struct pm_float_permission *p;
+    uint8_t fact;            /* that is being found */
+    struct pm_ir_def **work; /* each id once at most */
+    uint32_t count;
+};
+
+static void expose(struct exposing *e, struct pm_ir_def *def)
+{
+    if (!def || def->id >= e->p->id_count || !def->instr || pm_float_has(e->p, def, e->fact))
+        return;
+    e->p->facts[def->id] |= e->fact;
+    e->work[e->count++] = def;
+}
+
+/* A value, not what a pointer points to. */
+static void expose_operand(struct exposing *e, const struct pm_ir_operand *operand)
+{
+    const struct pm_ir_instr *from = operand->def ? operand->def->instr : NULL;
+    const struct pm_ir_instr *type = from ? pm_ir_type_of(from) : NULL;
+    if (type && type->opcode != SpvOpTypePointer)
+        expose(e, operand->def);
+}
+
+static void expose_operands(struct exposing *e, const struct pm_ir_instr *instr)
+{
+    for (uint32_t o = 0; o < instr->operand_count; o++)
+        expose_operand(e, &instr->operands[o]);
+}
+
+/* ---- through variables ---- */
+
+/* The variable that a pointer is into; NULL: memory that is not the shader's own. */
+static struct pm_ir_def *variable_of(const struct pm_ir_instr *pointer)
+{
+    while (pointer &&
+           (pointer->opcode == SpvOpAccessChain || pointer->opcode == SpvOpInBoundsAccessChain ||
+            pointer->opcode == SpvOpCopyObject))
+        pointer = pm_ir_operand_instr(pointer, 0);
+    return pointer && pointer->opcode == SpvOpVariable ? pointer->result : NULL;
+}
+
+/* Whether it points into a variable of the invocation's own, which only its loads look at. */
+static bool is_own(const struct pm_ir_instr *pointer)
+{
+    const struct pm_ir_def *variable = variable_of(pointer);
+    uint32_t class = variable ? pm_ir_operand_word(&variable->instr->operands[0])
+                              : (uint32_t)SpvStorageClassGeneric;
+    return class == SpvStorageClassFunction || class == SpvStorageClassPrivate;
+}
+
+/* Everything written to a variable, through any chain of pointers into it. */
+static void expose_stores(struct exposing *e, const struct pm_ir_def *pointer)
+{
+    for (struct pm_ir_operand *use = pointer->first_use; use; use = use->next_use) {
+        struct pm_ir_instr *user = use->user;
+        if (user->opcode == SpvOpStore && use == &user->operands[0])
+            expose(e, user->operands[1].def);
+        else if (user->opcode == SpvOpCopyMemory && use == &user->operands[0])
+            expose(e, variable_of(pm_ir_operand_instr(user, 1)));
+        else if (user->result && use == &user->operands[0] &&
+                 (user->opcode == SpvOpAccessChain || user->opcode == SpvOpInBoundsAccessChain ||
+                  user->opcode == SpvOpCopyObject))
+            expose_stores(e, user->result);
+    }
+}
+
+/* Loads and variables; false: it is neither. */
+static bool expose_memory(struct exposing *e, const struct pm_ir_def *def)
+{
+    if (def->instr->opcode == SpvOpLoad)
+        expose(e, variable_of(pm_ir_operand_instr(def->instr, 0)));
+    else if (def->instr->opcode == SpvOpVariable)
+        expose_stores(e, def);
+    else
+        return false;
+    return true;
+}
+
+/* ---- all of its bits ---- */
+
+/* What reads a float without telling more by its bits than a zero's sign, or a number from another:
+ * what stores it, samples with it, compares it or makes an integer of it. */
+static bool is_blind(const struct pm_ir_instr *user)
+{
+    switch (user->opcode) {
+    case SpvOpStore:
+    case SpvOpFOrdEqual:
+    case SpvOpFUnordEqual:
+    case SpvOpFOrdNotEqual:
+    case SpvOpFUnordNotEqual:
+    case SpvOpFOrdLessThan:
+    case SpvOpFUnordLessThan:
+    case SpvOpFOrdGreaterThan:
+    case SpvOpFUnordGreaterThan:
+    case SpvOpFOrdLessThanEqual:
+    case SpvOpFUnordLessThanEqual:
+    case SpvOpFOrdGreaterThanEqual:
+    case SpvOpFUnordGreaterThanEqual:
+    case SpvOpIsNan:
+    case SpvOpIsInf:
+    case SpvOpConvertFToS:
+    case SpvOpConvertFToU:
+    case SpvOpImageSampleImplicitLod:
+    case SpvOpImageSampleExplicitLod:
+    case SpvOpImageSampleDrefImplicitLod:
+    case SpvOpImageSampleDrefExplicitLod:
+    case SpvOpImageSampleProjImplicitLod:
+    case SpvOpImageSampleProjExplicitLod:
+    case SpvOpImageSampleProjDrefImplicitLod:
+    case SpvOpImageSampleProjDrefExplicitLod:
+    case SpvOpImageGather:
+    case SpvOpImageDrefGather:
+    case SpvOpImageQueryLod:
+    case SpvOpImageWrite:
+        return true;
+    default:
+        return pm_ir_opcode_is(user->opcode, PM_IR_OP_ANNOTATION) || user->opcode == SpvOpName;
+    }
+}
+
+static void find_exposed(struct exposing *e, const struct pm_ir_function *function)
+{
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
+            bool arithmetic = pm_float_is_arithmetic(e->p, i);
+            if (arithmetic ? !pm_float_permits(e->p, i) : !is_blind(i) && !pm_is_move(i))
+                expose_operands(e, i);
+        }
+    while (e->count) {
+        const struct pm_ir_def *def = e->work[--e->count];
+        if (!expose_memory(e, def) &&
+            (pm_is_move(def->instr) || pm_float_is_arithmetic(e->p, def->instr)))
+            expose_operands(e, def->instr);
+    }
+}
+
+/* ---- the sign of a zero ---- */
+
+enum sight {
+    SEES,   /* a zero's sign */
+    PASSES, /* it on, so that it matters if the result's does */
+    LOSES,  /* it */
+};
+
+/* Of memory that others read; an image may have a format without signs, where that is known. */
+static bool keeps_signs(const struct pm_ir_instr *write)
+{
+    const struct pm_ir_instr *image = pm_ir_operand_instr(write, 0);
+    const struct pm_ir_instr *type = image ? pm_ir_type_of(image) : NULL;
+    if (!type || type->opcode != SpvOpTypeImage || type->operand_count < 7)
+        return true;
+    switch (pm_ir_operand_word(&type->operands[6])) {
+    case SpvImageFormatUnknown:
+    case SpvImageFormatRgba32f:
+    case SpvImageFormatRgba16f:
+    case SpvImageFormatRg32f:
+    case SpvImageFormatRg16f:
+    case SpvImageFormatR32f:
+    case SpvImageFormatR16f:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Functions of GLSL.std.450 that are permitted. The rest divides, or asks where the sign points. */
+static enum sight glsl_sight(uint32_t glsl)
+{
+    switch (glsl) {
+    case GLSLstd450FAbs:
+    case GLSLstd450Exp:
+    case GLSLstd450Exp2:
+    case GLSLstd450Cos:
+    case GLSLstd450Cosh:
+    case GLSLstd450Step:
+    case GLSLstd450SmoothStep:
+    case GLSLstd450Length:
+    case GLSLstd450Distance:
+        return LOSES;
+    case GLSLstd450Round:
+    case GLSLstd450RoundEven:
+    case GLSLstd450Trunc:
+    case GLSLstd450FSign:
+    case GLSLstd450Floor:
+    case GLSLstd450Ceil:
+    case GLSLstd450Fract:
+    case GLSLstd450Radians:
+    case GLSLstd450Degrees:
+    case GLSLstd450Sin:
+    case GLSLstd450Tan:
+    case GLSLstd450Asin:
+    case GLSLstd450Atan:
+    case GLSLstd450Sinh:
+    case GLSLstd450Tanh:
+    case GLSLstd450Asinh:
+    case GLSLstd450Atanh:
+    case GLSLstd450Sqrt:
+    case GLSLstd450FMin:
+    case GLSLstd450FMax:
+    case GLSLstd450NMin:
+    case GLSLstd450NMax:
+    case GLSLstd450FClamp:
+    case GLSLstd450NClamp:
+    case GLSLstd450FMix:
+    case GLSLstd450Fma:
+    case GLSLstd450Cross:
+    case GLSLstd450Reflect:
+    case GLSLstd450Normalize:
+        return PASSES;
+    default:
+        return SEES;
+    }
+}
+
+/* What arithmetic with permission does with operand `index`. A scalar product is +0 whatever the
+ * sign of a zero in it; of a vector some components may be computed in S. */
+static enum sight arithmetic_sight(const struct pm_float_permission *p,
+                                   const struct pm_ir_instr *instr, uint32_t index)
+{
+    switch (instr->opcode) {
+    case SpvOpFMul:
+        return pm_ir_type_of(instr)->opcode == SpvOpTypeFloat ? LOSES : PASSES;
+    case SpvOpVectorTimesScalar:
+    case SpvOpMatrixTimesScalar:
+        return index == 1 ? LOSES : PASSES;
+    case SpvOpFDiv:
+        return index == 0 ? PASSES : SEES;
+    case SpvOpFNegate:
+    case SpvOpFAdd:
+    case SpvOpFSub:
+    case SpvOpFConvert:
+    case SpvOpQuantizeToF16:
+    case SpvOpVectorTimesMatrix:
+    case SpvOpMatrixTimesVector:
+    case SpvOpMatrixTimesMatrix:
+    case SpvOpOuterProduct:
+    case SpvOpDot:
+        return PASSES;
+    case SpvOpExtInst:
+        return glsl_sight(pm_glsl_of(p, instr));
+    default:
+        return SEES;
+    }
+}
+
+static enum sight sight_of(const struct pm_float_permission *p, const struct pm_ir_instr *instr,
+                           uint32_t index)
+{
+    if (pm_is_move(instr))
+        return PASSES;
+    if (pm_float_is_arithmetic(p, instr))
+        return pm_float_permits(p, instr) ? arithmetic_sight(p, instr, index) : SEES;
+    if (instr->opcode == SpvOpStore)
+        return is_own(pm_ir_operand_instr(instr, 0)) ? LOSES : SEES;
+    if (instr->opcode == SpvOpImageWrite)
+        return index == 2 && keeps_signs(instr) ? SEES : LOSES;
+    return is_blind(instr) ? LOSES : SEES;
+}
+
+static void expose_seen(struct exposing *e, const struct pm_ir_instr *instr, enum sight sight)
+{
+    for (uint32_t o = 0; o < instr->operand_count; o++)
+        if (instr->operands[o].def && sight_of(e->p, instr, o) == sight)
+            expose_operand(e, &instr->operands[o]);
+}
+
+static void find_signed(struct exposing *e, const struct pm_ir_function *function)
+{
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
+            expose_seen(e, i, SEES);
+            if (i->opcode == SpvOpCopyMemory && !is_own(pm_ir_operand_instr(i, 0)))
+                expose(e, variable_of(pm_ir_operand_instr(i, 1)));
+        }
+    while (e->count) {
+        const struct pm_ir_def *def = e->work[--e->count];
+        if (!expose_memory(e, def))
+            expose_seen(e, def->instr, PASSES);
+    }
+}
+
+bool pm_float_find_exposed(struct pm_float_permission *p, const struct pm_ir_function *function,
+                           struct pm_arena *arena)
+{
+    struct exposing e = {.p = p, .fact = PM_FLOAT_EXPOSED};
+    e.work = pm_arena_zalloc(arena, p->id_count, sizeof(struct pm_ir_def *));
+    if (!e.work)
+        return false;
+    find_exposed(&e, function);
+    e.fact = PM_FLOAT_SIGNED;
+    find_signed(&e, function);
+    return true;
+}

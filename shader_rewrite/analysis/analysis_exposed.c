@@ -1,6 +1,8 @@
 /* What can be told from a value's bits further on: backward from what looks at them. */
 #include "shader_rewrite/analysis/analysis_exposed.h"
 
+#include "shader_rewrite/analysis/analysis_casts.h"
+
 #include <spirv/unified1/GLSL.std.450.h>
 
 struct exposing {
@@ -43,6 +45,12 @@ static struct pm_ir_def *variable_of(const struct pm_ir_instr *pointer)
             pointer->opcode == SpvOpCopyObject))
         pointer = pm_ir_operand_instr(pointer, 0);
     return pointer && pointer->opcode == SpvOpVariable ? pointer->result : NULL;
+}
+
+/* Whether an instruction hands bits on as they are, to whatever looks at its result. */
+static bool hands_on(const struct pm_ir_instr *instr)
+{
+    return pm_is_move(instr) || pm_is_component_cast(instr);
 }
 
 /* Whether it points into a variable of the invocation's own, which only its loads look at. */
@@ -124,18 +132,29 @@ static bool is_blind(const struct pm_ir_instr *user)
     }
 }
 
+/* Whether a use tells all of an integer's bits. */
+static bool tells_integer(const struct pm_ir_instr *user, uint32_t index)
+{
+    const struct pm_ir_instr *from = pm_ir_operand_instr(user, index);
+    const struct pm_ir_instr *scalar = from ? pm_scalar_type(pm_ir_type_of(from)) : NULL;
+    return scalar && scalar->opcode == SpvOpTypeInt && !hands_on(user) &&
+           !(user->opcode == SpvOpStore && is_own(pm_ir_operand_instr(user, 0)));
+}
+
 static void find_exposed(struct exposing *e, const struct pm_ir_function *function)
 {
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             bool arithmetic = pm_float_is_arithmetic(e->p, i);
-            if (arithmetic ? !pm_float_permits(e->p, i) : !is_blind(i) && !pm_is_move(i))
-                expose_operands(e, i);
+            bool all = arithmetic ? !pm_float_permits(e->p, i) : !is_blind(i) && !hands_on(i);
+            for (uint32_t o = 0; o < i->operand_count; o++)
+                if (all || tells_integer(i, o))
+                    expose_operand(e, &i->operands[o]);
         }
     while (e->count) {
         const struct pm_ir_def *def = e->work[--e->count];
         if (!expose_memory(e, def) &&
-            (pm_is_move(def->instr) || pm_float_is_arithmetic(e->p, def->instr)))
+            (hands_on(def->instr) || pm_float_is_arithmetic(e->p, def->instr)))
             expose_operands(e, def->instr);
     }
 }
@@ -252,8 +271,10 @@ static enum sight arithmetic_sight(const struct pm_float_permission *p,
 static enum sight sight_of(const struct pm_float_permission *p, const struct pm_ir_instr *instr,
                            uint32_t index)
 {
-    if (pm_is_move(instr))
+    if (hands_on(instr))
         return PASSES;
+    if (tells_integer(instr, index))
+        return SEES;
     if (pm_float_is_arithmetic(p, instr))
         return pm_float_permits(p, instr) ? arithmetic_sight(p, instr, index) : SEES;
     if (instr->opcode == SpvOpStore)

@@ -1,3 +1,4 @@
+#include "shader_rewrite/analysis/analysis_casts.h"
 #include "shader_rewrite/analysis/analysis_exposed.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
@@ -24,10 +25,11 @@ const struct pm_ir_instr *pm_scalar_type(const struct pm_ir_instr *type)
     return type;
 }
 
-int pm_float_width(const struct pm_ir_instr *type)
+/* As pm_float_width, of integers too. */
+static int number_width(const struct pm_ir_instr *type)
 {
     const struct pm_ir_instr *scalar = pm_scalar_type(type);
-    if (!scalar || scalar->opcode != SpvOpTypeFloat)
+    if (!scalar || scalar->opcode == SpvOpTypeBool)
         return -1;
     switch (pm_ir_operand_word(&scalar->operands[0])) {
     case 16:
@@ -39,6 +41,12 @@ int pm_float_width(const struct pm_ir_instr *type)
     default:
         return -1;
     }
+}
+
+int pm_float_width(const struct pm_ir_instr *type)
+{
+    const struct pm_ir_instr *scalar = pm_scalar_type(type);
+    return scalar && scalar->opcode == SpvOpTypeFloat ? number_width(type) : -1;
 }
 
 bool pm_is_move(const struct pm_ir_instr *instr)
@@ -111,7 +119,7 @@ bool pm_float_is_signed(const struct pm_float_permission *p, const struct pm_ir_
 
 bool pm_float_may_be_plus(const struct pm_float_permission *p, const struct pm_ir_def *def)
 {
-    int width = def->instr ? pm_float_width(pm_ir_type_of(def->instr)) : -1;
+    int width = def->instr ? number_width(pm_ir_type_of(def->instr)) : -1;
     if (width < 0 || pm_float_is_signed(p, def) || p->mode == PM_FLOAT_ZERO_NEVER)
         return false;
     if (pm_float_is_arithmetic(p, def->instr))
@@ -251,10 +259,18 @@ static bool glsl_is_finite(struct proof *proof, const struct pm_ir_instr *instr,
     }
 }
 
+/* The value below casts there and back, or the constant that is cast. */
+static const struct pm_ir_instr *below_casts(const struct pm_ir_instr *value)
+{
+    while (value && pm_is_component_cast(value))
+        value = pm_ir_operand_instr(value, 0);
+    return value;
+}
+
 static bool is_finite(struct proof *proof, const struct pm_ir_def *def, int depth)
 {
-    const struct pm_ir_instr *instr = def->instr;
-    int width = instr ? pm_float_width(pm_ir_type_of(instr)) : -1;
+    const struct pm_ir_instr *instr = below_casts(def->instr);
+    int width = instr ? number_width(pm_ir_type_of(instr)) : -1;
     if (width < 0 || depth == 0 || proof->steps-- == 0)
         return false;
     switch (instr->opcode) {

@@ -5,7 +5,9 @@
  *
  * A value is exposed when its sign or its NaN could be told from its bits further on: it reaches,
  * through moves, arithmetic or variables of the shader, a bit cast, a packing, or arithmetic for
- * which there is no permission. No product that is exposed is taken for 0.
+ * which there is no permission. No product that is exposed is taken for 0. A cast to an integer of
+ * as many bits does not expose by itself: what is done with the integer may. Integers are exposed
+ * and signed as floats are.
  *
  * A value is signed when the sign of a zero in it matters: it is exposed, or its zero comes by way
  * of moves, sums, functions that keep a sign, or variables to memory that keeps it (buffers, images
@@ -47,7 +49,8 @@ bool pm_float_takes_zero(const struct pm_float_permission *permission,
 /* Whether the sign of a zero in this value matters. */
 bool pm_float_is_signed(const struct pm_float_permission *permission, const struct pm_ir_def *def);
 
-/* Whether this value, where it is a float zero of either sign, may be written +0. */
+/* Whether this value, where it is a float zero of either sign, or an integer with the bits of one,
+ * may be written +0. */
 bool pm_float_may_be_plus(const struct pm_float_permission *permission,
                           const struct pm_ir_def *def);
 

@@ -1,5 +1,6 @@
 #include "shader_rewrite/analysis/analysis_values.h"
 
+#include "shader_rewrite/analysis/analysis_casts.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
 struct finder {
@@ -8,6 +9,7 @@ struct finder {
     struct pm_ir_instr **extracts;
     uint32_t extract_mask;
     struct pm_number_types types;
+    const bool *disguised;
 };
 
 static const struct pm_ir_instr *scalar_of(const struct pm_ir_instr *type)
@@ -19,6 +21,11 @@ bool pm_values_is_float(const struct pm_ir_instr *type)
 {
     const struct pm_ir_instr *scalar = scalar_of(type);
     return scalar && scalar->opcode == SpvOpTypeFloat;
+}
+
+bool pm_values_is_float_value(const struct pm_values *values, const struct pm_ir_instr *instr)
+{
+    return pm_values_is_float(pm_ir_type_of(instr)) || values->disguised[instr->result->id];
 }
 
 struct pm_number_types pm_number_types_of(const struct pm_ir_module *module)
@@ -64,7 +71,7 @@ static uint32_t components_of(const struct finder *f, const struct pm_ir_instr *
 
 static bool is_outside_functions(const struct pm_ir_instr *instr)
 {
-    return !instr || !instr->block || instr->opcode == SpvOpUndef;
+    return !instr || !instr->block || instr->opcode == SpvOpUndef || pm_is_constant_cast(instr);
 }
 
 /* All of an instruction's id operands at even places are the same definition, or the instruction's
@@ -120,14 +127,6 @@ static bool is_trivial_shuffle(const struct pm_ir_instr *shuffle)
     return one && leading && taken != 1;
 }
 
-static bool is_same_shape(const struct pm_ir_instr *a, const struct pm_ir_instr *b)
-{
-    const struct pm_ir_instr *x = scalar_of(a), *y = scalar_of(b);
-    return x && y && x->opcode == SpvOpTypeInt && y->opcode == SpvOpTypeInt &&
-           pm_ir_operand_word(&x->operands[0]) == pm_ir_operand_word(&y->operands[0]) &&
-           (a->opcode == SpvOpTypeVector) == (b->opcode == SpvOpTypeVector);
-}
-
 static uint32_t hash_extract(const struct pm_ir_instr *extract)
 {
     uint32_t hash = pm_ir_operand_id(&extract->operands[0]);
@@ -161,9 +160,20 @@ static bool is_repeated_extract(struct finder *f, struct pm_ir_instr *extract)
     return pm_dominates(f->dominators, f->extracts[at]->block->index, extract->block->index);
 }
 
+/* Between integers, or of what is a float in disguise, or to that. */
+static bool is_renaming_cast(const struct finder *f, const struct pm_ir_instr *cast)
+{
+    const struct pm_ir_instr *from = pm_ir_operand_instr(cast, 0);
+    if (!pm_is_component_cast(cast))
+        return false;
+    bool is_float = pm_values_is_float(pm_ir_type_of(cast));
+    if (is_float == pm_values_is_float(pm_ir_type_of(from)) || is_outside_functions(from))
+        return true;
+    return f->disguised[(is_float ? from : cast)->result->id];
+}
+
 static bool is_rename(struct finder *f, struct pm_ir_instr *instr)
 {
-    const struct pm_ir_instr *from = pm_ir_operand_instr(instr, 0);
     switch (instr->opcode) {
     case SpvOpUndef:
     case SpvOpCopyObject:
@@ -178,7 +188,7 @@ static bool is_rename(struct finder *f, struct pm_ir_instr *instr)
     case SpvOpCompositeExtract:
         return is_repeated_extract(f, instr);
     case SpvOpBitcast:
-        return from && is_same_shape(pm_ir_type_of(instr), pm_ir_type_of(from));
+        return is_renaming_cast(f, instr);
     default:
         return false;
     }
@@ -208,7 +218,8 @@ bool pm_values_find(const struct pm_ir_function *function, struct pm_arena *aren
     };
     out->bound = module->bound;
     out->components = pm_arena_zalloc(arena, module->bound, sizeof(uint32_t));
-    if (!out->components || !make_table(&f, cfg, arena))
+    f.disguised = out->disguised = pm_disguised_floats_find(function, arena);
+    if (!out->components || !out->disguised || !make_table(&f, cfg, arena))
         return false;
     for (uint32_t b = 0; b < cfg->count; b++) {
         if (!pm_cfg_reachable(cfg, b))

@@ -6,6 +6,9 @@
  * In AZP's terms a component of a vector is a register of its own, which SPIR-V names only where it
  * is taken out: the first OpCompositeExtract of a component stands for that register, one that the
  * first dominates is a rename.
+ *
+ * A cast to a float and the integer that it casts are one register too, where the integer is used
+ * as nothing else: then that is the value, and it is a float.
  */
 #pragma once
 
@@ -14,6 +17,7 @@
 struct pm_values {
     uint32_t *components; /* by id: how many components the value that it is has, 1: a scalar; 0: it
                              is no such value */
+    bool *disguised;      /* by id: an integer that is a float in disguise (analysis_casts.h) */
     uint32_t bound;       /* of ids */
 };
 
@@ -38,6 +42,9 @@ static inline uint32_t pm_values_components(const struct pm_values *values,
 {
     return instr && instr->result ? values->components[instr->result->id] : 0;
 }
+
+/* Whether a value of a function is compared as a float. */
+bool pm_values_is_float_value(const struct pm_values *values, const struct pm_ir_instr *instr);
 
 /* Of a vector or scalar type; whether what it holds is a float. NULL is none. */
 bool pm_values_is_float(const struct pm_ir_instr *type);

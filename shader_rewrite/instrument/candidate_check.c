@@ -31,6 +31,25 @@ static struct pm_ir_def *prefix(struct pm_ir_builder *b, struct pm_ir_def *value
     return pm_ir_build(b, SpvOpVectorShuffle, narrow, args, 2 + components);
 }
 
+static const struct pm_ir_instr *scalar_of(const struct pm_ir_instr *type)
+{
+    return type->opcode == SpvOpTypeVector ? pm_ir_operand_instr(type, 0) : type;
+}
+
+/* A float in disguise as one. */
+static struct pm_ir_def *as_float(const struct pm_candidate_check *c, struct pm_ir_builder *b,
+                                  struct pm_ir_def *value)
+{
+    const struct pm_ir_instr *type = value ? pm_ir_type_of(value->instr) : NULL;
+    if (!type || scalar_of(type)->opcode != SpvOpTypeInt)
+        return value;
+    struct pm_ir_def *to =
+        pm_ir_type_float(c->module, pm_ir_operand_word(&scalar_of(type)->operands[0]));
+    if (type->opcode == SpvOpTypeVector)
+        to = pm_ir_type_vector(c->module, to, pm_ir_operand_word(&type->operands[1]));
+    return pm_ir_build(b, SpvOpBitcast, to, PM_IR_ARGS(pm_ir_id(value)));
+}
+
 /* Whether each element of a scalar or vector is zero, in this lane. -0 equals 0, NaN does not. */
 static struct pm_ir_def *is_zero(const struct pm_candidate_check *c, struct pm_ir_builder *b,
                                  struct pm_ir_def *value)
@@ -41,12 +60,10 @@ static struct pm_ir_def *is_zero(const struct pm_candidate_check *c, struct pm_i
         module->failed = true;
         return NULL;
     }
-    bool vector = type->opcode == SpvOpTypeVector;
-    const struct pm_ir_instr *scalar = vector ? pm_ir_operand_instr(type, 0) : type;
-    uint16_t equal = scalar->opcode == SpvOpTypeFloat ? SpvOpFOrdEqual : SpvOpIEqual;
+    uint16_t equal = scalar_of(type)->opcode == SpvOpTypeFloat ? SpvOpFOrdEqual : SpvOpIEqual;
     struct pm_ir_def *zero = pm_ir_global(module, SpvOpConstantNull, type->result, NULL, 0);
     struct pm_ir_arg sides[] = {pm_ir_id(value), pm_ir_id(zero)};
-    if (!vector)
+    if (type->opcode != SpvOpTypeVector)
         return pm_ir_build(b, equal, c->boolean, sides, 2);
     struct pm_ir_def *booleans =
         pm_ir_type_vector(module, c->boolean, pm_ir_operand_word(&type->operands[1]));
@@ -103,6 +120,8 @@ struct pm_ir_def *pm_candidate_check_build(const struct pm_candidate_check *c,
         struct pm_ir_def *value = values ? values[i] : named ? named->result : NULL;
         if (candidate->value_count == 1)
             value = prefix(b, value, candidate->components);
+        if (candidate->is_float)
+            value = as_float(c, b, value);
         struct pm_ir_def *one = is_zero(c, b, value);
         zero = i ? both(c, b, zero, one) : one;
     }

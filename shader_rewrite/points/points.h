@@ -41,7 +41,8 @@ struct pm_zero_candidate {
                             a prefix (2: .xy, 3: .xyz); 1 when there are several values */
     uint32_t block;    /* block point (points_blocks) in which the last of the values is written */
     bool at_most_once; /* as of that block */
-    bool is_float;
+    bool is_float; /* it is zero where, as a float, it equals 0; its type may be an integer's
+                      (analysis_casts.h) */
     /* A derivative or implicit-LOD read may follow (HAZARDS 2), so that the check is ANDed over the
      * quad first; a device without quad operations neither counts nor uses it. */
     bool quad;

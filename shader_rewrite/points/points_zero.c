@@ -36,7 +36,7 @@ static void add_value(struct finder *f, const struct pm_ir_instr *value)
         .components = components,
         .block = f->point_of[block],
         .at_most_once = pm_loops(f->function)->loop_of[block] == PM_NO_LOOP,
-        .is_float = pm_values_is_float(pm_ir_type_of(value)),
+        .is_float = pm_values_is_float_value(&f->values, value),
         .quad = f->quad[id],
     };
     add(f, &candidate);

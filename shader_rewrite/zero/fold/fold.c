@@ -155,6 +155,7 @@ static void fold(struct pm_zero_folding *f)
     case SpvOpCompositeInsert:
     case SpvOpVectorShuffle:
     case SpvOpSelect:
+    case SpvOpBitcast:
         pm_zero_fold_move(f);
         return;
     case SpvOpFNegate:

@@ -61,6 +61,14 @@ static bool zero_wins(uint16_t opcode, bool left)
     }
 }
 
+static bool is_all_zero(const struct pm_zero_value *v)
+{
+    for (uint32_t i = 0; i < v->components; i++)
+        if (!known(v->c[i]) || v->c[i].bits)
+            return false;
+    return true;
+}
+
 static void fold_binary(struct pm_zero_folding *f)
 {
     uint16_t opcode = f->instr->opcode;
@@ -80,9 +88,9 @@ static void fold_binary(struct pm_zero_folding *f)
     bool adds = opcode == SpvOpIAdd || opcode == SpvOpBitwiseOr || opcode == SpvOpBitwiseXor;
     bool keeps_left = adds || opcode == SpvOpISub || opcode == SpvOpShiftLeftLogical ||
                       opcode == SpvOpShiftRightLogical || opcode == SpvOpShiftRightArithmetic;
-    if (keeps_left && pm_zero_value_is_zero(&f->operands[1]))
+    if (keeps_left && is_all_zero(&f->operands[1]))
         pm_zero_fold_same(f, 0);
-    else if (adds && pm_zero_value_is_zero(&f->operands[0]))
+    else if (adds && is_all_zero(&f->operands[0]))
         pm_zero_fold_same(f, 1);
 }
 

@@ -1,4 +1,5 @@
 /* The part of folding about what only moves and chooses components. */
+#include "shader_rewrite/analysis/analysis_casts.h"
 #include "shader_rewrite/zero/fold/folding.h"
 
 static const struct pm_zero_scalar any_zero = {PM_ZERO_ANY_SIGN, 0};
@@ -87,6 +88,21 @@ static void fold_select(struct pm_zero_folding *f)
     }
 }
 
+/* Between types of other widths only zero is told. */
+static void fold_cast(struct pm_zero_folding *f)
+{
+    const struct pm_zero_value *from = &f->operands[0];
+    bool by_component = pm_is_component_cast(f->instr), zero = true;
+    for (uint32_t i = 0; i < from->components; i++)
+        zero = zero && from->c[i].kind == PM_ZERO_CONSTANT && !from->c[i].bits;
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        if (by_component)
+            f->out.c[i] = from->c[i];
+        else if (zero)
+            pm_zero_fold_set(f, i, 0);
+    }
+}
+
 void pm_zero_fold_move(struct pm_zero_folding *f)
 {
     switch (f->instr->opcode) {
@@ -101,6 +117,9 @@ void pm_zero_fold_move(struct pm_zero_folding *f)
         return;
     case SpvOpVectorShuffle:
         fold_shuffle(f);
+        return;
+    case SpvOpBitcast:
+        fold_cast(f);
         return;
     default: /* OpSelect */
         fold_select(f);

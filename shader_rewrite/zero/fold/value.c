@@ -1,5 +1,6 @@
 #include "shader_rewrite/zero/fold/value.h"
 
+#include "shader_rewrite/analysis/analysis_casts.h"
 #include "shader_rewrite/analysis/analysis_permission.h"
 
 bool pm_zero_scalar_is_zero(struct pm_zero_scalar s)
@@ -61,6 +62,8 @@ struct pm_zero_value pm_zero_value_global(const struct pm_ir_def *def)
     const struct pm_ir_instr *scalar = pm_scalar_type(type);
     if (!scalar)
         return value;
+    if (pm_is_constant_cast(instr))
+        return pm_zero_value_global(instr->operands[0].def);
     switch (instr->opcode) {
     case SpvOpConstantNull:
         return pm_zero_value_all(type, PM_ZERO_CONSTANT);

@@ -11,7 +11,7 @@
 
 enum pm_zero_kind {
     PM_ZERO_UNSET,    /* not reached yet: whatever suits (only while propagating) */
-    PM_ZERO_ANY_SIGN, /* a float that is +0 or -0 */
+    PM_ZERO_ANY_SIGN, /* a float that is +0 or -0; an integer that has the bits of one */
     PM_ZERO_CONSTANT, /* exactly these bits; booleans are 0 and 1 */
     PM_ZERO_UNKNOWN,
 };
@@ -30,7 +30,7 @@ struct pm_zero_value {
     bool plus_zero;         /* it equals `same` + 0.0: where that is -0 it is +0 */
 };
 
-/* What a definition outside every region is: known if a constant. */
+/* What a definition outside every region is: known if a constant, or one that is cast. */
 struct pm_zero_value pm_zero_value_global(const struct pm_ir_def *def);
 
 /* Components of a value of this type, as in pm_zero_value; all of this kind. */
@@ -41,7 +41,7 @@ bool pm_zero_scalar_is_zero(struct pm_zero_scalar scalar);
 /* Whether it is a float zero of either sign. width: bits. */
 bool pm_zero_fold_is_zero(struct pm_zero_scalar scalar, uint32_t width);
 
-/* Whether all components are zero (of either sign). */
+/* Whether all components are zero (of either sign: no integer is, of which no more is known). */
 bool pm_zero_value_is_zero(const struct pm_zero_value *value);
 
 /* Whether a value of the type has a component for each of its scalars. */

@@ -7,12 +7,16 @@
  * A branch is needed only where something inside its construct is, or what is chosen at its merge
  * block; a construct without either is skipped.
  */
+#include "shader_rewrite/analysis/analysis_casts.h"
 #include "shader_rewrite/zero/region/region.h"
 
 bool pm_zero_is_constant_in_copy(const struct pm_zero_round *round,
                                  const struct pm_zero_region *region, const struct pm_ir_def *def)
 {
     if (!pm_zero_state_of(round, region, def) && !pm_zero_is_candidate(region, def))
+        return false;
+    /* Its constant is for drivers to see no more than in the original. */
+    if (pm_is_constant_cast(def->instr))
         return false;
     const struct pm_ir_instr *scalar = pm_scalar_type(pm_ir_type_of(def->instr));
     if (scalar && scalar->opcode != SpvOpTypeBool && !pm_number_types_has(&round->types, scalar))

@@ -4,6 +4,7 @@
  * loop which only ever adds zeroes is seen through. Values from outside are unknown, but for
  * constants and the candidate.
  */
+#include "shader_rewrite/analysis/analysis_casts.h"
 #include "shader_rewrite/zero/region/region.h"
 
 #include <string.h>
@@ -23,9 +24,10 @@ struct pm_zero_value pm_zero_value_in(const struct pm_zero_round *round,
                                       const struct pm_ir_def *def)
 {
     const struct pm_zero_state *state = pm_zero_state_of(round, region, def);
-    if (state)
+    bool constant = def->instr && pm_is_constant_cast(def->instr);
+    if (state && !constant)
         return state->value;
-    if (!pm_zero_is_candidate(region, def))
+    if (constant || !pm_zero_is_candidate(region, def))
         return pm_zero_value_global(def);
     const struct pm_zero_candidate *c = region->candidate;
     const struct pm_ir_instr *type = pm_ir_type_of(def->instr);
@@ -65,7 +67,7 @@ static bool is_taken(const struct propagating *p, const struct pm_ir_def *label,
     return part->executable && (part->folded == PM_NO_BLOCK || part->folded == to->block);
 }
 
-/* width: bits of what they are, if floats. */
+/* width: bits of what they are, if floats, or integers with the bits of floats. */
 static struct pm_zero_scalar meet(struct pm_zero_scalar a, struct pm_zero_scalar b, uint32_t width,
                                   bool is_float)
 {
@@ -75,7 +77,8 @@ static struct pm_zero_scalar meet(struct pm_zero_scalar a, struct pm_zero_scalar
         return b;
     if (b.kind == PM_ZERO_UNSET || (a.kind == b.kind && a.bits == b.bits))
         return a;
-    bool zeroes = is_float && pm_zero_fold_is_zero(a, width) && pm_zero_fold_is_zero(b, width);
+    bool floats = is_float || a.kind == PM_ZERO_ANY_SIGN || b.kind == PM_ZERO_ANY_SIGN;
+    bool zeroes = floats && pm_zero_fold_is_zero(a, width) && pm_zero_fold_is_zero(b, width);
     return zeroes ? any_sign : unknown;
 }
 

@@ -17,6 +17,7 @@
 #include "tests/shader_rewrite/differential/adversary.h"
 #include "tests/shader_rewrite/differential/differential.h"
 #include "tests/shader_rewrite/spirv_text.h"
+#include "tests/shader_rewrite/translated.h"
 #include "tests/temporary.h"
 
 #include <fcntl.h>
@@ -312,6 +313,11 @@ static bool run_trial(struct trial *t)
     char *text = random_shader_text(t->seed, &t->options);
     t->original = pm_test_assemble(text, 3);
     free(text);
+    if (t->seed % 3 == 2) { /* as a translation layer has it */
+        struct pm_words plain = t->original;
+        t->original = pm_test_translated(&plain);
+        pm_words_finish(&plain);
+    }
     if (!pm_validate(t->original.data, t->original.count, &target, &error))
         return wrong(t, "original", error.message);
     differential_inputs(&differential, t->seed, t->options.specials);

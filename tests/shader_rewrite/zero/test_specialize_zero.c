@@ -310,6 +310,58 @@ static void test_bits_are_seen(void **state)
     assert_int_equal(try_figure_1("", "", "", pack, PM_FLOAT_ZERO_ALLOW), 0);
 }
 
+/* Translation layers keep floats as integers: what is done with those decides. */
+static void test_casts(void **state)
+{
+    (void)state;
+    static const char around[] = "%work1 = OpExtInst %float %glsl Sin %v1\n"
+                                 "%work1_u = OpBitcast %uint %work1\n"
+                                 "%w_f = OpExtInst %float %glsl FMax %v0 %f0\n"
+                                 "%w_u = OpBitcast %uint %w_f\n"
+                                 "%w_c = OpSelect %uint %cond %w_u %u0\n"
+                                 "%work1_f = OpBitcast %float %work1_u\n"
+                                 "%w = OpBitcast %float %w_c\n"
+                                 "%r2 = OpFMul %float %work1_f %w\n"
+                                 "%r2_u = OpBitcast %uint %r2\n"
+                                 "%r2_f = OpBitcast %float %r2_u\n"
+                                 "%result = OpFAdd %float %r2_f %f7\n";
+    /* 0 and -0 are told apart, whether the integer's bits are looked at or stored. */
+    static const char looked_at[] = "%work1 = OpExtInst %float %glsl Sin %v1\n"
+                                    "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+                                    "%r2 = OpFMul %float %work1 %w\n"
+                                    "%r2_u = OpBitcast %uint %r2\n"
+                                    "%chosen = OpSelect %uint %cond %r2_u %u3\n"
+                                    "%sign = OpShiftRightLogical %uint %chosen %u1\n"
+                                    "%result = OpConvertUToF %float %sign\n";
+    char text[4096];
+    snprintf(text, sizeof(text), "%%cond = OpFOrdLessThan %%bool %%v1 %%f7\n%s", around);
+    assert_int_equal(try_figure_1("", "", "", text, PM_FLOAT_ZERO_SHADER), 1);
+    assert_int_equal(try_figure_1("", "", "", text, PM_FLOAT_ZERO_NEVER), 0);
+    snprintf(text, sizeof(text), "%%cond = OpFOrdLessThan %%bool %%v1 %%f7\n%s", looked_at);
+    assert_int_equal(try_figure_1("", "", "", text, PM_FLOAT_ZERO_ALLOW), 0);
+}
+
+/* An integer that is a float in disguise is one value with what it casts and is cast to. */
+static void test_disguised_points(void **state)
+{
+    (void)state;
+    struct subject s = subject_assemble("", "", "",
+                                        "%s = OpExtInst %float %glsl Sin %v0\n"
+                                        "%su = OpBitcast %uint %s\n"
+                                        "%sf = OpBitcast %float %su\n"
+                                        "%m = OpFMul %float %sf %v1\n"
+                                        "%mu = OpBitcast %uint %m\n"
+                                        "%looked_at = OpShiftRightLogical %uint %mu %u1\n"
+                                        "%result = OpConvertUToF %float %looked_at\n");
+    /* %v0, %v1, %s, %m, %mu, which is an integer, %looked_at, %result and %at. */
+    assert_int_equal(s.points.count, 8);
+    uint32_t floats = 0;
+    for (uint32_t i = 0; i < s.points.count; i++)
+        floats += s.points.candidates[i].is_float;
+    assert_int_equal(floats, 5);
+    subject_finish(&s);
+}
+
 /* ---- regions ---- */
 
 /* HAZARDS 1: a subgroup-uniform branch is not workgroup-uniform. */
@@ -525,6 +577,7 @@ int main(void)
         cmocka_unit_test(test_long),          cmocka_unit_test(test_wide),
         cmocka_unit_test(test_permission),    cmocka_unit_test(test_finite),
         cmocka_unit_test(test_bits_are_seen), cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_casts),         cmocka_unit_test(test_disguised_points),
         cmocka_unit_test(test_memory_order),  cmocka_unit_test(test_opaque_values),
         cmocka_unit_test(test_corpus),        cmocka_unit_test(test_bad_input),
     };

@@ -6,6 +6,7 @@
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/gpu/gpu.h"
 #include "tests/shader_rewrite/differential/differential.h"
+#include "tests/shader_rewrite/translated.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,11 +31,17 @@ struct shader {
     uint32_t candidates;
 };
 
-static void load(struct shader *s, const char *name, enum pm_stage stage)
+/* translated: as a translation layer has it. */
+static void load(struct shader *s, const char *name, enum pm_stage stage, bool translated)
 {
     struct pm_error error = {0};
     *s = (struct shader){.name = name, .stage = stage};
     pm_gpu_load(PM_TEST_ZERO_REGIONS, name, &s->original.data, &s->original.count);
+    if (translated) {
+        struct pm_words plain = s->original;
+        s->original = pm_test_translated(&plain);
+        pm_words_finish(&plain);
+    }
     const struct pm_canonicalize_info info = {.words = s->original.data,
                                               .word_count = s->original.count,
                                               .stage = stage,
@@ -212,11 +219,11 @@ static uint32_t specialize(const struct shader *s, uint32_t profile, enum pm_flo
     return out->transforms;
 }
 
-static void check(const char *name, enum pm_stage stage, enum pm_float_zero float_zero,
-                  enum input input)
+static void check(const char *name, enum pm_stage stage, bool translated,
+                  enum pm_float_zero float_zero, enum input input)
 {
     struct shader s;
-    load(&s, name, stage);
+    load(&s, name, stage, translated);
     size_t words;
     uint32_t *original = run(&s, &s.original, input, &words);
     uint32_t *canonical = run(&s, &s.canonical, input, &words);
@@ -262,7 +269,17 @@ static void test_permitted(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SHADERS; i++)
-        check(shaders[i].name, shaders[i].stage, PM_FLOAT_ZERO_SHADER, PLAIN);
+        check(shaders[i].name, shaders[i].stage, false, PM_FLOAT_ZERO_SHADER, PLAIN);
+}
+
+/* Every float as an integer, cast around what computes with it. */
+static void test_translated(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SHADERS; i++) {
+        check(shaders[i].name, shaders[i].stage, true, PM_FLOAT_ZERO_SHADER, PLAIN);
+        check(shaders[i].name, shaders[i].stage, true, PM_FLOAT_ZERO_NEVER, WILD);
+    }
 }
 
 /* Without permission everything is exact, whatever comes in. */
@@ -270,7 +287,7 @@ static void test_never(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SHADERS; i++)
-        check(shaders[i].name, shaders[i].stage, PM_FLOAT_ZERO_NEVER, WILD);
+        check(shaders[i].name, shaders[i].stage, false, PM_FLOAT_ZERO_NEVER, WILD);
 }
 
 /* Where a driver flushes denormals they pass the check as zeroes, and S hides constants behind no
@@ -278,7 +295,7 @@ static void test_never(void **state)
 static void test_denormals(void **state)
 {
     (void)state;
-    check("constants.comp", PM_STAGE_COMPUTE, PM_FLOAT_ZERO_SHADER, DENORMALS);
+    check("constants.comp", PM_STAGE_COMPUTE, false, PM_FLOAT_ZERO_SHADER, DENORMALS);
 }
 
 /* HAZARDS 7: with permission, in the groups whose %w is zero in every lane (of either sign),
@@ -360,7 +377,7 @@ static void test_difference(void **state)
 {
     (void)state;
     struct shader s;
-    load(&s, "difference.comp", PM_STAGE_COMPUTE);
+    load(&s, "difference.comp", PM_STAGE_COMPUTE, false);
     double *zero = calloc(s.candidates, sizeof(*zero));
     assert_non_null(zero);
     zero[candidate_w(&s)] = 1;
@@ -385,9 +402,8 @@ static void test_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_permitted),
-        cmocka_unit_test(test_never),
-        cmocka_unit_test(test_denormals),
+        cmocka_unit_test(test_permitted),  cmocka_unit_test(test_never),
+        cmocka_unit_test(test_translated), cmocka_unit_test(test_denormals),
         cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);

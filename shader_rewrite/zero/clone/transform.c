@@ -74,8 +74,27 @@ static bool is_behind(const struct pm_zero_region *region, const struct pm_ir_in
     return user->block && !pm_zero_in_region(region, user);
 }
 
+/* Whether the region has what a quad needs of lanes that may have ended by its end: those do
+ * not take the branch to S or R, and there is no value of theirs where it meets. */
+static bool parts_ended_quads(const struct pm_zero_round *round,
+                              const struct pm_zero_region *region)
+{
+    bool ended = false;
+    for (uint32_t p = 0; p < region->count && !ended; p++)
+        ended = pm_quads_ended(&round->quads, round->function, region->parts[p].block);
+    for (uint32_t p = 0; p < region->count && ended; p++)
+        for (uint32_t i = 0; i < region->parts[p].count; i++)
+            if (pm_quads_need(&round->quads, region->parts[p].instrs[i]))
+                return true;
+    return false;
+}
+
 bool pm_zero_can_transform(struct pm_zero_round *round, struct pm_zero_region *region)
 {
+    if (parts_ended_quads(round, region)) {
+        region->reason = "a derivative or texture read needs it of fragments that may have ended";
+        return false;
+    }
     for (uint32_t p = 0; p < region->count; p++) {
         const struct pm_zero_part *part = &region->parts[p];
         for (uint32_t i = 0; i < part->count; i++) {

@@ -35,6 +35,7 @@ bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module
     round->hoisted = pm_arena_zalloc(arena, PM_ZERO_MOST_HOISTED, sizeof(struct pm_ir_instr *));
     if (!round->states || !round->stack || !round->part_epoch || !round->part_of || !round->order ||
         !round->parts || !round->construct_epoch || !round->room || !round->hoisted ||
+        !pm_quads_compute(&round->quads, function, arena) ||
         !pm_leaving_values_compute(&round->leaving, module, function, arena) ||
         !pm_detail_levels_compute(&round->levels, &round->memory, module, function, arena) ||
         !pm_float_permission_compute(&round->permission, module, function, float_zero, arena))

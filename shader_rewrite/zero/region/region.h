@@ -18,6 +18,7 @@
 
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/analysis/analysis_memory.h"
+#include "shader_rewrite/analysis/analysis_quads.h"
 #include "shader_rewrite/analysis/analysis_values.h"
 #include "shader_rewrite/quirks/leaving_values.h"
 #include "shader_rewrite/quirks/levels_of_detail.h"
@@ -48,6 +49,7 @@ struct pm_zero_round {
     struct pm_number_types types; /* of which there can be constants, beside bool */
     struct pm_float_permission permission;
     struct pm_memory memory;
+    struct pm_quads quads;
     struct pm_leaving_values leaving;
     struct pm_detail_levels levels;
     const struct pm_costs *costs;

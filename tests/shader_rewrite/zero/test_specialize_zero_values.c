@@ -257,6 +257,7 @@ static const struct {
     {"branches.comp", PM_STAGE_COMPUTE},     {"integers.comp", PM_STAGE_COMPUTE},
     {"memory.comp", PM_STAGE_COMPUTE},       {"textured.frag", PM_STAGE_FRAGMENT},
     {"derivatives.frag", PM_STAGE_FRAGMENT}, {"discards.frag", PM_STAGE_FRAGMENT},
+    {"kills.frag", PM_STAGE_FRAGMENT},       {"returns.frag", PM_STAGE_FRAGMENT},
     {"lights.frag", PM_STAGE_FRAGMENT},      {"levels.comp", PM_STAGE_COMPUTE},
     {"constants.comp", PM_STAGE_COMPUTE},    {"leaving.comp", PM_STAGE_COMPUTE},
     {"leaving_made.comp", PM_STAGE_COMPUTE}, {"leaving_branch.comp", PM_STAGE_COMPUTE},

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "shader_rewrite/instrument/helper_lanes.h"
-#include "shader_rewrite/points/points.h"
+#include "shader_rewrite/zero/candidates/candidates.h"
 
 struct pm_candidate_check {
     struct pm_ir_module *module;

@@ -3,7 +3,6 @@
 #include "profile/profile.h"
 #include "shader_rewrite/instrument/candidate_check.h"
 #include "shader_rewrite/ir/block_open.h"
-#include "shader_rewrite/points/points_zero.h"
 
 struct pass {
     struct pm_instrument instrument;
@@ -92,7 +91,7 @@ bool pm_instrument_zero(const uint32_t *words, size_t count, const struct pm_ins
     struct pass p = {.out = out};
     struct pm_pass_runner *passes = &p.instrument.passes;
     bool ok = pm_instrument_begin(&p.instrument, words, count, info, error) &&
-              pm_pass_run(passes, &pm_pass_points_zero, &p.points, error) != PM_PASS_FAILED &&
+              pm_pass_run(passes, &pm_pass_candidates, &p.points, error) != PM_PASS_FAILED &&
               pm_pass_run(passes, &instrument_zero, &p, error) != PM_PASS_FAILED;
     pm_zero_points_finish(&p.points);
     return pm_instrument_end(&p.instrument, ok, out, error);

@@ -8,10 +8,7 @@
  */
 #pragma once
 
-#include "base/error.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "shader_rewrite/zero/candidates/candidates.h"
 
 /* ---- points_blocks ---- */
 
@@ -29,30 +26,8 @@ bool pm_points_blocks(const uint32_t *words, size_t count, struct pm_block_point
                       struct pm_error *error);
 void pm_block_points_finish(struct pm_block_points *points);
 
-/* ---- points_zero (AZP 3.1) ---- */
+/* ---- points_zero ---- */
 
-enum { PM_ZERO_ELEMENTS = 4 }; /* at most, of a vector candidate */
-
-/* One versioning variable: a value, the leading components of one, or several scalars together. */
-struct pm_zero_candidate {
-    uint32_t values[PM_ZERO_ELEMENTS]; /* result ids in the canonical module, in module order */
-    uint32_t value_count; /* 1; more: scalars that belong together (packs; analysis_packs.h) */
-    uint32_t components; /* of the one value: 1 for a scalar, its width for a whole vector, less for
-                            a prefix (2: .xy, 3: .xyz); 1 when there are several values */
-    uint32_t block;    /* block point (points_blocks) in which the last of the values is written */
-    bool at_most_once; /* as of that block */
-    bool is_float; /* it is zero where, as a float, it equals 0; its type may be an integer's
-                      (analysis_casts.h) */
-    /* A derivative or implicit-LOD read may follow (HAZARDS 2), so that the check is ANDed over the
-     * quad first; a device without quad operations neither counts nor uses it. */
-    bool quad;
-};
-struct pm_zero_points {
-    struct pm_zero_candidate *candidates;
-    uint32_t count;
-};
-/* The candidates in a stable order: scalars and vectors by the module's order of their last value,
- * a value before its prefixes and these before packs. */
+/* The points of a zero profile: candidates, in their order. Canonical words in. */
 bool pm_points_zero(const uint32_t *words, size_t count, struct pm_zero_points *out,
                     struct pm_error *error);
-void pm_zero_points_finish(struct pm_zero_points *points);

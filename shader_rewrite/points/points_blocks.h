@@ -8,14 +8,9 @@
  */
 #pragma once
 
+#include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/points/points.h"
-
-/* The function of the one entry point of a canonical module, and its stage. NULL on failure:
- * PM_ERROR_INPUT unless there is exactly one entry point; PM_ERROR_UNSUPPORTED for any stage but
- * fragment and compute. */
-struct pm_ir_function *pm_entry_function(const struct pm_ir_module *module, enum pm_stage *stage,
-                                         struct pm_error *error);
 
 /* Context: the struct pm_block_points that it fills as pm_points_blocks does, of the function that
  * pm_entry_function finds; to be finished, also on failure. Changes nothing. */

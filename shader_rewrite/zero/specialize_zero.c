@@ -3,11 +3,11 @@
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
-#include "shader_rewrite/points/points_zero.h"
+#include "shader_rewrite/zero/candidates/candidates.h"
 #include "shader_rewrite/zero/choose/filter.h"
 #include "shader_rewrite/zero/choose/pairs.h"
-#include "shader_rewrite/zero/clone/continue_targets.h"
 #include "shader_rewrite/zero/clone/transform.h"
+#include "shader_rewrite/zero/region/continue_targets.h"
 #include "shader_rewrite/zero/specialize_zero_report.h"
 #include "shader_rewrite/zero/specialize_zero_weights.h"
 
@@ -324,7 +324,7 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
     p.module = pm_ir_parse(words, count, error);
     p.passes = pm_pass_runner_of(p.module, info->times);
     bool ok = p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
-              pm_pass_apply(&p.passes, &pm_pass_points_zero, &p.points, error) &&
+              pm_pass_apply(&p.passes, &pm_pass_candidates, &p.points, error) &&
               check_profile(&p, error);
     if (ok) {
         p.zero = info->profile->zero;

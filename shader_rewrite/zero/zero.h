@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
+#include "shader_rewrite/zero/choose/beyond.h"
 
 /* What is known of a shader. Any numbers are accepted: they cost speed, never correctness. */
 struct pm_zero_profile {
@@ -25,15 +26,8 @@ struct pm_zero_profile {
     uint32_t block_count;
 };
 
-/* What goes beyond AZP; each is off unless set (docs/specialized.md says what was measured). */
-struct pm_zero_beyond {
-    bool fit_regions;  /* a region begins and ends where that pays best, not only where S differs */
-    bool hoist_across; /* a check may be in an earlier block than its candidate */
-    bool pairs;        /* two candidates may be tested by one check */
-};
-
 struct pm_pass_times; /* pass.h */
-struct pm_costs; /* analysis_costs.h: cycles by class of instruction, by vendor */
+struct pm_costs;      /* analysis_costs.h: cycles by class of instruction, by vendor */
 
 struct pm_specialize_zero_info {
     const struct pm_zero_profile *profile;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "shader_rewrite/analysis/analysis_permission.h"
-#include "shader_rewrite/points/points.h"
+#include "shader_rewrite/zero/candidates/candidates.h"
 
 #define PM_ZERO_FOLLOWS_NONE UINT32_MAX
 

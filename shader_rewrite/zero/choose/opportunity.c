@@ -1,7 +1,7 @@
 #include "shader_rewrite/zero/choose/opportunity.h"
 
-#include "shader_rewrite/zero/clone/transform.h"
 #include "shader_rewrite/zero/region/hoist.h"
+#include "shader_rewrite/zero/region/leaving.h"
 
 /* Places that are tried for a candidate: its cost stays linear in its region's size. */
 enum { MOST_STARTS = 4, MOST_ENDS = 8, MOST_ABOVE = 3 };

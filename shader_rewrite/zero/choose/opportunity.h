@@ -14,8 +14,8 @@
  */
 #pragma once
 
+#include "shader_rewrite/zero/choose/beyond.h"
 #include "shader_rewrite/zero/choose/estimate.h"
-#include "shader_rewrite/zero/zero.h"
 
 /* What an estimate must be above to be taken. */
 struct pm_zero_bars {

@@ -14,10 +14,6 @@
 #include "shader_rewrite/instrument/candidate_check.h"
 #include "shader_rewrite/zero/region/region.h"
 
-/* Whether all that leaves the region can meet at a merge block: what may not be in an OpPhi
- * (pointers, images, samplers) must be cheap to make once more. false: region->reason says so. */
-bool pm_zero_can_transform(struct pm_zero_round *round, struct pm_zero_region *region);
-
 struct pm_zero_transformed {
     struct pm_ir_block *check, *rest, *merge; /* with the check; R's first; where S and R meet */
 };

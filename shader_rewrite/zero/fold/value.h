@@ -7,7 +7,7 @@
 #pragma once
 
 #include "shader_rewrite/ir/ir_module.h"
-#include "shader_rewrite/points/points.h"
+#include "shader_rewrite/zero/candidates/candidates.h"
 
 enum pm_zero_kind {
     PM_ZERO_UNSET,    /* not reached yet: whatever suits (only while propagating) */

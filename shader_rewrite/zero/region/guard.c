@@ -1,4 +1,4 @@
-#include "shader_rewrite/zero/clone/guard.h"
+#include "shader_rewrite/zero/region/guard.h"
 
 #include "shader_rewrite/quirks/driver_bugs.h"
 

@@ -1,4 +1,4 @@
-#include "shader_rewrite/zero/clone/continue_targets.h"
+#include "shader_rewrite/zero/region/continue_targets.h"
 
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/ir/block_open.h"

@@ -1,0 +1,22 @@
+/*
+ * What leaves a region: values that it writes and that are used behind it, where S and R meet.
+ *
+ * Thread safety: as the module.
+ */
+#pragma once
+
+#include "shader_rewrite/zero/region/region.h"
+
+/* Whether values of this type may be operands of an OpPhi. */
+bool pm_zero_may_be_phi(const struct pm_ir_instr *type);
+
+/* Whether a user of the region's values is not in it: behind it, as nothing before it can be. */
+static inline bool pm_zero_is_behind(const struct pm_zero_region *region,
+                                     const struct pm_ir_instr *user)
+{
+    return user->block && !pm_zero_in_region(region, user);
+}
+
+/* Whether all that leaves the region can meet at a merge block: what may not be in an OpPhi
+ * (pointers, images, samplers) must be cheap to make once more. false: region->reason says so. */
+bool pm_zero_can_transform(struct pm_zero_round *round, struct pm_zero_region *region);

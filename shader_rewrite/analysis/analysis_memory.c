@@ -1,12 +1,14 @@
 #include "shader_rewrite/analysis/analysis_memory.h"
 
+#include "shader_rewrite/analysis/analysis_volatile.h"
+
 #include <spirv/unified1/GLSL.std.450.h>
 
 enum { OWN = 1, PRIVATE = 2, OUTPUT = 4, SHARED = 8, DEVICE = 16, LANE = 32, EVERYTHING = 63 };
 
 struct pm_memory pm_memory_of(const struct pm_ir_module *module)
 {
-    struct pm_memory memory = {false};
+    struct pm_memory memory = {.volatiles = pm_volatile_is_declared(module)};
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first; i;
          i = i->next)
         memory.writable_uniforms |= i->opcode == SpvOpDecorate && i->operand_count > 1 &&
@@ -46,10 +48,34 @@ static uint32_t kind_of(const struct pm_memory *memory, const struct pm_ir_instr
     }
 }
 
-static bool is_volatile(const struct pm_ir_instr *instr, uint32_t index)
+/* By its memory operands, which begin at this index; of a copy's second ones any word counts. */
+static bool has_volatile_operands(const struct pm_ir_instr *instr, uint32_t index)
 {
-    return instr->operand_count > index &&
-           (pm_ir_operand_word(&instr->operands[index]) & SpvMemoryAccessVolatileMask);
+    for (uint32_t o = index; o < instr->operand_count; o++)
+        if ((o == index || instr->opcode == SpvOpCopyMemory) && !instr->operands[o].def &&
+            (pm_ir_operand_word(&instr->operands[o]) & SpvMemoryAccessVolatileMask))
+            return true;
+    return false;
+}
+
+static bool is_volatile(const struct pm_memory *memory, const struct pm_ir_instr *instr,
+                        uint32_t index)
+{
+    if (has_volatile_operands(instr, index))
+        return true;
+    if (!memory->volatiles)
+        return false;
+    return pm_volatile_is(pm_ir_operand_instr(instr, 0)) ||
+           (instr->opcode == SpvOpCopyMemory && pm_volatile_is(pm_ir_operand_instr(instr, 1)));
+}
+
+/* A read of an image. */
+static bool is_volatile_texel(const struct pm_memory *memory, const struct pm_ir_instr *instr)
+{
+    bool reads = instr->opcode == SpvOpImageRead || instr->opcode == SpvOpImageSparseRead;
+    bool says = instr->operand_count > 2 &&
+                (pm_ir_operand_word(&instr->operands[2]) & SpvImageOperandsVolatileTexelMask);
+    return reads && (says || (memory->volatiles && pm_volatile_is(pm_ir_operand_instr(instr, 0))));
 }
 
 /* Loads of the demoted state and the like come from built-ins that change. */
@@ -80,13 +106,13 @@ struct pm_memory_access pm_memory_access_of(const struct pm_memory *memory,
     switch (instr->opcode) {
     case SpvOpLoad:
         access.reads = kind_of(memory, instr, 0);
-        access.writes = is_volatile(instr, 1) ? EVERYTHING : 0;
+        access.writes = is_volatile(memory, instr, 1) ? EVERYTHING : 0;
         return access;
     case SpvOpStore:
-        access.writes = is_volatile(instr, 2) ? EVERYTHING : kind_of(memory, instr, 0);
+        access.writes = is_volatile(memory, instr, 2) ? EVERYTHING : kind_of(memory, instr, 0);
         return access;
     case SpvOpCopyMemory:
-        access.writes = is_volatile(instr, 2) ? EVERYTHING : kind_of(memory, instr, 0);
+        access.writes = is_volatile(memory, instr, 2) ? EVERYTHING : kind_of(memory, instr, 0);
         access.reads = kind_of(memory, instr, 1);
         return access;
     case SpvOpImageWrite:
@@ -106,9 +132,11 @@ struct pm_memory_access pm_memory_access_of(const struct pm_memory *memory,
         access.reads = access.writes = DEVICE | SHARED;
         return access;
     }
-    if (pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_IMAGE_READ))
+    if (pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_IMAGE_READ)) {
         access.reads = DEVICE;
-    else if (!is_pure(instr))
+        access.writes = is_volatile_texel(memory, instr) ? EVERYTHING : 0;
+    } else if (!is_pure(instr)) {
         return (struct pm_memory_access){EVERYTHING, EVERYTHING, true};
+    }
     return access;
 }

@@ -13,10 +13,11 @@ struct pm_memory_access {
     bool stops;             /* barriers, calls, operations between lanes, whatever is not known */
 };
 
-/* What a module's Uniform storage class holds: with BufferBlock structures it can be written.
- * Canonicalization asks too (canonical_loads.c): another answer is another recipe. */
+/* What a module says of its memory as a whole. Canonicalization asks too (canonical_loads.c):
+ * another answer is another recipe. */
 struct pm_memory {
-    bool writable_uniforms;
+    bool writable_uniforms; /* in BufferBlock structures */
+    bool volatiles;         /* some is volatile (analysis_volatile.h) */
 };
 struct pm_memory pm_memory_of(const struct pm_ir_module *module);
 

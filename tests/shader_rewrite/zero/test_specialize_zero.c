@@ -103,6 +103,41 @@ static void test_figure_1(void **state)
     subject_finish(&s);
 }
 
+/* ---- what must stay ---- */
+
+/* How many loads come before the check's branch, so that S has them too. */
+static int loads_of(const char *decorations)
+{
+    struct subject s = subject_assemble("", "", decorations, figure_1);
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    char *text = pm_test_disassemble(&out.words), *branch = strstr(text, "OpBranchConditional");
+    assert_non_null(branch);
+    *branch = 0;
+    int loads = 0;
+    for (const char *at = text; (at = strstr(at, "OpLoad ")) != NULL; at++)
+        loads++;
+    free(text);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+    return loads;
+}
+
+/* S does not need what is read of %in, and has the read all the same if it is volatile. */
+static void test_volatile(void **state)
+{
+    (void)state;
+    int loads = loads_of("");
+    assert_int_equal(loads_of("OpMemberDecorate %block 0 Volatile\n"), loads + 1);
+    assert_int_equal(loads_of("OpDecorate %in Volatile\n"), loads + 1);
+    assert_int_equal(loads_of("OpMemberDecorate %block 0 Coherent\n"), loads);
+    assert_int_equal(loads_of("OpDecorate %id Volatile\n"), loads);
+}
+
 /* ---- what is taken ---- */
 
 static void test_filter(void **state)
@@ -572,14 +607,23 @@ static void test_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figure_1),      cmocka_unit_test(test_filter),
-        cmocka_unit_test(test_heuristic),     cmocka_unit_test(test_least_share),
-        cmocka_unit_test(test_long),          cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_permission),    cmocka_unit_test(test_finite),
-        cmocka_unit_test(test_bits_are_seen), cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_casts),         cmocka_unit_test(test_disguised_points),
-        cmocka_unit_test(test_memory_order),  cmocka_unit_test(test_opaque_values),
-        cmocka_unit_test(test_corpus),        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_figure_1),
+        cmocka_unit_test(test_volatile),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_heuristic),
+        cmocka_unit_test(test_least_share),
+        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_permission),
+        cmocka_unit_test(test_finite),
+        cmocka_unit_test(test_bits_are_seen),
+        cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_disguised_points),
+        cmocka_unit_test(test_memory_order),
+        cmocka_unit_test(test_opaque_values),
+        cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

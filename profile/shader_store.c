@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = {'P', 'M', 'S', 'H', 'D', 'R', '0', '1'};
+static const char magic[8] = {'P', 'M', 'S', 'H', 'D', 'R', '0', '2'};
 
 enum {
     MOST_FILE_BYTES = 64 << 20,
@@ -24,7 +24,7 @@ enum {
  * bytes. */
 struct head {
     uint32_t recipe_bytes, entry_point_bytes; /* without a terminator */
-    uint32_t stage;
+    uint32_t stage, target;
     uint32_t spec_value_count, original_count, canonical_count;
 };
 
@@ -187,6 +187,7 @@ static bool parse_contents(const unsigned char *at, size_t left, struct pm_arena
         return pm_fail(error, PM_ERROR_INPUT, "a shader's file ends in its head");
     memcpy(&head, start, sizeof head);
     shader->stage = head.stage;
+    shader->target = head.target;
     shader->original_count = head.original_count;
     shader->canonical_count = head.canonical_count;
     if (!(shader->recipe = take_text(&at, &left, head.recipe_bytes, arena)))
@@ -389,6 +390,7 @@ static bool append_contents(struct pm_buffer *out, const struct pm_stored_shader
         .recipe_bytes = (uint32_t)strlen(shader->recipe),
         .entry_point_bytes = (uint32_t)strlen(shader->entry_point),
         .stage = shader->stage,
+        .target = shader->target,
         .spec_value_count = (uint32_t)shader->spec_value_count,
         .original_count = (uint32_t)shader->original_count,
         .canonical_count = (uint32_t)shader->canonical_count,

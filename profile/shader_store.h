@@ -21,9 +21,10 @@ struct pm_shader_store;
 
 struct pm_stored_shader {
     struct pm_shader_key key;
-    const char *recipe;      /* that the key was computed with: pm_canonicalize_recipe() */
-    uint32_t stage;          /* enum pm_stage of shader_rewrite.h: 0 fragment, 1 compute */
-    const char *entry_point; /* of the original */
+    const char *recipe; /* that the key was computed with: pm_canonicalize_recipe() */
+    uint32_t stage;     /* enum pm_stage of shader_rewrite.h: 0 fragment, 1 compute */
+    uint32_t target;    /* of the device that it was kept for first: pm_target_bits() of target.h */
+    const char *entry_point;                 /* of the original */
     const struct pm_spec_value *spec_values; /* set by the pipeline; the rest keep their default */
     size_t spec_value_count;
     const uint32_t *original; /* as the game gave it; of several originals with one key, one */

@@ -67,7 +67,7 @@ static bool specialize(const struct bench *bench, const struct pm_stored_shader 
         .threshold = bench->options->threshold,
         .most_transforms = (uint32_t)bench->options->transforms,
         .subgroup_quad = true,
-        .target = {.vulkan_minor = 1},
+        .target = pm_target_of_bits(shader->target),
     };
     return pm_specialize_zero(shader->canonical, shader->canonical_count, &info, made, error);
 }
@@ -84,7 +84,7 @@ static bool time_passes(const struct bench *bench, const struct pm_stored_shader
         .entry_point = shader->entry_point,
         .spec_values = shader->spec_values,
         .spec_value_count = shader->spec_value_count,
-        .target = {.vulkan_minor = 1},
+        .target = pm_target_of_bits(shader->target),
     };
     struct pm_words words;
     struct pm_specialized made;

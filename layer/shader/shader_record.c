@@ -278,6 +278,7 @@ static void save(struct pm_shader_records *records, const struct pm_shader_key *
         .key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical->data, canonical->count),
         .recipe = pm_canonicalize_recipe(),
         .stage = request->stage,
+        .target = pm_target_bits(&records->device->abilities.target),
         .entry_point = request->entry_point,
         .spec_values = set->data,
         .spec_value_count = set->count,

@@ -15,3 +15,8 @@ struct pm_target {
     bool scalar_block_layout, relaxed_block_layout, uniform_buffer_standard_layout;
     bool workgroup_explicit_layout;
 };
+
+/* All of it in a number, for what is kept on disk; and back. Bits that are not known are left out.
+ */
+uint32_t pm_target_bits(const struct pm_target *target);
+struct pm_target pm_target_of_bits(uint32_t bits);

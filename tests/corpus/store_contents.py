@@ -9,10 +9,13 @@ import struct
 import subprocess
 import sys
 
-MAGIC = b"PMSHDR01"
-HEAD = struct.Struct("<6I")
+MAGIC = b"PMSHDR02"
+HEAD = struct.Struct("<7I")
 VALUE = struct.Struct("<4I")
 STAGES = ["fragment", "compute"]
+# shader_rewrite/ir/target.c's
+FEATURES = {8: "spirv_1_4", 9: "scalar_block_layout", 10: "relaxed_block_layout", 11: "uniform_buffer_standard_layout",
+            12: "workgroup_explicit_layout"}
 
 
 def shader(data):
@@ -20,7 +23,7 @@ def shader(data):
     if not data.startswith(MAGIC):
         raise ValueError("not a file of this version of the shader store")
     contents = subprocess.run(["zstd", "-dcq"], input=data[len(MAGIC):], capture_output=True, check=True).stdout
-    recipe_bytes, entry_bytes, stage, values, original_words, _ = HEAD.unpack_from(contents)
+    recipe_bytes, entry_bytes, stage, target, values, original_words, _ = HEAD.unpack_from(contents)
     at = HEAD.size
     recipe = contents[at:at + recipe_bytes].decode()
     at += (recipe_bytes + 3) // 4 * 4
@@ -31,7 +34,8 @@ def shader(data):
         number, size, low, high = VALUE.unpack_from(contents, at)
         constants.append({"id": number, "bytes": size, "value": high << 32 | low})
         at += VALUE.size
-    about = {"stage": STAGES[stage], "entry": entry, "constants": constants, "recipe": recipe}
+    about = {"stage": STAGES[stage], "entry": entry, "constants": constants, "recipe": recipe,
+             "target": {name: bool(target >> bit & 1) for bit, name in FEATURES.items()} | {"vulkan": target & 0xff}}
     return contents[at:at + 4 * original_words], about
 
 

@@ -5,7 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 #include <string.h>
 
-#define MAGIC "PMSHDR01"
+#define MAGIC "PMSHDR02"
 /* A recipe, an entry point, one constant, two original words and one canonical word. */
 #define CONTENTS                                                                                   \
     "\x06\x00\x00\x00\x04\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00"             \
@@ -20,7 +20,7 @@ const struct pm_fuzz_input pm_fuzz_inputs[] = {
     /* A frame of one raw block without a checksum, which a fuzzer can change and keep valid. */
     PM_FUZZ_TEXT(MAGIC "\x28\xb5\x2f\xfd\x20\x40\x01\x02\x00" CONTENTS),
     PM_FUZZ_TEXT(MAGIC "\x28\xb5\x2f\xfd\x00\xff\x01\x00\x00"),
-    PM_FUZZ_TEXT("PMSHDR02"),
+    PM_FUZZ_TEXT("PMSHDR01"),
     {NULL, 0},
 };
 

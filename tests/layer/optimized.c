@@ -1,7 +1,6 @@
 #include "tests/layer/optimized.h"
 
 #include "profile/journal.h"
-#include "profile/shader_store.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/layer/pipelines.h"
 #include "weighted.comp.h"
@@ -160,18 +159,10 @@ static void forget_database(void)
     database.count = 0;
 }
 
-void optimized_learn(void)
+void optimized_each_stored(void (*visit)(struct pm_shader_store *store,
+                                         const struct pm_shader_key *key))
 {
-    struct pm_harness h;
     char folder[200];
-    forget_database();
-    pm_layered_enable(PM_LAYER_IMPLICIT);
-    pm_layered_sample_all("1");
-    setenv("PIECEMEAL_GAME_NAME", "game", 1);
-    pm_harness_open(&h, NULL);
-    h.vk.DestroyPipeline(h.device, optimized_compute(&h), NULL);
-    h.vk.DestroyPipeline(h.device, optimized_graphics(&h), NULL);
-    pm_harness_close(&h);
     snprintf(folder, sizeof folder, "%s/piecemeal/shaders", pm_layered_home());
     struct pm_shader_store *store = pm_shader_store_open(folder, 0);
     DIR *directory = opendir(folder);
@@ -181,10 +172,24 @@ void optimized_learn(void)
         struct pm_shader_key key;
         snprintf(text, sizeof text, "%.48s", entry->d_name);
         if (strlen(entry->d_name) == 48 + strlen(".pmshader") && pm_shader_key_parse(text, &key))
-            add_zeros(store, &key);
+            visit(store, &key);
     }
     closedir(directory);
     pm_shader_store_close(store);
+}
+
+void optimized_learn(void)
+{
+    struct pm_harness h;
+    forget_database();
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_GAME_NAME", "game", 1);
+    pm_harness_open(&h, NULL);
+    h.vk.DestroyPipeline(h.device, optimized_compute(&h), NULL);
+    h.vk.DestroyPipeline(h.device, optimized_graphics(&h), NULL);
+    pm_harness_close(&h);
+    optimized_each_stored(add_zeros);
     assert_int_equal(database.count, 2);
     write_database();
 }

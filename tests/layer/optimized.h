@@ -7,6 +7,7 @@
 #include "tests/layer/layered.h"
 
 #include "profile/database.h"
+#include "profile/shader_store.h"
 
 /* Whatever the harness opens from now on samples nothing and has the test's database; with `trust`
  * what is built is used at once (debug.trust_variants), and it is built when a pipeline is
@@ -16,6 +17,10 @@ void optimized_enable(bool trust);
 /* A session without the layer's optimizer that leaves the canonical shaders in the store, and the
  * database that takes all their candidates for zeros. */
 void optimized_learn(void);
+
+/* Each shader that the layer has stored. */
+void optimized_each_stored(void (*visit)(struct pm_shader_store *store,
+                                         const struct pm_shader_key *key));
 
 /* Adds a published timing profile of a specialized module to the database: time with it over time
  * without. */

@@ -40,6 +40,7 @@ static struct pm_stored_shader numbered(uint32_t number, uint32_t *words,
         .key = pm_shader_key_compute("recipe 1", words + WORDS, WORDS),
         .recipe = "recipe 1",
         .stage = 1,
+        .target = 0x1e02,
         .entry_point = "main",
         .spec_values = values,
         .spec_value_count = 2,
@@ -56,6 +57,7 @@ static void assert_same(const struct pm_stored_shader *a, const struct pm_stored
     assert_string_equal(a->recipe, b->recipe);
     assert_string_equal(a->entry_point, b->entry_point);
     assert_int_equal(a->stage, b->stage);
+    assert_int_equal(a->target, b->target);
     assert_int_equal(a->spec_value_count, b->spec_value_count);
     for (size_t i = 0; i < a->spec_value_count; i++) {
         assert_int_equal(a->spec_values[i].spec_id, b->spec_values[i].spec_id);

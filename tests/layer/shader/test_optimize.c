@@ -1,6 +1,7 @@
 /* Specialized variants in the place of the game's pipelines: when, where, and how long. */
 #include "tests/layer/optimized.h"
 
+#include "shader_rewrite/ir/target.h"
 #include "tests/layer/pipelines.h"
 #include "tests/patience.h"
 #include <stdio.h>
@@ -423,6 +424,47 @@ static void one_that_waits_for_its_trial_is_not_used(void **state)
     unsetenv("PIECEMEAL_SAMPLER_KINDS");
 }
 
+static uint32_t stored;
+static struct pm_target stored_for;
+
+static void read_target(struct pm_shader_store *store, const struct pm_shader_key *key)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_stored_shader shader;
+    struct pm_error error = {0};
+    if (!pm_shader_store_read(store, key, arena, &shader, &error))
+        fail_msg("%s", error.message);
+    stored_for = pm_target_of_bits(shader.target);
+    stored++;
+    pm_arena_destroy(arena);
+}
+
+/* So that a shader can be looked at as on the device that it was for. */
+static void the_store_knows_the_device(void **state)
+{
+    for (int with = 0; with < 2; with++) {
+        pm_layered_tear_down(state);
+        pm_layered_set_up(state);
+        VkPhysicalDeviceVulkan12Features features = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+            .scalarBlockLayout = with == 1,
+            .uniformBufferStandardLayout = with == 0,
+        };
+        pm_layered_enable(PM_LAYER_IMPLICIT);
+        pm_layered_sample_all("1");
+        pm_harness_open(&h, &(struct pm_harness_options){.device_next = &features});
+        pm_harness_close(&h);
+        stored = 0;
+        optimized_each_stored(read_target);
+        assert_int_equal(stored, 2);
+        assert_int_equal(stored_for.vulkan_minor, 3);
+        assert_true(stored_for.relaxed_block_layout);
+        assert_int_equal(stored_for.scalar_block_layout, with == 1);
+        assert_int_equal(stored_for.uniform_buffer_standard_layout, with == 0);
+        assert_false(stored_for.workgroup_explicit_layout);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +482,7 @@ int main(void)
         PM_LAYERED_TEST(several_devices),
         PM_LAYERED_TEST(the_cache_is_kept),
         PM_LAYERED_TEST(one_that_waits_for_its_trial_is_not_used),
+        PM_LAYERED_TEST(the_store_knows_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The command line as a user calls it: exit status 0, 1 (why, on stderr) and 2 (usage), and what the passes say.
-#   test_commands.sh PIECEMEAL SHADER.spv
+#   test_commands.sh PIECEMEAL SHADER.spv SCALAR.spv
 set -eu
 piecemeal=$1
-shader=$2
+shader=$2 scalar=$3
 . "$(dirname "$0")/lib.sh"
 export XDG_CONFIG_HOME="$work/config" XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache"
 unset PIECEMEAL_CONFIG PIECEMEAL_ENABLE PIECEMEAL_DISABLE || true
@@ -72,6 +72,18 @@ expect 1 'character 3: wanted ascending' "$piecemeal" shader instrument_blocks "
 expect 1 'below' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 4000
 expect 2 "unknown pass" "$piecemeal" shader paint "$shader"
 expect 2 'power of two' "$piecemeal" shader instrument_blocks "$shader" --slots 3
+
+# Layouts that devices allow where they have the feature.
+for pass in validate canonicalize; do
+    expect 1 'with --scalar-block-layout it is valid: .*Values|with --scalar-block-layout it is valid: SPIR-V' \
+        "$piecemeal" shader $pass "$scalar"
+    expect 1 'with --scalar-block-layout' "$piecemeal" shader $pass "$scalar" --uniform-buffer-standard-layout
+    expect 0 '' "$piecemeal" shader $pass "$scalar" --scalar-block-layout -o "$work/scalar.spv"
+done
+expect 1 'with --scalar-block-layout it is valid' "$piecemeal" shader instrument_blocks "$work/scalar.spv"
+expect 0 'counter bytes' "$piecemeal" shader instrument_blocks "$work/scalar.spv" --workgroup-scalar-block-layout
+expect 1 'with --target 1 it is valid' "$piecemeal" shader validate "$work/z.spv" --target 0
+
 head -c 101 "$shader" >"$work/short.spv"
 expect 1 'multiple of 4' "$piecemeal" shader validate "$work/short.spv"
 head -c 100 "$shader" >"$work/short.spv"

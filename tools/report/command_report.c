@@ -79,6 +79,7 @@ static bool build_shader(struct pm_shader_store *store, const struct pm_database
             .original_count = stored.original_count,
             .entry_point = stored.entry_point,
             .stage = stored.stage == PM_STAGE_COMPUTE ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
+            .target = pm_target_of_bits(stored.target),
             .spec_values = stored.spec_values,
             .spec_value_count = stored.spec_value_count,
         };

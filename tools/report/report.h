@@ -85,6 +85,7 @@ struct pm_report_source {
     size_t original_count;
     const char *entry_point;
     enum pm_stage stage;
+    struct pm_target target;
     const struct pm_spec_value *spec_values;
     size_t spec_value_count;
 };

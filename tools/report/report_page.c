@@ -49,6 +49,8 @@ static bool write_zeros(const struct pm_report_shader *shader, struct pm_buffer 
         return pm_buffer_append_string(out, "<td>–");
     if (!shader->zero_estimates)
         return pm_buffer_append_string(out, "<td>not profiled");
+    if (shader->specialized.why)
+        return pm_buffer_append_string(out, "<td>not possible");
     if (tests == 0)
         return pm_buffer_append_string(out, "<td>nothing worth it");
     return pm_buffer_printf(out, "<td>%u value%s tested", tests, tests == 1 ? "" : "s");

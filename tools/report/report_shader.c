@@ -94,7 +94,7 @@ static bool name_module(const struct pm_report_source *source, uint32_t block_co
         .entry_point = source->entry_point,
         .spec_values = source->spec_values,
         .spec_value_count = source->spec_value_count,
-        .target = {.vulkan_minor = 3},
+        .target = source->target,
         .keep_names = true,
     };
     if (source->original && pm_canonicalize(&info, named, NULL) &&
@@ -119,7 +119,7 @@ static bool fill_lines(const struct pm_report_source *source, struct pm_arena *a
     ok = ok && pm_report_globals(&words, arena, shader, error) &&
          pm_report_source_lines(words.data, words.count, &points, arena, &shader->lines,
                                 &shader->line_count, error) &&
-         pm_report_zero_build(&words, arena, shader, error);
+         pm_report_zero_build(&words, &source->target, arena, shader, error);
     pm_block_points_finish(&points);
     pm_words_finish(&named);
     return ok;

@@ -191,8 +191,9 @@ static bool read_tests(const char *report, struct pm_arena *arena, struct pm_rep
     return root && out->tests;
 }
 
-static bool specialize(const struct pm_words *words, struct pm_arena *arena,
-                       struct pm_report_shader *shader, struct pm_error *error)
+static bool specialize(const struct pm_words *words, const struct pm_target *target,
+                       struct pm_arena *arena, struct pm_report_shader *shader,
+                       struct pm_error *error)
 {
     struct pm_zero_profile profile;
     struct pm_specialized made;
@@ -202,7 +203,7 @@ static bool specialize(const struct pm_words *words, struct pm_arena *arena,
     if (!pm_zero_profile_init(&profile, shader->zero_estimates, shader->estimates))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     const struct pm_specialize_zero_info info = {
-        .profile = &profile, .subgroup_quad = true, .target = {.vulkan_minor = 3}};
+        .profile = &profile, .subgroup_quad = true, .target = *target};
     bool ok = pm_specialize_zero(words->data, words->count, &info, &made, &why);
     if (ok) {
         out->transforms = made.transforms;
@@ -223,8 +224,9 @@ static bool specialize(const struct pm_words *words, struct pm_arena *arena,
     return ok || out->why || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
-bool pm_report_zero_build(const struct pm_words *words, struct pm_arena *arena,
-                          struct pm_report_shader *shader, struct pm_error *error)
+bool pm_report_zero_build(const struct pm_words *words, const struct pm_target *target,
+                          struct pm_arena *arena, struct pm_report_shader *shader,
+                          struct pm_error *error)
 {
     struct pm_zero_points candidates = {0};
     if (!shader->zero_estimates || !shader->zero_estimates->points)
@@ -239,5 +241,5 @@ bool pm_report_zero_build(const struct pm_words *words, struct pm_arena *arena,
                     pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
     pm_ir_module_destroy(module);
     pm_zero_points_finish(&candidates);
-    return ok && specialize(words, arena, shader, error);
+    return ok && specialize(words, target, arena, shader, error);
 }

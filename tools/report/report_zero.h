@@ -4,6 +4,7 @@
 #include "tools/report/report.h"
 
 /* shader->zeros and shader->specialized, once its lines are there. words: the module that the lines
- * are of. */
-bool pm_report_zero_build(const struct pm_words *words, struct pm_arena *arena,
-                          struct pm_report_shader *shader, struct pm_error *error);
+ * are of, which is valid for the target. */
+bool pm_report_zero_build(const struct pm_words *words, const struct pm_target *target,
+                          struct pm_arena *arena, struct pm_report_shader *shader,
+                          struct pm_error *error);

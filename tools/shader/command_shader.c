@@ -3,31 +3,12 @@
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "tools/common/tool.h"
-#include "tools/shader/shader_options.h"
+#include "tools/shader/shader_input.h"
 #include "tools/shader/zero_profile_file.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool read_words(const char *path, struct pm_words *words, struct pm_error *error)
-{
-    struct pm_buffer bytes;
-    pm_buffer_init(&bytes, (size_t)64 << 20);
-    bool ok = pm_file_read(path, &bytes, error);
-    if (ok && (bytes.size == 0 || bytes.size % 4 != 0))
-        ok = pm_fail(error, PM_ERROR_INPUT,
-                     "%s: %zu bytes are no SPIR-V module: its size is a multiple of 4", path,
-                     bytes.size);
-    words->count = bytes.size / 4;
-    words->data = ok ? malloc(bytes.size) : NULL;
-    if (ok && !words->data)
-        ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    if (ok)
-        memcpy(words->data, bytes.data, bytes.size);
-    pm_buffer_finish(&bytes);
-    return ok;
-}
 
 static bool write_words(const struct pm_shader_options *options, const struct pm_words *words,
                         struct pm_error *error)
@@ -90,7 +71,7 @@ static bool canonicalize(struct pm_shader_options *options, const struct pm_word
     return ok;
 }
 
-static bool points_blocks(const struct pm_shader_options *options, const struct pm_words *in,
+static bool points_blocks(struct pm_shader_options *options, const struct pm_words *in,
                           struct pm_error *error)
 {
     struct pm_block_points points = {0};
@@ -141,7 +122,7 @@ static void print_candidate(uint32_t number, const struct pm_zero_candidate *can
            candidate->at_most_once ? "" : " (in a loop)");
 }
 
-static bool points_zero(const struct pm_shader_options *options, const struct pm_words *in,
+static bool points_zero(struct pm_shader_options *options, const struct pm_words *in,
                         struct pm_error *error)
 {
     struct pm_zero_points points = {0};
@@ -260,8 +241,8 @@ static bool load_profile(const struct pm_shader_options *options, const struct p
     struct pm_shader_key key = pm_shader_key_compute(pm_canonicalize_recipe(), in->data, in->count);
     struct pm_zero_points candidates = {0};
     struct pm_block_points blocks = {0};
-    if (!options->profile)
-        return pm_fail(error, PM_ERROR_INPUT, "it needs --profile");
+    if (!options->profile && !options->game)
+        return pm_fail(error, PM_ERROR_INPUT, "it needs --profile or --game");
     bool ok = pm_points_zero(in->data, in->count, &candidates, error) &&
               pm_points_blocks(in->data, in->count, &blocks, error) &&
               pm_zero_profile_load(options->profile, options->game, &key, candidates.count,
@@ -307,40 +288,58 @@ static void say_times(const struct pm_pass_times *times)
     }
 }
 
+struct pass {
+    const char *name;
+    bool original; /* it is over what the game gave, not over the canonical module */
+    bool (*run)(struct pm_shader_options *options, const struct pm_words *in,
+                struct pm_error *error);
+};
+
+static bool validate(struct pm_shader_options *options, const struct pm_words *in,
+                     struct pm_error *error)
+{
+    return pm_validate(in->data, in->count, &options->target, error);
+}
+
+static const struct pass passes[] = {
+    {"canonicalize", true, canonicalize},
+    {"points_blocks", false, points_blocks},
+    {"instrument_blocks", false, instrument_blocks},
+    {"points_zero", false, points_zero},
+    {"instrument_zero", false, instrument_zero},
+    {"specialize_zero", false, specialize_zero},
+    {"validate", true, validate},
+};
+
+static const struct pass *find_pass(const char *name)
+{
+    for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+        if (strcmp(passes[i].name, name) == 0)
+            return &passes[i];
+    }
+    return NULL;
+}
+
 int pm_command_shader(int argc, char **argv)
 {
     struct pm_shader_options options;
+    struct pm_shader_input input;
     struct pm_pass_times times = {0};
     struct pm_error error = {0};
-    int status = pm_shader_options(argc, argv, &options);
+    const int status = pm_shader_options(argc, argv, &options);
     if (status >= 0)
         return status;
+    const struct pass *pass = find_pass(options.pass);
+    if (!pass)
+        return pm_tool_usage("shader", "unknown pass '%s'", options.pass);
     options.times = options.timed ? &times : NULL;
-    struct pm_words in = {0};
-    bool ok = read_words(options.in, &in, &error);
-    if (!ok)
-        return pm_tool_failed("shader", &error);
-    if (!strcmp(options.pass, "canonicalize"))
-        ok = canonicalize(&options, &in, &error);
-    else if (!strcmp(options.pass, "points_blocks"))
-        ok = points_blocks(&options, &in, &error);
-    else if (!strcmp(options.pass, "instrument_blocks"))
-        ok = instrument_blocks(&options, &in, &error);
-    else if (!strcmp(options.pass, "points_zero"))
-        ok = points_zero(&options, &in, &error);
-    else if (!strcmp(options.pass, "instrument_zero"))
-        ok = instrument_zero(&options, &in, &error);
-    else if (!strcmp(options.pass, "specialize_zero"))
-        ok = specialize_zero(&options, &in, &error);
-    else if (!strcmp(options.pass, "validate"))
-        ok = pm_validate(in.data, in.count, &options.target, &error);
-    else
-        status = pm_tool_usage("shader", "unknown pass '%s'", options.pass);
-    pm_words_finish(&in);
+    const bool read = pm_shader_input_read(&options, pass->original, &input, &error);
+    const bool ok = read && pass->run(&options, &input.words, &error);
     say_times(&times);
-    if (!ok) {
+    if (read && !ok) {
+        pm_shader_input_explain(&options, &input, &error);
         pm_fail_prefix(&error, "%s: %s", options.pass, options.in);
-        return pm_tool_failed("shader", &error);
     }
-    return status >= 0 ? status : PM_EXIT_OK;
+    pm_shader_input_finish(&input);
+    return ok ? PM_EXIT_OK : pm_tool_failed("shader", &error);
 }

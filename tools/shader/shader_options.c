@@ -6,7 +6,10 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: piecemeal shader PASS IN.spv [-o OUT.spv] [OPTION…]\n\n"
+    "usage: piecemeal shader PASS IN [-o OUT.spv] [OPTION…]\n\n"
+    "IN is a SPIR-V module, or the key of a shader in the shader store, which knows what device it "
+    "was for, its\n"
+    "entry point, stage and specialization constants.\n\n"
     "  canonicalize        the canonical module, and its key\n"
     "  points_blocks       the basic blocks of a canonical module\n"
     "  instrument_blocks   counters in the blocks of a canonical module\n"
@@ -18,6 +21,10 @@ static const char help[] =
     "  --entry NAME        the entry point (main)\n"
     "  --stage S           fragment or compute (found from the entry point)\n"
     "  --target N          Vulkan 1.N, 0 to 3 (3)\n"
+    "  --relax-block-layout, --uniform-buffer-standard-layout, --scalar-block-layout,\n"
+    "  --workgroup-scalar-block-layout\n"
+    "                      layouts that the device allows; the last implies the one before\n"
+    "  --store FOLDER      the shader store (the layer's)\n"
     "  --spec ID=VALUE     a specialization constant's 32 bits; may be given often\n"
     "  --points all|LIST   which points, as in 0,3,4 (all)\n"
     "  --slots N           copies of the counters, a power of two (1)\n"
@@ -26,7 +33,8 @@ static const char help[] =
     "  --early-tests       EarlyFragmentTests may be added where the shader allows it\n"
     "  --profile FILE      P(zero): a PGO database, or JSON "
     "{\"zero\":[…],\"writes\":[…],\"blocks\":[…]}\n"
-    "  --game NAME         whose profile, where the file has several games\n"
+    "  --game NAME         whose profile, where the file has several games; without --profile\n"
+    "                      what is known of the game on this machine\n"
     "  --float-zero WORD   permission for 0*x = 0: shader, never or allow (shader)\n"
     "  --vendor ID         the vendor whose costs count (any)\n"
     "  --transforms N      how many transforms at most (3)\n"
@@ -84,7 +92,12 @@ static int read_module_options(const struct given *given, struct pm_shader_optio
     options->stage_set = given->stage;
     options->stage =
         given->stage && !strcmp(given->stage, "compute") ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT;
-    options->target.vulkan_minor = (uint32_t)given->target;
+    options->target_set = given->target <= PM_SHADER_TARGET;
+    options->target.vulkan_minor = options->target_set ? (uint32_t)given->target : PM_SHADER_TARGET;
+    options->target.scalar_block_layout |= options->target.workgroup_explicit_layout;
+    options->entry_set = options->entry != NULL;
+    if (!options->entry_set)
+        options->entry = "main";
     for (size_t i = 0; i < given->spec_count; i++)
         if (!parse_spec(given->specs[i], options))
             return pm_tool_usage("shader", "--spec: '%s' is not ID=VALUE", given->specs[i]);
@@ -127,14 +140,20 @@ static int read_specialize_options(const struct given *given, struct pm_shader_o
 
 int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
 {
-    struct given given = {.target = 3, .slots = 1, .transforms = 3};
-    *options = (struct pm_shader_options){.entry = "main", .points = "all"};
+    struct given given = {.target = UINT64_MAX, .slots = 1, .transforms = 3};
+    *options = (struct pm_shader_options){.points = "all"};
     struct pm_zero_beyond *beyond = &options->specialize.beyond;
+    struct pm_target *target = &options->target;
     const struct pm_option known[] = {
         {.letter = 'o', .text = &options->out},
         PM_OPTION_TEXT("entry", &options->entry),
         PM_OPTION_TEXT("stage", &given.stage),
-        PM_OPTION_NUMBER("target", &given.target, 3),
+        PM_OPTION_NUMBER("target", &given.target, PM_SHADER_TARGET),
+        PM_OPTION_FLAG("relax-block-layout", &target->relaxed_block_layout),
+        PM_OPTION_FLAG("uniform-buffer-standard-layout", &target->uniform_buffer_standard_layout),
+        PM_OPTION_FLAG("scalar-block-layout", &target->scalar_block_layout),
+        PM_OPTION_FLAG("workgroup-scalar-block-layout", &target->workgroup_explicit_layout),
+        PM_OPTION_TEXT("store", &options->store),
         PM_OPTION_TEXTS("spec", given.specs, &given.spec_count, PM_SHADER_SPECS),
         PM_OPTION_TEXT("points", &options->points),
         PM_OPTION_NUMBER("slots", &given.slots, 256),

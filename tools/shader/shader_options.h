@@ -7,21 +7,25 @@
 
 #include "shader_rewrite/shader_rewrite.h"
 
-enum { PM_SHADER_SPECS = 64 };
+enum {
+    PM_SHADER_SPECS = 64,
+    PM_SHADER_TARGET = 3, /* the highest --target, and the default for a file */
+};
 
 /* Texts point into argv. */
 struct pm_shader_options {
-    const char *pass, *in;
-    const char *out; /* NULL: nowhere */
+    const char *pass, *in; /* in: a file, or a key of the shader store */
+    const char *store;     /* NULL: the layer's */
+    const char *out;       /* NULL: nowhere */
     const char *entry, *points;
-    bool stage_set, json, timed;
+    bool target_set, entry_set, stage_set, json, timed;
     enum pm_stage stage;
     struct pm_target target;
     struct pm_spec_value specs[PM_SHADER_SPECS];
     size_t spec_count;
     struct pm_instrument_info instrument;
     struct pm_pass_times *times; /* NULL: not asked for */
-    const char *profile, *game; /* NULL: none */
+    const char *profile, *game;  /* NULL: none */
     struct pm_specialize_zero_info specialize;
 };
 

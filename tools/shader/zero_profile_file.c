@@ -97,7 +97,8 @@ static bool read_database(const char *path, bool sqlite, const char *game,
     if (!zero || zero->space != candidates) {
         char text[PM_SHADER_KEY_TEXT];
         pm_shader_key_format(key, text);
-        ok = pm_fail(error, PM_ERROR_STATE, "%s has no zero profile of shader %s", path, text);
+        ok = pm_fail(error, PM_ERROR_STATE, "%s has no zero profile of shader %s", estimates.origin,
+                     text);
     }
     if (ok && !pm_zero_profile_init(profile, zero, block && block->space == blocks ? block : NULL))
         ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
@@ -111,6 +112,13 @@ bool pm_zero_profile_load(const char *path, const char *game, const struct pm_sh
 {
     static const char magic[] = "SQLite format 3";
     *profile = (struct pm_zero_profile){0};
+    if (!path) {
+        const bool known =
+            read_database(NULL, false, game, key, candidates, blocks, profile, error);
+        if (!known)
+            pm_zero_profile_finish(profile);
+        return known;
+    }
     struct pm_buffer text;
     pm_buffer_init(&text, FILE_CAP);
     bool ok = pm_file_read(path, &text, error);

@@ -22,12 +22,12 @@ struct fixture {
     struct pm_report_shader shader;
 };
 
-static void read_module(struct pm_words *words)
+static void read_module(const char *path, struct pm_words *words)
 {
     struct pm_buffer bytes;
     struct pm_error error = {0};
     pm_buffer_init(&bytes, 1 << 20);
-    assert_true(pm_file_read(REPORT_SHADER, &bytes, &error));
+    assert_true(pm_file_read(path, &bytes, &error));
     words->count = bytes.size / 4;
     words->data = malloc(bytes.size);
     assert_non_null(words->data);
@@ -35,22 +35,26 @@ static void read_module(struct pm_words *words)
     pm_buffer_finish(&bytes);
 }
 
-/* Block i runs (i + 1) / 10 times, but for the last, which has no sample. */
-static void make_estimates(struct fixture *fixture, uint32_t space)
+/* Block i runs (i + 1) / 10 times, but for the last, which has no sample; or all of them so often.
+ */
+static void make_estimates(struct fixture *fixture, uint32_t space, double all)
 {
     struct pm_point_estimate *points = pm_arena_zalloc(fixture->arena, space, sizeof(*points));
     assert_non_null(points);
-    for (uint32_t i = 0; i + 1 < space; i++) {
+    for (uint32_t i = 0; i + (all > 0 ? 0 : 1) < space; i++) {
         points[i].calls = 10;
         points[i].measures[PM_MEASURE_FREQUENCY] =
-            (struct pm_ratio){.ratio = (i + 1) / 10.0, .clusters = 3};
+            (struct pm_ratio){.ratio = all > 0 ? all : (i + 1) / 10.0, .clusters = 3};
+        if (all > 0) /* what specializing goes by */
+            points[i].measures[PM_MEASURE_SUBGROUPS] = points[i].measures[PM_MEASURE_FREQUENCY];
     }
     fixture->estimates = (struct pm_shader_estimates){
         .kind = PM_KIND_BLOCK, .space = space, .points = points, .entry_lanes = 1000};
 }
 
-/* Every candidate is as often zero as its number says: i of them in the number of candidates. */
-static void make_zeros(struct fixture *fixture)
+/* Every candidate is as often zero as its number says, i of them in the number of candidates; or
+ * all of them so often. */
+static void make_zeros(struct fixture *fixture, double all)
 {
     struct pm_zero_points candidates;
     struct pm_error error = {0};
@@ -62,7 +66,7 @@ static void make_zeros(struct fixture *fixture)
     for (uint32_t i = 0; i < candidates.count; i++) {
         points[i].calls = 7;
         points[i].measures[PM_MEASURE_ZERO] =
-            (struct pm_ratio){.ratio = (double)i / candidates.count, .clusters = 3};
+            (struct pm_ratio){.ratio = all > 0 ? all : (double)i / candidates.count, .clusters = 3};
         points[i].measures[PM_MEASURE_WRITES] = (struct pm_ratio){.ratio = 1, .clusters = 3};
     }
     fixture->zeros = (struct pm_shader_estimates){
@@ -70,39 +74,53 @@ static void make_zeros(struct fixture *fixture)
     pm_zero_points_finish(&candidates);
 }
 
-static int set_up(void **state)
+static int prepare(void **state, const char *path, enum pm_stage stage,
+                   const struct pm_target *target, double all)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
     struct pm_error error = {0};
     struct pm_block_points points = {0};
     assert_non_null(fixture);
     fixture->arena = pm_arena_create(0);
-    read_module(&fixture->original);
+    read_module(path, &fixture->original);
     struct pm_canonicalize_info info = {
         .words = fixture->original.data,
         .word_count = fixture->original.count,
-        .stage = PM_STAGE_FRAGMENT,
+        .stage = stage,
         .entry_point = "main",
-        .target = {.vulkan_minor = 1},
+        .target = *target,
     };
     assert_true(pm_canonicalize(&info, &fixture->canonical, &error));
     assert_true(
         pm_points_blocks(fixture->canonical.data, fixture->canonical.count, &points, &error));
-    make_estimates(fixture, points.count);
+    make_estimates(fixture, points.count, all);
     pm_block_points_finish(&points);
-    make_zeros(fixture);
+    make_zeros(fixture, all);
     struct pm_report_source source = {
         .canonical = fixture->canonical.data,
         .canonical_count = fixture->canonical.count,
         .original = fixture->original.data,
         .original_count = fixture->original.count,
         .entry_point = "main",
-        .stage = PM_STAGE_FRAGMENT,
+        .stage = stage,
+        .target = *target,
     };
     assert_true(pm_report_shader_build(&source, &fixture->estimates, &fixture->zeros,
                                        fixture->arena, &fixture->shader, &error));
     *state = fixture;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return prepare(state, SHADERS "/report.frag.spv", PM_STAGE_FRAGMENT,
+                   &(struct pm_target){.vulkan_minor = 1}, 0);
+}
+
+static int set_up_scalar(void **state)
+{
+    return prepare(state, SHADERS "/scalar.comp.spv", PM_STAGE_COMPUTE,
+                   &(struct pm_target){.vulkan_minor = 1, .scalar_block_layout = true}, 0.9);
 }
 
 static int tear_down(void **state)
@@ -435,6 +453,39 @@ static void test_page_over_its_cap_fails(void **state)
     pm_buffer_finish(&out);
 }
 
+static void test_no_specialized_version_is_no_verdict(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct pm_buffer out;
+    struct pm_report_shader shader = fixture->shader;
+    shader.specialized = (struct pm_report_specialized){.why = "it is not valid"};
+    const struct pm_database database = {.game = "game"};
+    const struct pm_report report = {.game = "game",
+                                     .origin = "x",
+                                     .database = &database,
+                                     .shaders = &shader,
+                                     .shader_count = 1,
+                                     .shown = 1};
+    pm_buffer_init(&out, 1 << 20);
+    assert_true(pm_report_page(&report, &out));
+    const char *page = (const char *)out.data;
+    assert_non_null(strstr(page, "<td>not possible"));
+    assert_null(strstr(page, "nothing worth it"));
+    assert_non_null(strstr(page, "No specialized version: it is not valid"));
+    pm_buffer_finish(&out);
+}
+
+/* What only a device with a feature allows has names and a specialized version too. */
+static void test_layouts_are_the_devices(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct pm_report_shader *shader = &fixture->shader;
+    assert_null(shader->why_no_lines);
+    assert_null(shader->specialized.why);
+    assert_true(shader->specialized.transforms > 0);
+    assert_non_null(line_with(shader, "faded"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +493,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_author_recognizes_the_glsl, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_zeros_stand_beside_their_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_values_have_the_authors_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_specialized_version_is_no_verdict, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_layouts_are_the_devices, set_up_scalar, tear_down),
         cmocka_unit_test(test_numbers_are_short),
         cmocka_unit_test(test_changes_are_found),
         cmocka_unit_test_setup_teardown(test_specialized_is_shown_as_a_change, set_up, tear_down),

@@ -153,7 +153,8 @@ static void an_option_adds_to_it(void **state)
     expect(1, "with --scalar-block-layout it is valid", "validate", &key, "");
     expect(1, "with --scalar-block-layout it is valid", "instrument_blocks", &key, "");
     expect(0, "", "validate", &key, "--scalar-block-layout");
-    expect(1, "no compute entry point", "canonicalize", &key, "--scalar-block-layout --entry other");
+    expect(1, "no compute entry point", "canonicalize", &key,
+           "--scalar-block-layout --entry other");
 }
 
 static void the_games_profile_is_found(void **state)

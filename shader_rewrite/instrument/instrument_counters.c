@@ -42,8 +42,8 @@ static bool set_addressing(struct pm_ir_module *module, struct pm_error *error)
                        "SPIR-V: addressing model %u leaves no room for counters", addressing);
     pm_ir_operand_set_word(&model->operands[0], SpvAddressingModelPhysicalStorageBuffer64);
     pm_ir_require_capability(module, SpvCapabilityPhysicalStorageBufferAddresses);
-    if (module->version < VERSION_1_5 &&
-        !pm_ir_has_extension(module, "SPV_EXT_physical_storage_buffer"))
+    /* Also where it has the EXT one, which lets no two 32-bit words become a pointer. */
+    if (module->version < VERSION_1_5)
         pm_ir_require_extension(module, "SPV_KHR_physical_storage_buffer");
     return true;
 }

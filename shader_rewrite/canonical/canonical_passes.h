@@ -55,5 +55,9 @@ extern const struct pm_pass pm_pass_mark_loads, pm_pass_unmark_loads;
  * it is left behind the loop, and takes that back. No context. */
 extern const struct pm_pass pm_pass_disguise_breaks, pm_pass_undisguise_breaks;
 
+/* Puts globals, decorations and the like into an order that is of the functions alone, and numbers
+ * ids in it. No context. */
+extern const struct pm_pass pm_pass_order;
+
 /* The function of the module's first entry point. NULL: none. */
 struct pm_ir_function *pm_canonical_function(const struct pm_ir_module *module);

@@ -128,7 +128,8 @@ static bool simplify(struct work *w, struct pm_error *error)
            run_pass(w, &pm_pass_unmark_loads, NULL, error) &&
            run_pass(w, &pm_pass_disguise_breaks, NULL, error) &&
            run_step(w, PM_STEP_MERGE_BLOCKS, error) &&
-           run_pass(w, &pm_pass_undisguise_breaks, NULL, error);
+           run_pass(w, &pm_pass_undisguise_breaks, NULL, error) &&
+           run_pass(w, &pm_pass_order, NULL, error);
 }
 
 /* Only the callees' returns: the entry point's are no obstacle to inlining, and merging them would
@@ -168,7 +169,7 @@ static bool validate_words(const struct work *w, const uint32_t *words, size_t c
 }
 
 /* Where the optimizer gives up, or makes a module that is not valid, the shader is taken as it is,
- * with only its constants frozen and its ids compacted: also a pure function of the module. */
+ * with only its constants frozen and put in order: also a pure function of the module. */
 static bool simplify_or_keep(struct work *w, struct pm_error *error)
 {
     struct pm_words frozen, simplified = {0};
@@ -234,6 +235,7 @@ static bool canonicalize(struct work *w, struct pm_error *error)
     return run_pass(w, &pm_pass_select, &selection, error) && validate(w, error) &&
            run_pass(w, &pm_pass_check_growth, NULL, error) && run_step(w, PM_STEP_PREPARE, error) &&
            run_pass(w, &pm_pass_freeze, &freezing, error) &&
+           run_pass(w, &pm_pass_order, NULL, error) &&
            (info->keep_names ? simplify_with_names(w, error) : simplify_or_keep(w, error));
 }
 

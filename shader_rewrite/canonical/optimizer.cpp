@@ -17,8 +17,7 @@ namespace
 void add_prepare(Optimizer &optimizer)
 {
     optimizer.RegisterPass(CreateFlattenDecorationPass())
-        .RegisterPass(CreateEliminateDeadFunctionsPass())
-        .RegisterPass(CreateCompactIdsPass());
+        .RegisterPass(CreateEliminateDeadFunctionsPass());
 }
 
 // Dead code keeps the entry point's inputs and outputs: an output that is declared and never
@@ -58,7 +57,7 @@ void add_simplify(Optimizer &optimizer)
 
 void add_merge_blocks(Optimizer &optimizer)
 {
-    optimizer.RegisterPass(CreateBlockMergePass()).RegisterPass(CreateCompactIdsPass());
+    optimizer.RegisterPass(CreateBlockMergePass());
 }
 
 void add_passes(Optimizer &optimizer, pm_optimizer_step step)

@@ -18,12 +18,12 @@ extern "C" {
 #endif
 
 enum pm_optimizer_step {
-    PM_STEP_PREPARE,      /* decoration groups flattened, dead functions removed, ids compacted */
+    PM_STEP_PREPARE,      /* decoration groups flattened, dead functions removed */
     PM_STEP_MERGE_RETURN, /* functions that return early get one return, so that they can be inlined
                            */
     PM_STEP_INLINE,       /* callees are inlined */
     PM_STEP_SIMPLIFY,     /* SSA, dead code, copies, simplify */
-    PM_STEP_MERGE_BLOCKS, /* blocks are merged; ids compacted */
+    PM_STEP_MERGE_BLOCKS, /* blocks are merged */
 };
 
 enum pm_optimizer_result {

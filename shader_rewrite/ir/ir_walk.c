@@ -1,5 +1,7 @@
 #include "shader_rewrite/ir/ir_walk.h"
 
+#include <stdlib.h>
+
 /* The list that `next` is in; below LEADING the number of a section. */
 enum {
     LEADING = PM_IR_SECTIONS,
@@ -84,4 +86,29 @@ size_t pm_ir_instr_words(const struct pm_ir_instr *instr)
     for (uint32_t i = 0; i < instr->operand_count; i++)
         words += instr->operands[i].word_count;
     return words;
+}
+
+static void number(struct pm_ir_module *module, struct pm_ir_def **defs, struct pm_ir_def *def)
+{
+    def->id = module->bound++;
+    defs[def->id] = def;
+}
+
+void pm_ir_renumber(struct pm_ir_module *module)
+{
+    struct pm_ir_def **old = module->defs, **defs = calloc(module->defs_capacity, sizeof(*defs));
+    if (!defs) {
+        module->failed = true;
+        return;
+    }
+    const uint32_t bound = module->bound;
+    module->bound = 1;
+    for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);)
+        if (walk.instr->result)
+            number(module, defs, walk.instr->result);
+    for (uint32_t id = 0; id < bound && id < module->defs_capacity; id++)
+        if (old[id] && !old[id]->instr && old[id]->first_use)
+            number(module, defs, old[id]);
+    module->defs = defs;
+    free(old);
 }

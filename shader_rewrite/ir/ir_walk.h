@@ -25,3 +25,7 @@ bool pm_ir_walk_next(struct pm_ir_walk *walk);
 
 /* How many words an instruction has when it is emitted. */
 size_t pm_ir_instr_words(const struct pm_ir_instr *instr);
+
+/* Numbers ids anew, from 1 on: first what is defined, in the order of the definitions, then what
+ * something names and nothing defines. Marks the module as failed for lack of memory. */
+void pm_ir_renumber(struct pm_ir_module *module);

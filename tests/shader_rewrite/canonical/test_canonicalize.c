@@ -176,6 +176,51 @@ static void test_debug_information_is_no_part(void **state)
     pm_words_finish(&decorated);
 }
 
+/* Assembled from a module's text with the instructions of this name in reverse order. */
+static struct pm_words with_reversed(const struct pm_words *module, const char *name)
+{
+    char *text = pm_test_disassemble(module), *reversed = calloc(strlen(text) + 1, 1);
+    const char *lines[64], *from = text;
+    size_t count = 0;
+    assert_non_null(reversed);
+    for (const char *at = text; (at = strstr(at, name)); at += strlen(name)) {
+        assert_true(count < 64);
+        lines[count++] = at;
+    }
+    assert_true(count > 1);
+    for (size_t i = 0; i < count; i++) {
+        const char *other = lines[count - 1 - i];
+        strncat(reversed, from, (size_t)(lines[i] - from));
+        strncat(reversed, other, strcspn(other, "\n"));
+        from = lines[i] + strcspn(lines[i], "\n");
+    }
+    strcat(reversed, from);
+    struct pm_words words = pm_test_assemble(reversed, 3);
+    free(text);
+    free(reversed);
+    return words;
+}
+
+/* Declared in another order it is the same shader. */
+static void test_order_is_no_part(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"OpCapability ", "OpDecorate %"};
+    struct pm_words out = canonical_of("spec.spvasm", NULL, 0);
+    struct pm_words module = pm_test_assemble_file("spec.spvasm", 3);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct pm_words reversed = with_reversed(&module, names[i]), other;
+        struct pm_error error = {0};
+        if (!canonicalize(&reversed, PM_STAGE_COMPUTE, "main", NULL, 0, &other, &error))
+            fail_msg("%s", error.message);
+        assert_same_words(&out, &other);
+        pm_words_finish(&other);
+        pm_words_finish(&reversed);
+    }
+    pm_words_finish(&module);
+    pm_words_finish(&out);
+}
+
 static void test_entry_points(void **state)
 {
     (void)state;
@@ -425,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_floats_are_left_alone),
         cmocka_unit_test(test_loads_of_loops_stay_in_them),
         cmocka_unit_test(test_debug_information_is_no_part),
+        cmocka_unit_test(test_order_is_no_part),
         cmocka_unit_test(test_entry_points),
         cmocka_unit_test(test_early_returns),
         cmocka_unit_test(test_corpus),

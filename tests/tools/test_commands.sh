@@ -82,6 +82,8 @@ for pass in validate canonicalize; do
 done
 expect 1 'with --scalar-block-layout it is valid' "$piecemeal" shader instrument_blocks "$work/scalar.spv"
 expect 0 'counter bytes' "$piecemeal" shader instrument_blocks "$work/scalar.spv" --workgroup-scalar-block-layout
+expect 1 'instrument_blocks: [^ ]*: --points 2,0: character 3' \
+    "$piecemeal" shader instrument_blocks "$work/scalar.spv" --points 2,0
 expect 1 'with --target 1 it is valid' "$piecemeal" shader validate "$work/z.spv" --target 0
 
 head -c 101 "$shader" >"$work/short.spv"

@@ -109,8 +109,10 @@ void pm_shader_input_explain(const struct pm_shader_options *options,
         {"--scalar-block-layout", &target.scalar_block_layout},
         {"--workgroup-scalar-block-layout", &target.workgroup_explicit_layout},
     };
-    if ((error->code != PM_ERROR_INPUT && error->code != PM_ERROR_UNSUPPORTED) ||
-        is_valid(input, &target))
+    /* As pm_validate says it, of the input or of what was made of it. */
+    const bool refused = strstr(error->message, "SPIR-V instruction ") != NULL ||
+                         strstr(error->message, "SPIR-V word ") != NULL;
+    if (!refused || is_valid(input, &target))
         return;
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         /* Workgroup memory may be laid out so where other memory may. */

@@ -152,6 +152,9 @@ static void an_option_adds_to_it(void **state)
     const struct pm_shader_key key = keep(&(struct pm_target){.vulkan_minor = 1});
     expect(1, "with --scalar-block-layout it is valid", "validate", &key, "");
     expect(1, "with --scalar-block-layout it is valid", "instrument_blocks", &key, "");
+    publish("a game", &key);
+    expect(1, "with --scalar-block-layout it is valid", "specialize_zero", &key, "--game 'a game'");
+    expect(0, "transforms", "specialize_zero", &key, "--game 'a game' --scalar-block-layout");
     expect(0, "", "validate", &key, "--scalar-block-layout");
     expect(1, "no compute entry point", "canonicalize", &key,
            "--scalar-block-layout --entry other");

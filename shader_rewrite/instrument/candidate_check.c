@@ -108,10 +108,10 @@ static struct pm_ir_def *with_helpers(const struct pm_candidate_check *c, struct
     return both(c, b, vote(c, b, passes), zero);
 }
 
-struct pm_ir_def *pm_candidate_check_build(const struct pm_candidate_check *c,
-                                           struct pm_ir_builder *b,
-                                           const struct pm_zero_candidate *candidate,
-                                           struct pm_ir_def *const *values)
+struct pm_ir_def *pm_candidate_check_build_uniform(const struct pm_candidate_check *c,
+                                                   struct pm_ir_builder *b,
+                                                   const struct pm_zero_candidate *candidate,
+                                                   struct pm_ir_def *const *values)
 {
     struct pm_ir_def *zero = NULL;
     for (uint32_t i = 0; i < candidate->value_count; i++) {
@@ -125,6 +125,15 @@ struct pm_ir_def *pm_candidate_check_build(const struct pm_candidate_check *c,
         struct pm_ir_def *one = is_zero(c, b, value);
         zero = i ? both(c, b, zero, one) : one;
     }
+    return zero;
+}
+
+struct pm_ir_def *pm_candidate_check_build(const struct pm_candidate_check *c,
+                                           struct pm_ir_builder *b,
+                                           const struct pm_zero_candidate *candidate,
+                                           struct pm_ir_def *const *values)
+{
+    struct pm_ir_def *zero = pm_candidate_check_build_uniform(c, b, candidate, values);
     if (candidate->quad) {
         pm_ir_require_capability(c->module, SpvCapabilityGroupNonUniformQuad);
         zero = with_neighbour(c, b, zero, ACROSS);

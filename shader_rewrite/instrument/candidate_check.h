@@ -32,3 +32,9 @@ struct pm_ir_def *pm_candidate_check_build(const struct pm_candidate_check *chec
                                            struct pm_ir_builder *builder,
                                            const struct pm_zero_candidate *candidate,
                                            struct pm_ir_def *const *values);
+
+/* As above, of values that are the same in all lanes: asks none of the others. */
+struct pm_ir_def *pm_candidate_check_build_uniform(const struct pm_candidate_check *check,
+                                                   struct pm_ir_builder *builder,
+                                                   const struct pm_zero_candidate *candidate,
+                                                   struct pm_ir_def *const *values);

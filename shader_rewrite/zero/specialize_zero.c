@@ -194,8 +194,9 @@ static enum pm_pass_result run_round(struct pm_ir_module *module, void *context,
     return pm_pass_result_of(ok, chosen);
 }
 
-static const struct pm_pass zero_round = {"estimate and transform",
-                                          PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, 0, run_round};
+static const struct pm_pass zero_round = {
+    "estimate and transform",
+    PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0, run_round};
 
 /* Takes all of them back where they save too little of the shader. */
 static void weigh(struct pass *p)

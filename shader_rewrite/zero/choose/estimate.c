@@ -30,6 +30,17 @@ static void add_part(const struct pm_zero_round *round, const struct pm_zero_reg
     e->blocks += part->reached && !part->joined;
 }
 
+/* One check: what is uniform is compared, and a scalar branch. */
+static double check_cost(const struct pm_zero_round *round, const struct pm_zero_region *region)
+{
+    const struct pm_zero_candidate *c = region->candidate;
+    if (region->uniform)
+        return round->costs->cycles[PM_COST_BRANCH] +
+               c->value_count * c->components * round->costs->cycles[PM_COST_ALU];
+    return round->costs->cycles[PM_COST_CHECK] +
+           (region->quad ? round->costs->cycles[PM_COST_QUAD] : 0);
+}
+
 struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_round *round,
                                                 const struct pm_zero_region *region,
                                                 double probability)
@@ -38,10 +49,7 @@ struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_round *roun
     for (uint32_t i = 0; i < region->count; i++)
         if (pm_cfg_reachable(round->cfg, region->parts[i].block))
             add_part(round, region, &region->parts[i], &e);
-    double check = round->costs->cycles[PM_COST_CHECK];
-    if (region->quad)
-        check += round->costs->cycles[PM_COST_QUAD];
-    e.t_check = round->weights[region->parts[0].block] * check;
+    e.t_check = round->weights[region->parts[0].block] * check_cost(round, region);
     double t_azp = probability * e.t_s + (1 - probability) * e.t_r + e.t_check;
     e.saved = e.t_r - t_azp;
     e.su = e.t_r > 0 ? (e.t_r - (e.t_s + e.t_check)) / e.t_r : 0;

@@ -173,7 +173,9 @@ bool pm_zero_transform(struct pm_zero_round *round, struct pm_zero_region *regio
     b.block = opened;
     struct pm_zero_candidate candidate = *region->candidate;
     candidate.quad = region->quad;
-    struct pm_ir_def *zero = pm_candidate_check_build(check, &b, &candidate, region->values);
+    struct pm_ir_def *zero =
+        region->uniform ? pm_candidate_check_build_uniform(check, &b, &candidate, region->values)
+                        : pm_candidate_check_build(check, &b, &candidate, region->values);
     pm_ir_build_selection_merge(&b, merge);
     pm_ir_build_branch_conditional(&b, zero, first_copy, r);
 

@@ -38,6 +38,7 @@ bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module
         !pm_quads_compute(&round->quads, function, arena) ||
         !pm_leaving_values_compute(&round->leaving, module, function, arena) ||
         !pm_detail_levels_compute(&round->levels, &round->memory, module, function, arena) ||
+        !pm_uniform_compute(&round->uniform, module, &round->memory, function, arena) ||
         !pm_float_permission_compute(&round->permission, module, function, float_zero, arena))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     return true;
@@ -319,7 +320,11 @@ bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candi
         region->reason = "what it needs is not ready earlier";
         return false;
     }
-    if (round->stage != PM_STAGE_FRAGMENT)
+    region->uniform = true;
+    for (uint32_t i = 0; i < candidate->value_count; i++)
+        region->uniform =
+            region->uniform && pm_uniform_in(&round->uniform, region->values[i], f.block);
+    if (round->stage != PM_STAGE_FRAGMENT || region->uniform)
         region->quad = false;
     if (region->quad && !round->subgroup_quad) {
         region->reason = "the device has no quad operations";

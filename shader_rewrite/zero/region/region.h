@@ -19,6 +19,7 @@
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/analysis/analysis_memory.h"
 #include "shader_rewrite/analysis/analysis_quads.h"
+#include "shader_rewrite/analysis/analysis_uniform.h"
 #include "shader_rewrite/analysis/analysis_values.h"
 #include "shader_rewrite/quirks/leaving_values.h"
 #include "shader_rewrite/quirks/levels_of_detail.h"
@@ -50,6 +51,7 @@ struct pm_zero_round {
     struct pm_float_permission permission;
     struct pm_memory memory;
     struct pm_quads quads;
+    struct pm_uniform uniform;
     struct pm_leaving_values leaving;
     struct pm_detail_levels levels;
     const struct pm_costs *costs;
@@ -98,12 +100,14 @@ struct pm_zero_region {
         *parts; /* in reverse post order; parts[0] is the rest of the check's block */
     uint32_t count;
     uint32_t hoisted_count; /* round->hoisted: in order, what must move to before the check */
+    bool uniform;           /* its check finds the same in all lanes, and need ask none */
     bool quad;              /* its check must ask the quad */
     bool changes;           /* propagate.c found something */
     const char *reason;     /* why there is none */
 };
 
-/* Sets up a round, with PM_ANALYSIS_DOMINATORS and PM_ANALYSIS_LOOPS of the function required.
+/* Sets up a round, with PM_ANALYSIS_DOMINATORS, PM_ANALYSIS_POSTDOMINATORS and PM_ANALYSIS_LOOPS of
+ * the function required.
  * false: *error says why. */
 bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module,
                         struct pm_ir_function *function, enum pm_stage stage,

@@ -8,15 +8,14 @@
 
 #include "tests/cmocka_includes.h"
 
-/* A compute shader around a body: %at is the invocation's index, %v0 to %v3 are floats that were
- * read for it, and results go to %out[0 to 3]. */
+/* %group has the workgroup's id. */
 static const char frame[] =
     "OpCapability Shader\n%s"
     "%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
     "OpMemoryModel Logical GLSL450\n"
-    "OpEntryPoint GLCompute %%main \"main\" %%id\n"
+    "OpEntryPoint GLCompute %%main \"main\" %%id %%group\n"
     "OpExecutionMode %%main LocalSize 64 1 1\n%s"
-    "OpDecorate %%id BuiltIn LocalInvocationIndex\n"
+    "OpDecorate %%id BuiltIn LocalInvocationIndex\nOpDecorate %%group BuiltIn WorkgroupId\n"
     "OpDecorate %%array ArrayStride 4\nOpDecorate %%block Block\n"
     "OpMemberDecorate %%block 0 Offset 0\n"
     "OpDecorate %%in DescriptorSet 0\nOpDecorate %%in Binding 0\n"
@@ -30,6 +29,8 @@ static const char frame[] =
     "%%buffer = OpTypePointer StorageBuffer %%block\n"
     "%%element = OpTypePointer StorageBuffer %%float\n"
     "%%id_p = OpTypePointer Input %%uint\n%%id = OpVariable %%id_p Input\n"
+    "%%uint3 = OpTypeVector %%uint 3\n%%group_p = OpTypePointer Input %%uint3\n"
+    "%%group = OpVariable %%group_p Input\n"
     "%%in = OpVariable %%buffer StorageBuffer\n%%out = OpVariable %%buffer StorageBuffer\n"
     "%%function = OpTypeFunction %%void\n"
     "%%main = OpFunction %%void None %%function\n%%entry = OpLabel\n"

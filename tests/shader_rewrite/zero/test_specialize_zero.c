@@ -397,6 +397,45 @@ static void test_disguised_points(void **state)
     subject_finish(&s);
 }
 
+/* ---- checks ---- */
+
+/* What all lanes share is compared and no more, and costs no more. */
+static void test_uniform_check(void **state)
+{
+    (void)state;
+    static const char body[] = "%g3 = OpLoad %uint3 %group\n"
+                               "%g = OpCompositeExtract %uint %g3 0\n"
+                               "%one = OpConvertUToF %float %g\n"
+                               "%shared = OpExtInst %float %glsl FMax %one %f0\n"
+                               "%work = OpExtInst %float %glsl Sin %v0\n"
+                               "%more = OpExtInst %float %glsl Cos %work\n"
+                               "%r2 = OpFMul %float %more %shared\n"
+                               "%result = OpFAdd %float %r2 %f7\n";
+    double cost[2];
+    for (int shared = 0; shared < 2; shared++) {
+        char text[1024];
+        snprintf(text, sizeof(text), "%s", body);
+        if (!shared) /* the same of what each lane reads */
+            memcpy(strstr(text, "%one %f0"), "%v1  %f0", 8);
+        struct subject s = subject_assemble("", "", "", text);
+        uint32_t candidate = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX);
+        s.zero[candidate] = 1;
+        struct pm_zero_profile profile;
+        struct pm_specialize_zero_info info = subject_info(&s, &profile);
+        info.take_all = true;
+        struct pm_specialized out = subject_specialize(&s, &info);
+        cJSON *root;
+        const cJSON *report = subject_report(&out, candidate, &root);
+        assert_int_equal(out.transforms, 1);
+        assert_int_equal(pm_test_count(&out.words, "= OpGroupNonUniformAll"), !shared);
+        cost[shared] = subject_number(report, "T_check");
+        cJSON_Delete(root);
+        pm_specialized_finish(&out);
+        subject_finish(&s);
+    }
+    assert_true(cost[1] < cost[0]);
+}
+
 /* ---- regions ---- */
 
 /* HAZARDS 1: a subgroup-uniform branch is not workgroup-uniform. */
@@ -607,23 +646,15 @@ static void test_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figure_1),
-        cmocka_unit_test(test_volatile),
-        cmocka_unit_test(test_filter),
-        cmocka_unit_test(test_heuristic),
-        cmocka_unit_test(test_least_share),
-        cmocka_unit_test(test_long),
-        cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_permission),
-        cmocka_unit_test(test_finite),
-        cmocka_unit_test(test_bits_are_seen),
-        cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_casts),
-        cmocka_unit_test(test_disguised_points),
-        cmocka_unit_test(test_memory_order),
-        cmocka_unit_test(test_opaque_values),
-        cmocka_unit_test(test_corpus),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_figure_1),     cmocka_unit_test(test_volatile),
+        cmocka_unit_test(test_filter),       cmocka_unit_test(test_heuristic),
+        cmocka_unit_test(test_least_share),  cmocka_unit_test(test_long),
+        cmocka_unit_test(test_wide),         cmocka_unit_test(test_permission),
+        cmocka_unit_test(test_finite),       cmocka_unit_test(test_bits_are_seen),
+        cmocka_unit_test(test_barrier),      cmocka_unit_test(test_uniform_check),
+        cmocka_unit_test(test_casts),        cmocka_unit_test(test_disguised_points),
+        cmocka_unit_test(test_memory_order), cmocka_unit_test(test_opaque_values),
+        cmocka_unit_test(test_corpus),       cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,11 +140,18 @@ struct pm_ir_block *pm_ir_block_split(struct pm_ir_module *module, struct pm_ir_
     return tail;
 }
 
+/* Among a block's leading OpPhi and OpVariable; between them there may be what is for debugging. */
+static bool may_lead(uint16_t opcode)
+{
+    return opcode == SpvOpPhi || opcode == SpvOpVariable || opcode == SpvOpLine ||
+           opcode == SpvOpNoLine || opcode == SpvOpUndef || opcode == SpvOpExtInst;
+}
+
 struct pm_ir_instr *pm_ir_block_start(const struct pm_ir_block *block)
 {
     bool entry = block == block->function->first_block;
     struct pm_ir_instr *start = block->body.first;
-    for (struct pm_ir_instr *i = block->body.first; i; i = i->next)
+    for (struct pm_ir_instr *i = block->body.first; i && may_lead(i->opcode); i = i->next)
         if (i->opcode == SpvOpPhi || (entry && i->opcode == SpvOpVariable))
             start = i->next;
     return start;

@@ -31,20 +31,6 @@ struct search {
     uint32_t count;
 };
 
-/* Finds the region up to what S does in it (AZP 3.3.2, in its order). */
-static bool explore(struct pm_zero_round *round, const struct pm_zero_candidate *candidate,
-                    struct pm_zero_extent extent, struct pm_zero_region *region)
-{
-    if (!pm_zero_region_find(round, candidate, extent, region))
-        return false;
-    pm_zero_propagate(round, region);
-    if (region->changes)
-        pm_zero_find_dead(round, region);
-    else
-        region->reason = "it would change nothing";
-    return region->changes;
-}
-
 /* Cuts it down to what it needs, and says whether it can be transformed. */
 static bool finish(struct pm_zero_round *round, struct pm_zero_region *region)
 {
@@ -96,7 +82,8 @@ static void try_extent(struct search *s, struct pm_zero_extent extent)
 {
     struct pm_zero_region region;
     if (!s->round->failed)
-        conclude(s, extent, explore(s->round, s->candidate, extent, &region), &region);
+        conclude(s, extent, pm_zero_region_explore(s->round, s->candidate, extent, &region),
+                 &region);
 }
 
 /* Earlier blocks of the chain, as far as what the check needs is ready there. */
@@ -121,7 +108,7 @@ static void search(struct search *s, bool fit)
     struct pm_zero_region region;
     struct pm_zero_extent extent = PM_ZERO_ALL_EXTENT;
     uint32_t places[MOST_STARTS + MOST_ENDS], starts = 0, ends = 0;
-    bool explored = explore(s->round, s->candidate, extent, &region);
+    bool explored = pm_zero_region_explore(s->round, s->candidate, extent, &region);
     if (explored && fit) {
         starts = pm_zero_region_starts(s->round, &region, MOST_STARTS, places);
         ends = pm_zero_region_ends(s->round, &region, MOST_ENDS, places + starts);
@@ -153,5 +140,6 @@ bool pm_zero_opportunity_region(struct pm_zero_round *round,
                                 const struct pm_zero_opportunity *opportunity,
                                 struct pm_zero_region *region)
 {
-    return explore(round, candidate, opportunity->extent, region) && finish(round, region);
+    return pm_zero_region_explore(round, candidate, opportunity->extent, region) &&
+           finish(round, region);
 }

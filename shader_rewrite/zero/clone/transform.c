@@ -37,7 +37,7 @@ static struct pm_ir_instr *order_first(struct pm_ir_block *block,
                                        const struct pm_zero_region *region)
 {
     const struct pm_zero_part *part = &region->parts[0];
-    struct pm_ir_instr *behind = move_behind(block, region, pm_ir_block_start(block));
+    struct pm_ir_instr *behind = move_behind(block, region, region->first);
     for (uint32_t i = 0; i < part->count; i++)
         move_before(block, behind, part->instrs[i]);
     return part->count ? part->instrs[0] : behind;

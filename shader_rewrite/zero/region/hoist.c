@@ -36,6 +36,20 @@ bool pm_zero_hoist_find(const struct pm_zero_round *round, struct pm_zero_region
 
 /* ---- within a block ---- */
 
+struct pm_ir_instr *pm_zero_hoist_last(const struct pm_zero_round *round,
+                                       const struct pm_zero_region *region,
+                                       const struct pm_ir_block *block)
+{
+    struct pm_ir_instr *last = NULL;
+    for (uint32_t i = 0; i < region->candidate->value_count; i++) {
+        struct pm_ir_instr *instr = region->values[i]->instr;
+        if (instr->block == block &&
+            (!last || round->positions[instr->result->id] > round->positions[last->result->id]))
+            last = instr;
+    }
+    return last;
+}
+
 static void mark_operands(const struct pm_zero_region *region, const struct pm_ir_instr *instr,
                           const struct pm_ir_block *block)
 {
@@ -53,10 +67,16 @@ static void mark_slice(const struct pm_zero_round *round, const struct pm_zero_r
                        struct pm_ir_block *block)
 {
     struct pm_memory_access kept = {0};
-    struct pm_ir_instr *first = pm_ir_block_start(block), *last = NULL;
-    for (struct pm_ir_instr *i = first; i; i = i->next)
-        if (pm_zero_stays(region, i))
-            last = i;
+    struct pm_ir_instr *first = region->first, *last = NULL;
+    if (region->hoisted_count) {
+        for (struct pm_ir_instr *i = first; i; i = i->next)
+            if (pm_zero_stays(region, i))
+                last = i;
+    } else {
+        last = pm_zero_hoist_last(round, region, block);
+    }
+    if (last && last->opcode == SpvOpPhi)
+        return;
     for (struct pm_ir_instr *i = last; i; i = i == first ? NULL : i->prev) {
         struct pm_memory_access access = pm_zero_region_access(round, i);
         bool memory = access.reads || access.writes;

@@ -21,6 +21,11 @@ enum { PM_ZERO_MOST_HOISTED = 64 };
 bool pm_zero_hoist_find(const struct pm_zero_round *round, struct pm_zero_region *region,
                         const struct pm_ir_block **complete);
 
+/* The last of the candidate's values in a block; NULL: it has none there. */
+struct pm_ir_instr *pm_zero_hoist_last(const struct pm_zero_round *round,
+                                       const struct pm_zero_region *region,
+                                       const struct pm_ir_block *block);
+
 /* Marks what must stay before a check in `block`, and lists what must move there. false: that is
  * not possible. */
 bool pm_zero_hoist(struct pm_zero_round *round, struct pm_zero_region *region,

@@ -183,6 +183,7 @@ static bool may_fold(const struct propagating *p, const struct pm_ir_instr *inst
 
 static void sweep_part(struct propagating *p, struct pm_zero_part *part)
 {
+    p->round->work += part->count;
     for (uint32_t i = 0; i < part->count; i++) {
         const struct pm_ir_instr *instr = part->instrs[i];
         struct pm_zero_state *state =

@@ -23,6 +23,14 @@ bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module
             i->mark = 0;
             instructions++;
         }
+    round->positions = pm_arena_zalloc(arena, round->id_count, sizeof(uint32_t));
+    if (!round->positions)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    uint32_t position = 0;
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next, position++)
+            if (i->result)
+                round->positions[i->result->id] = position;
     uint32_t blocks = round->cfg->count;
     round->states = pm_arena_zalloc(arena, round->id_count, sizeof(*round->states));
     round->stack = pm_arena_zalloc(arena, round->id_count, sizeof(*round->stack));
@@ -58,7 +66,8 @@ struct finding {
     struct pm_zero_round *round;
     struct pm_zero_region *region;
     struct pm_ir_block *block; /* the check's */
-    struct pm_ir_instr *first; /* that may be in a region */
+    uint32_t complete;         /* the block in which the candidate is */
+    uint32_t limit;            /* of what may be used of the room, but for constructs begun */
     uint32_t room_used;
 };
 
@@ -78,16 +87,27 @@ static struct pm_zero_part *add_part(struct finding *f, uint32_t block)
     return part;
 }
 
+/* Whether the window ends before the next instruction. OpPhi of a block are not parted. */
+static bool is_full(struct finding *f, const struct pm_ir_instr *next)
+{
+    if (f->room_used < f->limit || next->opcode == SpvOpPhi ||
+        pm_zero_part_of(f->round, f->region, f->complete) == PM_ZERO_NO_PART)
+        return false;
+    f->region->cut_behind = true;
+    return true;
+}
+
 /* Gives the part the block's instructions from `first` on that do not stay; false: something in
- * between stops the region there. */
-static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir_instr *first)
+ * between stops the region there, or the window ends. whole: it does not end in here. */
+static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir_instr *first,
+                      bool whole)
 {
     uint32_t index = (uint32_t)(part - f->region->parts);
     const struct pm_ir_instr *end = pm_ir_block_end(f->round->cfg->blocks[part->block]);
     for (struct pm_ir_instr *i = first; i && i != end; i = i->next) {
         if (pm_zero_stays(f->region, i))
             continue;
-        if (pm_zero_region_access(f->round, i).stops)
+        if (pm_zero_region_access(f->round, i).stops || (!whole && is_full(f, i)))
             return false;
         i->mark = f->region->epoch;
         f->region->quad |= pm_reads_other_lanes(i);
@@ -196,7 +216,7 @@ static void add_construct(struct finding *f, uint32_t header, uint32_t count, bo
         if (b == header && !add_header)
             continue;
         struct pm_zero_part *part = add_part(f, b);
-        fill_part(f, part, f->round->cfg->blocks[b]->body.first);
+        fill_part(f, part, f->round->cfg->blocks[b]->body.first, true);
         take_end(f, part);
     }
 }
@@ -267,8 +287,9 @@ static bool find_chain(struct finding *f, uint32_t end)
 {
     struct pm_zero_part *part = add_part(f, f->block->index);
     part->chain = true;
-    bool goes_on = fill_part(f, part, f->first);
-    while (goes_on && part->block != end) {
+    bool goes_on = fill_part(f, part, f->region->first, false);
+    while (goes_on && part->block != end &&
+           !is_full(f, pm_ir_terminator(f->round->cfg->blocks[part->block]))) {
         uint32_t next = follow(f, part);
         if (next == PM_NO_BLOCK)
             return true;
@@ -278,13 +299,33 @@ static bool find_chain(struct finding *f, uint32_t end)
         }
         part = add_part(f, next);
         part->chain = true;
-        goes_on = fill_part(f, part, f->round->cfg->blocks[next]->body.first);
+        goes_on = fill_part(f, part, f->round->cfg->blocks[next]->body.first, false);
     }
     return true;
 }
 
+/* Where the window begins in the check's block, and how much of the room that leaves. */
+static void open_window(struct finding *f, struct pm_zero_extent extent,
+                        struct pm_zero_window window)
+{
+    struct pm_ir_instr *start = pm_ir_block_start(f->block);
+    f->region->first = start;
+    f->limit = UINT32_MAX;
+    if (window.behind < UINT32_MAX - window.before)
+        f->limit = window.before + window.behind;
+    const struct pm_ir_instr *last = pm_zero_hoist_last(f->round, f->region, f->block);
+    if (extent.start != PM_NO_BLOCK || !last || last->opcode == SpvOpPhi)
+        return;
+    struct pm_ir_instr *at = last->result->instr;
+    for (uint32_t i = 0; i < window.before && at != start; i++)
+        at = at->prev;
+    f->region->first = at;
+    f->region->cut_before = at != start;
+}
+
 bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candidate *candidate,
-                         struct pm_zero_extent extent, struct pm_zero_region *region)
+                         struct pm_zero_extent extent, struct pm_zero_window window,
+                         struct pm_zero_region *region)
 {
     round->epoch += EPOCH_STEP;
     *region = (struct pm_zero_region){.candidate = candidate,
@@ -298,7 +339,8 @@ bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candi
         return false;
     }
     f.block = round->cfg->blocks[extent.start != PM_NO_BLOCK ? extent.start : complete->index];
-    f.first = pm_ir_block_start(f.block);
+    f.complete = complete->index;
+    open_window(&f, extent, window);
     if (!pm_zero_hoist(round, region, f.block)) {
         region->reason = "what it needs is not ready earlier";
         return false;
@@ -312,7 +354,9 @@ bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candi
         region->reason = "it is in the continue construct of a loop";
         return false;
     }
-    if (!find_chain(&f, extent.end))
+    const bool found = find_chain(&f, extent.end);
+    round->work += f.room_used + region->count;
+    if (!found)
         return false;
     /* What reads a quad was looked for behind the candidate, and by fill_part before it. */
     if (region->hoisted_count &&

@@ -10,7 +10,9 @@
  * block of the chain.
  *
  * Nothing here changes the module but the `mark` of instructions, and a region is valid until the
- * next is made: it is told from older ones by its epoch. Work is proportional to the region.
+ * next is made: it is told from older ones by its epoch. Work is proportional to the region, so
+ * that of a large shader only a window around the candidate is looked at, which grows until nothing
+ * outside of it could differ in S (window.c): the region is then what it would be without.
  *
  * Thread safety: as the module.
  */
@@ -57,11 +59,14 @@ struct pm_zero_round {
     const struct pm_costs *costs;
     const double *weights; /* by block: subgroups over entry subgroups */
     bool subgroup_quad;
-    bool failed; /* out of memory */
+    uint64_t work; /* instructions looked at so far, each time anew: a measure of time that is the
+                      same on every machine */
+    bool failed;   /* out of memory */
     bool broken; /* a value was not there that must be: a bug of ours */
 
     uint32_t epoch;
     struct pm_zero_state *states; /* by id */
+    uint32_t *positions; /* by id of a value: its place among the function's instructions */
     uint32_t id_count;
     uint32_t *part_epoch, *part_of; /* by block */
     uint32_t *construct_epoch;      /* by construct: needed in S (dead.c) */
@@ -99,6 +104,9 @@ struct pm_zero_region {
     struct pm_zero_part
         *parts; /* in reverse post order; parts[0] is the rest of the check's block */
     uint32_t count;
+    struct pm_ir_instr *first; /* of the check's block, that was looked at; what comes before stays
+                                  there. NULL: none */
+    bool cut_before, cut_behind; /* there is more, which the window has not */
     uint32_t hoisted_count; /* round->hoisted: in order, what must move to before the check */
     bool uniform;           /* its check finds the same in all lanes, and need ask none */
     bool quad;              /* its check must ask the quad */
@@ -126,10 +134,22 @@ struct pm_zero_extent {
 };
 #define PM_ZERO_ALL_EXTENT ((struct pm_zero_extent){PM_NO_BLOCK, PM_NO_BLOCK})
 
+/* How much is looked at: instructions before the candidate in the check's block, and from it on; a
+ * construct that the latter come into whole. */
+struct pm_zero_window {
+    uint32_t before, behind;
+};
+
 /* The region of a candidate with this extent, which is one of its own (refine.c), or its
- * largest. false: there is none, region->reason says why. */
+ * largest, as far as the window has it. false: there is none, region->reason says why. */
 bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candidate *candidate,
-                         struct pm_zero_extent extent, struct pm_zero_region *region);
+                         struct pm_zero_extent extent, struct pm_zero_window window,
+                         struct pm_zero_region *region);
+
+/* Likewise with the smallest window that is enough, propagated through and, when S differs at all,
+ * with what is dead found (window.c). */
+bool pm_zero_region_explore(struct pm_zero_round *round, const struct pm_zero_candidate *candidate,
+                            struct pm_zero_extent extent, struct pm_zero_region *region);
 
 /* Cuts it down to what S changes, once that is known; false: nothing is. */
 bool pm_zero_region_refine(struct pm_zero_round *round, struct pm_zero_region *region);

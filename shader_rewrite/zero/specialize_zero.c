@@ -18,6 +18,9 @@
 static const double paper_threshold = 0.32, paper_least_saving = 25;
 enum { PAPER_TRANSFORMS = 3 };
 
+/* A straight-line shader of 200,000 words with 30,000 candidates takes less than half of it. */
+static const uint64_t usual_work = 30000000;
+
 /* Beyond the paper: a shader of which less is saved gains nothing that a trial could tell, and
  * still has to be compiled (docs/results/gain.md, "The least share"). */
 static const double usual_least_share = 0.05;
@@ -41,6 +44,7 @@ struct pass {
     struct pm_zero_verdict *verdicts;
     struct pm_zero_weights weights;
     uint32_t transforms;
+    uint64_t work, most_work;
     double cycles, saved; /* what the shader costs as it was, and what the transforms save */
     struct pm_candidate_check check;
     bool check_ready;
@@ -70,6 +74,14 @@ struct choice {
     struct pm_zero_opportunity opportunity;
     uint32_t first, second; /* in the points; PM_ZERO_NO_OTHER: none */
 };
+
+/* Says of those that no estimate was made of why. */
+static void give_up(const struct pass *p)
+{
+    for (uint32_t i = 0; i < p->points.count; i++)
+        if (!p->verdicts[i].reason)
+            p->verdicts[i].reason = "the shader is too large for the time it may take";
+}
 
 static double saved(const struct pass *p, uint32_t candidate)
 {
@@ -110,6 +122,10 @@ static bool choose(struct pass *p, struct pm_zero_round *round, struct choice *c
     uint32_t best = PM_ZERO_NO_OTHER, list[MOST_PAIRED], count = 0;
     for (uint32_t i = 0; i < p->points.count && !round->failed; i++) {
         struct pm_zero_verdict *v = &p->verdicts[i];
+        if (p->work + round->work > p->most_work) {
+            give_up(p);
+            return false;
+        }
         if (v->follows != PM_ZERO_FOLLOWS_NONE || v->round || isnan(p->zero[i]) ||
             p->zero[i] < p->threshold)
             continue;
@@ -185,6 +201,7 @@ static enum pm_pass_result run_round(struct pm_ir_module *module, void *context,
     if (ok) {
         struct choice choice;
         chosen = choose(p, &round, &choice);
+        p->work += round.work;
         if (round.failed)
             ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         else if (chosen)
@@ -290,6 +307,7 @@ static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_err
         .zero = p->zero,
         .verdicts = p->verdicts,
         .transforms = p->transforms,
+        .work = p->work,
         .cycles = p->cycles,
         .saved = p->saved,
     });
@@ -320,6 +338,7 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
         .threshold = info->threshold > 0 ? info->threshold : paper_threshold,
         .bars = {info->least_saving > 0 ? info->least_saving : paper_least_saving, info->take_all},
         .most_transforms = info->most_transforms ? info->most_transforms : PAPER_TRANSFORMS,
+        .most_work = info->most_work ? info->most_work : usual_work,
         .least_share = info->least_share > 0 ? info->least_share : usual_least_share,
     };
     p.module = pm_ir_parse(words, count, error);

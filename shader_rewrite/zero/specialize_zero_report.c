@@ -72,7 +72,7 @@ char *pm_zero_report_write(const struct pm_zero_account *a)
     say(&r, "{\"transforms\":%u", a->transforms);
     say_number(&r, "T_shader", a->cycles);
     say_number(&r, "saved", a->saved);
-    say(&r, ",\"candidates\":[");
+    say(&r, ",\"work\":%llu,\"candidates\":[", (unsigned long long)a->work);
     for (uint32_t i = 0; i < a->points->count; i++)
         say_candidate(&r, a, i);
     say(&r, "]}");

@@ -24,6 +24,7 @@ struct pm_zero_account {
     const double *zero;                     /* by candidate: P(zero) */
     const struct pm_zero_verdict *verdicts; /* by candidate */
     uint32_t transforms;
+    uint64_t work;
     double cycles, saved; /* what the shader costs as it was, and what the transforms save */
 };
 

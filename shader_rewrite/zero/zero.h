@@ -39,6 +39,8 @@ struct pm_specialize_zero_info {
     /* AZP's constants; 0 stands for the paper's: P(zero) 0.32, 25 cycles, 3 transforms. */
     double threshold, least_saving;
     uint32_t most_transforms;
+    uint64_t most_work; /* instructions that may be looked at, each time anew; 0 stands for 20
+                           million, which takes some seconds. Beyond it no more is transformed. */
     double least_share; /* of what the shader costs, all transforms together; 0 stands for 0.05 */
     struct pm_zero_beyond beyond;
     bool take_all; /* the estimate is made but not obeyed: whatever may be transformed and has
@@ -49,8 +51,9 @@ struct pm_specialized {
     struct pm_words words; /* validated for the target; count 0 when nothing was transformed */
     uint32_t transforms;
     char *report; /* JSON, times in cycles: what the shader costs and what all transforms found save
-                     of it (T_shader, saved), and for each candidate why it was taken or not: id,
-                     block, P(zero), T_R, T_S, T_check, su, MemKilled, |S|, reason */
+                     of it (T_shader, saved), how many instructions were looked at (work: as
+                     most_work, the same on every machine), and for each candidate why it was taken
+                     or not: id, block, P(zero), T_R, T_S, T_check, su, MemKilled, |S|, reason */
 };
 /* false: the module cannot be read, or what came out was not valid (PM_ERROR_STATE: a bug of ours;
  * the message has spirv-val's words). Nothing worth transforming is no failure. */

@@ -298,6 +298,7 @@ static bool canonicalize(struct pm_shader_records *records, const struct pm_shad
 {
     if (load(records, digest, request->stage, canonical))
         return true;
+    struct pm_error kept;
     const struct pm_canonicalize_info info = {
         .words = request->words,
         .word_count = request->word_count,
@@ -306,9 +307,14 @@ static bool canonicalize(struct pm_shader_records *records, const struct pm_shad
         .spec_values = set->data,
         .spec_value_count = set->count,
         .target = records->device->abilities.target,
+        .kept = &kept,
     };
     if (!pm_canonicalize(&info, canonical, error))
         return false;
+    if (kept.message[0])
+        pm_log_info(records->device->instance->log,
+                    "a shader is not simplified, so that it may have nothing to count: %s",
+                    kept.message);
     save(records, digest, request, set, canonical);
     return true;
 }

@@ -31,13 +31,16 @@ struct pm_canonicalize_info {
                         the same blocks in the same order */
     struct pm_pass_times *times; /* how long passes, the optimizer's steps and validating took is
                                     added; NULL: not wanted */
+    struct pm_error *kept; /* why the module was not simplified; message "" where it was; NULL: not
+                              wanted */
 };
 
 /* The canonical module: one entry point, specialization constants frozen (floats keep their SpecId and have the
  * value as their default: canonical_freeze.c says why), the fixed recipe run, results kept bit for bit (every float
  * result is NoContraction while the optimizer runs), names, lines, sources and non-semantic instructions stripped,
  * generator zeroed, ids compacted. It is validated, and canonicalizing it again gives the same words. Where the
- * optimizer gives up, the module is only frozen, stripped and compacted. PM_ERROR_INPUT: malformed;
+ * optimizer gives up, the module is only frozen, stripped and compacted, and info->kept says why: what is in its
+ * functions is then not in the entry point's, and can be no point. PM_ERROR_INPUT: malformed;
  * PM_ERROR_UNSUPPORTED: SPIRV-Tools does not know an opcode or extension in it; PM_ERROR_LIMIT: absurdly large. */
 bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *out, struct pm_error *error);
 

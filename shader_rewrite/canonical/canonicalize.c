@@ -178,11 +178,14 @@ static bool simplify_or_keep(struct work *w, struct pm_error *error)
     struct pm_error reason;
     bool ok = simplify_until_stable(w, &simplified, &reason) &&
               validate_words(w, simplified.data, simplified.count, &reason);
-    if (!ok && (reason.code == PM_ERROR_MEMORY || reason.code == PM_ERROR_STATE))
+    if (!ok && (reason.code == PM_ERROR_MEMORY || reason.code == PM_ERROR_STATE)) {
         pm_fail(error, reason.code, "%s", reason.message);
-    else if (!ok)
+    } else if (!ok) {
         ok = validate_words(w, frozen.data, frozen.count, error) &&
              take_words(w, frozen.data, frozen.count, error);
+        if (w->info->kept)
+            *w->info->kept = reason;
+    }
     pm_words_finish(&simplified);
     pm_words_finish(&frozen);
     return ok;
@@ -243,6 +246,8 @@ bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *o
                      struct pm_error *error)
 {
     *out = (struct pm_words){0};
+    if (info->kept)
+        *info->kept = (struct pm_error){0};
     struct work w = {.passes = pm_pass_runner_of(NULL, info->times), .info = info};
     bool ok = check_size(info, error) && validate_words(&w, info->words, info->word_count, error) &&
               take_words(&w, info->words, info->word_count, error) && canonicalize(&w, error);

@@ -40,6 +40,7 @@ static bool canonicalize(struct pm_shader_options *options, const struct pm_word
 {
     if (!options->stage_set && !find_stage(in, options->entry, &options->stage, error))
         return false;
+    struct pm_error kept;
     struct pm_canonicalize_info info = {
         .words = in->data,
         .word_count = in->count,
@@ -49,6 +50,7 @@ static bool canonicalize(struct pm_shader_options *options, const struct pm_word
         .spec_value_count = options->spec_count,
         .target = options->target,
         .times = options->times,
+        .kept = &kept,
     };
     struct pm_words out = {0};
     bool ok = pm_canonicalize(&info, &out, error) && write_words(options, &out, error);
@@ -62,9 +64,13 @@ static bool canonicalize(struct pm_shader_options *options, const struct pm_word
             cJSON_AddStringToObject(json, "key", text);
             cJSON_AddStringToObject(json, "recipe", pm_canonicalize_recipe());
             cJSON_AddNumberToObject(json, "words", (double)out.count);
+            if (kept.message[0])
+                cJSON_AddStringToObject(json, "not_simplified", kept.message);
             print_json(json);
         } else {
             printf("%s\n", text);
+            if (kept.message[0])
+                fprintf(stderr, "not simplified: %s\n", kept.message);
         }
     }
     pm_words_finish(&out);

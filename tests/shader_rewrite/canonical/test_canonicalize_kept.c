@@ -1,0 +1,86 @@
+/* Where SPIRV-Tools' optimizer gives up, the module is kept as it is, and whoever asks is told why.
+ */
+#include "shader_rewrite/canonical/optimizer.h"
+#include "tests/shader_rewrite/spirv_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+/* A sum that simplifying makes one of. */
+static const char shader[] =
+    "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+    "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n"
+    "OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n"
+    "OpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 0\n"
+    "%void = OpTypeVoid\n%uint = OpTypeInt 32 0\n%u0 = OpConstant %uint 0\n"
+    "%u1 = OpConstant %uint 1\n%u2 = OpConstant %uint 2\n%block = OpTypeStruct %uint\n"
+    "%buffer = OpTypePointer StorageBuffer %block\n%element = OpTypePointer StorageBuffer %uint\n"
+    "%function = OpTypeFunction %void\n%out = OpVariable %buffer StorageBuffer\n"
+    "%main = OpFunction %void None %function\n%entry = OpLabel\n"
+    "%sum = OpIAdd %uint %u1 %u2\n%to = OpAccessChain %element %out %u0\nOpStore %to %sum\n"
+    "OpReturn\nOpFunctionEnd\n";
+
+static bool gives_up;
+
+/* Linked in its place. */
+enum pm_optimizer_result __wrap_pm_optimizer_run(enum pm_optimizer_step step, const uint32_t *words,
+                                                 size_t count, uint32_t **out, size_t *out_count,
+                                                 char *message, size_t message_size);
+enum pm_optimizer_result __real_pm_optimizer_run(enum pm_optimizer_step step, const uint32_t *words,
+                                                 size_t count, uint32_t **out, size_t *out_count,
+                                                 char *message, size_t message_size);
+
+enum pm_optimizer_result __wrap_pm_optimizer_run(enum pm_optimizer_step step, const uint32_t *words,
+                                                 size_t count, uint32_t **out, size_t *out_count,
+                                                 char *message, size_t message_size)
+{
+    if (gives_up && step == PM_STEP_SIMPLIFY) {
+        snprintf(message, message_size, "it has had enough");
+        return PM_OPTIMIZER_GAVE_UP;
+    }
+    return __real_pm_optimizer_run(step, words, count, out, out_count, message, message_size);
+}
+
+static struct pm_words canonical_of(const struct pm_words *original, struct pm_error *kept)
+{
+    struct pm_error error = {0};
+    struct pm_words out;
+    const struct pm_canonicalize_info info = {.words = original->data,
+                                              .word_count = original->count,
+                                              .stage = PM_STAGE_COMPUTE,
+                                              .entry_point = "main",
+                                              .target = {.vulkan_minor = 1},
+                                              .kept = kept};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s", error.message);
+    return out;
+}
+
+static void test_kept(void **state)
+{
+    (void)state;
+    struct pm_words original = pm_test_assemble(shader, 3);
+    struct pm_error kept = {.message = "of before"};
+    gives_up = false;
+    struct pm_words simple = canonical_of(&original, &kept);
+    assert_string_equal(kept.message, "");
+    assert_int_equal(pm_test_count(&simple, "OpIAdd"), 0);
+    gives_up = true;
+    struct pm_words as_it_is = canonical_of(&original, &kept);
+    assert_int_equal(kept.code, PM_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(kept.message, "it has had enough"));
+    assert_int_equal(pm_test_count(&as_it_is, "OpIAdd"), 1);
+    pm_words_finish(&simple);
+    pm_words_finish(&as_it_is);
+    as_it_is = canonical_of(&original, NULL);
+    pm_words_finish(&as_it_is);
+    pm_words_finish(&original);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kept)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,7 +8,6 @@
 enum {
     RAW_CHAINS = 256,
     MOST_SLOTS = 32,  /* of counters; more spread no further on the GPUs there are */
-    MOST_ZEROS = 128, /* candidates that one variant counts where the batch is "all" */
 };
 
 /* One of the two modules of a batch. */
@@ -136,12 +135,13 @@ static bool find_deficit(const struct pm_device *device, const struct pm_shader_
     return *deficit;
 }
 
-/* "all" is not more of a shader than a driver compiles in good time: code is added for each zero
- * candidate, of which there may be thousands. */
-static uint32_t batch_size(const struct pm_device *device, const struct pm_record_points *points)
+/* Not more of a shader than a driver compiles in good time, also where the batch is "all": code is
+ * added for each point, of which there may be thousands. */
+static uint32_t batch_size(const struct pm_device *device, const struct pm_shader_record *record)
 {
     const uint32_t batch = device->instance->config.sampler.batch;
-    return batch == PM_BATCH_ALL && points->kind == PM_KIND_ZERO ? MOST_ZEROS : batch;
+    const uint32_t most = pm_instrument_most_points(record->canonical.count);
+    return batch < most ? batch : most;
 }
 
 /* The session's split of the points of all kinds, steered by what the database still lacks. */
@@ -154,7 +154,7 @@ static bool split_points(const struct pm_device *device, struct pm_shader_record
     for (size_t i = 0; found && i < PM_RECORD_KINDS; i++) {
         found = find_deficit(device, record, &record->points[i], &deficits[i]);
         spaces[i] = (struct pm_sampler_space){record->points[i].space,
-                                              batch_size(device, &record->points[i]), deficits[i]};
+                                              batch_size(device, record), deficits[i]};
         any = any || spaces[i].count > 0;
     }
     if (found && any)

@@ -45,6 +45,11 @@ struct pm_instrumented {
     bool counts_occluded;    /* fragments that later fail the depth test are counted too */
 };
 
+/* How many points of a canonical module of so many words may be counted at once: drivers take
+ * longer than in proportion to a module's blocks, and each point adds up to some 170 words and 4
+ * blocks. As many as about double the module, but 64 at least and 128 at most. */
+uint32_t pm_instrument_most_points(size_t word_count);
+
 /* Instruments a canonical module. Needs bufferDeviceAddress, subgroup basic and ballot in the
  * stage, and in fragment shaders fragmentStoresAndAtomics. The output is SPIR-V 1.3 at least, so it
  * is validated for Vulkan 1.1 where the target is older. Uniform lanes: those of subgroups that

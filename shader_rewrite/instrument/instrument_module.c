@@ -66,6 +66,13 @@ bool pm_instrument_ready(struct pm_instrument *p, uint32_t space, struct pm_inst
            (p->stage != PM_STAGE_FRAGMENT || set_early_tests(p, out, error));
 }
 
+uint32_t pm_instrument_most_points(size_t word_count)
+{
+    enum { WORDS_OF_POINT = 170, FEWEST = 64, MOST = 128 };
+    const size_t points = word_count / WORDS_OF_POINT;
+    return points < FEWEST ? FEWEST : points > MOST ? MOST : (uint32_t)points;
+}
+
 uint32_t pm_instrument_counter(uint32_t point)
 {
     return FIRST_POINT + PM_COUNTS * point;

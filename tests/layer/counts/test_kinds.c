@@ -300,7 +300,7 @@ static void limits_hold_for_all(void **state)
     assert_int_equal((binds - 2) / 2, 10 + 5);
 }
 
-/* Hundreds of points in one batch stay within the counter memory. */
+/* Many points in one batch stay within the counter memory. */
 static void counters_are_bounded(void **state)
 {
     (void)state;

@@ -240,6 +240,38 @@ static void test_original_is_kept(void **state)
     corpus_finish(&corpus);
 }
 
+/* As many points as may be counted at once about double a module that is not small. */
+static void test_most_points(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    corpus_load(&corpus);
+    uint32_t tried = 0, chosen[128];
+    for (size_t f = 0; f < corpus.count; f++) {
+        const struct corpus_file *file = &corpus.files[f];
+        const uint32_t most = pm_instrument_most_points(file->count);
+        assert_in_range(most, 64, 128);
+        struct subject subject = {file->name, file->words, file->count,
+                                  .target = {.vulkan_minor = file->vulkan_minor}};
+        struct pm_zero_points points;
+        if (!pm_points_zero(file->words, file->count, &points, NULL))
+            continue;
+        subject.space = points.count;
+        pm_zero_points_finish(&points);
+        if (subject.space < most)
+            continue;
+        for (uint32_t i = 0; i < most; i++)
+            chosen[i] = i;
+        struct pm_instrumented out = instrument(&subject, chosen, most, 2);
+        const size_t room = file->count > 64 * 170 ? file->count : 64 * 170;
+        assert_true(out.words.count < file->count + 3 * room / 2);
+        pm_instrumented_finish(&out);
+        tried++;
+    }
+    assert_true(tried > 0);
+    corpus_finish(&corpus);
+}
+
 static void test_quad(void **state)
 {
     (void)state;
@@ -366,7 +398,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_corpus),           cmocka_unit_test(test_other_shaders),
         cmocka_unit_test(test_original_is_kept), cmocka_unit_test(test_quad),
-        cmocka_unit_test(test_sampled_images),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_most_points),      cmocka_unit_test(test_sampled_images),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,59 @@ static void exchange(struct random_generator *g)
     random_emit(g, uint_type, 0, "OpLoad", "%%v%u", theirs);
 }
 
+static struct random_value load_raw(struct random_generator *g)
+{
+    static const struct random_type float_type = {RANDOM_FLOAT, 32, 1};
+    const uint32_t pointer = g->next++;
+    pm_buffer_printf(&g->body, "%%v%u = OpAccessChain %%sb_f32_1 %%in_raw %%u_0 %%index_%u\n",
+                     pointer, random_below(g, RANDOM_INDICES));
+    return random_emit(g, float_type, 0, "OpLoad", "%%v%u", pointer);
+}
+
+/* Integers of a buffer as floats, zeroes of both signs and denormals among them, moved to the
+ * places of integers, where no bit may be another; they are also factors. */
+static void copy_raw(struct random_generator *g)
+{
+    static const struct random_type float_type = {RANDOM_FLOAT, 32, 1};
+    const uint32_t kept = g->value_count, pointer = g->next++, index = g->next++;
+    const struct random_value raw = load_raw(g);
+    struct random_value moved = raw;
+    switch (random_below(g, 4)) {
+    case 0:
+        moved = load_raw(g);
+        moved = random_emit(g, float_type, 0, "OpSelect", "%%v%u %%v%u %%v%u",
+                            random_any(g, bool_type).id, raw.id, moved.id);
+        break;
+    case 1:
+        moved = random_emit(g, uint_type, 0, "OpBitcast", "%%v%u", raw.id);
+        moved = random_emit(g, float_type, 0, "OpBitcast", "%%v%u", moved.id);
+        break;
+    case 2:
+        moved = random_emit(g, random_type(RANDOM_FLOAT, 32, 2), 0, "OpCompositeConstruct",
+                            "%%v%u %%f_half", raw.id);
+        moved = random_emit(g, float_type, 0, "OpCompositeExtract", "%%v%u 0", moved.id);
+        break;
+    default:
+        break;
+    }
+    struct random_value size = random_emit_glsl(g, float_type, 0, "FAbs", "%%v%u", raw.id);
+    struct random_value most = random_constant_float(g, float_type, RANDOM_VARIABLE_BOUND);
+    struct random_value ordinary =
+        random_emit(g, bool_type, 0, "OpFOrdLessThan", "%%v%u %%v%u", size.id, most.id);
+    struct random_value factor = random_emit(g, float_type, RANDOM_VARIABLE_BOUND, "OpSelect",
+                                             "%%v%u %%v%u %%f_half", ordinary.id, raw.id);
+    g->value_count = kept;
+    struct random_value other = random_bounded(g, random_any(g, float_type), RANDOM_VARIABLE_BOUND);
+    random_emit(g, float_type, RANDOM_VARIABLE_BOUND * RANDOM_VARIABLE_BOUND, "OpFMul",
+                "%%v%u %%v%u", factor.id, other.id);
+    pm_buffer_printf(&g->body,
+                     "%%v%u = OpIAdd %%u32_1 %%place %%u_%u\n"
+                     "%%v%u = OpAccessChain %%sb_f32_1 %%out_raw %%u_0 %%v%u\n"
+                     "OpStore %%v%u %%v%u\n",
+                     index, random_below(g, RANDOM_SHADER_SLOTS), pointer, index, pointer,
+                     moved.id);
+}
+
 /* ---- selections ---- */
 
 static struct random_value condition(struct random_generator *g, bool *uniform)
@@ -361,6 +414,15 @@ static void leave(struct random_generator *g)
 
 static void statement(struct random_generator *g)
 {
+    if (g->options.raw_copies && random_once_in(g, 8)) {
+        copy_raw(g);
+        return;
+    }
+    if (g->straight) {
+        random_once_in(g, 5) ? write_out(g, random_any(g, random_any_type(g)))
+                             : random_operation(g);
+        return;
+    }
     const bool deep = g->place.depth >= 4;
     const bool together = g->options.stage == PM_STAGE_COMPUTE && g->place.uniform && !g->diverged;
     switch (random_below(g, 24)) {
@@ -537,6 +599,13 @@ char *random_shader_text(uint64_t seed, const struct random_shader_options *opti
     first_values(g);
     g->block = g->next++;
     pm_buffer_printf(&g->body, "OpBranch %%v%u\n%%v%u = OpLabel\n", g->block, g->block);
+    if (g->options.ends_first) {
+        for (int i = 0; i < 4; i++)
+            random_operation(g);
+        leave(g);
+        g->diverged = false;
+        g->straight = true;
+    }
     while (g->budget && !g->ended)
         statements(g);
     if (g->ended) {

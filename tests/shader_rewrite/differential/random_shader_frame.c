@@ -38,7 +38,7 @@ static void interface(struct pm_buffer *text, struct random_generator *g)
     pm_buffer_printf(&g->globals, "%%lanes = OpConstant %%u32_1 %u\n", size[0] * size[1] * size[2]);
 }
 
-static void decorations(struct pm_buffer *text)
+static void decorations(struct pm_buffer *text, const struct random_generator *g)
 {
     static const char *const buffers[] = {"in_floats", "in_uints", "in_vectors", "out"};
     for (unsigned i = 0; i < 4; i++)
@@ -47,6 +47,13 @@ static void decorations(struct pm_buffer *text)
                          "%s%s%s",
                          buffers[i], buffers[i], i, i < 3 ? "OpDecorate %" : "",
                          i < 3 ? buffers[i] : "", i < 3 ? " NonWritable\n" : "");
+    if (g->options.volatile_uints)
+        append(text, "OpMemberDecorate %block_uints 0 Volatile\n");
+    if (g->options.raw_copies)
+        append(text, "OpDecorate %in_raw DescriptorSet 0\nOpDecorate %in_raw Binding 1\n"
+                     "OpDecorate %in_raw NonWritable\n"
+                     "OpDecorate %out_raw DescriptorSet 0\nOpDecorate %out_raw Binding 3\n"
+                     "OpDecorate %out_raw Aliased\nOpDecorate %out Aliased\n");
     append(text, "OpDecorate %texture DescriptorSet 0\n"
                  "OpDecorate %texture Binding 8\n"
                  "OpDecorate %array_floats ArrayStride 4\n"
@@ -149,6 +156,9 @@ static void variables(struct pm_buffer *text, const struct random_generator *g)
                  "%out = OpVariable %sb_out StorageBuffer\n"
                  "%texture = OpVariable %uc_image UniformConstant\n"
                  "%push = OpVariable %pc_block PushConstant\n");
+    if (g->options.raw_copies)
+        append(text, "%in_raw = OpVariable %sb_floats StorageBuffer\n"
+                     "%out_raw = OpVariable %sb_floats StorageBuffer\n");
     if (g->options.stage == PM_STAGE_FRAGMENT)
         append(text, "%i_f32_4 = OpTypePointer Input %f32_4\n"
                      "%o_f32_4 = OpTypePointer Output %f32_4\n"
@@ -173,7 +183,7 @@ void random_frame(struct pm_buffer *text, struct random_generator *g)
     if (g->options.int64)
         append(text, "OpCapability Int64\n");
     interface(text, g);
-    decorations(text);
+    decorations(text, g);
     types(text, g);
     variables(text, g);
 }
@@ -197,17 +207,18 @@ static void fill_region(struct pm_random *random, bool specials, double zeroes, 
                         struct random_shader_inputs *inputs)
 {
     uint32_t run = 0;
-    bool zero[3] = {false};
+    bool zero[3] = {false}, negative = false; /* as a float -0 */
     for (uint32_t i = first; i < first + RANDOM_SHADER_REGION; i++) {
         if (run-- == 0) {
             run = pm_random_below(random, 24);
             for (int k = 0; k < 3; k++)
                 zero[k] = pm_random_unit(random) < zeroes;
+            negative = run % 4 == 1;
         }
         inputs->floats[i] = any_float(random, zero[0] ? 1 : zeroes / 4, specials);
         uint32_t bits = pm_random_below(random, 8) ? pm_random_below(random, 16)
                                                    : (uint32_t)pm_random_next(random);
-        inputs->uints[i] = zero[1] ? 0 : bits;
+        inputs->uints[i] = !zero[1] ? bits : negative ? 0x80000000 : 0;
         const double each = zero[2] ? 1 : zeroes / 4;
         for (int c = 0; c < 4; c++)
             inputs->vectors[i][c] = any_float(random, c == 3 ? zeroes : each, specials);

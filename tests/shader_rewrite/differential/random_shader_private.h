@@ -52,9 +52,10 @@ struct random_generator {
     struct random_variable variables[RANDOM_VARIABLES];
     uint32_t variable_count;
     uint32_t stored_count; /* of them: that have a value by now, the first ones */
-    uint32_t block; /* label of the block being written */
-    bool ended;     /* it has its terminator */
-    bool diverged;  /* an invocation may have ended: from here on nothing is uniform */
+    uint32_t block;        /* label of the block being written */
+    bool ended;            /* it has its terminator */
+    bool diverged;         /* an invocation may have ended: from here on nothing is uniform */
+    bool straight;         /* no more branches */
     struct random_place place;
     uint32_t budget; /* statements left */
 };

@@ -35,6 +35,9 @@ extern const struct pm_pass pm_pass_freeze;
  * much; then the optimizer may not run. */
 extern const struct pm_pass pm_pass_avoid_crashes;
 
+/* Takes a value that was cast to another type and back for itself. No context. */
+extern const struct pm_pass pm_pass_fold_bitcasts;
+
 /* Hides the returns of the entry point's function from the optimizer behind a terminator that the
  * function does not use, and takes that back. Context: a uint16_t, that opcode; 0 when all are in
  * use and nothing was hidden. */

@@ -123,6 +123,7 @@ static bool simplify(struct work *w, struct pm_error *error)
 {
     return run_pass(w, &pm_pass_avoid_crashes, NULL, error) &&
            (!has_callees(w->passes.module) || run_guarded(w, PM_STEP_INLINE, error)) &&
+           run_pass(w, &pm_pass_fold_bitcasts, NULL, error) &&
            run_pass(w, &pm_pass_mark_loads, NULL, error) &&
            run_guarded(w, PM_STEP_SIMPLIFY, error) &&
            run_pass(w, &pm_pass_unmark_loads, NULL, error) &&

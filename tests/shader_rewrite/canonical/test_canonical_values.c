@@ -141,10 +141,10 @@ static void check_compute(const char *name, bool in_place, const struct pm_spec_
 static void test_compute(void **state)
 {
     (void)state;
-    static const char *const names[] = {"folding.comp",        "loops.comp",     "breaks.comp",
-                                        "switches.comp",       "functions.comp", "mixes.comp",
-                                        "transcendental.comp", "packing.comp",   "shared.comp",
-                                        "matrices.comp",       "integers.comp",  "arrays.comp"};
+    static const char *const names[] = {
+        "folding.comp",  "loops.comp",          "breaks.comp",  "switches.comp", "functions.comp",
+        "mixes.comp",    "transcendental.comp", "packing.comp", "shared.comp",   "matrices.comp",
+        "integers.comp", "arrays.comp",         "bitcasts.comp"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         check_compute(names[i], false, NULL, 0);
 }

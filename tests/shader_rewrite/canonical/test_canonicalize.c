@@ -343,6 +343,22 @@ static void test_corpus(void **state)
     corpus_finish(&corpus);
 }
 
+/* ---- casts and back ---- */
+
+static void test_bitcasts(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("bitcasts.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&out, "OpBitcast"), 0);
+    assert_int_equal(pm_test_count(&out, "OpPhi %float"), 1);
+    assert_int_equal(pm_test_count(&out, "OpPhi %uint"), 1);
+    assert_int_equal(pm_test_count(&out, "OpSelect %float"), 1);
+    assert_int_equal(pm_test_count(&out, "OpCompositeConstruct %v4float"), 1);
+    assert_int_equal(pm_test_count(&out, "%v4uint"), 0);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
 /* ---- what crashed SPIRV-Tools ---- */
 
 static void test_null_arrays(void **state)
@@ -474,6 +490,7 @@ int main(void)
         cmocka_unit_test(test_entry_points),
         cmocka_unit_test(test_early_returns),
         cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_bitcasts),
         cmocka_unit_test(test_null_arrays),
         cmocka_unit_test(test_empty_struct),
         cmocka_unit_test(test_cooperative_matrices),

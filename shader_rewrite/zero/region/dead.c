@@ -236,7 +236,7 @@ static void need_roots(struct marking *m, uint32_t index)
     struct pm_zero_part *part = &m->region->parts[index];
     for (uint32_t i = 0; i < part->count; i++) {
         const struct pm_ir_instr *instr = part->instrs[i];
-        if (pm_memory_access_of(&m->round->memory, instr).writes)
+        if (pm_zero_region_access(m->round, instr).writes)
             need_effect(m, instr, index);
         else if (instr->result && is_used_behind(m->region, instr->result))
             need_value(m, instr->result);

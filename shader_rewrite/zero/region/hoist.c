@@ -4,9 +4,17 @@
 #include "shader_rewrite/analysis/analysis_motion.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
+bool pm_zero_is_earlier_check(const struct pm_ir_instr *instr)
+{
+    return instr->place == UINT32_MAX && (instr->opcode == SpvOpGroupNonUniformAll ||
+                                          instr->opcode == SpvOpGroupNonUniformQuadSwap);
+}
+
 struct pm_memory_access pm_zero_region_access(const struct pm_zero_round *round,
                                               const struct pm_ir_instr *instr)
 {
+    if (pm_zero_is_earlier_check(instr))
+        return (struct pm_memory_access){0};
     struct pm_memory_access access = pm_memory_access_of(&round->memory, instr);
     if (round->stage == PM_STAGE_FRAGMENT && !round->subgroup_quad && pm_reads_other_lanes(instr))
         access.stops = true;

@@ -9,7 +9,8 @@
 static struct pm_memory_access plain_access(const struct pm_zero_round *round,
                                             const struct pm_ir_instr *instr)
 {
-    return pm_memory_access_of(&round->memory, instr);
+    return pm_zero_is_earlier_check(instr) ? (struct pm_memory_access){0}
+                                           : pm_memory_access_of(&round->memory, instr);
 }
 
 static void leave(struct pm_ir_instr *instr)

@@ -110,7 +110,8 @@ static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir
         if (pm_zero_region_access(f->round, i).stops || (!whole && is_full(f, i)))
             return false;
         i->mark = f->region->epoch;
-        f->region->quad |= pm_reads_other_lanes(i);
+        f->region->quad |= pm_reads_other_lanes(i) && (i->opcode != SpvOpGroupNonUniformAll ||
+                                                       !pm_zero_is_earlier_check(i));
         part->instrs[part->count++] = i;
         f->room_used++;
         if (i->result) {

@@ -122,6 +122,11 @@ bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module
                         enum pm_float_zero float_zero, struct pm_arena *arena,
                         struct pm_error *error);
 
+/* Whether it asks other lanes for a check of an earlier round: a region may span that. What it
+ * answers only chooses between two ways that are both right, so it may ask fewer lanes; of a quad
+ * all. */
+bool pm_zero_is_earlier_check(const struct pm_ir_instr *instr);
+
 /* What orders an instruction in a region. */
 struct pm_memory_access pm_zero_region_access(const struct pm_zero_round *round,
                                               const struct pm_ir_instr *instr);

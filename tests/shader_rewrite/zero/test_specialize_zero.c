@@ -436,6 +436,42 @@ static void test_uniform_check(void **state)
     assert_true(cost[1] < cost[0]);
 }
 
+/* Of two early values whose uses are in one loop both are taken: the second check's region spans
+ * the first one's. */
+static void test_spanned_check(void **state)
+{
+    (void)state;
+    struct subject s = subject_assemble("", "", "",
+                                        "%a = OpExtInst %float %glsl FMax %v0 %f0\n"
+                                        "%b = OpExtInst %float %glsl FMin %v1 %f7\n"
+                                        "OpBranch %h\n%h = OpLabel\n"
+                                        "%i = OpPhi %uint %u0 %entry %next %c\n"
+                                        "%x = OpPhi %float %f0 %entry %x2 %c\n"
+                                        "OpLoopMerge %m %c None\nOpBranch %t\n%t = OpLabel\n"
+                                        "%on = OpULessThan %bool %i %at\n"
+                                        "OpBranchConditional %on %s %m\n%s = OpLabel\n"
+                                        "%p = OpExtInst %float %glsl Sin %x\n"
+                                        "%p2 = OpExtInst %float %glsl Cos %p\n"
+                                        "%pa = OpFMul %float %p2 %a\n"
+                                        "%x1 = OpFAdd %float %x %pa\n"
+                                        "%q = OpExtInst %float %glsl Exp2 %x\n"
+                                        "%q2 = OpExtInst %float %glsl Sqrt %q\n"
+                                        "%qb = OpFMul %float %q2 %b\n"
+                                        "%x2 = OpFAdd %float %x1 %qb\n"
+                                        "OpBranch %c\n%c = OpLabel\n"
+                                        "%next = OpIAdd %uint %i %u1\nOpBranch %h\n%m = OpLabel\n"
+                                        "%result = OpFAdd %float %x %f7\n");
+    enum { GLSL_FMIN = 37 };
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FMAX)] = 0.9;
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FMIN)] = 0.9;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_int_equal(out.transforms, 2);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
 /* ---- regions ---- */
 
 /* HAZARDS 1: a subgroup-uniform branch is not workgroup-uniform. */
@@ -646,15 +682,25 @@ static void test_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figure_1),     cmocka_unit_test(test_volatile),
-        cmocka_unit_test(test_filter),       cmocka_unit_test(test_heuristic),
-        cmocka_unit_test(test_least_share),  cmocka_unit_test(test_long),
-        cmocka_unit_test(test_wide),         cmocka_unit_test(test_permission),
-        cmocka_unit_test(test_finite),       cmocka_unit_test(test_bits_are_seen),
-        cmocka_unit_test(test_barrier),      cmocka_unit_test(test_uniform_check),
-        cmocka_unit_test(test_casts),        cmocka_unit_test(test_disguised_points),
-        cmocka_unit_test(test_memory_order), cmocka_unit_test(test_opaque_values),
-        cmocka_unit_test(test_corpus),       cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_figure_1),
+        cmocka_unit_test(test_volatile),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_heuristic),
+        cmocka_unit_test(test_least_share),
+        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_permission),
+        cmocka_unit_test(test_finite),
+        cmocka_unit_test(test_bits_are_seen),
+        cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_uniform_check),
+        cmocka_unit_test(test_spanned_check),
+        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_disguised_points),
+        cmocka_unit_test(test_memory_order),
+        cmocka_unit_test(test_opaque_values),
+        cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

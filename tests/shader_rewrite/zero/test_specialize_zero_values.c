@@ -261,8 +261,8 @@ static const struct {
     {"lights.frag", PM_STAGE_FRAGMENT},      {"levels.comp", PM_STAGE_COMPUTE},
     {"constants.comp", PM_STAGE_COMPUTE},    {"leaving.comp", PM_STAGE_COMPUTE},
     {"leaving_made.comp", PM_STAGE_COMPUTE}, {"leaving_branch.comp", PM_STAGE_COMPUTE},
-    {"uniforms.comp", PM_STAGE_COMPUTE},     {"leaving_phi.comp", PM_STAGE_COMPUTE},
-    {"leaving_read.comp", PM_STAGE_COMPUTE},
+    {"uniforms.comp", PM_STAGE_COMPUTE},     {"second.comp", PM_STAGE_COMPUTE},
+    {"leaving_phi.comp", PM_STAGE_COMPUTE},  {"leaving_read.comp", PM_STAGE_COMPUTE},
 };
 enum { SHADERS = sizeof(shaders) / sizeof(shaders[0]) };
 

@@ -23,8 +23,12 @@ static bool is_lane(const struct finder *f, const struct pm_ir_instr *instr)
     return pm_values_components(f->values, instr) == 1 && !f->packed[instr->result->id];
 }
 
-static bool is_isomorphic(const struct pm_ir_instr *a, const struct pm_ir_instr *b)
+static bool is_isomorphic(const struct finder *f, const struct pm_ir_instr *a,
+                          const struct pm_ir_instr *b)
 {
+    if (a->result && b->result &&
+        f->values->disguised[a->result->id] != f->values->disguised[b->result->id])
+        return false;
     if (a->opcode != b->opcode || a->block != b->block || a->type.def != b->type.def ||
         a->operand_count != b->operand_count)
         return false;
@@ -125,7 +129,7 @@ static void group(struct finder *f, struct pm_ir_instr *const *instrs, uint32_t 
             continue;
         struct pm_pack found = {.lanes = {instrs[first]}, .count = 1};
         for (uint32_t i = first + 1; i < count; i++) {
-            if (!is_lane(f, instrs[i]) || !is_isomorphic(instrs[first], instrs[i]))
+            if (!is_lane(f, instrs[i]) || !is_isomorphic(f, instrs[first], instrs[i]))
                 continue;
             bool again = false, needed = false;
             for (uint32_t lane = 0; lane < found.count; lane++) {
@@ -186,7 +190,7 @@ static void follow_use(struct finder *f, struct pm_ir_operand *uses[][USERS_MOST
     uint32_t place = (uint32_t)(use - use->user->operands), nth = 0;
     for (uint32_t i = 0; i < at; i++)
         nth += (uint32_t)(uses[lane][i] - uses[lane][i]->user->operands) == place &&
-               is_lane(f, uses[lane][i]->user) && is_isomorphic(uses[lane][i]->user, use->user);
+               is_lane(f, uses[lane][i]->user) && is_isomorphic(f, uses[lane][i]->user, use->user);
     struct pm_ir_instr *users[PM_PACK_LANES] = {use->user};
     uint32_t count = 1;
     for (uint32_t other = lane + 1; other < lanes; other++) {
@@ -194,7 +198,7 @@ static void follow_use(struct finder *f, struct pm_ir_operand *uses[][USERS_MOST
         for (uint32_t i = 0; i < counts[other]; i++) {
             struct pm_ir_operand *candidate = uses[other][i];
             if ((uint32_t)(candidate - candidate->user->operands) != place ||
-                !is_lane(f, candidate->user) || !is_isomorphic(candidate->user, use->user) ||
+                !is_lane(f, candidate->user) || !is_isomorphic(f, candidate->user, use->user) ||
                 skip-- > 0)
                 continue;
             users[count++] = candidate->user;

@@ -5,6 +5,7 @@
 #include "shader_rewrite/points/points_blocks.h"
 #include "shader_rewrite/zero/candidates/candidates.h"
 #include "shader_rewrite/zero/choose/filter.h"
+#include "shader_rewrite/zero/choose/packs.h"
 #include "shader_rewrite/zero/choose/pairs.h"
 #include "shader_rewrite/zero/clone/transform.h"
 #include "shader_rewrite/zero/region/continue_targets.h"
@@ -40,7 +41,7 @@ struct pass {
     uint32_t most_transforms;
     double least_share;
     struct pm_zero_points points;
-    const double *zero; /* points.count of them */
+    double *zero; /* points.count of them; owned */
     struct pm_zero_verdict *verdicts;
     struct pm_zero_weights weights;
     uint32_t transforms;
@@ -318,13 +319,18 @@ static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_err
     return pm_pass_apply(&p->passes, &mend, p, error) && pm_ir_emit(p->module, &out->words, error);
 }
 
-static bool check_profile(const struct pass *p, struct pm_error *error)
+static bool take_profile(struct pass *p, struct pm_error *error)
 {
     const struct pm_zero_profile *profile = p->info->profile;
     if (!profile || !profile->zero || profile->candidate_count != p->points.count)
         return pm_fail(error, PM_ERROR_INPUT, "the profile has %u candidates, the shader %u",
                        profile && profile->zero ? profile->candidate_count : 0, p->points.count);
-    return true;
+    p->zero = malloc((p->points.count + 1u) * sizeof(*p->zero));
+    for (uint32_t i = 0; p->zero && i < p->points.count; i++)
+        p->zero[i] = profile->zero[i];
+    return (p->zero &&
+            pm_zero_drop_elements(&p->points, p->zero, p->threshold, p->module->bound)) ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
 bool pm_specialize_zero(const uint32_t *words, size_t count,
@@ -345,12 +351,9 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
     p.passes = pm_pass_runner_of(p.module, info->times);
     bool ok = p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
               pm_pass_apply(&p.passes, &pm_pass_candidates, &p.points, error) &&
-              check_profile(&p, error);
-    if (ok) {
-        p.zero = info->profile->zero;
-        ok = specialize(&p, out, error);
-    }
+              take_profile(&p, error) && specialize(&p, out, error);
     free(p.verdicts);
+    free(p.zero);
     pm_zero_weights_finish(&p.weights);
     pm_zero_points_finish(&p.points);
     pm_ir_module_destroy(p.module);

@@ -21,7 +21,7 @@ static const char frame[] =
     "OpDecorate %%in DescriptorSet 0\nOpDecorate %%in Binding 0\n"
     "OpDecorate %%out DescriptorSet 0\nOpDecorate %%out Binding 1\n%s"
     "%%void = OpTypeVoid\n%%bool = OpTypeBool\n%%uint = OpTypeInt 32 0\n"
-    "%%float = OpTypeFloat 32\n%%v2 = OpTypeVector %%float 2\n"
+    "%%float = OpTypeFloat 32\n%%v2 = OpTypeVector %%float 2\n%%v4 = OpTypeVector %%float 4\n"
     "%%u0 = OpConstant %%uint 0\n%%u1 = OpConstant %%uint 1\n%%u2 = OpConstant %%uint 2\n"
     "%%u3 = OpConstant %%uint 3\n%%u264 = OpConstant %%uint 264\n"
     "%%f0 = OpConstant %%float 0\n%%f1 = OpConstant %%float 1\n%%f7 = OpConstant %%float 7\n"

@@ -436,6 +436,73 @@ static void test_uniform_check(void **state)
     assert_true(cost[1] < cost[0]);
 }
 
+/* Of four scalars that belong together those that are rarely zero are left out (AZP 3.3.1). */
+static void test_pack_elements(void **state)
+{
+    (void)state;
+    struct subject s = subject_assemble(
+        "", "", "",
+        "%pr = OpAccessChain %element %in %u0 %u0\n%r = OpLoad %float %pr\n"
+        "%pb = OpAccessChain %element %in %u0 %u2\n%b = OpLoad %float %pb\n"
+        "%pa = OpAccessChain %element %in %u0 %u3\n%a = OpLoad %float %pa\n"
+        "%x = OpExtInst %float %glsl Sin %v0\n%y = OpExtInst %float %glsl Cos %x\n"
+        "%xr = OpFMul %float %y %r\n%xg = OpFMul %float %y %v1\n%xb = OpFMul %float %y %b\n"
+        "%s1 = OpFAdd %float %xr %xg\n%s2 = OpFAdd %float %s1 %xb\n"
+        "%result = OpFAdd %float %s2 %a\n");
+    uint32_t pack = s.points.count;
+    for (uint32_t i = 0; i < s.points.count; i++)
+        if (s.points.candidates[i].value_count == 4)
+            pack = i;
+    assert_true(pack < s.points.count);
+    for (uint32_t i = 0; i < s.points.count; i++)
+        for (uint32_t k = 0; k < 3; k++)
+            if (s.points.candidates[i].value_count == 1 &&
+                s.points.candidates[i].values[0] == s.points.candidates[pack].values[k])
+                s.zero[i] = 0.95;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    info.most_transforms = 1;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    cJSON *root;
+    puts(out.report);
+    const cJSON *report = subject_report(&out, pack, &root);
+    assert_int_equal(out.transforms, 1);
+    assert_int_equal(subject_number(report, "taken"), 1);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(report, "values")), 3);
+    assert_true(fabs(subject_number(report, "P(zero)") - 0.85) < 1e-9);
+    cJSON_Delete(root);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
+/* A read whose result is multiplied with zero is not done: the factor's zero goes backward. */
+static void test_factor_kills_read(void **state)
+{
+    (void)state;
+    static const char body[] = "%scale = OpExtInst %float %glsl FMax %v1 %f0\n"
+                               "%where = OpConvertFToU %uint %v0\n"
+                               "%pr = OpAccessChain %element %in %u0 %where\n"
+                               "%read = OpLoad %float %pr\n"
+                               "%normal = OpFSub %float %read %f1\n"
+                               "%scaled = OpFMul %float %normal %scale\n"
+                               "%result = OpFAdd %float %scaled %f7\n";
+    struct subject s = subject_assemble("", "", "", body);
+    uint32_t candidate = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX);
+    s.zero[candidate] = 1;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    cJSON *root;
+    const cJSON *report = subject_report(&out, candidate, &root);
+    assert_int_equal(out.transforms, 1);
+    assert_int_equal(subject_number(report, "MemKilled"), 2); /* %v0 is for nothing else */
+    cJSON_Delete(root);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
 /* Of two early values whose uses are in one loop both are taken: the second check's region spans
  * the first one's. */
 static void test_spanned_check(void **state)
@@ -694,6 +761,8 @@ int main(void)
         cmocka_unit_test(test_bits_are_seen),
         cmocka_unit_test(test_barrier),
         cmocka_unit_test(test_uniform_check),
+        cmocka_unit_test(test_pack_elements),
+        cmocka_unit_test(test_factor_kills_read),
         cmocka_unit_test(test_spanned_check),
         cmocka_unit_test(test_casts),
         cmocka_unit_test(test_disguised_points),

@@ -33,9 +33,9 @@ static bool can_be_hidden(const struct pm_ir_instr *constant)
     return type && type->opcode == SpvOpTypeFloat && width_of(type) == 32;
 }
 
-/* 0, of the candidate's first element, which is a zero or, if the device flushes those, a denormal:
- * the exponent's bits; of floats of other widths the integer part. A denormal half is a normal
- * float. */
+/* 0, of the candidate's first element, which is a zero of either sign or, if the device flushes
+ * those, a denormal: the exponent's bits; of floats of other widths the integer part. A denormal
+ * half is a normal float. An integer may be a float in disguise. */
 static struct pm_ir_def *build_zero(const struct pm_hidden_constants *h, struct pm_ir_block *first)
 {
     struct pm_ir_builder b = {h->module, first, first->body.first};
@@ -47,17 +47,16 @@ static struct pm_ir_def *build_zero(const struct pm_hidden_constants *h, struct 
                             PM_IR_ARGS(pm_ir_id(value), pm_ir_word(0)));
     }
     struct pm_ir_def *uint = pm_ir_type_int(h->module, 32, false);
-    if (type->result == uint)
-        return value;
-    if (type->opcode != SpvOpTypeFloat)
-        return pm_ir_build(&b, width_of(type) == 32 ? SpvOpBitcast : SpvOpUConvert, uint,
-                           PM_IR_ARGS(pm_ir_id(value)));
+    if (type->opcode != SpvOpTypeFloat && width_of(type) != 32)
+        return pm_ir_build(&b, SpvOpUConvert, uint, PM_IR_ARGS(pm_ir_id(value)));
     if (width_of(type) != 32) {
         value = pm_ir_build(&b, SpvOpFConvert, pm_ir_type_float(h->module, 32),
                             PM_IR_ARGS(pm_ir_id(value)));
         return pm_ir_build(&b, SpvOpConvertFToS, uint, PM_IR_ARGS(pm_ir_id(value)));
     }
-    struct pm_ir_def *bits = pm_ir_build(&b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(value)));
+    struct pm_ir_def *bits = type->result == uint
+                                 ? value
+                                 : pm_ir_build(&b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(value)));
     return pm_ir_build(
         &b, SpvOpBitwiseAnd, uint,
         PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(pm_ir_constant_uint(h->module, 0x7f800000))));
@@ -105,22 +104,56 @@ static bool is_rounded_freely(const struct pm_ir_instr *instr)
            glsl == GLSLstd450SmoothStep || (glsl >= GLSLstd450Length && glsl <= GLSLstd450Refract);
 }
 
+/* What compilers shorten where they see a zero, 0 * x to 0 and x + 0 to x, though it may be neither
+ * (seen: lavapipe 22.3, with NoContraction). Where that is permitted S has no such instruction. */
+static bool is_shortened(const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpFAdd:
+    case SpvOpFSub:
+    case SpvOpFMul:
+    case SpvOpVectorTimesScalar:
+    case SpvOpDot:
+        return true;
+    case SpvOpExtInst: {
+        uint32_t glsl = pm_ir_operand_word(&instr->operands[1]);
+        return glsl == GLSLstd450Fma || glsl == GLSLstd450FMix;
+    }
+    default:
+        return false;
+    }
+}
+
+static bool has_zero(const struct pm_ir_instr *constant)
+{
+    if (constant->opcode == SpvOpConstantNull)
+        return true;
+    if (constant->opcode == SpvOpConstant)
+        return (pm_ir_operand_word(&constant->operands[0]) & 0x7fffffff) == 0;
+    for (uint32_t o = 0; constant->opcode == SpvOpConstantComposite && o < constant->operand_count;
+         o++)
+        if (has_zero(pm_ir_operand_instr(constant, o)))
+            return true;
+    return false;
+}
+
 void pm_hide_constants(struct pm_hidden_constants *h, struct pm_ir_block *first,
                        const struct pm_ir_instr *instr, struct pm_ir_instr *copy)
 {
     if (h->module->failed || copy->opcode == SpvOpPhi || !copy->result)
         return;
-    bool rounded_freely = is_rounded_freely(copy);
-    if (!rounded_freely && !has_constants_alone(copy))
+    bool rounded_freely = is_rounded_freely(copy), alone = has_constants_alone(copy);
+    if (!rounded_freely && !alone && !is_shortened(copy))
         return;
     for (uint32_t i = 0; i < copy->operand_count; i++) {
         const struct pm_ir_instr *operand = pm_ir_operand_instr(copy, i);
-        if (!operand || operand == pm_ir_operand_instr(instr, i) || !can_be_hidden(operand))
+        if (!operand || operand == pm_ir_operand_instr(instr, i) || !can_be_hidden(operand) ||
+            (!rounded_freely && !alone && !has_zero(operand)))
             continue;
         if (!h->zero)
             h->zero = build_zero(h, first);
         pm_ir_operand_set(&copy->operands[i], build_hidden(h, copy, operand->result));
-        if (!rounded_freely)
+        if (!rounded_freely && alone)
             return;
     }
 }

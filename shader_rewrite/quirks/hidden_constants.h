@@ -5,8 +5,8 @@
  * which no compiler knows. They are the exponent's, or the integer part of other floats than 32
  * bits wide: where a device flushes denormals, a candidate that passes the check as zero may have
  * bits in its mantissa. That goes for every operand of a division or a function that is rounded as
- * the device likes, and for one operand of other instructions that have none but constants, or else
- * their result would be a constant.
+ * the device likes, for one operand of other instructions that have none but constants, or else
+ * their result would be a constant, and for zeroes in sums and products.
  *
  * Thread safety: as the module.
  */

@@ -110,8 +110,8 @@ static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir
         if (pm_zero_region_access(f->round, i).stops || (!whole && is_full(f, i)))
             return false;
         i->mark = f->region->epoch;
-        f->region->quad |= pm_reads_other_lanes(i) && (i->opcode != SpvOpGroupNonUniformAll ||
-                                                       !pm_zero_is_earlier_check(i));
+        f->region->quad |= pm_reads_other_lanes(i) &&
+                           (i->opcode != SpvOpGroupNonUniformAll || !pm_zero_is_earlier_check(i));
         part->instrs[part->count++] = i;
         f->room_used++;
         if (i->result) {
@@ -365,7 +365,9 @@ bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candi
         region->reason = "what it needs is not ready earlier";
         return false;
     }
-    region->uniform = true;
+    /* Of an integer that is compared with 0 compilers know the value in S, where no vote hides it.
+     */
+    region->uniform = candidate->is_float;
     for (uint32_t i = 0; i < candidate->value_count; i++)
         region->uniform =
             region->uniform && pm_uniform_in(&round->uniform, region->values[i], f.block);

@@ -8,7 +8,8 @@
 #   key         what they were made from: pins and compiler options
 #
 # apt downloads and checks the signatures, with lists and cache of its own in the build folder. What is there is kept,
-# also in a copy of the folder: no path is in it.
+# also in a copy of the folder: no path is in it. What was built is kept for other clones too, in the user's cache
+# (XDG_CACHE_HOME or ~/.cache, piecemeal-build/khronos; 30 MB a version).
 #
 # usage: scripts/fetch_khronos.sh [BUILD]      BUILD is the build folder, `build` beside scripts/ unless told
 set -euo pipefail
@@ -33,15 +34,30 @@ put_in_place() { # folder with lib, include and registry
     echo "$key" >"$khronos/key"
 }
 
-! is_done "$khronos" || exit 0
-
-# A further worktree of the repository takes what the first one has.
-first=$(git -C "$scripts" worktree list --porcelain 2>/dev/null | sed -n '1s/^worktree //p') || first=
-if [ -n "$first" ] && is_done "$first/build/khronos"; then
+# take FOLDER: copies what another one has, if it is of this key
+take() {
+    [ -n "$1" ] && is_done "$1" || return 1
     mkdir -p "$work"
-    (cd "$first/build/khronos" && cp -r lib include registry "$work")
+    (cd "$1" && cp -r lib include registry "$work") || return 1
     put_in_place "$work"
-    echo "fetch_khronos: copied from $first"
+    echo "fetch_khronos: copied from $1"
+}
+
+# A further worktree of the repository takes what the first one has, a further clone what the user's cache has.
+first=$(git -C "$scripts" worktree list --porcelain 2>/dev/null | sed -n '1s/^worktree //p') || first=
+cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+cache=${cache:+$cache/piecemeal-build/khronos/$key}
+
+# Whole or not at all: another build may look meanwhile.
+keep_in_cache() {
+    [ -n "$cache" ] && [ ! -e "$cache" ] && mkdir -p "$(dirname "$cache")" || return 0
+    local made=$cache.$$
+    mkdir "$made" && cp -r "$khronos/lib" "$khronos/include" "$khronos/registry" "$khronos/key" "$made" &&
+        mv -T "$made" "$cache" || rm -rf "$made"
+}
+
+if is_done "$khronos" || take "${first:+$first/build/khronos}" || take "$cache"; then
+    keep_in_cache 2>/dev/null || true
     exit 0
 fi
 
@@ -104,4 +120,5 @@ build_libraries
 # New times, so that what was built with other headers is built again.
 find "$work/made" -exec touch {} +
 put_in_place "$work/made"
+keep_in_cache 2>/dev/null || true
 echo "fetch_khronos: done in $((SECONDS - began)) s"

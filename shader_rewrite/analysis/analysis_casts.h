@@ -1,8 +1,7 @@
 /*
  * OpBitcast as what it is to a program: a value under another type. Translation layers keep every
- * value as an integer, and cast it to a float and back around each operation. The casts stay in the
- * code, since drivers fold arithmetic that they can see through (seen: SwiftShader, to other bits);
- * the analyses see through them.
+ * value as an integer, and cast it to a float and back around each operation. Canonicalization
+ * takes away most of the casts (canonical_bitcasts.c); the analyses see through the rest.
  *
  * Thread safety: no state.
  */

@@ -82,6 +82,7 @@ struct pm_device_abilities {
                                           for fragment and compute on every device that has them */
     uint32_t subgroup_size;
     uint32_t driver_id; /* VkDriverId; 0: the driver does not say */
+    char driver_info[VK_MAX_DRIVER_INFO_SIZE];
     struct pm_target target;
 };
 

@@ -262,6 +262,7 @@ static void find_driver(struct pm_device *device)
     };
     device->instance->dispatch.GetPhysicalDeviceProperties2(device->physical, &properties);
     device->abilities.driver_id = (uint32_t)driver.driverID;
+    memcpy(device->abilities.driver_info, driver.driverInfo, sizeof(driver.driverInfo));
 }
 
 static void find_subgroups(struct pm_device *device)

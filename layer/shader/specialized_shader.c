@@ -2,6 +2,7 @@
 
 #include "layer/shader/pipeline.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
+#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/zero/zero_profile.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,12 +109,16 @@ static bool specialize(const struct pm_specialized_shaders *shaders,
         return keep_canonical(record, module, error);
     if (!pm_zero_profile_init(&profile, estimates, blocks))
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for a zero profile");
+    const struct pm_driver driver =
+        pm_driver_of(device->abilities.driver_id, device->properties.driverVersion,
+                     device->abilities.driver_info);
     const struct pm_specialize_zero_info info = {
         .profile = &profile,
         .costs = pm_costs_of(device->properties.vendorID),
         .float_zero = device->instance->config.optimize.float_zero,
         .subgroup_quad = device->abilities.subgroup_quad,
         .target = device->abilities.target,
+        .driver = &driver,
         .beyond = {.fit_regions = beyond == PM_BEYOND_FIT || beyond == PM_BEYOND_ALL,
                    .hoist_across = beyond == PM_BEYOND_HOIST || beyond == PM_BEYOND_ALL,
                    .pairs = beyond == PM_BEYOND_PAIRS || beyond == PM_BEYOND_ALL},

@@ -157,26 +157,89 @@ static bool chooses_behind(const struct pm_copied_region *r, struct pm_ir_def *d
            pm_leaving_values_has(r->leaving, pm_loops(r->function), def, loop);
 }
 
-static const char *bug_of(const struct pm_copied_region *r, const struct pm_ir_instr *instr,
-                          uint32_t loop, bool phi)
+/* What the region is to be asked about. */
+struct asked {
+    uint32_t loop;   /* around the check, if it may not choose again behind it; PM_NO_LOOP */
+    bool reads;      /* of a loop may not choose what leaves it */
+    bool levels;     /* no level of detail may be joined */
+    bool folded_phi; /* what a loop loads may not leave it in an OpPhi's place */
+};
+
+/* Whether a value of the loop is made there of what the loop reads from memory, also by an OpPhi.
+ * Out of steps it may. */
+static bool is_read_in_loop(struct making *m, const struct pm_ir_def *def)
 {
+    const struct pm_ir_instr *instr = def->instr;
+    if (!instr->block || !is_in_loop(m->region, m->loop, instr->block))
+        return false;
+    struct pm_memory_access access = pm_memory_access_of(m->region->memory, instr);
+    if (access.reads || access.stops || !m->steps)
+        return true;
+    m->steps--;
+    for (uint32_t o = 0; o < instr->operand_count; o++)
+        if (instr->operands[o].def && instr->operands[o].def->instr &&
+            is_read_in_loop(m, instr->operands[o].def))
+            return true;
+    return false;
+}
+
+static bool is_condition(const struct pm_ir_def *def)
+{
+    for (const struct pm_ir_operand *use = def->first_use; use; use = use->next_use)
+        if (use->user->opcode == SpvOpBranchConditional)
+            return true;
+    return false;
+}
+
+/* Whether the region holds a loop in which a branch chooses, by what the loop reads, a value that
+ * leaves it: behind the region that is an OpPhi's operand. Right, but lavapipe 22.3 then has what
+ * an earlier turn chose (seen: leaving_read.comp). */
+static bool chooses_by_reading(const struct pm_copied_region *r, const struct pm_ir_instr *instr)
+{
+    const struct pm_loops *loops = pm_loops(r->function);
+    const struct pm_ir_def *def = instr->result;
+    if (!def || !is_condition(def))
+        return false;
+    uint32_t loop = loops->loop_of[instr->block->index];
+    for (; loop != PM_NO_LOOP && !pm_loop_is_around(loops, loop, loops->loop_of[r->check_block]);
+         loop = loops->loops[loop].parent) {
+        struct making m = {r, loop, MOST_STEPS};
+        if (pm_leaving_values_has(r->leaving, loops, def, loop) && is_read_in_loop(&m, def))
+            return true;
+    }
+    return false;
+}
+
+static const char *bug_of(const struct pm_copied_region *r, const struct pm_ir_instr *instr,
+                          const struct asked *asked)
+{
+    const uint32_t loop = asked->loop;
     if (loop != PM_NO_LOOP && chooses_behind(r, instr->result, loop))
         return "what is chosen in a loop would decide a value that leaves it without a phi";
-    if (r->levels->asked && joins_level(r, instr))
+    if (asked->reads && chooses_by_reading(r, instr))
+        return "what a loop reads chooses a value that would leave it into a phi";
+    if (asked->levels && joins_level(r, instr))
         return "a push constant that is a texture's level of detail would be joined";
-    if (phi && leaves_loop(r, instr->result))
+    if (asked->folded_phi && leaves_loop(r, instr->result))
         return "a value that a loop reads would leave it without a phi";
     return NULL;
 }
 
-const char *pm_driver_bug(const struct pm_copied_region *r)
+const char *pm_driver_bug(const struct pm_copied_region *r, uint32_t quirks)
 {
-    uint32_t loop = pm_loops(r->function)->loop_of[r->check_block];
-    bool phi = folds_phi(r);
+    const struct asked asked = {
+        .loop = quirks & PM_QUIRK_CHOOSES_AGAIN ? pm_loops(r->function)->loop_of[r->check_block]
+                                                : PM_NO_LOOP,
+        .reads = (quirks & PM_QUIRK_CHOOSES_AGAIN) && pm_loops(r->function)->count > 0,
+        .levels = (quirks & PM_QUIRK_JOINED_LEVELS) && r->levels->asked,
+        .folded_phi = (quirks & PM_QUIRK_LOADS_AGAIN) && folds_phi(r),
+    };
+    if (asked.loop == PM_NO_LOOP && !asked.reads && !asked.levels && !asked.folded_phi)
+        return NULL;
     for (uint32_t p = 0; p < r->part_count; p++) {
         struct pm_copied_part part = r->part(r->user, p);
         for (uint32_t i = 0; i < part.count; i++) {
-            const char *bug = bug_of(r, part.instrs[i], loop, phi);
+            const char *bug = bug_of(r, part.instrs[i], &asked);
             if (bug)
                 return bug;
         }

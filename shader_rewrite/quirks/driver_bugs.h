@@ -1,7 +1,6 @@
 /*
  * Regions whose S is right, but that some driver would compute wrongly, or not survive: they are
- * left alone, on every driver, since a specialized shader is a function of the shader and the
- * profile.
+ * left alone on the drivers that have the quirk (quirks.h).
  *
  * A region is the code that a pass would have twice, as it was and as a copy S that does without
  * some of it, with a check that chooses. Nothing here knows the pass: it describes the region and
@@ -13,6 +12,7 @@
 
 #include "shader_rewrite/quirks/leaving_values.h"
 #include "shader_rewrite/quirks/levels_of_detail.h"
+#include "shader_rewrite/quirks/quirks.h"
 
 /* What becomes of a value in S. */
 struct pm_copied_value {
@@ -43,5 +43,5 @@ struct pm_copied_region {
     const void *user; /* for these */
 };
 
-/* What a driver would get wrong of a region; NULL: nothing. */
-const char *pm_driver_bug(const struct pm_copied_region *region);
+/* What a driver with these quirks (enum pm_quirk) would get wrong of a region; NULL: nothing. */
+const char *pm_driver_bug(const struct pm_copied_region *region, uint32_t quirks);

@@ -3,6 +3,7 @@
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
+#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/zero/candidates/candidates.h"
 #include "shader_rewrite/zero/choose/filter.h"
 #include "shader_rewrite/zero/choose/packs.h"
@@ -61,6 +62,7 @@ static bool begin_round(struct pass *p, struct pm_zero_round *round, struct pm_a
         return false;
     round->costs = p->costs;
     round->subgroup_quad = p->info->subgroup_quad;
+    round->quirks = pm_quirks_of(p->info->driver);
     if (!pm_zero_weights_of_round(&p->weights, round, error))
         return false;
     if (p->transforms == 0)

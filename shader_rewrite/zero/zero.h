@@ -28,6 +28,7 @@ struct pm_zero_profile {
 
 struct pm_pass_times; /* pass.h */
 struct pm_costs;      /* analysis_costs.h: cycles by class of instruction, by vendor */
+struct pm_driver;     /* quirks.h */
 
 struct pm_specialize_zero_info {
     const struct pm_zero_profile *profile;
@@ -35,6 +36,7 @@ struct pm_specialize_zero_info {
     enum pm_float_zero float_zero;
     bool subgroup_quad; /* the device has quad operations in the stage (vote it must have) */
     struct pm_target target;
+    const struct pm_driver *driver; /* that will run it; NULL: any, so that every guard is on */
     struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
     /* AZP's constants; 0 stands for the paper's: P(zero) 0.32, 25 cycles, 3 transforms. */
     double threshold, least_saving;

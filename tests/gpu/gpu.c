@@ -94,6 +94,9 @@ static void learn_properties(struct pm_gpu *gpu)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
     vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
     snprintf(gpu->name, sizeof gpu->name, "%s", properties.properties.deviceName);
+    gpu->driver_id = (uint32_t)driver.driverID;
+    gpu->driver_version = properties.properties.driverVersion;
+    memcpy(gpu->driver_info, driver.driverInfo, sizeof(gpu->driver_info));
     gpu->swiftshader = driver.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
     gpu->lavapipe_22 = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE &&
                        strncmp(driver.driverInfo, "Mesa 22.", 8) == 0;

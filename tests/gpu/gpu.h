@@ -41,6 +41,8 @@ struct pm_gpu {
 
     /* What the device can do; all of it is enabled. */
     char name[256];
+    uint32_t driver_id, driver_version;
+    char driver_info[VK_MAX_DRIVER_INFO_SIZE];
     bool swiftshader, lavapipe_22; /* for what is known to be different there */
     uint32_t subgroup_size;
     bool ballot_in_fragment; /* subgroup basic and ballot in fragment shaders */

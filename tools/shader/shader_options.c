@@ -37,6 +37,8 @@ static const char help[] =
     "                      what is known of the game on this machine\n"
     "  --float-zero WORD   permission for 0*x = 0: shader, never or allow (shader)\n"
     "  --vendor ID         the vendor whose costs count (any)\n"
+    "  --driver ID[:VERSION]  the driver that will run it, as VkDriverId and driverVersion have it:\n"
+    "                      guards against others' compilers are off (any)\n"
     "  --transforms N      how many transforms at most (3)\n"
     "  --threshold P       the least P(zero) (0.32)\n"
     "  --least-share P     the least share of the shader's cost that is saved (0.05)\n"
@@ -78,7 +80,7 @@ static bool parse_float_zero(const char *word, enum pm_float_zero *out)
 
 /* Options as they were given, where they are not what they mean. */
 struct given {
-    const char *stage, *float_zero, *threshold, *least_share, *specs[PM_SHADER_SPECS];
+    const char *stage, *float_zero, *driver, *threshold, *least_share, *specs[PM_SHADER_SPECS];
     size_t spec_count;
     uint64_t target, slots, vendor, transforms;
     bool narrow, no_quad;
@@ -110,6 +112,24 @@ static int read_module_options(const struct given *given, struct pm_shader_optio
     return -1;
 }
 
+/* ID, or ID:VERSION. -1: it is; else the status to end with. */
+static int read_driver(const char *text, struct pm_driver *driver)
+{
+    char id_text[16];
+    uint64_t id, version = 0;
+    const size_t length = strcspn(text, ":");
+    if (length < sizeof(id_text)) {
+        memcpy(id_text, text, length);
+        id_text[length] = 0;
+        if (pm_tool_number(id_text, UINT32_MAX, &id) &&
+            (!text[length] || pm_tool_number(text + length + 1, UINT32_MAX, &version))) {
+            *driver = (struct pm_driver){(uint32_t)id, (uint32_t)version};
+            return -1;
+        }
+    }
+    return pm_tool_usage("shader", "--driver: '%s' is not ID or ID:VERSION", text);
+}
+
 /* -1: it is; else the status to end with. */
 static int read_share(const char *name, const char *text, double *share)
 {
@@ -130,6 +150,12 @@ static int read_specialize_options(const struct given *given, struct pm_shader_o
                              given->float_zero);
     if (given->vendor)
         specialize->costs = pm_costs_of((uint32_t)given->vendor);
+    if (given->driver) {
+        const int status = read_driver(given->driver, &options->driver);
+        if (status >= 0)
+            return status;
+        specialize->driver = &options->driver;
+    }
     if (given->transforms == 0)
         return pm_tool_usage("shader", "--transforms: '0' is not 1 to 1000");
     specialize->most_transforms = (uint32_t)given->transforms;
@@ -164,6 +190,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_TEXT("game", &options->game),
         PM_OPTION_TEXT("float-zero", &given.float_zero),
         PM_OPTION_NUMBER("vendor", &given.vendor, UINT32_MAX),
+        PM_OPTION_TEXT("driver", &given.driver),
         PM_OPTION_NUMBER("transforms", &given.transforms, 1000),
         PM_OPTION_TEXT("threshold", &given.threshold),
         PM_OPTION_TEXT("least-share", &given.least_share),

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/shader_rewrite.h"
 
 enum {
@@ -26,6 +27,7 @@ struct pm_shader_options {
     struct pm_instrument_info instrument;
     struct pm_pass_times *times; /* NULL: not asked for */
     const char *profile, *game;  /* NULL: none */
+    struct pm_driver driver;     /* specialize.driver, if it was given */
     struct pm_specialize_zero_info specialize;
 };
 

@@ -32,16 +32,18 @@ static bool writes_constant(const void *user, const struct pm_ir_def *def)
 const char *pm_zero_guard(const struct pm_zero_round *round, const struct pm_zero_region *region)
 {
     const struct asked asked = {round, region};
-    return pm_driver_bug(&(struct pm_copied_region){
-        .function = round->function,
-        .memory = &round->memory,
-        .leaving = &round->leaving,
-        .levels = &round->levels,
-        .check_block = region->parts[0].block,
-        .part_count = region->count,
-        .part = part_at,
-        .value = value_of,
-        .writes_constant = writes_constant,
-        .user = &asked,
-    });
+    return pm_driver_bug(
+        &(const struct pm_copied_region){
+            .function = round->function,
+            .memory = &round->memory,
+            .leaving = &round->leaving,
+            .levels = &round->levels,
+            .check_block = region->parts[0].block,
+            .part_count = region->count,
+            .part = part_at,
+            .value = value_of,
+            .writes_constant = writes_constant,
+            .user = &asked,
+        },
+        round->quirks);
 }

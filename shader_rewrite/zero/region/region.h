@@ -59,10 +59,11 @@ struct pm_zero_round {
     const struct pm_costs *costs;
     const double *weights; /* by block: subgroups over entry subgroups */
     bool subgroup_quad;
-    uint64_t work; /* instructions looked at so far, each time anew: a measure of time that is the
-                      same on every machine */
-    bool failed;   /* out of memory */
-    bool broken; /* a value was not there that must be: a bug of ours */
+    uint32_t quirks; /* of the driver: enum pm_quirk */
+    uint64_t work;   /* instructions looked at so far, each time anew: a measure of time that is the
+                        same on every machine */
+    bool failed;     /* out of memory */
+    bool broken;     /* a value was not there that must be: a bug of ours */
 
     uint32_t epoch;
     struct pm_zero_state *states; /* by id */

@@ -54,6 +54,7 @@ struct pm_zero_beyond adversary_beyond(uint64_t seed)
 bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
                           const struct pm_zero_beyond *beyond, const struct pm_words *canonical,
                           bool never, bool quad, const struct pm_target *target,
+                          const struct pm_driver *driver,
                           struct pm_specialized *out, struct pm_error *error)
 {
     struct pm_zero_points zeros;
@@ -79,6 +80,7 @@ bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
                                                      never ? PM_FLOAT_ZERO_NEVER : way->float_zero,
                                                  .subgroup_quad = quad && !way->no_quad,
                                                  .target = *target,
+                                                 .driver = driver,
                                                  .most_transforms = way->most_transforms,
                                                  .beyond = *beyond,
                                                  .take_all = way->take_all};

@@ -30,9 +30,11 @@ extern const struct adversary_way adversary_ways[ADVERSARY_WAYS];
 /* What goes beyond AZP: half of the seeds have each. */
 struct pm_zero_beyond adversary_beyond(uint64_t seed);
 
-/* Specializes a canonical module. seed: of the random numbers; never: float_zero is never. Fails as
+/* Specializes a canonical module. seed: of the random numbers; never: float_zero is never;
+ * driver: guards against others' quirks are off, NULL: all are on. Fails as
  * pm_specialize_zero does, or when the points cannot be found. */
 bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
                           const struct pm_zero_beyond *beyond, const struct pm_words *canonical,
                           bool never, bool quad, const struct pm_target *target,
+                          const struct pm_driver *driver,
                           struct pm_specialized *out, struct pm_error *error);

@@ -14,6 +14,7 @@
  * 70050).
  */
 #include "base/random.h"
+#include "shader_rewrite/quirks/quirks.h"
 #include "tests/shader_rewrite/differential/adversary.h"
 #include "tests/shader_rewrite/differential/differential.h"
 #include "tests/shader_rewrite/spirv_text.h"
@@ -277,12 +278,16 @@ static bool check_specialized(struct trial *t)
 {
     struct pm_error error = {0};
     const struct pm_zero_beyond beyond = beyond_of(t->seed);
+    /* Guards against other drivers' quirks are off. */
+    const struct pm_driver driver =
+        pm_driver_of(differential.gpu.driver_id, differential.gpu.driver_version,
+                     differential.gpu.driver_info);
     struct pm_specialized made[ADVERSARY_WAYS] = {0};
     bool ok = true;
     for (uint32_t w = 0; w < ADVERSARY_WAYS && ok; w++) {
         const struct adversary_way *way = &adversary_ways[w];
         ok = adversary_specialize(way, t->seed, &beyond, &t->canonical, t->options.specials,
-                                  differential.gpu.quad, &target, &made[w], &error)
+                                  differential.gpu.quad, &target, &driver, &made[w], &error)
                  ? check_way(t, made, w)
                  : wrong(t, way->name, error.message);
     }

@@ -29,14 +29,14 @@ static void check_way(const char *path, const struct pm_words *canonical,
     struct pm_error error = {0};
     struct pm_specialized out, again;
     const struct pm_zero_beyond beyond = adversary_beyond(seed);
-    if (!adversary_specialize(way, seed, &beyond, canonical, seed % 2, true, &target, &out, &error))
+    if (!adversary_specialize(way, seed, &beyond, canonical, seed % 2, true, &target, NULL, &out, &error))
         fail_msg("%s, %s: %s", path, way->name, error.message);
     combinations++;
     transforms += out.transforms;
     if (out.transforms && !pm_validate(out.words.data, out.words.count, &target, &error))
         fail_msg("%s, %s: %s", path, way->name, error.message);
     if (seed == 0 && way->most_transforms) {
-        assert_true(adversary_specialize(way, seed, &beyond, canonical, false, true, &target,
+        assert_true(adversary_specialize(way, seed, &beyond, canonical, false, true, &target, NULL,
                                          &again, &error));
         if (!same(&out, &again))
             fail_msg("%s, %s: another time it is another module", path, way->name);

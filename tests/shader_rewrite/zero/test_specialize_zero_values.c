@@ -3,6 +3,7 @@
  * where there is. */
 #include "base/random.h"
 #include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/gpu/gpu.h"
 #include "tests/shader_rewrite/differential/differential.h"
@@ -199,8 +200,14 @@ static void fill_profile(double *zero, uint32_t count, uint32_t profile)
     }
 }
 
+/* For this driver alone: guards against others' quirks are off. */
+static struct pm_driver this_driver(void)
+{
+    return pm_driver_of(pm_test_gpu.driver_id, pm_test_gpu.driver_version, pm_test_gpu.driver_info);
+}
+
 static uint32_t specialize(const struct shader *s, uint32_t profile, enum pm_float_zero float_zero,
-                           struct pm_specialized *out)
+                           const struct pm_driver *driver, struct pm_specialized *out)
 {
     double *zero = calloc(s->candidates + 1, sizeof(*zero));
     assert_non_null(zero);
@@ -210,6 +217,7 @@ static uint32_t specialize(const struct shader *s, uint32_t profile, enum pm_flo
                                                  .float_zero = float_zero,
                                                  .subgroup_quad = pm_test_gpu.quad,
                                                  .target = vulkan_1_3,
+                                                 .driver = driver,
                                                  .most_transforms = 6,
                                                  .take_all = true};
     struct pm_error error = {0};
@@ -219,9 +227,16 @@ static uint32_t specialize(const struct shader *s, uint32_t profile, enum pm_flo
     return out->transforms;
 }
 
+static uint32_t profiles_of(const struct shader *s)
+{
+    const uint32_t step = s->candidates / MOST_SINGLE + 1;
+    return 1 + RANDOM_PROFILES + (s->candidates + step - 1) / step;
+}
+
 static void check(const char *name, enum pm_stage stage, bool translated,
                   enum pm_float_zero float_zero, enum input input)
 {
+    const struct pm_driver driver = this_driver();
     struct shader s;
     load(&s, name, stage, translated);
     size_t words;
@@ -229,11 +244,10 @@ static void check(const char *name, enum pm_stage stage, bool translated,
     uint32_t *canonical = run(&s, &s.canonical, input, &words);
     compare(&s, "canonical", 0, original, canonical, words);
     uint32_t transforms = 0;
-    uint32_t step = s.candidates / MOST_SINGLE + 1;
-    uint32_t profiles = 1 + RANDOM_PROFILES + (s.candidates + step - 1) / step;
+    const uint32_t profiles = profiles_of(&s);
     for (uint32_t p = 0; p < profiles; p++) {
         struct pm_specialized specialized;
-        transforms += specialize(&s, p, float_zero, &specialized);
+        transforms += specialize(&s, p, float_zero, &driver, &specialized);
         if (specialized.transforms) {
             uint32_t *result = run(&s, &specialized.words, input, &words);
             compare(&s, "specialized", p, original, result, words);
@@ -290,6 +304,50 @@ static void test_never(void **state)
     (void)state;
     for (size_t i = 0; i < SHADERS; i++)
         check(shaders[i].name, shaders[i].stage, false, PM_FLOAT_ZERO_NEVER, WILD);
+}
+
+/* Runs what is specialized for a driver without quirks. Returns how many words differ. */
+static size_t differ_unguarded(const char *name)
+{
+    static const struct pm_driver without_quirks = {.id = UINT32_MAX};
+    struct shader s;
+    load(&s, name, PM_STAGE_COMPUTE, false);
+    size_t words, different = 0;
+    uint32_t *original = run(&s, &s.original, PLAIN, &words);
+    const uint32_t profiles = profiles_of(&s);
+    for (uint32_t p = 0; p < profiles; p++) {
+        struct pm_specialized specialized;
+        if (specialize(&s, p, PM_FLOAT_ZERO_SHADER, &without_quirks, &specialized)) {
+            uint32_t *result = run(&s, &specialized.words, PLAIN, &words);
+            for (size_t i = 0; i < words; i++)
+                different += original[i] != result[i];
+            free(result);
+        }
+        pm_specialized_finish(&specialized);
+    }
+    free(original);
+    finish(&s);
+    return different;
+}
+
+/* A row of quirks.c is there as long as its driver needs it: this fails on one that was mended.
+ * levels.comp is not run so, since it ends the driver. */
+static void test_quirks_are_there(void **state)
+{
+    (void)state;
+    static const char *const chooses[] = {"leaving_made.comp", "leaving_branch.comp",
+                                          "leaving_phi.comp"};
+    static const char *const loads[] = {"leaving.comp", "leaving_made.comp", "leaving_read.comp"};
+    const struct pm_driver driver = this_driver();
+    const uint32_t quirks = pm_quirks_of(&driver);
+    size_t different = 0;
+    for (int i = 0; (quirks & PM_QUIRK_CHOOSES_AGAIN) && i < 3; i++)
+        different += differ_unguarded(chooses[i]);
+    assert_int_equal(different > 0, (quirks & PM_QUIRK_CHOOSES_AGAIN) != 0);
+    different = 0;
+    for (int i = 0; (quirks & PM_QUIRK_LOADS_AGAIN) && i < 3; i++)
+        different += differ_unguarded(loads[i]);
+    assert_int_equal(different > 0, (quirks & PM_QUIRK_LOADS_AGAIN) != 0);
 }
 
 /* Where a driver flushes denormals they pass the check as zeroes, and S hides constants behind no
@@ -405,7 +463,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_permitted),  cmocka_unit_test(test_never),
-        cmocka_unit_test(test_translated), cmocka_unit_test(test_denormals),
+        cmocka_unit_test(test_translated), cmocka_unit_test(test_quirks_are_there),
+        cmocka_unit_test(test_denormals),
         cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);

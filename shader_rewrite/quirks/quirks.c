@@ -1,0 +1,46 @@
+#include "shader_rewrite/quirks/quirks.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Of VkDriverId; this room knows SPIR-V and no Vulkan. */
+enum { MESA_LLVMPIPE = 13, GOOGLE_SWIFTSHADER = 10 };
+
+/* Mesa's versions are VK_MAKE_API_VERSION(0, ...)'s. */
+#define MESA(major, minor) ((uint32_t)(major) << 22 | (uint32_t)(minor) << 12)
+
+/* Seen on lavapipe 22.3.6 and 25.0.7, and on SwiftShader 5.0. Between two versions of which one has
+ * a quirk it is taken to be there. */
+static const struct {
+    uint32_t id, from, below; /* versions; below 0: no end */
+    uint32_t quirks;
+} table[] = {
+    /* zero_regions/leaving_made.comp, leaving_branch.comp, leaving_phi.comp */
+    {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_CHOOSES_AGAIN},
+    /* zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp */
+    {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_LOADS_AGAIN},
+    {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_LOADS_AGAIN},
+    /* zero_regions/levels.comp */
+    {MESA_LLVMPIPE, MESA(22, 4), 0, PM_QUIRK_JOINED_LEVELS},
+};
+
+struct pm_driver pm_driver_of(uint32_t id, uint32_t driver_version, const char *driver_info)
+{
+    unsigned major, minor;
+    if (sscanf(driver_info, "Mesa %3u.%3u", &major, &minor) == 2)
+        driver_version = MESA(major, minor);
+    return (struct pm_driver){id, driver_version};
+}
+
+uint32_t pm_quirks_of(const struct pm_driver *driver)
+{
+    if (!driver || !driver->id)
+        return PM_QUIRKS_ALL;
+    uint32_t quirks = 0;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (table[i].id == driver->id && driver->version >= table[i].from &&
+            (!table[i].below || driver->version < table[i].below))
+            quirks |= table[i].quirks;
+    }
+    return quirks;
+}

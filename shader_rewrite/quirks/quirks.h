@@ -1,0 +1,38 @@
+/*
+ * What drivers' compilers get wrong of code that is right, by driver. Each guard is on for the
+ * drivers that need it, and for one that is not known; elsewhere the specification's word is taken.
+ * Each row of the table was seen in a test, and the same test passes with the guard off on the
+ * drivers without a row (tests/shader_rewrite/zero, docs/results/drivers.md).
+ *
+ * Thread safety: no state; any thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pm_quirk {
+    /* What is chosen in a loop is chosen again behind it, by the lanes that are left. */
+    PM_QUIRK_CHOOSES_AGAIN = 1 << 0,
+    /* What is loaded in a loop is loaded again behind it, for lanes that left before others. */
+    PM_QUIRK_LOADS_AGAIN = 1 << 1,
+    /* A texture's level of detail made of push constants may not also be an OpPhi's operand
+     * (levels_of_detail.h). */
+    PM_QUIRK_JOINED_LEVELS = 1 << 2,
+};
+enum { PM_QUIRK_COUNT = 3 };
+#define PM_QUIRKS_ALL ((1u << PM_QUIRK_COUNT) - 1)
+
+/* The driver that a module is for. */
+struct pm_driver {
+    uint32_t id; /* VkDriverId; 0: not known */
+    uint32_t
+        version; /* of Mesa's drivers VK_MAKE_API_VERSION's of the release, else driverVersion */
+};
+
+/* From VkPhysicalDeviceDriverProperties and VkPhysicalDeviceProperties. Mesa's drivers name their
+ * release in driverInfo alone, as in "Mesa 25.0.7 (LLVM 15.0.6)": lavapipe's driverVersion is 1. */
+struct pm_driver pm_driver_of(uint32_t id, uint32_t driver_version, const char *driver_info);
+
+/* enum pm_quirk's bits. driver NULL, or its id not known: all of them. */
+uint32_t pm_quirks_of(const struct pm_driver *driver);

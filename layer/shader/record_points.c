@@ -35,19 +35,21 @@ static bool find_blocks(const struct pm_words *canonical, struct pm_record_point
     return allocated || no_memory(error);
 }
 
-static bool find_zero(const struct pm_words *canonical, bool quads, struct pm_record_points *points,
-                      struct pm_error *error)
+static bool find_zero(const struct pm_device *device, const struct pm_words *canonical,
+                      struct pm_record_points *points, struct pm_error *error)
 {
-    struct pm_zero_points zero;
-    if (!pm_points_zero(canonical->data, canonical->count, &zero, error))
+    struct pm_zero_points *zeros = &points->zeros;
+    if (!pm_points_zero(canonical->data, canonical->count, zeros, error))
         return false;
-    const bool allocated = allocate(points, zero.count);
-    for (uint32_t i = 0; allocated && i < zero.count; i++) {
-        set(points, i, zero.candidates[i].at_most_once);
-        if (zero.candidates[i].quad && !quads)
+    const bool allocated = allocate(points, zeros->count);
+    for (uint32_t i = 0; allocated && i < zeros->count; i++) {
+        set(points, i, zeros->candidates[i].at_most_once);
+        if (zeros->candidates[i].quad && !device->abilities.subgroup_quad)
             points->flags |= PM_PROFILE_NO_QUADS;
     }
-    pm_zero_points_finish(&zero);
+    pm_log_debug(device->instance->log,
+                 "a shader's zeros: %u values are measured, %u are left out as not worth it",
+                 zeros->count, zeros->left_out);
     return allocated || no_memory(error);
 }
 
@@ -59,7 +61,7 @@ static bool find(const struct pm_device *device, const struct pm_words *canonica
     if (points->kind == PM_KIND_BLOCK)
         return !(kinds & PM_KIND_BIT_BLOCK) || find_blocks(canonical, points, error);
     return !(kinds & PM_KIND_BIT_ZERO) || !abilities->subgroup_vote ||
-           find_zero(canonical, abilities->subgroup_quad, points, error);
+           find_zero(device, canonical, points, error);
 }
 
 bool pm_record_points_find(const struct pm_device *device, const struct pm_words *canonical,
@@ -84,10 +86,21 @@ bool pm_record_points_find(const struct pm_device *device, const struct pm_words
     return true;
 }
 
-void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KINDS])
+const struct pm_zero_points *
+pm_record_points_zeros(const struct pm_record_points points[static PM_RECORD_KINDS])
 {
     for (size_t i = 0; i < PM_RECORD_KINDS; i++)
+        if (points[i].zeros.candidates)
+            return &points[i].zeros;
+    return NULL;
+}
+
+void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KINDS])
+{
+    for (size_t i = 0; i < PM_RECORD_KINDS; i++) {
         free(points[i].at_most_once);
+        pm_zero_points_finish(&points[i].zeros);
+    }
 }
 
 bool pm_record_points_instrument(const struct pm_record_points *points,
@@ -95,7 +108,9 @@ bool pm_record_points_instrument(const struct pm_record_points *points,
                                  const struct pm_instrument_info *info, struct pm_instrumented *out,
                                  struct pm_error *error)
 {
+    struct pm_instrument_info with_zeros = *info;
+    with_zeros.zeros = &points->zeros;
     return points->kind == PM_KIND_BLOCK
                ? pm_instrument_blocks(canonical->data, canonical->count, info, out, error)
-               : pm_instrument_zero(canonical->data, canonical->count, info, out, error);
+               : pm_instrument_zero(canonical->data, canonical->count, &with_zeros, out, error);
 }

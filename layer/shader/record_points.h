@@ -11,9 +11,10 @@
 
 struct pm_record_points {
     enum pm_kind kind;
-    uint32_t flags;        /* enum pm_profile_flag: what every profile of it says */
-    uint32_t space;        /* number of points; 0: the kind is not measured on this shader */
-    uint8_t *at_most_once; /* bitmap of `space` bits */
+    uint32_t flags;              /* enum pm_profile_flag: what every profile of it says */
+    uint32_t space;              /* number of points; 0: the kind is not measured on this shader */
+    uint8_t *at_most_once;       /* bitmap of `space` bits */
+    struct pm_zero_points zeros; /* of PM_KIND_ZERO: what its points are */
 };
 
 /* Kinds that count, a space each, in their order: not timing, which trials take. */
@@ -25,6 +26,10 @@ enum { PM_RECORD_KINDS = 2 };
 bool pm_record_points_find(const struct pm_device *device, const struct pm_words *canonical,
                            struct pm_record_points points[static PM_RECORD_KINDS],
                            struct pm_error *error);
+/* What the points of PM_KIND_ZERO are; NULL: that kind is not measured. */
+const struct pm_zero_points *
+pm_record_points_zeros(const struct pm_record_points points[static PM_RECORD_KINDS]);
+
 void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KINDS]);
 
 /* As pm_instrument_blocks and pm_instrument_zero. */

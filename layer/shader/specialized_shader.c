@@ -114,6 +114,7 @@ static bool specialize(const struct pm_specialized_shaders *shaders,
                      device->abilities.driver_info);
     const struct pm_specialize_zero_info info = {
         .profile = &profile,
+        .zeros = pm_record_points_zeros(record->points),
         .costs = pm_costs_of(device->properties.vendorID),
         .float_zero = device->instance->config.optimize.float_zero,
         .subgroup_quad = device->abilities.subgroup_quad,

@@ -2,7 +2,7 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
-static const struct pm_costs table[] = {
+static const struct pm_costs table[PM_COST_TABLES] = {
     /* A GPU in general: full-rate arithmetic, special functions at a quarter of it, divisions as a
      * reciprocal with corrections, texture units at a quarter of a quad's lanes with what their
      * addresses and results cost. */
@@ -78,10 +78,15 @@ static const struct pm_costs table[] = {
 
 const struct pm_costs *pm_costs_of(uint32_t vendor)
 {
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+    for (size_t i = 0; i < PM_COST_TABLES; i++)
         if (table[i].vendor == vendor)
             return &table[i];
     return &table[0];
+}
+
+const struct pm_costs *pm_costs_table(uint32_t index)
+{
+    return &table[index];
 }
 
 static enum pm_cost_class class_of_pointer(const struct pm_ir_instr *pointer)

@@ -43,6 +43,11 @@ struct pm_costs {
 /* The costs of a vendor's devices. Never NULL. */
 const struct pm_costs *pm_costs_of(uint32_t vendor);
 
+/* All that pm_costs_of may return, by number. The points of a shader rest on them (points.h): other
+ * numbers are another recipe. */
+enum { PM_COST_TABLES = 3 };
+const struct pm_costs *pm_costs_table(uint32_t index);
+
 enum pm_cost_class pm_cost_class(const struct pm_float_permission *permission,
                                  const struct pm_ir_instr *instr);
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
+#include "shader_rewrite/zero/candidates/candidates.h"
 
 struct pm_pass_times; /* pass.h */
 
@@ -24,6 +25,10 @@ struct pm_instrument_info {
     bool int64_atomics;     /* shaderInt64 and shaderBufferInt64Atomics; else 32 bits with carry */
     bool memory_model_device_scope; /* vulkanMemoryModelDeviceScope is enabled */
     bool subgroup_quad;             /* quad operations in the stage; read by instrument_zero only */
+    /* What the points are numbers of, of these words (points.h), read by instrument_zero only.
+     * NULL: pm_points_zero's, which then are found once more. */
+    const struct pm_zero_points *zeros;
+    bool all_candidates; /* zeros NULL: all of pm_zero_candidates are points. For tests, oracles */
     /* The pipeline can never have alpha-to-coverage on (HAZARDS 4), and the driver takes lanes that
      * fail an early test for helpers: SwiftShader does not, so that its counts would lose partly
      * hidden quads. */
@@ -62,7 +67,7 @@ void pm_instrumented_finish(struct pm_instrumented *instrumented);
 
 /* ---- instrument_zero (AZP 3.2) ---- */
 
-/* As pm_instrument_blocks; info->points are indices of candidates, and a point's counters are
+/* As pm_instrument_blocks; info->points are indices of info->zeros, and a point's counters are
  * PM_ZERO_WRITES and PM_ZERO_ZERO_WRITES (profile.h), subgroups each; the third stays 0. Needs
  * subgroup vote besides; without info->subgroup_quad a candidate with `quad` counts nothing. */
 bool pm_instrument_zero(const uint32_t *words, size_t count, const struct pm_instrument_info *info,

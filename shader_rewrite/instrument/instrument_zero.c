@@ -3,6 +3,7 @@
 #include "profile/profile.h"
 #include "shader_rewrite/instrument/candidate_check.h"
 #include "shader_rewrite/ir/block_open.h"
+#include "shader_rewrite/points/points.h"
 
 struct pass {
     struct pm_instrument instrument;
@@ -89,10 +90,10 @@ bool pm_instrument_zero(const uint32_t *words, size_t count, const struct pm_ins
 {
     *out = (struct pm_instrumented){0};
     struct pass p = {.out = out};
-    struct pm_pass_runner *passes = &p.instrument.passes;
-    bool ok = pm_instrument_begin(&p.instrument, words, count, info, error) &&
-              pm_pass_run(passes, &pm_pass_candidates, &p.points, error) != PM_PASS_FAILED &&
-              pm_pass_run(passes, &instrument_zero, &p, error) != PM_PASS_FAILED;
+    bool ok =
+        pm_instrument_begin(&p.instrument, words, count, info, error) &&
+        pm_points_zero_given(words, count, info->zeros, info->all_candidates, &p.points, error) &&
+        pm_pass_run(&p.instrument.passes, &instrument_zero, &p, error) != PM_PASS_FAILED;
     pm_zero_points_finish(&p.points);
     return pm_instrument_end(&p.instrument, ok, out, error);
 }

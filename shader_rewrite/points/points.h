@@ -28,6 +28,17 @@ void pm_block_points_finish(struct pm_block_points *points);
 
 /* ---- points_zero ---- */
 
-/* The points of a zero profile: candidates, in their order. Canonical words in. */
+/* The points of a zero profile: of the candidates those that could be worth specializing for, in
+ * their order; left_out says how many others there are. A candidate is one if it passes
+ * specialize_zero's bars when it is always zero, with the most favourable of all that is not in the
+ * module (zero/choose/worth.h); what is zero no oftener than another that offers as much is left
+ * out. So are all that a budget of work does not reach. With a pack its values are points, and in
+ * each block of a point's region one candidate is, where its writes alone tell how often that block
+ * runs. The choice is part of the canonicalization's recipe. Canonical words in. */
 bool pm_points_zero(const uint32_t *words, size_t count, struct pm_zero_points *out,
                     struct pm_error *error);
+
+/* What a pass is told of its points: a copy of those that were found before, all candidates, or
+ * else the points. out: to be finished, also on failure. */
+bool pm_points_zero_given(const uint32_t *words, size_t count, const struct pm_zero_points *found,
+                          bool all, struct pm_zero_points *out, struct pm_error *error);

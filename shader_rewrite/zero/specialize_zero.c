@@ -4,7 +4,6 @@
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
 #include "shader_rewrite/quirks/quirks.h"
-#include "shader_rewrite/zero/candidates/candidates.h"
 #include "shader_rewrite/zero/choose/filter.h"
 #include "shader_rewrite/zero/choose/packs.h"
 #include "shader_rewrite/zero/choose/pairs.h"
@@ -249,7 +248,8 @@ static enum pm_pass_result run_filter(struct pm_ir_module *module, void *context
     bool ok =
         arena && results && follows &&
         pm_float_permission_compute(&permission, module, p->function, p->info->float_zero, arena) &&
-        pm_zero_filter(module, &permission, &p->points, p->zero, p->threshold, results, follows);
+        pm_zero_filter(module, &permission, &p->points, p->zero, p->threshold, results, follows,
+                       arena);
     for (uint32_t i = 0; ok && i < count; i++) {
         p->verdicts[i].reason = reasons[results[i]];
         p->verdicts[i].follows = follows[i];
@@ -325,7 +325,7 @@ static bool take_profile(struct pass *p, struct pm_error *error)
 {
     const struct pm_zero_profile *profile = p->info->profile;
     if (!profile || !profile->zero || profile->candidate_count != p->points.count)
-        return pm_fail(error, PM_ERROR_INPUT, "the profile has %u candidates, the shader %u",
+        return pm_fail(error, PM_ERROR_INPUT, "the profile has %u points, the shader %u",
                        profile && profile->zero ? profile->candidate_count : 0, p->points.count);
     p->zero = malloc((p->points.count + 1u) * sizeof(*p->zero));
     for (uint32_t i = 0; p->zero && i < p->points.count; i++)
@@ -351,9 +351,10 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
     };
     p.module = pm_ir_parse(words, count, error);
     p.passes = pm_pass_runner_of(p.module, info->times);
-    bool ok = p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
-              pm_pass_apply(&p.passes, &pm_pass_candidates, &p.points, error) &&
-              take_profile(&p, error) && specialize(&p, out, error);
+    bool ok =
+        p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
+        pm_points_zero_given(words, count, info->zeros, info->all_candidates, &p.points, error) &&
+        take_profile(&p, error) && specialize(&p, out, error);
     free(p.verdicts);
     free(p.zero);
     pm_zero_weights_finish(&p.weights);

@@ -17,8 +17,8 @@
 
 /* What is known of a shader. Any numbers are accepted: they cost speed, never correctness. */
 struct pm_zero_profile {
-    const double *zero;   /* by candidate: P(zero), 0 to 1; NAN: not known */
-    const double *writes; /* by candidate: subgroup writes over entry subgroups; NULL: not known */
+    const double *zero;   /* by point: P(zero), 0 to 1; NAN: not known */
+    const double *writes; /* by point: subgroup writes over entry subgroups; NULL: not known */
     uint32_t candidate_count;
     /* By block point: subgroups over entry subgroups; NULL: from `writes`, and where that says
      * nothing either, from the structure (analysis_weights.h). */
@@ -32,6 +32,10 @@ struct pm_driver;     /* quirks.h */
 
 struct pm_specialize_zero_info {
     const struct pm_zero_profile *profile;
+    /* What the profile is about, of these words (points.h): nothing else is a candidate. NULL:
+     * pm_points_zero's, which then are found once more. */
+    const struct pm_zero_points *zeros;
+    bool all_candidates; /* zeros NULL: all of pm_zero_candidates are points. For tests, oracles */
     const struct pm_costs *costs; /* NULL: the defaults */
     enum pm_float_zero float_zero;
     bool subgroup_quad; /* the device has quad operations in the stage (vote it must have) */

@@ -76,6 +76,7 @@ static void check_pass(instrument_pass pass, uint32_t space, const struct pm_wor
         if ((mix >> (i % 13 + 8) & 3) != 0)
             chosen[chosen_count++] = i;
     struct pm_instrument_info info = {
+        .all_candidates = true,
         .points = chosen,
         .point_count = chosen_count,
         .slot_count = 1u << (mix & 7),
@@ -123,6 +124,7 @@ static void check_specialize(const struct pm_words *words, uint32_t zero_count,
                                             .block_count = block_count};
     const struct pm_specialize_zero_info info = {
         .profile = &profile,
+        .all_candidates = true,
         .float_zero = (enum pm_float_zero)((mix >> 2) % 3),
         .subgroup_quad = mix & 16,
         .target = *target,
@@ -152,7 +154,7 @@ static void check_instrument(uint32_t *data, size_t count, const struct pm_targe
         return;
     check_pass(pm_instrument_blocks, blocks.count, &words, target, valid);
     struct pm_zero_points zeros;
-    require(pm_points_zero(data, count, &zeros, &error) || error.code == PM_ERROR_LIMIT,
+    require(pm_zero_candidates(data, count, &zeros, &error) || error.code == PM_ERROR_LIMIT,
             "find values", &error);
     for (uint32_t i = 0; i < zeros.count; i++)
         require(zeros.candidates[i].block < blocks.count, "the block of a value", &error);

@@ -80,7 +80,7 @@ static bool find_points(const struct corpus_file *file, struct pm_error *error)
 static bool find_zeros(const struct corpus_file *file, struct pm_error *error)
 {
     struct pm_zero_points points;
-    bool ok = pm_points_zero(file->words, file->count, &points, error);
+    bool ok = pm_zero_candidates(file->words, file->count, &points, error);
     pm_zero_points_finish(&points);
     return ok;
 }
@@ -93,6 +93,7 @@ static bool instrument(const struct corpus_file *file, instrument_pass pass, str
 {
     static const uint32_t points[] = {0, 1, 3, 4};
     const struct pm_instrument_info info = {
+        .all_candidates = true,
         .points = points,
         .point_count = 4,
         .slot_count = 8,
@@ -126,7 +127,7 @@ static bool specialize_zero(const struct corpus_file *file, struct pm_error *err
     armed = false;
     struct pm_zero_points points;
     struct pm_error none = {0};
-    assert_true(pm_points_zero(file->words, file->count, &points, &none));
+    assert_true(pm_zero_candidates(file->words, file->count, &points, &none));
     assert_true(points.count < MOST);
     for (uint32_t i = 0; i < points.count; i++)
         zero[i] = 1 - (double)i / MOST;
@@ -134,6 +135,7 @@ static bool specialize_zero(const struct corpus_file *file, struct pm_error *err
     pm_zero_points_finish(&points);
     const struct pm_specialize_zero_info info = {
         .profile = &profile,
+        .all_candidates = true,
         .subgroup_quad = true,
         .target = {.vulkan_minor = file->vulkan_minor},
         .take_all = true,

@@ -47,27 +47,28 @@ expect 0 'counter bytes' "$piecemeal" shader instrument_blocks "$work/c.spv" -o 
 expect 0 '' "$piecemeal" shader validate "$work/i.spv"
 expect 0 '2 points' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 0,2 --no-int64 --slots 4
 expect 0 '^instrument_blocks .* 1 runs, 1 changed' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 0 --times
-expect 0 '^0: block [0-9]+: %[0-9.xyzw]+ float' "$piecemeal" shader points_zero "$work/c.spv"
-expect 0 '"at_most_once":.*false' "$piecemeal" shader points_zero "$work/c.spv" --json
-expect 0 'counter bytes' "$piecemeal" shader instrument_zero "$work/c.spv" -o "$work/z.spv" --points all
+expect 0 '^0: block [0-9]+: %[0-9.xyzw]+ float' "$piecemeal" shader points_zero "$work/c.spv" --all-candidates
+expect 0 '"at_most_once":.*false' "$piecemeal" shader points_zero "$work/c.spv" --all-candidates --json
+expect 0 'values that may be zero are left out as not worth measuring$' "$piecemeal" shader points_zero "$work/c.spv"
+expect 0 'counter bytes' "$piecemeal" shader instrument_zero "$work/c.spv" --all-candidates -o "$work/z.spv" --points all
 expect 0 '' "$piecemeal" shader validate "$work/z.spv"
-expect 0 '2 points' "$piecemeal" shader instrument_zero "$work/c.spv" --points 0,2 --no-int64 --no-quad
-expect 1 'below' "$piecemeal" shader instrument_zero "$work/c.spv" --points 65535
-candidates=$("$piecemeal" shader points_zero "$work/c.spv" | wc -l)
+expect 0 '2 points' "$piecemeal" shader instrument_zero "$work/c.spv" --all-candidates --points 0,2 --no-int64 --no-quad
+expect 1 'below' "$piecemeal" shader instrument_zero "$work/c.spv" --all-candidates --points 65535
+candidates=$("$piecemeal" shader points_zero "$work/c.spv" --all-candidates | wc -l)
 printf '{"zero":[%s]}' "$(yes 0.9 | head -n "$candidates" | paste -sd,)" >"$work/p.json"
 printf '{"zero":[0.9]}' >"$work/short.json"
-expect 0 '[1-9][0-9]* transforms' "$piecemeal" shader specialize_zero "$work/c.spv" -o "$work/s.spv" --profile "$work/p.json" --take-all
+expect 0 '[1-9][0-9]* transforms' "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates -o "$work/s.spv" --profile "$work/p.json" --take-all
 expect 0 '' "$piecemeal" shader validate "$work/s.spv"
 expect 0 '^estimate and transform .* [1-9] runs, [1-9] changed' \
-    "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --take-all --times
-expect 0 '"T_R":.*"reason":"taken"' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --take-all --json
-expect 0 'nothing to specialize' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --threshold 0.95
-expect 0 'nothing to specialize' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --least-share 1
-expect 2 "least-share: '0'" "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --least-share 0
-expect 2 "threshold: ''" "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/p.json" --threshold ''
-expect 1 'not a list of' "$piecemeal" shader specialize_zero "$work/c.spv" --profile "$work/short.json"
-expect 1 'needs --profile' "$piecemeal" shader specialize_zero "$work/c.spv"
-expect 2 'not shader, never or allow' "$piecemeal" shader specialize_zero "$work/c.spv" --float-zero perhaps
+    "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates --profile "$work/p.json" --take-all --times
+expect 0 '"T_R":.*"reason":"taken"' "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates --profile "$work/p.json" --take-all --json
+expect 0 'nothing to specialize' "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates --profile "$work/p.json" --threshold 0.95
+expect 0 'nothing to specialize' "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates --profile "$work/p.json" --least-share 1
+expect 2 "least-share: '0'" "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates --profile "$work/p.json" --least-share 0
+expect 2 "threshold: ''" "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates --profile "$work/p.json" --threshold ''
+expect 1 'not a list of' "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates --profile "$work/short.json"
+expect 1 'needs --profile' "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates
+expect 2 'not shader, never or allow' "$piecemeal" shader specialize_zero "$work/c.spv" --all-candidates --float-zero perhaps
 expect 1 'character 3: wanted ascending' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 2,0
 expect 1 'below' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 4000
 expect 2 "unknown pass" "$piecemeal" shader paint "$shader"

@@ -132,7 +132,7 @@ static bool points_zero(struct pm_shader_options *options, const struct pm_words
                         struct pm_error *error)
 {
     struct pm_zero_points points = {0};
-    if (!pm_points_zero(in->data, in->count, &points, error))
+    if (!pm_points_zero_given(in->data, in->count, NULL, options->all_candidates, &points, error))
         return false;
     cJSON *list = cJSON_CreateArray();
     for (uint32_t i = 0; i < points.count; i++) {
@@ -145,6 +145,8 @@ static bool points_zero(struct pm_shader_options *options, const struct pm_words
         print_json(list);
     else
         cJSON_Delete(list);
+    if (!options->json && !options->all_candidates)
+        printf("%u values that may be zero are left out as not worth measuring\n", points.left_out);
     pm_zero_points_finish(&points);
     return true;
 }
@@ -234,8 +236,10 @@ static bool instrument_zero(struct pm_shader_options *options, const struct pm_w
                             struct pm_error *error)
 {
     struct pm_zero_points points = {0};
-    bool ok = pm_points_zero(in->data, in->count, &points, error) &&
-              instrument(options, in, pm_instrument_zero, points.count, error);
+    options->instrument.all_candidates = options->all_candidates;
+    bool ok =
+        pm_points_zero_given(in->data, in->count, NULL, options->all_candidates, &points, error) &&
+        instrument(options, in, pm_instrument_zero, points.count, error);
     pm_zero_points_finish(&points);
     return ok;
 }
@@ -249,7 +253,8 @@ static bool load_profile(const struct pm_shader_options *options, const struct p
     struct pm_block_points blocks = {0};
     if (!options->profile && !options->game)
         return pm_fail(error, PM_ERROR_INPUT, "it needs --profile or --game");
-    bool ok = pm_points_zero(in->data, in->count, &candidates, error) &&
+    bool ok = pm_points_zero_given(in->data, in->count, NULL, options->all_candidates, &candidates,
+                                   error) &&
               pm_points_blocks(in->data, in->count, &blocks, error) &&
               pm_zero_profile_load(options->profile, options->game, &key, candidates.count,
                                    blocks.count, profile, error);
@@ -266,6 +271,7 @@ static bool specialize_zero(struct pm_shader_options *options, const struct pm_w
         return false;
     struct pm_specialized out;
     options->specialize.profile = &profile;
+    options->specialize.all_candidates = options->all_candidates;
     options->specialize.subgroup_quad = options->instrument.subgroup_quad;
     options->specialize.target = options->target;
     options->specialize.times = options->times;

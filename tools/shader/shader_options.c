@@ -13,7 +13,8 @@ static const char help[] =
     "  canonicalize        the canonical module, and its key\n"
     "  points_blocks       the basic blocks of a canonical module\n"
     "  instrument_blocks   counters in the blocks of a canonical module\n"
-    "  points_zero         the values of a canonical module that may be zero\n"
+    "  points_zero         the values of a canonical module that may be zero and could be worth "
+    "it\n"
     "  instrument_zero     counters of those that are\n"
     "  specialize_zero     a canonical module's version that is faster where values are zero\n"
     "  validate            spirv-val for the target\n\n"
@@ -45,6 +46,7 @@ static const char help[] =
     "  --fit-regions       regions begin and end where that pays best\n"
     "  --hoist-across      checks may be in an earlier block than their candidates\n"
     "  --pairs             one check may test two candidates\n"
+    "  --all-candidates    points are all values that may be zero\n"
     "  --take-all          specialize whatever can be, gain or not\n"
     "  --json              say what was done as JSON\n"
     "  --times             say on stderr how long each step of canonicalize, instrument_* and\n"
@@ -197,6 +199,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_FLAG("fit-regions", &beyond->fit_regions),
         PM_OPTION_FLAG("hoist-across", &beyond->hoist_across),
         PM_OPTION_FLAG("pairs", &beyond->pairs),
+        PM_OPTION_FLAG("all-candidates", &options->all_candidates),
         PM_OPTION_FLAG("take-all", &options->specialize.take_all),
         PM_OPTION_FLAG("json", &options->json),
         PM_OPTION_FLAG("times", &options->timed),

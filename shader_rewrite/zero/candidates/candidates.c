@@ -133,7 +133,7 @@ static bool find_of(struct pm_ir_function *function, enum pm_stage stage,
                            : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     pm_arena_destroy(finder.arena);
     if (ok)
-        *out = (struct pm_zero_points){finder.candidates, finder.count};
+        *out = (struct pm_zero_points){.candidates = finder.candidates, .count = finder.count};
     return ok;
 }
 

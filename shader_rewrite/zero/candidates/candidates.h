@@ -23,8 +23,8 @@ struct pm_zero_candidate {
                             a prefix (2: .xy, 3: .xyz); 1 when there are several values */
     uint32_t block;    /* block point (points_blocks) in which the last of the values is written */
     bool at_most_once; /* as of that block */
-    bool is_float; /* it is zero where, as a float, it equals 0; its type may be an integer's
-                      (analysis_casts.h) */
+    bool is_float;     /* it is zero where, as a float, it equals 0; its type may be an integer's
+                          (analysis_casts.h) */
     /* A derivative or implicit-LOD read may follow (HAZARDS 2), so that the check is ANDed over the
      * quad first; a device without quad operations neither counts nor uses it. */
     bool quad;
@@ -32,6 +32,7 @@ struct pm_zero_candidate {
 struct pm_zero_points {
     struct pm_zero_candidate *candidates;
     uint32_t count;
+    uint32_t left_out; /* candidates that are none of these: not worth measuring (points.h) */
 };
 /* All candidates in a stable order: scalars and vectors by the module's order of their last value,
  * a value before its prefixes and these before packs. Canonical words in. */

@@ -9,29 +9,38 @@ static double end_cost(const struct pm_zero_round *round, const struct pm_zero_p
     return part->whole ? pm_costs_instr(round->costs, &round->permission, end) : 0;
 }
 
-static void add_part(const struct pm_zero_round *round, const struct pm_zero_region *region,
-                     const struct pm_zero_part *part, struct pm_zero_estimate *e)
+struct pm_zero_part_costs pm_zero_estimate_part(const struct pm_zero_round *round,
+                                                const struct pm_zero_region *region,
+                                                const struct pm_zero_part *part)
 {
-    double r = end_cost(round, part), s = 0;
+    struct pm_zero_part_costs costs = {.r = end_cost(round, part)};
     if (part->reached && pm_zero_way_in_copy(round, region, part) == PM_NO_BLOCK)
-        s = r;
+        costs.s = costs.r;
     for (uint32_t i = 0; i < part->count; i++) {
         const struct pm_ir_instr *instr = part->instrs[i];
         double cost = pm_costs_instr(round->costs, &round->permission, instr);
-        r += cost;
+        costs.r += cost;
         if (!part->reached || pm_zero_is_not_in_copy(round, region, instr))
-            e->memory_killed += pm_cost_is_memory(pm_cost_class(&round->permission, instr));
+            costs.memory_killed += pm_cost_is_memory(pm_cost_class(&round->permission, instr));
         else
-            s += cost;
+            costs.s += cost;
     }
+    return costs;
+}
+
+static void add_part(const struct pm_zero_round *round, const struct pm_zero_region *region,
+                     const struct pm_zero_part *part, struct pm_zero_estimate *e)
+{
+    struct pm_zero_part_costs costs = pm_zero_estimate_part(round, region, part);
     double weight = round->weights[part->block];
-    e->t_r += weight * r;
-    e->t_s += weight * s;
+    e->t_r += weight * costs.r;
+    e->t_s += weight * costs.s;
+    e->memory_killed += costs.memory_killed;
     e->blocks += part->reached && !part->joined;
 }
 
-/* One check: what is uniform is compared, and a scalar branch. */
-static double check_cost(const struct pm_zero_round *round, const struct pm_zero_region *region)
+double pm_zero_estimate_check(const struct pm_zero_round *round,
+                              const struct pm_zero_region *region)
 {
     const struct pm_zero_candidate *c = region->candidate;
     if (region->uniform)
@@ -49,7 +58,7 @@ struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_round *roun
     for (uint32_t i = 0; i < region->count; i++)
         if (pm_cfg_reachable(round->cfg, region->parts[i].block))
             add_part(round, region, &region->parts[i], &e);
-    e.t_check = round->weights[region->parts[0].block] * check_cost(round, region);
+    e.t_check = round->weights[region->parts[0].block] * pm_zero_estimate_check(round, region);
     double t_azp = probability * e.t_s + (1 - probability) * e.t_r + e.t_check;
     e.saved = e.t_r - t_azp;
     e.su = e.t_r > 0 ? (e.t_r - (e.t_s + e.t_check)) / e.t_r : 0;
@@ -57,14 +66,18 @@ struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_round *roun
     return e;
 }
 
+double pm_zero_estimate_block(const struct pm_zero_round *round, uint32_t block)
+{
+    double cycles = 0;
+    for (const struct pm_ir_instr *i = round->cfg->blocks[block]->body.first; i; i = i->next)
+        cycles += pm_costs_instr(round->costs, &round->permission, i);
+    return cycles;
+}
+
 double pm_zero_estimate_shader(const struct pm_zero_round *round)
 {
     double cycles = 0;
-    for (uint32_t b = 0; b < round->cfg->count; b++) {
-        double block = 0;
-        for (const struct pm_ir_instr *i = round->cfg->blocks[b]->body.first; i; i = i->next)
-            block += pm_costs_instr(round->costs, &round->permission, i);
-        cycles += round->weights[b] * block;
-    }
+    for (uint32_t b = 0; b < round->cfg->count; b++)
+        cycles += round->weights[b] * pm_zero_estimate_block(round, b);
     return cycles;
 }

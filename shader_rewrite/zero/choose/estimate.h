@@ -23,5 +23,21 @@ struct pm_zero_estimate pm_zero_estimate_region(const struct pm_zero_round *roun
                                                 const struct pm_zero_region *region,
                                                 double probability);
 
+/* Of one execution, without the block's weight: cycles of a part in R and in S, and how many memory
+ * operations S has not. */
+struct pm_zero_part_costs {
+    double r, s, memory_killed;
+};
+struct pm_zero_part_costs pm_zero_estimate_part(const struct pm_zero_round *round,
+                                                const struct pm_zero_region *region,
+                                                const struct pm_zero_part *part);
+
+/* Likewise a region's check: what is uniform is compared, and a scalar branch. */
+double pm_zero_estimate_check(const struct pm_zero_round *round,
+                              const struct pm_zero_region *region);
+
+/* Likewise a block as it is. */
+double pm_zero_estimate_block(const struct pm_zero_round *round, uint32_t block);
+
 /* What the whole shader costs as it is. */
 double pm_zero_estimate_shader(const struct pm_zero_round *round);

@@ -6,8 +6,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/analysis/analysis_permission.h"
-#include "shader_rewrite/zero/candidates/candidates.h"
+#include "shader_rewrite/zero/choose/implied.h"
 
 #define PM_ZERO_FOLLOWS_NONE UINT32_MAX
 
@@ -19,7 +18,8 @@ enum pm_zero_filtered {
 };
 
 /* Fills in results[i], and in follows[i] which candidate i follows from, for every candidate.
+ * The arena is for its own use.
  * false: out of memory. */
 bool pm_zero_filter(const struct pm_ir_module *module, const struct pm_float_permission *permission,
                     const struct pm_zero_points *points, const double *zero, double threshold,
-                    enum pm_zero_filtered *results, uint32_t *follows);
+                    enum pm_zero_filtered *results, uint32_t *follows, struct pm_arena *arena);

@@ -4,8 +4,8 @@
 #include "shader_rewrite/zero/region/leaving.h"
 
 /* Places that are tried for a candidate: its cost stays linear in its region's size. */
-enum { MOST_STARTS = 4, MOST_ENDS = 8, MOST_ABOVE = 3 };
-enum { MOST_TRIES = 1 + MOST_STARTS + MOST_ENDS + MOST_ABOVE };
+enum { MOST_STARTS = 4, MOST_ENDS = 8 };
+enum { MOST_TRIES = PM_ZERO_MOST_EXTENTS + MOST_STARTS + MOST_ENDS };
 
 /* A region is as good as the best when it saves this share of it. */
 static const double nearly = 0.95;
@@ -86,20 +86,30 @@ static void try_extent(struct search *s, struct pm_zero_extent extent)
                  &region);
 }
 
-/* Earlier blocks of the chain, as far as what the check needs is ready there. */
+void pm_zero_extents_all(const struct pm_zero_round *round,
+                         const struct pm_zero_candidate *candidate, struct pm_zero_extents *extents)
+{
+    struct pm_zero_region region = {.candidate = candidate};
+    const struct pm_ir_block *complete;
+    extents->extents[0] = PM_ZERO_ALL_EXTENT;
+    extents->count = 1;
+    if (!pm_zero_hoist_find(round, &region, &complete))
+        return;
+    uint32_t start = complete->index;
+    while (extents->count < PM_ZERO_MOST_EXTENTS) {
+        start = pm_zero_hoist_above(round, start);
+        if (start == PM_NO_BLOCK)
+            return;
+        extents->extents[extents->count++] = (struct pm_zero_extent){start, PM_NO_BLOCK};
+    }
+}
+
 static void try_above(struct search *s)
 {
-    struct pm_zero_region region = {.candidate = s->candidate};
-    const struct pm_ir_block *complete;
-    if (!pm_zero_hoist_find(s->round, &region, &complete))
-        return;
-    struct pm_zero_extent extent = {complete->index, PM_NO_BLOCK};
-    for (uint32_t i = 0; i < MOST_ABOVE; i++) {
-        extent.start = pm_zero_hoist_above(s->round, extent.start);
-        if (extent.start == PM_NO_BLOCK)
-            return;
-        try_extent(s, extent);
-    }
+    struct pm_zero_extents extents;
+    pm_zero_extents_all(s->round, s->candidate, &extents);
+    for (uint32_t i = 1; i < extents.count; i++)
+        try_extent(s, extents.extents[i]);
 }
 
 /* Its whole region, then those with other ends, then with other starts. */

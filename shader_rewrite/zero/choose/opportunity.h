@@ -17,6 +17,17 @@
 #include "shader_rewrite/zero/choose/beyond.h"
 #include "shader_rewrite/zero/choose/estimate.h"
 
+/* The extents of a candidate's regions that go as far as they may: its own first, then those whose
+ * check is in an earlier block of the chain, as far as what the check needs may be ready there. */
+enum { PM_ZERO_MOST_EXTENTS = 4 };
+struct pm_zero_extents {
+    struct pm_zero_extent extents[PM_ZERO_MOST_EXTENTS];
+    uint32_t count;
+};
+void pm_zero_extents_all(const struct pm_zero_round *round,
+                         const struct pm_zero_candidate *candidate,
+                         struct pm_zero_extents *extents);
+
 /* What an estimate must be above to be taken. */
 struct pm_zero_bars {
     double least_saving; /* cycles */

@@ -152,7 +152,8 @@ static void test_floats_are_left_alone(void **state)
 
 /* ---- what does not change the key ---- */
 
-/* What was loaded before a loop is not loaded again in it or behind it; what was loaded in it is. */
+/* What was loaded before a loop is not loaded again in it or behind it; what was loaded in it is.
+ */
 static void test_loads_of_loops_stay_in_them(void **state)
 {
     (void)state;
@@ -273,7 +274,7 @@ static void assert_named_is_the_same(const struct pm_canonicalize_info *info, co
     const struct pm_words *modules[2] = {canonical, &named};
     for (int i = 0; i < 2; i++)
         if (!pm_points_blocks(modules[i]->data, modules[i]->count, &blocks[i], &error) ||
-            !pm_points_zero(modules[i]->data, modules[i]->count, &zeros[i], &error))
+            !pm_zero_candidates(modules[i]->data, modules[i]->count, &zeros[i], &error))
             fail_msg("%s: %s", name, error.message);
     assert_int_equal(blocks[0].count, blocks[1].count);
     assert_int_equal(zeros[0].count, zeros[1].count);

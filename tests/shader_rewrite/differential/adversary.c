@@ -60,7 +60,7 @@ bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
     struct pm_zero_points zeros;
     struct pm_block_points blocks;
     struct pm_random random;
-    if (!pm_points_zero(canonical->data, canonical->count, &zeros, error))
+    if (!pm_zero_candidates(canonical->data, canonical->count, &zeros, error))
         return false;
     if (!pm_points_blocks(canonical->data, canonical->count, &blocks, error)) {
         pm_zero_points_finish(&zeros);
@@ -76,6 +76,7 @@ bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
                                             .blocks = way->weights ? weights : NULL,
                                             .block_count = blocks.count};
     const struct pm_specialize_zero_info info = {.profile = &profile,
+                                                 .all_candidates = true,
                                                  .float_zero =
                                                      never ? PM_FLOAT_ZERO_NEVER : way->float_zero,
                                                  .subgroup_quad = quad && !way->no_quad,

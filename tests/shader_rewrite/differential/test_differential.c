@@ -190,6 +190,7 @@ static uint32_t choose_points(const struct trial *t, uint32_t count, uint32_t **
 static struct pm_instrument_info instrument_info(const uint32_t *points, uint32_t count)
 {
     return (struct pm_instrument_info){
+        .all_candidates = true,
         .points = points,
         .point_count = count,
         .slot_count = 4,
@@ -224,7 +225,7 @@ static bool check_zeros(struct trial *t)
     struct pm_error error = {0};
     struct pm_zero_points points;
     struct pm_instrumented out;
-    if (!pm_points_zero(t->canonical.data, t->canonical.count, &points, &error))
+    if (!pm_zero_candidates(t->canonical.data, t->canonical.count, &points, &error))
         return wrong(t, "points_zero", error.message);
     uint32_t *chosen, count = choose_points(t, points.count, &chosen);
     const struct pm_instrument_info info = instrument_info(chosen, count);

@@ -32,7 +32,8 @@ void exact_load(const char *name, const struct pm_spec_value *values, size_t val
     if (!pm_canonicalize(&info, &shader->canonical, &error) ||
         !pm_points_blocks(shader->canonical.data, shader->canonical.count, &shader->points,
                           &error) ||
-        !pm_points_zero(shader->canonical.data, shader->canonical.count, &shader->zeros, &error))
+        !pm_zero_candidates(shader->canonical.data, shader->canonical.count, &shader->zeros,
+                            &error))
         fail_msg("%s: %s", name, error.message);
 }
 
@@ -100,7 +101,8 @@ static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shade
                                     const struct exact_variant *variant, instrument_pass pass,
                                     run_shader run, void *user, struct pm_gpu_buffer *counters)
 {
-    const struct pm_instrument_info info = {.points = variant->points,
+    const struct pm_instrument_info info = {.all_candidates = true,
+                                            .points = variant->points,
                                             .point_count = variant->point_count,
                                             .slot_count = variant->slot_count,
                                             .int64_atomics = variant->wide,

@@ -24,7 +24,7 @@ static void subject_init(struct subject *subject)
 {
     struct pm_zero_points points;
     struct pm_error error = {0};
-    if (!pm_points_zero(subject->words, subject->count, &points, &error))
+    if (!pm_zero_candidates(subject->words, subject->count, &points, &error))
         fail_msg("%s: %s", subject->name, error.message);
     subject->space = points.count;
     pm_zero_points_finish(&points);
@@ -35,6 +35,7 @@ static struct pm_instrumented instrument(const struct subject *subject, const ui
                                          uint32_t count, unsigned way)
 {
     const struct pm_instrument_info info = {
+        .all_candidates = true,
         .points = points,
         .point_count = count,
         .slot_count = way & 1 ? 1 : 16,
@@ -254,7 +255,7 @@ static void test_most_points(void **state)
         struct subject subject = {file->name, file->words, file->count,
                                   .target = {.vulkan_minor = file->vulkan_minor}};
         struct pm_zero_points points;
-        if (!pm_points_zero(file->words, file->count, &points, NULL))
+        if (!pm_zero_candidates(file->words, file->count, &points, NULL))
             continue;
         subject.space = points.count;
         pm_zero_points_finish(&points);
@@ -280,7 +281,7 @@ static void test_quad(void **state)
     const struct corpus_file *file = corpus_find(&corpus, "material.frag.vulkan1.1.O");
     struct pm_zero_points points;
     struct pm_error error = {0};
-    assert_true(pm_points_zero(file->words, file->count, &points, &error));
+    assert_true(pm_zero_candidates(file->words, file->count, &points, &error));
     size_t quads = 0;
     for (uint32_t i = 0; i < points.count; i++)
         quads += points.candidates[i].quad;
@@ -379,8 +380,11 @@ static void test_refusals(void **state)
     struct pm_instrumented out;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct pm_error error = {0};
-        const struct pm_instrument_info info = {
-            .points = wrong[i], .point_count = 2, .slot_count = 1, .target = subject.target};
+        const struct pm_instrument_info info = {.all_candidates = true,
+                                                .points = wrong[i],
+                                                .point_count = 2,
+                                                .slot_count = 1,
+                                                .target = subject.target};
         assert_false(pm_instrument_zero(subject.words, subject.count, &info, &out, &error));
         assert_int_equal(error.code, PM_ERROR_INPUT);
         assert_null(out.words.data);

@@ -23,7 +23,7 @@ void zeros_load(const char *name, enum pm_stage stage, struct zeros_shader *s)
                                               .target = vulkan_1_3};
     struct pm_error error = {0};
     if (!pm_canonicalize(&info, &s->canonical, &error) ||
-        !pm_points_zero(s->canonical.data, s->canonical.count, &s->points, &error))
+        !pm_zero_candidates(s->canonical.data, s->canonical.count, &s->points, &error))
         fail_msg("%s: %s", name, error.message);
     pm_words_finish(&original);
     s->module = pm_ir_parse(s->canonical.data, s->canonical.count, &error);
@@ -279,6 +279,7 @@ static void run_counted(const struct zeros_test *test, const uint32_t *candidate
     uint32_t *points = malloc((test->shader.points.count + 1) * sizeof(*points));
     assert_non_null(points);
     const struct pm_instrument_info info = {
+        .all_candidates = true,
         .points = points,
         .point_count = choose(test, candidates, way->some, points),
         .slot_count = way->slots,

@@ -85,7 +85,7 @@ static void expect(const char *text, const char *candidates)
     corpus_assert_valid("the test's module", words, count, SPV_ENV_UNIVERSAL_1_3);
     struct pm_zero_points points;
     struct pm_error error = {0};
-    if (!pm_points_zero(words, count, &points, &error))
+    if (!pm_zero_candidates(words, count, &points, &error))
         fail_msg("%s", error.message);
     char found[4096];
     describe(&points, found, sizeof(found));
@@ -367,7 +367,7 @@ static void test_limit(void **state)
         corpus_assemble(text, SPV_ENV_UNIVERSAL_1_3, &words, &count);
         struct pm_zero_points points;
         struct pm_error error = {0};
-        bool ok = pm_points_zero(words, count, &points, &error);
+        bool ok = pm_zero_candidates(words, count, &points, &error);
         assert_int_equal(error.code, vectors > 11000 ? PM_ERROR_LIMIT : PM_OK);
         assert_int_equal(points.count, ok ? 3 * vectors : 0);
         pm_zero_points_finish(&points);
@@ -397,7 +397,7 @@ static void test_hostile(void **state)
     corpus_assemble(text, SPV_ENV_UNIVERSAL_1_3, &words, &count);
     struct pm_zero_points points;
     struct pm_error error = {0};
-    assert_true(pm_points_zero(words, count, &points, &error));
+    assert_true(pm_zero_candidates(words, count, &points, &error));
     assert_true(points.count > CHAINS * LENGTH);
     pm_zero_points_finish(&points);
     free(words);
@@ -412,10 +412,10 @@ static void test_refusals(void **state)
     const struct corpus_file *file = corpus_find(&corpus, "transform.vert.vulkan1.1.O");
     struct pm_zero_points points;
     struct pm_error error = {0};
-    assert_false(pm_points_zero(file->words, file->count, &points, &error));
+    assert_false(pm_zero_candidates(file->words, file->count, &points, &error));
     assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
     error = (struct pm_error){0};
-    assert_false(pm_points_zero(file->words, file->count / 2, &points, &error));
+    assert_false(pm_zero_candidates(file->words, file->count / 2, &points, &error));
     assert_int_equal(error.code, PM_ERROR_INPUT);
     assert_null(points.candidates);
     corpus_finish(&corpus);

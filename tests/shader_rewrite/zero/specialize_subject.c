@@ -45,7 +45,7 @@ void subject_init(struct subject *s, const struct pm_words *words)
 {
     struct pm_error error = {0};
     s->words = *words;
-    if (!pm_points_zero(words->data, words->count, &s->points, &error))
+    if (!pm_zero_candidates(words->data, words->count, &s->points, &error))
         fail_msg("%s", error.message);
     s->zero = calloc(s->points.count + 1u, sizeof(double));
     assert_non_null(s->zero);
@@ -74,8 +74,10 @@ struct pm_specialize_zero_info subject_info(const struct subject *s,
                                             struct pm_zero_profile *profile)
 {
     *profile = (struct pm_zero_profile){.zero = s->zero, .candidate_count = s->points.count};
-    return (struct pm_specialize_zero_info){
-        .profile = profile, .subgroup_quad = true, .target = {.vulkan_minor = 1}};
+    return (struct pm_specialize_zero_info){.profile = profile,
+                                            .all_candidates = true,
+                                            .subgroup_quad = true,
+                                            .target = {.vulkan_minor = 1}};
 }
 
 struct pm_specialized subject_specialize(const struct subject *s,

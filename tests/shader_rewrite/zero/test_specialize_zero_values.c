@@ -50,7 +50,7 @@ static void load(struct shader *s, const char *name, enum pm_stage stage, bool t
                                               .target = vulkan_1_3};
     struct pm_zero_points points;
     if (!pm_canonicalize(&info, &s->canonical, &error) ||
-        !pm_points_zero(s->canonical.data, s->canonical.count, &points, &error))
+        !pm_zero_candidates(s->canonical.data, s->canonical.count, &points, &error))
         fail_msg("%s: %s", name, error.message);
     s->candidates = points.count;
     pm_zero_points_finish(&points);
@@ -214,6 +214,7 @@ static uint32_t specialize(const struct shader *s, uint32_t profile, enum pm_flo
     fill_profile(zero, s->candidates, profile);
     const struct pm_zero_profile known = {.zero = zero, .candidate_count = s->candidates};
     const struct pm_specialize_zero_info info = {.profile = &known,
+                                                 .all_candidates = true,
                                                  .float_zero = float_zero,
                                                  .subgroup_quad = pm_test_gpu.quad,
                                                  .target = vulkan_1_3,
@@ -422,7 +423,7 @@ static uint32_t candidate_w(const struct shader *s)
     struct pm_error error = {0};
     struct pm_zero_points points;
     struct pm_ir_module *module = pm_ir_parse(s->canonical.data, s->canonical.count, &error);
-    assert_true(pm_points_zero(s->canonical.data, s->canonical.count, &points, &error));
+    assert_true(pm_zero_candidates(s->canonical.data, s->canonical.count, &points, &error));
     uint32_t found = points.count;
     for (uint32_t c = 0; c < points.count && found == points.count; c++)
         if (pm_ir_find(module, points.candidates[c].values[0])->opcode == SpvOpExtInst)
@@ -443,7 +444,7 @@ static void test_difference(void **state)
     zero[candidate_w(&s)] = 1;
     const struct pm_zero_profile known = {.zero = zero, .candidate_count = s.candidates};
     const struct pm_specialize_zero_info info = {
-        .profile = &known, .target = vulkan_1_3, .take_all = true};
+        .profile = &known, .all_candidates = true, .target = vulkan_1_3, .take_all = true};
     struct pm_specialized specialized;
     struct pm_error error = {0};
     if (!pm_specialize_zero(s.canonical.data, s.canonical.count, &info, &specialized, &error))

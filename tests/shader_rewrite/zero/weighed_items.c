@@ -110,13 +110,14 @@ struct pm_specialized weighed_specialize(const struct differential *d,
     struct pm_error error = {0};
     struct pm_zero_points points;
     struct pm_specialized out;
-    assert_true(pm_points_zero(canonical->data, canonical->count, &points, &error));
+    assert_true(pm_zero_candidates(canonical->data, canonical->count, &points, &error));
     double *zero = calloc(points.count, sizeof(*zero));
     assert_non_null(zero);
     for (uint32_t i = 0; i < points.count; i++)
         zero[i] = integers || points.candidates[i].is_float;
     const struct pm_zero_profile profile = {.zero = zero, .candidate_count = points.count};
     const struct pm_specialize_zero_info info = {.profile = &profile,
+                                                 .all_candidates = true,
                                                  .float_zero = float_zero,
                                                  .subgroup_quad = d->gpu.quad,
                                                  .target = target,

@@ -11,8 +11,8 @@ void main()
 {
     vec3 sum = vec3(0.0);
     for (int i = 0; i < material.bounces; i++)
-        sum += tint.rgb * float(i);
+        sum += tint.rgb * float(i) * exp(tint.rgb);
     if (tint.a > 0.5)
-        sum = sqrt(sum) * material.albedo.rgb;
-    colour = vec4(sum, 1.0);
+        sum = sqrt(sum) * exp2(tint.rgb) * log(material.albedo.rgb);
+    colour = vec4(sum * pow(material.albedo.rgb, tint.rgb), 1.0);
 }

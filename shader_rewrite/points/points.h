@@ -33,8 +33,8 @@ void pm_block_points_finish(struct pm_block_points *points);
  * specialize_zero's bars when it is always zero, with the most favourable of all that is not in the
  * module (zero/choose/worth.h); what is zero no oftener than another that offers as much is left
  * out. So are all that a budget of work does not reach. With a pack its values are points, and in
- * each block of a point's region one candidate is, where its writes alone tell how often that block
- * runs. The choice is part of the canonicalization's recipe. Canonical words in. */
+ * each block of a shader that has points one candidate is, where its writes alone tell how often
+ * that block runs. The choice is part of the canonicalization's recipe. Canonical words in. */
 bool pm_points_zero(const uint32_t *words, size_t count, struct pm_zero_points *out,
                     struct pm_error *error);
 

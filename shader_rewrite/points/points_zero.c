@@ -29,7 +29,9 @@ struct choosing {
     struct pm_zero_round round;
     struct pm_zero_best_case best;
     struct pm_zero_index index;
-    struct pm_zero_worth *worth; /* by candidate */
+    struct pm_float_permission allowed, never;
+    struct pm_zero_worth *worth; /* by candidate: where 0 * x is 0 */
+    struct pm_zero_worth *plain; /* of those that are kept: where it is not */
     bool *keep;                  /* by candidate */
     uint32_t at;                 /* the candidate that is compared with what it implies */
     bool offers;                 /* it offers more */
@@ -138,6 +140,16 @@ static void keep_by_table(struct choosing *c, uint32_t t)
     }
 }
 
+/* What those that are kept save where 0 * x is not 0. */
+static void look_without_permission(struct choosing *c)
+{
+    c->round.permission = c->never;
+    for (uint32_t i = 0; i < c->all.count && !c->round.failed; i++)
+        if (c->keep[i])
+            c->plain[i] = pm_zero_worth_of(&c->best, &c->all.candidates[i]);
+    c->round.permission = c->allowed;
+}
+
 static bool offers_all_of(const struct pm_zero_worth *a, const struct pm_zero_worth *b)
 {
     static const double alike = 1 - 1e-9;
@@ -150,7 +162,9 @@ static bool offers_all_of(const struct pm_zero_worth *a, const struct pm_zero_wo
 static void compare(void *user, uint32_t implied)
 {
     struct choosing *c = user;
-    if (implied != c->at && c->keep[implied] && offers_all_of(&c->worth[implied], &c->worth[c->at]))
+    if (implied != c->at && c->keep[implied] &&
+        offers_all_of(&c->worth[implied], &c->worth[c->at]) &&
+        offers_all_of(&c->plain[implied], &c->plain[c->at]))
         c->offers = false;
 }
 
@@ -194,20 +208,6 @@ static bool runs_as_its_dominator(const struct choosing *c, uint32_t block)
            pm_dominates(pm_postdominators(c->function), block, above);
 }
 
-/* Marks the blocks of a point's regions. */
-static void mark_blocks(struct choosing *c, uint32_t i, bool *marked)
-{
-    struct pm_zero_extents extents;
-    pm_zero_extents_all(&c->round, &c->all.candidates[i], &extents);
-    for (uint32_t e = 0; e < extents.count; e++) {
-        struct pm_zero_region region;
-        if (!pm_zero_region_explore(&c->round, &c->all.candidates[i], extents.extents[e], &region))
-            continue;
-        for (uint32_t p = 0; p < region.count; p++)
-            marked[region.parts[p].block] = true;
-    }
-}
-
 /* The block that a candidate's weight is of, as its point says. */
 static uint32_t block_of(const struct choosing *c, uint32_t i)
 {
@@ -216,16 +216,15 @@ static uint32_t block_of(const struct choosing *c, uint32_t i)
 }
 
 /* A profile of zeros says how often a block runs by the writes of its points. So each block of a
- * point's region keeps a candidate, where nothing else tells: neither another point, nor a block
- * above it that runs when it does. */
+ * shader with points keeps a candidate, where nothing else tells: neither another point, nor a
+ * block above it that runs when it does. */
 static bool keep_for_weights(struct choosing *c)
 {
     const struct pm_dominators *d = pm_dominators(c->function);
     uint32_t blocks = c->round.cfg->count, count = c->all.count;
-    bool *marked = pm_arena_zalloc(c->arena, blocks, sizeof(bool));
-    bool *told = pm_arena_zalloc(c->arena, blocks, sizeof(bool));
+    bool *told = pm_arena_zalloc(c->arena, blocks, sizeof(bool)), any = false;
     uint32_t *first = pm_arena_zalloc(c->arena, blocks, sizeof(uint32_t));
-    if (!marked || !told || !first)
+    if (!told || !first)
         return false;
     for (uint32_t b = 0; b < blocks; b++)
         first[b] = count;
@@ -233,17 +232,15 @@ static bool keep_for_weights(struct choosing *c)
         uint32_t block = block_of(c, i);
         first[block] = i;
         told[block] = told[block] || c->keep[i];
-        if (c->keep[i])
-            mark_blocks(c, i, marked);
+        any = any || c->keep[i];
     }
-    for (uint32_t i = 0; i < d->tree_count; i++) {
+    for (uint32_t i = 0; any && i < d->tree_count; i++) {
         uint32_t b = d->preorder[i], above = d->parent[b];
         told[b] = told[b] || above == PM_NO_BLOCK || (told[above] && runs_as_its_dominator(c, b));
-        if (!marked[b] || told[b] || first[b] == count)
-            continue;
-        c->keep[first[b]] = told[b] = true;
+        if (!told[b] && first[b] < count)
+            c->keep[first[b]] = told[b] = true;
     }
-    return !c->round.failed;
+    return true;
 }
 
 /* ---- the pass ---- */
@@ -252,21 +249,27 @@ static bool choose(struct choosing *c, struct pm_ir_module *module, struct pm_er
 {
     uint32_t count = c->all.count;
     c->worth = pm_arena_zalloc(c->arena, count + 1u, sizeof(*c->worth));
+    c->plain = pm_arena_zalloc(c->arena, count + 1u, sizeof(*c->plain));
     c->keep = pm_arena_zalloc(c->arena, count + 1u, sizeof(*c->keep));
-    if (!c->worth || !c->keep)
+    if (!c->worth || !c->plain || !c->keep)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (!pm_zero_round_init(&c->round, module, c->function, c->stage, PM_FLOAT_ZERO_ALLOW, c->arena,
                             error))
         return false;
     c->round.subgroup_quad = true;
-    if (!pm_zero_index_init(&c->index, module, &c->round.permission, &c->all, c->arena) ||
+    c->allowed = c->round.permission;
+    if (!pm_float_permission_compute(&c->never, module, c->function, PM_FLOAT_ZERO_NEVER,
+                                     c->arena) ||
+        !pm_zero_index_init(&c->index, module, &c->allowed, &c->all, c->arena) ||
         !pm_zero_best_case_init(&c->best, &c->round) || !look_at_all(c))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (uint32_t t = 0; t < PM_COST_TABLES; t++)
         keep_by_table(c, t);
+    look_without_permission(c);
     drop_implied(c);
     keep_elements(c);
-    return keep_for_weights(c) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    return (!c->round.failed && keep_for_weights(c)) ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)

@@ -73,10 +73,15 @@ static uint32_t value_logged_as(const struct zeros_shader *s, const struct zeros
     return 0;
 }
 
-static bool has_value(const struct pm_zero_candidate *candidate, uint32_t value)
+/* Also as what it is cast from: bits that are only looked at as a float are its candidate. */
+static bool has_value(const struct zeros_shader *s, const struct pm_zero_candidate *candidate,
+                      uint32_t value)
 {
+    const struct pm_ir_instr *instr = pm_ir_find(s->module, value);
+    const uint32_t cast_from =
+        instr->opcode == SpvOpBitcast ? pm_ir_operand_id(&instr->operands[0]) : value;
     for (uint32_t i = 0; i < candidate->value_count; i++)
-        if (candidate->values[i] == value)
+        if (candidate->values[i] == value || candidate->values[i] == cast_from)
             return true;
     return false;
 }
@@ -98,7 +103,7 @@ static uint32_t find_candidate(const struct zeros_shader *s, const struct zeros_
         bool same = candidate->value_count == expected->count &&
                     candidate->components == components_of(expected);
         for (uint32_t i = 0; same && i < expected->count; i++)
-            same = has_value(candidate, values[i]);
+            same = has_value(s, candidate, values[i]);
         if (!same)
             continue;
         assert_int_equal(candidate->quad, expected->quad);

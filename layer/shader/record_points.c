@@ -39,7 +39,9 @@ static bool find_zero(const struct pm_device *device, const struct pm_words *can
                       struct pm_record_points *points, struct pm_error *error)
 {
     struct pm_zero_points *zeros = &points->zeros;
-    if (!pm_points_zero(canonical->data, canonical->count, zeros, error))
+    /* Whoever has all specialized that can be measures all. */
+    const bool all = device->instance->config.debug.specialize == PM_SPECIALIZE_ALL;
+    if (!pm_points_zero_given(canonical->data, canonical->count, NULL, all, zeros, error))
         return false;
     const bool allocated = allocate(points, zeros->count);
     for (uint32_t i = 0; allocated && i < zeros->count; i++) {

@@ -19,19 +19,24 @@ fi
 mkdir "$scratch/without" "$scratch/profiled" "$scratch/with"
 client_run "$scratch/without"
 
-# Session one profiles; what it spooled becomes a database.
 with_layer
 sample_everything
+window=$PIECEMEAL_SAMPLER_WINDOW_PROBABILITY
 export PIECEMEAL_SAMPLER_KINDS=zero PIECEMEAL_SAMPLER_BATCH=128 PIECEMEAL_LIMITS_VARIANTS=4096
 export PIECEMEAL_SPOOL=$XDG_DATA_HOME/piecemeal/local/spool PIECEMEAL_DATABASES=$XDG_DATA_HOME/piecemeal/local/databases
-client_run "$scratch/profiled"
-env -u VK_INSTANCE_LAYERS "$PM_BUILD/tools/piecemeal" run --local -- true >"$scratch/local.log" 2>&1 ||
-    fail "the profile is not taken in: $(cat "$scratch/local.log")"
-
-# Session two runs what it leads to, untried: what is worth while, and then whatever may be transformed.
-export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=0 PIECEMEAL_DEBUG_TRUST_VARIANTS=1
+# Of what is worth while, and then of whatever may be transformed, of which more is measured.
 for which in profile all; do
-    export PIECEMEAL_DEBUG_SPECIALIZE=$which
+    # Session one profiles; what it spooled becomes a database.
+    rm -rf "$XDG_DATA_HOME/piecemeal" "$PIECEMEAL_LOG_FILE" "$scratch/profiled"
+    mkdir "$scratch/profiled"
+    export PIECEMEAL_DEBUG_SPECIALIZE=$which PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=$window
+    unset PIECEMEAL_DEBUG_TRUST_VARIANTS
+    client_run "$scratch/profiled"
+    env -u VK_INSTANCE_LAYERS "$PM_BUILD/tools/piecemeal" run --local -- true >"$scratch/local.log" 2>&1 ||
+        fail "the profile is not taken in: $(cat "$scratch/local.log")"
+
+    # Session two runs what it leads to, untried.
+    export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=0 PIECEMEAL_DEBUG_TRUST_VARIANTS=1
     rm -f "$PIECEMEAL_LOG_FILE"
     rm -rf "$scratch/with"
     mkdir "$scratch/with"

@@ -17,6 +17,7 @@ enum { MOST_SHADERS = 8192, MOST_SPECS = 64, FILE_CAP = 64 << 20 };
 
 struct shader {
     char name[256];
+    double candidates;   /* values that may be zero; `points` of them are measured */
     double points, best; /* best: share of the shader's cycles */
     double transforms;   /* of today's loop where every value is always zero */
     double saved;        /* by these, share */
@@ -133,6 +134,7 @@ static bool look(const struct pm_words *words, struct shader *shader, struct pm_
         double cycles = number(one, "T_shader");
         const cJSON *candidate;
         shader->points = points.count;
+        shader->candidates = points.count + points.left_out;
         shader->transforms = number(more, "transforms");
         shader->saved = number(more, "saved") / cycles;
         cJSON_ArrayForEach(candidate, cJSON_GetObjectItemCaseSensitive(one, "candidates"))
@@ -169,10 +171,11 @@ static int by_best(const void *a, const void *b)
 
 static void print(const char *folder)
 {
-    double points = 0, saved = 0;
+    double candidates = 0, points = 0, saved = 0;
     uint32_t above = 0, taken = 0;
     qsort(shaders, shader_count, sizeof(*shaders), by_best);
     for (size_t i = 0; i < shader_count; i++) {
+        candidates += shaders[i].candidates;
         points += shaders[i].points;
         saved += shaders[i].transforms > 0 ? shaders[i].saved : 0;
         above += shaders[i].best > 0.05;
@@ -183,11 +186,12 @@ static void print(const char *folder)
                    100 * shaders[i].saved);
     }
     size_t last = shader_count ? shader_count - 1 : 0;
-    printf("%-40s %4zu shaders, %6.0f points; best point's share: quartiles %.1f %.1f %.1f, most "
+    printf("%-40s %4zu shaders, %6.0f candidates, %5.0f points; best point's share: quartiles %.1f "
+           "%.1f %.1f, most "
            "%.1f %%; %u above 5 %%; specialized: %u, by %.1f %% of their cycles; %zu failed\n",
-           folder, shader_count, points, 100 * shaders[last / 4].best, 100 * shaders[last / 2].best,
-           100 * shaders[last * 3 / 4].best, 100 * shaders[last].best, above, taken,
-           taken ? 100 * saved / taken : 0, failed);
+           folder, shader_count, candidates, points, 100 * shaders[last / 4].best,
+           100 * shaders[last / 2].best, 100 * shaders[last * 3 / 4].best, 100 * shaders[last].best,
+           above, taken, taken ? 100 * saved / taken : 0, failed);
 }
 
 static void look_through(const char *folder)

@@ -22,6 +22,7 @@
  *   --most N         uploads after which a game is given up (200000)
  *   --point N        one kind of point alone, from 0
  * watch:
+ *   --points N       zero points of the game, at most the paper's 250909 candidates (as many)
  *   --rows N         of the last table that are played, the quickest first (4)
  *
  * Prints Markdown with everything that was assumed. `intervals` ends with 0 when, as far as the
@@ -72,6 +73,7 @@ enum {
     LEAST,
     TRUTH,
     ROWS,
+    POINTS,
     LOOK,
     MOST,
     POINT,
@@ -113,6 +115,8 @@ static bool set(struct pm_population_options *options, int option, const char *t
         return pm_tool_number(text, UINT32_MAX, &options->truth) && options->truth > 0;
     case ROWS:
         return pm_tool_number(text, 4, &options->rows);
+    case POINTS:
+        return parse_whole(text, &options->points) && options->points <= PM_WATCH_POINTS;
     case LOOK:
         return parse_whole(text, &options->look) && options->look > 0;
     case MOST:
@@ -144,6 +148,7 @@ int main(int argc, char **argv)
         {"least", 1, 0, LEAST},
         {"truth", 1, 0, TRUTH},
         {"rows", 1, 0, ROWS},
+        {"points", 1, 0, POINTS},
         {"look", 1, 0, LOOK},
         {"most", 1, 0, MOST},
         {"point", 1, 0, POINT},

@@ -3,18 +3,18 @@
  * There: N H(N) samples for all 250,909 points as one space, over the 60 (p = 0.001) or 277 (p =
  * 0.01) shaders that a window sampled, one point each; 50,000 players at 30 frames a second.
  */
+#include "bench/population/population_watch.h"
 #include "aggregator/aggregator.h"
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/statistics/expectation.h"
 #include "bench/common/work_folder.h"
-#include "bench/population/population_watch.h"
 #include "sampler/sampler.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define POINTS 250909u
+#define POINTS ((uint32_t)PM_WATCH_POINTS)
 #define SHADERS 636u
 #define WINDOW_FRAMES 1024u
 #define FRAMES_A_SECOND 1.5e6 /* of all players */
@@ -93,6 +93,7 @@ struct shader {
 
 struct watch {
     struct shader shaders[SHADERS];
+    uint32_t space;                         /* points of all shaders */
     const struct pm_aggregator *aggregator; /* for its rule */
     struct pm_random random;
     uint64_t sampled, covered, windows;
@@ -141,13 +142,13 @@ static void fit_hotness(double *most, double *slope)
 static bool make_game(struct watch *watch, double *most, double *slope, struct pm_error *error)
 {
     double sizes[SHADERS], all = 0;
-    uint32_t left = POINTS;
+    uint32_t left = watch->space;
     fit_hotness(most, slope);
     for (uint32_t i = 0; i < SHADERS; i++)
         all += sizes[i] = exp(0.8 * normal(&watch->random));
     for (uint32_t i = 0; i < SHADERS; i++) {
         struct shader *shader = &watch->shaders[i];
-        const uint32_t space = (uint32_t)(sizes[i] / all * POINTS);
+        const uint32_t space = (uint32_t)(sizes[i] / all * watch->space);
         shader->space = i + 1 == SHADERS ? left : space > 0 ? space : 1;
         left -= shader->space;
         shader->left = shader->space;
@@ -258,7 +259,7 @@ static bool sample(struct watch *watch, const struct shader *shader, double p, u
 static void mark_steps(struct watch *watch)
 {
     for (unsigned i = 0; i < STEPS; i++) {
-        const double wanted = steps[i] * POINTS;
+        const double wanted = steps[i] * watch->space;
         if (watch->sampled_at[i] == 0 && (double)watch->sampled >= wanted)
             watch->sampled_at[i] = (double)watch->windows;
     }
@@ -306,21 +307,22 @@ static void print_row(const struct watch *watch, double p, uint32_t batch)
     for (unsigned i = 0; i < STEPS; i++)
         printf(" | %.1f", watch->sampled_at[i] / WINDOWS_A_SECOND);
     printf(" | %" PRIu64 " | %.1f |\n", watch->windows,
-           100 * (double)watch->covered / (double)POINTS);
+           100 * (double)watch->covered / (double)watch->space);
     fflush(stdout);
 }
 
-static bool play(const struct pm_aggregator *aggregator, double p, uint32_t batch, uint64_t seed,
-                 struct pm_error *error)
+static bool play(const struct pm_aggregator *aggregator, uint32_t space, double p, uint32_t batch,
+                 uint64_t seed, struct pm_error *error)
 {
     double most, slope;
     struct watch *watch = calloc(1, sizeof(*watch));
     if (!watch)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     watch->aggregator = aggregator;
+    watch->space = space;
     pm_random_init(&watch->random, seed);
     bool done = make_game(watch, &most, &slope, error);
-    while (done && watch->sampled < POINTS && watch->windows < GIVE_UP)
+    while (done && watch->sampled < watch->space && watch->windows < GIVE_UP)
         done = play_session(watch, p, batch, error);
     if (done)
         print_row(watch, p, batch);
@@ -339,6 +341,7 @@ bool pm_population_watch(const struct pm_population_options *options, bool *righ
     struct pm_work_folder folder;
     char path[128];
     double most, slope;
+    const uint32_t space = options->points ? options->points : POINTS;
     *right = true;
     if (!check_paper(options->trials, options->seed, error, right))
         return false;
@@ -349,7 +352,7 @@ bool pm_population_watch(const struct pm_population_options *options, bool *righ
         pm_aggregator_open(path, &(struct pm_aggregator_info){0}, error);
     fit_hotness(&most, &slope);
     printf(
-        "\nA game of %u shaders and %u zero candidates, one in %u of which is never written; sizes "
+        "\nA game of %u shaders and %u zero points, one in %u of which is never written; sizes "
         "log-normal (sigma 0.8), calls a frame %.1f times rank^-%.2f, so that a window samples 60 "
         "shaders at p = 0.001 and 277 at p = 0.01 as the paper's did, and every sampled call "
         "gives a sample; sessions of %u windows, one upload each, no deficit to steer them; real "
@@ -359,10 +362,10 @@ bool pm_population_watch(const struct pm_population_options *options, bool *righ
         "| p | b | samples a window | 50 %% sampled | 90 %% | 99 %% | all | windows | covered by "
         "the "
         "rule then, %% |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        SHADERS, POINTS, NEVER_WRITTEN, most, slope, SESSION_WINDOWS);
+        SHADERS, space, NEVER_WRITTEN, most, slope, SESSION_WINDOWS);
     bool done = aggregator != NULL;
     for (size_t i = 0; done && i < sizeof(rows) / sizeof(*rows) && i < options->rows; i++)
-        done = play(aggregator, rows[i].p, rows[i].batch, options->seed + i, error);
+        done = play(aggregator, space, rows[i].p, rows[i].batch, options->seed + i, error);
     pm_aggregator_destroy(aggregator);
     pm_work_folder_remove(&folder);
     return done;

@@ -144,7 +144,7 @@ static void keep_by_table(struct choosing *c, uint32_t t)
 static void look_without_permission(struct choosing *c)
 {
     c->round.permission = c->never;
-    for (uint32_t i = 0; i < c->all.count && !c->round.failed; i++)
+    for (uint32_t i = 0; i < c->all.count && c->round.work < 2 * most_work && !c->round.failed; i++)
         if (c->keep[i])
             c->plain[i] = pm_zero_worth_of(&c->best, &c->all.candidates[i]);
     c->round.permission = c->allowed;

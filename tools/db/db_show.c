@@ -19,7 +19,9 @@ static const char help[] =
     "came along,\n"
     "SUBGROUPS how often it runs per subgroup. P(zero) is the share of a candidate's writes that "
     "were zero in\n"
-    "every lane, WRITES how often it is written per subgroup. TIME is a specialized shader's time "
+    "every lane, WRITES how often it is written per subgroup; values that are\n"
+    "not worth measuring are no points: `report` and `shader points_zero KEY` say how many. TIME "
+    "is a specialized shader's time "
     "over that of\n"
     "the one it stands in for; its points are timed pairs of calls, its key is its own.\n";
 

@@ -72,9 +72,11 @@ struct pm_report_shader {
     const char *why_no_lines;     /* NULL where there are lines */
     struct pm_report_zero *zeros; /* by line, the likeliest first */
     uint32_t zero_count;
+    uint32_t zeros_measured, zeros_left_out; /* values that may be zero: points, and others */
     struct pm_report_specialized specialized;
-    const struct pm_database *timings; /* where those of the specialized shader are; NULL: nowhere */
-    double heat; /* instructions executed in sampled calls: what the page sorts by */
+    const struct pm_database
+        *timings; /* where those of the specialized shader are; NULL: nowhere */
+    double heat;  /* instructions executed in sampled calls: what the page sorts by */
 };
 
 /* What a shader was made from: the local shader store's record of it. */

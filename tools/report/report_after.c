@@ -164,7 +164,18 @@ static bool write_after(const struct pm_report_shader *shader, size_t index, str
            write_difference(shader, out) && pm_buffer_append_string(out, "</details>");
 }
 
+static bool write_left_out(const struct pm_report_shader *shader, struct pm_buffer *out)
+{
+    char note[128];
+    if (shader->zeros_left_out == 0)
+        return true;
+    snprintf(note, sizeof(note), "%u are; %u are left out, as not worth it were they always zero.",
+             shader->zeros_measured, shader->zeros_left_out);
+    return pm_report_note(out, "Values that may be zero, measured: ", note);
+}
+
 bool pm_report_after(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
 {
-    return write_measured(shader, out) && write_after(shader, index, out);
+    return write_left_out(shader, out) && write_measured(shader, out) &&
+           write_after(shader, index, out);
 }

@@ -233,8 +233,10 @@ bool pm_report_zero_build(const struct pm_words *words, const struct pm_target *
         return true;
     if (!pm_points_zero(words->data, words->count, &candidates, error))
         return false;
+    shader->zeros_measured = candidates.count;
+    shader->zeros_left_out = candidates.left_out;
     bool ok = candidates.count == shader->zero_estimates->space ||
-              pm_fail(error, PM_ERROR_INPUT, "the stored shader has %u candidates, its profile %u",
+              pm_fail(error, PM_ERROR_INPUT, "the stored shader has %u zero points, its profile %u",
                       candidates.count, shader->zero_estimates->space);
     struct pm_ir_module *module = ok ? pm_ir_parse(words->data, words->count, error) : NULL;
     ok = module && (fill_zeros(module, &candidates, arena, shader) ||

@@ -391,6 +391,8 @@ static void test_page_has_every_block(void **state)
     assert_int_equal(occurrences(page, "Specialized for zeros: ") +
                          occurrences(page, "Nothing here is worth specializing"),
                      1);
+    assert_true(fixture->shader.zeros_left_out > fixture->shader.zeros_measured);
+    assert_int_equal(occurrences(page, "are left out, as not worth it"), 1);
     assert_non_null(strstr(page, "a &#60;game&#62;"));
     assert_null(strstr(page, "a <game>"));
     assert_null(strstr(page, "<script"));

@@ -167,6 +167,9 @@ static bool create_file(struct pm_spool_writer *writer, struct pm_error *error)
     each_file(writer->folder, PM_SPOOL_NEW_SUFFIX, remove_abandoned, NULL);
     char *path = NULL, *beside = NULL;
     bool created = false;
+    /* An empty folder may have been removed since. */
+    if (!pm_make_folder(writer->folder, error))
+        return false;
     if (asprintf(&path, "%s/%s" PM_SPOOL_SUFFIX, writer->folder, name) < 0 ||
         !(beside = pm_spool_beside(path, PM_SPOOL_NEW_SUFFIX))) {
         pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", writer->folder);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,4 +132,18 @@ bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
         return pm_fail_errno(error, why, "%s", argv[0]);
     *status = WIFSIGNALED(result) ? 128 + WTERMSIG(result) : WEXITSTATUS(result);
     return true;
+}
+
+bool pm_launch_adopt(void)
+{
+    return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}
+
+bool pm_launch_left(void)
+{
+    pid_t ended;
+    do
+        ended = waitpid(-1, NULL, WNOHANG);
+    while (ended > 0 || (ended < 0 && errno == EINTR));
+    return ended == 0;
 }

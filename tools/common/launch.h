@@ -20,3 +20,10 @@ bool pm_launch_environment(struct pm_error *error);
  * passed on, and waits. *status is its exit status, or 128 + the signal that killed it. false: it
  * could not be started. */
 bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error);
+
+/* From here on what the started programs leave behind is this process's: a game that outlives the
+ * script it was started by. false: the system has no such thing, or refuses. */
+bool pm_launch_adopt(void);
+
+/* Whether any process is left of what was started and adopted. */
+bool pm_launch_left(void);

@@ -1,5 +1,6 @@
 #include "tools/run/command_run.h"
 #include "aggregator_client/client.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "tools/common/launch.h"
 #include "tools/common/tool.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -32,6 +34,7 @@ static const char help[] =
 struct options {
     const char *game, *config;
     bool local, ab;
+    struct pm_local_run run; /* of --local */
     char ab_file[PATH_MAX]; /* what the layer writes for --ab */
     char **program;
 };
@@ -147,7 +150,7 @@ static bool prepare_environment(struct options *options, struct pm_error *error)
         setenv("PIECEMEAL_LOG_FD", descriptor, 1);
     else
         unsetenv("PIECEMEAL_LOG_FD");
-    return (!options->local || pm_local_enter(error)) &&
+    return (!options->local || pm_local_begin(&options->run, error)) &&
            (!options->ab || prepare_ab(options, error)) && pm_launch_environment(error);
 }
 
@@ -179,13 +182,54 @@ static void warn(const struct pm_error *error)
     fprintf(stderr, "piecemeal run: %s\n", error->message);
 }
 
-static void take_in_local(struct pm_log *log, bool say)
+/* Ctrl-C ends all processes of a game, but not at once, and the script that started it may go
+ * first. */
+enum {
+    GAME_ENDS = 10,   /* seconds */
+    REST_ENDS = 2,    /* seconds */
+    PAUSE = 20000000, /* nanoseconds */
+    KILLED = 128,     /* the status of a program that a signal killed, at least */
+};
+
+/* Waits, though not for ever, until the run's sessions have ended; where the program was killed
+ * also for what it left behind, which may write its first checkpoint yet. */
+static void wait_for_sessions(const struct pm_local_run *run, bool killed)
+{
+    const int64_t began = pm_now();
+    for (;;) {
+        const bool left = pm_launch_left();
+        const size_t live = pm_local_live(run);
+        const int64_t took = pm_now() - began;
+        if (live == 0 && (!left || !killed || took > REST_ENDS * PM_SECOND))
+            return;
+        if (live > 0 && took > GAME_ENDS * PM_SECOND) {
+            fprintf(stderr,
+                    "piecemeal run: %zu sessions still go on; the next run takes them in once they "
+                    "have ended\n",
+                    live);
+            return;
+        }
+        nanosleep(&(struct timespec){0, PAUSE}, NULL);
+    }
+}
+
+static void take_in_left(struct pm_log *log)
 {
     struct pm_error error = {0};
     struct pm_local_report report;
-    if (!pm_local_take_in(log, &report, &error))
+    if (!pm_local_take_in(NULL, log, &report, &error))
         warn(&error);
-    else if (say)
+}
+
+/* status: the program's. */
+static void take_in_run(struct pm_local_run *run, struct pm_log *log, int status)
+{
+    struct pm_error error = {0};
+    struct pm_local_report report;
+    wait_for_sessions(run, status >= KILLED);
+    if (!pm_local_take_in(run, log, &report, &error))
+        warn(&error);
+    else
         fprintf(stderr,
                 "piecemeal run: took in %zu checkpoints of %zu sessions; `piecemeal db show` shows "
                 "them\n",
@@ -246,22 +290,26 @@ int pm_command_run(int argc, char **argv)
     };
     struct pm_sync_report report = {0};
     if (options.local)
-        take_in_local(log, false); /* what a killed run left */
+        take_in_left(log); /* by a run that was killed */
     else if (config.aggregator.url && !pm_sync_pull(&info, &report, &error))
         warn(&error); /* a stale database, or none, is used */
 
     error = (struct pm_error){0};
+    if (options.local)
+        pm_launch_adopt();
     bool started = pm_launch_wait(options.program, &status, &error);
     if (!started)
         status = pm_tool_failed("run", &error);
     else if (options.local)
-        take_in_local(log, true);
+        take_in_run(&options.run, log, status);
     else {
         info.deadline_seconds = 30;
         upload(&info);
     }
     if (options.ab)
         compare(&options);
+    if (options.local)
+        pm_local_end(&options.run);
     pm_log_destroy(log);
     pm_config_finish(&config);
     return status;

@@ -2,10 +2,16 @@
 #include "aggregator/aggregator.h"
 #include "aggregator_client/client.h"
 #include "base/file.h"
+#include "base/random.h"
 #include "tools/common/tool.h"
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { GAMES_MOST = 256 };
@@ -18,22 +24,72 @@ struct taking {
     size_t game_count;
 };
 
-static bool enter_folder(const char *variable, const char *name, struct pm_error *error)
+#define SPOOLS "local/spool"
+
+/* ---- the folders ---- */
+
+/* Makes a folder of the data's place and has the variable name it. */
+static bool enter_folder(const char *variable, const char *name, char **folder,
+                         struct pm_error *error)
 {
-    char *folder = pm_place_path(PM_PLACE_DATA, name);
-    bool ok =
-        folder ? pm_make_folder(folder, error) : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    if (ok && setenv(variable, folder, 1) != 0)
-        ok = pm_fail_errno(error, errno, "setting %s", variable);
-    free(folder);
+    *folder = pm_place_path(PM_PLACE_DATA, name);
+    return (*folder || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
+           pm_make_folder(*folder, error) &&
+           (setenv(variable, *folder, 1) == 0 ||
+            pm_fail_errno(error, errno, "setting %s", variable));
+}
+
+/* The folder's lock, shared or not; -1: somebody holds it, or there is no such folder. */
+static int lock_folder(const char *folder, int how)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && flock(fd, how | LOCK_NB) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool pm_local_begin(struct pm_local_run *run, struct pm_error *error)
+{
+    char name[64], *databases = NULL;
+    uint64_t random;
+    *run = (struct pm_local_run){.lock = -1};
+    if (!pm_random_system(&random, sizeof(random)))
+        return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
+    snprintf(name, sizeof(name), SPOOLS "/%016" PRIx64, random);
+    const bool ok = enter_folder("PIECEMEAL_SPOOL", name, &run->spool, error) &&
+                    enter_folder("PIECEMEAL_DATABASES", "local/databases", &databases, error);
+    if (ok)
+        run->lock = lock_folder(run->spool, LOCK_EX);
+    free(databases);
     return ok;
 }
 
-bool pm_local_enter(struct pm_error *error)
+size_t pm_local_live(const struct pm_local_run *run)
 {
-    return enter_folder("PIECEMEAL_SPOOL", "local/spool", error) &&
-           enter_folder("PIECEMEAL_DATABASES", "local/databases", error);
+    struct pm_spool_session *sessions = NULL;
+    size_t count = 0, live = 0;
+    if (!pm_spool_list(run->spool, &sessions, &count, NULL))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        live += sessions[i].live;
+    pm_spool_list_free(sessions, count);
+    return live;
 }
+
+void pm_local_end(struct pm_local_run *run)
+{
+    /* A process that writes its first checkpoint later makes the folder again. */
+    if (run->spool)
+        rmdir(run->spool);
+    if (run->lock >= 0)
+        close(run->lock);
+    free(run->spool);
+    *run = (struct pm_local_run){.lock = -1};
+}
+
+/* ---- taking in ---- */
 
 static bool remember_game(struct taking *taking, const char *game, struct pm_error *error)
 {
@@ -98,24 +154,68 @@ static bool place_database(struct taking *taking, const char *game, struct pm_er
     return ok;
 }
 
-static bool take_all(struct taking *taking, struct pm_error *error)
+static bool take_folder(struct taking *taking, const char *folder, struct pm_error *error)
 {
     struct pm_spool_session *sessions = NULL;
     size_t count = 0;
-    if (!pm_spool_list(NULL, &sessions, &count, error))
+    if (!pm_spool_list(folder, &sessions, &count, error))
         return false;
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++)
         if (!sessions[i].live)
             ok = take_session(taking, &sessions[i], error);
     pm_spool_list_free(sessions, count);
+    return ok;
+}
+
+/* A spool among those of runs; where its run is over it goes when it is empty. */
+static bool take_left_folder(struct taking *taking, const char *folder, struct pm_error *error)
+{
+    const int lock = lock_folder(folder, LOCK_SH);
+    if (lock < 0)
+        return true;
+    const bool ok = take_folder(taking, folder, error);
+    rmdir(folder);
+    close(lock);
+    return ok;
+}
+
+/* What runs left that are over, and what somebody put among their spools. */
+static bool take_left(struct taking *taking, struct pm_error *error)
+{
+    char *place = pm_place_path(PM_PLACE_DATA, SPOOLS);
+    if (!place)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    bool ok = take_folder(taking, place, error);
+    DIR *directory = ok ? opendir(place) : NULL;
+    for (struct dirent *entry; directory && ok && (entry = readdir(directory));) {
+        char *folder = NULL;
+        if (entry->d_name[0] == '.')
+            continue;
+        if (asprintf(&folder, "%s/%s", place, entry->d_name) < 0) {
+            ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+            break;
+        }
+        ok = take_left_folder(taking, folder, error);
+        free(folder);
+    }
+    if (directory)
+        closedir(directory);
+    free(place);
+    return ok;
+}
+
+static bool take_all(struct taking *taking, const struct pm_local_run *run, struct pm_error *error)
+{
+    bool ok = run ? take_folder(taking, run->spool, error) : take_left(taking, error);
     for (size_t i = 0; ok && i < taking->game_count; i++)
         ok = place_database(taking, taking->games[i], error);
     taking->report->games = taking->game_count;
     return ok;
 }
 
-bool pm_local_take_in(struct pm_log *log, struct pm_local_report *report, struct pm_error *error)
+bool pm_local_take_in(const struct pm_local_run *run, struct pm_log *log,
+                      struct pm_local_report *report, struct pm_error *error)
 {
     struct taking taking = {.log = log, .report = report};
     *report = (struct pm_local_report){0};
@@ -129,7 +229,7 @@ bool pm_local_take_in(struct pm_log *log, struct pm_local_report *report, struct
     else
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     free(path);
-    bool ok = taking.aggregator && take_all(&taking, error);
+    bool ok = taking.aggregator && take_all(&taking, run, error);
     pm_aggregator_destroy(taking.aggregator);
     for (size_t i = 0; i < taking.game_count; i++)
         free(taking.games[i]);

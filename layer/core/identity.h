@@ -7,16 +7,16 @@
 #pragma once
 
 #include "base/config.h"
+#include "layer/core/process.h"
 
-/* The executable's file name; for a Windows program under Wine, the program's. malloc'ed; NULL:
- * cannot be known. */
-char *pm_identity_executable(void);
-
-/* Why a process with this executable is left alone: a browser, a compositor, a launcher, setuid.
+/* Why the process is left alone: setuid, a browser, a compositor, a launcher, by its executable,
+ * its arguments, what it has mapped, or the engine that it names in VkApplicationInfo (NULL: none).
  * NULL: it is not. */
-const char *pm_identity_denied(const char *executable);
+const char *pm_identity_denied(const struct pm_process *process, const char *engine);
 
-/* The game's name before its config is read: application (VkApplicationInfo's), else executable,
- * else "unknown"; either may be NULL, and is passed over where it cannot be a game's name
- * (base/name.h). NULL: out of memory; malloc'ed. */
-char *pm_identity_name(const char *application, const char *executable);
+/* The game's name before its config is read: the launcher's id from the environment; else the
+ * application's (VkApplicationInfo's), unless that is an engine's, to which then the executable and
+ * the name of the folder with the game's data are added; else the executable's; else "unknown".
+ * application may be NULL. What cannot be a game's name (base/name.h) is passed over. NULL: out of
+ * memory; malloc'ed. */
+char *pm_identity_name(const struct pm_process *process, const char *application);

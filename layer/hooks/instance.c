@@ -26,12 +26,14 @@ static VkLayerInstanceCreateInfo *find_link(const VkInstanceCreateInfo *info)
 /* Config, log, database. Whatever fails makes the instance passive, with a line that says why. */
 static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *info)
 {
-    char *executable = pm_identity_executable();
-    const char *application =
-        info->pApplicationInfo != NULL ? info->pApplicationInfo->pApplicationName : NULL;
-    instance->game = pm_identity_name(application, executable);
-    const char *denied = pm_identity_denied(executable);
-    free(executable);
+    const VkApplicationInfo none = {0};
+    const VkApplicationInfo *application =
+        info->pApplicationInfo != NULL ? info->pApplicationInfo : &none;
+    struct pm_process process;
+    pm_process_read(&process);
+    instance->game = pm_identity_name(&process, application->pApplicationName);
+    const char *denied = pm_identity_denied(&process, application->pEngineName);
+    pm_process_finish(&process);
     if (instance->game == NULL)
         return false;
     pm_config_init(&instance->config);

@@ -1,48 +1,175 @@
 #include "layer/core/identity.h"
 
 #include "tests/cmocka_includes.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+/* A process as it may be; arguments: each with its zero, a further one at the end. */
+static struct pm_process process_of(const char *folder, const char *executable,
+                                    const char *arguments)
+{
+    size_t size = 0;
+    while (arguments[size] != '\0')
+        size += strlen(arguments + size) + 1;
+    return (struct pm_process){.executable = (char *)(uintptr_t)executable,
+                               .folder = (char *)(uintptr_t)folder,
+                               .arguments = (char *)(uintptr_t)arguments,
+                               .arguments_size = size};
+}
+
+static void expect_name(const struct pm_process *process, const char *application,
+                        const char *expected)
+{
+    char *name = pm_identity_name(process, application);
+    assert_string_equal(name, expected);
+    free(name);
+}
 
 static void names(void **state)
 {
     (void)state;
-    char *name = pm_identity_name("Quake", "quake.x86_64");
-    assert_string_equal(name, "Quake");
-    free(name);
-    name = pm_identity_name("", "quake.x86_64");
-    assert_string_equal(name, "quake.x86_64");
-    free(name);
+    struct pm_process quake = process_of("/opt/quake", "quake.x86_64", "quake.x86_64\0");
+    expect_name(&quake, "Quake", "Quake");
+    expect_name(&quake, "", "quake.x86_64");
     /* What no upload could carry. */
     static const char *const bad[] = {".", "..", "a\nb", "\xff"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        name = pm_identity_name(bad[i], "quake.x86_64");
-        assert_string_equal(name, "quake.x86_64");
-        free(name);
-        name = pm_identity_name(NULL, bad[i]);
-        assert_string_equal(name, "unknown");
-        free(name);
+        expect_name(&quake, bad[i], "quake.x86_64");
+        const struct pm_process other = process_of(NULL, bad[i], "");
+        expect_name(&other, NULL, "unknown");
     }
-    name = pm_identity_name(NULL, NULL);
-    assert_string_equal(name, "unknown");
-    free(name);
-    name = pm_identity_executable();
-    assert_string_equal(name, "test_layer_identity");
-    free(name);
+    const struct pm_process unknown = {0};
+    expect_name(&unknown, NULL, "unknown");
+    struct pm_process self;
+    pm_process_read(&self);
+    assert_string_equal(self.executable, "test_layer_identity");
+    assert_string_equal(strrchr(self.folder, '/'), "/core");
+    assert_non_null(strstr(pm_process_argument(&self, NULL), "test_layer_identity"));
+    assert_null(pm_process_argument(&self, pm_process_argument(&self, NULL)));
+    pm_process_finish(&self);
+}
+
+static void names_by_launchers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *variables[8]; /* names and values in turn */
+        const char *expected;
+    } cases[] = {
+        {{"SteamAppId", "620"}, "steam-620"},
+        {{"SteamGameId", "620"}, "steam-620"},
+        {{"STEAM_COMPAT_APP_ID", "620"}, "steam-620"},
+        {{"SteamAppId", "0", "SteamGameId", "13292154366370054144"}, "Game"},
+        {{"SteamAppId", "default"}, "Game"},
+        {{"SteamAppId", "620", "FLATPAK_ID", "com.valvesoftware.Steam"}, "steam-620"},
+        {{"FLATPAK_ID", "com.valvesoftware.Steam"}, "Game"},
+        {{"FLATPAK_ID", "org.openttd.OpenTTD"}, "org.openttd.OpenTTD"},
+        {{"HEROIC_APP_NAME", "Quail", "HEROIC_APP_SOURCE", "epic"}, "epic-Quail"},
+        {{"HEROIC_APP_NAME", "x7Qp", "HEROIC_APP_SOURCE", "sideload"}, "Game"},
+        {{"LUTRIS_GAME_UUID", "5c0e", "GAME_NAME", "The Game"}, "The Game"},
+        {{"LUTRIS_GAME_UUID", "5c0e", "game_name", "The Game"}, "The Game"},
+        {{"GAME_NAME", "The Game"}, "Game"},
+        {{"LUTRIS_GAME_UUID", "5c0e"}, "Game"},
+    };
+    const struct pm_process game = process_of("/opt/game", "game", "game\0");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t j = 0; cases[i].variables[j] != NULL; j += 2)
+            setenv(cases[i].variables[j], cases[i].variables[j + 1], 1);
+        expect_name(&game, "Game", cases[i].expected);
+        for (size_t j = 0; cases[i].variables[j] != NULL; j += 2)
+            unsetenv(cases[i].variables[j]);
+    }
+}
+
+/* Games on one engine are told from each other, and nothing is told of the player. */
+static void names_of_games_on_engines(void **state)
+{
+    (void)state;
+    setenv("HOME", "/home/alice", 1);
+    static const struct {
+        const char *folder, *executable, *arguments, *application, *expected;
+    } cases[] = {
+        {"/usr/lib/ioquake3", "ioquake3",
+         "ioquake3\0+set\0com_basegame\0baseoa\0+set\0fs_basepath\0/usr/lib/openarena\0",
+         "ioquake3", "ioquake3 (baseoa)"},
+        {"/usr/lib/ioquake3", "ioquake3", "ioquake3\0+set\0fs_homepath\0/home/alice/q\0",
+         "ioquake3", "ioquake3"},
+        {"/usr/lib/games", "nexuiz-sdl", "nexuiz-sdl\0-nexuiz\0-basedir\0/usr/share/games/nexuiz\0",
+         "DarkPlaces", "DarkPlaces (nexuiz-sdl, nexuiz)"},
+        {"/usr/games", "pyrogenesis", "pyrogenesis\0-mod=0ad\0", "pyrogenesis",
+         "pyrogenesis (0ad)"},
+        {"/home/alice/Dungeon/bin", "dungeon.x86_64", "dungeon.x86_64\0", "Godot Engine",
+         "Godot Engine (dungeon.x86_64, Dungeon)"},
+        {"/home/alice", "dungeon.x86_64", "dungeon.x86_64\0", "Godot Engine",
+         "Godot Engine (dungeon.x86_64)"},
+        {"/var/home/bob/.local/bin", "godot", "godot\0--main-pack\0/home/bob\0", NULL, "godot"},
+        {"Z:\\games\\Maze\\Binaries\\Win64", "Maze-Win64-Shipping.exe", "Z:\\x.exe\0",
+         "UnrealEngine", "UnrealEngine (Maze-Win64-Shipping.exe, Maze)"},
+        {"C:\\users\\bob", "x.exe", "C:\\x.exe\0", "UnrealEngine", "UnrealEngine (x.exe)"},
+        {"/opt/dungeon", "dungeon", "dungeon\0", "The Dungeon", "The Dungeon"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct pm_process process =
+            process_of(cases[i].folder, cases[i].executable, cases[i].arguments);
+        expect_name(&process, cases[i].application, cases[i].expected);
+    }
+}
+
+static bool is_denied(const char *executable, const char *arguments, const char *engine)
+{
+    const struct pm_process process = process_of("/", executable, arguments);
+    return pm_identity_denied(&process, engine) != NULL;
 }
 
 static void who_is_left_alone(void **state)
 {
     (void)state;
-    assert_non_null(pm_identity_denied("firefox"));
-    assert_non_null(pm_identity_denied("chromium"));
-    assert_non_null(pm_identity_denied("gnome-shell"));
-    assert_non_null(pm_identity_denied("steamwebhelper"));
-    assert_null(pm_identity_denied("vkcube"));
-    assert_null(pm_identity_denied("firefoxish"));
-    assert_null(pm_identity_denied(NULL));
+    static const char *const denied[] = {
+        "firefox",           "chromium",   "gnome-shell", "steamwebhelper",
+        "chrome.exe",        "Chrome.EXE", "msedge.exe",  "steamwebhelper.exe",
+        "EpicWebHelper.exe", "Discord",    "code",        "GalaxyClient Helper.exe",
+    };
+    static const char *const not_denied[] = {"vkcube", "firefoxish", "exe", ".exe", "codec.exe"};
+    for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
+        assert_true(is_denied(denied[i], "", NULL));
+    for (size_t i = 0; i < sizeof not_denied / sizeof *not_denied; i++)
+        assert_false(is_denied(not_denied[i], "x\0--types=a\0-type=b\0", "an engine"));
+    assert_true(is_denied("some-program", "", "ANGLE"));
+    assert_true(is_denied("some-program", "some-program\0-v\0--type=gpu-process\0", NULL));
+    assert_false(is_denied("game", "--type=game\0", NULL)); /* its own name */
+    struct pm_process process = process_of("/", "game", "");
+    process.has_cef = true;
+    assert_non_null(pm_identity_denied(&process, NULL));
+    const struct pm_process unknown = {0};
+    assert_null(pm_identity_denied(&unknown, NULL));
+}
+
+/* The Chromium Embedded Framework beside us. */
+static void what_is_mapped(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pm-identity-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/libcef.so", folder);
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(file >= 0 && ftruncate(file, 4096) == 0);
+    struct pm_process process;
+    pm_process_read(&process);
+    assert_false(process.has_cef);
+    pm_process_finish(&process);
+    void *mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0);
+    assert_ptr_not_equal(mapped, MAP_FAILED);
+    pm_process_read(&process);
+    assert_true(process.has_cef);
+    pm_process_finish(&process);
+    munmap(mapped, 4096);
+    close(file);
+    unlink(path);
+    rmdir(folder);
 }
 
 /* A program that was upgraded while it runs starts its further processes from a file that is gone.
@@ -131,14 +258,18 @@ int main(int argc, char **argv)
 {
     if (argc > 1) { /* a_program_whose_file_is_gone */
         unlink(argv[1]);
-        char *name = pm_identity_executable();
-        fputs(name, stdout);
-        free(name);
+        struct pm_process process;
+        pm_process_read(&process);
+        fputs(process.executable, stdout);
+        pm_process_finish(&process);
         return 0;
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
+        cmocka_unit_test(names_by_launchers),
+        cmocka_unit_test(names_of_games_on_engines),
         cmocka_unit_test(who_is_left_alone),
+        cmocka_unit_test(what_is_mapped),
         cmocka_unit_test(a_program_whose_file_is_gone),
         cmocka_unit_test(where_the_config_comes_from),
     };

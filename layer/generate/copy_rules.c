@@ -2,6 +2,20 @@
 
 #include "layer/generate/create_info.h"
 
+#define MOST_ATTACHMENTS 256
+
+/* An array that is ignored, but that the specification or a driver wants to be there all the same:
+ * zeroes in its place, as long as its count says. */
+static void *blank(struct pm_copy *copy, uint32_t count, size_t size)
+{
+    void *zeroes = copy->failed || count == 0 ? NULL : pm_arena_zalloc(copy->arena, count, size);
+    if (!zeroes && count > 0 && !copy->failed) {
+        copy->failed = true;
+        pm_fail(copy->error, PM_ERROR_MEMORY, "no memory to copy a create info");
+    }
+    return zeroes;
+}
+
 static VkShaderStageFlags stages_of(const VkGraphicsPipelineCreateInfo *info)
 {
     VkShaderStageFlags stages = 0;
@@ -76,6 +90,9 @@ void pm_rule_VkGraphicsPipelineCreateInfo(struct pm_copy *copy, VkGraphicsPipeli
                         info->pRasterizationState->rasterizerDiscardEnable &&
                         !pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE));
     copy->reads_formats = rasterizes && output && !info->renderPass;
+    copy->counts_formats =
+        rasterizes && fragment && !info->renderPass &&
+        pm_find_in_chain(info->pNext, VK_STRUCTURE_TYPE_RENDERING_INPUT_ATTACHMENT_INDEX_INFO);
     clear_before_rasterization(copy, info, own, rasterizes);
     if (!rasterizes || !(fragment || output))
         info->pMultisampleState = NULL;
@@ -118,17 +135,24 @@ void pm_rule_VkPipelineMultisampleStateCreateInfo(struct pm_copy *copy,
     }
     /* With dynamic samples the static number is ignored, and with it what it says of the mask's
      * length; a mask of one word is all that any number of samples up to 32 reads. */
-    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_RASTERIZATION_SAMPLES_EXT))
+    const VkSampleCountFlags samples = (VkSampleCountFlags)info->rasterizationSamples;
+    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_RASTERIZATION_SAMPLES_EXT) &&
+        (samples == 0 || samples > VK_SAMPLE_COUNT_32_BIT || (samples & (samples - 1)) != 0))
         info->rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
 }
 
 void pm_rule_VkPipelineColorBlendStateCreateInfo(struct pm_copy *copy,
                                                  VkPipelineColorBlendStateCreateInfo *info)
 {
-    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT) &&
-        pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT) &&
-        pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT))
-        info->pAttachments = NULL;
+    if (!pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT) ||
+        !pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT) ||
+        !pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT))
+        return;
+    /* The count may be ignored, too, and be anything: none that a device can have is above this. */
+    if (info->attachmentCount > MOST_ATTACHMENTS)
+        info->attachmentCount = 0;
+    /* Validation layers and older drivers read them nevertheless (seen). */
+    info->pAttachments = blank(copy, info->attachmentCount, sizeof *info->pAttachments);
 }
 
 void pm_rule_VkPipelineSampleLocationsStateCreateInfoEXT(
@@ -152,8 +176,13 @@ void pm_rule_VkPipelineDiscardRectangleStateCreateInfoEXT(
 void pm_rule_VkPipelineColorWriteCreateInfoEXT(struct pm_copy *copy,
                                                VkPipelineColorWriteCreateInfoEXT *info)
 {
-    if (pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT))
-        info->pColorWriteEnables = NULL;
+    /* Its count has to be that of the blend state, and the array to be there: lavapipe reads it. */
+    if (!pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT))
+        return;
+    VkBool32 *enables = blank(copy, info->attachmentCount, sizeof *enables);
+    for (uint32_t i = 0; enables && i < info->attachmentCount; i++)
+        enables[i] = VK_TRUE;
+    info->pColorWriteEnables = enables;
 }
 
 void pm_rule_VkPipelineViewportWScalingStateCreateInfoNV(
@@ -186,13 +215,25 @@ void pm_rule_VkPipelineViewportExclusiveScissorStateCreateInfoNV(
         info->pExclusiveScissors = NULL;
 }
 
+void pm_rule_VkPipelineViewportDepthClampControlCreateInfoEXT(
+    struct pm_copy *copy, VkPipelineViewportDepthClampControlCreateInfoEXT *info)
+{
+    if (info->depthClampMode != VK_DEPTH_CLAMP_MODE_USER_DEFINED_RANGE_EXT ||
+        pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_DEPTH_CLAMP_RANGE_EXT))
+        info->pDepthClampRange = NULL;
+}
+
 void pm_rule_VkPipelineRenderingCreateInfo(struct pm_copy *copy,
                                            VkPipelineRenderingCreateInfo *info)
 {
-    if (!copy->reads_formats) {
+    if (copy->reads_formats)
+        return;
+    /* A part with the fragment shader alone does not know the formats, but its input attachments'
+     * indices are as many as color attachments. */
+    if (!copy->counts_formats || info->colorAttachmentCount > MOST_ATTACHMENTS)
         info->colorAttachmentCount = 0;
-        info->pColorAttachmentFormats = NULL;
-    }
+    info->pColorAttachmentFormats =
+        blank(copy, info->colorAttachmentCount, sizeof *info->pColorAttachmentFormats);
 }
 
 void pm_rule_VkAttachmentSampleCountInfoAMD(struct pm_copy *copy,

@@ -2,8 +2,9 @@
  * What the generated deep copies (deep_copy.h) cannot know from vk.xml: members that the
  * specification says are ignored, in which applications leave garbage. Each rule gets a structure
  * that was copied by value, before any of its pointers is followed, and clears those that must not
- * be. The graphics pipeline's rule comes first and leaves what the others need in struct pm_copy.
- * Source: Vulkan 1.3.239, chapters 10.2 (VkGraphicsPipelineCreateInfo and its valid usage), 14.2.1
+ * be: with its count, or with zeroes in its place where the count or the array has to stay. The
+ * graphics pipeline's rule comes first and leaves what the others need in struct pm_copy. Source:
+ * Vulkan 1.3.239, chapters 10.2 (VkGraphicsPipelineCreateInfo and its valid usage), 14.2.1
  * (VkDescriptorSetLayoutBinding) and the chapters of each state.
  *
  * Private to pm_vulkan_generated.
@@ -22,7 +23,8 @@ struct pm_copy {
 
     /* of the graphics pipeline being copied */
     const VkPipelineDynamicStateCreateInfo *dynamic; /* the application's; NULL: none */
-    bool reads_formats; /* the formats of VkPipelineRenderingCreateInfo are used */
+    bool reads_formats;  /* the formats of VkPipelineRenderingCreateInfo are used */
+    bool counts_formats; /* their number is */
 };
 
 void pm_rule_VkGraphicsPipelineCreateInfo(struct pm_copy *copy, VkGraphicsPipelineCreateInfo *info);
@@ -46,6 +48,8 @@ void pm_rule_VkPipelineViewportCoarseSampleOrderStateCreateInfoNV(
     struct pm_copy *copy, VkPipelineViewportCoarseSampleOrderStateCreateInfoNV *info);
 void pm_rule_VkPipelineViewportExclusiveScissorStateCreateInfoNV(
     struct pm_copy *copy, VkPipelineViewportExclusiveScissorStateCreateInfoNV *info);
+void pm_rule_VkPipelineViewportDepthClampControlCreateInfoEXT(
+    struct pm_copy *copy, VkPipelineViewportDepthClampControlCreateInfoEXT *info);
 void pm_rule_VkPipelineRenderingCreateInfo(struct pm_copy *copy,
                                            VkPipelineRenderingCreateInfo *info);
 void pm_rule_VkAttachmentSampleCountInfoAMD(struct pm_copy *copy,

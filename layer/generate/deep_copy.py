@@ -35,6 +35,7 @@ RULES = [
     "VkPipelineViewportShadingRateImageStateCreateInfoNV",
     "VkPipelineViewportCoarseSampleOrderStateCreateInfoNV",
     "VkPipelineViewportExclusiveScissorStateCreateInfoNV",
+    "VkPipelineViewportDepthClampControlCreateInfoEXT",
     "VkPipelineRenderingCreateInfo",
     "VkAttachmentSampleCountInfoAMD",
     "VkDescriptorSetLayoutBinding",
@@ -59,8 +60,6 @@ REFUSED = [
     "VkPipelineCreateFlags2CreateInfo",
     # The pipeline is made of these, not of its shaders.
     "VkPipelineBinaryInfoKHR",
-    # Its range may be garbage when the clamp is not the application's: that wants a rule.
-    "VkPipelineViewportDepthClampControlCreateInfoEXT",
 ]
 
 # Pointers that are the application's own token or that the specification says are ignored: kept, not followed.

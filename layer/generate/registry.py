@@ -43,6 +43,7 @@ class Parameter:
         self.bits = ":" in self.text[len(before) + len(self.name):]
         self.length = (element.get("altlen") or element.get("len") or "").split(",")
         self.optional = (element.get("optional") or "false").split(",")[0] == "true"
+        self.unchecked = element.get("noautovalidity") == "true"  # its rules are prose
         self.values = element.get("values")
         self.stype = element.get("selector")
 
@@ -109,6 +110,9 @@ class Registry:
         self.commands = {}
         self.structures = {}
         self.extensions = []  # (name, 'instance' or 'device', platform)
+        self._enums = {}  # name of an enumeration: its enumerants, aliases and other platforms' apart
+        for block in root.findall("enums"):
+            self._add_enumerants(block.get("name"), block)
         for feature in root.findall("feature"):
             if for_vulkan(feature):
                 self._require(feature, None, all_commands, all_structures)
@@ -146,10 +150,23 @@ class Registry:
             commands[name] = Command(name, elements[target], target)
         return commands
 
+    def _add_enumerants(self, name, parent):
+        for element in parent.findall("enum"):
+            extended = name or element.get("extends")
+            if extended and not element.get("alias") and for_vulkan(element):
+                values = self._enums.setdefault(extended, [])
+                if element.get("name") not in values:
+                    values.append(element.get("name"))
+
+    def enumerants(self, name):
+        return self._enums[name]
+
     def _require(self, owner, guard, commands, structures):
         for require in owner.findall("require"):
             if not for_vulkan(require):
                 continue
+            if guard is None:
+                self._add_enumerants(None, require)
             for element in require.findall("command"):
                 name = element.get("name")
                 command = commands[name]

@@ -239,20 +239,6 @@ static bool find_fragment_stage(struct pm_pipeline *pipeline)
     return pipeline->shader_owner != NULL;
 }
 
-/* Blend attachments whose state is all dynamic are not read by the specification, and cleared in
- * the copy; validation layers read them nevertheless (seen), so there is something to read. */
-static bool blend_attachments(struct pm_pipeline *pipeline,
-                              const VkGraphicsPipelineCreateInfo *copy)
-{
-    VkPipelineColorBlendStateCreateInfo *blend =
-        (VkPipelineColorBlendStateCreateInfo *)(uintptr_t)copy->pColorBlendState;
-    if (!blend || blend->attachmentCount == 0 || blend->pAttachments)
-        return true;
-    blend->pAttachments =
-        pm_arena_zalloc(pipeline->arena, blend->attachmentCount, sizeof(*blend->pAttachments));
-    return blend->pAttachments != NULL;
-}
-
 static bool copy_graphics_info(struct pm_pipeline *pipeline,
                                const VkGraphicsPipelineCreateInfo *info, bool has_stages,
                                struct pm_error *error)
@@ -278,8 +264,6 @@ static bool copy_graphics_info(struct pm_pipeline *pipeline,
     stages = (VkPipelineShaderStageCreateInfo *)(uintptr_t)copy->pStages;
     for (uint32_t i = 0; i < copy->stageCount; i++)
         drop_from_copy(&stages[i].pNext, is_dropped);
-    if (!blend_attachments(pipeline, copy))
-        return pm_fail(error, PM_ERROR_MEMORY, "no memory");
     /* The build names our own twins of the libraries. */
     drop_from_copy(&copy->pNext, is_library_list);
     pipeline->graphics = copy;

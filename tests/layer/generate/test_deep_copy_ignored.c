@@ -266,7 +266,13 @@ static void dynamic_masks_and_blending(void **state)
     add_dynamic(&f, VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT);
     const VkGraphicsPipelineCreateInfo *copy = copy_of(state, &f, &both);
     assert_null(copy->pMultisampleState->pSampleMask);
-    assert_null(copy->pColorBlendState->pAttachments);
+    /* Nothing of the garbage; but as many attachments, which some read all the same. */
+    assert_int_equal(copy->pColorBlendState->attachmentCount, 1);
+    assert_non_null(copy->pColorBlendState->pAttachments);
+    assert_int_equal(copy->pColorBlendState->pAttachments[0].colorWriteMask, 0);
+    f.blend.attachmentCount = 0xdeadbeef;
+    copy = copy_of(state, &f, &both);
+    assert_int_equal(copy->pColorBlendState->attachmentCount, 0);
 }
 
 /* The static number of samples is ignored with a dynamic one, and may be anything. */
@@ -279,6 +285,8 @@ static void dynamic_samples(void **state)
     f.multisample.pSampleMask = &mask;
     add_dynamic(&f, VK_DYNAMIC_STATE_RASTERIZATION_SAMPLES_EXT);
     assert_int_equal(copy_of(state, &f, &both)->pMultisampleState->pSampleMask[0], 0x55);
+    f.multisample.rasterizationSamples = VK_SAMPLE_COUNT_4_BIT;
+    assert_int_equal(copy_of(state, &f, &both)->pMultisampleState->rasterizationSamples, 4);
 }
 
 static void states_of_extensions(void **state)
@@ -309,6 +317,9 @@ static void states_of_extensions(void **state)
     assert_int_equal(
         ((const VkPipelineDiscardRectangleStateCreateInfoEXT *)copy->pNext)->discardRectangleCount,
         2);
+    const VkPipelineColorWriteCreateInfoEXT *written = copy->pColorBlendState->pNext;
+    assert_int_equal(written->attachmentCount, copy->pColorBlendState->attachmentCount);
+    assert_int_equal(written->pColorWriteEnables[0], VK_TRUE);
 }
 
 /* A part of a pipeline reads only its part of the info; a pipeline linked from parts reads nothing.
@@ -351,6 +362,40 @@ static void libraries(void **state)
     assert_true(copied->pLibraries != parts && copied->pLibraries[1] == parts[1]);
 }
 
+/* The fragment shader's part does not read the formats, but its input attachments' indices count
+ * as many attachments. */
+static void a_library_with_input_attachments(void **state)
+{
+    struct fixture f;
+    make(&f);
+    const uint32_t indices[2] = {1, 0};
+    VkRenderingInputAttachmentIndexInfo inputs = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INPUT_ATTACHMENT_INDEX_INFO,
+        .colorAttachmentCount = 2,
+        .pColorAttachmentInputIndices = indices};
+    VkPipelineRenderingCreateInfo rendering = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
+                                               .pNext = &inputs,
+                                               .colorAttachmentCount = 2,
+                                               .pColorAttachmentFormats = GARBAGE};
+    const VkGraphicsPipelineLibraryCreateInfoEXT part = {
+        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT,
+        .pNext = &rendering,
+        .flags = VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT};
+    f.info.flags = VK_PIPELINE_CREATE_LIBRARY_BIT_KHR;
+    f.info.pNext = &part;
+    f.info.renderPass = VK_NULL_HANDLE;
+    const VkBaseInStructure *copy = copy_of(state, &f, NULL)->pNext;
+    const VkPipelineRenderingCreateInfo *copied = (const void *)copy->pNext;
+    assert_int_equal(copied->colorAttachmentCount, 2);
+    assert_int_equal(copied->pColorAttachmentFormats[1], VK_FORMAT_UNDEFINED);
+    /* Without them the number is not read either. */
+    rendering.pNext = NULL;
+    copy = copy_of(state, &f, NULL)->pNext;
+    copied = (const void *)copy->pNext;
+    assert_int_equal(copied->colorAttachmentCount, 0);
+}
+
 static void immutable_samplers_of_other_types(void **state)
 {
     struct pm_error error;
@@ -390,6 +435,7 @@ int main(void)
         TEST(dynamic_samples),
         TEST(states_of_extensions),
         TEST(libraries),
+        TEST(a_library_with_input_attachments),
         TEST(immutable_samplers_of_other_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,11 +58,16 @@ static bool use_own(void *user, enum pm_object_kind kind, uint64_t *bits)
     return true;
 }
 
-#define MAKE(what, create, type, info, vk_type)                                                    \
+#define MAKE(create, type, info)                                                                   \
     do {                                                                                           \
         type handle = VK_NULL_HANDLE;                                                              \
         result = dispatch->create(device->handle, info, NULL, &handle);                            \
         *own = PM_BITS(handle);                                                                    \
+    } while (0)
+
+#define MAKE_NAMED(what, create, type, info, vk_type)                                              \
+    do {                                                                                           \
+        MAKE(create, type, info);                                                                  \
         if (result == VK_SUCCESS)                                                                  \
             pm_name_object(device, vk_type, *own, "piecemeal " what);                              \
     } while (0)
@@ -77,27 +82,28 @@ VkResult pm_object_make(struct pm_object *object, uint64_t *own)
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
     switch (object->kind) {
     case PM_OBJECT_SAMPLER:
-        MAKE("sampler", CreateSampler, VkSampler, info.sampler, VK_OBJECT_TYPE_SAMPLER);
+        MAKE_NAMED("sampler", CreateSampler, VkSampler, info.sampler, VK_OBJECT_TYPE_SAMPLER);
         break;
     case PM_OBJECT_CONVERSION:
-        MAKE("conversion", CreateSamplerYcbcrConversion, VkSamplerYcbcrConversion, info.conversion,
-             VK_OBJECT_TYPE_SAMPLER_YCBCR_CONVERSION);
+        MAKE_NAMED("conversion", CreateSamplerYcbcrConversion, VkSamplerYcbcrConversion,
+                   info.conversion, VK_OBJECT_TYPE_SAMPLER_YCBCR_CONVERSION);
         break;
     case PM_OBJECT_SET_LAYOUT:
-        MAKE("set layout", CreateDescriptorSetLayout, VkDescriptorSetLayout, info.set_layout,
-             VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT);
+        MAKE_NAMED("set layout", CreateDescriptorSetLayout, VkDescriptorSetLayout, info.set_layout,
+                   VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT);
         break;
     case PM_OBJECT_PIPELINE_LAYOUT:
-        MAKE("pipeline layout", CreatePipelineLayout, VkPipelineLayout, info.pipeline_layout,
-             VK_OBJECT_TYPE_PIPELINE_LAYOUT);
+        /* Without a name: drivers copy a layout bitwise where they merge those of libraries, the
+         * name's pointer with it, and free it twice (lavapipe: seen). */
+        MAKE(CreatePipelineLayout, VkPipelineLayout, info.pipeline_layout);
         break;
     case PM_OBJECT_RENDER_PASS:
         if (object->render_pass2)
-            MAKE("render pass", CreateRenderPass2, VkRenderPass, info.render_pass2,
-                 VK_OBJECT_TYPE_RENDER_PASS);
+            MAKE_NAMED("render pass", CreateRenderPass2, VkRenderPass, info.render_pass2,
+                       VK_OBJECT_TYPE_RENDER_PASS);
         else
-            MAKE("render pass", CreateRenderPass, VkRenderPass, info.render_pass,
-                 VK_OBJECT_TYPE_RENDER_PASS);
+            MAKE_NAMED("render pass", CreateRenderPass, VkRenderPass, info.render_pass,
+                       VK_OBJECT_TYPE_RENDER_PASS);
         break;
     default:
         break;

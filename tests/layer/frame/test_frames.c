@@ -158,6 +158,7 @@ static const struct {
     {"vkCreatePipelineLayout", VK_OBJECT_TYPE_PIPELINE_LAYOUT},
     {"vkCreateRenderPass", VK_OBJECT_TYPE_RENDER_PASS},
     {"vkCreateDescriptorSetLayout", VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT},
+    {"vkCreatePipelineLayout", VK_OBJECT_TYPE_PIPELINE_LAYOUT},
     {"vkCreateGraphicsPipelines", VK_OBJECT_TYPE_PIPELINE},
     {"vkCreateComputePipelines", VK_OBJECT_TYPE_PIPELINE},
 };
@@ -185,7 +186,7 @@ static void see(void *user, const struct pm_null_call *call)
     }
 }
 
-static void everything_of_ours_has_a_name(void **state)
+static void everything_of_ours_but_layouts_has_a_name(void **state)
 {
     (void)state;
     struct seen seen = {0};
@@ -210,9 +211,12 @@ static void everything_of_ours_has_a_name(void **state)
     pm_harness_driver()->set_callback(NULL, NULL);
     assert_true(seen.made[VK_OBJECT_TYPE_PIPELINE] > 0);
     assert_true(seen.made[VK_OBJECT_TYPE_BUFFER] > 0);
+    /* Drivers free a layout's name twice where they merge layouts of libraries (HAZARDS 10). */
+    assert_true(seen.made[VK_OBJECT_TYPE_PIPELINE_LAYOUT] > 0);
+    assert_int_equal(seen.named[VK_OBJECT_TYPE_PIPELINE_LAYOUT], 0);
     for (size_t i = 0; i < MAKERS; i++) {
         VkObjectType type = makers[i].type;
-        if (seen.named[type] < seen.made[type])
+        if (type != VK_OBJECT_TYPE_PIPELINE_LAYOUT && seen.named[type] < seen.made[type])
             fail_msg("%s: %u made, %u named", makers[i].command, seen.made[type], seen.named[type]);
     }
 }
@@ -223,7 +227,7 @@ int main(void)
         PM_LAYERED_TEST(presents_are_heartbeats),
         PM_LAYERED_TEST(submissions_are_heartbeats_without_presents),
         PM_LAYERED_TEST(a_seed_repeats_a_run),
-        PM_LAYERED_TEST(everything_of_ours_has_a_name),
+        PM_LAYERED_TEST(everything_of_ours_but_layouts_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "profile/journal.h"
 
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/random.h"
 #include "profile/journal_folder.h"
 #include <errno.h>
@@ -310,8 +311,9 @@ void pm_journal_crashed(struct pm_journal *journal)
 
 void pm_journal_exit(struct pm_journal *journal)
 {
-    /* Who holds the lock may be the thread that a signal handler interrupted to exit. */
-    if (!is_ours(journal) || pthread_mutex_trylock(&journal->lock) != 0)
+    /* Who holds the lock may be the thread that a signal handler interrupted to exit. Far more
+     * often it is one that is about to sync what it wrote. */
+    if (!is_ours(journal) || !pm_lock_soon(&journal->lock))
         return;
     end(journal);
     pthread_mutex_unlock(&journal->lock);

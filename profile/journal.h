@@ -89,8 +89,8 @@ void pm_journal_heartbeat(struct pm_journal *journal, int64_t now, uint32_t seco
  * for as long as no other begins. */
 void pm_journal_begin(struct pm_journal *journal);
 void pm_journal_end(struct pm_journal *journal);
-/* The process exits in an orderly way, whatever devices there are. Never blocks: where another call
- * is under way, the session looks as if it had not ended properly. */
+/* The process exits in an orderly way, whatever devices there are. Waits for half a second at most
+ * for a call that is under way; then the session looks as if it had not ended properly. */
 void pm_journal_exit(struct pm_journal *journal);
 /* The process or the device ends as after a crash or a hang, though the game may tidy up: from here
  * on nothing is a proper end; a session that has settled stays so. Takes no lock, so that a signal

@@ -1,6 +1,7 @@
 #include "layer/hooks/registry.h"
 
 #include "aggregator_client/disk/spool.h"
+#include "base/lock.h"
 #include "layer/core/signal_handler.h"
 #include "layer/frame/sampling.h"
 #include "layer/shader/optimize.h"
@@ -220,8 +221,9 @@ static void end_session(void *user, void *value)
 
 void pm_registry_exit(void)
 {
-    /* As above. The session then looks as if it had not ended properly, which costs speed only. */
-    if (pthread_mutex_trylock(&registry_lock) != 0)
+    /* As above, if not for long. The session then looks as if it had not ended properly, which costs
+     * speed only. */
+    if (!pm_lock_soon(&registry_lock))
         return;
     if (pm_signal_handler_runs())
         pm_lookup_try_each(&instances, note_crash, NULL);

@@ -3,6 +3,8 @@
 
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,18 +146,23 @@ static void a_crash_that_is_tidied_up_is_a_bad_end(void **unused)
 }
 
 static struct pm_journal *interrupted;
+static _Atomic bool syncing;
+static _Atomic uint32_t sync_milliseconds;
 
-/* In the C library's place: a signal arrives while the journal syncs, and its handler exits. */
+/* In the C library's place: a signal arrives while the journal syncs, and its handler exits; or the
+ * disk takes its time. */
 int fdatasync(int fd)
 {
     (void)fd;
     if (interrupted)
         pm_journal_exit(interrupted);
     interrupted = NULL;
+    syncing = true;
+    usleep(sync_milliseconds * 1000);
     return 0;
 }
 
-static void an_exit_in_the_middle_does_not_wait(void **unused)
+static void an_exit_in_the_middle_does_not_wait_for_ever(void **unused)
 {
     (void)unused;
     struct pm_journal *journal = journals_begin();
@@ -166,6 +173,34 @@ static void an_exit_in_the_middle_does_not_wait(void **unused)
     alarm(0);
     pm_journal_close(journal);
     journals_assert_held("");
+}
+
+static void *write_one(void *user)
+{
+    journals_use(user, "a");
+    return NULL;
+}
+
+static void exit_while_another_thread_syncs(const char *unused)
+{
+    (void)unused;
+    struct pm_journal *journal = journals_begin();
+    pthread_t writer;
+    syncing = false;
+    sync_milliseconds = 100;
+    assert_int_equal(pthread_create(&writer, NULL, write_one, journal), 0);
+    while (!syncing)
+        usleep(100);
+    pm_journal_exit(journal);
+}
+
+/* A short session exits while its variants are being written down. */
+static void an_exit_beside_a_sync_is_a_proper_end(void **unused)
+{
+    (void)unused;
+    journals_killed_after(exit_while_another_thread_syncs, NULL);
+    journals_assert_held("");
+    assert_int_equal(journals_state.judged_bad, 0);
 }
 
 static void two_more_devices(const char *names)
@@ -404,7 +439,8 @@ int main(void)
         JOURNALS_TEST(sessions_without_variants_say_nothing),
         JOURNALS_TEST(a_lost_device_is_a_bad_end),
         JOURNALS_TEST(a_crash_that_is_tidied_up_is_a_bad_end),
-        JOURNALS_TEST(an_exit_in_the_middle_does_not_wait),
+        JOURNALS_TEST(an_exit_in_the_middle_does_not_wait_for_ever),
+        JOURNALS_TEST(an_exit_beside_a_sync_is_a_proper_end),
         JOURNALS_TEST(devices_come_and_go),
         JOURNALS_TEST(made_is_not_used),
         JOURNALS_TEST(several_processes_at_once),

@@ -48,6 +48,19 @@ bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *o
 bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *target,
                  struct pm_error *error);
 
+/* A game's own module may break a rule that Vulkan adds to SPIR-V's own (a "VUID": a Flat that is
+ * missing, say), and drivers run it all the same. That is between the game and its driver, and no
+ * reason to leave it alone. Of the original: true also where it is valid but for such a rule, and
+ * then *broken has it; its code is PM_OK otherwise. */
+bool pm_validate_original(const uint32_t *words, size_t count, const struct pm_target *target,
+                          struct pm_error *broken, struct pm_error *error);
+/* Of what is made of it: that very rule may be broken, and no other of SPIR-V's own. */
+bool pm_validate_as_broken(const uint32_t *words, size_t count, const struct pm_target *target,
+                           const struct pm_error *broken, struct pm_error *error);
+/* Both: of what was made of a module that is given by its words. */
+bool pm_validate_made(const struct pm_words *made, const uint32_t *words, size_t count,
+                      const struct pm_target *target, struct pm_error *error);
+
 /* ---- facts about a module, original or canonical ---- */
 
 struct pm_ir_module;

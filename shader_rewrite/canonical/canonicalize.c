@@ -38,6 +38,7 @@ const char *pm_canonicalize_recipe(void)
 struct work {
     struct pm_pass_runner passes;
     const struct pm_canonicalize_info *info;
+    struct pm_error broken; /* the rule that the original breaks; code PM_OK: none */
 };
 
 static bool run_pass(struct work *w, const struct pm_pass *pass, void *context,
@@ -164,7 +165,17 @@ static bool validate_words(const struct work *w, const uint32_t *words, size_t c
                            struct pm_error *error)
 {
     const int64_t start = pm_now();
-    const bool ok = pm_validate(words, count, &w->info->target, error);
+    const bool ok = pm_validate_as_broken(words, count, &w->info->target, &w->broken, error);
+    add_time(w, "validate", start, false);
+    return ok;
+}
+
+static bool validate_original(struct work *w, struct pm_error *error)
+{
+    const struct pm_canonicalize_info *info = w->info;
+    const int64_t start = pm_now();
+    const bool ok = pm_validate_original(info->words, info->word_count, &info->target, &w->broken,
+                                         error);
     add_time(w, "validate", start, false);
     return ok;
 }
@@ -250,7 +261,7 @@ bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *o
     if (info->kept)
         *info->kept = (struct pm_error){0};
     struct work w = {.passes = pm_pass_runner_of(NULL, info->times), .info = info};
-    bool ok = check_size(info, error) && validate_words(&w, info->words, info->word_count, error) &&
+    bool ok = check_size(info, error) && validate_original(&w, error) &&
               take_words(&w, info->words, info->word_count, error) && canonicalize(&w, error);
     if (ok) {
         w.passes.module->generator = 0;

@@ -1,5 +1,5 @@
-#include "shader_rewrite/ir/spirv_tools.h"
 #include "shader_rewrite/canonical/canonical.h"
+#include "shader_rewrite/ir/spirv_tools.h"
 
 #include <string.h>
 
@@ -60,10 +60,10 @@ static bool fail_with(struct pm_error *error, spv_result_t result, const spv_dia
                    line);
 }
 
-bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *target,
-                 struct pm_error *error)
+static bool validate_for(spv_target_env environment, const uint32_t *words, size_t count,
+                         const struct pm_target *target, struct pm_error *error)
 {
-    spv_context context = pm_spirv_context(environment_of(target));
+    spv_context context = pm_spirv_context(environment);
     spv_validator_options options = pm_spirv_options();
     if (!context || !options) {
         spvValidatorOptionsDestroy(options);
@@ -89,4 +89,70 @@ bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *ta
     spvValidatorOptionsDestroy(options);
     spvContextDestroy(context);
     return ok;
+}
+
+bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *target,
+                 struct pm_error *error)
+{
+    return validate_for(environment_of(target), words, count, target, error);
+}
+
+/* ---- what only the original breaks ---- */
+
+/* The rule of Vulkan's that the message names, of *length bytes; NULL: it is one of SPIR-V's own.
+ */
+static const char *rule_of(const struct pm_error *error, size_t *length)
+{
+    const char *rule = error->code == PM_ERROR_INPUT ? strstr(error->message, "[VUID-") : NULL;
+    *length = rule ? strcspn(rule, "]") : 0;
+    return rule;
+}
+
+static bool is_same_rule(const struct pm_error *a, const struct pm_error *b)
+{
+    size_t length, other_length;
+    const char *rule = rule_of(a, &length), *other = rule_of(b, &other_length);
+    return rule && other && length == other_length && memcmp(rule, other, length) == 0;
+}
+
+bool pm_validate_original(const uint32_t *words, size_t count, const struct pm_target *target,
+                          struct pm_error *broken, struct pm_error *error)
+{
+    size_t length;
+    struct pm_error reason = {0};
+    *broken = (struct pm_error){0};
+    if (pm_validate(words, count, target, &reason))
+        return true;
+    if (rule_of(&reason, &length) &&
+        validate_for(SPV_ENV_UNIVERSAL_1_6, words, count, target, error)) {
+        *broken = reason;
+        return true;
+    }
+    return pm_fail(error, reason.code, "%s", reason.message);
+}
+
+bool pm_validate_as_broken(const uint32_t *words, size_t count, const struct pm_target *target,
+                           const struct pm_error *broken, struct pm_error *error)
+{
+    struct pm_error reason = {0};
+    if (pm_validate(words, count, target, &reason))
+        return true;
+    if (is_same_rule(&reason, broken) &&
+        validate_for(SPV_ENV_UNIVERSAL_1_6, words, count, target, &reason))
+        return true;
+    return pm_fail(error, reason.code, "%s", reason.message);
+}
+
+bool pm_validate_made(const struct pm_words *made, const uint32_t *words, size_t count,
+                      const struct pm_target *target, struct pm_error *error)
+{
+    struct pm_error broken, reason = {0};
+    if (pm_validate(made->data, made->count, target, &reason))
+        return true;
+    /* Asked only now: nearly every module is valid. */
+    size_t length;
+    if (rule_of(&reason, &length) && pm_validate_original(words, count, target, &broken, NULL) &&
+        pm_validate_as_broken(made->data, made->count, target, &broken, &reason))
+        return true;
+    return pm_fail(error, reason.code, "%s", reason.message);
 }

@@ -10,7 +10,7 @@ enum { ENTRY_LANES, ENTRY_SUBGROUPS, FIRST_POINT }; /* counters of a slot */
 bool pm_instrument_begin(struct pm_instrument *p, const uint32_t *words, size_t count,
                          const struct pm_instrument_info *info, struct pm_error *error)
 {
-    *p = (struct pm_instrument){.info = info};
+    *p = (struct pm_instrument){.info = info, .words = words, .word_count = count};
     p->module = pm_ir_parse(words, count, error);
     p->passes = pm_pass_runner_of(p->module, info->times);
     p->function = p->module ? pm_entry_function(p->module, &p->stage, error) : NULL;
@@ -142,7 +142,7 @@ bool pm_instrument_end(struct pm_instrument *p, bool ok, struct pm_instrumented 
     struct pm_target target = p->info->target;
     if (target.vulkan_minor < 1)
         target.vulkan_minor = 1;
-    if (ok && !pm_validate(out->words.data, out->words.count, &target, error))
+    if (ok && !pm_validate_made(&out->words, p->words, p->word_count, &target, error))
         ok = pm_fail_prefix(error, "instrumented shader is not valid");
     if (!ok)
         pm_instrumented_finish(out);

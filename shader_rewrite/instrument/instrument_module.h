@@ -13,6 +13,8 @@
 
 struct pm_instrument {
     const struct pm_instrument_info *info;
+    const uint32_t *words; /* of the module that is instrumented; the caller's */
+    size_t word_count;
     struct pm_pass_runner passes;
     struct pm_ir_module *module;
     struct pm_ir_function *function; /* of the entry point */

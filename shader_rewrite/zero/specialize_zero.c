@@ -365,7 +365,7 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
     if (target.vulkan_minor < 1)
         target.vulkan_minor = 1;
     struct pm_error invalid = {0};
-    if (ok && out->transforms && !pm_validate(out->words.data, out->words.count, &target, &invalid))
+    if (ok && out->transforms && !pm_validate_made(&out->words, words, count, &target, &invalid))
         ok = pm_fail(error, invalid.code == PM_ERROR_MEMORY ? PM_ERROR_MEMORY : PM_ERROR_STATE,
                      "specialized shader is not valid: %s", invalid.message);
     if (!ok)

@@ -231,7 +231,8 @@ bool pm_file_replace(const char *beside, const char *path, struct pm_error *erro
     return sync_parent(path, error);
 }
 
-bool pm_file_write(const char *path, const void *data, size_t size, struct pm_error *error)
+static bool write_beside(const char *path, const void *data, size_t size, bool durably,
+                         struct pm_error *error)
 {
     char *beside = NULL;
     if (asprintf(&beside, "%s" LEFTOVER "XXXXXX", path) < 0)
@@ -243,19 +244,27 @@ bool pm_file_write(const char *path, const void *data, size_t size, struct pm_er
         return false;
     }
     int why = pm_write_all(fd, data, size);
-    if (why == 0 && fsync(fd) != 0)
+    if (why == 0 && durably && fsync(fd) != 0)
         why = errno;
     if (close(fd) != 0 && why == 0)
         why = errno;
     bool written = why == 0 || pm_fail_errno(error, why, "%s: cannot write", path);
     if (written && rename(beside, path) != 0)
         written = pm_fail_errno(error, errno, "%s: cannot replace", path);
-    if (written)
-        written = sync_parent(path, error);
-    else
+    if (!written)
         unlink(beside);
     free(beside);
     return written;
+}
+
+bool pm_file_write(const char *path, const void *data, size_t size, struct pm_error *error)
+{
+    return write_beside(path, data, size, true, error) && sync_parent(path, error);
+}
+
+bool pm_file_put(const char *path, const void *data, size_t size, struct pm_error *error)
+{
+    return write_beside(path, data, size, false, error);
 }
 
 void pm_file_remove_leftovers(const char *folder, int seconds)

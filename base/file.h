@@ -29,6 +29,10 @@ bool pm_file_read(const char *path, struct pm_buffer *out, struct pm_error *erro
 /* Writes beside, fsyncs and renames over path: a reader sees the old file or the new one, whole. Mode 0600. */
 bool pm_file_write(const char *path, const void *data, size_t size, struct pm_error *error);
 
+/* As pm_file_write, but left to the system to bring to the disk: after a power failure it may be
+ * empty, or not there. */
+bool pm_file_put(const char *path, const void *data, size_t size, struct pm_error *error);
+
 /* Makes an empty file of a name of its own beside path, 0600, to be filled and then put in its place; one that a kill
  * leaves is PATH.new-XXXXXX. Its name; NULL with *error filled on failure. */
 char *pm_file_make_beside(const char *path, struct pm_error *error);

@@ -1,15 +1,12 @@
 #include "profile/shader_store.h"
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/folder_cap.h"
 #include "profile/profile.h"
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char magic[8] = {'P', 'M', 'S', 'H', 'D', 'R', '0', '2'};
@@ -88,7 +85,7 @@ static bool read_used(const char *path, struct pm_buffer *out, struct pm_error *
         return pm_fail(error, PM_ERROR_STATE, "%s: not in the shader store", path);
     if (!pm_file_read(path, out, error))
         return false;
-    (void)utimensat(AT_FDCWD, path, NULL, 0);
+    pm_file_used(path);
     return true;
 }
 
@@ -246,120 +243,20 @@ bool pm_shader_store_read(struct pm_shader_store *store, const struct pm_shader_
 
 /* ---- the cap ---- */
 
-struct file {
-    char *path;
-    struct timespec used;
-    uint64_t bytes;
-};
-
-struct files {
-    struct file *data;
-    size_t count, allocated;
-    uint64_t bytes;
-};
-
-static bool add_file(struct files *files, const char *folder, const char *name)
-{
-    struct file file;
-    if (asprintf(&file.path, "%s/%s", folder, name) < 0)
-        return false;
-    struct stat status;
-    if (lstat(file.path, &status) != 0 || !S_ISREG(status.st_mode)) {
-        free(file.path);
-        return true;
-    }
-    file.used = status.st_mtim;
-    file.bytes = (uint64_t)status.st_blocks * 512;
-    if (files->count == files->allocated) {
-        const size_t allocated = files->allocated ? 2 * files->allocated : 256;
-        struct file *data = realloc(files->data, allocated * sizeof *data);
-        if (!data) {
-            free(file.path);
-            return false;
-        }
-        files->data = data;
-        files->allocated = allocated;
-    }
-    files->data[files->count++] = file;
-    files->bytes += file.bytes;
-    return true;
-}
-
-static void add_folder(struct files *files, const char *folder)
-{
-    DIR *directory = opendir(folder);
-    if (!directory)
-        return;
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        /* What a killed process was writing counts, and goes, like everything else. */
-        if (!add_file(files, folder, entry->d_name))
-            break;
-    }
-    closedir(directory);
-}
-
-static int oldest_first(const void *a, const void *b)
-{
-    const struct timespec *left = &((const struct file *)a)->used;
-    const struct timespec *right = &((const struct file *)b)->used;
-    if (left->tv_sec != right->tv_sec)
-        return left->tv_sec < right->tv_sec ? -1 : 1;
-    return left->tv_nsec < right->tv_nsec ? -1 : left->tv_nsec > right->tv_nsec;
-}
-
 /* Measures what is on the disk and removes the longest unused until bytes more fit; the lock is
  * held. */
 static void make_room(struct pm_shader_store *store, uint64_t bytes)
 {
     if (store->measured && store->used + bytes <= store->cap)
         return;
-    struct files files = {0};
-    add_folder(&files, store->folder);
-    add_folder(&files, store->raw_folder);
-    if (files.bytes + bytes > store->cap) {
-        /* Well below the cap, so that not every further shader reads the folders again. */
-        const uint64_t room = store->cap - store->cap / 8;
-        qsort(files.data, files.count, sizeof *files.data, oldest_first);
-        for (size_t i = 0; i < files.count && files.bytes + bytes > room; i++) {
-            if (unlink(files.data[i].path) == 0)
-                files.bytes -= files.data[i].bytes;
-        }
-    }
-    store->used = files.bytes;
+    const char *const folders[] = {store->folder, store->raw_folder};
+    store->used = pm_folders_shrink(folders, 2, store->cap, bytes);
     store->measured = true;
-    for (size_t i = 0; i < files.count; i++)
-        free(files.data[i].path);
-    free(files.data);
 }
 
 /* ---- writing ---- */
 
-/* Writes beside and renames. Without fsync: what a power failure takes is made again. */
-static bool write_atomic(const char *folder, const char *path, const struct pm_buffer *bytes,
-                         struct pm_error *error)
-{
-    char *beside;
-    if (asprintf(&beside, "%s/.new-XXXXXX", folder) < 0)
-        return no_memory(error);
-    const int fd = mkostemp(beside, O_CLOEXEC);
-    if (fd < 0) {
-        const int why = errno;
-        pm_fail_errno(error, why, "%s: cannot create", beside);
-        free(beside);
-        return false;
-    }
-    int why = pm_write_all(fd, bytes->data, bytes->size);
-    if (close(fd) != 0 && why == 0)
-        why = errno;
-    if (why == 0 && rename(beside, path) != 0)
-        why = errno;
-    if (why != 0)
-        (void)unlink(beside);
-    free(beside);
-    return why == 0 || pm_fail_errno(error, why, "%s: cannot write", path);
-}
-
-static bool write_file(struct pm_shader_store *store, const char *folder, const char *path,
+static bool write_file(struct pm_shader_store *store, const char *path,
                        const struct pm_buffer *bytes, struct pm_error *error)
 {
     if (!path)
@@ -374,7 +271,7 @@ static bool write_file(struct pm_shader_store *store, const char *folder, const 
     if (!fits)
         return pm_fail(error, PM_ERROR_LIMIT, "%s: limits.shader_store_mib is too small for it",
                        path);
-    return write_atomic(folder, path, bytes, error);
+    return pm_file_put(path, bytes->data, bytes->size, error);
 }
 
 static bool append_text(struct pm_buffer *out, const char *text)
@@ -424,7 +321,7 @@ static bool write_shader(struct pm_shader_store *store, const struct pm_stored_s
         pm_fail(error, PM_ERROR_LIMIT, "a shader of %zu words is too large for the shader store",
                 shader->original_count);
     done = done && pm_compress(contents.data, contents.size, &file, error) &&
-           write_file(store, store->folder, path, &file, error);
+           write_file(store, path, &file, error);
     free(path);
     pm_buffer_finish(&file);
     pm_buffer_finish(&contents);
@@ -443,7 +340,7 @@ bool pm_shader_store_write(struct pm_shader_store *store, const struct pm_shader
     char *path = path_of(store->raw_folder, digest, "");
     const bool done =
         pm_buffer_printf(&text, "%s\n%s\n", shader->recipe, key)
-            ? write_file(store, store->raw_folder, path, &text, error)
+            ? write_file(store, path, &text, error)
             : pm_fail(error, PM_ERROR_LIMIT, "too long a recipe for the shader store");
     free(path);
     pm_buffer_finish(&text);

@@ -33,6 +33,7 @@ struct pm_objects *pm_objects_create(struct pm_device *device)
     if (!objects)
         return NULL;
     objects->device = device;
+    pm_module_words_begin(&objects->words, device);
     pthread_rwlock_init(&objects->lock, NULL);
     pthread_mutex_init(&objects->making, NULL);
     return objects;
@@ -47,6 +48,7 @@ void pm_objects_destroy(struct pm_objects *objects)
         while ((object = pm_handle_map_pop(&objects->maps[kind])))
             pm_object_release(object);
     }
+    pm_module_words_end(&objects->words);
     pthread_mutex_destroy(&objects->making);
     pthread_rwlock_destroy(&objects->lock);
     free(objects);
@@ -114,6 +116,7 @@ void pm_object_release(struct pm_object *object)
         pm_object_unmake(object, own);
     for (uint32_t i = 0; i < object->part_count; i++)
         pm_object_release(object->parts[i]);
+    pm_module_words_release(&objects->words, &object->words);
     pm_arena_destroy(object->arena);
     free(object->content->bytes);
     free(object->content);
@@ -182,8 +185,19 @@ static struct pm_object *new_object(struct pm_objects *objects, struct pm_object
         .info = draft->info,
         .parts = draft->parts,
         .part_count = draft->part_count,
+        .words = draft->words,
     };
     atomic_init(&object->references, 1);
+    return object;
+}
+
+struct pm_object *pm_draft_find(struct pm_objects *objects, const struct pm_object_draft *draft)
+{
+    pthread_rwlock_rdlock(&objects->lock);
+    struct pm_object *object = find_content(objects, &draft->content);
+    if (object)
+        pm_object_reference(object);
+    pthread_rwlock_unlock(&objects->lock);
     return object;
 }
 
@@ -195,6 +209,7 @@ struct pm_object *pm_draft_intern(struct pm_objects *objects, struct pm_object_d
     if (object) {
         pm_object_reference(object);
         pthread_rwlock_unlock(&objects->lock);
+        pm_module_words_release(&objects->words, &draft->words);
         pm_draft_finish(draft);
         return object;
     }
@@ -206,6 +221,7 @@ struct pm_object *pm_draft_intern(struct pm_objects *objects, struct pm_object_d
     }
     pthread_rwlock_unlock(&objects->lock);
     if (!object) {
+        pm_module_words_release(&objects->words, &draft->words);
         pm_draft_finish(draft);
         no_memory(error);
         return NULL;
@@ -273,18 +289,23 @@ struct pm_object *pm_objects_module(struct pm_objects *objects,
     struct pm_object_draft draft;
     if (!pm_draft_init(&draft, PM_OBJECT_SHADER_MODULE, error))
         return NULL;
-    if (!pm_buffer_append(&draft.content, info->pCode, info->codeSize / 4 * 4)) {
-        pm_draft_finish(&draft);
-        pm_fail(error, PM_ERROR_LIMIT, "no room for its %zu bytes", info->codeSize);
-        return NULL;
-    }
-    return pm_draft_intern(objects, &draft, error);
+    const size_t count = info->codeSize / sizeof(uint32_t);
+    const struct pm_module_content content = {count, pm_words_hash_compute(info->pCode, count)};
+    struct pm_object *known = NULL;
+    if (!pm_buffer_append(&draft.content, &content, sizeof content))
+        no_memory(error);
+    else if (!(known = pm_draft_find(objects, &draft)) &&
+             pm_module_words_keep(&objects->words, info->pCode, &content, &draft.words, error))
+        return pm_draft_intern(objects, &draft, error);
+    pm_draft_finish(&draft);
+    return known;
 }
 
-const uint32_t *pm_object_words(const struct pm_object *object, size_t *count)
+bool pm_object_words(const struct pm_object *object, struct pm_words *words, struct pm_error *error)
 {
-    *count = (object->content->size - KIND_BYTES) / 4;
-    return (const uint32_t *)(const void *)(object->content->bytes + KIND_BYTES);
+    struct pm_module_content content;
+    memcpy(&content, object->content->bytes + KIND_BYTES, sizeof content);
+    return pm_module_words_read(&object->owner->words, &content, &object->words, words, error);
 }
 
 uint64_t pm_object_own(struct pm_object *object, struct pm_error *error)

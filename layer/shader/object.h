@@ -17,6 +17,7 @@
 #pragma once
 
 #include "layer/core/layer.h"
+#include "shader_rewrite/ir/words.h"
 
 /* Non-dispatchable handles as 64-bit values, as VkDebugUtilsObjectNameInfoEXT has them. */
 #if VK_USE_64_BIT_PTR_DEFINES == 1
@@ -59,7 +60,7 @@ void pm_objects_put(struct pm_objects *objects, enum pm_object_kind kind, uint64
 void pm_objects_remove(struct pm_objects *objects, enum pm_object_kind kind, uint64_t handle);
 
 /* The object for a shader module's words, made when there is none; referenced. For modules that a
- * pipeline's stage carries in its pNext, too. */
+ * pipeline's stage carries in its pNext, too. PM_ERROR_LIMIT: there is no room for its words. */
 struct pm_object *pm_objects_module(struct pm_objects *objects,
                                     const VkShaderModuleCreateInfo *info, struct pm_error *error);
 
@@ -67,8 +68,10 @@ struct pm_object *pm_object_reference(struct pm_object *object);
 /* The last release destroys what is ours of it. NULL is allowed. */
 void pm_object_release(struct pm_object *object);
 
-/* A shader module's words, owned by the object. */
-const uint32_t *pm_object_words(const struct pm_object *object, size_t *count);
+/* A shader module's words, which are the caller's (pm_words_finish). They are on the disk but for
+ * small modules (profile/words_store.h). PM_ERROR_STATE: they are not there any more. */
+bool pm_object_words(const struct pm_object *object, struct pm_words *words,
+                     struct pm_error *error);
 
 /* Our own, identically defined handle; made at the first call, valid while the object is
  * referenced. 0: the driver refused. Shader modules have none: they are made for one compile at a

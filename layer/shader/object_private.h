@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "deep_copy.h"
 #include "layer/core/handle_map.h"
+#include "layer/shader/module_words.h"
 #include "layer/shader/object.h"
 
 /* What an object is made with. Its handles are patched: while the content is compared they are the
@@ -32,11 +33,13 @@ struct pm_object {
     union pm_object_info info;
     struct pm_object **parts; /* referenced; in the order in which info names them */
     uint32_t part_count;
-    _Atomic uint64_t own; /* our own handle; 0: not made yet */
+    struct pm_words words; /* of a shader module that is kept in memory; else data is NULL */
+    _Atomic uint64_t own;  /* our own handle; 0: not made yet */
 };
 
 struct pm_objects {
     struct pm_device *device;
+    struct pm_module_words_place words; /* where those of shader modules are */
     pthread_rwlock_t lock;  /* maps, contents */
     pthread_mutex_t making; /* the making of own handles; taken without `lock` */
     struct pm_handle_map maps[PM_OBJECT_KINDS];
@@ -51,6 +54,7 @@ struct pm_object_draft {
     union pm_object_info info;
     struct pm_object **parts;
     uint32_t part_count;
+    struct pm_words words;    /* as in the object */
     struct pm_buffer content; /* starts with the kind; equal bytes mean identically defined */
 };
 
@@ -61,6 +65,9 @@ void pm_draft_finish(struct pm_object_draft *draft);
 
 /* Room for so many parts, each of which takes over one reference. */
 bool pm_draft_parts(struct pm_object_draft *draft, uint32_t count, struct pm_error *error);
+
+/* The equal object there is, referenced; NULL: none. */
+struct pm_object *pm_draft_find(struct pm_objects *objects, const struct pm_object_draft *draft);
 
 /* The equal object there is, or a new one; referenced. Consumes the draft in any case. */
 struct pm_object *pm_draft_intern(struct pm_objects *objects, struct pm_object_draft *draft,

@@ -65,16 +65,19 @@ static bool make_stages(struct build *build, const VkPipelineShaderStageCreateIn
     for (uint32_t i = 0; i < count; i++) {
         VkPipelineShaderStageCreateInfo *stage = &build->stages[i];
         *stage = stages[i];
-        size_t words_count;
-        const uint32_t *words = pm_object_words(pipeline->modules[i], &words_count);
+        struct pm_words own = {0};
+        const struct pm_words *words = &own;
         if (build->replacement && pipeline->shader_owner == pipeline &&
             pipeline->shader_stage == i) {
-            words = build->replacement->words->data;
-            words_count = build->replacement->words->count;
+            words = build->replacement->words;
             stage->pName = build->replacement->entry_point;
             stage->pSpecializationInfo = build->replacement->specialization;
+        } else if (!pm_object_words(pipeline->modules[i], &own, error)) {
+            return false;
         }
-        if (!make_module(build, words, words_count, &stage->module, error))
+        const bool made = make_module(build, words->data, words->count, &stage->module, error);
+        pm_words_finish(&own);
+        if (!made)
             return false;
         build->stage_count = i + 1;
     }

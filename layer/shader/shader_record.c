@@ -1,4 +1,5 @@
 #include "layer/shader/shader_record.h"
+#include "layer/shader/object.h"
 #include "layer/shader/spec_values.h"
 #include "profile/shader_store.h"
 #include "shader_rewrite/ir/ir_module.h"
@@ -20,6 +21,13 @@ struct instrumented {
 
 struct pm_record_batch {
     struct instrumented by_early_tests[2]; /* without and with may_force_early_tests */
+};
+
+/* A request with what it takes to look it up. */
+struct asked {
+    const struct pm_shader_request *request;
+    struct pm_words words;     /* of its module */
+    struct pm_spec_values set; /* by its stage */
 };
 
 /* What the raw words of a pipeline's stage led to. */
@@ -269,21 +277,20 @@ static bool load(struct pm_shader_records *records, const struct pm_shader_key *
 }
 
 static void save(struct pm_shader_records *records, const struct pm_shader_key *digest,
-                 const struct pm_shader_request *request, const struct pm_spec_values *set,
-                 const struct pm_words *canonical)
+                 const struct asked *asked, const struct pm_words *canonical)
 {
     if (!records->store)
         return;
     const struct pm_stored_shader shader = {
         .key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical->data, canonical->count),
         .recipe = pm_canonicalize_recipe(),
-        .stage = request->stage,
+        .stage = asked->request->stage,
         .target = pm_target_bits(&records->device->abilities.target),
-        .entry_point = request->entry_point,
-        .spec_values = set->data,
-        .spec_value_count = set->count,
-        .original = request->words,
-        .original_count = request->word_count,
+        .entry_point = asked->request->entry_point,
+        .spec_values = asked->set.data,
+        .spec_value_count = asked->set.count,
+        .original = asked->words.data,
+        .original_count = asked->words.count,
         .canonical = canonical->data,
         .canonical_count = canonical->count,
     };
@@ -293,19 +300,19 @@ static void save(struct pm_shader_records *records, const struct pm_shader_key *
 }
 
 static bool canonicalize(struct pm_shader_records *records, const struct pm_shader_key *digest,
-                         const struct pm_shader_request *request, const struct pm_spec_values *set,
-                         struct pm_words *canonical, struct pm_error *error)
+                         const struct asked *asked, struct pm_words *canonical,
+                         struct pm_error *error)
 {
-    if (load(records, digest, request->stage, canonical))
+    if (load(records, digest, asked->request->stage, canonical))
         return true;
     struct pm_error kept;
     const struct pm_canonicalize_info info = {
-        .words = request->words,
-        .word_count = request->word_count,
-        .stage = request->stage,
-        .entry_point = request->entry_point,
-        .spec_values = set->data,
-        .spec_value_count = set->count,
+        .words = asked->words.data,
+        .word_count = asked->words.count,
+        .stage = asked->request->stage,
+        .entry_point = asked->request->entry_point,
+        .spec_values = asked->set.data,
+        .spec_value_count = asked->set.count,
         .target = records->device->abilities.target,
         .kept = &kept,
     };
@@ -315,7 +322,7 @@ static bool canonicalize(struct pm_shader_records *records, const struct pm_shad
         pm_log_info(records->device->instance->log,
                     "a shader is not simplified, so that it may have nothing to count: %s",
                     kept.message);
-    save(records, digest, request, set, canonical);
+    save(records, digest, asked, canonical);
     return true;
 }
 
@@ -340,15 +347,14 @@ static struct raw *get_raw(struct pm_shader_records *records, const struct pm_sh
 }
 
 /* The key, without a record; under the raw's lock. */
-static bool find_key(struct pm_shader_records *records, struct raw *raw,
-                     const struct pm_shader_request *request, const struct pm_spec_values *set)
+static bool find_key(struct pm_shader_records *records, struct raw *raw, const struct asked *asked)
 {
     if (raw->record) {
         raw->key = raw->record->key;
     } else if (!records->store || !pm_shader_store_find(records->store, pm_canonicalize_recipe(),
                                                         &raw->digest, &raw->key, NULL)) {
         struct pm_words canonical;
-        if (!canonicalize(records, &raw->digest, request, set, &canonical, &raw->error)) {
+        if (!canonicalize(records, &raw->digest, asked, &canonical, &raw->error)) {
             raw->tried = true;
             return false;
         }
@@ -359,34 +365,42 @@ static bool find_key(struct pm_shader_records *records, struct raw *raw,
 }
 
 static void make_record(struct pm_shader_records *records, struct raw *raw,
-                        const struct pm_shader_request *request, const struct pm_spec_values *set)
+                        const struct asked *asked)
 {
     struct pm_words canonical;
     raw->tried = true;
-    if (canonicalize(records, &raw->digest, request, set, &canonical, &raw->error))
-        raw->record = add_record(records, request, &canonical, &raw->error);
+    if (canonicalize(records, &raw->digest, asked, &canonical, &raw->error))
+        raw->record = add_record(records, asked->request, &canonical, &raw->error);
 }
 
-/* The entry of what a request asks for, with *set what its stage sets. NULL: *error says why. */
+static void finish_asked(struct asked *asked)
+{
+    pm_words_finish(&asked->words);
+    pm_spec_values_finish(&asked->set);
+}
+
+/* The entry of what a request asks for, with *asked filled in. NULL: *error says why. */
 static struct raw *get_requested(struct pm_shader_records *records,
-                                 const struct pm_shader_request *request,
-                                 struct pm_spec_values *set, struct pm_error *error)
+                                 const struct pm_shader_request *request, struct asked *asked,
+                                 struct pm_error *error)
 {
     struct pm_spec_values used;
-    if (!pm_spec_values_set(request->specialization, set, error))
+    *asked = (struct asked){.request = request};
+    if (!pm_spec_values_set(request->specialization, &asked->set, error))
         return NULL;
-    if (!pm_spec_values_used(request->words, request->word_count, set, &used, error)) {
-        pm_spec_values_finish(set);
+    if (!pm_object_words(request->module, &asked->words, error) ||
+        !pm_spec_values_used(asked->words.data, asked->words.count, &asked->set, &used, error)) {
+        finish_asked(asked);
         return NULL;
     }
     const struct pm_shader_key digest =
-        pm_raw_digest_compute(request->words, request->word_count, request->stage,
+        pm_raw_digest_compute(asked->words.data, asked->words.count, request->stage,
                               request->entry_point, used.data, used.count);
     pm_spec_values_finish(&used);
     struct raw *raw = get_raw(records, &digest, request->subgroup_size);
     if (!raw) {
         no_memory(error);
-        pm_spec_values_finish(set);
+        finish_asked(asked);
     }
     return raw;
 }
@@ -395,20 +409,20 @@ struct pm_shader_record *pm_shader_records_get(struct pm_shader_records *records
                                                const struct pm_shader_request *request, bool *first,
                                                struct pm_error *error)
 {
-    struct pm_spec_values set;
+    struct asked asked;
     *first = true;
-    struct raw *raw = get_requested(records, request, &set, error);
+    struct raw *raw = get_requested(records, request, &asked, error);
     if (!raw)
         return NULL;
     pthread_mutex_lock(&raw->lock);
     *first = !raw->tried;
     if (!raw->tried)
-        make_record(records, raw, request, &set);
+        make_record(records, raw, &asked);
     struct pm_shader_record *record = raw->record;
     if (!record && error)
         *error = raw->error;
     pthread_mutex_unlock(&raw->lock);
-    pm_spec_values_finish(&set);
+    finish_asked(&asked);
     return record;
 }
 
@@ -416,20 +430,20 @@ bool pm_shader_records_key(struct pm_shader_records *records,
                            const struct pm_shader_request *request, struct pm_shader_key *key,
                            bool *first, struct pm_error *error)
 {
-    struct pm_spec_values set;
+    struct asked asked;
     *first = true;
-    struct raw *raw = get_requested(records, request, &set, error);
+    struct raw *raw = get_requested(records, request, &asked, error);
     if (!raw)
         return false;
     pthread_mutex_lock(&raw->lock);
     *first = !raw->tried && !raw->keyed;
     const bool found =
-        raw->keyed || ((!raw->tried || raw->record) && find_key(records, raw, request, &set));
+        raw->keyed || ((!raw->tried || raw->record) && find_key(records, raw, &asked));
     *key = raw->key;
     if (!found && error)
         *error = raw->error;
     pthread_mutex_unlock(&raw->lock);
-    pm_spec_values_finish(&set);
+    finish_asked(&asked);
     return found;
 }
 

@@ -15,6 +15,7 @@
 #include "layer/shader/record_points.h"
 #include "sampler/sampler.h"
 
+struct pm_object; /* object.h */
 struct pm_shader_records;
 
 struct pm_shader_record {
@@ -32,8 +33,7 @@ struct pm_shader_record {
 
 /* What a pipeline's stage says of a shader. */
 struct pm_shader_request {
-    const uint32_t *words;
-    size_t word_count;
+    const struct pm_object *module; /* with its words */
     enum pm_stage stage;
     const char *entry_point;
     const VkSpecializationInfo *specialization; /* NULL: none */

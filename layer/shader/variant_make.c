@@ -78,9 +78,9 @@ bool pm_pipeline_shader_request(const struct pm_pipeline *pipeline,
         .stage = owner->compute ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
         .entry_point = stage->pName,
         .specialization = stage->pSpecializationInfo,
+        .module = owner->modules[pipeline->shader_stage],
         .subgroup_size = subgroup_size(pipeline),
     };
-    request->words = pm_object_words(owner->modules[pipeline->shader_stage], &request->word_count);
     return stage_is_able(pipeline);
 }
 

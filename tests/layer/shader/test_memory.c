@@ -1,0 +1,91 @@
+/* What the layer's memory of pipelines comes to: a game makes thousands of them, each of a module
+ * of its own, and binds few. */
+#include "tests/layer/layered.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIPELINES = 3000, WORDS = 8192 }; /* 32 KiB */
+
+static struct pm_harness h;
+
+/* A field of /proc/self/status, bytes. */
+static long status_bytes(const char *field)
+{
+    char line[128];
+    long kib = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, field, strlen(field)) == 0)
+            kib = strtol(line + strlen(field), NULL, 10);
+    }
+    if (file)
+        fclose(file);
+    return kib * 1024;
+}
+
+/* The bytes that so many pipelines cost the process, whose modules it destroys as games do. */
+static long make_pipelines(void)
+{
+    static uint32_t words[WORDS];
+    struct pm_harness_pipeline of;
+    words[0] = 0x07230203; /* nobody reads further */
+    pm_harness_describe(&h, &of);
+    const long before = status_bytes("RssAnon:") + status_bytes("RssFile:");
+    for (uint32_t i = 0; i < PIPELINES; i++) {
+        VkPipeline pipeline;
+        words[WORDS - 1] = i;
+        of.stages[1].module = pm_harness_make_module(&h, words, sizeof words);
+        PM_CHECK(
+            h.vk.CreateGraphicsPipelines(h.device, VK_NULL_HANDLE, 1, &of.info, NULL, &pipeline));
+        h.vk.DestroyShaderModule(h.device, of.stages[1].module, NULL);
+    }
+    return status_bytes("RssAnon:") + status_bytes("RssFile:") - before;
+}
+
+/* In a process of its own, so that nothing that was freed before is used. */
+static long measure(enum pm_layered how)
+{
+    int ends[2], status;
+    long bytes = -1;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        pm_layered_enable(how);
+        setenv("PM_NULL_RECORD", "0", 1);
+        pm_harness_open(&h, &(struct pm_harness_options){0});
+        bytes = make_pipelines();
+        _exit(write(ends[1], &bytes, sizeof bytes) != (ssize_t)sizeof bytes);
+    }
+    assert_true(child > 0);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &bytes, sizeof bytes), (ssize_t)sizeof bytes);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return bytes;
+}
+
+static void thousands_of_pipelines_are_cheap(void **state)
+{
+    (void)state;
+    const long without = measure(PM_LAYER_OFF);
+    const long with = measure(PM_LAYER_IMPLICIT);
+    print_message("%d pipelines: %ld KiB without us, %ld KiB with us\n", PIPELINES, without / 1024,
+                  with / 1024);
+    assert_true(with - without < (long)8 << 20);
+    /* The words are where the next session finds them. */
+    const long again = measure(PM_LAYER_IMPLICIT);
+    assert_true(again - without < (long)8 << 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(thousands_of_pipelines_are_cheap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -197,10 +197,15 @@ static bool record(struct pm_queue *queue, struct pm_copy *copy)
     };
     if (dispatch->BeginCommandBuffer(copy->commands, &begin) != VK_SUCCESS)
         return false;
+    /* lavapipe 22 leaves out a barrier that is the first command, as if the command buffers before
+     * were through, while they still rasterize: copies then hold a part of what a call counted. So
+     * there is a command before it, whose four bytes are copied over. */
+    if (copy->buffer != VK_NULL_HANDLE)
+        dispatch->CmdFillBuffer(copy->commands, copy->buffer, 0, sizeof(uint32_t), 0);
     const VkMemoryBarrier before = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT,
+        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
     };
     dispatch->CmdPipelineBarrier(copy->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                  VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &before, 0, NULL, 0, NULL);

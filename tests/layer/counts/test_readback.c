@@ -196,10 +196,38 @@ static void killed_once_it_is_on_disk(void **state)
     assert_frames(&found, FRAMES);
 }
 
+/* A copy waits for what was submitted before it. lavapipe 22 leaves out a barrier that is the
+ * first command, so there is another before it; and what that writes is copied over. */
+static void a_barrier_is_never_the_first_command(void **state)
+{
+    (void)state;
+    uint64_t *counters = open_counted();
+    const uint64_t since = h.driver->position();
+    dispatch(counters, FRAMES);
+    uint64_t barrier = 0;
+    struct pm_null_call call;
+    for (uint64_t at = since; barrier == 0 && h.driver->read(at, &call); at++) {
+        if (strcmp(call.command, "vkCmdPipelineBarrier") == 0)
+            barrier = call.arguments[0];
+    }
+    assert_true(barrier != 0);
+    char *calls = pm_calls_on(h.driver, since, (const void *)(uintptr_t)barrier);
+    const char copying[] = "vkBeginCommandBuffer vkCmdFillBuffer vkCmdPipelineBarrier "
+                           "vkCmdCopyBuffer vkCmdPipelineBarrier vkEndCommandBuffer ";
+    if (strncmp(calls, copying, strlen(copying)) != 0)
+        fail_msg("%s", calls);
+    free(calls);
+    const struct pm_null_call fill = pm_call(h.driver, since, "vkCmdFillBuffer", 0);
+    const struct pm_null_call copy = pm_call(h.driver, since, "vkCmdCopyBuffer", 0);
+    assert_int_equal(fill.arguments[1], copy.arguments[2]);
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(every_count_reaches_the_disk),
+        PM_LAYERED_TEST(a_barrier_is_never_the_first_command),
         PM_LAYERED_TEST(from_a_slow_device),
         PM_LAYERED_TEST(with_less_of_a_driver),
         PM_LAYERED_TEST(killed_once_it_is_on_disk),

@@ -49,8 +49,15 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     pm_lookup_init(&sampling->commands);
     pm_lookup_init(&sampling->pools);
     pm_lookup_init(&sampling->queries);
+    pm_lookup_init(&sampling->execution_sets);
     pm_lookup_init(&sampling->queues);
     return sampling;
+}
+
+static void free_value(void *user, void *value)
+{
+    (void)user;
+    free(value);
 }
 
 void pm_sampling_destroy(struct pm_sampling *sampling)
@@ -64,6 +71,8 @@ void pm_sampling_destroy(struct pm_sampling *sampling)
     pm_lookup_finish(&sampling->commands);
     pm_lookup_finish(&sampling->pools);
     pm_lookup_finish(&sampling->queries);
+    pm_lookup_each(&sampling->execution_sets, free_value, NULL);
+    pm_lookup_finish(&sampling->execution_sets);
     pm_lookup_finish(&sampling->queues);
     pthread_mutex_destroy(&sampling->lock);
     free(sampling);

@@ -57,6 +57,8 @@ struct pm_sampling {
     struct pm_lookup pools;    /* VkCommandPool to struct pm_command_pool (command.h) */
     struct pm_lookup
         queries;             /* VkQueryPool to itself: pools whose queries a rebind cannot change */
+    struct pm_lookup execution_sets; /* VkIndirectExecutionSetEXT to the VkPipeline that it was
+                                        made with, on the heap; NULL there: shader objects */
     struct pm_lookup queues; /* VkQueue to struct pm_queue (queue.h) */
     struct pm_queue *queue_list[PM_QUEUES];
     _Atomic uint32_t queue_count; /* raised after its entry is there */

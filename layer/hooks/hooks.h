@@ -46,6 +46,10 @@
     X(CmdBeginTransformFeedbackEXT)                                                                \
     X(CmdEndTransformFeedbackEXT)                                                                  \
     X(CmdExecuteGeneratedCommandsNV)                                                               \
+    X(CmdExecuteGeneratedCommandsEXT)                                                              \
+    X(CmdPreprocessGeneratedCommandsEXT)                                                           \
+    X(CreateIndirectExecutionSetEXT)                                                               \
+    X(DestroyIndirectExecutionSetEXT)                                                              \
     X(CreateQueryPool)                                                                             \
     X(DestroyQueryPool)                                                                            \
     X(QueueSubmit)                                                                                 \

@@ -142,6 +142,65 @@ static void device_generated_commands(void **state)
     pm_harness_close(&h);
 }
 
+/* VK_EXT_device_generated_commands: the info's chain names the pipeline, or the execution set has a
+ * first one; and preprocessing takes what is bound from another command buffer. */
+static void device_generated_commands_ext(void **state)
+{
+    (void)state;
+    const char *const extensions[] = {"VK_EXT_device_generated_commands", NULL};
+    const struct pm_harness_options options = {.device_extensions = extensions};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline graphics = optimized_graphics(&h), compute = optimized_compute(&h);
+    const VkIndirectExecutionSetPipelineInfoEXT first = {
+        .sType = VK_STRUCTURE_TYPE_INDIRECT_EXECUTION_SET_PIPELINE_INFO_EXT,
+        .initialPipeline = graphics,
+        .maxPipelineCount = 1};
+    const VkIndirectExecutionSetCreateInfoEXT set_info = {
+        .sType = VK_STRUCTURE_TYPE_INDIRECT_EXECUTION_SET_CREATE_INFO_EXT,
+        .type = VK_INDIRECT_EXECUTION_SET_INFO_TYPE_PIPELINES_EXT,
+        .info.pPipelineInfo = &first};
+    VkIndirectExecutionSetEXT set;
+    PM_CHECK(h.vk.CreateIndirectExecutionSetEXT(h.device, &set_info, NULL, &set));
+    const VkGeneratedCommandsInfoEXT of_set = {.sType =
+                                                   VK_STRUCTURE_TYPE_GENERATED_COMMANDS_INFO_EXT,
+                                               .shaderStages = VK_SHADER_STAGE_ALL_GRAPHICS,
+                                               .indirectExecutionSet = set};
+    const VkGeneratedCommandsPipelineInfoEXT named = {
+        .sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_PIPELINE_INFO_EXT, .pipeline = compute};
+    const VkGeneratedCommandsInfoEXT of_named = {.sType =
+                                                     VK_STRUCTURE_TYPE_GENERATED_COMMANDS_INFO_EXT,
+                                                 .pNext = &named,
+                                                 .shaderStages = VK_SHADER_STAGE_COMPUTE_BIT};
+    VkCommandBuffer other = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_begin(&h, other, 0);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    h.vk.CmdPreprocessGeneratedCommandsEXT(other, &of_named, buffer);
+    h.vk.CmdExecuteGeneratedCommandsEXT(buffer, VK_TRUE, &of_named);
+    optimized_assert_calls(&h, position, other, "vkCmdPreprocessGeneratedCommandsEXT ");
+    assert_true(optimized_bound(&h, position, 0) != compute);
+    assert_ptr_equal(optimized_bound(&h, position, 1), compute);
+    const uint64_t drawn = h.driver->position();
+    pm_harness_begin_pass(&h, buffer);
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    h.vk.CmdExecuteGeneratedCommandsEXT(buffer, VK_FALSE, &of_set);
+    h.vk.CmdEndRenderPass(buffer);
+    assert_true(optimized_bound(&h, drawn, 0) != graphics);
+    assert_ptr_equal(optimized_bound(&h, drawn, 1), graphics);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    PM_CHECK(h.vk.EndCommandBuffer(other));
+    h.vk.DestroyIndirectExecutionSetEXT(h.device, set, NULL);
+    PM_CHECK(h.vk.CreateIndirectExecutionSetEXT(h.device, &set_info, NULL, &set));
+    h.vk.DestroyIndirectExecutionSetEXT(h.device, set, NULL);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +208,7 @@ int main(void)
         PM_LAYERED_TEST(protected_command_buffers),
         PM_LAYERED_TEST(transform_feedback),
         PM_LAYERED_TEST(device_generated_commands),
+        PM_LAYERED_TEST(device_generated_commands_ext),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "layer/hooks/instance.h"
 #include "layer/hooks/registry.h"
 #include "layer/hooks/scene_hooks.h"
+#include "layer/hooks/tool_properties.h"
 #include "layer/public/piecemeal.h"
 #include <string.h>
 #include <vulkan/vk_layer.h>
@@ -31,6 +32,10 @@ static const struct pm_hook label_hooks[] = {PM_LABEL_HOOKS(ENTRY)};
 /* Functions of the instance's level. */
 static const struct pm_hook instance_hooks[] = {ENTRY(GetInstanceProcAddr) ENTRY(
     CreateInstance) ENTRY(DestroyInstance) ENTRY(CreateDevice) ENTRY(GetDeviceProcAddr)};
+
+/* Functions of the instance's level that the next layer or the driver may lack. */
+static const struct pm_hook physical_hooks[] = {ENTRY(GetPhysicalDeviceToolProperties)
+                                                    ENTRY(GetPhysicalDeviceToolPropertiesEXT)};
 
 static PFN_vkVoidFunction find(const struct pm_hook *hooks, size_t count, const char *name)
 {
@@ -86,7 +91,9 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetInstanceProcAddr(VkInstanc
     PFN_vkVoidFunction next = instance->dispatch.GetInstanceProcAddr(handle, name);
     if (next == NULL)
         return NULL;
-    hook = device_hook(instance, name);
+    hook = find(physical_hooks, sizeof physical_hooks / sizeof physical_hooks[0], name);
+    if (hook == NULL)
+        hook = device_hook(instance, name);
     return hook != NULL ? hook : next;
 }
 

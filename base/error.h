@@ -15,6 +15,7 @@ enum pm_code {
     PM_ERROR_IO,          /* the operating system refused; the message ends with its reason */
     PM_ERROR_INPUT,       /* malformed input; the message names the place (file:line:column, byte, word) */
     PM_ERROR_UNSUPPORTED, /* well-formed, but nothing we can handle; the message says what and why */
+    PM_ERROR_NEWER,       /* of a version that we are too old for; the message names what is not known */
     PM_ERROR_LIMIT,       /* a configured bound was reached */
     PM_ERROR_DEVICE,      /* a Vulkan driver refused; the message has the VkResult's name */
     PM_ERROR_NETWORK,     /* the aggregator could not be reached or answered with something unusable */

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "dispatch.h" /* generated: struct pm_instance_dispatch, struct pm_device_dispatch */
 #include "layer/core/hang_watch.h"
+#include "layer/core/left_out.h"
 #include "layer/core/messages.h"
 #include "profile/database.h"
 #include "profile/profile.h"
@@ -52,6 +53,7 @@ struct pm_instance {
     uint32_t api_version; /* what the instance was made with: the game's, or 1.2 (instance.c) */
     bool debug_utils;     /* VK_EXT_debug_utils is enabled: the log goes to its messengers too */
     struct pm_messages messages; /* that wait for them */
+    struct pm_said said;         /* of what is left alone */
     bool passive;                /* deny list, bad config: pass everything through */
     char *game;                  /* identity (DESIGN, Identity of a game) */
     struct pm_config config;

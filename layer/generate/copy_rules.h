@@ -4,7 +4,7 @@
  * that was copied by value, before any of its pointers is followed, and clears those that must not
  * be: with its count, or with zeroes in its place where the count or the array has to stay. The
  * graphics pipeline's rule comes first and leaves what the others need in struct pm_copy. Source:
- * Vulkan 1.3.239, chapters 10.2 (VkGraphicsPipelineCreateInfo and its valid usage), 14.2.1
+ * Vulkan 1.4.309, chapters 10.2 (VkGraphicsPipelineCreateInfo and its valid usage), 14.2.1
  * (VkDescriptorSetLayoutBinding) and the chapters of each state.
  *
  * Private to pm_vulkan_generated.

@@ -6,14 +6,22 @@
  */
 #pragma once
 
+#include "base/error.h"
 #include <stdbool.h>
 #include <vulkan/vulkan.h>
 
 /* The structure of a type in a pNext chain; NULL: there is none. */
 const void *pm_find_in_chain(const void *chain, VkStructureType type);
 
+/* false and PM_ERROR_NEWER: the headers do not know a structure of this type, so it cannot be
+ * copied. */
+bool pm_fail_newer(struct pm_error *error, VkStructureType type);
+
 /* dynamic NULL: nothing is. */
 bool pm_is_dynamic(const VkPipelineDynamicStateCreateInfo *dynamic, VkDynamicState state);
+
+/* A pipeline's create flags, wherever its info has them (VkPipelineCreateFlags2CreateInfo). */
+VkPipelineCreateFlags2 pm_pipeline_flags(VkPipelineCreateFlags flags, const void *chain);
 
 #define PM_ALL_STATE                                                                                      \
     ((VkGraphicsPipelineLibraryFlagsEXT)(VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT |    \

@@ -18,7 +18,6 @@ ROOTS = [
     "VkRenderPassCreateInfo2",
     "VkSamplerCreateInfo",
     "VkSamplerYcbcrConversionCreateInfo",
-    "VkDeviceCreateInfo",
     "VkShaderModuleCreateInfo",
 ]
 
@@ -56,17 +55,7 @@ REFUSED = [
     "VkGraphicsPipelineShaderGroupsCreateInfoNV",
     "VkComputePipelineIndirectBufferInfoNV",
     "VkPipelineShaderStageNodeCreateInfoAMDX",
-    # It has the flags in place of the create info's, which is where they are looked at.
-    "VkPipelineCreateFlags2CreateInfo",
-    # The pipeline is made of these, not of its shaders.
-    "VkPipelineBinaryInfoKHR",
 ]
-
-# Pointers that are the application's own token or that the specification says are ignored: kept, not followed.
-OPAQUE = {
-    ("VkDeviceDeviceMemoryReportCreateInfoEXT", "pUserData"),
-    ("VkDeviceCreateInfo", "ppEnabledLayerNames"),
-}
 
 
 class Copier:
@@ -92,7 +81,7 @@ class Copier:
             return
         self.structures[structure.name] = structure
         for member in structure.members:
-            if member.name != "pNext" and (structure.name, member.name) not in OPAQUE:
+            if member.name != "pNext":
                 self._reach(member.type)
         for other in self.registry.structures.values():
             if structure.name not in other.extends or other.name in OUTPUTS + REFUSED:
@@ -109,7 +98,7 @@ class Copier:
         structure = self.structures[name]
         result = False
         for member in structure.members:
-            if member.name == "pNext" or (name, member.name) in OPAQUE:
+            if member.name == "pNext":
                 continue
             if member.pointers:
                 result = True
@@ -152,7 +141,7 @@ class Copier:
     def member(self, structure, member):
         """The lines that make one member's memory the copy's own."""
         name, where = member.name, "value->" + member.name
-        if (structure.name, name) in OPAQUE or name == "pNext":
+        if name == "pNext":
             return ""
         inner = self._structure(member.type)
         if not member.pointers:
@@ -162,13 +151,10 @@ class Copier:
                 raise SystemExit("%s.%s: an array of structures" % (structure.name, name))
             return "".join("    " + line for line in self.deepen(inner, "(&%s)" % where))
         length = member.length
-        if length[-1] == "null-terminated":
-            if member.pointers == 1:
-                return "    %s = copy_string(copy, %s);\n" % (where, where)
-            return "    %s = copy_strings(copy, %s, %s);\n" % (where, where,
-                                                             self.length(structure, length[0]))
         if member.pointers != 1:
             raise SystemExit("%s.%s: pointers to pointers" % (structure.name, name))
+        if length[-1] == "null-terminated":
+            return "    %s = copy_string(copy, %s);\n" % (where, where)
         count = self.length(structure, length[0]) if length[0] else "1"
         if member.type == "void" and not length[0]:
             raise SystemExit("%s.%s: memory of unknown size" % (structure.name, name))
@@ -225,13 +211,12 @@ class Copier:
 
 
 HEADER = """/*
- * Deep copies of create infos, pNext chains included: the copy shares no memory with the original but handles,
- * function pointers, an application's own tokens, and the loader's link structures in a VkDeviceCreateInfo. Members
- * that the specification says are ignored are cleared and never read (copy_rules.h). What a driver would write
- * through (creation feedback) is left out.
+ * Deep copies of create infos, pNext chains included: the copy shares no memory with the original. Members that the
+ * specification says are ignored are cleared and never read (copy_rules.h). What a driver would write through
+ * (creation feedback) is left out.
  *
  * Each returns the copy, owned by the arena, or NULL with *error saying what cannot be copied: a structure in a chain
- * that vk.xml does not know (the message names its sType), or memory.
+ * that vk.xml does not know (PM_ERROR_NEWER, the message names its sType), or memory.
  *
  * Thread safety: any thread, one arena a thread.
  */
@@ -253,8 +238,9 @@ struct pm_copy_subpass {
 SOURCE_START = """#include "deep_copy.h"
 
 #include "layer/generate/copy_rules.h"
+#include "layer/generate/create_info.h"
+#include "structures.h"
 #include <string.h>
-#include <vulkan/vk_layer.h>
 
 static void out_of_memory(struct pm_copy *copy)
 {
@@ -281,14 +267,6 @@ static const char *copy_string(struct pm_copy *copy, const char *string)
     return string ? copy_memory(copy, string, strlen(string) + 1, 1) : NULL;
 }
 
-static const char *const *copy_strings(struct pm_copy *copy, const char *const *strings, size_t count)
-{
-    const char **copies = copy_memory(copy, strings, count, sizeof(*strings));
-    for (size_t i = 0; copies && i < count; i++)
-        copies[i] = copy_string(copy, copies[i]);
-    return copies;
-}
-
 static void *copy_chain(struct pm_copy *copy, const void *chain);
 
 """
@@ -297,8 +275,6 @@ SOURCE_CHAIN = """/* The size in bytes of a structure that can be in a chain; 0:
 static size_t chained_size(const VkBaseInStructure *item)
 {
     switch ((int64_t)item->sType) {
-    case VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO:
-        return sizeof(VkLayerDeviceCreateInfo);
 %s    default:
         return 0;
     }
@@ -323,6 +299,15 @@ static void deepen_chained(struct pm_copy *copy, VkBaseOutStructure *item)
     }
 }
 
+static void fail_uncopied(struct pm_copy *copy, VkStructureType type)
+{
+    if (pm_structure_size(type) == 0)
+        pm_fail_newer(copy->error, type);
+    else
+        pm_fail(copy->error, PM_ERROR_UNSUPPORTED,
+                "a structure of sType %%u in a pNext chain, which is not to be copied", (unsigned)type);
+}
+
 static void *copy_chain(struct pm_copy *copy, const void *chain)
 {
     VkBaseOutStructure *first = NULL, *last = NULL;
@@ -332,8 +317,7 @@ static void *copy_chain(struct pm_copy *copy, const void *chain)
         size_t size = chained_size(from);
         if (size == 0) {
             copy->failed = true;
-            pm_fail(copy->error, PM_ERROR_UNSUPPORTED,
-                    "a structure of unknown sType %%u in a pNext chain", (unsigned)from->sType);
+            fail_uncopied(copy, from->sType);
             break;
         }
         VkBaseOutStructure *item = copy_memory(copy, from, 1, size);

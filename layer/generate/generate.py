@@ -11,6 +11,7 @@ import sys
 import content
 import deep_copy
 import dispatch
+import structures
 from registry import Registry
 
 
@@ -36,6 +37,7 @@ def main(arguments):
     content.write(registry, emit)
     dispatch.write(registry, emit)
     deep_copy.write(registry, emit)
+    structures.write(registry, emit)
     return 0
 
 

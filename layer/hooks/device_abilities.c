@@ -1,8 +1,8 @@
 #include "layer/hooks/device_abilities.h"
 
-#include "deep_copy.h"
 #include "layer/core/session.h"
 #include "layer/generate/create_info.h"
+#include "layer/hooks/device_chain.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +107,7 @@ struct request {
     VkExtensionProperties *extensions; /* that the device has */
     uint32_t extension_count;
     VkDeviceCreateInfo *info; /* the copy */
+    const void *shared;       /* where its chain becomes the game's own; NULL: nowhere */
     const char **names;       /* its extensions, with room for ours */
 };
 
@@ -135,11 +136,28 @@ static bool is_supported(const struct request *request, const struct feature *fe
     return *member(own, feature->offset);
 }
 
+/* The structure that says whether the feature is on is the game's, behind one of a type that is
+ * newer than our headers. */
+static bool is_out_of_reach(const struct request *request, const struct feature *feature)
+{
+    return pm_find_in_chain(request->shared,
+                            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) != NULL ||
+           pm_find_in_chain(request->shared, feature->type) != NULL;
+}
+
 /* Turns a feature on where the device has it. */
 static void ask(struct request *request, const struct feature *feature)
 {
     if (is_on(request->info, feature) || !is_supported(request, feature))
         return;
+    if (is_out_of_reach(request, feature)) {
+        const VkBaseInStructure *unknown = request->shared;
+        pm_log_info(request->instance->log,
+                    "what %s brings is not asked for: a structure of unknown sType %u comes before "
+                    "where the game leaves it out",
+                    feature->extension, (unsigned)unknown->sType);
+        return;
+    }
     VkBool32 *value = find_feature(request->info, feature);
     if (value == NULL) {
         VkBaseOutStructure *own = pm_arena_zalloc(request->arena, 1, feature->size);
@@ -160,10 +178,13 @@ static void ask_core(struct request *request)
 {
     VkPhysicalDeviceFeatures has;
     request->instance->dispatch.GetPhysicalDeviceFeatures(request->physical, &has);
+    if (pm_find_in_chain(request->shared, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) != NULL)
+        return; /* out of reach */
     VkPhysicalDeviceFeatures *features = core_features(request->info);
-    if (features == NULL) {
-        /* Neither form is there, so that either may be used. */
-        features = pm_arena_zalloc(request->arena, 1, sizeof *features);
+    if (features == NULL || features == request->info->pEnabledFeatures) {
+        /* A copy; or neither form is there, so that either may be used. */
+        const VkPhysicalDeviceFeatures none = {0};
+        features = pm_arena_dup(request->arena, features != NULL ? features : &none, sizeof none);
         if (features == NULL)
             return;
         request->info->pEnabledFeatures = features;
@@ -189,6 +210,30 @@ static bool list_extensions(struct request *request)
 
 #define MOST_EXTENSIONS_ADDED 8
 
+/* The info with as much of its chain as can be changed; what its other pointers point to is the
+ * game's. */
+static bool copy_info(struct request *request, const VkDeviceCreateInfo *info)
+{
+    static const VkStructureType changed[] = {
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES,
+    };
+    struct pm_device_chain chain;
+    request->info = pm_arena_dup(request->arena, info, sizeof *info);
+    if (request->info == NULL ||
+        !pm_device_chain_copy(&chain, request->arena, request->instance, request->physical,
+                              info->pNext, changed, sizeof changed / sizeof changed[0]))
+        return false;
+    request->info->pNext = chain.first;
+    request->shared = chain.shared;
+    return true;
+}
+
 VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_instance *instance,
                                      VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
                                      struct pm_error *error)
@@ -208,9 +253,10 @@ VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_ins
                 "which excludes the other buffer addresses");
         return NULL;
     }
-    request.info = pm_copy_DeviceCreateInfo(arena, info, error);
-    if (request.info == NULL)
+    if (!copy_info(&request, info)) {
+        pm_fail(error, PM_ERROR_MEMORY, "no memory");
         return NULL;
+    }
     request.names = pm_arena_zalloc(arena, info->enabledExtensionCount + MOST_EXTENSIONS_ADDED,
                                     sizeof *request.names);
     if (request.names == NULL || !list_extensions(&request)) {

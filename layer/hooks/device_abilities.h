@@ -7,8 +7,9 @@
 
 #include "layer/core/layer.h"
 
-/* A deep copy of info that also asks for what sampling needs, as far as the physical device has it.
- * NULL: nothing can be asked for, and *error says why; the game's own info is to be used. */
+/* A copy of info that also asks for what sampling needs, as far as the physical device has it. It
+ * is the arena's, and shares with the game's what is not changed. NULL: nothing can be asked for,
+ * and *error says why; the game's own info is to be used. */
 VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_instance *instance,
                                      VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
                                      struct pm_error *error);

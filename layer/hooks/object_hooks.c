@@ -15,7 +15,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateShaderModule(VkDevice handle,
     struct pm_error error;
     struct pm_object *object = pm_objects_module(device->objects, info, &error);
     if (!object)
-        pm_log_info(device->instance->log, "a shader module is not remembered: %s", error.message);
+        pm_left_out(device->instance, "a shader module is not remembered", &error);
     pm_objects_put(device->objects, PM_OBJECT_SHADER_MODULE, PM_BITS(*module), object);
     return result;
 }

@@ -11,9 +11,7 @@ static void remember(struct pm_device *device, VkPipeline handle, struct pm_pipe
                      const struct pm_error *error)
 {
     if (!pipeline) {
-        /* PM_ERROR_STATE: there is nothing to sample, which is nothing to tell. */
-        pm_logf(device->instance->log, error->code == PM_ERROR_STATE ? PM_LOG_DEBUG : PM_LOG_INFO,
-                "a pipeline gets no variants: %s", error->message);
+        pm_left_out(device->instance, "a pipeline gets no variants", error);
         return;
     }
     if (device->instance->config.debug.synchronous && !pipeline->is_library &&

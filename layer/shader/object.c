@@ -282,8 +282,7 @@ struct pm_object *pm_objects_module(struct pm_objects *objects,
             item->sType ==
                 VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT)
             continue;
-        pm_fail(error, PM_ERROR_UNSUPPORTED, "a structure of unknown sType %u in its pNext",
-                (unsigned)item->sType);
+        pm_fail_newer(error, item->sType);
         return NULL;
     }
     struct pm_object_draft draft;

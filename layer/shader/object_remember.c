@@ -2,6 +2,7 @@
 
 #include "content.h"
 #include "layer/shader/object_private.h"
+#include <stdio.h>
 
 /* ---- drafts from create infos ---- */
 
@@ -113,8 +114,9 @@ struct pm_object *pm_objects_remember(struct pm_objects *objects, enum pm_object
         }
         pm_draft_finish(&draft);
     }
-    pm_log_info(objects->device->instance->log, "a %s is not remembered: %s", kind_name(kind),
-                error.message);
+    char what[64];
+    snprintf(what, sizeof what, "a %s is not remembered", kind_name(kind));
+    pm_left_out(objects->device->instance, what, &error);
     return NULL;
 }
 

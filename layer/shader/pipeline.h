@@ -41,6 +41,7 @@ struct pm_pipeline {
     struct pm_arena *arena;
     const VkGraphicsPipelineCreateInfo *graphics;
     const VkComputePipelineCreateInfo *compute;
+    VkPipelineCreateFlags2 flags;           /* the game's; the deep copy's are not to be used */
     struct pm_object *layout, *render_pass; /* referenced; NULL: none */
     struct pm_object **modules;             /* referenced, one a stage */
     uint32_t module_count;
@@ -54,7 +55,7 @@ struct pm_pipeline {
     /* The shader that variants replace. */
     struct pm_pipeline *shader_owner; /* this pipeline or one of its libraries; NULL: it has none */
     uint32_t shader_stage;            /* index among the shader owner's stages */
-    bool may_force_early_tests;       /* HAZARDS 4 */
+    bool may_force_early_tests;       /* HAZARDS 4; of a library: it does not forbid it */
 
     /* Variants. `batches` has record->batch_count entries and is set before the record. */
     _Atomic(struct pm_shader_record *) record;

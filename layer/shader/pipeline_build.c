@@ -4,14 +4,17 @@
 #include <stdlib.h>
 
 /* What does not change what a pipeline does: bases that may be gone, refusals to compile (it is
- * compiled in the background), and what is only there to be queried. */
+ * compiled in the background), what is only there to be queried or captured, and use by generated
+ * commands, which name the game's own pipelines. */
 #define DROPPED_FLAGS                                                                              \
-    ((VkPipelineCreateFlags)(VK_PIPELINE_CREATE_ALLOW_DERIVATIVES_BIT |                            \
-                             VK_PIPELINE_CREATE_DERIVATIVE_BIT |                                   \
-                             VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |            \
-                             VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT |                      \
-                             VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |                       \
-                             VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR))
+    ((VkPipelineCreateFlags2)(VK_PIPELINE_CREATE_2_ALLOW_DERIVATIVES_BIT |                         \
+                              VK_PIPELINE_CREATE_2_DERIVATIVE_BIT |                                \
+                              VK_PIPELINE_CREATE_2_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |         \
+                              VK_PIPELINE_CREATE_2_EARLY_RETURN_ON_FAILURE_BIT |                   \
+                              VK_PIPELINE_CREATE_2_CAPTURE_STATISTICS_BIT_KHR |                    \
+                              VK_PIPELINE_CREATE_2_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR |      \
+                              VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR |                          \
+                              VK_PIPELINE_CREATE_2_INDIRECT_BINDABLE_BIT_EXT))
 
 /* What one build holds until the driver has built. */
 struct build {
@@ -24,6 +27,7 @@ struct build {
     VkPipelineLayout layout;
     VkRenderPass render_pass;
     VkPipelineCache cache;
+    VkPipelineCreateFlags2CreateInfo flags; /* in the pipeline's chain, where it is needed */
 };
 
 static bool no_memory(struct pm_error *error)
@@ -174,13 +178,28 @@ VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines)
 
 /* ---- the two kinds ---- */
 
+/* What the pipeline's flags are: where they always were, as long as they fit. */
+static VkPipelineCreateFlags flags(struct build *build, const void **chain)
+{
+    const VkPipelineCreateFlags2 kept = build->pipeline->flags & ~DROPPED_FLAGS;
+    if (kept > UINT32_MAX) {
+        build->flags = (VkPipelineCreateFlags2CreateInfo){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO,
+            .pNext = *chain,
+            .flags = kept,
+        };
+        *chain = &build->flags;
+    }
+    return (VkPipelineCreateFlags)kept;
+}
+
 static bool build_compute(struct build *build, VkPipeline *handle, struct pm_error *error)
 {
     struct pm_device *device = build->pipeline->device;
     VkComputePipelineCreateInfo info = *build->pipeline->compute;
     if (!make_stages(build, &info.stage, 1, error))
         return false;
-    info.flags &= ~DROPPED_FLAGS;
+    info.flags = flags(build, &info.pNext);
     info.stage = build->stages[0];
     info.layout = build->layout;
     info.basePipelineHandle = VK_NULL_HANDLE;
@@ -205,7 +224,7 @@ static bool build_graphics(struct build *build, VkPipeline *handle, struct pm_er
     };
     if (pipeline->library_count > 0)
         info.pNext = &linked;
-    info.flags &= ~DROPPED_FLAGS;
+    info.flags = flags(build, &info.pNext);
     info.pStages = build->stages;
     info.layout = build->layout;
     info.renderPass = build->render_pass;

@@ -1,30 +1,34 @@
 #include "layer/shader/pipeline_remember.h"
 
 #include "layer/generate/create_info.h"
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* Flags with which a pipeline can be built again. Left out, so that such a pipeline gets no
- * variants: those of ray tracing, protected access and device-generated commands, and whatever this
- * code has not heard of. */
-#define KNOWN_FLAGS                                                                                  \
-    ((VkPipelineCreateFlags)(VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT |                           \
-                             VK_PIPELINE_CREATE_ALLOW_DERIVATIVES_BIT |                              \
-                             VK_PIPELINE_CREATE_DERIVATIVE_BIT |                                     \
-                             VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT |                   \
-                             VK_PIPELINE_CREATE_DISPATCH_BASE |                                      \
-                             VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |              \
-                             VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT |                        \
-                             VK_PIPELINE_CREATE_RENDERING_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR | \
-                             VK_PIPELINE_CREATE_RENDERING_FRAGMENT_DENSITY_MAP_ATTACHMENT_BIT_EXT |  \
-                             VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |                         \
-                             VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR |           \
-                             VK_PIPELINE_CREATE_LIBRARY_BIT_KHR |                                    \
-                             VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT |                          \
-                             VK_PIPELINE_CREATE_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT |         \
-                             VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT |                     \
-                             VK_PIPELINE_CREATE_COLOR_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |             \
-                             VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |     \
-                             VK_PIPELINE_CREATE_NO_PROTECTED_ACCESS_BIT_EXT))
+ * variants: those of ray tracing, protected access and the older device-generated commands, and
+ * whatever this code has not heard of. */
+#define KNOWN_FLAGS                                                                                     \
+    ((VkPipelineCreateFlags2)(VK_PIPELINE_CREATE_2_DISABLE_OPTIMIZATION_BIT |                           \
+                              VK_PIPELINE_CREATE_2_ALLOW_DERIVATIVES_BIT |                              \
+                              VK_PIPELINE_CREATE_2_DERIVATIVE_BIT |                                     \
+                              VK_PIPELINE_CREATE_2_VIEW_INDEX_FROM_DEVICE_INDEX_BIT |                   \
+                              VK_PIPELINE_CREATE_2_DISPATCH_BASE_BIT |                                  \
+                              VK_PIPELINE_CREATE_2_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |              \
+                              VK_PIPELINE_CREATE_2_EARLY_RETURN_ON_FAILURE_BIT |                        \
+                              VK_PIPELINE_CREATE_2_RENDERING_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR | \
+                              VK_PIPELINE_CREATE_2_RENDERING_FRAGMENT_DENSITY_MAP_ATTACHMENT_BIT_EXT |  \
+                              VK_PIPELINE_CREATE_2_CAPTURE_STATISTICS_BIT_KHR |                         \
+                              VK_PIPELINE_CREATE_2_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR |           \
+                              VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR |                               \
+                              VK_PIPELINE_CREATE_2_LIBRARY_BIT_KHR |                                    \
+                              VK_PIPELINE_CREATE_2_DESCRIPTOR_BUFFER_BIT_EXT |                          \
+                              VK_PIPELINE_CREATE_2_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT |         \
+                              VK_PIPELINE_CREATE_2_LINK_TIME_OPTIMIZATION_BIT_EXT |                     \
+                              VK_PIPELINE_CREATE_2_COLOR_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |             \
+                              VK_PIPELINE_CREATE_2_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |     \
+                              VK_PIPELINE_CREATE_2_NO_PROTECTED_ACCESS_BIT |                            \
+                              VK_PIPELINE_CREATE_2_ENABLE_LEGACY_DITHERING_BIT_EXT |                    \
+                              VK_PIPELINE_CREATE_2_INDIRECT_BINDABLE_BIT_EXT))
 
 #define SHADER_STATE                                                                                      \
     ((VkGraphicsPipelineLibraryFlagsEXT)(VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT | \
@@ -50,6 +54,15 @@ static const void *skip_dropped(const void *chain)
     while (item && is_dropped(item->sType))
         item = item->pNext;
     return item;
+}
+
+/* What a pipeline of ours must not have: it links our own twins of the libraries, and its flags
+ * stand where they always did. */
+static bool is_dropped_of_pipeline(VkStructureType type)
+{
+    return type == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR ||
+           type == VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO ||
+           type == VK_STRUCTURE_TYPE_PIPELINE_BINARY_INFO_KHR;
 }
 
 static void drop_from_copy(const void **chain, bool (*drop)(VkStructureType type))
@@ -119,12 +132,20 @@ static struct pm_pipeline *new_pipeline(struct pm_device *device, struct pm_erro
     return pipeline;
 }
 
-static bool check_flags(VkPipelineCreateFlags flags, struct pm_error *error)
+/* What any pipeline's info must be like. */
+static bool remember_flags(struct pm_pipeline *pipeline, VkPipelineCreateFlags flags,
+                           const void *chain, struct pm_error *error)
 {
-    const VkPipelineCreateFlags unknown = flags & ~KNOWN_FLAGS;
+    const VkPipelineBinaryInfoKHR *binaries =
+        pm_find_in_chain(chain, VK_STRUCTURE_TYPE_PIPELINE_BINARY_INFO_KHR);
+    if (binaries && binaries->binaryCount > 0)
+        return pm_fail(error, PM_ERROR_UNSUPPORTED, "it is made of binaries, not of its shaders");
+    pipeline->flags = pm_pipeline_flags(flags, chain);
+    const VkPipelineCreateFlags2 unknown = pipeline->flags & ~KNOWN_FLAGS;
     return unknown == 0 ||
            pm_fail(error, PM_ERROR_UNSUPPORTED,
-                   "its create flags 0x%x are not among those that can be built again", unknown);
+                   "its create flags 0x%" PRIx64 " are not among those that can be built again",
+                   unknown);
 }
 
 static bool remember_layout(struct pm_pipeline *pipeline, VkPipelineLayout layout, bool needed,
@@ -146,7 +167,8 @@ static bool copy_compute(struct pm_pipeline *pipeline, const VkComputePipelineCr
     if (pm_find_in_chain(info->pNext,
                          VK_STRUCTURE_TYPE_SUBPASS_SHADING_PIPELINE_CREATE_INFO_HUAWEI))
         return pm_fail(error, PM_ERROR_UNSUPPORTED, "it shades subpasses");
-    if (!check_flags(info->flags, error) || !remember_layout(pipeline, info->layout, true, error) ||
+    if (!remember_flags(pipeline, info->flags, info->pNext, error) ||
+        !remember_layout(pipeline, info->layout, true, error) ||
         !remember_stages(pipeline, &info->stage, 1, error))
         return false;
     VkComputePipelineCreateInfo shallow = *info;
@@ -156,6 +178,7 @@ static bool copy_compute(struct pm_pipeline *pipeline, const VkComputePipelineCr
     if (!copy)
         return false;
     drop_from_copy(&copy->stage.pNext, is_dropped);
+    drop_from_copy(&copy->pNext, is_dropped_of_pipeline);
     pipeline->compute = copy;
     pipeline->shader_owner = pipeline;
     return true;
@@ -200,24 +223,38 @@ static bool remember_libraries(struct pm_pipeline *pipeline,
     return true;
 }
 
-static bool is_library_list(VkStructureType type)
+/* Whether this part of a pipeline's state allows early tests (HAZARDS 4). They must not be forced
+ * where alpha-to-coverage may be on; nor where the shader may read the depth that its own fragment
+ * would by then have written. */
+static bool allows_early_tests(const struct pm_pipeline *pipeline,
+                               VkGraphicsPipelineLibraryFlagsEXT own)
 {
-    return type == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR;
-}
-
-/* HAZARDS 4: early tests must not be forced where alpha-to-coverage may be on; nor where the shader
- * may read the depth that its own fragment would by then have written. */
-static bool may_force_early_tests(const VkGraphicsPipelineCreateInfo *info)
-{
+    const VkGraphicsPipelineCreateInfo *info = pipeline->graphics;
     const VkPipelineMultisampleStateCreateInfo *multisample = info->pMultisampleState;
     const VkPipelineDepthStencilStateCreateInfo *depth_stencil = info->pDepthStencilState;
     const VkPipelineDepthStencilStateCreateFlags reads_own_depth =
         VK_PIPELINE_DEPTH_STENCIL_STATE_CREATE_RASTERIZATION_ORDER_ATTACHMENT_DEPTH_ACCESS_BIT_EXT |
         VK_PIPELINE_DEPTH_STENCIL_STATE_CREATE_RASTERIZATION_ORDER_ATTACHMENT_STENCIL_ACCESS_BIT_EXT;
-    return multisample && !multisample->alphaToCoverageEnable &&
-           !pm_is_dynamic(info->pDynamicState, VK_DYNAMIC_STATE_ALPHA_TO_COVERAGE_ENABLE_EXT) &&
-           !(info->flags & VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT) &&
+    if ((own & VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT) &&
+        (!multisample || multisample->alphaToCoverageEnable))
+        return false;
+    return !pm_is_dynamic(info->pDynamicState, VK_DYNAMIC_STATE_ALPHA_TO_COVERAGE_ENABLE_EXT) &&
+           !pm_is_dynamic(info->pDynamicState,
+                          VK_DYNAMIC_STATE_ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT) &&
+           !(pipeline->flags &
+             VK_PIPELINE_CREATE_2_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT) &&
            !(depth_stencil && (depth_stencil->flags & reads_own_depth));
+}
+
+/* Of all that a pipeline is linked from, the libraries' own libraries included. */
+static bool may_force_early_tests(const struct pm_pipeline *pipeline,
+                                  VkGraphicsPipelineLibraryFlagsEXT own)
+{
+    for (uint32_t i = 0; i < pipeline->library_count; i++) {
+        if (!pipeline->libraries[i]->may_force_early_tests)
+            return false;
+    }
+    return allows_early_tests(pipeline, own);
 }
 
 /* The copy has rasterization state only where it is the info's own. */
@@ -264,8 +301,7 @@ static bool copy_graphics_info(struct pm_pipeline *pipeline,
     stages = (VkPipelineShaderStageCreateInfo *)(uintptr_t)copy->pStages;
     for (uint32_t i = 0; i < copy->stageCount; i++)
         drop_from_copy(&stages[i].pNext, is_dropped);
-    /* The build names our own twins of the libraries. */
-    drop_from_copy(&copy->pNext, is_library_list);
+    drop_from_copy(&copy->pNext, is_dropped_of_pipeline);
     pipeline->graphics = copy;
     return true;
 }
@@ -277,7 +313,8 @@ static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipeline
     const bool has_stages = (own & SHADER_STATE) != 0;
     const bool has_vertex_input_only =
         own == VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT;
-    if (!check_flags(info->flags, error) || !remember_libraries(pipeline, info, error) ||
+    if (!remember_flags(pipeline, info->flags, info->pNext, error) ||
+        !remember_libraries(pipeline, info, error) ||
         !remember_layout(pipeline, info->layout, has_stages, error) ||
         (has_stages && !remember_stages(pipeline, info->pStages, info->stageCount, error)))
         return false;
@@ -292,15 +329,13 @@ static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipeline
     }
     if (!copy_graphics_info(pipeline, &used, has_stages, error))
         return false;
-    pipeline->is_library = (info->flags & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0;
+    pipeline->is_library = (pipeline->flags & VK_PIPELINE_CREATE_2_LIBRARY_BIT_KHR) != 0;
     pipeline->discards |= discards(pipeline->graphics);
     if (pipeline->discards && !pipeline->is_library)
         return pm_fail(error, PM_ERROR_STATE, "it never rasterizes");
     if (!find_fragment_stage(pipeline) && !pipeline->is_library)
         return pm_fail(error, PM_ERROR_STATE, "it has no fragment shader");
-    pipeline->may_force_early_tests = own == PM_ALL_STATE && pipeline->library_count == 0 &&
-                                      !pipeline->is_library &&
-                                      may_force_early_tests(pipeline->graphics);
+    pipeline->may_force_early_tests = may_force_early_tests(pipeline, own);
     return true;
 }
 

@@ -134,6 +134,14 @@ VkPipeline make_graphics(struct pm_harness *h, const struct graphics_options *op
     VkGraphicsPipelineCreateInfo *info = &of.info;
     info->pNext = options->library ? &library : options->link ? (const void *)&link : options->next;
     info->flags = options->flags;
+    const VkPipelineCreateFlags2CreateInfo flags2 = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO,
+        .pNext = info->pNext,
+        .flags = options->flags2};
+    if (options->flags2) {
+        info->pNext = &flags2;
+        info->flags = VK_PIPELINE_CREATE_FLAG_BITS_MAX_ENUM; /* not read */
+    }
     info->pDynamicState = options->dynamic ? &dynamic : NULL;
     if (options->parts) {
         info->layout = options->parts->layout;
@@ -186,6 +194,8 @@ static void see_graphics(const VkGraphicsPipelineCreateInfo *info)
             seen.spec_entries = info->pStages[i].pSpecializationInfo->mapEntryCount;
     }
     for (const VkBaseInStructure *item = info->pNext; item; item = item->pNext) {
+        if (item->sType == VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO)
+            seen.flags = ((const VkPipelineCreateFlags2CreateInfo *)item)->flags;
         if (item->sType == VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO)
             seen.feedback = true;
         if (item->sType == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR) {
@@ -196,6 +206,7 @@ static void see_graphics(const VkGraphicsPipelineCreateInfo *info)
         }
     }
     watch.last = seen;
+    watch.counts.early += watch.early_tests;
     watch.early_tests = false;
 }
 

@@ -26,7 +26,9 @@ struct graphics_options {
     bool alpha_to_coverage;
     bool discard;           /* static: nothing is ever rasterized */
     VkDynamicState dynamic; /* 0 (viewport): none */
-    bool inline_words;      /* SPIR-V in the stages' pNext */
+    VkPipelineCreateFlags2
+        flags2;        /* in a structure of their own, and nonsense in `flags`; 0: not */
+    bool inline_words; /* SPIR-V in the stages' pNext */
     bool identifier_only;
     VkGraphicsPipelineLibraryFlagsEXT library; /* the one part that it has; 0: all */
     const VkPipeline *link;                    /* four libraries; NULL: none */
@@ -36,7 +38,7 @@ VkPipeline make_graphics(struct pm_harness *harness, const struct graphics_optio
 /* ---- what the layer makes ---- */
 
 struct seen {
-    VkPipelineCreateFlags flags;
+    VkPipelineCreateFlags2 flags;
     bool feedback;
     VkPipeline base;
     uint32_t stage_count;
@@ -51,6 +53,7 @@ struct seen {
 
 struct counts {
     uint32_t variants; /* pipelines that the layer made */
+    uint32_t early;    /* of which a module made for it forces early tests */
 };
 
 struct samplers {

@@ -7,7 +7,7 @@
  *
  * Configured when an instance is created, by environment variables (lists are separated by commas):
  *
- *     PM_NULL_API_VERSION         1.0 … 1.3 (default 1.3)
+ *     PM_NULL_API_VERSION         1.0 … 1.4 (default 1.3)
  *     PM_NULL_WITHOUT_EXTENSIONS  device or instance extensions that it does not have
  *     PM_NULL_WITHOUT_FEATURES    features that it does not have: shaderInt64,bufferDeviceAddress
  *     PM_NULL_SUBGROUP_SIZE       default 32
@@ -25,6 +25,8 @@
  * vkCmdEndRendering2KHR is there too, though the headers do not have it; it is recorded as
  * vkCmdEndRendering.
  *
+ * It knows a structure of features that the headers do not, struct pm_null_future_features.
+ *
  * A device that returned VK_ERROR_DEVICE_LOST from a submit stays lost. vkCreateDevice refuses
  * features and extensions that the device does not have, and pEnabledFeatures beside
  * VkPhysicalDeviceFeatures2.
@@ -39,6 +41,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <vulkan/vulkan.h>
+
+#define PM_NULL_FUTURE_FEATURES ((VkStructureType)1999000000)
+
+struct pm_null_future_features {
+    VkStructureType sType;
+    void *pNext;
+    VkBool32 features[3];
+};
 
 enum { PM_NULL_ARGUMENTS = 16, PM_NULL_RING = 1 << 15 };
 

@@ -31,6 +31,8 @@ static void fill_features(VkBaseOutStructure *item)
     size_t count = 0;
     if (item->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) {
         count = sizeof(VkPhysicalDeviceFeatures) / sizeof(VkBool32);
+    } else if (item->sType == PM_NULL_FUTURE_FEATURES) {
+        count = 3;
     } else {
         while (structure->type && structure->type != item->sType)
             structure++;

@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <vulkan/vk_layer.h>
 
 #include <cmocka.h>
 
@@ -330,45 +329,6 @@ static void layouts_and_samplers(void **state)
     assert_int_equal(ycbcr_copy->format, VK_FORMAT_G8_B8R8_2PLANE_420_UNORM);
 }
 
-static void device(void **state)
-{
-    struct heap heap = {.count = 0};
-    struct pm_error error;
-    VkLayerDeviceLink link;
-    const VkLayerDeviceCreateInfo *loader =
-        PUT(&heap, VkLayerDeviceCreateInfo,
-            {.sType = VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO,
-             .function = VK_LAYER_LINK_INFO,
-             .u.pLayerInfo = &link});
-    const VkPhysicalDeviceFeatures2 *features =
-        PUT(&heap, VkPhysicalDeviceFeatures2,
-            {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-             .pNext = (void *)loader,
-             .features.shaderInt64 = VK_TRUE});
-    const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = features,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = PUT(&heap, VkDeviceQueueCreateInfo,
-                                 {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                  .queueCount = 2,
-                                  .pQueuePriorities = PUT_ARRAY(&heap, float, {0.5f, 1.0f})}),
-        .enabledExtensionCount = 2,
-        .ppEnabledExtensionNames = PUT_ARRAY(
-            &heap, const char *, {put(&heap, "VK_A", 5), put(&heap, "VK_B_long_name", 15)}),
-    };
-    const VkDeviceCreateInfo *copy = pm_copy_DeviceCreateInfo(*state, &info, &error);
-    heap_finish(&heap);
-    assert_non_null(copy);
-    features = copy->pNext;
-    assert_int_equal(features->features.shaderInt64, VK_TRUE);
-    loader = features->pNext;
-    assert_int_equal(loader->sType, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
-    assert_ptr_equal(loader->u.pLayerInfo, &link);
-    assert_true(copy->pQueueCreateInfos[0].pQueuePriorities[1] == 1.0f);
-    assert_string_equal(copy->ppEnabledExtensionNames[1], "VK_B_long_name");
-}
-
 static void compute_pipeline_without_feedback(void **state)
 {
     struct heap heap = {.count = 0};
@@ -401,7 +361,7 @@ static void an_unknown_structure_is_named(void **state)
     const VkSamplerCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
                                       .pNext = &unknown};
     assert_null(pm_copy_SamplerCreateInfo(*state, &info, &error));
-    assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
+    assert_int_equal(error.code, PM_ERROR_NEWER);
     assert_non_null(strstr(error.message, "2131899478"));
 }
 
@@ -433,7 +393,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(render_pass, set_up, tear_down),
         cmocka_unit_test_setup_teardown(render_pass_2, set_up, tear_down),
         cmocka_unit_test_setup_teardown(layouts_and_samplers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(device, set_up, tear_down),
         cmocka_unit_test_setup_teardown(compute_pipeline_without_feedback, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unknown_structure_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_arena_is_an_error, set_up, tear_down),

@@ -103,7 +103,6 @@ OTHER(RenderPassCreateInfo)
 OTHER(RenderPassCreateInfo2)
 OTHER(SamplerCreateInfo)
 OTHER(SamplerYcbcrConversionCreateInfo)
-OTHER(DeviceCreateInfo)
 OTHER(ShaderModuleCreateInfo)
 
 int main(void)
@@ -118,7 +117,6 @@ int main(void)
         cmocka_unit_test(a_RenderPassCreateInfo2),
         cmocka_unit_test(a_SamplerCreateInfo),
         cmocka_unit_test(a_SamplerYcbcrConversionCreateInfo),
-        cmocka_unit_test(a_DeviceCreateInfo),
         cmocka_unit_test(a_ShaderModuleCreateInfo),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

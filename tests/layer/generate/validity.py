@@ -64,8 +64,8 @@ static void link_last(const void **first, void *item)
 
 
 class Writer:
-    def __init__(self, copier, opaque, roots):
-        self.copier, self.opaque, self.roots = copier, opaque, roots
+    def __init__(self, copier, roots):
+        self.copier, self.roots = copier, roots
         self.registry = copier.registry
         self.structures = [s for s in copier.sorted() if not s.guard and not s.union]
         self.names = {s.name for s in self.structures}
@@ -81,8 +81,7 @@ class Writer:
         return [s for s in self.structures if s.name in self.copier.chained and structure.name in s.extends]
 
     def followed(self, structure):
-        return [m for m in structure.members if m.pointers and m.name != "pNext"
-                and (structure.name, m.name) not in self.opaque]
+        return [m for m in structure.members if m.pointers and m.name != "pNext"]
 
     def is_string(self, member):
         return member.length[-1] == "null-terminated"
@@ -226,9 +225,9 @@ class Writer:
 
 def main(arguments):
     sys.path.insert(0, arguments[1])
-    from deep_copy import OPAQUE, ROOTS, Copier
+    from deep_copy import ROOTS, Copier
     from registry import Registry
-    writer = Writer(Copier(Registry(arguments[2])), OPAQUE, ROOTS)
+    writer = Writer(Copier(Registry(arguments[2])), ROOTS)
     os.makedirs(arguments[3], exist_ok=True)
     for name, text in (("validity.h", writer.header()), ("validity.c", writer.source())):
         with open(os.path.join(arguments[3], name), "w", encoding="utf-8") as file:

@@ -350,10 +350,34 @@ static void nothing_may_be_destroyed(void **state)
     pm_harness_close(&h);
 }
 
+/* Who asks for the tools that are at work is told of the layer, in the way of any enumeration. */
+static void tools_name_the_layer(void **state)
+{
+    (void)state;
+    open_idle(NULL);
+    const PFN_vkGetPhysicalDeviceToolProperties list = h.vki.GetPhysicalDeviceToolProperties;
+    uint32_t count = 0;
+    PM_CHECK(list(h.physical, &count, NULL));
+    assert_int_equal(count, 1);
+    VkPhysicalDeviceToolProperties tools[2] = {
+        {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TOOL_PROPERTIES},
+        {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TOOL_PROPERTIES}};
+    for (uint32_t room = 0; room < 3; room++) {
+        count = room;
+        assert_int_equal(list(h.physical, &count, tools), room > 0 ? VK_SUCCESS : VK_INCOMPLETE);
+        assert_int_equal(count, room > 0);
+    }
+    assert_string_equal(tools[0].name, "Piecemeal");
+    assert_string_equal(tools[0].layer, "VK_LAYER_PIECEMEAL_cooperative_pgo");
+    assert_int_equal(tools[0].purposes, VK_TOOL_PURPOSE_PROFILING_BIT);
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(draws_arrive_as_they_are),
+        PM_LAYERED_TEST(tools_name_the_layer),
         PM_LAYERED_TEST(addresses_need_not_come_again),
         PM_LAYERED_TEST(pointers_arrive_as_they_are),
         PM_LAYERED_TEST(pointers_arrive_while_sampling),

@@ -144,8 +144,10 @@ static void early_tests_only_without_alpha_to_coverage(void **state)
         {.dynamic = VK_DYNAMIC_STATE_ALPHA_TO_COVERAGE_ENABLE_EXT},
         {.flags = VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT},
         {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS},
+        {.flags2 = VK_PIPELINE_CREATE_2_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT},
+        {.dynamic = VK_DYNAMIC_STATE_ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT},
     };
-    const bool early[] = {true, false, false, false, true};
+    const bool early[] = {true, false, false, false, true, false, false};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct graphics_options options = cases[i];
         VkPipeline pipeline = make_graphics(&h, &options);
@@ -153,6 +155,56 @@ static void early_tests_only_without_alpha_to_coverage(void **state)
         h.vk.DestroyPipeline(h.device, pipeline, NULL);
     }
     pm_harness_close(&h);
+}
+
+/* Those of 64 bits, which stand in a structure of their own. */
+static void flags_wherever_they_are(void **state)
+{
+    (void)state;
+    open_with(NULL, "true");
+    const struct {
+        VkPipelineCreateFlags2 game, ours;
+    } cases[] = {
+        {VK_PIPELINE_CREATE_2_DISABLE_OPTIMIZATION_BIT | VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR,
+         VK_PIPELINE_CREATE_2_DISABLE_OPTIMIZATION_BIT},
+        {VK_PIPELINE_CREATE_2_ENABLE_LEGACY_DITHERING_BIT_EXT |
+             VK_PIPELINE_CREATE_2_INDIRECT_BINDABLE_BIT_EXT,
+         VK_PIPELINE_CREATE_2_ENABLE_LEGACY_DITHERING_BIT_EXT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct graphics_options options = {.flags2 = cases[i].game};
+        VkPipeline pipeline = make_graphics(&h, &options);
+        assert_true(is_sampled(pipeline, VK_PIPELINE_BIND_POINT_GRAPHICS));
+        assert_true(watch_last().flags == cases[i].ours);
+        h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    }
+    const VkPipelineCreateFlags2 unknown = UINT64_C(1) << 62;
+    struct graphics_options options = {.flags2 = unknown};
+    VkPipeline pipeline = make_graphics(&h, &options);
+    assert_false(is_sampled(pipeline, VK_PIPELINE_BIND_POINT_GRAPHICS));
+    h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    pm_harness_close(&h);
+    assert_logged("create flags 0x4000000000000000 ");
+}
+
+/* Its shaders are ignored, and may be others than those in it. */
+static void a_pipeline_made_of_binaries_gets_none(void **state)
+{
+    (void)state;
+    open_with(NULL, "true");
+    const VkPipelineBinaryKHR binary = VK_NULL_HANDLE;
+    VkPipelineBinaryInfoKHR binaries = {.sType = VK_STRUCTURE_TYPE_PIPELINE_BINARY_INFO_KHR,
+                                        .pPipelineBinaries = &binary};
+    struct graphics_options options = {.next = &binaries};
+    VkPipeline pipeline = make_graphics(&h, &options);
+    assert_true(is_sampled(pipeline, VK_PIPELINE_BIND_POINT_GRAPHICS));
+    h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    binaries.binaryCount = 1;
+    pipeline = make_graphics(&h, &options);
+    assert_false(is_sampled(pipeline, VK_PIPELINE_BIND_POINT_GRAPHICS));
+    h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    pm_harness_close(&h);
+    assert_logged("it is made of binaries");
 }
 
 static void words_in_the_stage_do_and_identifiers_do_not(void **state)
@@ -227,7 +279,7 @@ static void linked_pipelines_get_an_instrumented_library(void **state)
     assert_true(becomes_sampled(linked[0], VK_PIPELINE_BIND_POINT_GRAPHICS));
     const struct seen seen = watch_last();
     assert_int_equal(seen.library_count, 4);
-    assert_false(seen.early_tests);
+    assert_int_equal(watch_counts().early, 1);
     for (uint32_t i = 0; i < 4; i++) {
         assert_non_null(seen.libraries[i]);
         for (uint32_t j = 0; j < 4; j++)
@@ -239,6 +291,50 @@ static void linked_pipelines_get_an_instrumented_library(void **state)
     assert_int_equal(watch_counts().variants, 7);
     h.vk.DestroyPipeline(h.device, linked[0], NULL);
     h.vk.DestroyPipeline(h.device, linked[1], NULL);
+    pm_harness_close(&h);
+}
+
+/* Each part may forbid early tests, and the part that links them. */
+static void linked_pipelines_force_early_tests_where_no_part_forbids_it(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t part; /* 4: the one that links */
+        struct graphics_options options;
+    } cases[] = {
+        {3, {.alpha_to_coverage = true}},
+        {3, {.dynamic = VK_DYNAMIC_STATE_ALPHA_TO_COVERAGE_ENABLE_EXT}},
+        {2,
+         {.flags2 = VK_PIPELINE_CREATE_2_LIBRARY_BIT_KHR |
+                    VK_PIPELINE_CREATE_2_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT}},
+        {2, {.dynamic = VK_DYNAMIC_STATE_ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT}},
+        {4, {.flags = VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT}},
+        {0, {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS}},
+    };
+    const char *const extensions[] = {"VK_EXT_graphics_pipeline_library", "VK_KHR_pipeline_library",
+                                      NULL};
+    const struct pm_harness_options device = {.device_extensions = extensions};
+    open_with(&device, "true");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        VkPipeline parts[5];
+        const uint32_t before = watch_counts().early;
+        for (uint32_t part = 0; part < 5; part++) {
+            struct graphics_options options = {0};
+            if (part == cases[i].part)
+                options = cases[i].options;
+            if (part == 4)
+                options.link = parts;
+            else
+                options.library = 1u << part;
+            if (part < 4)
+                options.flags |= VK_PIPELINE_CREATE_LIBRARY_BIT_KHR;
+            parts[part] = make_graphics(&h, &options);
+        }
+        assert_true(is_sampled(parts[4], VK_PIPELINE_BIND_POINT_GRAPHICS));
+        assert_int_equal(watch_counts().early > before, cases[i].part == 0);
+        for (uint32_t part = 0; part < 5; part++)
+            h.vk.DestroyPipeline(h.device, parts[part], NULL);
+    }
     pm_harness_close(&h);
 }
 
@@ -359,10 +455,13 @@ int main(void)
         PM_LAYERED_TEST(immutable_samplers_are_ours_in_both_layouts),
         PM_LAYERED_TEST(a_variant_has_no_base_no_feedback_and_may_compile),
         PM_LAYERED_TEST(early_tests_only_without_alpha_to_coverage),
+        PM_LAYERED_TEST(flags_wherever_they_are),
+        PM_LAYERED_TEST(a_pipeline_made_of_binaries_gets_none),
         PM_LAYERED_TEST(words_in_the_stage_do_and_identifiers_do_not),
         PM_LAYERED_TEST(what_cannot_be_copied_gets_none),
         PM_LAYERED_TEST(what_never_rasterizes_gets_none),
         PM_LAYERED_TEST(linked_pipelines_get_an_instrumented_library),
+        PM_LAYERED_TEST(linked_pipelines_force_early_tests_where_no_part_forbids_it),
         PM_LAYERED_TEST(a_session_makes_no_more_than_its_limit),
         PM_LAYERED_TEST(a_refused_variant_leaves_the_game_alone),
         PM_LAYERED_TEST(pipelines_may_go_while_they_compile),

@@ -1,0 +1,348 @@
+/* A game that is newer than the layer's headers: the layer stays on, and what it cannot copy costs
+ * just what that is a part of (HAZARDS 10). */
+#include "extending.h"
+#include "tests/layer/layered.h"
+#include "tests/layer/pipelines.h"
+#include "tests/null_driver/newer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct pm_harness h;
+
+static void enable(void)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
+    setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
+}
+
+/* Draws and dispatches with the pipelines; how many of the two calls were sampled. */
+static uint32_t sampled(VkPipeline graphics, VkPipeline dispatch)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = h.driver->position();
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(&h, buffer);
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    pm_harness_begin_pass(&h, buffer);
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, graphics);
+    h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    h.vk.CmdEndRenderPass(buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    const uint32_t binds = pm_calls_of(h.driver, position, "vkCmdBindPipeline");
+    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
+    return (binds - 2) / 2;
+}
+
+/* ---- devices ---- */
+
+/* What the driver was asked for in the last vkCreateDevice. */
+struct asked {
+    uint32_t future[3], address, core;
+    uint32_t unknown; /* structures of PM_NEWER_TYPE */
+};
+
+static void see_create_device(void *user, const struct pm_null_call *call)
+{
+    struct asked *asked = user;
+    if (strcmp(call->command, "vkCreateDevice") != 0)
+        return;
+    *asked = (struct asked){.core = 0};
+    const VkDeviceCreateInfo *info = (const void *)(uintptr_t)call->arguments[1];
+    for (const VkBaseInStructure *item = info->pNext; item; item = item->pNext) {
+        if (item->sType == PM_NULL_FUTURE_FEATURES)
+            memcpy(asked->future, ((const struct pm_null_future_features *)item)->features,
+                   sizeof asked->future);
+        else if (item->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
+            asked->address |= ((const VkPhysicalDeviceVulkan12Features *)item)->bufferDeviceAddress;
+        else if (item->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
+            asked->address |=
+                ((const VkPhysicalDeviceBufferDeviceAddressFeatures *)item)->bufferDeviceAddress;
+        else if (item->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+            asked->core = ((const VkPhysicalDeviceFeatures2 *)item)->features.shaderInt64;
+        else if (item->sType == PM_NEWER_TYPE)
+            asked->unknown++;
+    }
+}
+
+/* Opens all, and says how many of a draw and a dispatch are sampled. */
+static uint32_t sampled_on_device(const void *chain, struct asked *asked)
+{
+    const struct pm_harness_options options = {.device_next = chain};
+    enable();
+    pm_harness_driver()->set_callback(see_create_device, asked);
+    pm_harness_open(&h, &options);
+    h.driver->set_callback(NULL, NULL);
+    const uint32_t count = sampled(h.graphics, h.dispatch);
+    pm_harness_close(&h);
+    return count;
+}
+
+/* Nobody knows its size. What the layer adds stands before the game's chain, which is shared. */
+static void a_device_with_an_unknown_structure(void **state)
+{
+    (void)state;
+    struct asked asked;
+    VkBaseInStructure future = {.sType = PM_NEWER_TYPE};
+    assert_int_equal(sampled_on_device(&future, &asked), 2);
+    assert_int_equal(asked.unknown, 1);
+    assert_true(asked.address);
+    VkPhysicalDeviceFeatures2 two = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                     .pNext = &future};
+    assert_int_equal(sampled_on_device(&two, &asked), 2);
+    assert_true(asked.address && asked.core);
+    assert_int_equal(asked.unknown, 1);
+    assert_false(two.features.shaderInt64);
+}
+
+/* The driver says how large a structure of features is, so that what is behind it can be changed.
+ */
+static void a_device_with_features_that_only_the_driver_knows(void **state)
+{
+    (void)state;
+    struct asked asked;
+    VkPhysicalDeviceVulkan12Features vulkan12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    struct pm_null_future_features *future = calloc(1, sizeof *future);
+    *future = (struct pm_null_future_features){PM_NULL_FUTURE_FEATURES, &vulkan12, {1, 0, 1}};
+    assert_int_equal(sampled_on_device(future, &asked), 2);
+    assert_true(asked.address);
+    assert_false(vulkan12.bufferDeviceAddress);
+    assert_true(asked.future[0] && !asked.future[1] && asked.future[2]);
+    free(future);
+}
+
+/* What is behind a structure of which nobody knows the size stays as it is: with what sampling
+ * needs on, or off. */
+static void a_device_whose_features_are_out_of_reach(void **state)
+{
+    (void)state;
+    struct asked asked;
+    VkPhysicalDeviceFeatures2 two = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .features = {.shaderInt64 = VK_TRUE, .fragmentStoresAndAtomics = VK_TRUE}};
+    VkPhysicalDeviceVulkan12Features vulkan12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = &two,
+        .bufferDeviceAddress = VK_TRUE};
+    VkBaseInStructure future = {.sType = PM_NEWER_TYPE, .pNext = (const void *)&vulkan12};
+    assert_int_equal(sampled_on_device(&future, &asked), 2);
+    vulkan12.bufferDeviceAddress = VK_FALSE;
+    assert_int_equal(sampled_on_device(&future, &asked), 0);
+    assert_false(asked.address);
+    assert_true(pm_layered_logged("a structure of unknown sType 1999999001") > 0);
+}
+
+/* One device for each structure that may be in its chain, and behind it one that nobody knows. */
+static void devices_with_every_structure(void **state)
+{
+    (void)state;
+    struct asked asked;
+    struct pm_harness_options options = {.bare = true};
+    enable();
+    pm_harness_open_instance(&h, &options);
+    h.driver->set_callback(see_create_device, &asked);
+    uint32_t count = 0;
+#define X(base, structure, type)                                                                   \
+    if (strcmp(#base, "VkDeviceCreateInfo") == 0) {                                                \
+        VkBaseInStructure future = {.sType = PM_NEWER_TYPE};                                       \
+        structure known = {.sType = type, .pNext = (void *)&future};                               \
+        options.device_next = &known;                                                              \
+        PM_CHECK(pm_harness_create_device(&h, &options));                                          \
+        if (!asked.address || asked.unknown != 1)                                                  \
+            fail_msg("nothing is added beside " #structure);                                       \
+        pm_harness_close_device(&h);                                                               \
+        count++;                                                                                   \
+    }
+    PM_EXTENDING(X)
+#undef X
+    h.driver->set_callback(NULL, NULL);
+    pm_harness_close(&h);
+    assert_true(count > 150);
+    assert_int_equal(pm_layered_logged("sampling on Piecemeal"), count);
+}
+
+/* ---- pipelines ---- */
+
+/* What a structure's type and the next one stand in. */
+#define CHAINED(value) (*(const void **)(uintptr_t) & (value).pNext)
+
+/* A graphics pipeline with something chained to one of the structures that it is made of; NULL:
+ * this has none of that structure. */
+static VkPipeline graphics_with(const char *base, const void *chain)
+{
+    struct pm_harness_pipeline of;
+    pm_harness_describe(&h, &of);
+    VkPipelineTessellationStateCreateInfo tessellation = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_STATE_CREATE_INFO};
+    VkPipelineDynamicStateCreateInfo dynamic = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO};
+    of.info.pTessellationState = &tessellation;
+    of.info.pDynamicState = &dynamic;
+    const struct {
+        const char *base;
+        const void **chain;
+    } places[] = {
+        {"VkGraphicsPipelineCreateInfo", &of.info.pNext},
+        {"VkPipelineShaderStageCreateInfo", &of.stages[1].pNext},
+        {"VkPipelineVertexInputStateCreateInfo", &of.input.pNext},
+        {"VkPipelineInputAssemblyStateCreateInfo", &of.assembly.pNext},
+        {"VkPipelineViewportStateCreateInfo", &of.viewport.pNext},
+        {"VkPipelineRasterizationStateCreateInfo", &of.rasterization.pNext},
+        {"VkPipelineMultisampleStateCreateInfo", &of.multisample.pNext},
+        {"VkPipelineColorBlendStateCreateInfo", &of.blend.pNext},
+        {"VkPipelineDynamicStateCreateInfo", &dynamic.pNext},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (strcmp(base, places[i].base) != 0)
+            continue;
+        VkPipeline pipeline;
+        *places[i].chain = chain;
+        PM_CHECK(
+            h.vk.CreateGraphicsPipelines(h.device, VK_NULL_HANDLE, 1, &of.info, NULL, &pipeline));
+        return pipeline;
+    }
+    return VK_NULL_HANDLE;
+}
+
+static VkPipeline compute_with(const void *chain)
+{
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .pNext = chain,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = h.compute,
+                  .pName = "main"},
+        .layout = h.layout};
+    VkPipeline pipeline;
+    PM_CHECK(h.vk.CreateComputePipelines(h.device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
+    return pipeline;
+}
+
+/* A pipeline with something chained to one of its structures. */
+static VkPipeline pipeline_with(const char *base, const void *chain)
+{
+    return strcmp(base, "VkComputePipelineCreateInfo") == 0 ? compute_with(chain)
+                                                            : graphics_with(base, chain);
+}
+
+/* The variants that the layer makes of such a pipeline; -1: there is none to be had. */
+static int variants_with(const char *base, const void *chain)
+{
+    const uint32_t before = watch_counts().variants;
+    const VkPipeline pipeline = pipeline_with(base, chain);
+    if (pipeline == VK_NULL_HANDLE)
+        return -1;
+    const int made = (int)(watch_counts().variants - before);
+    h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    return made;
+}
+
+/* Structures of the headers with which a pipeline is something that is not sampled, as this test
+ * makes it: all zeroes. */
+static bool is_not_sampled(const char *structure)
+{
+    static const char *const names[] = {
+        "VkGraphicsPipelineLibraryCreateInfoEXT",     /* a library of nothing */
+        "VkGraphicsPipelineShaderGroupsCreateInfoNV", /* several pipelines in one */
+        "VkComputePipelineIndirectBufferInfoNV",      /* bound by its address */
+        "VkSubpassShadingPipelineCreateInfoHUAWEI",   /* bound elsewhere */
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(structure, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_pipeline(const char *base, const char *structure, void *known, const void **next)
+{
+    VkBaseInStructure future = {.sType = PM_NEWER_TYPE};
+    *next = NULL;
+    const int variants = variants_with(base, known);
+    if (variants < 0)
+        return;
+    if ((variants > 0) == is_not_sampled(structure))
+        fail_msg("%s with %s: %d variants", base, structure, variants);
+    /* Behind it something that nobody knows, and in front of it. */
+    *next = &future;
+    if (variants_with(base, known) != 0)
+        fail_msg("%s with %s and something unknown has variants", base, structure);
+    *next = NULL;
+    future.pNext = known;
+    if (variants_with(base, &future) != 0)
+        fail_msg("%s with something unknown and %s has variants", base, structure);
+}
+
+static void pipelines_with_every_structure(void **state)
+{
+    (void)state;
+    setenv("PIECEMEAL_LIMITS_VARIANTS", "4096", 1);
+    enable();
+    watch_start(pm_harness_driver());
+    pm_harness_open(&h, NULL);
+    assert_int_equal(variants_with("VkGraphicsPipelineCreateInfo", NULL), 1);
+    assert_int_equal(variants_with("VkComputePipelineCreateInfo", NULL), 1);
+#define X(base, structure, type)                                                                   \
+    {                                                                                              \
+        structure known = {.sType = type};                                                         \
+        check_pipeline(#base, #structure, &known, &CHAINED(known));                                \
+    }
+    PM_EXTENDING(X)
+#undef X
+    /* What is like the headers is sampled as ever. */
+    assert_int_equal(sampled(h.graphics, h.dispatch), 2);
+    pm_harness_close(&h);
+    assert_int_equal(pm_layered_logged("sType 1999999001"), 1);
+}
+
+/* ---- everything ---- */
+
+/* The same program with one more structure in every chain of all its calls. */
+static void every_chain_of_every_call(void **state)
+{
+    (void)state;
+    enable();
+    const struct pm_harness_options options = {0};
+    pm_harness_open_instance(&h, &options);
+    PM_CHECK(pm_harness_create_device(&h, &options));
+    const struct pm_device_dispatch plain = h.vk;
+    pm_newer_wrap(&h.vk);
+    pm_harness_open_rest(&h);
+    const uint64_t count = pm_newer_count();
+    assert_true(count >= 25);
+    assert_int_equal(sampled(h.graphics, h.dispatch), 0);
+    assert_true(pm_newer_count() > count);
+    /* Pipelines that are not newer, in calls that are. */
+    h.vk = plain;
+    struct parts parts;
+    parts_make(&parts, &h);
+    const struct graphics_options of_parts = {.parts = &parts};
+    const VkPipeline graphics = make_graphics(&h, &of_parts);
+    parts_destroy(&parts, &h);
+    pm_newer_wrap(&h.vk);
+    assert_int_equal(sampled(graphics, h.dispatch), 1);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+    assert_int_equal(pm_layered_logged("sType 1999999001"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_device_with_an_unknown_structure),
+        PM_LAYERED_TEST(a_device_with_features_that_only_the_driver_knows),
+        PM_LAYERED_TEST(a_device_whose_features_are_out_of_reach),
+        PM_LAYERED_TEST(devices_with_every_structure),
+        PM_LAYERED_TEST(pipelines_with_every_structure),
+        PM_LAYERED_TEST(every_chain_of_every_call),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

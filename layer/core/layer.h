@@ -79,6 +79,7 @@ struct pm_device_abilities {
     bool memory_model_device_scope;
     bool timeline_semaphore;
     bool host_query_reset;
+    bool queries_see_shaders; /* the game may make pools of pipeline statistics or performance */
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
     bool subgroup_vote, subgroup_quad; /* in the stages that have the above; quad operations are
                                           for fragment and compute on every device that has them */

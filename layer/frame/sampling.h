@@ -36,7 +36,7 @@ struct pm_sampling {
 
     _Atomic bool open;             /* a window is; set after arming */
     _Atomic bool armed;            /* draws go through the armed hooks */
-    _Atomic bool careful;          /* there were queries that see what is bound, or protected
+    _Atomic bool careful;          /* there may be queries that see what is bound, or protected
                                       command buffers: every recording is tracked for them */
     _Atomic bool presents;         /* there was a swapchain: presents are the heartbeats */
     _Atomic uint32_t recording;    /* recordings under way that are sampled or timed */

@@ -161,6 +161,10 @@ static bool start_sampling(struct pm_device *device)
     if (device->sampling != NULL && device->readback != NULL && device->counters != NULL &&
         device->objects != NULL && device->pipelines != NULL && device->compiler != NULL) {
         device->optimizer = pm_optimizer_create(device, &optimizer_calls);
+        /* Not from the first such pool on: a query of it may begin in a recording that has bound a
+         * specialized pipeline before, and what is bound must be known then. */
+        if (device->optimizer != NULL && device->abilities.queries_see_shaders)
+            atomic_store(&device->sampling->careful, true);
         start_trials(device);
         return true;
     }

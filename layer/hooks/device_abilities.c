@@ -353,6 +353,9 @@ void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo
     abilities->host_query_reset = is_on(info, &host_query_reset);
     abilities->memory_model_device_scope = is_on(info, &memory_model_scope);
     abilities->int64_atomics = core != NULL && core->shaderInt64 && is_on(info, &int64_atomics);
+    abilities->queries_see_shaders = (core != NULL && core->pipelineStatisticsQuery) ||
+                                     has_extension(info, VK_KHR_PERFORMANCE_QUERY_EXTENSION_NAME) ||
+                                     has_extension(info, VK_INTEL_PERFORMANCE_QUERY_EXTENSION_NAME);
     if (core == NULL || !core->fragmentStoresAndAtomics)
         abilities->full_subgroup_fragment = false;
     if (!is_on(info, &buffer_address))

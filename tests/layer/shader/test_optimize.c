@@ -189,6 +189,44 @@ static void a_sampled_call_binds_back_what_was_bound(void **state)
 }
 
 /* A published timing profile of exactly this module on this device decides without a trial. */
+/* A query of statistics never runs with a specialized pipeline, not even one of a pool that was
+ * made after the pipeline was bound. */
+static void a_pool_may_come_after_the_bind(void **state)
+{
+    (void)state;
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline compute = optimized_compute(&h);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = h.driver->position();
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    assert_true(optimized_bound(&h, position, 0) != compute);
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    VkQueryPool pool;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    h.vk.CmdResetQueryPool(buffer, pool, 0, 1);
+    h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    h.vk.CmdEndQuery(buffer, pool, 0);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    optimized_assert_calls(&h, position, buffer,
+                           "vkBeginCommandBuffer vkCmdBindPipeline vkCmdResetQueryPool "
+                           "vkCmdBindPipeline vkCmdBeginQuery vkCmdDispatch vkCmdEndQuery "
+                           "vkEndCommandBuffer ");
+    assert_ptr_equal(optimized_bound(&h, position, 1), compute);
+    h.vk.DestroyQueryPool(h.device, pool, NULL);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
 static void a_timing_profile_decides(void **state)
 {
     (void)state;
@@ -475,6 +513,7 @@ int main(void)
         PM_LAYERED_TEST(it_is_built_in_the_background),
         PM_LAYERED_TEST(recordings_from_before_stay_as_they_are),
         PM_LAYERED_TEST(a_sampled_call_binds_back_what_was_bound),
+        PM_LAYERED_TEST(a_pool_may_come_after_the_bind),
         PM_LAYERED_TEST(a_timing_profile_decides),
         PM_LAYERED_TEST(without_a_profile_nothing_happens),
         PM_LAYERED_TEST(refusals_leave_the_pipeline_as_it_is),

@@ -68,7 +68,7 @@ session() {
     shift
     : >"$folder/$one.log"
     "$piecemeal" run --local --game "$program" --set log.level=debug --set log.file="$folder/$one.log" "${options[@]}" -- \
-        timeout -s "$signal" -k 30 "$seconds" "$@" >"$folder/$one.output" 2>&1 || status=$?
+        timeout --foreground -s "$signal" -k 30 "$seconds" "$@" >"$folder/$one.output" 2>&1 || status=$?
     # timeout says 124: the time was over.
     case $status in
     0 | 124) ;;

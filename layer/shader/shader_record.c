@@ -3,6 +3,7 @@
 #include "layer/shader/spec_values.h"
 #include "profile/shader_store.h"
 #include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/quirks/hiding_casts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -364,12 +365,36 @@ static bool find_key(struct pm_shader_records *records, struct raw *raw, const s
     return raw->keyed = true;
 }
 
+struct pm_driver pm_device_driver(const struct pm_device *device)
+{
+    return pm_driver_of(device->abilities.driver_id, device->properties.driverVersion,
+                        device->abilities.driver_info);
+}
+
+/* On the drivers that need no such casts to compute the same bits, and where there are none. */
+static bool may_do_without_casts(const struct pm_device *device, const struct pm_words *original,
+                                 struct pm_error *error)
+{
+    const struct pm_driver driver = pm_device_driver(device);
+    if (!(pm_quirks_of(&driver) & PM_QUIRK_FOLDS_UNCAST))
+        return true;
+    struct pm_ir_module *module = pm_ir_parse(original->data, original->count, error);
+    if (!module)
+        return false;
+    const bool has = pm_has_hiding_casts(module);
+    pm_ir_module_destroy(module);
+    return !has || pm_fail(error, PM_ERROR_UNSUPPORTED,
+                           "it casts floats to integers and back, and this driver folds floats "
+                           "inexactly without such casts");
+}
+
 static void make_record(struct pm_shader_records *records, struct raw *raw,
                         const struct asked *asked)
 {
     struct pm_words canonical;
     raw->tried = true;
-    if (canonicalize(records, &raw->digest, asked, &canonical, &raw->error))
+    if (may_do_without_casts(records->device, &asked->words, &raw->error) &&
+        canonicalize(records, &raw->digest, asked, &canonical, &raw->error))
         raw->record = add_record(records, asked->request, &canonical, &raw->error);
 }
 

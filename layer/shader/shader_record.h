@@ -14,6 +14,7 @@
 #include "layer/core/layer.h"
 #include "layer/shader/record_points.h"
 #include "sampler/sampler.h"
+#include "shader_rewrite/quirks/quirks.h"
 
 struct pm_object; /* object.h */
 struct pm_shader_records;
@@ -43,6 +44,9 @@ struct pm_shader_request {
 /* NULL: out of memory. */
 struct pm_shader_records *pm_shader_records_create(struct pm_device *device);
 void pm_shader_records_destroy(struct pm_shader_records *records);
+
+/* For what it gets wrong. */
+struct pm_driver pm_device_driver(const struct pm_device *device);
 
 /* A shader's key, found out at the cost of canonicalizing it unless that was done before on this
  * machine; no record is made or kept. false: it can have none; *first as below. */

@@ -2,7 +2,6 @@
 
 #include "layer/shader/pipeline.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
-#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/zero/zero_profile.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,9 +108,7 @@ static bool specialize(const struct pm_specialized_shaders *shaders,
         return keep_canonical(record, module, error);
     if (!pm_zero_profile_init(&profile, estimates, blocks))
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for a zero profile");
-    const struct pm_driver driver =
-        pm_driver_of(device->abilities.driver_id, device->properties.driverVersion,
-                     device->abilities.driver_info);
+    const struct pm_driver driver = pm_device_driver(device);
     const struct pm_specialize_zero_info info = {
         .profile = &profile,
         .zeros = pm_record_points_zeros(record->points),

@@ -22,6 +22,8 @@ static const struct {
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_LOADS_AGAIN},
     /* zero_regions/levels.comp */
     {MESA_LLVMPIPE, MESA(22, 4), 0, PM_QUIRK_JOINED_LEVELS},
+    /* canonical/values/folding.comp as a translation layer writes it */
+    {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_FOLDS_UNCAST},
 };
 
 struct pm_driver pm_driver_of(uint32_t id, uint32_t driver_version, const char *driver_info)

@@ -19,8 +19,11 @@ enum pm_quirk {
     /* A texture's level of detail made of push constants may not also be an OpPhi's operand
      * (levels_of_detail.h). */
     PM_QUIRK_JOINED_LEVELS = 1 << 2,
+    /* Floats are folded inexactly, but not where casts lie between that the canonical module does
+     * without (hiding_casts.h). */
+    PM_QUIRK_FOLDS_UNCAST = 1 << 3,
 };
-enum { PM_QUIRK_COUNT = 3 };
+enum { PM_QUIRK_COUNT = 4 };
 #define PM_QUIRKS_ALL ((1u << PM_QUIRK_COUNT) - 1)
 
 /* The driver that a module is for. */

@@ -1,7 +1,10 @@
 /* HAZARDS 3: the canonical module computes the original's bits, on every driver. */
 #include "base/random.h"
+#include "shader_rewrite/quirks/hiding_casts.h"
+#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/gpu/gpu.h"
+#include "tests/shader_rewrite/translated.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,8 +118,8 @@ static uint32_t *run_compute(const struct pm_words *module, const VkSpecializati
     return result;
 }
 
-static void check_compute(const char *name, bool in_place, const struct pm_spec_value *values,
-                          size_t count)
+static void compare_compute(const char *name, const struct pm_words *module, bool in_place,
+                            const struct pm_spec_value *values, size_t count)
 {
     VkSpecializationMapEntry entries[8];
     uint32_t data[8];
@@ -125,28 +128,77 @@ static void check_compute(const char *name, bool in_place, const struct pm_spec_
         data[i] = (uint32_t)values[i].bits;
     }
     const VkSpecializationInfo spec = {(uint32_t)count, entries, sizeof data, data};
-    struct pm_words module;
-    pm_gpu_load(PM_TEST_VALUES, name, &module.data, &module.count);
-    struct pm_words canonical = canonical_of(&module, PM_STAGE_COMPUTE, values, count);
-    uint32_t *original_result = run_compute(&module, &spec, in_place);
+    struct pm_words canonical = canonical_of(module, PM_STAGE_COMPUTE, values, count);
+    uint32_t *original_result = run_compute(module, &spec, in_place);
     uint32_t *canonical_result = run_compute(&canonical, NULL, in_place);
     assert_varied(name, original_result, in_place ? INPUT_WORDS : OUTPUT_WORDS);
     compare(name, original_result, canonical_result, in_place ? INPUT_WORDS : OUTPUT_WORDS);
     free(original_result);
     free(canonical_result);
-    pm_words_finish(&module);
     pm_words_finish(&canonical);
 }
+
+static void check_compute(const char *name, bool in_place, const struct pm_spec_value *values,
+                          size_t count)
+{
+    struct pm_words module;
+    pm_gpu_load(PM_TEST_VALUES, name, &module.data, &module.count);
+    compare_compute(name, &module, in_place, values, count);
+    pm_words_finish(&module);
+}
+
+static const char *const compute_names[] = {
+    "folding.comp",  "loops.comp",          "breaks.comp",  "switches.comp", "functions.comp",
+    "mixes.comp",    "transcendental.comp", "packing.comp", "shared.comp",   "matrices.comp",
+    "integers.comp", "arrays.comp",         "bitcasts.comp"};
+enum { COMPUTE_NAMES = sizeof(compute_names) / sizeof(compute_names[0]) };
 
 static void test_compute(void **state)
 {
     (void)state;
-    static const char *const names[] = {
-        "folding.comp",  "loops.comp",          "breaks.comp",  "switches.comp", "functions.comp",
-        "mixes.comp",    "transcendental.comp", "packing.comp", "shared.comp",   "matrices.comp",
-        "integers.comp", "arrays.comp",         "bitcasts.comp"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        check_compute(names[i], false, NULL, 0);
+    for (size_t i = 0; i < COMPUTE_NAMES; i++)
+        check_compute(compute_names[i], false, NULL, 0);
+}
+
+/* ---- as a translation layer writes them ---- */
+
+static bool has_hiding_casts(const struct pm_words *words)
+{
+    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, NULL);
+    assert_non_null(module);
+    const bool has = pm_has_hiding_casts(module);
+    pm_ir_module_destroy(module);
+    return has;
+}
+
+/* Where the driver sees through the casts; where it does not the layer leaves them alone. */
+static void test_translated(void **state)
+{
+    (void)state;
+    const struct pm_driver driver =
+        pm_driver_of(pm_test_gpu.driver_id, pm_test_gpu.driver_version, pm_test_gpu.driver_info);
+    const bool left_alone = pm_quirks_of(&driver) & PM_QUIRK_FOLDS_UNCAST;
+    for (size_t i = 0; i < COMPUTE_NAMES; i++) {
+        struct pm_words plain;
+        pm_gpu_load(PM_TEST_VALUES, compute_names[i], &plain.data, &plain.count);
+        struct pm_words translated = pm_test_translated(&plain);
+        if (!has_hiding_casts(&translated) || !left_alone)
+            compare_compute(compute_names[i], &translated, false, NULL, 0);
+        pm_words_finish(&plain);
+        pm_words_finish(&translated);
+    }
+}
+
+static void test_hiding_casts_are_found(void **state)
+{
+    (void)state;
+    struct pm_words plain;
+    pm_gpu_load(PM_TEST_VALUES, "folding.comp", &plain.data, &plain.count);
+    struct pm_words translated = pm_test_translated(&plain);
+    assert_false(has_hiding_casts(&plain));
+    assert_true(has_hiding_casts(&translated));
+    pm_words_finish(&plain);
+    pm_words_finish(&translated);
 }
 
 /* The trial that showed spirv-opt folding a product of constants. */
@@ -233,6 +285,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compute),
+        cmocka_unit_test(test_translated),
+        cmocka_unit_test(test_hiding_casts_are_found),
         cmocka_unit_test(test_trial),
         cmocka_unit_test(test_specialized),
         cmocka_unit_test(test_fragment),

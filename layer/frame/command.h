@@ -33,11 +33,18 @@ struct pm_bound {
 
 struct pm_trial;
 
-/* What a measurement is of (trial.h). */
+/* What a measurement is of (trial.h): of each trial that takes part, which use. */
 struct pm_timed {
-    struct pm_trial *trial; /* NULL: of nothing that is wanted any more */
+    struct pm_trial *trial;
     uint32_t track, pair;
     bool variant;
+};
+
+enum { PM_TIMED_MOST = 8 }; /* trials in one measurement */
+
+struct pm_timed_uses {
+    struct pm_timed uses[PM_TIMED_MOST];
+    uint32_t count; /* 0: nothing that is wanted any more */
 };
 
 /* The render pass instance that a recording which is timed is in (trial.h). */
@@ -47,7 +54,7 @@ struct pm_pass {
     bool started;            /* its own first timestamp was written */
     uint32_t slot;           /* among those of the frame (pm_trials_pass) */
     uint32_t measurement;    /* of it, or reserved for one of its draws; PM_TIMING_NONE */
-    struct pm_timed timed;
+    struct pm_timed_uses timed;
 };
 
 struct pm_command {

@@ -3,7 +3,8 @@
  * Who made it fills in what it is and how to hear the verdict; who tries it (trial.h) keeps its
  * trial in it.
  *
- * Thread safety: unchanged once it is published by pm_pipeline_candidate.
+ * Thread safety: but for the trial's own part unchanged once it is published by
+ * pm_pipeline_candidate.
  */
 #pragma once
 
@@ -23,7 +24,11 @@ struct pm_candidate {
     /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */
     void (*verdict)(struct pm_candidate *candidate, bool faster);
 
-    struct pm_trial *trial; /* NULL: it is not tried */
+    /* the trial's own */
+    struct pm_trial *trial;    /* NULL: it is not tried */
+    struct pm_candidate *next; /* that takes part in the trial */
+    _Atomic uint64_t frame;    /* heartbeat + 1 of the latest call that could be timed */
+    _Atomic uint32_t uses;     /* such calls in that frame */
     /* It is about to be destroyed; called without a lock that verdict takes. NULL: nobody asked. */
     void (*gone)(struct pm_candidate *candidate);
 };

@@ -139,13 +139,16 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
     }
     const bool proven =
         shader->timing == PM_TIMING_FASTER || device->instance->config.debug.trust_variants;
-    if (!proven)
-        optimizer->calls.built(device, &optimized->candidate, pipeline->compute != NULL);
     atomic_store(&pipeline->optimized, optimized);
-    if (proven)
+    if (proven) {
         decide(&optimized->candidate, true);
-    else
-        atomic_store(&pipeline->candidate, &optimized->candidate);
+        return;
+    }
+    optimizer->calls.built(device, &optimized->candidate, pipeline->compute != NULL);
+    atomic_store(&pipeline->candidate, &optimized->candidate);
+    /* The verdict may have come meanwhile: others have the shader, too. */
+    if (atomic_load(&optimized->decided))
+        atomic_store(&pipeline->candidate, NULL);
 }
 
 /* ---- use ---- */

@@ -14,7 +14,7 @@ struct measurement {
     uint32_t next;         /* of the recording; PM_TIMING_NONE: the last */
     uint32_t next_waiting; /* likewise */
     uint64_t mask;         /* of the queue family's valid bits */
-    struct pm_timed timed;
+    struct pm_timed_uses timed;
     bool ended;
     bool submitted; /* once: later submissions are not read */
     bool recorded;  /* the recording that names it has not been dropped */
@@ -168,7 +168,7 @@ void pm_timing_start(const struct pm_command *command, uint32_t index)
     write_timestamp(command, 2 * index);
 }
 
-void pm_timing_end(struct pm_command *command, uint32_t index, const struct pm_timed *timed)
+void pm_timing_end(struct pm_command *command, uint32_t index, const struct pm_timed_uses *timed)
 {
     struct measurement *measurement = &command->device->timing->measurements[index];
     write_timestamp(command, 2 * index + 1);
@@ -193,7 +193,7 @@ void pm_timing_submit(struct pm_command *command)
     pthread_mutex_lock(&timing->lock);
     for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next) {
         struct measurement *measurement = &timing->measurements[i];
-        if (measurement->submitted || !measurement->ended || measurement->timed.trial == NULL)
+        if (measurement->submitted || !measurement->ended || measurement->timed.count == 0)
             continue;
         measurement->submitted = true;
         if (timing->reset == NULL)
@@ -228,7 +228,7 @@ static bool drop_one(struct pm_timing *timing, uint32_t index)
         return false;
     }
     if (!readable)
-        measurement->timed.trial = NULL; /* taken already, or never submitted */
+        measurement->timed.count = 0; /* taken already, or never submitted */
     wait_for(timing, index);
     return readable;
 }
@@ -347,8 +347,9 @@ void pm_timing_poll(struct pm_timing *timing, pm_timing_taker take, void *user)
         return;
     read_queries(timing, &reading, first);
     for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting) {
-        if (is_there(&reading, i) && timing->measurements[i].timed.trial != NULL)
-            take(user, &timing->measurements[i].timed, nanoseconds_of(timing, &reading, i));
+        const struct pm_timed_uses *timed = &timing->measurements[i].timed;
+        for (uint32_t use = 0; is_there(&reading, i) && use < timed->count; use++)
+            take(user, &timed->uses[use], nanoseconds_of(timing, &reading, i));
     }
     pthread_mutex_lock(&timing->lock);
     timing->reading = false;

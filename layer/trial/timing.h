@@ -41,7 +41,8 @@ uint32_t pm_timing_reserve(struct pm_command *command);
 void pm_timing_start(const struct pm_command *command, uint32_t measurement);
 
 /* Writes the second one; within the same render pass instance as the first, or both outside. */
-void pm_timing_end(struct pm_command *command, uint32_t measurement, const struct pm_timed *timed);
+void pm_timing_end(struct pm_command *command, uint32_t measurement,
+                   const struct pm_timed_uses *timed);
 
 /* The recording is about to be submitted; it was not after all. */
 void pm_timing_submit(struct pm_command *command);
@@ -54,6 +55,7 @@ void pm_timing_drop(struct pm_command *command);
 /* Whether results may come. */
 bool pm_timing_is_waiting(const struct pm_timing *timing);
 
-/* Takes every result that is there; nanoseconds is at least a tick of the device's clock. */
+/* Takes every result that is there, for each of its uses; nanoseconds is at least a tick of the
+ * device's clock. */
 typedef void (*pm_timing_taker)(void *user, const struct pm_timed *timed, double nanoseconds);
 void pm_timing_poll(struct pm_timing *timing, pm_timing_taker take, void *user);

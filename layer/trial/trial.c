@@ -11,15 +11,16 @@
 #include <stdlib.h>
 
 enum {
-    TRACKS = 8,        /* uses of a pipeline in a frame that are timed */
+    TRACKS = 16,       /* uses in a frame that are timed */
+    CALLS_A_FRAME = 8, /* of a pipeline */
     PENDING = 8,       /* pairs of a track of which one half is still under way */
     LEAST_PAIRS = 8,   /* judged first, and whenever there are twice as many */
-    MOST_PAIRS = 64,   /* of calls */
-    MOST_PASSES = 256, /* of render pass instances, in which others draw too */
-    IDLE = 512,        /* heartbeats without a timed use until a trial sleeps */
-    SLEEP = 8 * IDLE,  /* heartbeats until it wakes again, the first time */
+    MOST_PAIRS = 4096,
+    IDLE = 512,       /* heartbeats without a timed use until a trial sleeps */
+    SLEEP = 8 * IDLE, /* heartbeats until it wakes again, the first time */
     LONGEST_SLEEP = 1 << 20,
-    LOOK = 64,         /* heartbeats between two looks at who is idle */
+    LOOK = 64,       /* heartbeats between two looks at who is idle */
+    RETRY = 1 << 14, /* heartbeats until an undecided trial begins anew, the first time */
 };
 
 /* Share of the pairs left out at either end (Yuen). */
@@ -31,8 +32,14 @@ enum {
  * pass instance gains less than the shader does. */
 #define LIMIT_CALL 0.99
 #define LIMIT_PASS 1.0
+/* An interval's upper end over its lower one. Beyond the one, something else decides what was
+ * measured, and no outcome is taken from it; below the other, more pairs would tell nothing that
+ * matters. */
+#define WIDEST 1.25
+#define NARROWEST 1.025
 
 enum kind { UNUSED, CALLS, PASSES };
+enum outcome { GOES_ON, FASTER, SLOWER, UNDECIDED /* for now */ };
 
 struct pair {
     uint32_t number;
@@ -40,32 +47,36 @@ struct pair {
     double time[2];
 };
 
+/* A use that comes again in each frame. */
 struct track {
-    _Atomic uint32_t next; /* uses so far */
+    _Atomic uint64_t what;    /* tells it from others; 0: free */
+    _Atomic uint64_t used_at; /* heartbeat */
+    _Atomic uint32_t next;    /* uses so far */
     struct pair pending[PENDING];
 };
 
 struct pm_trial {
     struct pm_trials *owner;
     struct pm_trial *next;
-    struct pm_candidate *candidate;     /* under the lock; NULL: destroyed */
+    struct pm_candidate *first;         /* under the lock; of pipelines that are there */
     struct pm_shader_key key, original; /* of the variant and of what it was made of */
     struct pm_environment environment;
     uint64_t seed;
     _Atomic uint32_t kind; /* of use: enum kind */
-    _Atomic bool awake;    /* changed under the lock */
-    _Atomic bool over;     /* likewise */
-    bool judged, reported; /* under the lock */
-    uint32_t sleep;        /* heartbeats; under the lock */
+    bool compute;
+    _Atomic bool awake;   /* changed under the lock */
+    _Atomic bool over;    /* likewise: it is decided, or undecided and asleep */
+    enum outcome outcome; /* under the lock */
+    bool reported;        /* likewise */
+    uint32_t sleep;       /* heartbeats; under the lock */
+    uint32_t retry;       /* likewise */
     _Atomic uint64_t
-        used_at;            /* heartbeat of the latest timed use, or of waking or falling asleep */
-    _Atomic uint64_t frame; /* heartbeat + 1 of the latest use */
-    _Atomic uint32_t uses;  /* in that frame */
+        used_at; /* heartbeat of the latest timed use, or of waking or falling asleep */
     struct track tracks[TRACKS]; /* the pairs: the poller's */
-    uint32_t count;              /* whole pairs; the poller's */
-    double time[MOST_PASSES][2];
-    double sums[2]; /* of the pairs that were judged by */
-    uint32_t summed;
+    uint32_t count, room;        /* whole pairs; the poller's */
+    double (*time)[2];           /* likewise; owned */
+    double sums[2];              /* of the pairs that were judged by */
+    uint32_t summed, pairs;
 };
 
 struct pm_trials {
@@ -73,7 +84,7 @@ struct pm_trials {
     pthread_mutex_t lock;
     struct pm_trial *first; /* all there were */
     bool unreported;
-    _Atomic uint64_t used_at; /* heartbeat at which something was timed, or a trial was added */
+    _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
     struct pm_pass_table passes; /* what was worth timing in the frame before */
 };
 
@@ -102,8 +113,9 @@ void pm_trials_destroy(struct pm_trials *trials)
         return;
     for (struct pm_trial *trial = trials->first, *next; trial != NULL; trial = next) {
         next = trial->next;
-        if (!trial->judged)
+        if (trial->outcome == GOES_ON)
             log_unfinished(trial);
+        free(trial->time);
         free(trial);
     }
     pthread_mutex_destroy(&trials->lock);
@@ -127,48 +139,107 @@ static void set_awake(struct pm_trial *trial, bool awake)
     pm_sampling_try(trial->owner->device->sampling, awake ? 1 : -1);
 }
 
-/* The candidate is about to be destroyed. */
+/* The candidate is about to be destroyed. What was measured with it stays: another pipeline with
+ * the shader may come. */
 static void forget(struct pm_candidate *candidate)
 {
     struct pm_trial *trial = candidate->trial;
     pthread_mutex_lock(&trial->owner->lock);
-    trial->candidate = NULL;
-    atomic_store(&trial->over, true);
-    if (trial->owner->device->sampling != NULL)
+    struct pm_candidate **link = &trial->first;
+    while (*link != candidate)
+        link = &(*link)->next;
+    *link = candidate->next;
+    if (!trial->first && trial->owner->device->sampling != NULL)
         set_awake(trial, false);
     pthread_mutex_unlock(&trial->owner->lock);
 }
 
-void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, bool compute)
+/* ---- a shader's trial ---- */
+
+/* Under the lock. NULL: there is none yet. */
+static struct pm_trial *find(const struct pm_trials *trials, const struct pm_candidate *candidate,
+                             bool compute)
 {
-    struct pm_trial *trial = trials != NULL ? calloc(1, sizeof *trial) : NULL;
+    struct pm_trial *trial = trials->first;
+    while (trial != NULL &&
+           !(trial->compute == compute && pm_shader_key_equal(&trial->key, &candidate->key) &&
+             trial->environment.subgroup_size == candidate->environment.subgroup_size))
+        trial = trial->next;
+    return trial;
+}
+
+/* Under the lock. */
+static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidate *candidate,
+                              bool compute)
+{
+    struct pm_trial *trial = calloc(1, sizeof *trial);
     if (trial == NULL)
-        return;
-    candidate->trial = trial;
-    candidate->gone = forget;
+        return NULL;
     trial->owner = trials;
-    trial->candidate = candidate;
+    trial->compute = compute;
     trial->key = candidate->key;
     trial->original = candidate->original;
     trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
     trial->sleep = SLEEP;
-    pthread_mutex_lock(&trials->lock);
+    trial->retry = RETRY;
     trial->next = trials->first;
     trials->first = trial;
+    return trial;
+}
+
+/* Under the lock. */
+static void join(struct pm_trial *trial, struct pm_candidate *candidate)
+{
+    candidate->trial = trial;
+    candidate->gone = forget;
+    candidate->next = trial->first;
+    trial->first = candidate;
+    if (trial->outcome == UNDECIDED)
+        return;
     set_awake(trial, true);
-    atomic_store(&trials->used_at, heartbeat_of(trials));
+    atomic_store(&trial->owner->used_at, heartbeat_of(trial->owner));
+}
+
+void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, bool compute)
+{
+    if (trials == NULL)
+        return;
+    pthread_mutex_lock(&trials->lock);
+    struct pm_trial *trial = find(trials, candidate, compute);
+    if (trial == NULL)
+        trial = begin(trials, candidate, compute);
+    const enum outcome outcome = trial != NULL ? trial->outcome : GOES_ON;
+    const bool decided = outcome == FASTER || outcome == SLOWER;
+    if (trial != NULL && !decided)
+        join(trial, candidate);
     pthread_mutex_unlock(&trials->lock);
-    if (!compute)
+    if (decided)
+        candidate->verdict(candidate, outcome == FASTER);
+    else if (!compute)
         pm_additive_want(trials->device->additive);
+}
+
+/* Under the lock. */
+static void begin_anew(struct pm_trial *trial)
+{
+    trial->outcome = GOES_ON;
+    if (trial->retry < LONGEST_SLEEP)
+        trial->retry *= 2;
+    atomic_store(&trial->over, false);
+    set_awake(trial, true);
 }
 
 /* Under the lock. */
 static void look_at(struct pm_trial *trial, uint64_t heartbeat)
 {
     const bool awake = atomic_load(&trial->awake);
-    if (atomic_load(&trial->over) ||
-        heartbeat < atomic_load(&trial->used_at) + (awake ? IDLE : trial->sleep))
+    const uint64_t idle = heartbeat - atomic_load(&trial->used_at);
+    if (trial->first == NULL)
+        return;
+    if (trial->outcome == UNDECIDED && idle >= trial->retry)
+        begin_anew(trial);
+    if (atomic_load(&trial->over) || idle < (awake ? IDLE : trial->sleep))
         return;
     if (awake && trial->sleep < LONGEST_SLEEP)
         trial->sleep *= 2;
@@ -205,22 +276,59 @@ static bool is_of_kind(struct pm_trial *trial, uint32_t kind)
     return atomic_compare_exchange_strong(&trial->kind, &found, kind) || found == kind;
 }
 
-bool pm_trial_next(struct pm_trial *trial, bool pass, struct pm_timed *timed)
+/* The track of what comes again; one that was not used lately is taken over. NULL: there are too
+ * many. */
+static struct track *track_of(struct pm_trial *trial, uint64_t what, uint64_t heartbeat)
 {
-    if (!is_of_kind(trial, pass ? PASSES : CALLS))
-        return false;
+    struct track *track = NULL;
+    for (uint32_t i = 0; i < TRACKS; i++) {
+        struct track *t = &trial->tracks[i];
+        const uint64_t has = atomic_load_explicit(&t->what, memory_order_relaxed);
+        if (has == what)
+            return t;
+        if (!track && (!has || heartbeat - atomic_load(&t->used_at) > LOOK))
+            track = t;
+    }
+    if (track) {
+        /* From here on an even use is a pair's first half again. */
+        atomic_store(&track->next, (atomic_load(&track->next) + 1) & ~1u);
+        atomic_store(&track->what, what);
+    }
+    return track;
+}
+
+static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
+{
     const uint64_t heartbeat = heartbeat_of(trial->owner);
-    if (atomic_exchange(&trial->frame, heartbeat + 1) != heartbeat + 1)
-        atomic_store(&trial->uses, 0);
-    const uint32_t track = atomic_fetch_add(&trial->uses, 1);
-    if (track >= TRACKS || atomic_load(&trial->over))
+    struct track *track = atomic_load(&trial->over) ? NULL : track_of(trial, what, heartbeat);
+    if (track == NULL)
         return false;
-    const uint32_t use = atomic_fetch_add(&trial->tracks[track].next, 1);
-    const uint64_t order = pm_random_mix(trial->seed + ((uint64_t)track << 32 | use / 2));
-    *timed = (struct pm_timed){trial, track, use / 2, ((order ^ use) & 1) != 0};
+    const uint32_t index = (uint32_t)(track - trial->tracks);
+    const uint32_t use = atomic_fetch_add(&track->next, 1);
+    const uint64_t order = pm_random_mix(trial->seed + ((uint64_t)index << 32 | use / 2));
+    *timed = (struct pm_timed){trial, index, use / 2, ((order ^ use) & 1) != 0};
+    atomic_store_explicit(&track->used_at, heartbeat, memory_order_relaxed);
     atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
     atomic_store_explicit(&trial->owner->used_at, heartbeat, memory_order_relaxed);
     return true;
+}
+
+bool pm_trial_next_call(struct pm_candidate *candidate, struct pm_timed *timed)
+{
+    struct pm_trial *trial = candidate->trial;
+    if (!is_of_kind(trial, CALLS))
+        return false;
+    const uint64_t heartbeat = heartbeat_of(trial->owner);
+    if (atomic_exchange(&candidate->frame, heartbeat + 1) != heartbeat + 1)
+        atomic_store(&candidate->uses, 0);
+    const uint32_t number = atomic_fetch_add(&candidate->uses, 1);
+    return number < CALLS_A_FRAME &&
+           next(trial, pm_random_mix((uintptr_t)candidate) + number, timed);
+}
+
+bool pm_trial_next_pass(const struct pm_candidate *candidate, uint32_t slot, struct pm_timed *timed)
+{
+    return is_of_kind(candidate->trial, PASSES) && next(candidate->trial, slot + 1u, timed);
 }
 
 uint32_t pm_trials_pass(struct pm_trials *trials, uint64_t what, bool *worth)
@@ -240,6 +348,7 @@ static void sum_kept(struct pm_trial *trial, double lowest, double highest)
 {
     trial->sums[0] = trial->sums[1] = 0;
     trial->summed = 0;
+    trial->pairs = trial->count;
     for (uint32_t i = 0; i < trial->count; i++) {
         const double *time = trial->time[i];
         const double ratio = log(time[1] / time[0]);
@@ -251,12 +360,24 @@ static void sum_kept(struct pm_trial *trial, double lowest, double highest)
     }
 }
 
-/* Whether the trial is over; *faster: how. */
-static bool judge(struct pm_trial *trial, bool *faster, struct pm_paired *paired)
+static enum outcome outcome_of(const struct pm_trial *trial, const struct pm_paired *paired)
+{
+    const double limit = atomic_load(&trial->kind) == PASSES ? LIMIT_PASS : LIMIT_CALL;
+    const double width = paired->high / paired->low;
+    if (width <= WIDEST && paired->high < limit)
+        return FASTER;
+    if (width <= WIDEST && paired->low > limit)
+        return SLOWER;
+    return width < NARROWEST || trial->count >= MOST_PAIRS ? UNDECIDED : GOES_ON;
+}
+
+static enum outcome judge(struct pm_trial *trial, struct pm_paired *paired)
 {
     if (trial->count < LEAST_PAIRS || (trial->count & (trial->count - 1)) != 0)
-        return false;
-    double ratios[MOST_PASSES];
+        return GOES_ON;
+    double *ratios = malloc(trial->count * sizeof(*ratios));
+    if (ratios == NULL)
+        return GOES_ON;
     for (uint32_t i = 0; i < trial->count; i++)
         ratios[i] = log(trial->time[i][1] / trial->time[i][0]);
     *paired = pm_paired_interval(ratios, trial->count, TRIM);
@@ -264,22 +385,25 @@ static bool judge(struct pm_trial *trial, bool *faster, struct pm_paired *paired
     const double wider = 1 + EARLY_PAIRS / trial->count;
     paired->low = paired->ratio * pow(paired->low / paired->ratio, wider);
     paired->high = paired->ratio * pow(paired->high / paired->ratio, wider);
-    const bool passes = atomic_load(&trial->kind) == PASSES;
-    const double limit = passes ? LIMIT_PASS : LIMIT_CALL;
-    *faster = paired->high < limit;
-    if (!*faster && paired->low <= limit && trial->count < (passes ? MOST_PASSES : MOST_PAIRS))
-        return false;
+    const enum outcome outcome = outcome_of(trial, paired);
     const uint32_t cut = (uint32_t)(TRIM * trial->count);
-    sum_kept(trial, ratios[cut], ratios[trial->count - 1 - cut]);
-    return true;
+    if (outcome != GOES_ON)
+        sum_kept(trial, ratios[cut], ratios[trial->count - 1 - cut]);
+    free(ratios);
+    return outcome;
 }
 
 /* Under the lock. */
-static void finish(struct pm_trial *trial, bool faster, const struct pm_paired *paired)
+static void finish(struct pm_trial *trial, enum outcome outcome, const struct pm_paired *paired)
 {
     struct pm_trials *trials = trial->owner;
+    static const char *const words[] = {[FASTER] = "faster: used",
+                                        [SLOWER] = "dropped",
+                                        [UNDECIDED] = "undecided: tried again later"};
     atomic_store(&trial->over, true);
-    trial->judged = trials->unreported = true;
+    trial->outcome = outcome;
+    trial->reported = false;
+    trials->unreported = true;
     set_awake(trial, false);
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
@@ -287,10 +411,23 @@ static void finish(struct pm_trial *trial, bool faster, const struct pm_paired *
                 "tried a specialized shader %.12s: %.1f %% of the time (%.1f to %.1f, %" PRIu32
                 " pairs%s), %s",
                 key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->count,
-                atomic_load(&trial->kind) == PASSES ? " of render passes" : "",
-                faster ? "faster: used" : "dropped");
-    if (trial->candidate != NULL)
-        trial->candidate->verdict(trial->candidate, faster);
+                atomic_load(&trial->kind) == PASSES ? " of render passes" : "", words[outcome]);
+    for (struct pm_candidate *c = trial->first; c != NULL && outcome != UNDECIDED; c = c->next)
+        c->verdict(c, outcome == FASTER);
+}
+
+/* For one more pair; false: out of memory. */
+static bool make_room(struct pm_trial *trial)
+{
+    if (trial->count < trial->room)
+        return true;
+    const uint32_t room = trial->room ? 2 * trial->room : LEAST_PAIRS;
+    double(*time)[2] = realloc(trial->time, room * sizeof(*time));
+    if (time == NULL)
+        return false;
+    trial->time = time;
+    trial->room = room;
+    return true;
 }
 
 void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds)
@@ -304,26 +441,26 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
         *pair = (struct pair){.number = timed->pair};
     pair->time[timed->variant] = nanoseconds;
     pair->have |= 1u << timed->variant;
-    if (pair->have != 3)
+    if (pair->have != 3 || !make_room(trial))
         return;
     trial->time[trial->count][0] = pair->time[0];
     trial->time[trial->count][1] = pair->time[1];
     trial->count++;
-    bool faster;
     struct pm_paired paired;
-    if (!judge(trial, &faster, &paired))
+    const enum outcome outcome = judge(trial, &paired);
+    if (outcome == GOES_ON)
         return;
     pthread_mutex_lock(&trials->lock);
-    if (!atomic_load(&trial->over))
-        finish(trial, faster, &paired);
+    finish(trial, outcome, &paired);
     pthread_mutex_unlock(&trials->lock);
+    trial->count = 0; /* of the next time, if it is undecided */
 }
 
 /* A trial takes calls of any scene. */
 static bool add(const struct pm_trial *trial, struct pm_report *report, struct pm_error *error)
 {
     const struct pm_point_counts point = {
-        .calls = trial->count,
+        .calls = trial->pairs,
         .entry_lanes = trial->summed,
         .entry_subgroups = trial->summed,
         .counts = {[PM_TIMING_ORIGINAL] = (uint64_t)llround(trial->sums[0]),

@@ -1,13 +1,17 @@
 /*
- * Trials (HAZARDS 21): a specialized variant that is built is tried against the game's own pipeline
- * before it is bound for good. While one is awaited, recordings of primary command buffers are
- * tracked, and in them the first uses of its pipeline in each frame are timed, alternately with
- * the one and the other, the order drawn anew for each pair so that what drifts cancels. The n-th
- * use in a frame is paired with the n-th use in the next one.
+ * Trials (HAZARDS 21): a specialized shader is tried against the game's own before its variants are
+ * bound for good. All pipelines with the shader take part in one trial, and share its outcome:
+ * games have a shader in many pipelines that differ in their state alone, each of which draws too
+ * little to be told from noise. While a trial goes on, recordings of primary command buffers are
+ * tracked, and in them the first uses of its pipelines in each frame are timed, alternately with
+ * the one and the other, the order drawn anew for each pair so that what drifts cancels. A use is
+ * paired with the same one of the next frame: the pipeline's n-th call, or the n-th instance of a
+ * render pass.
  *
  * A dispatch is timed by itself, and so is a draw where the device's timestamps are additive
  * (additive.h, HAZARDS 14) and the render pass has one view. Elsewhere the choice is held for a
- * whole render pass instance, and that is timed; only one pipeline's choice differs in it. Which
+ * whole render pass instance, and that is timed: for all trials whose shaders are drawn with in it,
+ * each of which draws its side by itself, so that the others' cancel as all else does. Which
  * instances are worth timing, and where queries must be reset outside of them also which have draws
  * to be timed, is learned from the frame before. Draws wait until it is known which of the two it
  * is. An instance with secondary command buffers, and one that is suspended or resumed, is left
@@ -15,8 +19,11 @@
  * that of its first.
  *
  * Pairs are judged when there are 8, 16, 32…: faster when the 95 % interval of the trimmed mean of
- * their ratios lies wholly below a limit, dropped when it lies above it or the most pairs are
- * there. The outcome becomes a timing profile in the spool.
+ * their ratios lies wholly below a limit, dropped when it lies above it, undecided when it is so
+ * narrow that more pairs would not matter or the most pairs are there. An interval that is too wide
+ * decides nothing: something else ran. The outcome becomes a timing profile in the spool. A
+ * pipeline that comes later has it at once. An undecided trial begins anew after some minutes of
+ * frames, each time later than before.
  *
  * A trial of which nothing was timed for a while sleeps, each time longer than before: when all do,
  * draws take the shortest way again.
@@ -38,8 +45,8 @@ struct pm_trials *pm_trials_create(struct pm_device *device);
 /* After every recording was dropped and every pipeline destroyed. NULL is allowed. */
 void pm_trials_destroy(struct pm_trials *trials);
 
-/* Begins the trial of a candidate that was just built, if it can be tried, and keeps it in the
- * candidate until that is gone. compute: of a compute pipeline. trials NULL is allowed. */
+/* A candidate that was just built takes part in its shader's trial until it is gone, or has the
+ * verdict at once. compute: of a compute pipeline. trials NULL is allowed. */
 void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, bool compute);
 
 /* A heartbeat: now and then trials that nobody uses are put to sleep, or woken. */
@@ -53,12 +60,14 @@ bool pm_trials_are_busy(const struct pm_trials *trials, uint64_t heartbeat);
 /* NULL is allowed. */
 bool pm_trial_is_awake(const struct pm_trial *trial);
 
-/* The side of the next use in this frame; pass: of a whole render pass instance. false: it is not
- * timed. */
-bool pm_trial_next(struct pm_trial *trial, bool pass, struct pm_timed *timed);
+/* The next use in this frame, with its side: of a call, or of a whole render pass instance that has
+ * the slot (below). false: it is not timed. */
+bool pm_trial_next_call(struct pm_candidate *candidate, struct pm_timed *timed);
+bool pm_trial_next_pass(const struct pm_candidate *candidate, uint32_t slot,
+                        struct pm_timed *timed);
 
-/* The slot of a render pass instance (pass_table.h; what: its render pass, or the first attachment's
- * view), whether it is worth timing, and what came of it. */
+/* The slot of a render pass instance (pass_table.h; what: its render pass, or the first
+ * attachment's view), whether it is worth timing, and what came of it. */
 uint32_t pm_trials_pass(struct pm_trials *trials, uint64_t what, bool *worth);
 void pm_trials_pass_was(struct pm_trials *trials, uint32_t slot, bool worth);
 

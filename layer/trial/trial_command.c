@@ -54,10 +54,10 @@ static uint32_t reserve(struct pm_command *command, int point)
     return reserved;
 }
 
-static void time_call(struct pm_command *command, int point, const struct pm_candidate *candidate,
+static void time_call(struct pm_command *command, int point, struct pm_candidate *candidate,
                       struct pm_timed_call *call)
 {
-    if (!may_reserve(command, point) || !pm_trial_next(candidate->trial, false, &call->timed))
+    if (!may_reserve(command, point) || !pm_trial_next_call(candidate, &call->timed))
         return;
     call->measurement = reserve(command, point);
     if (call->measurement == PM_TIMING_NONE)
@@ -73,7 +73,7 @@ static void time_call(struct pm_command *command, int point, const struct pm_can
 struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point)
 {
     struct pm_timed_call call = {.measurement = PM_TIMING_NONE};
-    const struct pm_candidate *candidate =
+    struct pm_candidate *candidate =
         may_bind(command, point, PM_BINDING_TRIAL_CALL) ? candidate_of(command, point) : NULL;
     if (candidate != NULL)
         time_call(command, point, candidate, &call);
@@ -84,24 +84,33 @@ struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point)
 void pm_trial_call_ends(struct pm_command *command, const struct pm_timed_call *call)
 {
     if (call->measurement != PM_TIMING_NONE)
-        pm_timing_end(command, call->measurement, &call->timed);
+        pm_timing_end(command, call->measurement,
+                      &(struct pm_timed_uses){.uses = {call->timed}, .count = 1});
 }
 
 /* ---- render pass instances ---- */
 
-/* Binds the candidate in the instance when its turn has come. */
+/* What the instance is to the trial; NULL: nothing that is timed. */
+static const struct pm_timed *use_of(struct pm_pass *pass, const struct pm_candidate *candidate)
+{
+    struct pm_timed_uses *timed = &pass->timed;
+    for (uint32_t i = 0; i < timed->count; i++)
+        if (timed->uses[i].trial == candidate->trial)
+            return &timed->uses[i];
+    if (timed->count == PM_TIMED_MOST ||
+        !pm_trial_next_pass(candidate, pass->slot, &timed->uses[timed->count]))
+        return NULL;
+    return &timed->uses[timed->count++];
+}
+
+/* Binds the candidate in the instance where that is its trial's side. */
 static void choose(struct pm_command *command, const struct pm_candidate *candidate)
 {
-    struct pm_pass *pass = &command->pass;
-    pass->worth = true;
+    command->pass.worth = true;
     if (!may_bind(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS))
         return;
-    /* The first one that is awaited is what this instance is about. */
-    if (pass->timed.trial == NULL && !pm_trial_next(candidate->trial, true, &pass->timed)) {
-        pass->place = PM_PLACE_PASS;
-        return;
-    }
-    if (pass->timed.trial != candidate->trial || !pass->timed.variant)
+    const struct pm_timed *timed = use_of(&command->pass, candidate);
+    if (timed == NULL || !timed->variant)
         return;
     pm_journal_used(candidate->entry);
     pm_binding_cover(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS, candidate->handle);
@@ -184,7 +193,7 @@ void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
         return;
     struct pm_pass *pass = &command->pass;
     if (pass->place != PM_PLACE_TIMED_PASS)
-        pass->timed.trial = NULL;
+        pass->timed.count = 0;
     if (pass->started)
         pm_timing_end(command, pass->measurement, &pass->timed);
     pm_trials_pass_was(device->trials, pass->slot, pass->worth);

@@ -2,6 +2,8 @@
  * comes of it, and what is recorded for it. */
 #include "tests/layer/trial/trying.h"
 
+#include "base/random.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -54,13 +56,64 @@ static void a_slower_one_is_dropped(void **state)
     trying_assert_timing(1.3, 0.01);
 }
 
-static void equal_ones_are_dropped(void **state)
+/* Just what a variant must gain. */
+enum { NO_GAIN = TRYING_ORIGINAL * 99 / 100 };
+
+static void equal_ones_are_undecided(void **state)
 {
     (void)state;
-    trying_open(TRYING_ORIGINAL, NULL);
-    trying.noise = 0.2;
+    trying_open(NO_GAIN, NULL);
+    trying.noise = 0.05;
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "undecided"));
+    uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    trying_close();
+    trying_assert_timing(0.99, 0.03);
+}
+
+/* Whatever else runs may make one of two uses take many times as long. */
+static void a_wide_interval_decides_nothing(void **state)
+{
+    (void)state;
+    trying_open(130000, NULL);
+    trying.noise = 0.95;
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 2 * 32);
+    assert_false(optimized_logged("dropped"));
     assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "dropped"));
-    assert_false(optimized_logged("faster: used"));
+    trying_close();
+}
+
+/* Others with the same shader have the verdict, those that come later, too. */
+static void pipelines_share_a_trial(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    VkPipeline others[2] = {optimized_compute(&trying.h)};
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    others[1] = optimized_compute(&trying.h);
+    for (int i = 0; i < 2; i++) {
+        assert_true(optimized_effective(&trying.h, others[i], VK_PIPELINE_BIND_POINT_COMPUTE) !=
+                    others[i]);
+        trying.h.vk.DestroyPipeline(trying.h.device, others[i], NULL);
+    }
+    optimized_assert_logged("tried a specialized shader", 1);
+    trying_close();
+    trying_assert_timing(0.8, 0.01);
+}
+
+static void an_undecided_one_is_tried_again(void **state)
+{
+    (void)state;
+    trying_open(NO_GAIN, NULL);
+    trying.noise = 0.05;
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "undecided"));
+    trying.variant_cost = 80000;
+    for (int i = 0; i < 1 << 14; i++)
+        PM_CHECK(trying.h.vk.QueueSubmit(trying.h.queue, 0, NULL, VK_NULL_HANDLE));
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    optimized_assert_logged("tried a specialized shader", 2);
     trying_close();
 }
 
@@ -223,6 +276,37 @@ static void render_in_turn(VkCommandBuffer buffer)
         trying.h.vk.CmdBeginRendering(buffer, &other);
         trying.h.vk.CmdEndRendering(buffer);
     }
+}
+
+/* Instances of two kinds, one of which takes ten times as long, in frames that have the one, the
+ * other, or both: an instance is paired with the next of its kind. */
+static void render_at_random(VkCommandBuffer buffer)
+{
+    static struct pm_random random = {{1, 2, 3, 4}};
+    static const VkRenderingInfo other = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        .renderArea = {.extent = {1, 1}},
+        .layerCount = 1,
+    };
+    const uint32_t which = pm_random_below(&random, 3);
+    if (which != 0)
+        trying_draw(buffer);
+    if (which != 1) {
+        trying.h.vk.CmdBeginRendering(buffer, &other);
+        trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+        for (int i = 0; i < 20; i++)
+            trying.h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+        trying.h.vk.CmdEndRendering(buffer);
+    }
+}
+
+static void instances_are_paired_by_kind(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(render_at_random, TRYING_ONCE, "is used from now on"));
+    optimized_assert_logged(", 8 pairs of render passes), faster", 1);
+    trying_close();
 }
 
 static void frames_of_several_heartbeats(void **state)
@@ -403,7 +487,10 @@ int main(void)
         PM_LAYERED_TEST(a_faster_dispatch_is_used),
         PM_LAYERED_TEST(a_faster_draw_is_used),
         PM_LAYERED_TEST(a_slower_one_is_dropped),
-        PM_LAYERED_TEST(equal_ones_are_dropped),
+        PM_LAYERED_TEST(equal_ones_are_undecided),
+        PM_LAYERED_TEST(a_wide_interval_decides_nothing),
+        PM_LAYERED_TEST(pipelines_share_a_trial),
+        PM_LAYERED_TEST(an_undecided_one_is_tried_again),
         PM_LAYERED_TEST(noise_does_not_hide_a_gain),
         PM_LAYERED_TEST(queries_stay_outside_render_passes),
         PM_LAYERED_TEST(a_dispatch_is_timed_by_itself),
@@ -411,6 +498,7 @@ int main(void)
         PM_LAYERED_TEST(what_is_bound_before_takes_part),
         PM_LAYERED_TEST(dynamic_rendering_is_timed),
         PM_LAYERED_TEST(frames_of_several_heartbeats),
+        PM_LAYERED_TEST(instances_are_paired_by_kind),
         PM_LAYERED_TEST(pools_are_reused),
         PM_LAYERED_TEST(one_pool),
         PM_LAYERED_TEST(given_up_recordings),

@@ -224,9 +224,9 @@ void trying_assert_timing(double expected, double tolerance)
     assert_int_not_equal(timings.environment.vendor_id, 0);
     assert_int_not_equal(timings.environment.driver_version, 0);
     assert_true(point->entry_lanes == point->entry_subgroups);
-    assert_in_range(point->entry_lanes, 6, 64);
+    assert_in_range(point->entry_lanes, 6, 4096);
     /* All pairs, also those that were trimmed. */
-    assert_in_range(point->calls, 8, 64);
+    assert_in_range(point->calls, 8, 4096);
     assert_true(point->entry_lanes <= point->calls);
     const double ratio =
         (double)point->counts[PM_TIMING_VARIANT] / (double)point->counts[PM_TIMING_ORIGINAL];

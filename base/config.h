@@ -36,6 +36,9 @@ enum pm_float_zero { PM_FLOAT_ZERO_SHADER, PM_FLOAT_ZERO_NEVER, PM_FLOAT_ZERO_AL
 
 #define PM_BATCH_ALL UINT32_MAX
 
+/* limits.background_share where nothing is said. */
+#define PM_BACKGROUND_SHARE 0.05
+
 struct pm_config {
     char *game_name; /* NULL: find out (DESIGN: identity of a game) */
     char *game_scene_labels; /* NULL: none; how debug labels begin that name a scene */
@@ -61,6 +64,7 @@ struct pm_config {
         uint32_t compile_threads;
         uint32_t counter_memory_mib, spool_mib, shader_store_mib, pipeline_cache_mib;
         uint32_t variants;
+        double background_share; /* of one core; 1: as much as there is */
     } limits;
     struct {
         enum pm_log_level level;

@@ -1,5 +1,7 @@
 #include "layer/core/compiler.h"
 
+#include "base/clock.h"
+#include "base/stop.h"
 #include "layer/core/thread.h"
 #include <sched.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@ enum { STACK_BYTES = 8 << 20, MOST_THREADS = 64, LOWEST_NICE = 19 };
 struct pm_compiler {
     struct pm_device *device;
     pid_t process; /* the one that the threads live in */
+    _Atomic bool stopping; /* what runs is to stop (base/stop.h) */
     pthread_mutex_t lock;
     pthread_cond_t work; /* a job was queued, or stop was set */
     pthread_cond_t idle; /* nothing waits and nothing runs */
@@ -24,7 +27,12 @@ struct pm_compiler {
     bool stop, started;
     pthread_t threads[MOST_THREADS];
     uint32_t thread_count;
+    double budget;       /* nanoseconds of a core that jobs may still use; below 0: overdrawn */
+    int64_t budgeted_at; /* pm_now() */
 };
+
+/* limits.background_share holds on average over so long. */
+#define BUDGET_TIME (10 * (double)PM_SECOND)
 
 struct pm_compiler *pm_compiler_create(struct pm_device *device)
 {
@@ -34,8 +42,14 @@ struct pm_compiler *pm_compiler_create(struct pm_device *device)
     compiler->device = device;
     compiler->process = getpid();
     compiler->most_waiting = device->instance->config.limits.variants;
+    compiler->budget = device->instance->config.limits.background_share * BUDGET_TIME;
+    compiler->budgeted_at = pm_now();
     pthread_mutex_init(&compiler->lock, NULL);
-    pthread_cond_init(&compiler->work, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* pm_now's */
+    pthread_cond_init(&compiler->work, &clock);
+    pthread_condattr_destroy(&clock);
     pthread_cond_init(&compiler->idle, NULL);
     return compiler;
 }
@@ -71,18 +85,60 @@ static struct pm_job *take(struct pm_compiler *compiler)
     return job;
 }
 
+/* ---- the budget ---- */
+
+static int64_t used_by_thread(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * PM_SECOND + time.tv_nsec;
+}
+
+/* Nanoseconds until a job may run; 0: now. Under the lock. */
+static int64_t wait_for_budget(struct pm_compiler *compiler)
+{
+    const double share = compiler->device->instance->config.limits.background_share;
+    const int64_t now = pm_now();
+    if (share >= 1)
+        return 0;
+    const double most = share * BUDGET_TIME;
+    compiler->budget += share * (double)(now - compiler->budgeted_at);
+    compiler->budget = compiler->budget < most ? compiler->budget : most;
+    compiler->budgeted_at = now;
+    return compiler->budget > 0 ? 0 : (int64_t)(-compiler->budget / share) + 1;
+}
+
+/* Waits for work, so many nanoseconds at most; 0: however long. Under the lock. */
+static void wait_for_work(struct pm_compiler *compiler, int64_t most)
+{
+    if (most == 0) {
+        pthread_cond_wait(&compiler->work, &compiler->lock);
+        return;
+    }
+    const int64_t until = pm_now() + most;
+    const struct timespec time = {.tv_sec = until / PM_SECOND, .tv_nsec = until % PM_SECOND};
+    pthread_cond_timedwait(&compiler->work, &compiler->lock, &time);
+}
+
+/* ---- the threads ---- */
+
 static void *work(void *argument)
 {
     struct pm_compiler *compiler = argument;
     lower_priority();
+    pm_stop_watch(&compiler->stopping);
     pthread_mutex_lock(&compiler->lock);
     for (;;) {
-        struct pm_job *job = compiler->stop ? NULL : take(compiler);
+        const int64_t wait = wait_for_budget(compiler);
+        struct pm_job *job = compiler->stop || wait > 0 ? NULL : take(compiler);
         if (job) {
             compiler->running++;
             pthread_mutex_unlock(&compiler->lock);
+            const int64_t before = used_by_thread();
             job->run(job);
+            const int64_t used = used_by_thread() - before;
             pthread_mutex_lock(&compiler->lock);
+            compiler->budget -= (double)used;
             compiler->running--;
             continue;
         }
@@ -90,7 +146,7 @@ static void *work(void *argument)
             pthread_cond_broadcast(&compiler->idle);
         if (compiler->stop)
             break;
-        pthread_cond_wait(&compiler->work, &compiler->lock);
+        wait_for_work(compiler, compiler->waiting ? wait : 0);
     }
     pthread_mutex_unlock(&compiler->lock);
     return NULL;
@@ -198,6 +254,7 @@ void pm_compiler_destroy(struct pm_compiler *compiler)
      */
     if (getpid() != compiler->process)
         return;
+    atomic_store(&compiler->stopping, true);
     pthread_mutex_lock(&compiler->lock);
     compiler->stop = true;
     struct pm_job *dropped = unlink_jobs(compiler, NULL);

@@ -1,8 +1,11 @@
 /*
  * The compiler: limits.compile_threads background threads of the lowest priority, started at the
  * first job, that take jobs in order of urgency. A job makes one variant of one pipeline
- * (variant_make.h); what it needs it holds by references of its own, so that it survives everything a
- * game may destroy meanwhile.
+ * (variant_make.h); what it needs it holds by references of its own, so that it survives everything
+ * a game may destroy meanwhile.
+ *
+ * All of them together use limits.background_share of a core, averaged over ten seconds: when more
+ * was used the next job waits.
  *
  * The threads run with every signal blocked. A fork is survived: the child has no threads, takes no
  * jobs, and destroys without joining.
@@ -29,7 +32,8 @@ struct pm_job {
 /* NULL: out of memory. Starts no thread yet. */
 struct pm_compiler *pm_compiler_create(struct pm_device *device);
 
-/* Drops the waiting jobs, waits for the running ones. NULL is allowed. */
+/* Drops the waiting jobs, asks the running ones to stop (base/stop.h) and waits for them: what the
+ * driver has begun it must end. NULL is allowed. */
 void pm_compiler_destroy(struct pm_compiler *compiler);
 
 /* Queues a job. false: it was not taken (queue full, no thread could be started, in a forked

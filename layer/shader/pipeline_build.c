@@ -1,5 +1,6 @@
 #include "layer/shader/pipeline_build.h"
 
+#include "base/stop.h"
 #include "layer/core/object_name.h"
 #include <stdlib.h>
 
@@ -246,7 +247,7 @@ static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement 
                              : pm_pipelines_variant_cache(pipeline->device->pipelines),
     };
     *handle = VK_NULL_HANDLE;
-    const bool ok = make_objects(&build, error) &&
+    const bool ok = pm_stop_check(error) && make_objects(&build, error) &&
                     (pipeline->library_count == 0 || make_libraries(&build, error)) &&
                     (pipeline->compute ? build_compute(&build, handle, error)
                                        : build_graphics(&build, handle, error));

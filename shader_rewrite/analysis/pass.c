@@ -1,6 +1,7 @@
 #include "shader_rewrite/analysis/pass.h"
 
 #include "base/clock.h"
+#include "base/stop.h"
 #include "shader_rewrite/ir/ir_check.h"
 #include <string.h>
 
@@ -39,7 +40,7 @@ static enum pm_pass_result run(struct pm_pass_runner *runner, const struct pm_pa
 {
     struct pm_ir_module *module = runner->module;
     const int64_t start = runner->times ? pm_now() : 0;
-    enum pm_pass_result result = require_all(module, pass->requires, error)
+    enum pm_pass_result result = pm_stop_check(error) && require_all(module, pass->requires, error)
                                      ? pass->run(module, context, error)
                                      : PM_PASS_FAILED;
     if (result == PM_PASS_CHANGED)
@@ -52,6 +53,9 @@ static enum pm_pass_result run(struct pm_pass_runner *runner, const struct pm_pa
         pm_fail(error, PM_ERROR_MEMORY, "SPIR-V: out of memory or ids while rewriting");
         result = PM_PASS_FAILED;
     }
+    /* It may have been cut short. */
+    if (result != PM_PASS_FAILED && !pm_stop_check(error))
+        result = PM_PASS_FAILED;
     return result;
 }
 

@@ -65,7 +65,7 @@ struct pm_pass_runner {
 };
 struct pm_pass_runner pm_pass_runner_of(struct pm_ir_module *module, struct pm_pass_times *times);
 
-/* Runs one pass. PM_ERROR_MEMORY also where the module failed. */
+/* Runs one pass. PM_ERROR_MEMORY also where the module failed; PM_ERROR_STOPPED: base/stop.h. */
 enum pm_pass_result pm_pass_run(struct pm_pass_runner *runner, const struct pm_pass *pass,
                                 void *context, struct pm_error *error);
 

@@ -35,13 +35,15 @@ struct pm_canonicalize_info {
                               wanted */
 };
 
-/* The canonical module: one entry point, specialization constants frozen (floats keep their SpecId and have the
- * value as their default: canonical_freeze.c says why), the fixed recipe run, results kept bit for bit (every float
- * result is NoContraction while the optimizer runs), names, lines, sources and non-semantic instructions stripped,
- * generator zeroed, ids compacted. It is validated, and canonicalizing it again gives the same words. Where the
- * optimizer gives up, the module is only frozen, stripped and compacted, and info->kept says why: what is in its
- * functions is then not in the entry point's, and can be no point. PM_ERROR_INPUT: malformed;
- * PM_ERROR_UNSUPPORTED: SPIRV-Tools does not know an opcode or extension in it; PM_ERROR_LIMIT: absurdly large. */
+/* The canonical module: one entry point, specialization constants frozen (floats keep their SpecId
+ * and have the value as their default: canonical_freeze.c says why), the fixed recipe run, results
+ * kept bit for bit (every float result is NoContraction while the optimizer runs), names, lines,
+ * sources and non-semantic instructions stripped, generator zeroed, ids compacted. It is validated,
+ * and canonicalizing it again gives the same words. Where the optimizer gives up, the module is
+ * only frozen, stripped and compacted, and info->kept says why: what is in its functions is then
+ * not in the entry point's, and can be no point. PM_ERROR_INPUT: malformed; PM_ERROR_UNSUPPORTED:
+ * SPIRV-Tools does not know an opcode or extension in it; PM_ERROR_LIMIT: absurdly large;
+ * PM_ERROR_STOPPED: base/stop.h. */
 bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *out, struct pm_error *error);
 
 /* spirv-val for the target; the message has its diagnostic. */

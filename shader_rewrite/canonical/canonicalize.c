@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/stop.h"
 #include "shader_rewrite/canonical/canonical_names.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
@@ -96,7 +97,7 @@ static bool run_step(struct work *w, enum pm_optimizer_step step, struct pm_erro
 {
     struct pm_words in, out = {0};
     const int64_t start = pm_now();
-    if (!pm_ir_emit(w->passes.module, &in, error))
+    if (!pm_stop_check(error) || !pm_ir_emit(w->passes.module, &in, error))
         return false;
     bool ok = run_optimizer(step, &in, &out, error);
     const bool changed = ok && !same_words(&in, &out);
@@ -165,7 +166,8 @@ static bool validate_words(const struct work *w, const uint32_t *words, size_t c
                            struct pm_error *error)
 {
     const int64_t start = pm_now();
-    const bool ok = pm_validate_as_broken(words, count, &w->info->target, &w->broken, error);
+    const bool ok = pm_stop_check(error) &&
+                    pm_validate_as_broken(words, count, &w->info->target, &w->broken, error);
     add_time(w, "validate", start, false);
     return ok;
 }
@@ -190,7 +192,8 @@ static bool simplify_or_keep(struct work *w, struct pm_error *error)
     struct pm_error reason;
     bool ok = simplify_until_stable(w, &simplified, &reason) &&
               validate_words(w, simplified.data, simplified.count, &reason);
-    if (!ok && (reason.code == PM_ERROR_MEMORY || reason.code == PM_ERROR_STATE)) {
+    if (!ok && (reason.code == PM_ERROR_MEMORY || reason.code == PM_ERROR_STATE ||
+                reason.code == PM_ERROR_STOPPED)) {
         pm_fail(error, reason.code, "%s", reason.message);
     } else if (!ok) {
         ok = validate_words(w, frozen.data, frozen.count, error) &&

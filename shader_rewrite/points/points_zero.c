@@ -1,6 +1,7 @@
 /* Which candidates are points: those that could be transformed if they were always zero, by the
  * bars of specialize_zero (AZP 3.3.2) with the most favourable of all that is not in the module
  * (zero/choose/worth.h), and offer what no other offers that is zero whenever they are. */
+#include "base/stop.h"
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/points/points_blocks.h"
 #include "shader_rewrite/zero/choose/filter.h"
@@ -100,7 +101,8 @@ static bool look_at_all(struct choosing *c)
     if (!pm_zero_filter(c->round.module, &c->round.permission, &c->all, zero, 1, filtered, follows,
                         c->arena))
         return false;
-    for (uint32_t i = 0; i < count && c->round.work < most_work && !c->round.failed; i++) {
+    for (uint32_t i = 0;
+         i < count && c->round.work < most_work && !c->round.failed && !pm_stop_asked(); i++) {
         if (saves_less(c, follows, i))
             continue;
         if (c->all.candidates[i].value_count > 1)

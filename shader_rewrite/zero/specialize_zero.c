@@ -1,5 +1,6 @@
 /* AZP's estimate-transform loop (3.3, Figure 2b): filter, estimate each candidate without changing
  * the module, transform the best, and again. */
+#include "base/stop.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
@@ -122,7 +123,7 @@ static void choose_pair(const struct pass *p, struct pm_zero_round *round, const
 static bool choose(struct pass *p, struct pm_zero_round *round, struct choice *choice)
 {
     uint32_t best = PM_ZERO_NO_OTHER, list[MOST_PAIRED], count = 0;
-    for (uint32_t i = 0; i < p->points.count && !round->failed; i++) {
+    for (uint32_t i = 0; i < p->points.count && !round->failed && !pm_stop_asked(); i++) {
         struct pm_zero_verdict *v = &p->verdicts[i];
         if (p->work + round->work > p->most_work) {
             give_up(p);
@@ -365,6 +366,7 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
     if (target.vulkan_minor < 1)
         target.vulkan_minor = 1;
     struct pm_error invalid = {0};
+    ok = ok && pm_stop_check(error);
     if (ok && out->transforms && !pm_validate_made(&out->words, words, count, &target, &invalid))
         ok = pm_fail(error, invalid.code == PM_ERROR_MEMORY ? PM_ERROR_MEMORY : PM_ERROR_STATE,
                      "specialized shader is not valid: %s", invalid.message);

@@ -115,7 +115,7 @@ with_layer() {
     validation_order=${1:-below}
     export VK_ADD_LAYER_PATH=$PM_BUILD/share/vulkan/explicit_layer.d
     export VK_INSTANCE_LAYERS=$piecemeal_layer
-    export PIECEMEAL_LOG_LEVEL=debug PIECEMEAL_LOG_FILE=$scratch/piecemeal.log
+    export PIECEMEAL_LOG_LEVEL=debug PIECEMEAL_LOG_FILE=$scratch/piecemeal.log PIECEMEAL_LIMITS_BACKGROUND_SHARE=1
     rm -rf "$XDG_DATA_HOME/piecemeal" "$PIECEMEAL_LOG_FILE"
 }
 

@@ -108,6 +108,8 @@ expect 0 'PIECEMEAL_ENABLE=1' "$piecemeal" run -- env
 expect 0 'PIECEMEAL_SAMPLER_BATCH=all' "$piecemeal" run --set sampler.batch=all -- env
 expect 0 'PIECEMEAL_GAME_NAME=a game' "$piecemeal" run --game 'a game' -- env
 expect 0 'took in 0 checkpoints' "$piecemeal" run --local -- true
+expect 0 'PIECEMEAL_LIMITS_BACKGROUND_SHARE=0.5$' "$piecemeal" run --local -- env
+expect 0 'PIECEMEAL_LIMITS_BACKGROUND_SHARE=0.1$' "$piecemeal" run --local --set limits.background_share=0.1 -- env
 echo '{"sampler": {"batch": 0}}' >"$work/bad.json"
 expect 0 'bad.json:1:' "$piecemeal" run --config "$work/bad.json" -- true
 expect 1 'bad.json:1:' "$piecemeal" sync --config "$work/bad.json"

@@ -31,6 +31,9 @@ static const char help[] =
     "config names an aggregator). Ends with the program's own exit status, 128 + N when signal N "
     "killed it.\n";
 
+/* A developer waits for what is compiled. */
+#define LOCAL_SHARE "0.5"
+
 struct options {
     const char *game, *config;
     bool local, ab;
@@ -281,6 +284,8 @@ int pm_command_run(int argc, char **argv)
     pm_config_init(&config);
     if (!pm_tool_config(&config, options.game, NULL, &error))
         warn(&error); /* the layer says it too, and passes everything through */
+    else if (options.local && config.limits.background_share == PM_BACKGROUND_SHARE)
+        set_key_value("limits.background_share", LOCAL_SHARE, "--local", &error);
     struct pm_log *log = pm_log_create(NULL, STDERR_FILENO, config.log.level, NULL);
     struct pm_sync_info info = {
         .config = &config,

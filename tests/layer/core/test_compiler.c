@@ -1,3 +1,5 @@
+#include "base/clock.h"
+#include "base/stop.h"
 #include "layer/core/compiler.h"
 #include "tests/cmocka_includes.h"
 #include <sched.h>
@@ -12,7 +14,7 @@ static struct pm_device device;
 static struct pm_compiler *create(uint32_t threads, uint32_t most)
 {
     instance = (struct pm_instance){
-        .config.limits = {.compile_threads = threads, .variants = most},
+        .config.limits = {.compile_threads = threads, .variants = most, .background_share = 1},
     };
     device = (struct pm_device){.instance = &instance};
     struct pm_compiler *compiler = pm_compiler_create(&device);
@@ -125,6 +127,76 @@ static void destroying_drops_what_waits_and_joins_what_runs(void **state)
         assert_int_equal(jobs[i].ran + jobs[i].dropped, 1);
 }
 
+/* Works until it is asked to stop. */
+static void run_for_long(struct pm_job *job)
+{
+    run(job);
+    while (!pm_stop_asked())
+        usleep(1000);
+}
+
+static void destroying_stops_what_runs(void **state)
+{
+    (void)state;
+    struct pm_compiler *compiler = create(1, 100);
+    struct test_job job;
+    init(&job, 0, NULL);
+    job.job.run = run_for_long;
+    assert_true(pm_compiler_queue(compiler, &job.job));
+    while (atomic_load(&job.ran) == 0)
+        usleep(1000);
+    alarm(120);
+    pm_compiler_destroy(compiler);
+    alarm(0);
+    assert_false(pm_stop_asked()); /* that thread only */
+}
+
+static int64_t used_by_thread(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * PM_SECOND + time.tv_nsec;
+}
+
+static _Atomic int64_t began_at; /* the latest job */
+
+/* Uses half a second of a core, the first time. */
+static void run_busily(struct pm_job *job)
+{
+    atomic_store(&began_at, pm_now());
+    while (used_by_thread() < PM_SECOND / 2)
+        continue;
+    run(job);
+}
+
+static void the_budget_is_kept(void **state)
+{
+    (void)state;
+    pm_compiler_destroy(create(1, 100));
+    instance.config.limits.background_share = 0.04; /* 0.4 seconds at once */
+    struct pm_compiler *compiler = pm_compiler_create(&device);
+    struct test_job jobs[2];
+    const int64_t created = pm_now();
+    for (int i = 0; i < 2; i++) {
+        init(&jobs[i], 0, NULL);
+        jobs[i].job.run = run_busily;
+        assert_true(pm_compiler_queue(compiler, &jobs[i].job));
+    }
+    pm_compiler_drain(compiler);
+    assert_int_equal(jobs[1].ran, 1);
+    /* Nearly 0.1 more were used: that takes nearly 2.5 seconds. */
+    assert_true(atomic_load(&began_at) - created >= 2 * PM_SECOND);
+    /* Who waits for the budget is no obstacle to the end. */
+    for (int i = 0; i < 2; i++) {
+        init(&jobs[i], 0, NULL);
+        jobs[i].job.run = run_for_long;
+        assert_true(pm_compiler_queue(compiler, &jobs[i].job));
+    }
+    pm_compiler_destroy(compiler);
+    assert_int_equal(jobs[0].ran + jobs[0].dropped, 1);
+    assert_int_equal(jobs[1].ran + jobs[1].dropped, 1);
+}
+
 static void the_queue_is_bounded(void **state)
 {
     (void)state;
@@ -210,6 +282,8 @@ int main(void)
         cmocka_unit_test(the_most_wanted_goes_first_and_equals_in_order),
         cmocka_unit_test(cancelling_drops_the_owners_jobs_only),
         cmocka_unit_test(destroying_drops_what_waits_and_joins_what_runs),
+        cmocka_unit_test(destroying_stops_what_runs),
+        cmocka_unit_test(the_budget_is_kept),
         cmocka_unit_test(the_queue_is_bounded),
         cmocka_unit_test(no_threads_means_no_jobs),
         cmocka_unit_test(threads_are_idle_and_take_no_signals),

@@ -1,4 +1,5 @@
 /* The pass runner: what it computes, keeps and forgets, and that a pass which lies is found out. */
+#include "base/stop.h"
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/ir/ir_builder.h"
 #include "tests/shader_rewrite/corpus_files.h"
@@ -75,6 +76,17 @@ static enum pm_pass_result run_out(struct pm_ir_module *module, void *context,
     (void)error;
     module->failed = true;
     return PM_PASS_CHANGED;
+}
+
+static _Atomic bool asked;
+
+static enum pm_pass_result ask(struct pm_ir_module *module, void *context, struct pm_error *error)
+{
+    (void)module;
+    (void)context;
+    (void)error;
+    atomic_store(&asked, true);
+    return PM_PASS_UNCHANGED;
 }
 
 static void subtract(const struct pm_ir_module *module)
@@ -161,6 +173,25 @@ static void test_failure(void **state)
     pm_ir_module_destroy(s.module);
 }
 
+/* Neither is a pass begun that is not wanted any more, nor one taken that may have been cut short.
+ */
+static void test_stopping(void **state)
+{
+    (void)state;
+    struct subject s;
+    begin(&s);
+    pm_stop_watch(&asked);
+    assert_int_equal(run(&s, PM_ANALYSIS_LOOPS, 0, look), PM_PASS_UNCHANGED);
+    assert_int_equal(run(&s, 0, 0, ask), PM_PASS_FAILED);
+    assert_int_equal(s.error.code, PM_ERROR_STOPPED);
+    assert_int_equal(run(&s, 0, 0, run_out), PM_PASS_FAILED);
+    assert_int_equal(s.error.code, PM_ERROR_STOPPED);
+    assert_false(s.module->failed);
+    pm_stop_watch(NULL);
+    assert_int_equal(run(&s, 0, 0, change), PM_PASS_CHANGED);
+    pm_ir_module_destroy(s.module);
+}
+
 static void assert_found_out(unsigned preserves,
                              enum pm_pass_result (*pass)(struct pm_ir_module *, void *,
                                                          struct pm_error *),
@@ -206,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requires_and_preserves),
         cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_stopping),
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_times),
     };

@@ -1,5 +1,6 @@
-/* Where SPIRV-Tools' optimizer gives up, the module is kept as it is, and whoever asks is told why.
- */
+/* Where SPIRV-Tools' optimizer gives up, the module is kept as it is, and whoever asks is told why;
+ * where the thread is asked to stop there is no module. */
+#include "base/stop.h"
 #include "shader_rewrite/canonical/optimizer.h"
 #include "tests/shader_rewrite/spirv_text.h"
 
@@ -23,6 +24,8 @@ static const char shader[] =
     "OpReturn\nOpFunctionEnd\n";
 
 static bool gives_up;
+static int steps, stops_in; /* 0: in none */
+static _Atomic bool asked;
 
 /* Linked in its place. */
 enum pm_optimizer_result __wrap_pm_optimizer_run(enum pm_optimizer_step step, const uint32_t *words,
@@ -36,6 +39,7 @@ enum pm_optimizer_result __wrap_pm_optimizer_run(enum pm_optimizer_step step, co
                                                  size_t count, uint32_t **out, size_t *out_count,
                                                  char *message, size_t message_size)
 {
+    atomic_store(&asked, ++steps == stops_in);
     if (gives_up && step == PM_STEP_SIMPLIFY) {
         snprintf(message, message_size, "it has had enough");
         return PM_OPTIMIZER_GAVE_UP;
@@ -43,17 +47,25 @@ enum pm_optimizer_result __wrap_pm_optimizer_run(enum pm_optimizer_step step, co
     return __real_pm_optimizer_run(step, words, count, out, out_count, message, message_size);
 }
 
-static struct pm_words canonical_of(const struct pm_words *original, struct pm_error *kept)
+static bool canonicalize(const struct pm_words *original, struct pm_error *kept,
+                         struct pm_words *out, struct pm_error *error)
 {
-    struct pm_error error = {0};
-    struct pm_words out;
+    steps = 0;
+    atomic_store(&asked, false);
     const struct pm_canonicalize_info info = {.words = original->data,
                                               .word_count = original->count,
                                               .stage = PM_STAGE_COMPUTE,
                                               .entry_point = "main",
                                               .target = {.vulkan_minor = 1},
                                               .kept = kept};
-    if (!pm_canonicalize(&info, &out, &error))
+    return pm_canonicalize(&info, out, error);
+}
+
+static struct pm_words canonical_of(const struct pm_words *original, struct pm_error *kept)
+{
+    struct pm_error error = {0};
+    struct pm_words out;
+    if (!canonicalize(original, kept, &out, &error))
         fail_msg("%s", error.message);
     return out;
 }
@@ -79,8 +91,31 @@ static void test_kept(void **state)
     pm_words_finish(&original);
 }
 
+/* In whichever step it is asked, that is the last. */
+static void test_stopped(void **state)
+{
+    (void)state;
+    struct pm_words original = pm_test_assemble(shader, 3);
+    gives_up = false;
+    stops_in = 0;
+    struct pm_words whole = canonical_of(&original, NULL);
+    const int all = steps;
+    pm_stop_watch(&asked);
+    for (stops_in = 1; stops_in <= all; stops_in++) {
+        struct pm_error error = {0};
+        struct pm_words out;
+        assert_false(canonicalize(&original, NULL, &out, &error));
+        assert_int_equal(error.code, PM_ERROR_STOPPED);
+        assert_int_equal(steps, stops_in);
+        assert_null(out.data);
+    }
+    pm_stop_watch(NULL);
+    pm_words_finish(&whole);
+    pm_words_finish(&original);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kept)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kept), cmocka_unit_test(test_stopped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

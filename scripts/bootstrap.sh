@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what Piecemeal needs on Debian 12, and makes what Debian 12 itself lacks: for `build` SPIRV-Tools and headers
-# of Debian 13 (scripts/fetch_khronos.sh, minutes, once), for `test` and `demo` two software drivers.
+# of Debian 13 (scripts/fetch_khronos.sh, minutes, once) and cJSON's source (scripts/fetch_cjson.sh), for `test` and
+# `demo` two software drivers.
 #
 #   scripts/bootstrap.sh [GROUP…]     groups of scripts/packages.txt; default: build test demo
 #   scripts/bootstrap.sh --list       prints the packages that are missing, installs nothing
@@ -59,7 +60,10 @@ if [ -n "$missing" ]; then
 fi
 
 case " $groups " in
-*" build "*) "$root/scripts/fetch_khronos.sh" "$root/build" ;;
+*" build "*)
+    "$root/scripts/fetch_khronos.sh" "$root/build"
+    "$root/scripts/fetch_cjson.sh" "$root/build"
+    ;;
 esac
 case " $groups " in
 *" test "* | *" demo "*) "$root/scripts/fetch_drivers.sh" "$root/build" ;;

@@ -61,27 +61,6 @@ if is_done "$khronos" || take "${first:+$first/build/khronos}" || take "$cache";
     exit 0
 fi
 
-pinned() { # package, column
-    awk -v package="$1" -v column="$2" '$1 == package { print $column }' "$pins"
-}
-
-check() { # package, the file
-    local sum
-    sum=$(sha256sum "$2" | cut -d' ' -f1)
-    [ "$sum" = "$(pinned "$1" 4)" ] || fail "$(basename "$2") of $1 is not the one of $pins ($sum)"
-}
-
-# Only the tarball: the mirror need not have the rest of a source package.
-unpack_source() { # package
-    local tarball
-    tarball=$work/sources/$(pinned "$1" 3)
-    (cd "$work/sources" && apt_own source --tar-only "$1") || fail "apt could not download the source of $1"
-    [ -s "$tarball" ] || fail "Debian 13 has another $1 now: $(cd "$work/sources" && echo "$1"_*)"
-    check "$1" "$tarball"
-    mkdir "$work/sources/$1"
-    tar -x -C "$work/sources/$1" --strip-components=1 -f "$tarball"
-}
-
 unpack_vulkan() {
     (cd "$work/debs" && apt_own download libvulkan-dev) || fail "apt could not download libvulkan-dev"
     dpkg-deb -x "$work/debs"/libvulkan-dev_*.deb "$work/debs/tree"

@@ -9,7 +9,7 @@ fi
 needed=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 for library in $needed; do
     case $library in
-    libc.so.6 | libm.so.6 | ld-linux-x86-64.so.2 | libcjson.so.1) ;;
+    libc.so.6 | libm.so.6 | ld-linux-x86-64.so.2) ;;
     *)
         echo "needs $library" >&2
         exit 1

@@ -1,8 +1,17 @@
 /*
- * draw_cost draw|dispatch|bind|frame COUNT: records COUNT draws (or dispatches, or binds of a
- * pipeline, in one command buffer), or submits COUNT frames of one command buffer with a bind and a
- * hundred draws, on the null driver, under whatever layers the environment asks for.
- * bench/cost/draw_cost.sh counts its instructions at two counts; the difference is what one more costs.
+ * draw_cost KIND COUNT: records or submits COUNT of something on the null driver, under whatever
+ * layers the environment asks for. bench/cost/draw_cost.sh counts its instructions at two counts;
+ * the difference is what one more costs.
+ *
+ *     draw, dispatch      in one command buffer
+ *     bind                a compute pipeline, the same again and again
+ *     bind2, gbind2       two compute or graphics pipelines in turn
+ *     occlusion           an occlusion query, begun and ended
+ *     pass, rendering     a render pass, or dynamic rendering, begun and ended
+ *     execute             a secondary command buffer
+ *     buffer, reset       a command buffer begun and ended, for one submission that never comes;
+ * with a reset between frame               a submission of a command buffer with a bind and a
+ * hundred draws
  */
 #include "tests/null_driver/harness.h"
 
@@ -10,30 +19,150 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct recording {
+    struct pm_harness *harness;
+    VkCommandBuffer buffer, secondary;
+    VkPipeline compute[2], graphics[2];
+    VkQueryPool queries;
+};
+
+static void do_draw(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    r->harness->vk.CmdDraw(r->buffer, 3, 1, 0, 0);
+}
+
+static void do_dispatch(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    r->harness->vk.CmdDispatch(r->buffer, 1, 1, 1);
+}
+
+static void do_bind(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    r->harness->vk.CmdBindPipeline(r->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, r->compute[0]);
+}
+
+static void do_bind2(const struct recording *r, unsigned long i)
+{
+    r->harness->vk.CmdBindPipeline(r->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, r->compute[i & 1]);
+}
+
+static void do_gbind2(const struct recording *r, unsigned long i)
+{
+    r->harness->vk.CmdBindPipeline(r->buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, r->graphics[i & 1]);
+}
+
+static void do_occlusion(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    r->harness->vk.CmdBeginQuery(r->buffer, r->queries, 0, 0);
+    r->harness->vk.CmdEndQuery(r->buffer, r->queries, 0);
+}
+
+static void do_pass(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    pm_harness_begin_pass(r->harness, r->buffer);
+    r->harness->vk.CmdEndRenderPass(r->buffer);
+}
+
+static void do_rendering(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    const VkRenderingAttachmentInfo color = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+                                             .imageView = r->harness->view};
+    const VkRenderingInfo info = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+                                  .layerCount = 1,
+                                  .colorAttachmentCount = 1,
+                                  .pColorAttachments = &color};
+    r->harness->vk.CmdBeginRendering(r->buffer, &info);
+    r->harness->vk.CmdEndRendering(r->buffer);
+}
+
+static void do_execute(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    r->harness->vk.CmdExecuteCommands(r->buffer, 1, &r->secondary);
+}
+
+static void do_buffer(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    pm_harness_begin(r->harness, r->buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    r->harness->vk.EndCommandBuffer(r->buffer);
+}
+
+static void do_reset(const struct recording *r, unsigned long i)
+{
+    do_buffer(r, i);
+    r->harness->vk.ResetCommandBuffer(r->buffer, 0);
+}
+
+static const struct {
+    const char *name;
+    void (*once)(const struct recording *r, unsigned long i);
+    bool in_pass, alone; /* inside a render pass; not inside a recording */
+} kinds[] = {
+    {"draw", do_draw, true, false},        {"dispatch", do_dispatch, false, false},
+    {"bind", do_bind, false, false},       {"bind2", do_bind2, false, false},
+    {"gbind2", do_gbind2, false, false},   {"occlusion", do_occlusion, false, false},
+    {"pass", do_pass, false, false},       {"rendering", do_rendering, false, false},
+    {"execute", do_execute, false, false}, {"buffer", do_buffer, false, true},
+    {"reset", do_reset, false, true},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static void make(struct recording *r)
+{
+    struct pm_harness *h = r->harness;
+    r->buffer = pm_harness_allocate(h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    r->secondary = pm_harness_allocate(h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    r->compute[0] = h->dispatch;
+    r->graphics[0] = h->graphics;
+    r->compute[1] = pm_harness_make_compute(h);
+    r->graphics[1] = pm_harness_make_graphics(h);
+    const VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                           .queryType = VK_QUERY_TYPE_OCCLUSION,
+                                           .queryCount = 1};
+    PM_CHECK(h->vk.CreateQueryPool(h->device, &queries, NULL, &r->queries));
+    pm_harness_begin(h, r->secondary, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    PM_CHECK(h->vk.EndCommandBuffer(r->secondary));
+}
+
+static void finish(struct recording *r)
+{
+    struct pm_harness *h = r->harness;
+    h->vk.DestroyQueryPool(h->device, r->queries, NULL);
+    h->vk.DestroyPipeline(h->device, r->compute[1], NULL);
+    h->vk.DestroyPipeline(h->device, r->graphics[1], NULL);
+}
+
 /* Window and API sampling come from the environment; the pipelines exist, and with
  * debug.synchronous their variants too, before the first counted call. */
-static void record(struct pm_harness *harness, const char *kind, unsigned long count)
+static void record(struct pm_harness *harness, int kind, unsigned long count)
 {
-    VkCommandBuffer buffer = pm_harness_allocate(harness, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(harness, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    pm_harness_bind_set(harness, buffer);
-    if (strcmp(kind, "dispatch") == 0) {
-        harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, harness->dispatch);
-        for (unsigned long i = 0; i < count; i++)
-            harness->vk.CmdDispatch(buffer, 1, 1, 1);
-    } else if (strcmp(kind, "bind") == 0) {
-        for (unsigned long i = 0; i < count; i++)
-            harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, harness->dispatch);
-    } else {
-        pm_harness_begin_pass(harness, buffer);
-        harness->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, harness->graphics);
-        for (unsigned long i = 0; i < count; i++)
-            harness->vk.CmdDraw(buffer, 3, 1, 0, 0);
-        harness->vk.CmdEndRenderPass(buffer);
+    struct recording r = {.harness = harness};
+    make(&r);
+    if (!kinds[kind].alone) {
+        pm_harness_begin(harness, r.buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        pm_harness_bind_set(harness, r.buffer);
+        harness->vk.CmdBindPipeline(r.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, r.compute[0]);
+        if (kinds[kind].in_pass)
+            pm_harness_begin_pass(harness, r.buffer);
+        harness->vk.CmdBindPipeline(r.buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, r.graphics[0]);
     }
-    PM_CHECK(harness->vk.EndCommandBuffer(buffer));
-    pm_harness_submit(harness, harness->queue, buffer, VK_NULL_HANDLE);
+    for (unsigned long i = 0; i < count; i++)
+        kinds[kind].once(&r, i);
+    if (!kinds[kind].alone) {
+        if (kinds[kind].in_pass)
+            harness->vk.CmdEndRenderPass(r.buffer);
+        PM_CHECK(harness->vk.EndCommandBuffer(r.buffer));
+        pm_harness_submit(harness, harness->queue, r.buffer, VK_NULL_HANDLE);
+    }
     PM_CHECK(harness->vk.QueueWaitIdle(harness->queue));
+    finish(&r);
 }
 
 static void submit_frames(struct pm_harness *harness, unsigned long count)
@@ -55,8 +184,11 @@ static void submit_frames(struct pm_harness *harness, unsigned long count)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: draw_cost draw|dispatch|bind|frame COUNT\n");
+    int kind = 0;
+    while (argc == 3 && kind < KINDS && strcmp(argv[1], kinds[kind].name) != 0)
+        kind++;
+    if (argc != 3 || (kind == KINDS && strcmp(argv[1], "frame") != 0)) {
+        fprintf(stderr, "usage: draw_cost KIND COUNT (see draw_cost.c)\n");
         return 2;
     }
     unsigned long count = strtoul(argv[2], NULL, 10);
@@ -65,10 +197,10 @@ int main(int argc, char **argv)
     setenv("PM_NULL_RECORD", "0", 1);
     struct pm_harness harness;
     pm_harness_open(&harness, NULL);
-    if (strcmp(argv[1], "frame") == 0)
+    if (kind == KINDS)
         submit_frames(&harness, count);
     else
-        record(&harness, argv[1], count);
+        record(&harness, kind, count);
     pm_harness_close(&harness);
     return 0;
 }

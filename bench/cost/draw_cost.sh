@@ -2,6 +2,8 @@
 # draw_cost.sh [BUILD]: instructions that layers add to a draw, to a dispatch, to a bind, and to a frame of a hundred
 # draws, on the null driver, by callgrind: the game's thread at two counts, the slope. Prints a Markdown table.
 #
+# PM_KINDS="bind2 buffer…": others of the kinds that draw_cost.c does. PM_OTHERS=no: no other layers. PM_FEW, PM_MANY:
+# the two counts.
 # BUILD is the build tree (build/release). Needs valgrind; layers that are not installed are left out.
 set -euo pipefail
 
@@ -52,7 +54,7 @@ row() {
     local name=$1 few=$2 many=$3 kind cell line
     shift 3
     line="| $name |"
-    for kind in draw dispatch bind frame; do
+    for kind in $kinds; do
         local from=$few to=$many
         if [ "$kind" = frame ]; then
             from=$((few / 100))
@@ -69,17 +71,27 @@ row() {
     echo "$line"
 }
 
-echo "| | a draw | a dispatch | a bind | a frame of 100 draws |"
-echo "| --- | --- | --- | --- | --- |"
-row "no layer" 20000 220000 X=1
-echo "| *added by:* | | | | |"
-row "Piecemeal, outside a window" 20000 220000 "${ours[@]}" \
+few=${PM_FEW-20000} many=${PM_MANY-220000}
+kinds=${PM_KINDS-draw dispatch bind frame}
+if [ -n "${PM_KINDS-}" ]; then
+    # shellcheck disable=SC2086  # one word a kind
+    echo "| |$(printf ' %s |' $kinds)"
+else
+    echo "| | a draw | a dispatch | a bind | a frame of 100 draws |"
+fi
+# shellcheck disable=SC2086
+echo "| --- |$(printf ' %.0s--- |' $kinds)"
+row "no layer" "$few" "$many" X=1
+# shellcheck disable=SC2086
+echo "| *added by:* |$(printf ' %.0s|' $kinds)"
+row "Piecemeal, outside a window" "$few" "$many" "${ours[@]}" \
     PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1e-15
 for p in 0.01 0.05 1; do
-    row "Piecemeal, in a window, p = $p" 20000 220000 "${ours[@]}" \
+    row "Piecemeal, in a window, p = $p" "$few" "$many" "${ours[@]}" \
         PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=$p \
         PIECEMEAL_DEBUG_SYNCHRONOUS=true
 done
+[ "${PM_OTHERS-yes}" = yes ] || exit 0
 if installed VkLayer_MESA_overlay.json; then
     row "Mesa's overlay" 5000 25000 VK_INSTANCE_LAYERS=VK_LAYER_MESA_overlay
 fi

@@ -10,6 +10,14 @@
 
 #include "layer/frame/command.h"
 
+/* Whether there may be such a record at all; what asks it first costs few instructions. */
+static inline bool pm_commands_are_tracked(const struct pm_device *device)
+{
+    const struct pm_sampling *sampling = device->sampling;
+    return sampling != NULL && (atomic_load_explicit(&sampling->careful, memory_order_relaxed) ||
+                                atomic_load_explicit(&sampling->armed, memory_order_relaxed));
+}
+
 /* The record of a command buffer of which is known what is bound and active, its recording being
  * sampled or timed, or every one being tracked since the game has what could see a variant; NULL
  * for all others. */
@@ -23,7 +31,10 @@ static inline struct pm_command *pm_command_tracked(struct pm_device *device,
     if (!careful && !atomic_load_explicit(&sampling->armed, memory_order_relaxed))
         return NULL;
     struct pm_command *command = pm_command_of(sampling, handle);
-    return command != NULL && (careful || pm_command_takes_part(command)) ? command : NULL;
+    if (command == NULL || (!careful && !pm_command_takes_part(command)))
+        return NULL;
+    command->touched = true;
+    return command;
 }
 
 /* The bind point's index; PM_BIND_POINTS: nothing is known of what is bound there. */

@@ -50,7 +50,7 @@ void pm_command_add(struct pm_device *device, struct pm_command_pool *pool, VkCo
         return;
     command->countdown = PM_NEVER;
     command->recording = PM_RECORDING_TRACKED;
-    command->pass.place = PM_PLACE_OUTSIDE;
+    command->touched = true;
     command->timings = PM_TIMING_NONE;
     command->device = device;
     command->handle = handle;
@@ -114,9 +114,12 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
         command->active |= PM_CONDITION(PM_ACTIVE_INHERITED_QUERY);
     command->active_queries = 0;
     command->scene = PM_SCENE_NONE;
+    if (!command->touched)
+        return may_repeat;
     for (int i = 0; i < PM_BIND_POINTS; i++)
         command->bound[i] = (struct pm_bound){.kind = PM_BINDING_GAME};
     command->pass = (struct pm_pass){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
+    command->touched = false;
     return may_repeat;
 }
 

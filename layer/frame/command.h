@@ -66,6 +66,7 @@ struct pm_command {
     struct pm_random random;
     bool secondary;
     bool begun;                  /* at least once */
+    bool touched;                /* what is bound and the pass may say something: begin clears them */
     bool once;                   /* the recording is for one submission */
     enum pm_condition recording; /* PM_RECORDING_SAMPLED or TIMED until it ends, else TRACKED */
     uint32_t active;             /* PM_CONDITION bits of PM_ACTIVE_…, but for what is counted or
@@ -106,6 +107,13 @@ static inline struct pm_command *pm_command_due(const struct pm_lookup *commands
 static inline bool pm_command_takes_part(const struct pm_command *command)
 {
     return command->recording != PM_RECORDING_TRACKED;
+}
+
+/* Whether the recording that was holds something that is to be given back. */
+static inline bool pm_command_holds(const struct pm_command *command)
+{
+    return command->use_count > 0 || command->timings != PM_TIMING_NONE ||
+           pm_command_takes_part(command);
 }
 
 /* ---- pools and their buffers; nothing is found by a handle that was forgotten ---- */

@@ -94,14 +94,16 @@ static bool changes_query(const struct pm_sampling *sampling, VkQueryPool pool)
     return pm_lookup_find(&sampling->queries, PM_KEY(pool)) == NULL;
 }
 
-static void query_begins(struct pm_device *device, VkCommandBuffer handle, VkQueryPool pool)
+static __attribute__((noinline)) void query_begins(struct pm_device *device, VkCommandBuffer handle,
+                                                   VkQueryPool pool)
 {
     struct pm_command *command = pm_command_tracked(device, handle);
     if (command != NULL && changes_query(device->sampling, pool))
         pm_binding_obstacle_begins(command, PM_ACTIVE_QUERY);
 }
 
-static void query_ends(struct pm_device *device, VkCommandBuffer handle, VkQueryPool pool)
+static __attribute__((noinline)) void query_ends(struct pm_device *device, VkCommandBuffer handle,
+                                                 VkQueryPool pool)
 {
     struct pm_command *command = pm_command_tracked(device, handle);
     if (command != NULL && changes_query(device->sampling, pool))
@@ -112,7 +114,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginQuery(VkCommandBuffer handle, VkQueryPool 
                                             uint32_t query, VkQueryControlFlags flags)
 {
     struct pm_device *device = pm_device_of(handle);
-    query_begins(device, handle, pool);
+    if (pm_commands_are_tracked(device))
+        query_begins(device, handle, pool);
     device->dispatch.CmdBeginQuery(handle, pool, query, flags);
 }
 
@@ -121,13 +124,18 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginQueryIndexedEXT(VkCommandBuffer handle, Vk
                                                       uint32_t index)
 {
     struct pm_device *device = pm_device_of(handle);
-    query_begins(device, handle, pool);
+    if (pm_commands_are_tracked(device))
+        query_begins(device, handle, pool);
     device->dispatch.CmdBeginQueryIndexedEXT(handle, pool, query, flags, index);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_CmdEndQuery(VkCommandBuffer handle, VkQueryPool pool, uint32_t query)
 {
     struct pm_device *device = pm_device_of(handle);
+    if (!pm_commands_are_tracked(device)) {
+        device->dispatch.CmdEndQuery(handle, pool, query);
+        return;
+    }
     device->dispatch.CmdEndQuery(handle, pool, query);
     query_ends(device, handle, pool);
 }
@@ -136,6 +144,10 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdEndQueryIndexedEXT(VkCommandBuffer handle, VkQu
                                                     uint32_t query, uint32_t index)
 {
     struct pm_device *device = pm_device_of(handle);
+    if (!pm_commands_are_tracked(device)) {
+        device->dispatch.CmdEndQueryIndexedEXT(handle, pool, query, index);
+        return;
+    }
     device->dispatch.CmdEndQueryIndexedEXT(handle, pool, query, index);
     query_ends(device, handle, pool);
 }

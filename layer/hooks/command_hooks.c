@@ -1,4 +1,5 @@
 /* The hooks of command buffers and their pools: what is recorded anew, given up, or executed. */
+#include "layer/frame/binding.h"
 #include "layer/frame/command.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
@@ -9,6 +10,8 @@
 /* The GPU is done with the command buffer's recording: it names nothing of ours any more. */
 static void drop_recording(struct pm_command *command)
 {
+    if (!pm_command_holds(command))
+        return;
     pm_timing_drop(command);
     pm_command_drop(command);
 }
@@ -104,10 +107,12 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
     if (command == NULL)
         return result;
     drop_recording(command);
-    pm_ab_recording(device->ab);
+    if (device->ab != NULL)
+        pm_ab_recording(device->ab);
     if (result == VK_SUCCESS) {
         const bool may_repeat = pm_command_begin(command, info);
-        pm_command_choose(command, may_repeat, pm_trial_may_time(command, may_repeat));
+        pm_command_choose(command, may_repeat,
+                          pm_trials_time(device) && pm_trial_may_time(command, may_repeat));
     }
     return result;
 }
@@ -140,11 +145,13 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_
                                                  const VkCommandBuffer *buffers)
 {
     struct pm_device *device = pm_device_of(handle);
-    device->dispatch.CmdExecuteCommands(handle, count, buffers);
     struct pm_sampling *sampling = device->sampling;
-    if (sampling == NULL || (atomic_load(&sampling->holding) == 0 &&
-                             !atomic_load(&sampling->armed) && !atomic_load(&sampling->careful)))
+    if (!pm_commands_are_tracked(device) &&
+        (sampling == NULL || atomic_load(&sampling->holding) == 0)) {
+        device->dispatch.CmdExecuteCommands(handle, count, buffers);
         return;
+    }
+    device->dispatch.CmdExecuteCommands(handle, count, buffers);
     struct pm_command *primary = pm_command_of(sampling, handle);
     if (primary != NULL)
         pm_command_execute(primary, count, buffers);

@@ -30,7 +30,7 @@ struct pm_instance *pm_instance_of(const void *dispatchable)
     return dispatchable != NULL ? pm_lookup_find(&instances, PM_KEY(key_of(dispatchable))) : NULL;
 }
 
-struct pm_device *pm_device_of(const void *dispatchable)
+struct pm_device *pm_device_find(const void *dispatchable)
 {
     return dispatchable != NULL ? pm_lookup_find(&devices, PM_KEY(key_of(dispatchable))) : NULL;
 }

@@ -18,7 +18,7 @@
 /* A dispatchable handle's first word, its dispatch key, says whose it is; a VkPhysicalDevice has
  * its instance's, queues and command buffers their device's. NULL: not ours. Lock-free. */
 struct pm_instance *pm_instance_of(const void *dispatchable);
-struct pm_device *pm_device_of(const void *dispatchable);
+struct pm_device *pm_device_find(const void *dispatchable);
 
 /* What the hooks of draws read first: the dispatch key of the only device that samples (NULL: none,
  * or several), and where its draws go, `next` or the armed hooks, whose pointers are swapped one by
@@ -34,6 +34,15 @@ struct pm_one_device {
     struct pm_device *device;
 };
 extern PM_NEAR struct pm_one_device pm_one;
+
+/* pm_device_find, which is seldom needed. */
+static inline struct pm_device *pm_device_of(const void *dispatchable)
+{
+    return dispatchable != NULL && *(const void *const *)dispatchable ==
+                                       atomic_load_explicit(&pm_one_key, memory_order_acquire)
+               ? pm_one.device
+               : pm_device_find(dispatchable);
+}
 
 /* false: out of memory. */
 bool pm_registry_add_instance(struct pm_instance *instance);

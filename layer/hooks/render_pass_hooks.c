@@ -19,6 +19,10 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
                                                  VkSubpassContents contents)
 {
     struct pm_device *device = pm_device_of(handle);
+    if (!pm_trials_time(device)) {
+        device->dispatch.CmdBeginRenderPass(handle, info, contents);
+        return;
+    }
     const struct pm_pass_beginning beginning = {.whole = contents == VK_SUBPASS_CONTENTS_INLINE,
                                                 .render_pass = info->renderPass,
                                                 .what = PM_BITS(info->renderPass)};
@@ -33,6 +37,10 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
                                          const VkSubpassBeginInfo *subpass)                        \
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
+        if (!pm_trials_time(device)) {                                                             \
+            device->dispatch.name(handle, info, subpass);                                          \
+            return;                                                                                \
+        }                                                                                          \
         const struct pm_pass_beginning beginning = {                                               \
             .whole = subpass->contents == VK_SUBPASS_CONTENTS_INLINE,                              \
             .render_pass = info->renderPass,                                                       \
@@ -47,6 +55,10 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
     VKAPI_ATTR void VKAPI_CALL pm_##name(VkCommandBuffer handle, const VkRenderingInfo *info)      \
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
+        if (!pm_trials_time(device)) {                                                             \
+            device->dispatch.name(handle, info);                                                   \
+            return;                                                                                \
+        }                                                                                          \
         const struct pm_pass_beginning beginning = {                                               \
             .whole = info->flags == 0, .views = info->viewMask != 0, .what = first_view(info)};    \
         struct pm_command *command = pm_trial_pass_begins(device, handle, &beginning);             \
@@ -59,7 +71,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
         device->dispatch.name(handle, info);                                                       \
-        pm_trial_pass_ended(device, handle);                                                       \
+        if (pm_trials_time(device))                                                                \
+            pm_trial_pass_ended(device, handle);                                                   \
     }
 
 /* Newer than the headers (hooks.h). */
@@ -73,7 +86,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
                                                                device->handle, "vk" #name));       \
         if (next != NULL)                                                                          \
             next(handle, info);                                                                    \
-        pm_trial_pass_ended(device, handle);                                                       \
+        if (pm_trials_time(device))                                                                \
+            pm_trial_pass_ended(device, handle);                                                   \
     }
 
 #define END(name)                                                                                  \
@@ -81,7 +95,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
         device->dispatch.name(handle);                                                             \
-        pm_trial_pass_ended(device, handle);                                                       \
+        if (pm_trials_time(device))                                                                \
+            pm_trial_pass_ended(device, handle);                                                   \
     }
 
 BEGIN_RENDER_PASS(CmdBeginRenderPass2)

@@ -100,6 +100,12 @@ struct pm_pass_beginning {
     uint64_t what;            /* tells it from others of the frame */
 };
 
+/* Whether recordings may be timed at all just now; while not, none of the next three does anything. */
+static inline bool pm_trials_time(const struct pm_device *device)
+{
+    return device->trials != NULL && pm_sampling_is_trying(device->sampling);
+}
+
 /* Before it begins. NULL: the recording is not timed. */
 struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffer handle,
                                         const struct pm_pass_beginning *beginning);

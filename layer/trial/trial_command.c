@@ -130,10 +130,13 @@ void pm_trial_bind(struct pm_command *command, int point)
 /* The record of a primary command buffer whose recording takes part in trials. */
 static struct pm_command *timed_command(struct pm_device *device, VkCommandBuffer handle)
 {
-    if (device->trials == NULL || !pm_sampling_is_trying(device->sampling))
+    if (!pm_trials_time(device))
         return NULL;
     struct pm_command *command = pm_command_of(device->sampling, handle);
-    return command != NULL && command->recording == PM_RECORDING_TIMED ? command : NULL;
+    if (command == NULL || command->recording != PM_RECORDING_TIMED)
+        return NULL;
+    command->touched = true;
+    return command;
 }
 
 static bool has_views(const struct pm_device *device, const struct pm_pass_beginning *beginning)

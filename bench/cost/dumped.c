@@ -1,0 +1,114 @@
+#include "bench/cost/dumped.h"
+
+#include "base/file.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_CAP = 64 << 20, SUFFIX = 4 };
+
+static const struct pm_target target = {.vulkan_minor = 3,
+                                        .scalar_block_layout = true,
+                                        .relaxed_block_layout = true,
+                                        .uniform_buffer_standard_layout = true,
+                                        .workgroup_explicit_layout = true};
+
+static bool read_file(const char *folder, const char *name, const char *suffix,
+                      struct pm_buffer *bytes, struct pm_error *error)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%s%s", folder, name, suffix);
+    pm_buffer_init(bytes, FILE_CAP);
+    return pm_file_read(path, bytes, error);
+}
+
+static cJSON *read_about(const char *folder, const char *name, struct pm_error *error)
+{
+    struct pm_buffer bytes;
+    cJSON *about = NULL;
+    if (read_file(folder, name, ".json", &bytes, error)) {
+        about = cJSON_ParseWithLength((const char *)bytes.data, bytes.size);
+        if (!about)
+            pm_fail(error, PM_ERROR_INPUT, "%s/%s.json is not JSON", folder, name);
+    }
+    pm_buffer_finish(&bytes);
+    return about;
+}
+
+static double number(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
+static const char *text(const cJSON *object, const char *name)
+{
+    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    return value ? value : "";
+}
+
+static void fill_info(struct pm_dumped *shader)
+{
+    const cJSON *about = shader->about, *constant;
+    size_t count = 0;
+    cJSON_ArrayForEach(constant, cJSON_GetObjectItemCaseSensitive(about, "constants"))
+    {
+        if (count < PM_DUMPED_SPECS)
+            shader->specs[count++] = (struct pm_spec_value){
+                .spec_id = (uint32_t)number(constant, "id"),
+                .size = (uint32_t)number(constant, "bytes"),
+                .bits = (uint64_t)number(constant, "value"),
+            };
+    }
+    shader->info = (struct pm_canonicalize_info){
+        .words = (const uint32_t *)(const void *)shader->bytes.data,
+        .word_count = shader->bytes.size / sizeof(uint32_t),
+        .stage =
+            strcmp(text(about, "stage"), "compute") == 0 ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
+        .entry_point = text(about, "entry"),
+        .spec_values = shader->specs,
+        .spec_value_count = count,
+        .target = target,
+    };
+}
+
+bool pm_dumped_read(const char *folder, const char *name, struct pm_dumped *shader,
+                    struct pm_error *error)
+{
+    snprintf(shader->name, sizeof(shader->name), "%s", name);
+    shader->about = read_about(folder, name, error);
+    if (!shader->about)
+        return false;
+    if (!read_file(folder, name, ".spv", &shader->bytes, error)) {
+        pm_dumped_finish(shader);
+        return false;
+    }
+    fill_info(shader);
+    return true;
+}
+
+void pm_dumped_finish(struct pm_dumped *shader)
+{
+    cJSON_Delete(shader->about);
+    pm_buffer_finish(&shader->bytes);
+}
+
+void pm_dumped_each(const char *folder,
+                    void (*visit)(void *user, const char *folder, const char *name), void *user)
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+    if (!directory)
+        fprintf(stderr, "%s: %m\n", folder);
+    while (directory && (entry = readdir(directory))) {
+        const size_t length = strlen(entry->d_name);
+        char name[256];
+        if (length <= SUFFIX || strcmp(entry->d_name + length - SUFFIX, ".spv") != 0)
+            continue;
+        snprintf(name, sizeof(name), "%.*s", (int)(length - SUFFIX), entry->d_name);
+        visit(user, folder, name);
+    }
+    if (directory)
+        closedir(directory);
+}

@@ -7,7 +7,7 @@
  * passed on.
  *
  * Locking: `struct pm_device` says for each part which lock guards it. Locks are taken in the
- * order: device objects, pipeline, compile queue, trials, timing, readback, counters, window,
+ * order: device objects, pipeline, trials, compile queue, timing, readback, counters, window,
  * registry. No lock is ever taken on a draw.
  */
 #pragma once
@@ -89,6 +89,12 @@ struct pm_device_abilities {
     struct pm_target target;
 };
 
+/* What binds look the pipeline up for (optimize.h). */
+enum pm_binds {
+    PM_BINDS_PROVEN = 1,  /* its proven variant takes its place */
+    PM_BINDS_NOTICED = 2, /* it may want one, and how often it is bound says how much */
+};
+
 struct pm_device {
     VkDevice handle;
     VkPhysicalDevice physical;
@@ -110,7 +116,7 @@ struct pm_device {
     struct pm_readback *readback;
     struct pm_sampling *sampling;
     struct pm_optimizer *optimizer;  /* NULL: nothing is to be optimized */
-    _Atomic bool optimizes;          /* binds look for proven variants (optimize.h) */
+    _Atomic uint32_t binds;          /* bits of enum pm_binds */
     struct pm_timing *timing;        /* NULL: nothing can be timed, or is to be */
     struct pm_trials *trials;        /* likewise */
     struct pm_additive *additive;    /* likewise */

@@ -1,6 +1,5 @@
 #include "layer/frame/binding.h"
 
-#include "layer/shader/optimize.h"
 #include "layer/shader/variant_make.h"
 
 /* What may be bound in the recording at the place, but for what is bound there. */

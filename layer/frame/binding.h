@@ -9,6 +9,7 @@
 #pragma once
 
 #include "layer/frame/command.h"
+#include "layer/shader/optimize.h"
 
 /* Whether there may be such a record at all; what asks it first costs few instructions. */
 static inline bool pm_commands_are_tracked(const struct pm_device *device)
@@ -63,7 +64,10 @@ static inline VkPipeline pm_binding_stand(struct pm_device *device, struct pm_co
                                           int point, VkPipeline game, struct pm_pipeline *pipeline)
 {
     VkPipeline best = VK_NULL_HANDLE;
-    if (pipeline != NULL && atomic_load_explicit(&device->optimizes, memory_order_relaxed))
+    const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
+    if (pipeline != NULL && (binds & PM_BINDS_NOTICED) != 0)
+        pm_optimize_notice(pipeline);
+    if (pipeline != NULL && (binds & PM_BINDS_PROVEN) != 0)
         best = pm_binding_proven(device, command, point, pipeline);
     const VkPipeline standing = best != VK_NULL_HANDLE ? best : game;
     if (command != NULL)

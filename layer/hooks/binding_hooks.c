@@ -30,10 +30,14 @@ static __attribute__((noinline)) void bind_tracked(struct pm_device *device, VkC
 }
 
 static __attribute__((noinline)) void bind_best(struct pm_device *device, VkCommandBuffer handle,
-                                                VkPipelineBindPoint point, VkPipeline pipeline)
+                                                VkPipelineBindPoint point, VkPipeline pipeline,
+                                                uint32_t binds)
 {
     struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
-    const VkPipeline best = known != NULL ? pm_optimize_best(known) : VK_NULL_HANDLE;
+    if (known != NULL && (binds & PM_BINDS_NOTICED) != 0)
+        pm_optimize_notice(known);
+    const VkPipeline best =
+        known != NULL && (binds & PM_BINDS_PROVEN) != 0 ? pm_optimize_best(known) : VK_NULL_HANDLE;
     if (best != VK_NULL_HANDLE)
         pm_ab_bound(device->ab);
     device->dispatch.CmdBindPipeline(handle, point, best != VK_NULL_HANDLE ? best : pipeline);
@@ -55,11 +59,12 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle, VkPipeline
     }
     struct pm_device *device = pm_one.device;
     const struct pm_sampling *sampling = device->sampling;
+    const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
     if (atomic_load_explicit(&sampling->armed, memory_order_relaxed) ||
         atomic_load_explicit(&sampling->careful, memory_order_relaxed))
         bind_tracked(device, handle, point, pipeline);
-    else if (atomic_load_explicit(&device->optimizes, memory_order_relaxed))
-        bind_best(device, handle, point, pipeline);
+    else if (binds != 0)
+        bind_best(device, handle, point, pipeline, binds);
     else
         device->dispatch.CmdBindPipeline(handle, point, pipeline);
 }

@@ -7,13 +7,8 @@
 #include "layer/shader/pipeline_cache.h"
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_make.h"
+#include "layer/shader/waiting.h"
 #include <stdlib.h>
-
-/* A pipeline that waits for its variant. */
-struct waiting {
-    struct pm_pipeline *pipeline; /* referenced */
-    struct waiting *next;
-};
 
 struct pm_optimizer {
     struct pm_device *device;
@@ -21,19 +16,31 @@ struct pm_optimizer {
     struct pm_journal *journal; /* the instance's */
     struct pm_specialized_shaders *shaders;
     struct pm_pipeline_cache *cache;
+    struct pm_waiting waiting;
+    _Atomic bool was_full; /* said once */
     struct pm_job job; /* takes one waiting pipeline after another */
     pthread_mutex_t lock;
     /* guarded by lock: */
-    struct waiting *first, *last;
     bool queued;         /* the job is, or runs */
-    bool proven, paused; /* device->optimizes: proven and not paused */
+    bool stopping;       /* it will not be any more */
+    bool proven, paused; /* device->binds has PM_BINDS_PROVEN: proven and not paused */
 };
+
+static struct pm_optimizer *optimizer_of(struct pm_job *job)
+{
+    return (struct pm_optimizer *)((char *)job - offsetof(struct pm_optimizer, job));
+}
 
 /* ---- one pipeline ---- */
 
-static void set_optimizes(struct pm_optimizer *optimizer)
+/* Under the lock. */
+static void set_binds(struct pm_optimizer *optimizer)
 {
-    atomic_store_explicit(&optimizer->device->optimizes, optimizer->proven && !optimizer->paused,
+    const bool noticed = !optimizer->device->instance->config.debug.synchronous;
+    const bool proven = optimizer->proven && !optimizer->paused;
+    atomic_store_explicit(&optimizer->device->binds,
+                          (noticed ? (uint32_t)PM_BINDS_NOTICED : 0) |
+                              (proven ? (uint32_t)PM_BINDS_PROVEN : 0),
                           memory_order_relaxed);
 }
 
@@ -43,6 +50,21 @@ static void log_of(const struct pm_optimized *optimized, const char *what)
     pm_shader_key_format(&optimized->shader->record->key, key);
     pm_log_info(optimized->pipeline->device->instance->log, "shader %.12s, specialized, %s", key,
                 what);
+}
+
+/* It keeps what names it alive, but takes no room from what may be faster; up to as many as that.
+ */
+static void drop(struct pm_optimized *optimized)
+{
+    struct pm_device *device = optimized->pipeline->device;
+    struct pm_pipelines *pipelines = device->pipelines;
+    if (atomic_fetch_add(&pipelines->dropped, 1) >= device->instance->config.limits.variants) {
+        atomic_fetch_sub(&pipelines->dropped, 1);
+        return;
+    }
+    atomic_store(&optimized->dropped, true);
+    atomic_fetch_sub(&pipelines->optimized, 1);
+    pipelines->released(device);
 }
 
 /* A candidate's verdict. */
@@ -56,12 +78,13 @@ static void decide(struct pm_candidate *candidate, bool faster)
     atomic_store(&pipeline->candidate, NULL);
     if (!faster) {
         log_of(optimized, "is not faster, and is dropped");
+        drop(optimized);
         return;
     }
     atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
     pthread_mutex_lock(&optimizer->lock);
     optimizer->proven = true;
-    set_optimizes(optimizer);
+    set_binds(optimizer);
     pthread_mutex_unlock(&optimizer->lock);
     log_of(optimized, "is used from now on");
 }
@@ -114,21 +137,39 @@ static bool reserve(struct pm_optimizer *optimizer)
         optimizer->device->instance->config.limits.variants)
         return true;
     give_back(pipelines);
-    pm_log_debug(optimizer->device->instance->log,
-                 "a pipeline is not specialized: limits.variants is reached");
+    if (!atomic_exchange(&optimizer->was_full, true))
+        pm_log_debug(optimizer->device->instance->log,
+                     "limits.variants is reached: what is bound often is specialized first, the "
+                     "rest when there is room");
     return false;
 }
 
-/* Makes the pipeline's variant. Called once for a pipeline. */
+/* What the pipeline would run; NULL: there is nothing to make of it. */
+static const struct pm_specialized_shader *find_shader(const struct pm_optimizer *optimizer,
+                                                       const struct pm_pipeline *pipeline)
+{
+    struct pm_shader_request request;
+    if (pipeline->specialized)
+        return pipeline->specialized;
+    if (!optimizer->device->abilities.subgroup_vote ||
+        !pm_pipeline_shader_request(pipeline, &request))
+        return NULL;
+    return pm_specialized_shaders_get(optimizer->shaders, &request);
+}
+
+/* Makes the pipeline's variant, or has it wait until there is room. Called by one thread at a time
+ * for a pipeline, and not any more once it was made. */
 static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
 {
     struct pm_device *device = optimizer->device;
-    struct pm_shader_request request;
-    if (!device->abilities.subgroup_vote || !pm_pipeline_shader_request(pipeline, &request))
+    const struct pm_specialized_shader *shader = find_shader(optimizer, pipeline);
+    pipeline->specialized = shader;
+    if (shader && !reserve(optimizer)) {
+        pm_waiting_put(&optimizer->waiting, pipeline, true);
         return;
-    const struct pm_specialized_shader *shader =
-        pm_specialized_shaders_get(optimizer->shaders, &request);
-    if (!shader || !reserve(optimizer))
+    }
+    atomic_store(&pipeline->wish, PM_WISH_NONE);
+    if (!shader)
         return;
     struct pm_error error = {0};
     struct pm_optimized *optimized = build(optimizer, pipeline, shader, &error);
@@ -168,7 +209,7 @@ void pm_optimize_pause(struct pm_device *device, bool paused)
         return;
     pthread_mutex_lock(&optimizer->lock);
     optimizer->paused = paused;
-    set_optimizes(optimizer);
+    set_binds(optimizer);
     pthread_mutex_unlock(&optimizer->lock);
 }
 
@@ -187,51 +228,10 @@ void pm_optimize_ends(struct pm_device *device, bool crashes)
 
 /* ---- the queue ---- */
 
-static struct pm_pipeline *take(struct pm_optimizer *optimizer)
+static bool has_room(const struct pm_optimizer *optimizer)
 {
-    pthread_mutex_lock(&optimizer->lock);
-    struct waiting *waiting = optimizer->first;
-    if (waiting) {
-        optimizer->first = waiting->next;
-        if (!optimizer->first)
-            optimizer->last = NULL;
-    }
-    pthread_mutex_unlock(&optimizer->lock);
-    struct pm_pipeline *pipeline = waiting ? waiting->pipeline : NULL;
-    free(waiting);
-    return pipeline;
-}
-
-/* Queues the job when pipelines wait. The compiler refuses it only when it stops. */
-static void continue_job(struct pm_optimizer *optimizer)
-{
-    pthread_mutex_lock(&optimizer->lock);
-    optimizer->queued = optimizer->first != NULL;
-    const bool wanted = optimizer->queued;
-    pthread_mutex_unlock(&optimizer->lock);
-    if (wanted && !pm_compiler_queue(optimizer->device->compiler, &optimizer->job)) {
-        pthread_mutex_lock(&optimizer->lock);
-        optimizer->queued = false;
-        pthread_mutex_unlock(&optimizer->lock);
-    }
-    if (!wanted)
-        pm_pipeline_cache_save(optimizer->cache);
-}
-
-static struct pm_optimizer *optimizer_of(struct pm_job *job)
-{
-    return (struct pm_optimizer *)((char *)job - offsetof(struct pm_optimizer, job));
-}
-
-/* One pipeline at a time, so that more urgent jobs get their turn. */
-static void run_job(struct pm_job *job)
-{
-    struct pm_optimizer *optimizer = optimizer_of(job);
-    struct pm_pipeline *pipeline = take(optimizer);
-    if (pipeline && !atomic_load(&pipeline->gone) && !atomic_load(&optimizer->device->lost))
-        optimize(optimizer, pipeline);
-    pm_pipeline_release(pipeline);
-    continue_job(optimizer);
+    return atomic_load(&optimizer->device->pipelines->optimized) <
+           optimizer->device->instance->config.limits.variants;
 }
 
 static void drop_job(struct pm_job *job)
@@ -242,24 +242,42 @@ static void drop_job(struct pm_job *job)
     pthread_mutex_unlock(&optimizer->lock);
 }
 
-static void enqueue(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+/* Queues the job if it is not, and a pipeline waits that something can be done for. false: it is
+ * not queued. The compiler refuses it only when it stops. */
+static bool queue_job(struct pm_optimizer *optimizer, bool runs)
 {
-    struct waiting *waiting = calloc(1, sizeof *waiting);
-    if (!waiting)
-        return;
-    pm_pipeline_reference(pipeline);
-    waiting->pipeline = pipeline;
+    struct pm_compiler *compiler = optimizer->device->compiler;
     pthread_mutex_lock(&optimizer->lock);
-    if (optimizer->last)
-        optimizer->last->next = waiting;
-    else
-        optimizer->first = waiting;
-    optimizer->last = waiting;
-    const bool idle = !optimizer->queued;
-    optimizer->queued = true;
+    const bool wanted = !optimizer->stopping && compiler &&
+                        pm_waiting_any(&optimizer->waiting, has_room(optimizer));
+    const bool idle = runs || !optimizer->queued;
+    optimizer->queued = wanted || (optimizer->queued && !runs);
     pthread_mutex_unlock(&optimizer->lock);
-    if (idle && !pm_compiler_queue(optimizer->device->compiler, &optimizer->job))
+    if (wanted && idle && !pm_compiler_queue(compiler, &optimizer->job))
         drop_job(&optimizer->job);
+    return wanted;
+}
+
+/* One pipeline at a time, so that more urgent jobs get their turn. */
+static void run_job(struct pm_job *job)
+{
+    struct pm_optimizer *optimizer = optimizer_of(job);
+    struct pm_pipeline *pipeline = pm_waiting_take(&optimizer->waiting, has_room(optimizer));
+    if (pipeline && !atomic_load(&pipeline->gone) && !atomic_load(&optimizer->device->lost))
+        optimize(optimizer, pipeline);
+    pm_pipeline_release(pipeline);
+    if (!queue_job(optimizer, true))
+        pm_pipeline_cache_save(optimizer->cache);
+}
+
+void pm_optimize_first_bind(struct pm_pipeline *pipeline)
+{
+    struct pm_optimizer *optimizer = pipeline->device->optimizer;
+    uint32_t wish = PM_WISH_BOUND;
+    if (!atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_WAITING))
+        return;
+    pm_waiting_put(&optimizer->waiting, pipeline, false);
+    queue_job(optimizer, false);
 }
 
 void pm_optimize_pipeline(struct pm_pipeline *pipeline)
@@ -268,10 +286,22 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
     struct pm_optimizer *optimizer = device->optimizer;
     if (!optimizer || pipeline->is_library || atomic_load(&device->lost))
         return;
-    if (device->instance->config.debug.synchronous)
-        optimize(optimizer, pipeline);
-    else
-        enqueue(optimizer, pipeline);
+    if (!device->instance->config.debug.synchronous) {
+        atomic_store(&pipeline->wish, PM_WISH_BOUND);
+        return;
+    }
+    atomic_store(&pipeline->wish, PM_WISH_WAITING);
+    optimize(optimizer, pipeline);
+}
+
+static void forget(struct pm_pipeline *pipeline)
+{
+    pm_waiting_remove(&pipeline->device->optimizer->waiting, pipeline);
+}
+
+static void released(struct pm_device *device)
+{
+    queue_job(device->optimizer, false);
 }
 
 /* ---- lifetime ---- */
@@ -291,7 +321,11 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
     optimizer->cache = pm_pipeline_cache_create(device);
     optimizer->job =
         (struct pm_job){.run = run_job, .drop = drop_job, .owner = optimizer, .always = true};
+    pm_waiting_init(&optimizer->waiting);
     pthread_mutex_init(&optimizer->lock, NULL);
+    set_binds(optimizer);
+    device->pipelines->forget = forget;
+    device->pipelines->released = released;
     pm_hang_watch_init(&device->hang_watch);
     pm_journal_begin(journal);
     if (optimizer->shaders && optimizer->cache)
@@ -304,8 +338,13 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer)
 {
     if (!optimizer)
         return;
-    for (struct pm_pipeline *pipeline; (pipeline = take(optimizer)) != NULL;)
-        pm_pipeline_release(pipeline);
+    pthread_mutex_lock(&optimizer->lock);
+    optimizer->stopping = true;
+    pthread_mutex_unlock(&optimizer->lock);
+    atomic_store(&optimizer->device->binds, 0);
+    optimizer->device->pipelines->forget = NULL;
+    optimizer->device->pipelines->released = NULL;
+    pm_waiting_finish(&optimizer->waiting);
     pm_pipeline_cache_destroy(optimizer->cache);
     pm_specialized_shaders_destroy(optimizer->shaders);
     pm_hang_watch_finish(&optimizer->device->hang_watch);

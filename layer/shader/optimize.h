@@ -4,9 +4,11 @@
  * specialize_zero made of it, which vkCmdBindPipeline binds in the game's place once it is proven
  * faster.
  *
- * A pipeline's variant is queued when the game has made the pipeline, specialized and compiled on
- * the compiler's threads, and then waits for its trial (candidate.h), unless a published timing
- * profile of exactly this module on this device decides at once.
+ * A pipeline's variant is queued when the game binds the pipeline for the first time, since engines
+ * make thousands that they never bind; what is bound most often goes first (waiting.h). It is
+ * specialized and compiled on the compiler's threads, and then waits for its trial (candidate.h),
+ * unless a published timing profile of exactly this module on this device decides at once. Where
+ * limits.variants is reached a pipeline waits until another one's variant goes.
  *
  * Everything is made from the record's canonical module and the PGO database of the session's
  * start. Where the database has no zero profile there is no optimizer, and nothing happens at all.
@@ -37,9 +39,25 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
  * device. NULL is allowed. */
 void pm_optimizer_destroy(struct pm_optimizer *optimizer);
 
-/* The game has made a pipeline: queues its variant, or builds it now (debug.synchronous). Called
- * before the game has the handle. */
+/* The game has made a pipeline: its first bind will queue its variant, or it is built now
+ * (debug.synchronous). Called before the game has the handle. */
 void pm_optimize_pipeline(struct pm_pipeline *pipeline);
+
+/* A pipeline that may have a wish is bound for the first time. */
+void pm_optimize_first_bind(struct pm_pipeline *pipeline);
+
+/* The game binds a pipeline. Asked while device->binds has PM_BINDS_NOTICED. Binds that several
+ * threads make at once may count as one. */
+static inline void pm_optimize_notice(struct pm_pipeline *pipeline)
+{
+    if (atomic_load_explicit(&pipeline->wish, memory_order_relaxed) == PM_WISH_NONE)
+        return;
+    const uint32_t heat = atomic_load_explicit(&pipeline->heat, memory_order_relaxed);
+    if (heat < PM_MOST_HEAT)
+        atomic_store_explicit(&pipeline->heat, heat + 1, memory_order_relaxed);
+    if (heat == 0)
+        pm_optimize_first_bind(pipeline);
+}
 
 /* A heartbeat, for safe mode. */
 void pm_optimize_heartbeat(struct pm_device *device);
@@ -56,7 +74,7 @@ void pm_optimize_pause(struct pm_device *device, bool paused);
 void pm_optimize_bound(struct pm_pipeline *pipeline);
 
 /* What to bind when the game binds the pipeline: its proven variant; VK_NULL_HANDLE: itself. Only
- * asked while device->optimizes. */
+ * asked while device->binds has PM_BINDS_PROVEN. */
 static inline VkPipeline pm_optimize_best(struct pm_pipeline *pipeline)
 {
     const VkPipeline best = atomic_load_explicit(&pipeline->best, memory_order_acquire);

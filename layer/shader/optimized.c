@@ -1,11 +1,16 @@
 #include "layer/shader/optimized.h"
 
+#include "layer/shader/pipeline.h"
 #include <stdlib.h>
 
 void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized)
 {
     if (optimized->candidate.gone)
         optimized->candidate.gone(&optimized->candidate);
+    /* No verdict can come any more. */
+    atomic_fetch_sub(atomic_load(&optimized->dropped) ? &device->pipelines->dropped
+                                                      : &device->pipelines->optimized,
+                     1);
     pm_built_destroy(device, &optimized->built);
     free(optimized);
 }

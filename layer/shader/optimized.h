@@ -17,6 +17,7 @@ struct pm_optimized {
     struct pm_built built;
     const struct pm_specialized_shader *shader;
     _Atomic bool decided; /* bound in the game's place, or dropped since it is not faster */
+    _Atomic bool dropped; /* which, of struct pm_pipelines, counts it */
 };
 
 void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized);

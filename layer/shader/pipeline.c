@@ -61,7 +61,8 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
     struct pm_optimized *optimized = atomic_load(&pipeline->optimized);
     if (optimized) {
         pm_optimized_destroy(device, optimized);
-        atomic_fetch_sub(&device->pipelines->optimized, 1);
+        if (device->pipelines->released)
+            device->pipelines->released(device);
     }
     if (pipeline->copy)
         device->dispatch.DestroyPipeline(device->handle, pipeline->copy, NULL);
@@ -148,5 +149,7 @@ void pm_pipelines_remove(struct pm_device *device, VkPipeline handle)
     atomic_store(&pipeline->gone, true);
     if (device->compiler)
         pm_compiler_cancel(device->compiler, pipeline);
+    if (pipelines->forget)
+        pipelines->forget(pipeline);
     pm_pipeline_release(pipeline);
 }

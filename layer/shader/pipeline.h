@@ -18,6 +18,7 @@
 
 struct pm_candidate; /* candidate.h */
 struct pm_optimized; /* optimized.h */
+struct pm_specialized_shader; /* specialized_shader.h */
 
 /* A compile of one batch, or of the record (PM_PREPARE). */
 enum pm_making { PM_UNMADE, PM_QUEUED, PM_MADE, PM_FAILED };
@@ -68,7 +69,24 @@ struct pm_pipeline {
     _Atomic(struct pm_candidate *) candidate; /* it, while it is to be tried; NULL: it is not */
     _Atomic(VkPipeline) best;                 /* its handle once it is proven */
     _Atomic bool best_bound;                  /* at least once */
+    _Atomic uint32_t wish;                    /* enum pm_wish */
+    _Atomic uint32_t heat; /* binds while there was a wish, PM_MOST_HEAT at most */
+    const struct pm_specialized_shader *specialized; /* what it would run; the optimizer's */
+    /* while it waits; under the optimizer's lock */
+    struct pm_pipeline *next_waiting, *previous_waiting;
+    bool waits, held; /* held: nothing but room is missing */
 };
+
+/* Whether a specialized variant is to be made. */
+enum pm_wish {
+    PM_WISH_NONE,    /* no, or not any more */
+    PM_WISH_BOUND,   /* once the game binds the pipeline: many are made that never are */
+    PM_WISH_WAITING, /* yes */
+};
+
+/* Binds beyond these are not counted, so that those of a pipeline that waits for long do not go on
+ * writing. */
+#define PM_MOST_HEAT UINT32_C(65536)
 
 struct pm_pipelines {
     struct pm_device *device;
@@ -78,7 +96,14 @@ struct pm_pipelines {
     pthread_mutex_t cache_lock;
     VkPipelineCache cache;      /* ours, for variants only; made when first needed */
     _Atomic uint32_t variants;  /* made or being made in this session */
-    _Atomic uint32_t optimized; /* specialized variants that live or are being made */
+    _Atomic uint32_t optimized; /* specialized variants that live or are being made, but for those
+                                   that are dropped */
+    _Atomic uint32_t dropped;   /* those that live and are no faster; beyond limits.variants they
+                                   count as `optimized` */
+    /* The optimizer's, while there is one. The game has destroyed a pipeline, as its `gone` says;
+     * and a specialized variant was destroyed. */
+    void (*forget)(struct pm_pipeline *pipeline);
+    void (*released)(struct pm_device *device);
     _Atomic bool full; /* no further variants: the limit or the counter memory was reached */
     _Atomic uint64_t thinning; /* state of the choice among calls that count occluded fragments */
 };

@@ -43,6 +43,11 @@ void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *o
     trying.graphics = optimized_graphics(&trying.h);
     trying.h.driver->inject("");
     trying.h.driver->set_cost(cost, NULL);
+    if (!trying.background)
+        return;
+    /* What is never bound is never made. */
+    (void)optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE);
+    (void)optimized_effective(&trying.h, trying.graphics, VK_PIPELINE_BIND_POINT_GRAPHICS);
 }
 
 void trying_open(uint64_t variant_cost, const struct pm_harness_options *options)

@@ -30,6 +30,7 @@ void pm_config_init(struct pm_config *config)
                    .shader_store_mib = 256,
                    .pipeline_cache_mib = 64,
                    .variants = 256,
+                   .variants_per_minute = 240,
                    .background_share = PM_BACKGROUND_SHARE},
         .log = {.level = PM_LOG_WARNING},
         .ab = {.frames = 32},

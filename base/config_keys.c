@@ -57,6 +57,8 @@ const struct pm_config_entry pm_config_entries[] = {
     {"limits.shader_store_mib", PM_CONFIG_COUNT, AT(limits.shader_store_mib), 0, 1u << 20, NULL},
     {"limits.pipeline_cache_mib", PM_CONFIG_COUNT, AT(limits.pipeline_cache_mib), 0, 4096, NULL},
     {"limits.variants", PM_CONFIG_COUNT, AT(limits.variants), 0, 1u << 20, NULL},
+    {"limits.variants_per_minute", PM_CONFIG_COUNT, AT(limits.variants_per_minute), 0, 1u << 20,
+     NULL},
     {"limits.background_share", PM_CONFIG_PROBABILITY, AT(limits.background_share), 0.001, 1, NULL},
     {"log.level", PM_CONFIG_CHOICE, AT(log.level), 0, 0, level_names},
     {"log.file", PM_CONFIG_STRING, AT(log.file), 0, 0, NULL},

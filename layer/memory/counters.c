@@ -265,7 +265,8 @@ bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
                           struct pm_counter_block *block, struct pm_error *error)
 {
     if (bytes == 0 || bytes > counters->bytes)
-        return pm_fail(error, PM_ERROR_LIMIT, "%" PRIu64 " bytes of counters do not fit", bytes);
+        return pm_fail(error, PM_ERROR_UNSUPPORTED, "%" PRIu64 " bytes of counters do not fit",
+                       bytes);
     bytes = (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
     pthread_mutex_lock(&counters->lock);
     if (!counters->named)

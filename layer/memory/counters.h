@@ -21,7 +21,8 @@ struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error
 void pm_counters_destroy(struct pm_counters *counters);
 
 /* A block of at least `bytes` whose counters' differences start at zero. PM_ERROR_LIMIT: the memory
- * is used up; PM_ERROR_STATE: the GPU has not cleared it yet. */
+ * is used up; PM_ERROR_STATE: the GPU has not cleared it yet; PM_ERROR_UNSUPPORTED: it is too large
+ * in any case. */
 bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
                           struct pm_counter_block *block, struct pm_error *error);
 

@@ -1,7 +1,9 @@
 #include "layer/shader/pipeline.h"
 
+#include "base/clock.h"
 #include "layer/core/compiler.h"
 #include "layer/shader/optimized.h"
+#include "layer/shader/variant_table.h"
 #include <stdlib.h>
 
 struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
@@ -18,6 +20,10 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
     pm_lookup_init(&pipelines->by_handle);
     pthread_mutex_init(&pipelines->lock, NULL);
     pthread_mutex_init(&pipelines->cache_lock, NULL);
+    const struct pm_config *config = &device->instance->config;
+    pm_variant_budget_init(&pipelines->budget, config->limits.variants,
+                           config->limits.variants_per_minute, pm_now());
+    pipelines->budget.first_come = config->debug.synchronous;
     return pipelines;
 }
 
@@ -37,6 +43,7 @@ void pm_pipelines_destroy(struct pm_pipelines *pipelines)
     if (pipelines->cache)
         device->dispatch.DestroyPipelineCache(device->handle, pipelines->cache, NULL);
     pm_shader_records_destroy(pipelines->records);
+    pm_variant_budget_finish(&pipelines->budget);
     pthread_mutex_destroy(&pipelines->cache_lock);
     pthread_mutex_destroy(&pipelines->lock);
     free(pipelines);
@@ -54,9 +61,7 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
     if (!pipeline)
         return;
     struct pm_device *device = pipeline->device;
-    struct pm_shader_record *record = atomic_load(&pipeline->record);
-    for (uint32_t i = 0; record && i < record->batch_count; i++)
-        pm_variant_release(atomic_load(&pipeline->batches[i].variant));
+    pm_variants_drop(pipeline);
     free(pipeline->batches);
     struct pm_optimized *optimized = atomic_load(&pipeline->optimized);
     if (optimized) {

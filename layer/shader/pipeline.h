@@ -15,6 +15,7 @@
 #include "layer/shader/object.h"
 #include "layer/shader/shader_record.h"
 #include "layer/shader/variant.h"
+#include "layer/shader/variant_budget.h"
 
 struct pm_candidate; /* candidate.h */
 struct pm_optimized; /* optimized.h */
@@ -24,9 +25,9 @@ struct pm_specialized_shader; /* specialized_shader.h */
 enum pm_making { PM_UNMADE, PM_QUEUED, PM_MADE, PM_FAILED };
 
 struct pm_pipeline_batch {
-    _Atomic(struct pm_variant *) variant; /* set once, released with the pipeline */
+    _Atomic(struct pm_variant *) variant; /* variant_table.h */
     _Atomic uint32_t making;              /* enum pm_making */
-    _Atomic uint32_t wanted;              /* sampled calls that found no variant */
+    _Atomic uint32_t wanted;              /* how urgent it is (variant_make.c) */
 };
 
 struct pm_pipeline {
@@ -95,7 +96,7 @@ struct pm_pipelines {
     struct pm_shader_records *records;
     pthread_mutex_t cache_lock;
     VkPipelineCache cache;      /* ours, for variants only; made when first needed */
-    _Atomic uint32_t variants;  /* made or being made in this session */
+    struct pm_variant_budget budget; /* of instrumented variants */
     _Atomic uint32_t optimized; /* specialized variants that live or are being made, but for those
                                    that are dropped */
     _Atomic uint32_t dropped;   /* those that live and are no faster; beyond limits.variants they
@@ -104,7 +105,7 @@ struct pm_pipelines {
      * and a specialized variant was destroyed. */
     void (*forget)(struct pm_pipeline *pipeline);
     void (*released)(struct pm_device *device);
-    _Atomic bool full; /* no further variants: the limit or the counter memory was reached */
+    _Atomic bool was_full;     /* that a limit was reached was said */
     _Atomic uint64_t thinning; /* state of the choice among calls that count occluded fragments */
 };
 

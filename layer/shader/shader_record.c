@@ -75,6 +75,7 @@ static void destroy_record(struct pm_shader_record *record)
         }
     }
     free(record->batches);
+    free(record->use);
     pm_shader_sampler_destroy(record->sampler);
     pm_words_finish(&record->canonical);
     pm_record_points_finish(record->points);
@@ -153,6 +154,15 @@ static uint32_t batch_size(const struct pm_device *device, const struct pm_shade
     return batch < most ? batch : most;
 }
 
+/* Whether a point lacks samples; deficit NULL: all do. */
+static bool any_of(const uint8_t *deficit, uint32_t count)
+{
+    bool any = !deficit && count > 0;
+    for (uint32_t i = 0; deficit && i < (count + 7u) / 8u; i++)
+        any = any || deficit[i] != 0;
+    return any;
+}
+
 /* The session's split of the points of all kinds, steered by what the database still lacks. */
 static bool split_points(const struct pm_device *device, struct pm_shader_record *record,
                          uint64_t seed)
@@ -165,6 +175,7 @@ static bool split_points(const struct pm_device *device, struct pm_shader_record
         spaces[i] = (struct pm_sampler_space){record->points[i].space,
                                               batch_size(device, record), deficits[i]};
         any = any || spaces[i].count > 0;
+        record->lacks = record->lacks || any_of(deficits[i], spaces[i].count);
     }
     if (found && any)
         record->sampler = pm_shader_sampler_create(spaces, PM_RECORD_KINDS, seed);
@@ -185,7 +196,8 @@ static bool make_batches(struct pm_device *device, struct pm_shader_record *reco
         return no_memory(error);
     const uint32_t count = record->sampler ? pm_shader_sampler_batch_count(record->sampler) : 0;
     record->batches = calloc(count + 1u, sizeof *record->batches);
-    if (!record->batches)
+    record->use = calloc(count + 1u, sizeof *record->use);
+    if (!record->batches || !record->use)
         return no_memory(error);
     record->batch_count = count;
     for (uint32_t i = 0; i < count; i++) {

@@ -19,6 +19,12 @@
 struct pm_object; /* object.h */
 struct pm_shader_records;
 
+/* What a session has of a batch, by whatever pipeline. */
+struct pm_batch_use {
+    _Atomic uint32_t variants; /* in their pipelines' tables, or being made */
+    _Atomic uint32_t calls;    /* that were sampled */
+};
+
 struct pm_shader_record {
     struct pm_shader_key key;
     struct pm_environment environment;
@@ -29,6 +35,9 @@ struct pm_shader_record {
     struct pm_shader_sampler *sampler; /* its spaces are `points`; NULL: there are none */
     uint32_t batch_count;              /* of all kinds */
     struct pm_record_batch *batches;   /* the record's own */
+    struct pm_batch_use *use;          /* by batch */
+    struct pm_batch_use whole;         /* of all batches */
+    bool lacks;                        /* the database does not know it, or lacks points of it */
     struct pm_shader_record *next;
 };
 

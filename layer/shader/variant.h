@@ -3,10 +3,10 @@
  * game's, that the layer may bind in its place for a call. Made by variant_make.c on the compiler's
  * threads; used by the draw hooks.
  *
- * Lifetime: a variant is referenced by its pipeline's table and by every recording that names it;
- * it is destroyed when the last reference goes (HAZARDS 12: limits block new ones, they never evict
- * one that is named). A recording's reference is dropped when the command buffer is reset, freed,
- * or begun again, which Vulkan allows only once it is complete.
+ * Lifetime: a variant is referenced by its pipeline's table (variant_table.h) and by every
+ * recording that names it; it is destroyed when the last reference goes (HAZARDS 12: limits block
+ * new ones, they never evict one that is named). A recording's reference is dropped when the
+ * command buffer is reset, freed, or begun again, which Vulkan allows only once it is complete.
  */
 #pragma once
 
@@ -40,6 +40,16 @@ struct pm_variant {
     uint32_t point_count;
     uint32_t slot_count, slot_stride; /* shader_rewrite.h, struct pm_instrumented */
     struct pm_counter_block block;
+
+    /* what it takes of the budget, and what it brought (variant_table.h) */
+    struct pm_variant_budget *budget; /* NULL: it was not made yet */
+    struct pm_batch_use *use;         /* of its batch; the shader record's */
+    _Atomic uint32_t taken;           /* calls that it was bound for */
+    _Atomic int64_t used_at;          /* CLOCK_MONOTONIC, nanoseconds: the latest of them */
+    /* while it is in the table; under the budget's lock */
+    struct pm_pipeline *pipeline;
+    uint32_t batch;
+    struct pm_variant *next, *previous;
 };
 
 /* Any thread. NULL is allowed for the second. */

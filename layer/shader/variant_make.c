@@ -1,8 +1,10 @@
 #include "layer/shader/variant_make.h"
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "layer/core/compiler.h"
 #include "layer/shader/pipeline_build.h"
+#include "layer/shader/variant_table.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +18,46 @@
 
 /* ---- limits ---- */
 
-static void stop_making(struct pm_pipelines *pipelines, const char *reason)
+/* Of the compile queue: what is needed first goes first, and of what is needed alike what more
+ * sampled calls asked for. */
+static const uint32_t urgency[PM_NEEDS] = {
+    [PM_NEED_SHADER] = UINT32_C(1) << 30, [PM_NEED_BATCH] = UINT32_C(1) << 29};
+
+/* Nanoseconds until it is looked again for a variant that may make room. */
+#define RETIRE_AGAIN (PM_SECOND / 10)
+
+/* What a variant of the batch would be made for. Pipelines that share a shader share its points:
+ * what one of them tells is not asked of the next while anything else is lacking. */
+static enum pm_need need_of(const struct pm_shader_record *record, uint32_t batch)
 {
-    if (!atomic_exchange(&pipelines->full, true))
-        pm_log_info(pipelines->device->instance->log, "no further variants in this session: %s",
-                    reason);
+    const struct pm_batch_use *use = &record->use[batch], *whole = &record->whole;
+    if (!record->lacks || atomic_load(&use->variants) > 0 || atomic_load(&use->calls) > 0)
+        return PM_NEED_MORE;
+    return atomic_load(&whole->variants) > 0 || atomic_load(&whole->calls) > 0 ? PM_NEED_BATCH
+                                                                               : PM_NEED_SHADER;
 }
 
-/* Takes one of limits.variants; given back only when the variant was not made, so that a session
- * never compiles more (HAZARDS 17). */
-static bool reserve(struct pm_pipelines *pipelines)
+/* Whether a compile for the need may be queued: it finds a token, and room to live or something
+ * that may make room. */
+static bool may_want(struct pm_variant_budget *budget, enum pm_need need)
 {
-    const uint32_t most = pipelines->device->instance->config.limits.variants;
-    uint32_t made = atomic_load(&pipelines->variants);
-    while (made < most) {
-        if (atomic_compare_exchange_weak(&pipelines->variants, &made, made + 1))
-            return true;
-    }
-    stop_making(pipelines, "limits.variants is reached");
-    return false;
+    const int64_t now = pm_now();
+    const enum pm_budget_answer answer = pm_variant_budget_ask(budget, need, now);
+    return answer == PM_BUDGET_YES || (answer == PM_BUDGET_FULL && need != PM_NEED_MORE &&
+                                       now - atomic_load(&budget->retired_at) >= RETIRE_AGAIN);
 }
 
-static void give_back(struct pm_pipelines *pipelines)
+static bool reserve(struct pm_pipelines *pipelines, enum pm_need need)
 {
-    atomic_fetch_sub(&pipelines->variants, 1);
+    struct pm_variant_budget *budget = &pipelines->budget;
+    const int64_t now = pm_now();
+    enum pm_budget_answer answer = pm_variant_budget_take(budget, need, now);
+    if (answer == PM_BUDGET_FULL && need != PM_NEED_MORE && pm_variants_retire(pipelines, now))
+        answer = pm_variant_budget_take(budget, need, now);
+    if (answer != PM_BUDGET_YES && !atomic_exchange(&pipelines->was_full, true))
+        pm_log_info(pipelines->device->instance->log,
+                    "limits.variants is reached: others are made as time passes and some go");
+    return answer == PM_BUDGET_YES;
 }
 
 /* ---- making ---- */
@@ -209,37 +227,60 @@ static void log_made(const struct pm_variant *variant)
                  variant->kind == PM_KIND_ZERO ? "zero candidates" : "blocks");
 }
 
-/* Makes a batch's variant and publishes it. Called by one thread at a time for a batch. NULL: there
- * is none. */
-static const struct pm_variant *make_batch(struct pm_pipeline *pipeline,
-                                           struct pm_shader_record *record, uint32_t index)
+/* Makes a batch's variant, which the budget allows. */
+static struct pm_variant *make_counted(struct pm_pipeline *pipeline,
+                                       struct pm_shader_record *record, uint32_t index, bool *first,
+                                       struct pm_error *error)
+{
+    struct pm_variant_budget *budget = &pipeline->device->pipelines->budget;
+    struct pm_batch_use *use = &record->use[index];
+    atomic_fetch_add(&use->variants, 1);
+    atomic_fetch_add(&record->whole.variants, 1);
+    struct pm_variant *variant = make(pipeline, record, index, first, error);
+    if (variant) {
+        variant->budget = budget;
+        variant->use = use;
+        return variant;
+    }
+    atomic_fetch_sub(&use->variants, 1);
+    atomic_fetch_sub(&record->whole.variants, 1);
+    pm_variant_budget_refund(budget);
+    return NULL;
+}
+
+/* Makes a batch's variant and publishes it. Called by one thread at a time for a batch. false:
+ * there is none. */
+static bool make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *record,
+                       uint32_t index)
 {
     struct pm_pipelines *pipelines = pipeline->device->pipelines;
     struct pm_pipeline_batch *batch = &pipeline->batches[index];
-    if (atomic_load(&pipelines->full) || !reserve(pipelines)) {
-        atomic_store(&batch->making, PM_FAILED);
-        return NULL;
+    if (!reserve(pipelines, need_of(record, index))) {
+        /* A later sample asks again; not where all is made when the pipeline is
+         * (debug.synchronous). */
+        atomic_store(&batch->making, pipelines->budget.first_come ? PM_FAILED : PM_UNMADE);
+        return false;
     }
     bool first = true;
     struct pm_error error = {0};
-    struct pm_variant *variant = make(pipeline, record, index, &first, &error);
+    struct pm_variant *variant = make_counted(pipeline, record, index, &first, &error);
     if (variant) {
-        atomic_store(&batch->variant, variant);
+        log_made(variant);
+        pm_variant_publish(pipeline, index, variant);
         atomic_store(&batch->making, PM_MADE);
-        return variant;
+        return true;
     }
-    give_back(pipelines);
-    if (error.code == PM_ERROR_STATE) {
-        /* The counters are not ready yet: a later sample asks again. */
-        atomic_store(&batch->making, PM_UNMADE);
-        return NULL;
-    }
-    atomic_store(&batch->making, PM_FAILED);
-    if (error.code == PM_ERROR_LIMIT)
-        stop_making(pipelines, error.message);
-    else if (first)
+    /* The counters are not ready yet, or others have them. */
+    const bool later =
+        error.code == PM_ERROR_STATE ||
+        (error.code == PM_ERROR_LIMIT && pm_variant_budget_no_counters(&pipelines->budget));
+    atomic_store(&batch->making, later ? PM_UNMADE : PM_FAILED);
+    if (error.code == PM_ERROR_LIMIT && !atomic_exchange(&pipelines->was_full, true))
+        pm_log_info(pipeline->device->instance->log, "no further variants until some go: %s",
+                    error.message);
+    else if (!later && first)
         pm_log_info(pipeline->device->instance->log, "a shader gets no variant: %s", error.message);
-    return NULL;
+    return false;
 }
 
 void pm_pipeline_build_all(struct pm_pipeline *pipeline)
@@ -252,9 +293,7 @@ void pm_pipeline_build_all(struct pm_pipeline *pipeline)
     struct pm_shader_record *record = atomic_load(&pipeline->record);
     for (uint32_t i = 0; i < record->batch_count; i++) {
         atomic_store(&pipeline->batches[i].making, PM_QUEUED);
-        const struct pm_variant *variant = make_batch(pipeline, record, i);
-        if (variant)
-            log_made(variant);
+        make_batch(pipeline, record, i);
     }
 }
 
@@ -299,26 +338,30 @@ static void run_compile(struct pm_job *job)
         }
     }
     if (wanted && batch != PREPARE) {
-        const struct pm_variant *variant =
-            make_batch(pipeline, atomic_load(&pipeline->record), batch);
-        if (variant) {
+        if (make_batch(pipeline, atomic_load(&pipeline->record), batch))
             atomic_store(&pipeline->fresh, batch + 1);
-            log_made(variant); /* who reads it may count on the next call */
-        }
     }
     free(compile);
     pm_pipeline_release(pipeline);
 }
 
-/* Queues a compile unless it is queued, running, made or failed already. */
-static void want(struct pm_pipeline *pipeline, struct pm_pipeline_batch *batch, uint32_t index)
+/* A sampled call asks for a batch's variant, or for the record: queues the compile unless it is
+ * queued, running, made or failed already, or there is no budget for it. false: for lack of that.
+ */
+static bool want(struct pm_pipeline *pipeline, struct pm_pipeline_batch *batch, uint32_t index,
+                 enum pm_need need)
 {
     struct pm_device *device = pipeline->device;
     atomic_fetch_add(&batch->wanted, 1);
-    uint32_t unmade = PM_UNMADE;
-    if (atomic_load(&device->pipelines->full) ||
-        !atomic_compare_exchange_strong(&batch->making, &unmade, PM_QUEUED))
-        return;
+    uint32_t unmade = atomic_load(&batch->making);
+    if (unmade != PM_UNMADE)
+        return true;
+    if (!may_want(&device->pipelines->budget, need))
+        return false;
+    if (!atomic_compare_exchange_strong(&batch->making, &unmade, PM_QUEUED))
+        return true;
+    atomic_store(&batch->wanted,
+                 urgency[need] + atomic_load(&batch->wanted) % urgency[PM_NEED_BATCH]);
     struct compile *compile = calloc(1, sizeof *compile);
     if (compile) {
         *compile = (struct compile){
@@ -331,14 +374,18 @@ static void want(struct pm_pipeline *pipeline, struct pm_pipeline_batch *batch, 
         };
         pm_pipeline_reference(pipeline);
         if (pm_compiler_queue(device->compiler, &compile->job))
-            return;
+            return true;
         free(compile);
         pm_pipeline_release(pipeline);
     }
     atomic_store(&batch->making, PM_UNMADE);
+    return true;
 }
 
 /* ---- sampling ---- */
+
+/* Batches looked at for one that stands in for another. */
+enum { STAND_INS = 16 };
 
 /* Whether this sampled call is among the share that is taken of shaders that count occluded
  * fragments. A splitmix64 sequence shared by all threads, without a lock. When every call is to be
@@ -351,6 +398,24 @@ static bool take_occluded(struct pm_pipelines *pipelines)
     return pm_random_mix(at) % OCCLUDED_SHARE == 0;
 }
 
+/* The variant of a batch that is due, or one that this call goes to instead. */
+static struct pm_variant *choose(struct pm_pipeline *pipeline, struct pm_shader_record *record)
+{
+    const uint32_t index = pm_shader_sampler_next(record->sampler);
+    struct pm_variant *variant = pm_variant_take(&pipeline->batches[index]);
+    if (variant)
+        return variant;
+    const bool comes = want(pipeline, &pipeline->batches[index], index, need_of(record, index));
+    /* Not a call lost for every batch: this one goes to a batch that lost one before. */
+    const uint32_t fresh = atomic_exchange(&pipeline->fresh, 0);
+    if (fresh != 0)
+        return pm_variant_take(&pipeline->batches[fresh - 1]);
+    /* Nor where none is coming: then to the next that the pipeline has. */
+    for (uint32_t i = 1; !comes && !variant && i < record->batch_count && i <= STAND_INS; i++)
+        variant = pm_variant_take(&pipeline->batches[(index + i) % record->batch_count]);
+    return variant;
+}
+
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
 {
     struct pm_device *device = pipeline->device;
@@ -358,24 +423,21 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
         return NULL;
     struct pm_shader_record *record = atomic_load(&pipeline->record);
     if (!record) {
-        want(pipeline, &pipeline->prepare, PREPARE);
+        want(pipeline, &pipeline->prepare, PREPARE, PM_NEED_SHADER);
         return NULL;
     }
     if (record->batch_count == 0)
         return NULL;
-    const uint32_t index = pm_shader_sampler_next(record->sampler);
-    struct pm_pipeline_batch *batch = &pipeline->batches[index];
-    struct pm_variant *variant = atomic_load(&batch->variant);
-    if (!variant) {
-        /* Not a call lost for every batch: this one goes to a batch that lost one before. */
-        want(pipeline, batch, index);
-        const uint32_t fresh = atomic_exchange(&pipeline->fresh, 0);
-        if (fresh == 0)
-            return NULL;
-        variant = atomic_load(&pipeline->batches[fresh - 1].variant);
-    }
-    if ((variant->flags & PM_PROFILE_OCCLUDED) && !take_occluded(device->pipelines))
+    struct pm_variant *variant = choose(pipeline, record);
+    if (!variant)
         return NULL;
-    pm_variant_reference(variant);
+    if ((variant->flags & PM_PROFILE_OCCLUDED) && !take_occluded(device->pipelines)) {
+        pm_variant_release(variant);
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&variant->taken, 1, memory_order_relaxed);
+    atomic_store_explicit(&variant->used_at, pm_now(), memory_order_relaxed);
+    atomic_fetch_add_explicit(&variant->use->calls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&record->whole.calls, 1, memory_order_relaxed);
     return variant;
 }

@@ -166,6 +166,7 @@ static void reads_every_kind_of_value(void **state)
     assert_true(config.debug.trust_variants);
     assert_int_equal(config.debug.specialize, PM_SPECIALIZE_CANONICAL);
     assert_int_equal(config.limits.pipeline_cache_mib, 64);
+    assert_int_equal(config.limits.variants_per_minute, 240);
     assert_int_equal(config.debug.checkpoint_heartbeats, 5);
     assert_int_equal(config.debug.settle_seconds, 6);
     pm_config_finish(&config);
@@ -267,7 +268,7 @@ static void variables_and_keys(void **state)
     size_t count = 0;
     while (pm_config_key(count))
         count++;
-    assert_int_equal(count, 34);
+    assert_int_equal(count, 35);
     assert_string_equal(pm_config_key(0), "game.name");
     assert_null(pm_config_key(count + 7));
 }

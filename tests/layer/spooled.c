@@ -5,6 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { KEYS_MOST = 4096 };
+
+struct keys {
+    struct pm_shader_key found[KEYS_MOST];
+    size_t count;
+};
+
 struct counted {
     const char *scene;
     uint64_t calls;
@@ -47,6 +54,43 @@ uint64_t spooled_calls(const char *scene, size_t *sessions, size_t *live)
     *sessions = count;
     pm_spool_list_free(list, count);
     return counted.calls;
+}
+
+static bool add_keys(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
+{
+    struct keys *keys = user;
+    (void)error;
+    for (size_t i = 0; i < checkpoint->shader_count; i++) {
+        const struct pm_shader_profile *shader = &checkpoint->shaders[i];
+        bool known = shader->point_count == 0;
+        for (size_t j = 0; !known && j < keys->count; j++)
+            known = pm_shader_key_equal(&keys->found[j], &shader->key);
+        if (known)
+            continue;
+        assert_true(keys->count < KEYS_MOST);
+        keys->found[keys->count++] = shader->key;
+    }
+    return true;
+}
+
+size_t spooled_shaders(void)
+{
+    static struct keys keys;
+    char folder[256];
+    struct pm_spool_session *list = NULL;
+    size_t count = 0;
+    struct pm_error error = {0};
+    keys.count = 0;
+    snprintf(folder, sizeof folder, "%s/piecemeal/spool", pm_layered_home());
+    if (!pm_spool_list(folder, &list, &count, &error))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t damaged_at;
+        if (!pm_spool_read(list[i].path, add_keys, &keys, &damaged_at, &error))
+            fail_msg("%s", error.message);
+    }
+    pm_spool_list_free(list, count);
+    return keys.count;
 }
 
 uint64_t calls_of(const char *scene)

@@ -11,6 +11,9 @@ uint64_t spooled_calls(const char *scene, size_t *sessions, size_t *live);
 uint64_t calls_of(const char *scene);
 uint64_t all_calls(void);
 
+/* How many shaders have calls. */
+size_t spooled_shaders(void);
+
 /* Until so many calls are there. */
 bool wait_for_calls(uint64_t calls);
 

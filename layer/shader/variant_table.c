@@ -1,0 +1,120 @@
+#include "layer/shader/variant_table.h"
+
+#include "base/clock.h"
+#include <sched.h>
+
+/* In the place of a variant while somebody takes a reference to it. */
+static struct pm_variant held;
+
+struct pm_variant *pm_variant_take(struct pm_pipeline_batch *batch)
+{
+    if (!atomic_load_explicit(&batch->variant, memory_order_relaxed))
+        return NULL;
+    struct pm_variant *variant;
+    while ((variant = atomic_exchange(&batch->variant, &held)) == &held)
+        sched_yield();
+    if (variant)
+        pm_variant_reference(variant);
+    atomic_store(&batch->variant, variant);
+    return variant;
+}
+
+/* A place that somebody holds is not empty yet. */
+static void put(struct pm_pipeline_batch *batch, struct pm_variant *variant)
+{
+    for (struct pm_variant *none = NULL;
+         !atomic_compare_exchange_weak(&batch->variant, &none, variant); none = NULL)
+        sched_yield();
+}
+
+/* Under the lock. */
+static void unlink_one(struct pm_variant_budget *budget, struct pm_variant *variant)
+{
+    if (variant->previous)
+        variant->previous->next = variant->next;
+    else
+        budget->first = variant->next;
+    if (variant->next)
+        variant->next->previous = variant->previous;
+}
+
+void pm_variant_publish(struct pm_pipeline *pipeline, uint32_t batch, struct pm_variant *variant)
+{
+    struct pm_variant_budget *budget = &pipeline->device->pipelines->budget;
+    variant->pipeline = pipeline;
+    variant->batch = batch;
+    atomic_store(&variant->used_at, pm_now());
+    pthread_mutex_lock(&budget->lock);
+    variant->previous = NULL;
+    variant->next = budget->first;
+    if (budget->first)
+        budget->first->previous = variant;
+    budget->first = variant;
+    put(&pipeline->batches[batch], variant);
+    pthread_mutex_unlock(&budget->lock);
+}
+
+static void count_out(struct pm_variant *variant)
+{
+    struct pm_shader_record *record = atomic_load(&variant->pipeline->record);
+    atomic_fetch_sub(&variant->use->variants, 1);
+    atomic_fetch_sub(&record->whole.variants, 1);
+}
+
+/* Under the lock. */
+static bool may_retire(struct pm_variant *variant, int64_t now)
+{
+    return atomic_load(&variant->references) == 1 &&
+           (atomic_load(&variant->taken) >= PM_ENOUGH_CALLS ||
+            now - atomic_load(&variant->used_at) >= PM_IDLE);
+}
+
+/* Under the lock. false: somebody just takes it. */
+static bool take_out(struct pm_variant_budget *budget, struct pm_variant *variant)
+{
+    struct pm_pipeline_batch *batch = &variant->pipeline->batches[variant->batch];
+    struct pm_variant *expected = variant;
+    if (!atomic_compare_exchange_strong(&batch->variant, &expected, NULL))
+        return false;
+    unlink_one(budget, variant);
+    count_out(variant);
+    atomic_store(&batch->wanted, 0);
+    atomic_store(&batch->making, PM_UNMADE);
+    return true;
+}
+
+bool pm_variants_retire(struct pm_pipelines *pipelines, int64_t now)
+{
+    struct pm_variant_budget *budget = &pipelines->budget;
+    struct pm_variant *oldest = NULL;
+    pthread_mutex_lock(&budget->lock);
+    atomic_store(&budget->retired_at, now);
+    for (struct pm_variant *variant = budget->first; variant; variant = variant->next) {
+        if (may_retire(variant, now) &&
+            (!oldest || atomic_load(&variant->used_at) < atomic_load(&oldest->used_at)))
+            oldest = variant;
+    }
+    const bool retired = oldest && take_out(budget, oldest);
+    pthread_mutex_unlock(&budget->lock);
+    if (retired)
+        pm_variant_release(oldest);
+    return retired;
+}
+
+void pm_variants_drop(struct pm_pipeline *pipeline)
+{
+    const struct pm_shader_record *record = atomic_load(&pipeline->record);
+    if (!record)
+        return;
+    struct pm_variant_budget *budget = &pipeline->device->pipelines->budget;
+    for (uint32_t i = 0; i < record->batch_count; i++) {
+        pthread_mutex_lock(&budget->lock);
+        struct pm_variant *variant = atomic_exchange(&pipeline->batches[i].variant, NULL);
+        if (variant) {
+            unlink_one(budget, variant);
+            count_out(variant);
+        }
+        pthread_mutex_unlock(&budget->lock);
+        pm_variant_release(variant);
+    }
+}

@@ -1,0 +1,32 @@
+/*
+ * A pipeline's instrumented variants, by batch: published, taken for a call, and taken out of the
+ * table again when the pipeline goes or another variant needs the room more. What a recording names
+ * stays alive all the same (variant.h).
+ *
+ * A thread that takes a variant for a call holds its place in the table for the few instructions
+ * until it has a reference, so nobody can take it out in between, and no lock is taken on a call.
+ *
+ * Thread safety: any thread.
+ */
+#pragma once
+
+#include "layer/shader/pipeline.h"
+#include "layer/shader/variant_budget.h"
+
+/* Sampled calls after which a batch has told what it can in a session: it may make room. */
+#define PM_ENOUGH_CALLS 64
+/* Nanoseconds without a sampled call after which a variant may make room: its level is over. */
+#define PM_IDLE (10 * PM_SECOND)
+
+/* Puts a variant that is complete into the table, which takes over the reference to it. */
+void pm_variant_publish(struct pm_pipeline *pipeline, uint32_t batch, struct pm_variant *variant);
+
+/* The batch's variant, referenced for the caller; NULL: there is none. */
+struct pm_variant *pm_variant_take(struct pm_pipeline_batch *batch);
+
+/* Takes one out that has told enough or is not used any more, and that no recording names: of those
+ * the one that was used least lately. false: there is none. */
+bool pm_variants_retire(struct pm_pipelines *pipelines, int64_t now);
+
+/* The pipeline goes: takes all out. */
+void pm_variants_drop(struct pm_pipeline *pipeline);

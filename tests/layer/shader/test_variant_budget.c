@@ -1,0 +1,77 @@
+/* Who gets a variant: needs before heat, tokens by time, room by deaths. */
+#include "layer/shader/variant_budget.h"
+
+#include "base/clock.h"
+#include "tests/cmocka_includes.h"
+
+static struct pm_variant_budget budget;
+
+static uint32_t take_all(enum pm_need need, int64_t now)
+{
+    uint32_t taken = 0;
+    while (pm_variant_budget_take(&budget, need, now) == PM_BUDGET_YES)
+        taken++;
+    return taken;
+}
+
+static void each_need_leaves_something_for_the_more_urgent(void **state)
+{
+    (void)state;
+    pm_variant_budget_init(&budget, 256, 0, 0);
+    assert_int_equal(take_all(PM_NEED_MORE, 0), 64);
+    assert_int_equal(take_all(PM_NEED_BATCH, 0), 128);
+    assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_BATCH, 0), PM_BUDGET_LATER);
+    assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_SHADER, 0), PM_BUDGET_YES);
+    assert_int_equal(take_all(PM_NEED_SHADER, 0), 64);
+    assert_int_equal(budget.living, 256);
+    pm_variant_budget_finish(&budget);
+}
+
+static void tokens_come_with_time(void **state)
+{
+    (void)state;
+    pm_variant_budget_init(&budget, 4, 60, PM_SECOND);
+    assert_int_equal(take_all(PM_NEED_SHADER, PM_SECOND), 4);
+    for (int i = 0; i < 4; i++)
+        pm_variant_budget_release(&budget);
+    /* A death gives back room, but no token: each costs a compile. */
+    assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_SHADER, PM_SECOND), PM_BUDGET_LATER);
+    assert_int_equal(take_all(PM_NEED_SHADER, 2 * PM_SECOND + 1), 1);
+    /* Never more than there is room for, however long nobody asked. */
+    assert_int_equal(take_all(PM_NEED_SHADER, 1000 * PM_SECOND), 3);
+    assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_SHADER, 1002 * PM_SECOND),
+                     PM_BUDGET_FULL);
+    pm_variant_budget_release(&budget);
+    assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_SHADER, 1002 * PM_SECOND),
+                     PM_BUDGET_YES);
+    /* What was not made costs neither. */
+    const double tokens = budget.tokens;
+    assert_int_equal(pm_variant_budget_take(&budget, PM_NEED_SHADER, 1002 * PM_SECOND),
+                     PM_BUDGET_YES);
+    pm_variant_budget_refund(&budget);
+    assert_true(budget.tokens >= tokens && budget.living == 3);
+    pm_variant_budget_finish(&budget);
+}
+
+static void nothing_fits_while_counter_memory_is_used_up(void **state)
+{
+    (void)state;
+    pm_variant_budget_init(&budget, 8, 0, 0);
+    assert_int_equal(pm_variant_budget_take(&budget, PM_NEED_SHADER, 0), PM_BUDGET_YES);
+    assert_true(pm_variant_budget_no_counters(&budget));
+    assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_SHADER, 0), PM_BUDGET_FULL);
+    pm_variant_budget_release(&budget);
+    assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_SHADER, 0), PM_BUDGET_YES);
+    assert_false(pm_variant_budget_no_counters(&budget)); /* nothing would ever go */
+    pm_variant_budget_finish(&budget);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_need_leaves_something_for_the_more_urgent),
+        cmocka_unit_test(tokens_come_with_time),
+        cmocka_unit_test(nothing_fits_while_counter_memory_is_used_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

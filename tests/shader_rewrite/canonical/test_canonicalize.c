@@ -449,6 +449,44 @@ static void test_unknown(void **state)
     pm_words_finish(&module);
 }
 
+/* Execution modes of extensions that translation layers and engines declare today: the shader is
+ * taken, and says so still. */
+static void test_newer_modes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *capability, *extension, *mode;
+    } newer[] = {
+        {"Shader", "SPV_KHR_maximal_reconvergence", "MaximallyReconvergesKHR"},
+        {"Shader", "SPV_KHR_subgroup_uniform_control_flow", "SubgroupUniformControlFlowKHR"},
+        {"FloatControls2", "SPV_KHR_float_controls2", NULL},
+        {"ComputeDerivativeGroupQuadsKHR", "SPV_KHR_compute_shader_derivatives",
+         "DerivativeGroupQuadsKHR"},
+    };
+    for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++) {
+        char text[2048], mode[96] = "";
+        if (newer[i].mode)
+            snprintf(mode, sizeof mode, "OpExecutionMode %%main %s\n", newer[i].mode);
+        snprintf(text, sizeof text,
+                 "OpCapability Shader\nOpCapability %s\nOpExtension \"%s\"\n"
+                 "OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %%main \"main\"\n"
+                 "OpExecutionMode %%main LocalSize 2 2 1\n%s"
+                 "%%void = OpTypeVoid\n%%function = OpTypeFunction %%void\n"
+                 "%%main = OpFunction %%void None %%function\n%%entry = OpLabel\n"
+                 "OpReturn\nOpFunctionEnd\n",
+                 newer[i].capability, newer[i].extension, mode);
+        struct pm_words module = pm_test_assemble(text, 3), out;
+        struct pm_error error = {0};
+        if (!canonicalize(&module, PM_STAGE_COMPUTE, "main", NULL, 0, &out, &error))
+            fail_msg("%s: %s", newer[i].extension, error.message);
+        assert_int_equal(pm_test_count(&out, newer[i].extension), 1);
+        if (newer[i].mode)
+            assert_true(pm_test_count(&out, newer[i].mode) >= 1);
+        pm_words_finish(&out);
+        pm_words_finish(&module);
+    }
+}
+
 /* 30 functions, each calling the one before twice: 2^30 bodies when inlined. */
 static void test_inlining_is_bounded(void **state)
 {
@@ -497,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_cooperative_matrices),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_newer_modes),
         cmocka_unit_test(test_inlining_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

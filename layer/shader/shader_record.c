@@ -1,6 +1,7 @@
 #include "layer/shader/shader_record.h"
 #include "layer/shader/object.h"
 #include "layer/shader/spec_values.h"
+#include "profile/left_alone.h"
 #include "profile/shader_store.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/quirks/hiding_casts.h"
@@ -9,7 +10,7 @@
 
 enum {
     RAW_CHAINS = 256,
-    MOST_SLOTS = 32,  /* of counters; more spread no further on the GPUs there are */
+    MOST_SLOTS = 32, /* of counters; more spread no further on the GPUs there are */
 };
 
 /* One of the two modules of a batch. */
@@ -172,8 +173,8 @@ static bool split_points(const struct pm_device *device, struct pm_shader_record
     bool any = false, found = true;
     for (size_t i = 0; found && i < PM_RECORD_KINDS; i++) {
         found = find_deficit(device, record, &record->points[i], &deficits[i]);
-        spaces[i] = (struct pm_sampler_space){record->points[i].space,
-                                              batch_size(device, record), deficits[i]};
+        spaces[i] = (struct pm_sampler_space){record->points[i].space, batch_size(device, record),
+                                              deficits[i]};
         any = any || spaces[i].count > 0;
         record->lacks = record->lacks || any_of(deficits[i], spaces[i].count);
     }
@@ -359,6 +360,15 @@ static struct raw *get_raw(struct pm_shader_records *records, const struct pm_sh
     return raw;
 }
 
+/* Counted for who asks why a game has so little to show; not what may be otherwise next time. */
+static void note_left_alone(const struct pm_shader_records *records, const struct raw *raw)
+{
+    if (raw->error.code == PM_ERROR_INPUT || raw->error.code == PM_ERROR_UNSUPPORTED ||
+        raw->error.code == PM_ERROR_LIMIT)
+        pm_left_alone_note(NULL, records->device->instance->game, pm_canonicalize_recipe(),
+                           &raw->digest, raw->error.message);
+}
+
 /* The key, without a record; under the raw's lock. */
 static bool find_key(struct pm_shader_records *records, struct raw *raw, const struct asked *asked)
 {
@@ -369,6 +379,7 @@ static bool find_key(struct pm_shader_records *records, struct raw *raw, const s
         struct pm_words canonical;
         if (!canonicalize(records, &raw->digest, asked, &canonical, &raw->error)) {
             raw->tried = true;
+            note_left_alone(records, raw);
             return false;
         }
         raw->key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical.data, canonical.count);
@@ -408,6 +419,8 @@ static void make_record(struct pm_shader_records *records, struct raw *raw,
     if (may_do_without_casts(records->device, &asked->words, &raw->error) &&
         canonicalize(records, &raw->digest, asked, &canonical, &raw->error))
         raw->record = add_record(records, asked->request, &canonical, &raw->error);
+    if (!raw->record)
+        note_left_alone(records, raw);
 }
 
 static void finish_asked(struct asked *asked)

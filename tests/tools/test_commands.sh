@@ -34,6 +34,20 @@ printf 'piecemeal journal 1\nnew 61616161616161616161616161616161616161616161616
 expect 0 'safe mode: game: 1 specialized shaders are held back.*remove .*/journal/game ' sh -c "'$piecemeal' doctor || true"
 rm -r "$work/data/piecemeal/journal"
 
+# Shaders that the layer could make nothing of (profile/left_alone.h): all of them, and those of a run.
+expect 0 'shaders: none of a game that ran here had to be left alone' sh -c "'$piecemeal' doctor || true"
+left=$work/data/piecemeal/left_alone
+mkdir -p "$left"
+printf 'recipe 4\ngame a game\nshader %048d 1000000000 SPIR-V word 14: Unknown extension X\n' 1 >"$left/a%20game"
+cat >"$work/note" <<END
+#!/bin/sh
+printf 'shader %048d %d SPIR-V word 12: Unknown extension X\n' 2 "\$(date +%s)" >>"$left/a%20game"
+END
+chmod +x "$work/note"
+expect 0 'a game: 1 shader is left alone: Unknown extension X .1.' sh -c "'$piecemeal' run -- '$work/note' 2>&1"
+expect 0 'shaders: a game: 2 shaders are left alone: Unknown extension X .2.' sh -c "'$piecemeal' doctor || true"
+rm -r "$left"
+
 expect 0 '^[0-9a-f]{48}$' "$piecemeal" shader canonicalize "$shader" -o "$work/c.spv"
 first=$(cat "$work/out")
 expect 0 "^$first\$" "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/c2.spv"

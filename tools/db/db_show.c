@@ -1,3 +1,4 @@
+#include "profile/left_alone.h"
 #include "tools/common/options.h"
 #include "tools/db/db.h"
 #include "tools/export/export.h"
@@ -114,6 +115,20 @@ static void print_state(const struct pm_shader_estimates *shader)
            shader->flags & PM_PROFILE_NO_QUADS ? ", without quads too" : "");
 }
 
+/* The shaders of the game that this machine's layer could make nothing of. */
+static bool print_left_alone(const char *game, struct pm_error *error)
+{
+    struct pm_left_alone left = {.shaders = 0};
+    struct pm_arena *arena = pm_arena_create(0);
+    bool ok = arena != NULL || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    ok = ok && pm_left_alone_read(NULL, game, 0, arena, &left, error);
+    const char *text = ok && left.shaders > 0 ? pm_left_alone_describe(&left, arena) : NULL;
+    if (text)
+        printf("%s\n", text);
+    pm_arena_destroy(arena);
+    return ok;
+}
+
 static bool print_text(const struct options *options, const struct pm_estimates *estimates,
                        struct pm_error *error)
 {
@@ -154,7 +169,7 @@ static bool print_text(const struct options *options, const struct pm_estimates 
     printf("\n%llu of %llu shaders covered whole, %llu of %llu points sampled\n",
            (unsigned long long)whole, (unsigned long long)shaders, (unsigned long long)covered,
            (unsigned long long)points);
-    return true;
+    return print_left_alone(database->game, error);
 }
 
 int pm_db_show(int argc, char **argv)

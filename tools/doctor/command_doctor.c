@@ -2,6 +2,7 @@
 #include "aggregator_client/client.h"
 #include "base/file.h"
 #include "profile/journal.h"
+#include "profile/left_alone.h"
 #include "tools/common/options.h"
 #include "tools/common/tool.h"
 #include "tools/doctor/doctor_devices.h"
@@ -61,7 +62,7 @@ static void check_spool(struct pm_doctor *doctor)
 
 struct held {
     struct pm_doctor *doctor;
-    unsigned games; /* of which something is held back */
+    unsigned games; /* of which something is held back, or left alone */
 };
 
 static void say_held(const char *path, const char *game, const struct pm_journal_state *state,
@@ -98,6 +99,28 @@ static void check_journal(struct pm_doctor *doctor)
         pm_doctor_say(doctor, PM_FINDING_OK, "safe mode", "no specialized shader is held back");
 }
 
+static void say_left_alone(void *user, const struct pm_left_alone *left)
+{
+    struct held *held = user;
+    struct pm_arena *arena = pm_arena_create(0);
+    const char *text = arena ? pm_left_alone_describe(left, arena) : NULL;
+    held->games++;
+    pm_doctor_say(held->doctor, PM_FINDING_NOTE, "shaders", "%s: %s", left->game,
+                  text ? text : "some are left alone");
+    pm_arena_destroy(arena);
+}
+
+static void check_left_alone(struct pm_doctor *doctor)
+{
+    struct held held = {.doctor = doctor};
+    struct pm_error error = {0};
+    if (!pm_left_alone_each(NULL, 0, say_left_alone, &held, &error))
+        pm_doctor_say(doctor, PM_FINDING_BAD, "shaders", "%s", error.message);
+    else if (held.games == 0)
+        pm_doctor_say(doctor, PM_FINDING_OK, "shaders",
+                      "none of a game that ran here had to be left alone");
+}
+
 int pm_command_doctor(int argc, char **argv)
 {
     struct pm_doctor doctor = {0};
@@ -115,6 +138,7 @@ int pm_command_doctor(int argc, char **argv)
     check_config(&doctor, game, path);
     check_spool(&doctor);
     check_journal(&doctor);
+    check_left_alone(&doctor);
     if (doctor.json) {
         char *text = cJSON_Print(doctor.list);
         if (text)

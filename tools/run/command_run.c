@@ -2,6 +2,7 @@
 #include "aggregator_client/client.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "profile/left_alone.h"
 #include "tools/common/launch.h"
 #include "tools/common/tool.h"
 #include "tools/run/ab.h"
@@ -38,7 +39,7 @@ struct options {
     const char *game, *config;
     bool local, ab;
     struct pm_local_run run; /* of --local */
-    char ab_file[PATH_MAX]; /* what the layer writes for --ab */
+    char ab_file[PATH_MAX];  /* what the layer writes for --ab */
     char **program;
 };
 
@@ -257,6 +258,24 @@ static void upload(const struct pm_sync_info *info)
                 report.sessions_uploaded, report.shaders_uploaded);
 }
 
+static void say_left_alone(void *user, const struct pm_left_alone *left)
+{
+    (void)user;
+    struct pm_arena *arena = pm_arena_create(0);
+    const char *text = arena ? pm_left_alone_describe(left, arena) : NULL;
+    if (text)
+        fprintf(stderr, "piecemeal run: %s: %s\n", left->game, text);
+    pm_arena_destroy(arena);
+}
+
+/* What the run could make nothing of. since: when it began. */
+static void say_all_left_alone(time_t since)
+{
+    struct pm_error error = {0};
+    if (!pm_left_alone_each(NULL, (int64_t)since, say_left_alone, NULL, &error))
+        warn(&error);
+}
+
 /* What --ab found out. */
 static void compare(const struct options *options)
 {
@@ -302,6 +321,7 @@ int pm_command_run(int argc, char **argv)
     error = (struct pm_error){0};
     if (options.local)
         pm_launch_adopt();
+    const time_t began = time(NULL);
     bool started = pm_launch_wait(options.program, &status, &error);
     if (!started)
         status = pm_tool_failed("run", &error);
@@ -313,6 +333,7 @@ int pm_command_run(int argc, char **argv)
     }
     if (options.ab)
         compare(&options);
+    say_all_left_alone(began);
     if (options.local)
         pm_local_end(&options.run);
     pm_log_destroy(log);

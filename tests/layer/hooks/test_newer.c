@@ -1,6 +1,7 @@
 /* A game that is newer than the layer's headers: the layer stays on, and what it cannot copy costs
  * just what that is a part of (HAZARDS 10). */
 #include "extending.h"
+#include "profile/left_alone.h"
 #include "tests/layer/layered.h"
 #include "tests/layer/pipelines.h"
 #include "tests/null_driver/newer.h"
@@ -303,6 +304,41 @@ static void pipelines_with_every_structure(void **state)
     assert_int_equal(pm_layered_logged("sType 1999999001"), 1);
 }
 
+/* ---- shaders ---- */
+
+/* Words that SPIRV-Tools cannot parse: the driver may know what they mean. */
+static void a_shader_of_the_future_is_left_alone_and_counted(void **state)
+{
+    (void)state;
+    enum { SHADERS = 3 };
+    enable();
+    watch_start(pm_harness_driver());
+    const struct pm_harness_options options = {.application = "future"};
+    pm_harness_open(&h, &options);
+    VkShaderModule compute = h.compute;
+    for (uint32_t i = 0; i < SHADERS; i++) {
+        const uint32_t words[] = {
+            0x07230203, 0x00010300, 0, 1, 0, 2 << 16 | 17 /* OpCapability */, 40000 + i / 2};
+        h.compute = pm_harness_make_module(&h, words, sizeof words);
+        const uint32_t before = watch_counts().variants;
+        const VkPipeline pipeline = pm_harness_make_compute(&h);
+        assert_int_equal(watch_counts().variants, before);
+        assert_int_equal(sampled(h.graphics, pipeline), 1);
+        h.vk.DestroyPipeline(h.device, pipeline, NULL);
+        h.vk.DestroyShaderModule(h.device, h.compute, NULL);
+    }
+    h.compute = compute;
+    pm_harness_close(&h);
+    struct pm_left_alone left;
+    struct pm_error error = {0};
+    struct pm_arena *arena = pm_arena_create(0);
+    assert_true(pm_left_alone_read(NULL, "future", 0, arena, &left, &error));
+    assert_int_equal(left.shaders, 2); /* two have the same words */
+    assert_int_equal(left.reason_count, 2);
+    assert_non_null(strstr(left.reasons[0].text, "40000"));
+    pm_arena_destroy(arena);
+}
+
 /* ---- everything ---- */
 
 /* The same program with one more structure in every chain of all its calls. */
@@ -342,6 +378,7 @@ int main(void)
         PM_LAYERED_TEST(a_device_whose_features_are_out_of_reach),
         PM_LAYERED_TEST(devices_with_every_structure),
         PM_LAYERED_TEST(pipelines_with_every_structure),
+        PM_LAYERED_TEST(a_shader_of_the_future_is_left_alone_and_counted),
         PM_LAYERED_TEST(every_chain_of_every_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * that change a storage or write files. */
 #include "aggregator/aggregator.h"
 #include "base/random.h"
+#include "profile/left_alone.h"
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
 #include <cjson/cJSON.h>
@@ -122,6 +123,22 @@ static void text_names_the_likeliest_zeros(void **state)
     says(text, "TIME");
     assert_null(strstr(text, "FREQ"));
     free(text);
+}
+
+/* Also what this machine's layer could make nothing of. */
+static void shaders_that_are_left_alone_are_counted(void **state)
+{
+    (void)state;
+    const struct pm_shader_key digest = key_of(1);
+    char *text = show("");
+    assert_null(strstr(text, "left alone"));
+    free(text);
+    setenv("XDG_DATA_HOME", folder, 1);
+    pm_left_alone_note(NULL, "a game", "4", &digest, "SPIR-V word 5: Invalid opcode: 9999");
+    text = show("");
+    says(text, "1 shader is left alone: Invalid opcode: 9999 (1)");
+    free(text);
+    unsetenv("XDG_DATA_HOME");
 }
 
 static void json_has_every_measure(void **state)
@@ -274,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(text_names_the_likeliest_zeros, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(shaders_that_are_left_alone_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(json_has_every_measure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exports_and_imports, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exports_a_file_whole, set_up, tear_down),

@@ -1,10 +1,17 @@
 /* What zero specialization could save of real shaders: opportunity FOLDER…, with what
  * tests/corpus/collect.sh dumped (KEY.spv, KEY.json). Each candidate is estimated as if it were
  * always zero, with weights by the structure. Of each shader the best candidate's share of all that
- * the shader costs counts; a shader that is in several folders counts once in each. */
+ * the shader costs counts; a shader that is in several folders counts once in each.
+ *
+ * --pairs: also of how many pairs of points that each qualify alone, and of which neither follows
+ * from the other, the second is worth something beside the first: where both are always zero, and
+ * one check for both saves more than the better one alone. It is lost where the loop, which checks
+ * one at a time, saves not half of that. */
 #include "base/buffer.h"
 #include "base/file.h"
+#include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "shader_rewrite/zero/choose/implied.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
@@ -17,15 +24,17 @@ enum { MOST_SHADERS = 8192, MOST_SPECS = 64, FILE_CAP = 64 << 20 };
 
 struct shader {
     char name[256];
-    double candidates;   /* values that may be zero; `points` of them are measured */
-    double points, best; /* best: share of the shader's cycles */
-    double transforms;   /* of today's loop where every value is always zero */
-    double saved;        /* by these, share */
+    double candidates;     /* values that may be zero; `points` of them are measured */
+    double points, best;   /* best: share of the shader's cycles */
+    double transforms;     /* of today's loop where every value is always zero */
+    double saved;          /* by these, share */
+    double pairs, lost;    /* --pairs: of them the second is worth something, and is lost */
+    double second, gained; /* what it is worth, and what of that is saved: shares, summed */
 };
 
 static struct shader shaders[MOST_SHADERS];
 static size_t shader_count, failed;
-static bool list;
+static bool list, pairs;
 
 static bool read_file(const char *folder, const char *name, const char *suffix,
                       struct pm_buffer *bytes, struct pm_error *error)
@@ -102,12 +111,18 @@ static bool canonical_of(const char *folder, const char *name, struct pm_words *
     return ok;
 }
 
-/* Today's loop, where every value is always zero. transforms: at most. */
+/* Today's loop. transforms: at most; together: of two values by one check too; least_share: of the
+ * shader, 0 as ever. */
 static cJSON *specialize(const struct pm_words *words, const struct pm_zero_profile *profile,
-                         uint32_t transforms, struct pm_error *error)
+                         uint32_t transforms, bool together, double least_share,
+                         struct pm_error *error)
 {
-    const struct pm_specialize_zero_info info = {
-        .profile = profile, .subgroup_quad = true, .target = target, .most_transforms = transforms};
+    const struct pm_specialize_zero_info info = {.profile = profile,
+                                                 .subgroup_quad = true,
+                                                 .target = target,
+                                                 .most_transforms = transforms,
+                                                 .least_share = least_share,
+                                                 .beyond = {.pairs = together}};
     struct pm_specialized out;
     if (!pm_specialize_zero(words->data, words->count, &info, &out, error))
         return NULL;
@@ -116,6 +131,145 @@ static cJSON *specialize(const struct pm_words *words, const struct pm_zero_prof
     if (!report)
         pm_fail(error, PM_ERROR_MEMORY, "no report");
     return report;
+}
+
+/* ---- pairs ---- */
+
+enum { MOST_PAIRED = 8 };
+static const double least_of_second = 50; /* cycles */
+static const double any_share = 1e-9;
+
+/* The points that would be taken alone, at most so many. */
+static uint32_t qualified(const cJSON *report, uint32_t *ids)
+{
+    uint32_t count = 0;
+    const cJSON *candidate;
+    cJSON_ArrayForEach(candidate, cJSON_GetObjectItemCaseSensitive(report, "candidates"))
+    {
+        const char *reason = text(candidate, "reason");
+        bool qualifies = number(candidate, "taken") > 0 || strncmp(reason, "others were", 11) == 0;
+        if (qualifies && count < MOST_PAIRED &&
+            !cJSON_GetObjectItemCaseSensitive(candidate, "copy_of"))
+            ids[count++] = (uint32_t)number(candidate, "id");
+    }
+    return count;
+}
+
+struct relating {
+    const struct pm_zero_index *index;
+    bool *seen;
+};
+
+static void relate(void *user, uint32_t implied)
+{
+    struct relating *r = user;
+    if (r->seen[implied])
+        return;
+    r->seen[implied] = true;
+    pm_zero_implied(r->index, implied, relate, r);
+}
+
+static bool follows(const struct pm_zero_index *index, uint32_t from, uint32_t other)
+{
+    struct relating r = {index, calloc(index->points->count + 1u, sizeof(bool))};
+    if (r.seen)
+        relate(&r, from);
+    const bool does = !r.seen || r.seen[other];
+    free(r.seen);
+    return does;
+}
+
+/* Cycles that are saved where two points are always zero; below 0: it failed. */
+static double saved_by(const struct pm_words *words, const struct pm_zero_profile *profile,
+                       uint32_t transforms, bool together, double *cycles, struct pm_error *error)
+{
+    cJSON *report = specialize(words, profile, transforms, together, any_share, error);
+    const double saved = report ? number(report, "saved") : -1;
+    *cycles = report ? number(report, "T_shader") : 0;
+    cJSON_Delete(report);
+    return saved;
+}
+
+static bool look_at_pair(const struct pm_words *words, const struct pm_zero_profile *profile,
+                         double *zero, const uint32_t pair[2], struct shader *shader,
+                         struct pm_error *error)
+{
+    double cycles;
+    zero[pair[0]] = zero[pair[1]] = 1;
+    const double one = saved_by(words, profile, 1, false, &cycles, error);
+    const double both = saved_by(words, profile, 1, true, &cycles, error);
+    const double loop = saved_by(words, profile, 0, false, &cycles, error);
+    zero[pair[0]] = zero[pair[1]] = 0;
+    if (one < 0 || both < 0 || loop < 0)
+        return false;
+    if (both - one <= least_of_second)
+        return true;
+    shader->pairs++;
+    shader->lost += loop - one < (both - one) / 2;
+    shader->second += (both - one) / cycles;
+    shader->gained += fmin(loop - one, both - one) / cycles;
+    return true;
+}
+
+/* What tells which points are zero whenever another is. */
+struct relations {
+    struct pm_arena *arena;
+    struct pm_ir_module *module;
+    struct pm_float_permission permission;
+    struct pm_zero_index index;
+};
+
+static void relations_finish(struct relations *r)
+{
+    pm_ir_module_destroy(r->module);
+    pm_arena_destroy(r->arena);
+}
+
+static bool relations_init(struct relations *r, const struct pm_words *words,
+                           const struct pm_zero_points *points, struct pm_error *error)
+{
+    enum pm_stage stage;
+    *r = (struct relations){.arena = pm_arena_create(0),
+                            .module = pm_ir_parse(words->data, words->count, error)};
+    struct pm_ir_function *function =
+        r->module ? pm_entry_function(r->module, &stage, error) : NULL;
+    bool ok = r->arena && function &&
+              pm_float_permission_compute(&r->permission, r->module, function, PM_FLOAT_ZERO_SHADER,
+                                          r->arena) &&
+              pm_zero_index_init(&r->index, r->module, &r->permission, points, r->arena);
+    if (!ok)
+        relations_finish(r);
+    return ok;
+}
+
+/* Of those of which neither follows from the other. */
+static bool look_at_pairs(const struct pm_words *words, const struct pm_zero_points *points,
+                          struct shader *shader, struct pm_error *error)
+{
+    uint32_t ids[MOST_PAIRED], found = 0, count = points->count;
+    struct relations relations;
+    if (!relations_init(&relations, words, points, error))
+        return false;
+    double *zero = malloc((count + 1u) * sizeof(*zero));
+    for (uint32_t i = 0; zero && i < count; i++)
+        zero[i] = 1;
+    const struct pm_zero_profile profile = {.zero = zero, .candidate_count = count};
+    cJSON *report = zero ? specialize(words, &profile, 1, false, 0, error) : NULL;
+    if (report)
+        found = qualified(report, ids);
+    for (uint32_t i = 0; report && i < count; i++)
+        zero[i] = 0;
+    bool ok = report != NULL;
+    for (uint32_t i = 0; i < found; i++)
+        for (uint32_t k = i + 1; ok && k < found; k++)
+            if (!follows(&relations.index, ids[i], ids[k]) &&
+                !follows(&relations.index, ids[k], ids[i]))
+                ok = look_at_pair(words, &profile, zero, (const uint32_t[]){ids[i], ids[k]}, shader,
+                                  error);
+    cJSON_Delete(report);
+    free(zero);
+    relations_finish(&relations);
+    return ok;
 }
 
 static bool look(const struct pm_words *words, struct shader *shader, struct pm_error *error)
@@ -127,9 +281,9 @@ static bool look(const struct pm_words *words, struct shader *shader, struct pm_
     for (uint32_t i = 0; zero && i < points.count; i++)
         zero[i] = 1;
     struct pm_zero_profile profile = {.zero = zero, .candidate_count = points.count};
-    cJSON *one = zero ? specialize(words, &profile, 1, error) : NULL;
-    cJSON *more = one ? specialize(words, &profile, 0, error) : NULL;
-    bool ok = one && more;
+    cJSON *one = zero ? specialize(words, &profile, 1, false, 0, error) : NULL;
+    cJSON *more = one ? specialize(words, &profile, 0, false, 0, error) : NULL;
+    bool ok = one && more && (!pairs || look_at_pairs(words, &points, shader, error));
     if (ok) {
         double cycles = number(one, "T_shader");
         const cJSON *candidate;
@@ -169,6 +323,20 @@ static int by_best(const void *a, const void *b)
     return (x->best > y->best) - (x->best < y->best);
 }
 
+static void print_pairs(void)
+{
+    double all = 0, lost = 0, second = 0, gained = 0;
+    for (size_t i = 0; i < shader_count; i++) {
+        all += shaders[i].pairs;
+        lost += shaders[i].lost;
+        second += shaders[i].second;
+        gained += shaders[i].gained;
+    }
+    printf("    %.0f pairs, the second is lost in %.0f; it is worth %.1f %% of its shader on "
+           "average, of which %.1f %% are saved\n",
+           all, lost, all > 0 ? 100 * second / all : 0, all > 0 ? 100 * gained / all : 0);
+}
+
 static void print(const char *folder)
 {
     double candidates = 0, points = 0, saved = 0;
@@ -192,6 +360,8 @@ static void print(const char *folder)
            folder, shader_count, candidates, points, 100 * shaders[last / 4].best,
            100 * shaders[last / 2].best, 100 * shaders[last * 3 / 4].best, 100 * shaders[last].best,
            above, taken, taken ? 100 * saved / taken : 0, failed);
+    if (pairs)
+        print_pairs();
 }
 
 static void look_through(const char *folder)
@@ -216,10 +386,12 @@ static void look_through(const char *folder)
 int main(int argc, char **argv)
 {
     int first = 1;
-    list = argc > 1 && strcmp(argv[1], "--list") == 0;
-    first += list;
+    for (; first < argc && argv[first][0] == '-'; first++) {
+        list = list || strcmp(argv[first], "--list") == 0;
+        pairs = pairs || strcmp(argv[first], "--pairs") == 0;
+    }
     if (argc <= first) {
-        fprintf(stderr, "usage: opportunity [--list] FOLDER…\n");
+        fprintf(stderr, "usage: opportunity [--list] [--pairs] FOLDER…\n");
         return 2;
     }
     for (int i = first; i < argc; i++)

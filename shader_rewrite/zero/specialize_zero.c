@@ -6,11 +6,10 @@
 #include "shader_rewrite/points/points_blocks.h"
 #include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/zero/choose/filter.h"
-#include "shader_rewrite/zero/choose/packs.h"
 #include "shader_rewrite/zero/choose/pairs.h"
 #include "shader_rewrite/zero/clone/transform.h"
 #include "shader_rewrite/zero/region/continue_targets.h"
-#include "shader_rewrite/zero/specialize_zero_report.h"
+#include "shader_rewrite/zero/specialize_zero_list.h"
 #include "shader_rewrite/zero/specialize_zero_weights.h"
 
 #include <math.h>
@@ -41,9 +40,7 @@ struct pass {
     struct pm_zero_bars bars;
     uint32_t most_transforms;
     double least_share;
-    struct pm_zero_points points;
-    double *zero; /* points.count of them; owned */
-    struct pm_zero_verdict *verdicts;
+    struct pm_zero_list list;
     struct pm_zero_weights weights;
     uint32_t transforms;
     uint64_t work, most_work;
@@ -81,14 +78,14 @@ struct choice {
 /* Says of those that no estimate was made of why. */
 static void give_up(const struct pass *p)
 {
-    for (uint32_t i = 0; i < p->points.count; i++)
-        if (!p->verdicts[i].reason)
-            p->verdicts[i].reason = "the shader is too large for the time it may take";
+    for (uint32_t i = 0; i < p->list.points.count; i++)
+        if (!p->list.verdicts[i].reason)
+            p->list.verdicts[i].reason = "the shader is too large for the time it may take";
 }
 
 static double saved(const struct pass *p, uint32_t candidate)
 {
-    return p->verdicts[candidate].opportunity.estimate.saved;
+    return p->list.verdicts[candidate].opportunity.estimate.saved;
 }
 
 /* Keeps the best so far in order. */
@@ -110,8 +107,8 @@ static void choose_pair(const struct pass *p, struct pm_zero_round *round, const
     struct pm_zero_single singles[MOST_PAIRED];
     struct pm_zero_pair pair;
     for (uint32_t i = 0; i < count; i++)
-        singles[i] =
-            (struct pm_zero_single){list[i], &p->points.candidates[list[i]], p->zero[list[i]]};
+        singles[i] = (struct pm_zero_single){list[i], &p->list.points.candidates[list[i]],
+                                             p->list.verdicts[list[i]].now};
     double least = choice->first == PM_ZERO_NO_OTHER ? -INFINITY : saved(p, choice->first);
     if (pm_zero_pair_find(round, singles, count, p->threshold, least, &p->bars, &p->info->beyond,
                           &pair))
@@ -123,16 +120,20 @@ static void choose_pair(const struct pass *p, struct pm_zero_round *round, const
 static bool choose(struct pass *p, struct pm_zero_round *round, struct choice *choice)
 {
     uint32_t best = PM_ZERO_NO_OTHER, list[MOST_PAIRED], count = 0;
-    for (uint32_t i = 0; i < p->points.count && !round->failed && !pm_stop_asked(); i++) {
-        struct pm_zero_verdict *v = &p->verdicts[i];
+    for (uint32_t i = 0; i < p->list.points.count && !round->failed && !pm_stop_asked(); i++) {
+        struct pm_zero_verdict *v = &p->list.verdicts[i];
         if (p->work + round->work > p->most_work) {
             give_up(p);
             return false;
         }
-        if (v->follows != PM_ZERO_FOLLOWS_NONE || v->round || isnan(p->zero[i]) ||
-            p->zero[i] < p->threshold)
+        if (v->follows != PM_ZERO_FOLLOWS_NONE || v->round || isnan(v->now))
             continue;
-        v->opportunity = pm_zero_opportunity_find(round, &p->points.candidates[i], p->zero[i],
+        if (v->now < p->threshold) {
+            if (p->list.zero[i] >= p->threshold)
+                v->reason = "it is zero too rarely where an earlier check fails";
+            continue;
+        }
+        v->opportunity = pm_zero_opportunity_find(round, &p->list.points.candidates[i], v->now,
                                                   &p->bars, &p->info->beyond);
         v->reason = v->opportunity.reason;
         if (v->opportunity.estimated)
@@ -145,9 +146,9 @@ static bool choose(struct pass *p, struct pm_zero_round *round, struct choice *c
     }
     *choice = (struct choice){.first = best, .second = PM_ZERO_NO_OTHER};
     if (best != PM_ZERO_NO_OTHER) {
-        choice->candidate = p->points.candidates[best];
-        choice->probability = p->zero[best];
-        choice->opportunity = p->verdicts[best].opportunity;
+        choice->candidate = p->list.points.candidates[best];
+        choice->probability = p->list.verdicts[best].now;
+        choice->opportunity = p->list.verdicts[best].opportunity;
     }
     if (p->info->beyond.pairs)
         choose_pair(p, round, list, count, choice);
@@ -157,7 +158,7 @@ static bool choose(struct pass *p, struct pm_zero_round *round, struct choice *c
 static void say_taken(struct pass *p, uint32_t candidate, uint32_t with,
                       const struct pm_zero_opportunity *opportunity)
 {
-    struct pm_zero_verdict *v = &p->verdicts[candidate];
+    struct pm_zero_verdict *v = &p->list.verdicts[candidate];
     v->reason = "taken";
     v->round = p->transforms;
     v->with = with;
@@ -170,7 +171,17 @@ static bool transform(struct pass *p, struct pm_zero_round *round, const struct 
     struct pm_zero_region region;
     struct pm_zero_transformed made;
     uint32_t chosen = choice->first;
-    if (!pm_zero_opportunity_region(round, &choice->candidate, &choice->opportunity, &region))
+    struct pm_zero_parting parting = {
+        .first = chosen,
+        .second = choice->second,
+        .probability = choice->probability,
+        .threshold = p->threshold,
+        .last = p->transforms + 1 == p->most_transforms,
+    };
+    if (!pm_zero_list_relate(&p->list, round, &parting))
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (!pm_zero_opportunity_region(round, &choice->candidate, &choice->opportunity, parting.wanted,
+                                    &region))
         return round->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory")
                              : pm_fail(error, PM_ERROR_STATE, "candidate %u: %s", chosen,
                                        region.reason ? region.reason : "no region");
@@ -188,7 +199,8 @@ static bool transform(struct pass *p, struct pm_zero_round *round, const struct 
     say_taken(p, chosen, choice->second, &choice->opportunity);
     if (choice->second != PM_ZERO_NO_OTHER)
         say_taken(p, choice->second, chosen, &choice->opportunity);
-    return true;
+    return pm_zero_list_part(&p->list, round, &region, &parting) ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
 /* Changes nothing where no candidate may be taken. */
@@ -224,10 +236,10 @@ static void weigh(struct pass *p)
     if (p->info->take_all || p->saved > p->least_share * p->cycles)
         return;
     p->transforms = 0;
-    for (uint32_t i = 0; i < p->points.count; i++)
-        if (p->verdicts[i].round) {
-            p->verdicts[i].reason = "all that is taken saves too little of the shader";
-            p->verdicts[i].round = 0;
+    for (uint32_t i = 0; i < p->list.points.count; i++)
+        if (p->list.verdicts[i].round) {
+            p->list.verdicts[i].reason = "all that is taken saves too little of the shader";
+            p->list.verdicts[i].round = 0;
         }
 }
 
@@ -237,7 +249,7 @@ static enum pm_pass_result run_filter(struct pm_ir_module *module, void *context
     struct pass *p = context;
     struct pm_arena *arena = pm_arena_create(0);
     struct pm_float_permission permission;
-    uint32_t count = p->points.count;
+    uint32_t count = p->list.points.count;
     enum pm_zero_filtered *results = calloc(count + 1u, sizeof(*results));
     uint32_t *follows = calloc(count + 1u, sizeof(*follows));
     static const char *const reasons[] = {
@@ -249,11 +261,11 @@ static enum pm_pass_result run_filter(struct pm_ir_module *module, void *context
     bool ok =
         arena && results && follows &&
         pm_float_permission_compute(&permission, module, p->function, p->info->float_zero, arena) &&
-        pm_zero_filter(module, &permission, &p->points, p->zero, p->threshold, results, follows,
-                       arena);
+        pm_zero_filter(module, &permission, &p->list.points, p->list.zero, p->threshold, results,
+                       follows, arena);
     for (uint32_t i = 0; ok && i < count; i++) {
-        p->verdicts[i].reason = reasons[results[i]];
-        p->verdicts[i].follows = follows[i];
+        p->list.verdicts[i].reason = reasons[results[i]];
+        p->list.verdicts[i].follows = follows[i];
     }
     free(results);
     free(follows);
@@ -279,9 +291,9 @@ static const struct pm_pass mend = {"mend sampled images", 0, PM_ANALYSIS_ALL, r
 static bool weigh_blocks(struct pass *p, struct pm_error *error)
 {
     struct pm_block_points blocks = {0};
-    bool ok =
-        pm_pass_apply(&p->passes, &pm_pass_points_blocks, &blocks, error) &&
-        pm_zero_weights_init(&p->weights, p->module, p->info->profile, &p->points, &blocks, error);
+    bool ok = pm_pass_apply(&p->passes, &pm_pass_points_blocks, &blocks, error) &&
+              pm_zero_weights_init(&p->weights, p->module, p->info->profile, &p->list.points,
+                                   &blocks, error);
     pm_block_points_finish(&blocks);
     return ok;
 }
@@ -297,9 +309,6 @@ static bool run_rounds(struct pass *p, struct pm_error *error)
 
 static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_error *error)
 {
-    p->verdicts = calloc(p->points.count + 1u, sizeof(*p->verdicts));
-    if (!p->verdicts)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (!pm_pass_apply(&p->passes, &zero_filter, p, error) || !weigh_blocks(p, error) ||
         !pm_pass_apply(&p->passes, &pm_pass_part_continue_targets, p->function, error) ||
         !run_rounds(p, error))
@@ -307,9 +316,9 @@ static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_err
     weigh(p);
     out->transforms = p->transforms;
     out->report = pm_zero_report_write(&(struct pm_zero_account){
-        .points = &p->points,
-        .zero = p->zero,
-        .verdicts = p->verdicts,
+        .points = &p->list.points,
+        .zero = p->list.zero,
+        .verdicts = p->list.verdicts,
         .transforms = p->transforms,
         .work = p->work,
         .cycles = p->cycles,
@@ -325,14 +334,11 @@ static bool specialize(struct pass *p, struct pm_specialized *out, struct pm_err
 static bool take_profile(struct pass *p, struct pm_error *error)
 {
     const struct pm_zero_profile *profile = p->info->profile;
-    if (!profile || !profile->zero || profile->candidate_count != p->points.count)
+    if (!profile || !profile->zero || profile->candidate_count != p->list.points.count)
         return pm_fail(error, PM_ERROR_INPUT, "the profile has %u points, the shader %u",
-                       profile && profile->zero ? profile->candidate_count : 0, p->points.count);
-    p->zero = malloc((p->points.count + 1u) * sizeof(*p->zero));
-    for (uint32_t i = 0; p->zero && i < p->points.count; i++)
-        p->zero[i] = profile->zero[i];
-    return (p->zero &&
-            pm_zero_drop_elements(&p->points, p->zero, p->threshold, p->module->bound)) ||
+                       profile && profile->zero ? profile->candidate_count : 0,
+                       p->list.points.count);
+    return pm_zero_list_init(&p->list, profile->zero, p->threshold, p->module->bound) ||
            pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
@@ -352,14 +358,12 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
     };
     p.module = pm_ir_parse(words, count, error);
     p.passes = pm_pass_runner_of(p.module, info->times);
-    bool ok =
-        p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
-        pm_points_zero_given(words, count, info->zeros, info->all_candidates, &p.points, error) &&
-        take_profile(&p, error) && specialize(&p, out, error);
-    free(p.verdicts);
-    free(p.zero);
+    bool ok = p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
+              pm_points_zero_given(words, count, info->zeros, info->all_candidates, &p.list.points,
+                                   error) &&
+              take_profile(&p, error) && specialize(&p, out, error);
     pm_zero_weights_finish(&p.weights);
-    pm_zero_points_finish(&p.points);
+    pm_zero_list_finish(&p.list);
     pm_ir_module_destroy(p.module);
     /* Subgroup operations are of SPIR-V 1.3, so of Vulkan 1.1. */
     struct pm_target target = info->target;

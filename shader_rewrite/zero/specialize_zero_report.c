@@ -44,7 +44,11 @@ static void say_candidate(struct report *r, const struct pm_zero_account *a, uin
     for (uint32_t k = 0; k < c->value_count; k++)
         say(r, "%s%u", k ? "," : "", c->values[k]);
     say(r, "],\"components\":%u,\"block\":%u", c->components, c->block);
+    if (v->of != PM_ZERO_NO_OTHER)
+        say(r, ",\"copy_of\":%u", v->of);
     say_number(r, "P(zero)", a->zero[i]);
+    if (v->now < a->zero[i] || v->now > a->zero[i])
+        say_number(r, "P(zero) now", v->now);
     if (v->opportunity.estimated) {
         say_number(r, "T_R", e->t_r);
         say_number(r, "T_S", e->t_s);

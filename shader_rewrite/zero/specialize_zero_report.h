@@ -16,12 +16,14 @@ struct pm_zero_verdict {
     uint32_t follows;   /* another candidate, from which it follows; or PM_ZERO_FOLLOWS_NONE */
     uint32_t round;     /* 1…: in which it was taken; 0: it was not */
     uint32_t with;      /* where it was taken: the other of its pair, or PM_ZERO_NO_OTHER */
+    uint32_t of; /* the point of whose value it is a copy, or PM_ZERO_NO_OTHER: it is a point */
+    double now;  /* P(zero), where the checks before it have left it */
     struct pm_zero_opportunity opportunity; /* the last */
 };
 
 struct pm_zero_account {
     const struct pm_zero_points *points;
-    const double *zero;                     /* by candidate: P(zero) */
+    const double *zero;                     /* by candidate: P(zero) when it came */
     const struct pm_zero_verdict *verdicts; /* by candidate */
     uint32_t transforms;
     uint64_t work;

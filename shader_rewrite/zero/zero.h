@@ -41,11 +41,11 @@ struct pm_specialize_zero_info {
     bool subgroup_quad; /* the device has quad operations in the stage (vote it must have) */
     struct pm_target target;
     const struct pm_driver *driver; /* that will run it; NULL: any, so that every guard is on */
-    struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
+    struct pm_pass_times *times;    /* how long the passes took is added; NULL: not wanted */
     /* AZP's constants; 0 stands for the paper's: P(zero) 0.32, 25 cycles, 3 transforms. */
     double threshold, least_saving;
     uint32_t most_transforms;
-    uint64_t most_work; /* instructions that may be looked at, each time anew; 0 stands for 20
+    uint64_t most_work; /* instructions that may be looked at, each time anew; 0 stands for 30
                            million, which takes some seconds. Beyond it no more is transformed. */
     double least_share; /* of what the shader costs, all transforms together; 0 stands for 0.05 */
     struct pm_zero_beyond beyond;
@@ -59,7 +59,9 @@ struct pm_specialized {
     char *report; /* JSON, times in cycles: what the shader costs and what all transforms found save
                      of it (T_shader, saved), how many instructions were looked at (work: as
                      most_work, the same on every machine), and for each candidate why it was taken
-                     or not: id, block, P(zero), T_R, T_S, T_check, su, MemKilled, |S|, reason */
+                     or not: id, block, P(zero), T_R, T_S, T_check, su, MemKilled, |S|, reason.
+                     First the points, then the copies of their values that transforms made, with
+                     the point's id as copy_of; a copy's values are ids of the changed module */
 };
 /* false: the module cannot be read, or what came out was not valid (PM_ERROR_STATE: a bug of ours;
  * the message has spirv-val's words). Nothing worth transforming is no failure. */

@@ -171,9 +171,11 @@ static bool read_tests(const char *report, struct pm_arena *arena, struct pm_rep
     cJSON_ArrayForEach(candidate, list)
     {
         const double round = number_of(candidate, "taken");
-        const struct pm_report_zero *zero = find_zero(shader, (uint32_t)number_of(candidate, "id"));
         if (!out->tests || !(round > 0))
             continue;
+        const double of = number_of(candidate, "copy_of");
+        const struct pm_report_zero *zero =
+            find_zero(shader, (uint32_t)(isnan(of) ? number_of(candidate, "id") : of));
         out->tests[out->test_count++] = (struct pm_report_test){
             .name = zero ? zero->name : "a value without a line",
             .line = zero ? zero->line : UINT32_MAX,

@@ -147,9 +147,15 @@ struct pm_zero_opportunity pm_zero_opportunity_find(struct pm_zero_round *round,
 
 bool pm_zero_opportunity_region(struct pm_zero_round *round,
                                 const struct pm_zero_candidate *candidate,
-                                const struct pm_zero_opportunity *opportunity,
+                                const struct pm_zero_opportunity *opportunity, const bool *wanted,
                                 struct pm_zero_region *region)
 {
+    if (pm_zero_region_explore(round, candidate, opportunity->extent, region) &&
+        pm_zero_region_refine(round, region)) {
+        pm_zero_region_keep(round, region, wanted);
+        if (pm_zero_can_transform(round, region))
+            return true;
+    }
     return pm_zero_region_explore(round, candidate, opportunity->extent, region) &&
            finish(round, region);
 }

@@ -51,8 +51,10 @@ struct pm_zero_opportunity pm_zero_opportunity_find(struct pm_zero_round *round,
                                                     const struct pm_zero_bars *bars,
                                                     const struct pm_zero_beyond *beyond);
 
-/* The region of the opportunity, ready for pm_zero_transform. false: region->reason. */
+/* The region of the opportunity, ready for pm_zero_transform, with what later rounds may leave out
+ * for the values that are wanted (by id) as far as that can be transformed too. false:
+ * region->reason. */
 bool pm_zero_opportunity_region(struct pm_zero_round *round,
                                 const struct pm_zero_candidate *candidate,
-                                const struct pm_zero_opportunity *opportunity,
+                                const struct pm_zero_opportunity *opportunity, const bool *wanted,
                                 struct pm_zero_region *region);

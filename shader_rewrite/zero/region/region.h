@@ -160,6 +160,12 @@ bool pm_zero_region_explore(struct pm_zero_round *round, const struct pm_zero_ca
 /* Cuts it down to what S changes, once that is known; false: nothing is. */
 bool pm_zero_region_refine(struct pm_zero_round *round, struct pm_zero_region *region);
 
+/* Puts back into a refined region what of its first block only the region uses, and behind it what
+ * is only used there, if S computes one of the values that later rounds will look at (keep.c).
+ * wanted: by id. */
+void pm_zero_region_keep(struct pm_zero_round *round, struct pm_zero_region *region,
+                         const bool *wanted);
+
 /* Where else the region may begin: blocks of its chain from which on, until the next of them, S
  * differs; a region that begins in the first of them may lose nothing. Before it is refined, once
  * what S changes is known. At most `most`, evenly taken from all; returns how many. */

@@ -3,9 +3,9 @@
  * Each module of a folder (KEY.spv, with KEY.json as tests/corpus/collect.sh writes it, or without)
  * is specialized twice by one random truth: with all candidates, and with its points alone. Where
  * one transform is made it must save as much. Later transforms are made on code that the first
- * changed, and by probabilities that do not know what its check found, so that one and the same
- * zero counts twice and zeroes count that exclude one another: of their sum nearly all must be
- * saved. Says of each folder how many candidates and points there are. */
+ * changed, and by probabilities that mostly do not know what its check found, so that zeroes count
+ * that exclude one another: of their sum nearly all must be saved. Says of each folder how many
+ * candidates and points there are. */
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/random.h"
@@ -234,79 +234,12 @@ static void project(const struct subject *s, const double *all, double *points)
     }
 }
 
-/* The number among all candidates of one of these. */
-static uint32_t number_of(const struct subject *s, const struct pm_zero_candidate *candidate)
+static double saved_by(const char *report)
 {
-    uint32_t i = 0;
-    while (!is_same(&s->all.candidates[i], candidate))
-        i++;
-    return i;
-}
-
-struct reaching {
-    const struct subject *s;
-    bool *seen;
-    uint32_t to;
-};
-
-static void reach(void *user, uint32_t implied)
-{
-    struct reaching *r = user;
-    if (r->seen[implied])
-        return;
-    r->seen[implied] = true;
-    pm_zero_implied(&r->s->index, implied, reach, r);
-}
-
-static bool implies(const struct subject *s, uint32_t from, uint32_t to)
-{
-    struct reaching r = {s, calloc(s->all.count + 1u, sizeof(bool)), to};
-    reach(&r, from);
-    bool reached = r.seen[to];
-    free(r.seen);
-    return reached;
-}
-
-struct taken {
-    uint32_t round, candidate;
-    double saved;
-};
-
-static int by_round(const void *a, const void *b)
-{
-    const struct taken *x = a, *y = b;
-    return (x->round > y->round) - (x->round < y->round);
-}
-
-/* What all transforms save, but for those of a value whose zero goes with that of one before: where
- * the check of that failed it is seldom zero, which specialize_zero does not know. */
-static double sum_taken(const struct subject *s, const struct pm_zero_points *zeros,
-                        const char *report)
-{
-    enum { MOST = 8 };
-    struct taken taken[MOST];
-    uint32_t count = 0;
-    double sum = 0;
     cJSON *root = cJSON_Parse(report);
-    const cJSON *c;
-    cJSON_ArrayForEach(c, cJSON_GetObjectItem(root, "candidates"))
-    {
-        uint32_t round = (uint32_t)cJSON_GetObjectItem(c, "taken")->valuedouble;
-        uint32_t id = (uint32_t)cJSON_GetObjectItem(c, "id")->valuedouble;
-        if (round > 0 && count < MOST)
-            taken[count++] = (struct taken){round, number_of(s, &zeros->candidates[id]),
-                                            cJSON_GetObjectItem(c, "saved")->valuedouble};
-    }
+    const double saved = cJSON_GetNumberValue(cJSON_GetObjectItem(root, "saved"));
     cJSON_Delete(root);
-    qsort(taken, count, sizeof(taken[0]), by_round);
-    for (uint32_t i = 0; i < count; i++) {
-        bool alone = true;
-        for (uint32_t k = 0; alone && k < i; k++)
-            alone = !implies(s, taken[i].candidate, taken[k].candidate) &&
-                    !implies(s, taken[k].candidate, taken[i].candidate);
-        sum += alone ? taken[i].saved : 0;
-    }
-    return sum;
+    return saved;
 }
 
 /* Cycles that the transforms save, or less than 0: it failed. */
@@ -326,7 +259,7 @@ static double specialize(const struct subject *s, struct pm_specialize_zero_info
         fprintf(stderr, "%s: %s\n", s->name, error.message);
         return -1;
     }
-    double saved = sum_taken(s, zeros, out.report);
+    double saved = out.transforms > 0 ? saved_by(out.report) : 0;
     pm_specialized_finish(&out);
     return saved;
 }

@@ -465,7 +465,6 @@ static void test_pack_elements(void **state)
     info.most_transforms = 1;
     struct pm_specialized out = subject_specialize(&s, &info);
     cJSON *root;
-    puts(out.report);
     const cJSON *report = subject_report(&out, pack, &root);
     assert_int_equal(out.transforms, 1);
     assert_int_equal(subject_number(report, "taken"), 1);

@@ -453,7 +453,10 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     pthread_mutex_lock(&trials->lock);
     finish(trial, outcome, &paired);
     pthread_mutex_unlock(&trials->lock);
-    trial->count = 0; /* of the next time, if it is undecided */
+    /* The outcome is all that is kept, until the device goes: others may have the shader. */
+    free(trial->time);
+    trial->time = NULL;
+    trial->count = trial->room = 0;
 }
 
 /* A trial takes calls of any scene. */

@@ -131,6 +131,7 @@ static bool replace(const char *path, const char *tag_path, const struct pm_http
 {
     unlink(tag_path);
     return pm_file_write(path, answer->body.data, answer->body.size, error) &&
+           pm_database_cache_pack(path, error) &&
            (answer->etag[0] == '\0' ||
             pm_file_write(tag_path, answer->etag, strlen(answer->etag), error));
 }

@@ -12,8 +12,8 @@ static bool all_finite(const struct pm_ratio *ratio)
            isfinite((float)ratio->ratio_low) && isfinite((float)ratio->ratio_high);
 }
 
-static bool check_shader(const struct pm_shader_estimates *shader, size_t index,
-                         struct pm_error *error)
+bool pm_shader_estimates_check(const struct pm_shader_estimates *shader, size_t index,
+                               struct pm_error *error)
 {
     const char *wrong = pm_identity_wrong(&shader->environment, shader->kind, shader->flags,
                                           shader->space, &shader->original);
@@ -48,7 +48,7 @@ bool pm_database_check(const struct pm_database *database, struct pm_error *erro
         return false;
     for (size_t i = 0; i < database->shader_count; i++) {
         const struct pm_shader_estimates *shader = &database->shaders[i], *before = shader - 1;
-        if (!check_shader(shader, i, error))
+        if (!pm_shader_estimates_check(shader, i, error))
             return false;
         if (i > 0 && pm_identity_compare(&before->key, &before->environment, before->kind,
                                          before->flags, &shader->key, &shader->environment,

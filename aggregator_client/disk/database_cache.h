@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "profile/database.h"
+#include "profile/packed_database.h"
 
 /* Where the layer finds a game's database (zstd): <safe name>.pmdb in the folder PIECEMEAL_DATABASES
  * names (`piecemeal run --local` sets it), else in $PLACE_CACHE/databases; malloc'ed. */
@@ -14,6 +14,14 @@ char *pm_database_cache_path(const char *game);
 /* Decodes the cached database; *database's memory is the arena's. PM_ERROR_STATE: there is none. */
 bool pm_database_cache_load(const char *game, struct pm_arena *arena, struct pm_database *database,
                             struct pm_error *error);
+
+/* Opens a game's cached database, packed (profile/packed_database.h). Where it lies beside the
+ * cached one as <safe name>.pmpack, and is of it, that is mapped; else it is made, which takes as
+ * long as reading the whole. NULL: *error as above. */
+struct pm_packed_database *pm_database_cache_open(const char *game, struct pm_error *error);
+
+/* Packs the cached database at a path, for who has just put it there. */
+bool pm_database_cache_pack(const char *path, struct pm_error *error);
 
 /* The largest database that is taken, as it travels (what does not compress grows a little), and the memory that
  * reading it may take. */

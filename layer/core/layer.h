@@ -18,7 +18,7 @@
 #include "layer/core/hang_watch.h"
 #include "layer/core/left_out.h"
 #include "layer/core/messages.h"
-#include "profile/database.h"
+#include "profile/packed_database.h"
 #include "profile/profile.h"
 #include "shader_rewrite/ir/target.h"
 #include <pthread.h>
@@ -58,8 +58,8 @@ struct pm_instance {
     char *game;                  /* identity (DESIGN, Identity of a game) */
     struct pm_config config;
     struct pm_log *log;
-    struct pm_database *database; /* the cached PGO database; NULL when there is none; read-only */
-    struct pm_arena *database_arena;
+    struct pm_packed_database *database; /* the cached PGO database, from the first device on; NULL
+                                            when there is none; read-only */
     pthread_mutex_t spool_lock;
     struct pm_spool_writer
         *spool;        /* under spool_lock; NULL until the first checkpoint, and after a failure */
@@ -68,6 +68,7 @@ struct pm_instance {
     pthread_mutex_t journal_lock;
     struct pm_journal *journal;  /* under journal_lock until it is opened (pm_session_journal) */
     bool journal_tried;          /* under journal_lock */
+    bool database_tried;         /* likewise */
     _Atomic uint32_t references; /* the game's handle and each device */
 };
 

@@ -8,20 +8,10 @@ bool pm_session_samples(const struct pm_instance *instance)
            instance->config.sampler.api_probability > 0 && instance->config.sampler.kinds != 0;
 }
 
-/* Whether the database has a published zero profile of any shader. */
-static bool may_specialize(const struct pm_database *database)
-{
-    for (size_t i = 0; database != NULL && i < database->shader_count; i++) {
-        if (database->shaders[i].kind == PM_KIND_ZERO && database->shaders[i].published)
-            return true;
-    }
-    return false;
-}
-
 bool pm_session_optimizes(const struct pm_instance *instance)
 {
-    return !instance->passive && instance->config.optimize.zero &&
-           may_specialize(instance->database);
+    return !instance->passive && instance->config.optimize.zero && instance->database != NULL &&
+           pm_packed_database_has_zeros(instance->database);
 }
 
 bool pm_session_tries(const struct pm_instance *instance)

@@ -249,6 +249,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
     const VkLayerDeviceCreateInfo *loader = find_loader_info(info, VK_LOADER_DATA_CALLBACK);
     if (instance == NULL || link == NULL || link->u.pLayerInfo == NULL)
         return VK_ERROR_INITIALIZATION_FAILED;
+    pm_instance_open_database(instance);
     PFN_vkGetDeviceProcAddr gdpa = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
     PFN_vkSetDeviceLoaderData set_loader_data =
         loader != NULL ? loader->u.pfnSetDeviceLoaderData : NULL;

@@ -65,23 +65,17 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
     return true;
 }
 
-static void load_database(struct pm_instance *instance)
+void pm_instance_open_database(struct pm_instance *instance)
 {
     struct pm_error error = {0};
-    instance->database_arena = pm_arena_create(0);
-    instance->database =
-        instance->database_arena != NULL
-            ? pm_arena_zalloc(instance->database_arena, 1, sizeof *instance->database)
-            : NULL;
-    if (instance->database != NULL &&
-        pm_database_cache_load(instance->game, instance->database_arena, instance->database,
-                               &error))
-        return;
-    if (error.code != PM_OK && error.code != PM_ERROR_STATE)
-        pm_log_warning(instance->log, "the PGO database is not used: %s", error.message);
-    instance->database = NULL;
-    pm_arena_destroy(instance->database_arena);
-    instance->database_arena = NULL;
+    pthread_mutex_lock(&instance->journal_lock);
+    if (!instance->database_tried && !instance->passive) {
+        instance->database = pm_database_cache_open(instance->game, &error);
+        if (error.code != PM_OK && error.code != PM_ERROR_STATE)
+            pm_log_warning(instance->log, "the PGO database is not used: %s", error.message);
+    }
+    instance->database_tried = true;
+    pthread_mutex_unlock(&instance->journal_lock);
 }
 
 #define RAISED_VERSION VK_API_VERSION_1_2
@@ -132,7 +126,7 @@ static void free_instance(struct pm_instance *instance)
     pthread_mutex_destroy(&instance->spool_lock);
     pm_journal_close(instance->journal);
     pthread_mutex_destroy(&instance->journal_lock);
-    pm_arena_destroy(instance->database_arena);
+    pm_packed_database_close(instance->database);
     pm_log_destroy(instance->log);
     pm_messages_finish(&instance->messages);
     pm_config_finish(&instance->config);
@@ -192,7 +186,6 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateInstance(const VkInstanceCreateInfo *inf
                             instance->dispatch.SubmitDebugUtilsMessageEXT != NULL;
     if (instance->debug_utils)
         pm_log_set_callback(instance->log, pm_messages_post, &instance->messages);
-    load_database(instance);
     pm_log_info(instance->log, "game \"%s\", Vulkan %u.%u", instance->game,
                 VK_API_VERSION_MAJOR(instance->game_api_version),
                 VK_API_VERSION_MINOR(instance->game_api_version));

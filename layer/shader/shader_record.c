@@ -132,18 +132,19 @@ static char *entry_point_name(const struct pm_words *words, struct pm_error *err
 static bool find_deficit(const struct pm_device *device, const struct pm_shader_record *record,
                          const struct pm_record_points *points, uint8_t **deficit)
 {
-    const struct pm_database *database = device->instance->database;
-    const struct pm_shader_estimates *known =
-        database ? pm_database_find(database, &record->key, &record->environment, points->kind)
-                 : NULL;
+    struct pm_shader_estimates known;
     *deficit = NULL;
-    if (!known || known->space != points->space)
+    if (!pm_packed_database_find(device->instance->database, &record->key, &record->environment,
+                                 points->kind, &known))
         return true;
     const size_t bytes = (points->space + 7u) / 8u;
-    *deficit = calloc(1, bytes);
-    if (*deficit && known->deficit)
-        memcpy(*deficit, known->deficit, bytes);
-    return *deficit;
+    const bool same = known.space == points->space;
+    if (same)
+        *deficit = calloc(1, bytes);
+    if (*deficit && known.deficit)
+        memcpy(*deficit, known.deficit, bytes);
+    pm_shader_estimates_finish(&known);
+    return !same || *deficit;
 }
 
 /* Not more of a shader than a driver compiles in good time, also where the batch is "all": code is

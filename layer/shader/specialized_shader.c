@@ -56,27 +56,36 @@ void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders)
 
 /* ---- what the database says ---- */
 
-static const struct pm_shader_estimates *published(const struct pm_specialized_shaders *shaders,
-                                                   const struct pm_shader_key *key,
-                                                   const struct pm_environment *environment,
-                                                   enum pm_kind kind)
+/* The published estimates of a shader, to be finished; false: there are none. */
+static bool find_published(const struct pm_specialized_shaders *shaders,
+                           const struct pm_shader_key *key,
+                           const struct pm_environment *environment, enum pm_kind kind,
+                           struct pm_shader_estimates *found)
 {
-    const struct pm_shader_estimates *found =
-        pm_database_find(shaders->device->instance->database, key, environment, kind);
-    return found && found->published && found->points ? found : NULL;
+    if (!pm_packed_database_find(shaders->device->instance->database, key, environment, kind,
+                                 found))
+        return false;
+    if (found->published && found->points)
+        return true;
+    pm_shader_estimates_finish(found);
+    return false;
 }
 
 static enum pm_timing_verdict timing(const struct pm_specialized_shaders *shaders,
                                      const struct pm_specialized_shader *shader)
 {
-    const struct pm_shader_estimates *found =
-        published(shaders, &shader->key, &shader->environment, PM_KIND_TIMING);
-    if (!found || found->space != 1)
-        return PM_TIMING_UNDECIDED;
-    const struct pm_ratio *time = &found->points[0].measures[PM_MEASURE_TIME];
-    return time->mean_high < 1  ? PM_TIMING_FASTER
-           : time->mean_low > 1 ? PM_TIMING_SLOWER
-                                : PM_TIMING_UNDECIDED;
+    struct pm_shader_estimates found;
+    enum pm_timing_verdict verdict = PM_TIMING_UNDECIDED;
+    if (!find_published(shaders, &shader->key, &shader->environment, PM_KIND_TIMING, &found))
+        return verdict;
+    if (found.space == 1) {
+        const struct pm_ratio *time = &found.points[0].measures[PM_MEASURE_TIME];
+        verdict = time->mean_high < 1  ? PM_TIMING_FASTER
+                  : time->mean_low > 1 ? PM_TIMING_SLOWER
+                                       : PM_TIMING_UNDECIDED;
+    }
+    pm_shader_estimates_finish(&found);
+    return verdict;
 }
 
 /* ---- making ---- */
@@ -99,14 +108,17 @@ static bool specialize(const struct pm_specialized_shaders *shaders,
                        struct pm_error *error)
 {
     const struct pm_device *device = shaders->device;
-    const struct pm_shader_estimates *blocks =
-        published(shaders, &record->key, &record->environment, PM_KIND_BLOCK);
+    struct pm_shader_estimates blocks;
     const enum pm_specialize which = device->instance->config.debug.specialize;
     const enum pm_beyond beyond = device->instance->config.debug.beyond;
     struct pm_zero_profile profile;
     if (which == PM_SPECIALIZE_CANONICAL)
         return keep_canonical(record, module, error);
-    if (!pm_zero_profile_init(&profile, estimates, blocks))
+    const bool has_blocks =
+        find_published(shaders, &record->key, &record->environment, PM_KIND_BLOCK, &blocks);
+    const bool ready = pm_zero_profile_init(&profile, estimates, has_blocks ? &blocks : NULL);
+    pm_shader_estimates_finish(&blocks);
+    if (!ready)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for a zero profile");
     const struct pm_driver driver = pm_device_driver(device);
     const struct pm_specialize_zero_info info = {
@@ -217,25 +229,28 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     struct pm_error error = {0};
     bool first = false;
     /* Most shaders have no profile, and are not to be kept for nothing. */
-    const struct pm_shader_estimates *zero =
-        pm_shader_records_key(records, request, &key, &first, &error)
-            ? published(shaders, &key, &environment, PM_KIND_ZERO)
-            : NULL;
+    struct pm_shader_estimates zero = {0};
     const struct pm_shader_record *record =
-        zero ? pm_shader_records_get(records, request, &first, &error) : NULL;
+        pm_shader_records_key(records, request, &key, &first, &error) &&
+                find_published(shaders, &key, &environment, PM_KIND_ZERO, &zero)
+            ? pm_shader_records_get(records, request, &first, &error)
+            : NULL;
     if (!record) {
+        pm_shader_estimates_finish(&zero);
         if (first && error.code != PM_OK)
             pm_log_info(shaders->device->instance->log, "a shader gets no variants: %s",
                         error.message);
         return NULL;
     }
     struct shader *shader = get_entry(shaders, record);
-    if (!shader)
+    if (!shader) {
+        pm_shader_estimates_finish(&zero);
         return NULL;
+    }
     pthread_mutex_lock(&shader->lock);
     if (!shader->tried) {
         shader->tried = true;
-        shader->usable = make(shaders, zero, &shader->made);
+        shader->usable = make(shaders, &zero, &shader->made);
         /* What is not used is not kept. */
         if (!shader->usable) {
             pm_specialized_finish(&shader->made.module);
@@ -246,5 +261,6 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     }
     const bool usable = shader->usable;
     pthread_mutex_unlock(&shader->lock);
+    pm_shader_estimates_finish(&zero);
     return usable ? &shader->made : NULL;
 }

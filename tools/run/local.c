@@ -148,7 +148,8 @@ static bool place_database(struct taking *taking, const char *game, struct pm_er
     bool ok = (path || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
               pm_aggregator_curate(taking->aggregator, game, error) &&
               pm_aggregator_database(taking->aggregator, game, etag, &body, error) &&
-              pm_file_write(path, body.data, body.size, error);
+              pm_file_write(path, body.data, body.size, error) &&
+              pm_database_cache_pack(path, error);
     pm_buffer_finish(&body);
     free(path);
     return ok;

@@ -117,7 +117,38 @@ static void learn_properties(struct pm_gpu *gpu)
                          properties.properties.limits.framebufferDepthSampleCounts;
 }
 
-static void create_device(struct pm_gpu *gpu)
+/* Puts the extensions that the device has into names, and their features behind `last`. */
+static uint32_t choose_extensions(struct pm_gpu *gpu, const struct pm_gpu_options *options,
+                                  const char *names[32], VkBaseOutStructure *last)
+{
+    enum { MOST = 512 };
+    uint32_t available = MOST, count = 0;
+    VkExtensionProperties *found = calloc(MOST, sizeof *found);
+    assert_non_null(found);
+    vkEnumerateDeviceExtensionProperties(gpu->physical, NULL, &available, found);
+    VkBaseOutStructure *feature = options->features;
+    for (uint32_t i = 0; options->extensions && options->extensions[i]; i++) {
+        const bool has_feature = feature && i >= options->first_feature;
+        VkBaseOutStructure *next = has_feature ? feature->pNext : feature;
+        for (uint32_t j = 0; j < available; j++) {
+            if (strcmp(found[j].extensionName, options->extensions[i]) != 0)
+                continue;
+            gpu->extensions |= 1u << i;
+            names[count++] = options->extensions[i];
+            if (has_feature) {
+                feature->pNext = NULL;
+                last->pNext = feature;
+                last = feature;
+            }
+            break;
+        }
+        feature = next;
+    }
+    free(found);
+    return count;
+}
+
+static void create_device(struct pm_gpu *gpu, const struct pm_gpu_options *options)
 {
     VkPhysicalDeviceVulkan13Features features13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
@@ -127,6 +158,9 @@ static void create_device(struct pm_gpu *gpu)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &features12};
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                           .pNext = &features11};
+    const char *names[32];
+    const uint32_t name_count =
+        choose_extensions(gpu, options, names, (VkBaseOutStructure *)(void *)&features13);
     vkGetPhysicalDeviceFeatures2(gpu->physical, &features);
     features.features.robustBufferAccess = VK_FALSE;
     features13.robustImageAccess = VK_FALSE;
@@ -149,7 +183,9 @@ static void create_device(struct pm_gpu *gpu)
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .pNext = &features,
                                      .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue};
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = name_count,
+                                     .ppEnabledExtensionNames = names};
     CHECK(vkCreateDevice(gpu->physical, &info, NULL, &gpu->device));
     vkGetDeviceQueue(gpu->device, gpu->queue_family, 0, &gpu->queue);
 }
@@ -191,12 +227,17 @@ static void create_layout(struct pm_gpu *gpu)
 
 void pm_gpu_create(struct pm_gpu *gpu)
 {
+    pm_gpu_create_with(gpu, &(struct pm_gpu_options){0});
+}
+
+void pm_gpu_create_with(struct pm_gpu *gpu, const struct pm_gpu_options *options)
+{
     *gpu = (struct pm_gpu){0};
     check_driver();
     create_instance(gpu);
     pick_device(gpu);
     learn_properties(gpu);
-    create_device(gpu);
+    create_device(gpu, options);
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .queueFamilyIndex = gpu->queue_family};
     CHECK(vkCreateCommandPool(gpu->device, &pool, NULL, &gpu->pool));
@@ -252,6 +293,7 @@ void pm_gpu_buffer_create(struct pm_gpu *gpu, size_t size, struct pm_gpu_buffer 
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = size,
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
+                 VK_BUFFER_USAGE_INDEX_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
                  VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                  VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
     CHECK(vkCreateBuffer(gpu->device, &info, NULL, &buffer->buffer));

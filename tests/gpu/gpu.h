@@ -56,11 +56,20 @@ struct pm_gpu {
     bool small_types; /* 8- and 16-bit integers and 16-bit floats, also in buffers */
     VkSampleCountFlags sample_counts; /* of color and depth attachments */
     uint32_t validation_errors;
+    uint32_t extensions; /* a bit for each of pm_gpu_options' that is enabled */
 };
 
 /* PM_TEST_VALIDATION=1 in the environment runs it under the validation layer; whatever that says is
  * counted in validation_errors and printed. Destroying asserts that there were none. */
 void pm_gpu_create(struct pm_gpu *gpu);
+/* With extensions (NULL-terminated, at most 32) where the device has them, and structures of
+ * features that are chained on, filled by the driver and enabled. */
+struct pm_gpu_options {
+    const char *const *extensions;
+    VkBaseOutStructure *features; /* one for each extension from first_feature on, in their order */
+    uint32_t first_feature;
+};
+void pm_gpu_create_with(struct pm_gpu *gpu, const struct pm_gpu_options *options);
 void pm_gpu_destroy(struct pm_gpu *gpu);
 
 /* Host-visible, coherent and mapped; zeroed; usable as storage buffer and by its address. */
@@ -115,7 +124,8 @@ void *pm_gpu_draw(struct pm_gpu *gpu, const struct pm_gpu_draw *draw, size_t *si
 /* Reads NAME.spv from the folder that the build compiled shaders into. *words is malloc'ed. */
 void pm_gpu_load(const char *folder, const char *name, uint32_t **words, size_t *count);
 
-/* The device of a group of tests, between these two: cmocka_run_group_tests' set-up and tear-down. */
+/* The device of a group of tests, between these two: cmocka_run_group_tests' set-up and tear-down.
+ */
 extern struct pm_gpu pm_test_gpu;
 int pm_gpu_set_up(void **state);
 int pm_gpu_tear_down(void **state);

@@ -1,0 +1,186 @@
+/* The tree of cases, and a device with what a case needs. */
+#include "tests/cts/cts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const makes[CTS_MAKES] = {
+    "direct", "cached",  "derived",  "batch",     "linked",    "optimized", "halves", "inlined",
+    "early",  "retried", "feedback", "constants", "allocator", "dynamic",   "again"};
+static const char *const targets[CTS_TARGETS] = {"pass",    "pass2", "rendering", "depth",
+                                                 "samples", "two",   "second",    "blend"};
+static const char *const uses[CTS_USES] = {"once",      "indexed",  "indirect",   "instanced",
+                                           "secondary", "repeated", "pool_reset", "reset",
+                                           "queried",   "rebound",  "pushed",     "split"};
+static const char *const fragment_shaders[CTS_FRAGMENT_SHADERS] = {
+    "plain",      "branches", "loop",  "zeros", "discard",
+    "derivative", "texture",  "store", "depth", "early"};
+static const char *const compute_shaders[CTS_COMPUTE_SHADERS] = {"plain", "branches", "loop",
+                                                                 "zeros", "shared",   "texture"};
+
+/* Ways to make that only graphics pipelines have, and ways to use them. */
+static bool is_of_graphics(enum cts_make make)
+{
+    return make == CTS_LINKED || make == CTS_OPTIMIZED || make == CTS_HALVES || make == CTS_DYNAMIC;
+}
+
+bool cts_case_at(uint32_t n, struct cts_case *out, char name[static 128])
+{
+    enum { GRAPHICS = CTS_MAKES * CTS_TARGETS * CTS_USES };
+    if (n < GRAPHICS) {
+        *out = (struct cts_case){.make = (enum cts_make)(n % CTS_MAKES),
+                                 .target = (enum cts_target_kind)(n / CTS_MAKES % CTS_TARGETS),
+                                 .use = (enum cts_use)(n / CTS_MAKES / CTS_TARGETS)};
+        /* Each with one shader; over the tree every pair of a shader and anything else is there. */
+        out->shader = fragment_shaders[(n * 7 + n / CTS_MAKES * 3 + n / (CTS_MAKES * CTS_TARGETS)) %
+                                       CTS_FRAGMENT_SHADERS];
+        snprintf(name, 128, "pm.graphics.%s.%s.%s.%s", makes[out->make], targets[out->target],
+                 uses[out->use], out->shader);
+        return true;
+    }
+    n -= GRAPHICS;
+    for (uint32_t make = 0; make < CTS_MAKES; make++) {
+        if (is_of_graphics((enum cts_make)make))
+            continue;
+        const uint32_t count = CTS_COMPUTE_SHADERS * (CTS_USES - 1);
+        if (n >= count) {
+            n -= count;
+            continue;
+        }
+        uint32_t use = n / CTS_COMPUTE_SHADERS;
+        use += use >= CTS_INSTANCED; /* which compute has not */
+        *out = (struct cts_case){.compute = true,
+                                 .make = (enum cts_make)make,
+                                 .use = (enum cts_use)use,
+                                 .shader = compute_shaders[n % CTS_COMPUTE_SHADERS]};
+        snprintf(name, 128, "pm.compute.%s.%s.%s", makes[make], uses[use], out->shader);
+        return true;
+    }
+    return false;
+}
+
+/* ---- ending ---- */
+
+static void end(const char *status, const char *why, int code)
+{
+    printf("  %s (%s)\n\nDONE!\n", status, why);
+    fflush(stdout);
+    exit(code);
+}
+
+void cts_pass(uint64_t hash)
+{
+    printf("  Result: %016" PRIx64 "\n", hash);
+    end("Pass", "as drawn plainly", 0);
+    abort();
+}
+
+void cts_fail(const char *format, ...)
+{
+    char why[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    end("Fail", why, 1);
+    abort();
+}
+
+void cts_unsupported(const char *why)
+{
+    end("NotSupported", why, 0);
+    abort();
+}
+
+/* FNV-1a. */
+uint64_t cts_hash(uint64_t hash, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const unsigned char *)data)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* ---- a device ---- */
+
+static void open_gpu(struct pm_gpu *gpu)
+{
+    static const char *const extensions[] = {"VK_KHR_pipeline_library",
+                                             "VK_EXT_graphics_pipeline_library",
+                                             "VK_EXT_color_write_enable", NULL};
+    VkPhysicalDeviceColorWriteEnableFeaturesEXT writes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COLOR_WRITE_ENABLE_FEATURES_EXT};
+    VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT,
+        .pNext = &writes};
+    const struct pm_gpu_options options = {.extensions = extensions,
+                                           .features = (VkBaseOutStructure *)(void *)&libraries,
+                                           .first_feature = 1};
+    pm_gpu_create_with(gpu, &options);
+}
+
+static void fill_vertices(struct pm_gpu_vertex *vertices)
+{
+    static const float corners[CTS_VERTICES / 3][3][2] = {
+        {{-0.9f, -0.9f}, {0.8f, -0.7f}, {-0.6f, 0.9f}},
+        {{0.9f, 0.9f}, {-0.5f, 0.8f}, {0.7f, -0.9f}},
+        {{-1, 0}, {1, -0.4f}, {1, 0.5f}},
+        {{0, -1}, {0.4f, 1}, {-0.5f, 0.7f}}};
+    for (int i = 0; i < CTS_VERTICES; i++)
+        vertices[i] =
+            (struct pm_gpu_vertex){.position = {corners[i / 3][i % 3][0], corners[i / 3][i % 3][1],
+                                                0.2f + 0.15f * (float)(i / 3), 1},
+                                   .color = {1, 0, 0, 1}};
+}
+
+static void fill(struct cts *cts)
+{
+    struct pm_gpu *gpu = &cts->gpu;
+    pm_gpu_buffer_create(gpu, CTS_VERTICES * sizeof(struct pm_gpu_vertex), &cts->vertices);
+    fill_vertices(cts->vertices.data);
+    pm_gpu_buffer_create(gpu, CTS_VERTICES * sizeof(uint32_t), &cts->indices);
+    for (uint32_t i = 0; i < CTS_VERTICES; i++)
+        ((uint32_t *)cts->indices.data)[i] = i;
+    pm_gpu_buffer_create(gpu, 128, &cts->indirect);
+    const uint32_t draw[4] = {CTS_VERTICES, 1, 0, 0}, groups[3] = {CTS_WORDS / 32, 1, 1};
+    memcpy(cts->indirect.data, draw, sizeof draw);
+    memcpy((char *)cts->indirect.data + 64, groups, sizeof groups);
+    pm_gpu_buffer_create(gpu, CTS_WORDS * sizeof(uint32_t), &cts->given);
+    for (uint32_t i = 0; i < CTS_WORDS; i++)
+        ((uint32_t *)cts->given.data)[i] = i % 5 < 3 ? 0 : i * 2654435761u >> 12;
+    pm_gpu_buffer_create(gpu, CTS_WORDS * sizeof(uint32_t), &cts->stored);
+    pm_gpu_buffer_create(gpu, (size_t)CTS_SIDE * CTS_SIDE * 8, &cts->texels);
+}
+
+void cts_open(struct cts *cts, const struct cts_case *of)
+{
+    char file[64];
+    *cts = (struct cts){0};
+    open_gpu(&cts->gpu);
+    fill(cts);
+    snprintf(file, sizeof file, "%s.%s", of->shader, of->compute ? "comp" : "frag");
+    pm_gpu_load(CTS_SHADERS, file, &cts->words, &cts->word_count);
+    cts->module = gpu_module(&cts->gpu, cts->words, cts->word_count);
+    const struct pm_gpu_shader buffers = {
+        .buffers = {&cts->given, &cts->given, &cts->given, &cts->stored}};
+    cts->set = gpu_descriptors(&cts->gpu, &buffers, &cts->given);
+    if (!of->compute)
+        cts_target_create(cts, of->target);
+}
+
+void cts_close(struct cts *cts)
+{
+    struct pm_gpu *gpu = &cts->gpu;
+    cts_target_destroy(cts);
+    for (uint32_t i = 0; i < cts->library_count; i++)
+        vkDestroyPipeline(gpu->device, cts->libraries[i], NULL);
+    vkDestroyShaderModule(gpu->device, cts->module, NULL);
+    free(cts->words);
+    struct pm_gpu_buffer *const buffers[] = {&cts->vertices, &cts->indices, &cts->indirect,
+                                             &cts->given,    &cts->stored,  &cts->texels};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        pm_gpu_buffer_destroy(gpu, buffers[i]);
+    pm_gpu_destroy(gpu);
+    vkDestroyInstance(gpu->instance, NULL);
+}

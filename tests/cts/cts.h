@@ -1,0 +1,155 @@
+/*
+ * Cases for runs in the style of the conformance suite: every way to make a pipeline, on every kind
+ * of target, used in every way. A case is a path of words,
+ * "pm.graphics.linked.samples.indirect.zeros"; what it draws must be what the plainest way draws,
+ * and what it is a hash of must not depend on the layer (run.py compares).
+ *
+ * A case is a process of its own. It ends in cts_pass, cts_fail or cts_unsupported, which do not
+ * return, and in cmocka's failures, which end the process.
+ *
+ * Thread safety: a struct cts belongs to one thread.
+ */
+#pragma once
+
+#include "tests/gpu/gpu_private.h"
+
+enum { CTS_SIDE = 32, CTS_WORDS = 1024, CTS_VERTICES = 12 };
+
+/* Bits of pm_gpu.extensions. */
+enum {
+    CTS_LIBRARIES = 1 << 0,          /* VK_KHR_pipeline_library */
+    CTS_GRAPHICS_LIBRARIES = 1 << 1, /* VK_EXT_graphics_pipeline_library, and its feature */
+    CTS_COLOR_WRITES = 1 << 2,       /* VK_EXT_color_write_enable, and its feature */
+};
+
+/* ---- what a case is made of; each list's order is that of the names in cases.c ---- */
+
+enum cts_make {
+    CTS_DIRECT,
+    CTS_CACHED,    /* through a cache, the second time */
+    CTS_DERIVED,   /* from another one */
+    CTS_BATCH,     /* the second of three in one call */
+    CTS_LINKED,    /* of four libraries */
+    CTS_OPTIMIZED, /* likewise, with link-time optimization */
+    CTS_HALVES,    /* of two libraries */
+    CTS_INLINED,   /* SPIR-V in the stages */
+    CTS_EARLY,     /* everything it is made of destroyed at once */
+    CTS_RETRIED,   /* refused first, where it must be compiled */
+    CTS_FEEDBACK,  /* with creation feedback */
+    CTS_CONSTANTS, /* with a specialization constant */
+    CTS_ALLOCATOR, /* with the game's allocator */
+    CTS_DYNAMIC,   /* with dynamic state */
+    CTS_AGAIN,     /* made, destroyed, made again */
+    CTS_MAKES
+};
+
+enum cts_target_kind {
+    CTS_PASS,
+    CTS_PASS2,
+    CTS_RENDERING,
+    CTS_DEPTH,
+    CTS_SAMPLES,
+    CTS_TWO,    /* color attachments */
+    CTS_SECOND, /* subpass */
+    CTS_BLEND,
+    CTS_TARGETS
+};
+
+enum cts_use {
+    CTS_ONCE,
+    CTS_INDEXED, /* compute: with a base group */
+    CTS_INDIRECT,
+    CTS_INSTANCED,
+    CTS_SECONDARY,
+    CTS_REPEATED,   /* recorded once, submitted three times */
+    CTS_POOL_RESET, /* recorded three times, the pool reset between */
+    CTS_RESET,      /* likewise, the command buffer */
+    CTS_QUERIED,    /* inside queries */
+    CTS_REBOUND,    /* another pipeline in turn with it */
+    CTS_PUSHED,     /* in parts, push constants between them */
+    CTS_SPLIT,      /* in parts, each in a submission of its own that nobody waits for */
+    CTS_USES
+};
+
+enum { CTS_FRAGMENT_SHADERS = 10, CTS_COMPUTE_SHADERS = 6 };
+
+struct cts_case {
+    bool compute;
+    enum cts_make make;
+    enum cts_target_kind target;
+    enum cts_use use;
+    const char *shader; /* "zeros" */
+};
+
+/* The n-th case of the tree; false: there are no more. */
+bool cts_case_at(uint32_t n, struct cts_case *out, char name[static 128]);
+
+/* ---- ending ---- */
+
+void cts_pass(uint64_t hash) __attribute__((noreturn));
+void cts_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void cts_unsupported(const char *why) __attribute__((noreturn));
+uint64_t cts_hash(uint64_t hash, const void *data, size_t size);
+#define CTS_HASH UINT64_C(0xcbf29ce484222325)
+
+/* ---- a device ---- */
+
+struct cts_target {
+    enum cts_target_kind kind;
+    uint32_t samples, colors, subpass;
+    bool has_depth;
+    struct gpu_image color[2], resolved, depth;
+    VkRenderPass pass, loading; /* NULL: dynamic rendering; loading: what is there stays */
+    VkFramebuffer framebuffer;
+};
+
+struct cts {
+    struct pm_gpu gpu;
+    struct cts_target target;
+    struct pm_gpu_buffer vertices, indices, indirect, given, stored, texels;
+    uint64_t queried[2]; /* what CTS_QUERIED's queries said: samples, invocations */
+    VkPipeline libraries[16]; /* that were linked: lavapipe still needs them, until the end */
+    uint32_t library_count;
+    VkDescriptorSet set;
+    VkShaderModule module; /* the case's shader */
+    uint32_t *words;
+    size_t word_count;
+};
+
+void cts_open(struct cts *cts, const struct cts_case *of);
+void cts_close(struct cts *cts);
+
+/* What a game allocates with; CTS_ALLOCATOR's. fail_at: the allocation that fails; 0: none. */
+extern const VkAllocationCallbacks cts_allocator;
+extern _Atomic int64_t cts_allocations, cts_fail_at;
+
+/* ---- target.c ---- */
+
+void cts_target_create(struct cts *cts, enum cts_target_kind kind);
+void cts_target_destroy(struct cts *cts);
+/* Begins and ends drawing to it. `first`: cleared. */
+void cts_target_begin(const struct cts *cts, VkCommandBuffer commands, bool first,
+                      bool secondaries);
+void cts_target_end(const struct cts *cts, VkCommandBuffer commands);
+/* What was drawn, into cts->texels. */
+void cts_target_read(struct cts *cts);
+
+/* ---- make.c ---- */
+
+/* NULL where the driver lacks what it takes. */
+VkPipeline cts_make_pipeline(struct cts *cts, const struct cts_case *of);
+/* One that does something else, made directly. */
+VkPipeline cts_make_other(struct cts *cts, const struct cts_case *of);
+
+/* ---- use.c ---- */
+
+/* Uses the pipeline and hashes what it wrote. */
+uint64_t cts_run(struct cts *cts, const struct cts_case *of, VkPipeline pipeline, VkPipeline other);
+
+/* ---- special.c ---- */
+
+/* The cases that are no product: threads, destruction, failing allocations, devices, forks,
+ * instances. */
+bool cts_special_at(uint32_t n, char name[static 128]);
+/* false: there is no such case. Does not return otherwise. */
+bool cts_special_run(const char *name);

@@ -1,0 +1,500 @@
+/* Every way to make a pipeline. */
+#include "tests/cts/cts.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the game's allocator ---- */
+
+_Atomic int64_t cts_allocations, cts_fail_at;
+
+static bool fails(void)
+{
+    return atomic_fetch_add(&cts_allocations, 1) + 1 == atomic_load(&cts_fail_at);
+}
+
+static VKAPI_ATTR void *VKAPI_CALL allocate(void *user, size_t size, size_t alignment,
+                                            VkSystemAllocationScope scope)
+{
+    (void)user, (void)scope;
+    void *memory = NULL;
+    if (fails() || posix_memalign(&memory, alignment < 16 ? 16 : alignment, size) != 0)
+        return NULL;
+    return memory;
+}
+
+static VKAPI_ATTR void *VKAPI_CALL reallocate(void *user, void *old, size_t size, size_t alignment,
+                                              VkSystemAllocationScope scope)
+{
+    (void)user, (void)alignment, (void)scope;
+    if (size == 0) {
+        free(old);
+        return NULL;
+    }
+    return fails() ? NULL : realloc(old, size);
+}
+
+static VKAPI_ATTR void VKAPI_CALL release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+const VkAllocationCallbacks cts_allocator = {
+    .pfnAllocation = allocate, .pfnReallocation = reallocate, .pfnFree = release};
+
+/* ---- a graphics pipeline, described; not to be copied ---- */
+
+struct description {
+    VkShaderModuleCreateInfo words[2];
+    VkSpecializationMapEntry entry;
+    uint32_t constant;
+    VkSpecializationInfo specialization;
+    VkPipelineShaderStageCreateInfo stages[2];
+    VkVertexInputBindingDescription binding;
+    VkVertexInputAttributeDescription attributes[2];
+    VkPipelineVertexInputStateCreateInfo input;
+    VkPipelineInputAssemblyStateCreateInfo assembly;
+    VkViewport viewport;
+    VkRect2D scissor;
+    VkPipelineViewportStateCreateInfo viewports;
+    VkPipelineRasterizationStateCreateInfo rasterization;
+    VkPipelineMultisampleStateCreateInfo multisample;
+    VkPipelineDepthStencilStateCreateInfo depth;
+    VkPipelineColorBlendAttachmentState blend[2];
+    VkPipelineColorWriteCreateInfoEXT writes;
+    VkBool32 enables[2];
+    VkPipelineColorBlendStateCreateInfo blends;
+    VkFormat formats[2];
+    VkPipelineRenderingCreateInfo rendering;
+    VkDynamicState dynamic[16];
+    VkPipelineDynamicStateCreateInfo dynamics;
+    VkGraphicsPipelineCreateInfo info;
+};
+
+static void describe_stages(struct cts *cts, struct description *d)
+{
+    for (int i = 0; i < 2; i++)
+        d->stages[i] = (VkPipelineShaderStageCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+            .stage = i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
+            .module = i ? cts->module : cts->gpu.vertex,
+            .pName = "main"};
+    d->entry = (VkSpecializationMapEntry){7, 0, sizeof d->constant};
+    d->constant = 5;
+    d->specialization = (VkSpecializationInfo){1, &d->entry, sizeof d->constant, &d->constant};
+}
+
+static void describe_state(const struct cts *cts, struct description *d)
+{
+    const struct cts_target *target = &cts->target;
+    d->binding = (VkVertexInputBindingDescription){0, sizeof(struct pm_gpu_vertex),
+                                                   VK_VERTEX_INPUT_RATE_VERTEX};
+    for (uint32_t i = 0; i < 2; i++)
+        d->attributes[i] =
+            (VkVertexInputAttributeDescription){i, 0, VK_FORMAT_R32G32B32A32_SFLOAT, i * 16};
+    d->input = (VkPipelineVertexInputStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+        .vertexBindingDescriptionCount = 1,
+        .pVertexBindingDescriptions = &d->binding,
+        .vertexAttributeDescriptionCount = 2,
+        .pVertexAttributeDescriptions = d->attributes};
+    d->assembly = (VkPipelineInputAssemblyStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
+    d->viewport = (VkViewport){0, 0, CTS_SIDE, CTS_SIDE, 0, 1};
+    d->scissor = (VkRect2D){{0, 0}, {CTS_SIDE, CTS_SIDE}};
+    d->viewports = (VkPipelineViewportStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+        .viewportCount = 1,
+        .pViewports = &d->viewport,
+        .scissorCount = 1,
+        .pScissors = &d->scissor};
+    d->rasterization = (VkPipelineRasterizationStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
+    d->multisample = (VkPipelineMultisampleStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = (VkSampleCountFlagBits)target->samples};
+    d->depth = (VkPipelineDepthStencilStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+        .depthTestEnable = target->has_depth,
+        .depthWriteEnable = target->has_depth,
+        .depthCompareOp = VK_COMPARE_OP_LESS_OR_EQUAL};
+    for (uint32_t i = 0; i < 2; i++)
+        d->blend[i] =
+            (VkPipelineColorBlendAttachmentState){.blendEnable = target->kind == CTS_BLEND,
+                                                  .srcColorBlendFactor = VK_BLEND_FACTOR_ONE,
+                                                  .dstColorBlendFactor = VK_BLEND_FACTOR_ONE,
+                                                  .srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
+                                                  .dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
+                                                  /* No shader writes the second one. */
+                                                  .colorWriteMask = i == 0 ? 0xf : 0};
+    d->blends = (VkPipelineColorBlendStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+        .attachmentCount = target->colors,
+        .pAttachments = d->blend};
+    d->formats[0] = d->formats[1] = VK_FORMAT_R8G8B8A8_UNORM;
+    d->rendering = (VkPipelineRenderingCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
+        .colorAttachmentCount = target->colors,
+        .pColorAttachmentFormats = d->formats,
+        .depthAttachmentFormat = target->has_depth ? VK_FORMAT_D32_SFLOAT : VK_FORMAT_UNDEFINED};
+}
+
+static void describe(struct cts *cts, struct description *d)
+{
+    *d = (struct description){0};
+    describe_stages(cts, d);
+    describe_state(cts, d);
+    d->info =
+        (VkGraphicsPipelineCreateInfo){.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                       .pNext = cts->target.pass ? NULL : &d->rendering,
+                                       .stageCount = 2,
+                                       .pStages = d->stages,
+                                       .pVertexInputState = &d->input,
+                                       .pInputAssemblyState = &d->assembly,
+                                       .pViewportState = &d->viewports,
+                                       .pRasterizationState = &d->rasterization,
+                                       .pMultisampleState = &d->multisample,
+                                       .pDepthStencilState = &d->depth,
+                                       .pColorBlendState = &d->blends,
+                                       .layout = cts->gpu.layout,
+                                       .renderPass = cts->target.pass,
+                                       .subpass = cts->target.subpass,
+                                       .basePipelineIndex = -1};
+}
+
+/* Everything that Vulkan 1.3 lets be dynamic and that use.c sets, and what was a crash once. */
+static void make_dynamic(const struct cts *cts, struct description *d)
+{
+    static const VkDynamicState states[] = {VK_DYNAMIC_STATE_VIEWPORT,
+                                            VK_DYNAMIC_STATE_SCISSOR,
+                                            VK_DYNAMIC_STATE_CULL_MODE,
+                                            VK_DYNAMIC_STATE_FRONT_FACE,
+                                            VK_DYNAMIC_STATE_DEPTH_TEST_ENABLE,
+                                            VK_DYNAMIC_STATE_DEPTH_WRITE_ENABLE,
+                                            VK_DYNAMIC_STATE_DEPTH_COMPARE_OP,
+                                            VK_DYNAMIC_STATE_PRIMITIVE_TOPOLOGY,
+                                            VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE};
+    memcpy(d->dynamic, states, sizeof states);
+    d->dynamics = (VkPipelineDynamicStateCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
+        .dynamicStateCount = sizeof states / sizeof states[0],
+        .pDynamicStates = d->dynamic};
+    d->viewports.pViewports = NULL;
+    d->viewports.pScissors = NULL;
+    if (cts->gpu.extensions & CTS_COLOR_WRITES) {
+        d->dynamic[d->dynamics.dynamicStateCount++] = VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT;
+        d->writes = (VkPipelineColorWriteCreateInfoEXT){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_WRITE_CREATE_INFO_EXT,
+            .attachmentCount = cts->target.colors,
+            .pColorWriteEnables = d->enables};
+        d->blends.pNext = &d->writes;
+    }
+    d->info.pDynamicState = &d->dynamics;
+}
+
+static void inline_words(struct cts *cts, VkShaderModuleCreateInfo *words,
+                         VkPipelineShaderStageCreateInfo *stage)
+{
+    *words = (VkShaderModuleCreateInfo){.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                        .codeSize = cts->word_count * sizeof(uint32_t),
+                                        .pCode = cts->words};
+    stage->module = VK_NULL_HANDLE;
+    stage->pNext = words;
+}
+
+/* ---- libraries ---- */
+
+#define INPUT VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT
+#define BEFORE VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT
+#define FRAGMENT VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT
+#define OUTPUT VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT
+
+static VkPipeline make_part(struct cts *cts, VkGraphicsPipelineLibraryFlagsEXT part, bool optimize)
+{
+    struct description d;
+    describe(cts, &d);
+    const VkGraphicsPipelineLibraryCreateInfoEXT library = {
+        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT,
+        .pNext = (void *)(uintptr_t)d.info.pNext,
+        .flags = part};
+    VkGraphicsPipelineCreateInfo *info = &d.info;
+    info->pNext = &library;
+    info->flags = VK_PIPELINE_CREATE_LIBRARY_BIT_KHR;
+    if (optimize)
+        info->flags |= VK_PIPELINE_CREATE_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT;
+    const bool before = part & BEFORE, fragment = part & FRAGMENT;
+    info->stageCount = (uint32_t)before + (uint32_t)fragment;
+    info->pStages = before ? d.stages : fragment ? d.stages + 1 : NULL;
+    if (!(part & INPUT))
+        info->pVertexInputState = NULL, info->pInputAssemblyState = NULL;
+    if (!before)
+        info->pViewportState = NULL, info->pRasterizationState = NULL;
+    if (!(part & (FRAGMENT | OUTPUT)))
+        info->pMultisampleState = NULL;
+    if (!fragment)
+        info->pDepthStencilState = NULL;
+    if (!(part & OUTPUT))
+        info->pColorBlendState = NULL;
+    VkPipeline pipeline;
+    CHECK(vkCreateGraphicsPipelines(cts->gpu.device, VK_NULL_HANDLE, 1, info, NULL, &pipeline));
+    return pipeline;
+}
+
+static VkPipeline link(struct cts *cts, const VkGraphicsPipelineLibraryFlagsEXT *parts,
+                       uint32_t count, bool optimize)
+{
+    if (!(cts->gpu.extensions & CTS_GRAPHICS_LIBRARIES))
+        cts_unsupported("VK_EXT_graphics_pipeline_library");
+    VkPipeline libraries[4];
+    for (uint32_t i = 0; i < count; i++)
+        libraries[i] = make_part(cts, parts[i], optimize);
+    const VkPipelineLibraryCreateInfoKHR list = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR,
+        .libraryCount = count,
+        .pLibraries = libraries};
+    const VkGraphicsPipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+        .pNext = &list,
+        .flags = optimize ? VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT : 0,
+        .layout = cts->gpu.layout,
+        .basePipelineIndex = -1};
+    VkPipeline pipeline;
+    CHECK(vkCreateGraphicsPipelines(cts->gpu.device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
+    for (uint32_t i = 0; i < count; i++)
+        cts->libraries[cts->library_count++] = libraries[i];
+    return pipeline;
+}
+
+/* ---- what both kinds have in common ---- */
+
+/* One of the two create infos, and what each way changes in it. */
+struct infos {
+    struct cts *cts;
+    VkGraphicsPipelineCreateInfo *graphics; /* NULL: compute */
+    VkComputePipelineCreateInfo *compute;
+};
+
+static VkResult create(const struct infos *infos, VkPipelineCache cache, uint32_t count,
+                       const VkAllocationCallbacks *allocator, VkPipeline *out)
+{
+    VkDevice device = infos->cts->gpu.device;
+    return infos->graphics
+               ? vkCreateGraphicsPipelines(device, cache, count, infos->graphics, allocator, out)
+               : vkCreateComputePipelines(device, cache, count, infos->compute, allocator, out);
+}
+
+static VkPipelineCreateFlags *flags_of(const struct infos *infos)
+{
+    return infos->graphics ? &infos->graphics->flags : &infos->compute->flags;
+}
+
+static const void **next_of(const struct infos *infos)
+{
+    return infos->graphics ? &infos->graphics->pNext : &infos->compute->pNext;
+}
+
+static VkPipeline made(const struct infos *infos)
+{
+    VkPipeline pipeline;
+    CHECK(create(infos, VK_NULL_HANDLE, 1, NULL, &pipeline));
+    return pipeline;
+}
+
+static VkPipeline through_a_cache(const struct infos *infos)
+{
+    VkDevice device = infos->cts->gpu.device;
+    const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    VkPipelineCache cache;
+    CHECK(vkCreatePipelineCache(device, &info, NULL, &cache));
+    VkPipeline first, second;
+    CHECK(create(infos, cache, 1, NULL, &first));
+    CHECK(create(infos, cache, 1, NULL, &second));
+    vkDestroyPipeline(device, first, NULL);
+    vkDestroyPipelineCache(device, cache, NULL);
+    return second;
+}
+
+static VkPipeline from_another(const struct infos *infos)
+{
+    *flags_of(infos) = VK_PIPELINE_CREATE_ALLOW_DERIVATIVES_BIT;
+    const VkPipeline base = made(infos);
+    *flags_of(infos) = VK_PIPELINE_CREATE_DERIVATIVE_BIT;
+    if (infos->graphics)
+        infos->graphics->basePipelineHandle = base;
+    else
+        infos->compute->basePipelineHandle = base;
+    const VkPipeline pipeline = made(infos);
+    vkDestroyPipeline(infos->cts->gpu.device, base, NULL);
+    return pipeline;
+}
+
+static VkPipeline of_a_batch(const struct infos *infos)
+{
+    VkGraphicsPipelineCreateInfo graphics[3];
+    VkComputePipelineCreateInfo compute[3];
+    struct infos three = *infos;
+    for (int i = 0; i < 3; i++) {
+        if (infos->graphics)
+            graphics[i] = *infos->graphics;
+        else
+            compute[i] = *infos->compute;
+    }
+    if (infos->graphics)
+        three.graphics = graphics;
+    else
+        three.compute = compute;
+    VkPipeline pipelines[3];
+    CHECK(create(&three, VK_NULL_HANDLE, 3, NULL, pipelines));
+    vkDestroyPipeline(infos->cts->gpu.device, pipelines[0], NULL);
+    vkDestroyPipeline(infos->cts->gpu.device, pipelines[2], NULL);
+    return pipelines[1];
+}
+
+static VkPipeline retried(const struct infos *infos)
+{
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    *flags_of(infos) = VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |
+                       VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT;
+    const VkResult result = create(infos, VK_NULL_HANDLE, 1, NULL, &pipeline);
+    if (result == VK_SUCCESS)
+        return pipeline;
+    if (result != VK_PIPELINE_COMPILE_REQUIRED || pipeline != VK_NULL_HANDLE)
+        cts_fail("a refused compile returns %d", result);
+    *flags_of(infos) = 0;
+    return made(infos);
+}
+
+static VkPipeline with_feedback(const struct infos *infos)
+{
+    VkPipelineCreationFeedback whole = {0}, stages[2] = {0};
+    const VkPipelineCreationFeedbackCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO,
+        .pNext = *next_of(infos),
+        .pPipelineCreationFeedback = &whole,
+        .pipelineStageCreationFeedbackCount = infos->graphics ? 2 : 1,
+        .pPipelineStageCreationFeedbacks = stages};
+    *next_of(infos) = &info;
+    return made(infos);
+}
+
+static VkPipeline with_allocator(const struct infos *infos)
+{
+    VkPipeline pipeline;
+    CHECK(create(infos, VK_NULL_HANDLE, 1, &cts_allocator, &pipeline));
+    vkDestroyPipeline(infos->cts->gpu.device, pipeline, &cts_allocator);
+    return made(infos);
+}
+
+static VkPipeline again(const struct infos *infos)
+{
+    for (int i = 0; i < 3; i++)
+        vkDestroyPipeline(infos->cts->gpu.device, made(infos), NULL);
+    return made(infos);
+}
+
+/* All that the pipeline is made of is the game's own for this one, and gone when it is there. */
+static VkPipeline early(const struct infos *infos, VkPipelineShaderStageCreateInfo *stage)
+{
+    struct cts *cts = infos->cts;
+    VkDevice device = cts->gpu.device;
+    const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, PM_GPU_PUSH_BYTES};
+    const VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                             .setLayoutCount = 1,
+                                             .pSetLayouts = &cts->gpu.set_layout,
+                                             .pushConstantRangeCount = 1,
+                                             .pPushConstantRanges = &push};
+    VkPipelineLayout layout;
+    CHECK(vkCreatePipelineLayout(device, &info, NULL, &layout));
+    if (infos->graphics)
+        infos->graphics->layout = layout;
+    else
+        infos->compute->layout = layout;
+    stage->module = gpu_module(&cts->gpu, cts->words, cts->word_count);
+    const VkPipeline pipeline = made(infos);
+    vkDestroyShaderModule(device, stage->module, NULL);
+    vkDestroyPipelineLayout(device, layout, NULL);
+    return pipeline;
+}
+
+static VkPipeline make_as(const struct infos *infos, enum cts_make make,
+                          VkPipelineShaderStageCreateInfo *stage)
+{
+    switch (make) {
+    case CTS_CACHED:
+        return through_a_cache(infos);
+    case CTS_DERIVED:
+        return from_another(infos);
+    case CTS_BATCH:
+        return of_a_batch(infos);
+    case CTS_EARLY:
+        return early(infos, stage);
+    case CTS_RETRIED:
+        return retried(infos);
+    case CTS_FEEDBACK:
+        return with_feedback(infos);
+    case CTS_ALLOCATOR:
+        return with_allocator(infos);
+    case CTS_AGAIN:
+        return again(infos);
+    default:
+        return made(infos);
+    }
+}
+
+/* ---- the two kinds ---- */
+
+static VkPipeline make_graphics(struct cts *cts, const struct cts_case *of)
+{
+    static const VkGraphicsPipelineLibraryFlagsEXT parts[4] = {INPUT, BEFORE, FRAGMENT, OUTPUT},
+                                                   halves[2] = {INPUT | BEFORE, FRAGMENT | OUTPUT};
+    if (of->make == CTS_LINKED || of->make == CTS_OPTIMIZED)
+        return link(cts, parts, 4, of->make == CTS_OPTIMIZED);
+    if (of->make == CTS_HALVES)
+        return link(cts, halves, 2, false);
+    struct description d;
+    describe(cts, &d);
+    if (of->make == CTS_DYNAMIC)
+        make_dynamic(cts, &d);
+    if (of->make == CTS_CONSTANTS)
+        d.stages[1].pSpecializationInfo = &d.specialization;
+    if (of->make == CTS_INLINED)
+        inline_words(cts, &d.words[1], &d.stages[1]);
+    const struct infos infos = {.cts = cts, .graphics = &d.info};
+    return make_as(&infos, of->make, &d.stages[1]);
+}
+
+static VkPipeline make_compute(struct cts *cts, const struct cts_case *of)
+{
+    struct description d;
+    describe_stages(cts, &d);
+    VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                        .stage = d.stages[1],
+                                        .layout = cts->gpu.layout,
+                                        .basePipelineIndex = -1};
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    if (of->use == CTS_INDEXED)
+        info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE;
+    if (of->make == CTS_CONSTANTS)
+        info.stage.pSpecializationInfo = &d.specialization;
+    if (of->make == CTS_INLINED)
+        inline_words(cts, &d.words[1], &info.stage);
+    const struct infos infos = {.cts = cts, .compute = &info};
+    return make_as(&infos, of->make, &info.stage);
+}
+
+VkPipeline cts_make_pipeline(struct cts *cts, const struct cts_case *of)
+{
+    if (of->make == CTS_INLINED && !(cts->gpu.extensions & CTS_GRAPHICS_LIBRARIES))
+        cts_unsupported("SPIR-V in a stage");
+    return of->compute ? make_compute(cts, of) : make_graphics(cts, of);
+}
+
+VkPipeline cts_make_other(struct cts *cts, const struct cts_case *of)
+{
+    struct cts_case direct = *of;
+    direct.make = CTS_DIRECT;
+    return cts_make_pipeline(cts, &direct);
+}

@@ -1,11 +1,26 @@
 /* The hooks of pipelines: the game gets its own untouched and at once, and what it is made of is
  * remembered, for variants. */
 #include "layer/core/session.h"
+#include "layer/hooks/caller.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/shader/optimize.h"
 #include "layer/shader/pipeline_remember.h"
 #include "layer/shader/variant_make.h"
+
+/* An overlay has a few pipelines. What makes more has the game's pipelines pass through it,
+ * whatever it is called. */
+enum { MOST_OVERLAID = 64 };
+
+/* Whether pipelines that were just made are an overlay's; caller: the hook's return address. */
+static bool are_overlaid(struct pm_device *device, const void *caller, uint32_t count)
+{
+    if (!pm_caller_is_overlay(caller) ||
+        atomic_fetch_add(&device->pipelines->overlaid, count) + count > MOST_OVERLAID)
+        return false;
+    pm_log_debug(device->instance->log, "%u pipelines are an overlay's, and left alone", count);
+    return true;
+}
 
 static void remember(struct pm_device *device, VkPipeline handle, struct pm_pipeline *pipeline,
                      const struct pm_error *error)
@@ -31,9 +46,11 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPip
     struct pm_device *device = pm_device_of(handle);
     const VkResult result =
         device->dispatch.CreateGraphicsPipelines(handle, cache, count, infos, allocator, pipelines);
+    const bool wanted = result >= 0 && device->pipelines &&
+                        !are_overlaid(device, __builtin_return_address(0), count);
     /* VK_PIPELINE_COMPILE_REQUIRED leaves null handles; after an error they need not even be that.
      */
-    for (uint32_t i = 0; result >= 0 && device->pipelines && i < count; i++) {
+    for (uint32_t i = 0; wanted && i < count; i++) {
         struct pm_error error = {0};
         if (pipelines[i])
             remember(device, pipelines[i], pm_pipeline_remember_graphics(device, &infos[i], &error),
@@ -52,7 +69,9 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateComputePipelines(VkDevice handle, VkPipe
     struct pm_device *device = pm_device_of(handle);
     const VkResult result =
         device->dispatch.CreateComputePipelines(handle, cache, count, infos, allocator, pipelines);
-    for (uint32_t i = 0; result >= 0 && device->pipelines && i < count; i++) {
+    const bool wanted = result >= 0 && device->pipelines &&
+                        !are_overlaid(device, __builtin_return_address(0), count);
+    for (uint32_t i = 0; wanted && i < count; i++) {
         struct pm_error error = {0};
         if (pipelines[i])
             remember(device, pipelines[i], pm_pipeline_remember_compute(device, &infos[i], &error),

@@ -105,6 +105,7 @@ struct pm_pipelines {
      * and a specialized variant was destroyed. */
     void (*forget)(struct pm_pipeline *pipeline);
     void (*released)(struct pm_device *device);
+    _Atomic uint32_t overlaid; /* that overlays above us have made */
     _Atomic bool was_full;     /* that a limit was reached was said */
     _Atomic uint64_t thinning; /* state of the choice among calls that count occluded fragments */
 };

@@ -31,6 +31,7 @@ void pm_config_init(struct pm_config *config)
                    .pipeline_cache_mib = 64,
                    .variants = 256,
                    .variants_per_minute = 240,
+                   .creation_ms = 20,
                    .background_share = PM_BACKGROUND_SHARE},
         .log = {.level = PM_LOG_WARNING},
         .ab = {.frames = 32},

@@ -59,6 +59,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"limits.variants", PM_CONFIG_COUNT, AT(limits.variants), 0, 1u << 20, NULL},
     {"limits.variants_per_minute", PM_CONFIG_COUNT, AT(limits.variants_per_minute), 0, 1u << 20,
      NULL},
+    {"limits.creation_ms", PM_CONFIG_COUNT, AT(limits.creation_ms), 0, 1000, NULL},
     {"limits.background_share", PM_CONFIG_PROBABILITY, AT(limits.background_share), 0.001, 1, NULL},
     {"log.level", PM_CONFIG_CHOICE, AT(log.level), 0, 0, level_names},
     {"log.file", PM_CONFIG_STRING, AT(log.file), 0, 0, NULL},

@@ -105,6 +105,8 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     const bool once = (info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) != 0;
     const uint32_t submits = atomic_load_explicit(&command->submits, memory_order_relaxed);
     const bool may_repeat = !once && (!command->begun || submits > 1);
+    if (once || submits == 1)
+        pm_sampling_learn(&command->device->sampling->anew);
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
     command->begun = true;
     command->once = once;

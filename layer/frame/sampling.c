@@ -168,6 +168,19 @@ bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat)
     return true;
 }
 
+/* Recordings after which it is known whether a game keeps them, and the share that makes it so. */
+enum { KNOWN_RECORDINGS = 64, KEPT_SHARE = 16 };
+
+double pm_sampling_chance_ahead(struct pm_sampling *sampling)
+{
+    const uint32_t anew = atomic_load_explicit(&sampling->anew, memory_order_relaxed);
+    const uint32_t again = atomic_load_explicit(&sampling->again, memory_order_relaxed);
+    if ((anew >= KNOWN_RECORDINGS && again < anew / KEPT_SHARE) ||
+        atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed))
+        return 0;
+    return atomic_load(&sampling->open) ? 1 : sampling->share;
+}
+
 bool pm_sampling_begin_timed(struct pm_sampling *sampling)
 {
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||

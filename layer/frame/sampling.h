@@ -46,6 +46,9 @@ struct pm_sampling {
     _Atomic uint64_t checkpoint;   /* raised whenever counters should be copied out */
     _Atomic int64_t checkpoint_at; /* CLOCK_MONOTONIC, nanoseconds: when it was raised last */
     _Atomic int64_t begins;        /* outside windows: begins until one is sampled */
+    /* Whether the game keeps its recordings; PM_MOST_LEARNED at most. */
+    _Atomic uint32_t again; /* submissions of one that was submitted before */
+    _Atomic uint32_t anew;  /* recordings that are for one submission, or were given up after it */
 
     /* The next layer's vkCmdEndRendering2KHR or its alias EXT, newer than the headers; or NULL. */
     PFN_vkVoidFunction end_rendering2;
@@ -80,6 +83,18 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling);
  * may_repeat: it may be submitted more than once from this
  * recording, as far as anyone knows. */
 bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
+
+/* One more of `again` or `anew`. Nobody writes for ever what all threads read. */
+#define PM_MOST_LEARNED 1024
+static inline void pm_sampling_learn(_Atomic uint32_t *count)
+{
+    if (atomic_load_explicit(count, memory_order_relaxed) < PM_MOST_LEARNED)
+        atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
+/* The chance that a new pipeline's calls are sampled from recordings that the game keeps: as for
+ * those recordings (pm_sampling_begin), and 0 where it records everything anew. */
+double pm_sampling_chance_ahead(struct pm_sampling *sampling);
 
 /* The same for a recording that is to be timed. */
 bool pm_sampling_begin_timed(struct pm_sampling *sampling);

@@ -1,6 +1,7 @@
 /* The hooks of pipelines: the game gets its own untouched and at once, and what it is made of is
  * remembered, for variants. */
 #include "layer/core/session.h"
+#include "layer/frame/sampling.h"
 #include "layer/hooks/caller.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
@@ -33,8 +34,11 @@ static void remember(struct pm_device *device, VkPipeline handle, struct pm_pipe
         pm_session_samples(device->instance))
         pm_pipeline_build_all(pipeline);
     /* The game has not seen the handle yet, so it stays. */
-    if (pm_pipelines_put(device->pipelines, handle, pipeline))
-        pm_optimize_pipeline(pipeline);
+    if (!pm_pipelines_put(device->pipelines, handle, pipeline))
+        return;
+    pm_optimize_pipeline(pipeline);
+    if (pm_session_samples(device->instance))
+        pm_pipeline_make_ahead(pipeline, pm_sampling_chance_ahead(device->sampling));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPipelineCache cache,

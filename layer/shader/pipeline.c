@@ -24,6 +24,7 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
     pm_variant_budget_init(&pipelines->budget, config->limits.variants,
                            config->limits.variants_per_minute, pm_now());
     pipelines->budget.first_come = config->debug.synchronous;
+    pm_ahead_init(&pipelines->ahead, config->limits.creation_ms, pm_now());
     return pipelines;
 }
 
@@ -43,6 +44,7 @@ void pm_pipelines_destroy(struct pm_pipelines *pipelines)
     if (pipelines->cache)
         device->dispatch.DestroyPipelineCache(device->handle, pipelines->cache, NULL);
     pm_shader_records_destroy(pipelines->records);
+    pm_ahead_finish(&pipelines->ahead);
     pm_variant_budget_finish(&pipelines->budget);
     pthread_mutex_destroy(&pipelines->cache_lock);
     pthread_mutex_destroy(&pipelines->lock);

@@ -12,6 +12,7 @@
 
 #include "deep_copy.h"
 #include "layer/core/lookup.h"
+#include "layer/shader/ahead.h"
 #include "layer/shader/object.h"
 #include "layer/shader/shader_record.h"
 #include "layer/shader/variant.h"
@@ -64,6 +65,7 @@ struct pm_pipeline {
     struct pm_pipeline_batch *batches;
     struct pm_pipeline_batch prepare; /* of the record: variant is unused */
     _Atomic uint32_t fresh;           /* 1 + a batch whose variant no call has used; 0: none */
+    _Atomic bool awaited;             /* its first variant is, or was not begun yet (ahead.h) */
 
     /* The specialized variant (optimized.h). */
     _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */
@@ -97,6 +99,7 @@ struct pm_pipelines {
     pthread_mutex_t cache_lock;
     VkPipelineCache cache;      /* ours, for variants only; made when first needed */
     struct pm_variant_budget budget; /* of instrumented variants */
+    struct pm_ahead ahead;
     _Atomic uint32_t optimized; /* specialized variants that live or are being made, but for those
                                    that are dropped */
     _Atomic uint32_t dropped;   /* those that live and are no faster; beyond limits.variants they

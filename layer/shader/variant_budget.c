@@ -73,6 +73,15 @@ enum pm_budget_answer pm_variant_budget_take(struct pm_variant_budget *budget, e
     return found;
 }
 
+double pm_variant_budget_chance(struct pm_variant_budget *budget, int64_t now)
+{
+    pthread_mutex_lock(&budget->lock);
+    fill(budget, now);
+    const double chance = budget->limit > 0 ? 4 * budget->tokens / budget->limit - 2 : 0;
+    pthread_mutex_unlock(&budget->lock);
+    return chance < 0 ? 0 : chance > 1 ? 1 : chance;
+}
+
 void pm_variant_budget_refund(struct pm_variant_budget *budget)
 {
     pthread_mutex_lock(&budget->lock);

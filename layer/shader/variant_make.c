@@ -315,6 +315,7 @@ static void drop_compile(struct pm_job *job)
         compile->batch == PREPARE ? &pipeline->prepare : &pipeline->batches[compile->batch];
     atomic_store(&batch->making, PM_UNMADE);
     free(compile);
+    pm_ahead_done(&pipeline->device->pipelines->ahead, &pipeline->awaited);
     pm_pipeline_release(pipeline);
 }
 
@@ -342,6 +343,7 @@ static void run_compile(struct pm_job *job)
             atomic_store(&pipeline->fresh, batch + 1);
     }
     free(compile);
+    pm_ahead_done(&pipeline->device->pipelines->ahead, &pipeline->awaited);
     pm_pipeline_release(pipeline);
 }
 
@@ -382,20 +384,41 @@ static bool want(struct pm_pipeline *pipeline, struct pm_pipeline_batch *batch, 
     return true;
 }
 
+/* A splitmix64 sequence shared by all threads, without a lock. */
+static uint64_t next_random(struct pm_pipelines *pipelines)
+{
+    return pm_random_mix(atomic_fetch_add(&pipelines->thinning, UINT64_C(0x9e3779b97f4a7c15)));
+}
+
+void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance)
+{
+    struct pm_device *device = pipeline->device;
+    struct pm_pipelines *pipelines = device->pipelines;
+    if (chance <= 0 || pipeline->is_library || atomic_load(&device->lost) ||
+        device->instance->config.debug.synchronous ||
+        device->instance->config.limits.creation_ms == 0 ||
+        !(device->instance->config.sampler.kinds & SAMPLED_KINDS))
+        return;
+    chance *= pm_variant_budget_chance(&pipelines->budget, pm_now());
+    if ((double)(next_random(pipelines) >> 11) * 0x1p-53 >= chance)
+        return;
+    atomic_store(&pipeline->awaited, true);
+    want(pipeline, &pipeline->prepare, PREPARE, PM_NEED_SHADER);
+    if (atomic_load(&pipeline->prepare.making) != PM_UNMADE)
+        pm_ahead_wait(&pipelines->ahead, &pipeline->awaited);
+}
+
 /* ---- sampling ---- */
 
 /* Batches looked at for one that stands in for another. */
 enum { STAND_INS = 16 };
 
 /* Whether this sampled call is among the share that is taken of shaders that count occluded
- * fragments. A splitmix64 sequence shared by all threads, without a lock. When every call is to be
- * sampled, every call is. */
+ * fragments. When every call is to be sampled, every call is. */
 static bool take_occluded(struct pm_pipelines *pipelines)
 {
-    if (pipelines->device->instance->config.sampler.api_probability >= 1)
-        return true;
-    const uint64_t at = atomic_fetch_add(&pipelines->thinning, UINT64_C(0x9e3779b97f4a7c15));
-    return pm_random_mix(at) % OCCLUDED_SHARE == 0;
+    return pipelines->device->instance->config.sampler.api_probability >= 1 ||
+           next_random(pipelines) % OCCLUDED_SHARE == 0;
 }
 
 /* The variant of a batch that is due, or one that this call goes to instead. */

@@ -261,6 +261,7 @@ static void no_batch_costs_a_call(void **state)
     pm_layered_sample_all("1");
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
     setenv("PIECEMEAL_SAMPLER_BATCH", "1", 1);
+    setenv("PIECEMEAL_LIMITS_CREATION_MS", "0", 1);
     pm_harness_open(&h, NULL);
     for (int i = 0; i < CALLS; i++) {
         assert_int_equal(dispatch(1), i > 0);

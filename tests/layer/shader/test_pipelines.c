@@ -18,6 +18,7 @@ static void open_with(const struct pm_harness_options *options, const char *sync
     pm_layered_sample_all("1");
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", synchronous, 1);
     setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
+    setenv("PIECEMEAL_LIMITS_CREATION_MS", "0", 1);
     watch_start(pm_harness_driver());
     pm_harness_open(&h, options);
 }

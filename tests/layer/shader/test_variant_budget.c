@@ -18,8 +18,11 @@ static void each_need_leaves_something_for_the_more_urgent(void **state)
 {
     (void)state;
     pm_variant_budget_init(&budget, 256, 0, 0);
+    assert_true(pm_variant_budget_chance(&budget, 0) == 1);
     assert_int_equal(take_all(PM_NEED_MORE, 0), 64);
+    assert_true(pm_variant_budget_chance(&budget, 0) == 1);
     assert_int_equal(take_all(PM_NEED_BATCH, 0), 128);
+    assert_true(pm_variant_budget_chance(&budget, 0) == 0);
     assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_BATCH, 0), PM_BUDGET_LATER);
     assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_SHADER, 0), PM_BUDGET_YES);
     assert_int_equal(take_all(PM_NEED_SHADER, 0), 64);

@@ -1,0 +1,33 @@
+/*
+ * Instrumented ahead (HAZARDS 12): a recording that is made once and submitted often never finds a
+ * variant if its first sampled call is what asks for it. So some pipelines get one as soon as the
+ * game has made them. It is made in the background, as ever; what a program does between making a
+ * pipeline and recording it is often shorter than that, so vkCreate*Pipelines waits for it, for
+ * limits.creation_ms of each second at most; where that is 0 nothing is made ahead.
+ *
+ * Thread safety: any thread.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pm_ahead {
+    double per_nanosecond; /* of waiting, for each that passes */
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    /* guarded by lock: */
+    double left;       /* nanoseconds that may be waited for now; a second's worth at most */
+    int64_t filled_at; /* CLOCK_MONOTONIC, nanoseconds */
+};
+
+void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, int64_t now);
+void pm_ahead_finish(struct pm_ahead *ahead);
+
+/* Waits until pm_ahead_done has cleared the flag, or for as long as may be waited. */
+void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited);
+
+/* Whatever was awaited is over: clears the flag. */
+void pm_ahead_done(struct pm_ahead *ahead, _Atomic bool *awaited);

@@ -1,0 +1,139 @@
+/* Recordings that are made once and kept: a pipeline has a variant by the time it is recorded
+ * (HAZARDS 12). */
+#include "tests/layer/levels.h"
+#include "tests/layer/pipelines.h"
+#include "tests/layer/spooled.h"
+
+#include <stdlib.h>
+
+enum { SUBMISSIONS = 50 };
+
+static struct pm_harness h;
+
+static void open_with(const char *probability, const char *creation_ms)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all(probability);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
+    setenv("PIECEMEAL_LIMITS_CREATION_MS", creation_ms, 1);
+    watch_start(pm_harness_driver());
+    pm_harness_open(&h, NULL);
+}
+
+static void submit(VkCommandBuffer buffer, uint32_t times)
+{
+    for (uint32_t i = 0; i < times; i++) {
+        pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    }
+}
+
+/* A program like vkcube: it makes its pipelines, records them at once and never again. */
+static void a_recording_that_is_kept_is_sampled(void **state)
+{
+    (void)state;
+    struct level level;
+    open_with("1", "1000");
+    level_make(&level, &h, 0, 3, 1);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    level_record(&level, &h, buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    submit(buffer, SUBMISSIONS);
+    level_destroy(&level, &h);
+    pm_harness_close(&h);
+    /* Every submission counts. */
+    assert_int_equal(spooled_shaders(), 3);
+    assert_int_equal(all_calls(), 3 * SUBMISSIONS);
+}
+
+static void nothing_is_made_ahead_without_time_for_it(void **state)
+{
+    (void)state;
+    struct level level;
+    open_with("1", "0");
+    level_make(&level, &h, 0, 3, 1);
+    assert_int_equal(watch_counts().variants, 0);
+    level_destroy(&level, &h);
+    pm_harness_close(&h);
+}
+
+/* A game that records everything anew needs none ahead: a sampled call asks for what it needs. */
+static void nor_for_a_game_that_keeps_nothing(void **state)
+{
+    (void)state;
+    struct level first, second;
+    open_with("0.000001", "1000");
+    level_make(&first, &h, 0, 1, 1);
+    const uint32_t before = watch_counts().variants;
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < 100; i++)
+        level_frame(&first, &h, buffer);
+    level_make(&second, &h, 1, 3, 1);
+    assert_true(before > 0);
+    assert_int_equal(watch_counts().variants, before);
+    level_destroy(&first, &h);
+    level_destroy(&second, &h);
+    pm_harness_close(&h);
+}
+
+enum { BUFFERS = 40, ROUNDS = 10, DRAWS = 1000 };
+
+static VkCommandBuffer buffers[BUFFERS];
+
+static void record(const struct level *level, VkCommandBuffer buffer, VkFlags flags)
+{
+    pm_harness_begin(&h, buffer, flags);
+    pm_harness_begin_pass(&h, buffer);
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, level->pipelines[0]);
+    for (int i = 0; i < DRAWS; i++)
+        h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    h.vk.CmdEndRenderPass(buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+}
+
+/* A session of BUFFERS * ROUNDS submissions; how many calls were sampled. */
+static uint64_t calls_when(bool kept)
+{
+    struct level level;
+    const uint64_t before = all_calls();
+    setenv("PM_NULL_RECORD", "0", 1);
+    open_with("0.1", "1000");
+    level_make(&level, &h, 0, 1, 1);
+    for (int i = 0; i < BUFFERS; i++)
+        buffers[i] = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < BUFFERS; i++) {
+            if (round == 0 || !kept)
+                record(&level, buffers[i], kept ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+            submit(buffers[i], 1);
+        }
+    }
+    level_destroy(&level, &h);
+    pm_harness_close(&h);
+    return all_calls() - before;
+}
+
+/* HAZARDS 12: the same overall rate. */
+static void what_is_kept_is_sampled_as_often(void **state)
+{
+    (void)state;
+    const double kept = (double)calls_when(true), anew = (double)calls_when(false);
+    const double expected = 0.1 * BUFFERS * ROUNDS * DRAWS;
+    print_message("sampled calls: %.0f kept, %.0f anew, %.0f expected\n", kept, anew, expected);
+    assert_true(kept > 0.95 * anew && kept < 1.05 * anew);
+    assert_true(anew > 0.95 * expected && anew < 1.05 * expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_recording_that_is_kept_is_sampled),
+        PM_LAYERED_TEST(what_is_kept_is_sampled_as_often),
+        PM_LAYERED_TEST(nothing_is_made_ahead_without_time_for_it),
+        PM_LAYERED_TEST(nor_for_a_game_that_keeps_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

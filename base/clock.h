@@ -1,5 +1,5 @@
 /*
- * The monotonic clock, which no one sets.
+ * The monotonic clock, which no one sets, and the time that a thread used.
  *
  * Thread safety: no state; any thread.
  */
@@ -22,4 +22,12 @@ static inline int64_t pm_now(void)
 static inline double pm_now_ms(void)
 {
     return (double)pm_now() * 1e-6;
+}
+
+/* Nanoseconds of a core that the calling thread has used. */
+static inline int64_t pm_used_by_thread(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * PM_SECOND + time.tv_nsec;
 }

@@ -87,13 +87,6 @@ static struct pm_job *take(struct pm_compiler *compiler)
 
 /* ---- the budget ---- */
 
-static int64_t used_by_thread(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (int64_t)time.tv_sec * PM_SECOND + time.tv_nsec;
-}
-
 /* Nanoseconds until a job may run; 0: now. Under the lock. */
 static int64_t wait_for_budget(struct pm_compiler *compiler)
 {
@@ -134,9 +127,9 @@ static void *work(void *argument)
         if (job) {
             compiler->running++;
             pthread_mutex_unlock(&compiler->lock);
-            const int64_t before = used_by_thread();
+            const int64_t before = pm_used_by_thread();
             job->run(job);
-            const int64_t used = used_by_thread() - before;
+            const int64_t used = pm_used_by_thread() - before;
             pthread_mutex_lock(&compiler->lock);
             compiler->budget -= (double)used;
             compiler->running--;

@@ -178,13 +178,6 @@ static long resident(void)
     return resident * sysconf(_SC_PAGESIZE);
 }
 
-static int64_t used_by_thread(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (int64_t)time.tv_sec * PM_SECOND + time.tv_nsec;
-}
-
 static void opening_costs_nearly_nothing(void **state)
 {
     (void)state;
@@ -196,9 +189,9 @@ static void opening_costs_nearly_nothing(void **state)
     print_message("%zu bytes\n", bytes.size);
     pm_buffer_finish(&bytes);
     const long before = resident();
-    const int64_t began = used_by_thread();
+    const int64_t began = pm_used_by_thread();
     struct pm_packed_database *packed = pm_packed_database_map(path, &source, &error);
-    const int64_t took = used_by_thread() - began;
+    const int64_t took = pm_used_by_thread() - began;
     assert_non_null(packed);
     assert_true(pm_packed_database_has_zeros(packed));
     assert_true(took < 2 * PM_SECOND / 1000);

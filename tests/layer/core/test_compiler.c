@@ -151,20 +151,13 @@ static void destroying_stops_what_runs(void **state)
     assert_false(pm_stop_asked()); /* that thread only */
 }
 
-static int64_t used_by_thread(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (int64_t)time.tv_sec * PM_SECOND + time.tv_nsec;
-}
-
 static _Atomic int64_t began_at; /* the latest job */
 
 /* Uses half a second of a core, the first time. */
 static void run_busily(struct pm_job *job)
 {
     atomic_store(&began_at, pm_now());
-    while (used_by_thread() < PM_SECOND / 2)
+    while (pm_used_by_thread() < PM_SECOND / 2)
         continue;
     run(job);
 }

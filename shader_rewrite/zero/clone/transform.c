@@ -112,8 +112,8 @@ static struct pm_ir_def *join_value(struct joining *j, struct pm_ir_def *def)
     if (!state)
         return def;
     if (!state->behind)
-        state->behind =
-            pm_zero_may_be_phi(pm_ir_type_of(def->instr)) ? build_phi(j, def) : remake(j, def);
+        state->behind = pm_zero_may_be_phi(j->round, pm_ir_type_of(def->instr)) ? build_phi(j, def)
+                                                                                : remake(j, def);
     return state->behind;
 }
 

@@ -2,20 +2,21 @@
 
 #include "shader_rewrite/zero/region/guard.h"
 
-bool pm_zero_may_be_phi(const struct pm_ir_instr *type)
+bool pm_zero_may_be_phi(const struct pm_zero_round *round, const struct pm_ir_instr *type)
 {
     switch (type ? type->opcode : SpvOpNop) {
     case SpvOpTypeBool:
+        return true;
     case SpvOpTypeInt:
     case SpvOpTypeFloat:
+        return pm_number_types_has(&round->types, type);
     case SpvOpTypeVector:
     case SpvOpTypeMatrix:
-        return true;
     case SpvOpTypeArray:
-        return pm_zero_may_be_phi(pm_ir_operand_instr(type, 0));
+        return pm_zero_may_be_phi(round, pm_ir_operand_instr(type, 0));
     case SpvOpTypeStruct:
         for (uint32_t o = 0; o < type->operand_count; o++)
-            if (!pm_zero_may_be_phi(pm_ir_operand_instr(type, o)))
+            if (!pm_zero_may_be_phi(round, pm_ir_operand_instr(type, o)))
                 return false;
         return true;
     default:
@@ -35,6 +36,9 @@ static bool can_be_remade(const struct pm_ir_instr *instr)
     case SpvOpImage:
     case SpvOpImageTexelPointer:
     case SpvOpConvertUToPtr:
+    case SpvOpUConvert:
+    case SpvOpSConvert:
+    case SpvOpFConvert:
         return true;
     case SpvOpLoad: {
         const struct pm_ir_instr *pointer = pm_ir_operand_instr(instr, 0);
@@ -55,7 +59,7 @@ static bool let_leave(struct pm_zero_round *round, struct pm_zero_region *region
         return true;
     state->leaves = true;
     state->behind = NULL;
-    if (pm_zero_may_be_phi(pm_ir_type_of(def->instr)))
+    if (pm_zero_may_be_phi(round, pm_ir_type_of(def->instr)))
         return true;
     if (!can_be_remade(def->instr))
         return false;
@@ -95,7 +99,8 @@ bool pm_zero_can_transform(struct pm_zero_round *round, struct pm_zero_region *r
                  use = use->next_use)
                 leaves = pm_zero_is_behind(region, use->user);
             if (leaves && !let_leave(round, region, def)) {
-                region->reason = "a pointer or image made in the region is used behind it";
+                region->reason = "what no OpPhi may hold (a pointer, an image) is made in the "
+                                 "region and used behind it";
                 return false;
             }
         }

@@ -7,8 +7,9 @@
 
 #include "shader_rewrite/zero/region/region.h"
 
-/* Whether values of this type may be operands of an OpPhi. */
-bool pm_zero_may_be_phi(const struct pm_ir_instr *type);
+/* Whether values of this type may be operands of an OpPhi: pointers and images may not, nor numbers
+ * that the module may only load, store and convert. */
+bool pm_zero_may_be_phi(const struct pm_zero_round *round, const struct pm_ir_instr *type);
 
 /* Whether a user of the region's values is not in it: behind it, as nothing before it can be. */
 static inline bool pm_zero_is_behind(const struct pm_zero_region *region,
@@ -18,5 +19,6 @@ static inline bool pm_zero_is_behind(const struct pm_zero_region *region,
 }
 
 /* Whether all that leaves the region can meet at a merge block: what may not be in an OpPhi
- * (pointers, images, samplers) must be cheap to make once more. false: region->reason says so. */
+ * (pointers, images, samplers, narrow numbers) must be cheap to make once more. false:
+ * region->reason says so. */
 bool pm_zero_can_transform(struct pm_zero_round *round, struct pm_zero_region *region);

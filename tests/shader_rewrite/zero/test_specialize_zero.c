@@ -647,6 +647,38 @@ static void test_opaque_values(void **state)
     subject_finish(&s);
 }
 
+/* A half that the module may only convert and store: no OpPhi may hold it, so it is made once more
+ * behind the region. */
+static void test_narrow_values(void **state)
+{
+    (void)state;
+    struct subject s = subject_assemble(
+        "OpCapability StorageBuffer16BitAccess\n", "",
+        "OpDecorate %halves ArrayStride 2\nOpDecorate %half_block Block\n"
+        "OpMemberDecorate %half_block 0 Offset 0\n"
+        "OpDecorate %narrow DescriptorSet 0\nOpDecorate %narrow Binding 2\n"
+        "%half = OpTypeFloat 16\n%halves = OpTypeRuntimeArray %half\n"
+        "%half_block = OpTypeStruct %halves\n"
+        "%half_buffer = OpTypePointer StorageBuffer %half_block\n"
+        "%half_element = OpTypePointer StorageBuffer %half\n"
+        "%narrow = OpVariable %half_buffer StorageBuffer\n",
+        "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+        "%a = OpFMul %float %v1 %f7\n"
+        "%b = OpFMul %float %w %a\n"
+        "%n = OpFConvert %half %a\n"
+        "%c = OpExtInst %float %glsl Sin %a\n%d = OpFMul %float %w %c\n"
+        "%result = OpFAdd %float %b %d\n"
+        "%n0 = OpAccessChain %half_element %narrow %u0 %at\nOpStore %n0 %n\n");
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
 /* ---- all shaders ---- */
 
 static void check_file(const struct corpus_file *file, struct pm_random *random,
@@ -767,6 +799,7 @@ int main(void)
         cmocka_unit_test(test_disguised_points),
         cmocka_unit_test(test_memory_order),
         cmocka_unit_test(test_opaque_values),
+        cmocka_unit_test(test_narrow_values),
         cmocka_unit_test(test_corpus),
         cmocka_unit_test(test_bad_input),
     };

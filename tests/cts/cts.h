@@ -146,6 +146,11 @@ VkPipeline cts_make_other(struct cts *cts, const struct cts_case *of);
 /* Uses the pipeline and hashes what it wrote. */
 uint64_t cts_run(struct cts *cts, const struct cts_case *of, VkPipeline pipeline, VkPipeline other);
 
+/* The same in two steps: the recording, on any thread with its command buffer, and the rest. */
+void cts_record(struct cts *cts, const struct cts_case *of, VkPipeline pipeline,
+                VkCommandBuffer commands);
+uint64_t cts_submit(struct cts *cts, const struct cts_case *of, VkCommandBuffer commands);
+
 /* ---- special.c ---- */
 
 /* The cases that are no product: threads, destruction, failing allocations, devices, forks,

@@ -284,6 +284,36 @@ static void make_queries(struct recording *r)
         CHECK(vkCreateQueryPool(r->cts->gpu.device, &infos[1], NULL, &r->queries[1]));
 }
 
+void cts_record(struct cts *cts, const struct cts_case *of, VkPipeline pipeline,
+                VkCommandBuffer commands)
+{
+    struct recording r = {
+        .cts = cts, .of = of, .pipeline = pipeline, .other = pipeline, .commands = commands};
+    record(&r, 0, NULL);
+}
+
+static uint64_t read_back(struct cts *cts, const struct cts_case *of)
+{
+    if (!of->compute)
+        cts_target_read(cts);
+    const uint64_t hash = cts_hash(CTS_HASH, cts->texels.data, cts->texels.size);
+    return cts_hash(hash, cts->stored.data, cts->stored.size);
+}
+
+static void clear(struct cts *cts)
+{
+    memset(cts->stored.data, 0, cts->stored.size);
+    memset(cts->texels.data, 0, cts->texels.size);
+}
+
+uint64_t cts_submit(struct cts *cts, const struct cts_case *of, VkCommandBuffer commands)
+{
+    clear(cts);
+    submit(cts, commands);
+    CHECK(vkQueueWaitIdle(cts->gpu.queue));
+    return read_back(cts, of);
+}
+
 uint64_t cts_run(struct cts *cts, const struct cts_case *of, VkPipeline pipeline, VkPipeline other)
 {
     struct pm_gpu *gpu = &cts->gpu;
@@ -294,8 +324,7 @@ uint64_t cts_run(struct cts *cts, const struct cts_case *of, VkPipeline pipeline
         .queueFamilyIndex = gpu->queue_family};
     VkCommandPool pool;
     CHECK(vkCreateCommandPool(gpu->device, &info, NULL, &pool));
-    memset(cts->stored.data, 0, cts->stored.size);
-    memset(cts->texels.data, 0, cts->texels.size);
+    clear(cts);
     if (of->use == CTS_QUERIED)
         make_queries(&r);
     if (of->use == CTS_SPLIT)
@@ -313,8 +342,5 @@ uint64_t cts_run(struct cts *cts, const struct cts_case *of, VkPipeline pipeline
                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
         vkDestroyQueryPool(gpu->device, r.queries[i], NULL);
     }
-    if (!of->compute)
-        cts_target_read(cts);
-    uint64_t hash = cts_hash(CTS_HASH, cts->texels.data, cts->texels.size);
-    return cts_hash(hash, cts->stored.data, cts->stored.size);
+    return read_back(cts, of);
 }

@@ -95,7 +95,7 @@ play() {
     say "$what"
     if ! timeout 120 "$piecemeal" run --game "$game" --set aggregator.url="http://127.0.0.1:$port" \
         --set sampler.window_probability=1 --set sampler.api_probability=0.5 --set sampler.batch=8 \
-        --set sampler.kinds=block "$@" >"$log" 2>&1; then
+        --set sampler.kinds=block --set limits.background_share=1 "$@" >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         say "  … it failed (the log is $log)"
         failed=$((failed + 1))

@@ -37,6 +37,7 @@ static void fill(struct pm_side *side, const struct options *options, const char
                                        "sampler.api_probability=0.01",
                                        "sampler.batch=1",
                                        "sampler.seed=1",
+                                       "limits.background_share=1",
                                        "log.level=debug"};
     size_t used = 0;
     if (log) {

@@ -78,6 +78,7 @@ struct pm_shader_facts {
     bool exports_depth_or_mask;
     bool has_side_effects;     /* writes memory beyond its outputs */
     bool early_tests;          /* declares EarlyFragmentTests */
+    bool reads_attachments;    /* may read what its own fragment's tests write: depth, stencil */
 };
 /* PM_ERROR_INPUT: it has no such entry point. */
 bool pm_shader_facts(const struct pm_ir_module *module, const char *entry_point,

@@ -33,6 +33,19 @@ static bool is_export(uint32_t builtin)
            builtin == SpvBuiltInFragStencilRefEXT;
 }
 
+/* Input attachments, of which the module does not say which are depth or stencil, and tile images.
+ */
+static void look_at_capabilities(const struct pm_ir_module *module, struct pm_shader_facts *out)
+{
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_CAPABILITY].first; i;
+         i = i->next) {
+        const uint32_t capability = pm_ir_operand_word(&i->operands[0]);
+        out->reads_attachments |= capability == SpvCapabilityInputAttachment ||
+                                  capability == SpvCapabilityTileImageDepthReadAccessEXT ||
+                                  capability == SpvCapabilityTileImageStencilReadAccessEXT;
+    }
+}
+
 /* A SampleMask that is an input is none; members of blocks are only ever vertex stages' builtins.
  */
 static void look_at_builtins(const struct pm_ir_module *module, struct pm_shader_facts *out)
@@ -157,6 +170,7 @@ bool pm_shader_facts(const struct pm_ir_module *module, const char *entry_point,
                        entry_point);
     look_at_modes(module, function, out);
     look_at_builtins(module, out);
+    look_at_capabilities(module, out);
     for (struct pm_ir_function *f = module->first_function; f; f = f->next)
         f->function->mark = NOT_REACHED;
     function->instr->mark = PENDING;

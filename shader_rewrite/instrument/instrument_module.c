@@ -45,7 +45,8 @@ static bool set_early_tests(struct pm_instrument *p, struct pm_instrumented *out
     if (facts.early_tests)
         return true;
     out->forced_early_tests = p->info->may_force_early_tests && !facts.uses_kill &&
-                              !facts.exports_depth_or_mask && !facts.has_side_effects;
+                              !facts.exports_depth_or_mask && !facts.has_side_effects &&
+                              !facts.reads_attachments;
     out->counts_occluded = !out->forced_early_tests;
     if (!out->forced_early_tests)
         return true;

@@ -1,3 +1,4 @@
+#include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/shader_rewrite/corpus_files.h"
 #include "tests/shader_rewrite/spirv_text.h"
@@ -487,6 +488,42 @@ static void test_newer_modes(void **state)
     }
 }
 
+/* What says whether a shader's tests may come before it. */
+static void test_facts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *capability, *type, *body;
+        bool kills, reads;
+    } shaders[] = {
+        {"Shader", "", "OpReturn\n", false, false},
+        {"Shader", "", "OpKill\n", true, false},
+        {"InputAttachment",
+         "%float = OpTypeFloat 32\n%image = OpTypeImage %float SubpassData 0 0 0 2 Unknown\n",
+         "OpReturn\n", false, true},
+    };
+    for (size_t i = 0; i < sizeof shaders / sizeof shaders[0]; i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "OpCapability Shader\nOpCapability %s\nOpMemoryModel Logical GLSL450\n"
+                 "OpEntryPoint Fragment %%main \"main\"\nOpExecutionMode %%main OriginUpperLeft\n"
+                 "%s%%void = OpTypeVoid\n%%function = OpTypeFunction %%void\n"
+                 "%%main = OpFunction %%void None %%function\n%%entry = OpLabel\n"
+                 "%sOpFunctionEnd\n",
+                 shaders[i].capability, shaders[i].type, shaders[i].body);
+        struct pm_words words = pm_test_assemble(text, 3);
+        struct pm_error error = {0};
+        struct pm_ir_module *module = pm_ir_parse(words.data, words.count, &error);
+        assert_non_null(module);
+        struct pm_shader_facts facts;
+        assert_true(pm_shader_facts(module, "main", PM_STAGE_FRAGMENT, &facts, &error));
+        assert_int_equal(facts.uses_kill, shaders[i].kills);
+        assert_int_equal(facts.reads_attachments, shaders[i].reads);
+        pm_ir_module_destroy(module);
+        pm_words_finish(&words);
+    }
+}
+
 /* 30 functions, each calling the one before twice: 2^30 bodies when inlined. */
 static void test_inlining_is_bounded(void **state)
 {
@@ -536,6 +573,7 @@ int main(void)
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_newer_modes),
+        cmocka_unit_test(test_facts),
         cmocka_unit_test(test_inlining_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

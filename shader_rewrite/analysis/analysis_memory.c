@@ -1,18 +1,31 @@
 #include "shader_rewrite/analysis/analysis_memory.h"
 
 #include "shader_rewrite/analysis/analysis_volatile.h"
+#include "shader_rewrite/ir/ir_builder.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
 
 enum { OWN = 1, PRIVATE = 2, OUTPUT = 4, SHARED = 8, DEVICE = 16, LANE = 32, EVERYTHING = 63 };
 
+static bool decorates(const struct pm_ir_instr *instr, uint16_t opcode, uint32_t decoration)
+{
+    uint32_t at = opcode == SpvOpMemberDecorate ? 2 : 1;
+    return instr->opcode == opcode && instr->operand_count > at &&
+           pm_ir_operand_word(&instr->operands[at]) == decoration;
+}
+
 struct pm_memory pm_memory_of(const struct pm_ir_module *module)
 {
-    struct pm_memory memory = {.volatiles = pm_volatile_is_declared(module)};
+    struct pm_memory memory = {
+        .volatiles = pm_volatile_is_declared(module),
+        .coherent = pm_ir_has_capability(module, SpvCapabilityVulkanMemoryModel),
+    };
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first; i;
-         i = i->next)
-        memory.writable_uniforms |= i->opcode == SpvOpDecorate && i->operand_count > 1 &&
-                                    pm_ir_operand_word(&i->operands[1]) == SpvDecorationBufferBlock;
+         i = i->next) {
+        memory.writable_uniforms |= decorates(i, SpvOpDecorate, SpvDecorationBufferBlock);
+        memory.coherent |= decorates(i, SpvOpDecorate, SpvDecorationCoherent) ||
+                           decorates(i, SpvOpMemberDecorate, SpvDecorationCoherent);
+    }
     return memory;
 }
 
@@ -121,6 +134,9 @@ struct pm_memory_access pm_memory_access_of(const struct pm_memory *memory,
     case SpvOpMemoryBarrier:
     case SpvOpDemoteToHelperInvocationEXT:
         access.writes = EVERYTHING;
+        return access;
+    case SpvOpAssumeTrueKHR:
+    case SpvOpExpectKHR:
         return access;
     case SpvOpIsHelperInvocationEXT:
         access.reads = LANE;

@@ -18,6 +18,7 @@ struct pm_memory_access {
 struct pm_memory {
     bool writable_uniforms; /* in BufferBlock structures */
     bool volatiles;         /* some is volatile (analysis_volatile.h) */
+    bool coherent;          /* some is coherent, or may be: the Vulkan memory model is followed */
 };
 struct pm_memory pm_memory_of(const struct pm_ir_module *module);
 

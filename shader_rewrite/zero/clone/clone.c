@@ -102,7 +102,7 @@ static void clone_block(struct cloning *c, struct pm_zero_part *part)
         const struct pm_ir_instr *instr = part->instrs[i];
         struct pm_zero_state *state =
             instr->result ? pm_zero_state_of(c->round, c->region, instr->result) : NULL;
-        if (state && !state->needed)
+        if (pm_zero_is_not_in_copy(c->round, c->region, instr))
             continue;
         bool sum = state && state->value.plus_zero;
         uint32_t operands = instr->opcode == SpvOpPhi ? 0 : sum ? 2 : instr->operand_count;
@@ -182,7 +182,7 @@ static void fill_block(struct cloning *c, struct pm_zero_part *part)
         const struct pm_ir_instr *instr = part->instrs[i];
         const struct pm_zero_state *state =
             instr->result ? pm_zero_state_of(c->round, c->region, instr->result) : NULL;
-        if (state && !state->needed)
+        if (pm_zero_is_not_in_copy(c->round, c->region, instr))
             continue;
         if (instr->opcode == SpvOpPhi)
             fill_phi(c, copy, instr, part);

@@ -146,6 +146,7 @@ static void fold(struct pm_zero_folding *f)
 {
     switch (f->instr->opcode) {
     case SpvOpCopyObject:
+    case SpvOpExpectKHR:
         pm_zero_fold_same(f, 0);
         return;
     case SpvOpTranspose:
@@ -153,6 +154,8 @@ static void fold(struct pm_zero_folding *f)
         return;
     case SpvOpCompositeExtract:
     case SpvOpCompositeInsert:
+    case SpvOpVectorExtractDynamic:
+    case SpvOpVectorInsertDynamic:
     case SpvOpVectorShuffle:
     case SpvOpSelect:
     case SpvOpBitcast:

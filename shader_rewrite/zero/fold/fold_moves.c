@@ -66,6 +66,22 @@ static bool scalars_equal(struct pm_zero_scalar a, struct pm_zero_scalar b)
     return a.kind == b.kind && a.bits == b.bits;
 }
 
+/* Of an index that is not known: any component. */
+static void fold_extract_dynamic(struct pm_zero_folding *f)
+{
+    const struct pm_ir_instr *scalar = pm_scalar_type(pm_ir_type_of(f->instr));
+    f->out.c[0] = f->operands[0].c[0];
+    for (uint32_t i = 1; i < f->operands[0].components; i++)
+        f->out.c[0] = pm_zero_value_meet(f->out.c[0], f->operands[0].c[i], scalar);
+}
+
+static void fold_insert_dynamic(struct pm_zero_folding *f)
+{
+    const struct pm_ir_instr *scalar = pm_scalar_type(pm_ir_type_of(f->instr));
+    for (uint32_t i = 0; i < f->out.components; i++)
+        f->out.c[i] = pm_zero_value_meet(f->operands[0].c[i], f->operands[1].c[0], scalar);
+}
+
 static void fold_select(struct pm_zero_folding *f)
 {
     const struct pm_zero_value *condition = &f->operands[0];
@@ -114,6 +130,12 @@ void pm_zero_fold_move(struct pm_zero_folding *f)
         return;
     case SpvOpCompositeInsert:
         fold_insert(f);
+        return;
+    case SpvOpVectorExtractDynamic:
+        fold_extract_dynamic(f);
+        return;
+    case SpvOpVectorInsertDynamic:
+        fold_insert_dynamic(f);
         return;
     case SpvOpVectorShuffle:
         fold_shuffle(f);

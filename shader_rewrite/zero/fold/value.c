@@ -98,3 +98,19 @@ bool pm_zero_fold_is_zero(struct pm_zero_scalar s, uint32_t width)
     return s.kind == PM_ZERO_ANY_SIGN ||
            (s.kind == PM_ZERO_CONSTANT && (s.bits & (pm_zero_mask_of(width) >> 1)) == 0);
 }
+
+struct pm_zero_scalar pm_zero_value_meet(struct pm_zero_scalar a, struct pm_zero_scalar b,
+                                         const struct pm_ir_instr *type)
+{
+    static const struct pm_zero_scalar unknown = {PM_ZERO_UNKNOWN, 0};
+    static const struct pm_zero_scalar any_sign = {PM_ZERO_ANY_SIGN, 0};
+    if (a.kind == PM_ZERO_UNSET)
+        return b;
+    if (b.kind == PM_ZERO_UNSET || (a.kind == b.kind && a.bits == b.bits))
+        return a;
+    uint32_t width = pm_zero_width_of(type);
+    bool floats = (type && type->opcode == SpvOpTypeFloat) || a.kind == PM_ZERO_ANY_SIGN ||
+                  b.kind == PM_ZERO_ANY_SIGN;
+    bool zeroes = floats && pm_zero_fold_is_zero(a, width) && pm_zero_fold_is_zero(b, width);
+    return zeroes ? any_sign : unknown;
+}

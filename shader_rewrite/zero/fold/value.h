@@ -38,6 +38,11 @@ struct pm_zero_value pm_zero_value_all(const struct pm_ir_instr *type, enum pm_z
 
 bool pm_zero_scalar_is_zero(struct pm_zero_scalar scalar);
 
+/* What is known of a component that is one or the other; PM_ZERO_UNSET is neither. type: scalar, of
+ * both; NULL: another. Integers may have the bits of floats. */
+struct pm_zero_scalar pm_zero_value_meet(struct pm_zero_scalar a, struct pm_zero_scalar b,
+                                         const struct pm_ir_instr *type);
+
 /* Whether it is a float zero of either sign. width: bits. */
 bool pm_zero_fold_is_zero(struct pm_zero_scalar scalar, uint32_t width);
 

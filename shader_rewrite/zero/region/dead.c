@@ -8,7 +8,7 @@
  * block; a construct without either is skipped.
  */
 #include "shader_rewrite/analysis/analysis_casts.h"
-#include "shader_rewrite/zero/region/region.h"
+#include "shader_rewrite/zero/region/silent.h"
 
 bool pm_zero_is_constant_in_copy(const struct pm_zero_round *round,
                                  const struct pm_zero_region *region, const struct pm_ir_def *def)
@@ -37,7 +37,9 @@ bool pm_zero_is_not_in_copy(const struct pm_zero_round *round, const struct pm_z
 {
     if (!instr->result) {
         uint32_t part = pm_zero_part_of(round, region, instr->block->index);
-        return part == PM_ZERO_NO_PART || !region->parts[part].reached;
+        return part == PM_ZERO_NO_PART || !region->parts[part].reached ||
+               instr->opcode == SpvOpAssumeTrueKHR || /* a hint, for R */
+               pm_zero_is_silent(round, region, instr);
     }
     const struct pm_zero_state *state = pm_zero_state_of(round, region, instr->result);
     return state && !state->needed;
@@ -236,7 +238,8 @@ static void need_roots(struct marking *m, uint32_t index)
     struct pm_zero_part *part = &m->region->parts[index];
     for (uint32_t i = 0; i < part->count; i++) {
         const struct pm_ir_instr *instr = part->instrs[i];
-        if (pm_zero_region_access(m->round, instr).writes)
+        if (pm_zero_region_access(m->round, instr).writes &&
+            !pm_zero_is_silent(m->round, m->region, instr))
             need_effect(m, instr, index);
         else if (instr->result && is_used_behind(m->region, instr->result))
             need_value(m, instr->result);

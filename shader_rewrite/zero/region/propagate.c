@@ -67,28 +67,12 @@ static bool is_taken(const struct propagating *p, const struct pm_ir_def *label,
     return part->executable && (part->folded == PM_NO_BLOCK || part->folded == to->block);
 }
 
-/* width: bits of what they are, if floats, or integers with the bits of floats. */
-static struct pm_zero_scalar meet(struct pm_zero_scalar a, struct pm_zero_scalar b, uint32_t width,
-                                  bool is_float)
-{
-    static const struct pm_zero_scalar unknown = {PM_ZERO_UNKNOWN, 0};
-    static const struct pm_zero_scalar any_sign = {PM_ZERO_ANY_SIGN, 0};
-    if (a.kind == PM_ZERO_UNSET)
-        return b;
-    if (b.kind == PM_ZERO_UNSET || (a.kind == b.kind && a.bits == b.bits))
-        return a;
-    bool floats = is_float || a.kind == PM_ZERO_ANY_SIGN || b.kind == PM_ZERO_ANY_SIGN;
-    bool zeroes = floats && pm_zero_fold_is_zero(a, width) && pm_zero_fold_is_zero(b, width);
-    return zeroes ? any_sign : unknown;
-}
-
 static struct pm_zero_value fold_phi(const struct propagating *p, const struct pm_ir_instr *phi,
                                      const struct pm_zero_part *part)
 {
     struct pm_zero_value value = pm_zero_value_all(pm_ir_type_of(phi), PM_ZERO_UNSET);
     const struct pm_ir_instr *scalar = pm_scalar_type(pm_ir_type_of(phi));
-    uint32_t width = pm_zero_width_of(scalar);
-    bool is_float = scalar && scalar->opcode == SpvOpTypeFloat, single = true;
+    bool single = true;
     for (uint32_t o = 0; o + 1 < phi->operand_count; o += 2) {
         if (!is_taken(p, phi->operands[o + 1].def, part))
             continue;
@@ -97,7 +81,7 @@ static struct pm_zero_value fold_phi(const struct propagating *p, const struct p
         if (way.c[0].kind == PM_ZERO_UNSET && pm_zero_state_of(p->round, p->region, def))
             continue;
         for (uint32_t i = 0; i < value.components; i++)
-            value.c[i] = meet(value.c[i], way.c[i], width, is_float);
+            value.c[i] = pm_zero_value_meet(value.c[i], way.c[i], scalar);
         struct pm_ir_def *from = pm_zero_value_name(&way, def);
         if (from == phi->result)
             continue;

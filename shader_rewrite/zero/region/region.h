@@ -108,11 +108,11 @@ struct pm_zero_region {
     struct pm_ir_instr *first; /* of the check's block, that was looked at; what comes before stays
                                   there. NULL: none */
     bool cut_before, cut_behind; /* there is more, which the window has not */
-    uint32_t hoisted_count; /* round->hoisted: in order, what must move to before the check */
-    bool uniform;           /* its check finds the same in all lanes, and need ask none */
-    bool quad;              /* its check must ask the quad */
-    bool changes;           /* propagate.c found something */
-    const char *reason;     /* why there is none */
+    uint32_t hoisted_count;      /* round->hoisted: in order, what must move to before the check */
+    bool uniform;                /* its check finds the same in all lanes, and need ask none */
+    bool quad;                   /* its check must ask the quad */
+    bool changes;                /* propagate.c found something */
+    const char *reason;          /* why there is none */
 };
 
 /* Sets up a round, with PM_ANALYSIS_DOMINATORS, PM_ANALYSIS_POSTDOMINATORS and PM_ANALYSIS_LOOPS of

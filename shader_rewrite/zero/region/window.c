@@ -8,6 +8,7 @@
  * Where neither is so, S is outside of the window what R is, and refine.c would cut that off.
  */
 #include "shader_rewrite/zero/region/hoist.h"
+#include "shader_rewrite/zero/region/silent.h"
 
 /* Instructions; the first window has most shaders' regions whole. */
 enum { FIRST_WINDOW = 64, GROWTH = 4 };
@@ -153,6 +154,7 @@ bool pm_zero_region_explore(struct pm_zero_round *round, const struct pm_zero_ca
         if (!pm_zero_region_find(round, candidate, extent, window, region))
             return false;
         pm_zero_propagate(round, region);
+        region->changes = region->changes || pm_zero_has_silent(round, region);
         if (region->changes)
             pm_zero_find_dead(round, region);
         const bool behind = region->cut_behind && is_open_behind(round, region);

@@ -538,6 +538,57 @@ static void test_spanned_check(void **state)
     subject_finish(&s);
 }
 
+/* Sin is left out of S where the candidate, the result of this opcode, is zero. */
+static void assert_kills_sine(const char *capabilities, const char *body, uint16_t opcode,
+                              uint32_t glsl)
+{
+    struct subject s = subject_assemble(capabilities, "", "", body);
+    s.zero[subject_candidate(&s, opcode, glsl)] = 1;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    assert_int_equal(pm_test_count(&out.words, " Sin "), 1);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
+/* Any component of what is zero all over is. */
+static void test_dynamic_index(void **state)
+{
+    (void)state;
+    enum { GLSL_FABS = 4 };
+    assert_kills_sine("",
+                      "%v = OpCompositeConstruct %v4 %v0 %v1 %v0 %v1\n"
+                      "%w = OpExtInst %v4 %glsl FAbs %v\n"
+                      "%e = OpVectorExtractDynamic %float %w %at\n"
+                      "%x = OpExtInst %float %glsl Sin %v1\n%r = OpFMul %float %x %e\n"
+                      "%result = OpFAdd %float %r %f7\n",
+                      SpvOpExtInst, GLSL_FABS);
+    assert_kills_sine("",
+                      "%v = OpCompositeConstruct %v4 %v0 %v1 %v0 %v1\n"
+                      "%w = OpExtInst %v4 %glsl FAbs %v\n"
+                      "%part = OpCompositeExtract %float %w 2\n"
+                      "%i = OpVectorInsertDynamic %v4 %w %part %at\n"
+                      "%e = OpCompositeExtract %float %i 1\n"
+                      "%x = OpExtInst %float %glsl Sin %v1\n%r = OpFMul %float %x %e\n"
+                      "%result = OpFAdd %float %r %f7\n",
+                      SpvOpExtInst, GLSL_FABS);
+}
+
+/* What a shader says it expects is the value; what it assumes S need not know. */
+static void test_expectations(void **state)
+{
+    (void)state;
+    assert_kills_sine("OpCapability ExpectAssumeKHR\nOpExtension \"SPV_KHR_expect_assume\"\n",
+                      "%n = OpBitCount %uint %at\n%e = OpExpectKHR %uint %n %u1\n"
+                      "%f = OpConvertUToF %float %e\n%x = OpExtInst %float %glsl Sin %v1\n"
+                      "%small = OpFOrdLessThan %bool %x %f7\nOpAssumeTrueKHR %small\n"
+                      "%r = OpFMul %float %x %f\n%result = OpFAdd %float %r %f7\n",
+                      SpvOpBitCount, 0);
+}
+
 /* ---- regions ---- */
 
 /* HAZARDS 1: a subgroup-uniform branch is not workgroup-uniform. */
@@ -795,6 +846,8 @@ int main(void)
         cmocka_unit_test(test_pack_elements),
         cmocka_unit_test(test_factor_kills_read),
         cmocka_unit_test(test_spanned_check),
+        cmocka_unit_test(test_dynamic_index),
+        cmocka_unit_test(test_expectations),
         cmocka_unit_test(test_casts),
         cmocka_unit_test(test_disguised_points),
         cmocka_unit_test(test_memory_order),

@@ -26,6 +26,10 @@ static const uint64_t usual_work = 30000000;
  * still has to be compiled (docs/results/gain.md, "The least share"). */
 static const double usual_least_share = 0.05;
 
+/* Each transform has code twice, and what is nested in it too. A module that has so many times its
+ * ids is not made larger: drivers' compilers take long over it, or end the process (seen). */
+enum { MOST_GROWTH = 4, SMALL_MODULE = 1024 /* ids: smaller ones may grow as this one */ };
+
 /* So many of a round's best candidates are tried in pairs, when told to. */
 enum { MOST_PAIRED = 6 };
 
@@ -44,6 +48,7 @@ struct pass {
     struct pm_zero_weights weights;
     uint32_t transforms;
     uint64_t work, most_work;
+    uint32_t most_ids;
     double cycles, saved; /* what the shader costs as it was, and what the transforms save */
     struct pm_candidate_check check;
     bool check_ready;
@@ -302,7 +307,8 @@ static bool weigh_blocks(struct pass *p, struct pm_error *error)
 static bool run_rounds(struct pass *p, struct pm_error *error)
 {
     enum pm_pass_result result = PM_PASS_CHANGED;
-    while (result == PM_PASS_CHANGED && p->transforms < p->most_transforms)
+    while (result == PM_PASS_CHANGED && p->transforms < p->most_transforms &&
+           p->module->bound <= p->most_ids)
         result = pm_pass_run(&p->passes, &zero_round, p, error);
     return result != PM_PASS_FAILED;
 }
@@ -357,6 +363,9 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
         .least_share = info->least_share > 0 ? info->least_share : usual_least_share,
     };
     p.module = pm_ir_parse(words, count, error);
+    if (p.module)
+        p.most_ids =
+            MOST_GROWTH * (p.module->bound > SMALL_MODULE ? p.module->bound : SMALL_MODULE);
     p.passes = pm_pass_runner_of(p.module, info->times);
     bool ok = p.module && (p.function = pm_entry_function(p.module, &p.stage, error)) != NULL &&
               pm_points_zero_given(words, count, info->zeros, info->all_candidates, &p.list.points,

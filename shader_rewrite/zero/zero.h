@@ -44,7 +44,7 @@ struct pm_specialize_zero_info {
     struct pm_pass_times *times;    /* how long the passes took is added; NULL: not wanted */
     /* AZP's constants; 0 stands for the paper's: P(zero) 0.32, 25 cycles, 3 transforms. */
     double threshold, least_saving;
-    uint32_t most_transforms;
+    uint32_t most_transforms; /* fewer where the module would grow beyond four times its ids */
     uint64_t most_work; /* instructions that may be looked at, each time anew; 0 stands for 30
                            million, which takes some seconds. Beyond it no more is transformed. */
     double least_share; /* of what the shader costs, all transforms together; 0 stands for 0.05 */

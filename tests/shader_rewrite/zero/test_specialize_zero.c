@@ -267,6 +267,42 @@ static void test_long(void **state)
     subject_finish(&s);
 }
 
+/* Each of these regions spans the whole shader, and has the next ones twice: the module does not
+ * grow without end. */
+static void test_growth(void **state)
+{
+    (void)state;
+    enum { VALUES = 12, STEPS = 5 * VALUES, STEP_MOST = 200 };
+    char *body = malloc((size_t)(STEPS + VALUES) * STEP_MOST), *end = body;
+    assert_non_null(body);
+    for (int i = 0; i < VALUES; i++)
+        end += snprintf(end, STEP_MOST,
+                        "%%q%d = OpAccessChain %%element %%in %%u0 %%u%d\n"
+                        "%%l%d = OpLoad %%float %%q%d\n"
+                        "%%d%d = OpFSub %%float %%l%d %%v%d\n"
+                        "%%w%d = OpExtInst %%float %%glsl FMax %%d%d %%f0\n",
+                        i, i % 4, i, i, i, i, i % 2, i, i);
+    for (int i = 0; i < STEPS; i++)
+        end += snprintf(end, STEP_MOST,
+                        "%%s%d = OpExtInst %%float %%glsl Sin %s%d\n"
+                        "%%m%d = OpFMul %%float %%s%d %%w%d\n%%a%d = OpFAdd %%float %%m%d %%v1\n",
+                        i, i ? "%a" : "%v", i ? i - 1 : 0, i, i, i % VALUES, i, i);
+    snprintf(end, STEP_MOST, "%%result = OpFAdd %%float %%a%d %%v1\n", STEPS - 1);
+    struct subject s = subject_assemble("", "", "", body);
+    free(body);
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    info.most_transforms = 1000;
+    for (uint32_t i = 0; i < s.points.count; i++)
+        s.zero[i] = 0.5;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_true(out.transforms > 3);
+    assert_true(out.words.data[3] <= 8 * 1024); /* the bound of ids */
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
 /* A product whose other factor comes through switches with a hundred ways each, most of which have
  * the value from before: whether it is finite is not asked along every path. */
 static void test_wide(void **state)
@@ -837,6 +873,7 @@ int main(void)
         cmocka_unit_test(test_heuristic),
         cmocka_unit_test(test_least_share),
         cmocka_unit_test(test_long),
+        cmocka_unit_test(test_growth),
         cmocka_unit_test(test_wide),
         cmocka_unit_test(test_permission),
         cmocka_unit_test(test_finite),

@@ -335,9 +335,10 @@ static void test_early_tests(void **state)
         const char *name;
         bool may, forced, occluded;
     } cases[] = {
-        {"input_attachment.frag.vulkan1.1.O", true, true, false},
-        {"input_attachment.frag.vulkan1.1.O", false, false, true}, /* alpha-to-coverage */
-        {"material.frag.vulkan1.1.O", true, false, true},          /* discards */
+        {"plain.frag.vulkan1.1.O", true, true, false},
+        {"plain.frag.vulkan1.1.O", false, false, true},           /* alpha-to-coverage */
+        {"input_attachment.frag.vulkan1.1.O", true, false, true}, /* which may be its own depth */
+        {"material.frag.vulkan1.1.O", true, false, true},         /* discards */
         {"terminate.frag.vulkan1.3.O", true, false, true},
         {"demote.frag.vulkan1.1.O", true, false, true},
         {"depth_export.frag.vulkan1.1.O", true, false, true},

@@ -80,6 +80,10 @@ void pm_ir_decorate_member(struct pm_ir_module *module, struct pm_ir_def *target
                            SpvDecoration decoration, const struct pm_ir_arg *args,
                            uint32_t arg_count);
 
+/* Gives `to` the decorations of `from`. only_moved: those alone that a moved value keeps. */
+void pm_ir_copy_decorations(struct pm_ir_module *module, const struct pm_ir_def *from,
+                            struct pm_ir_def *to, bool only_moved);
+
 /* The input variable of a built-in; made, with this type, when there is none. It is put in the
  * entry point's interface. entry: an OpEntryPoint. */
 struct pm_ir_def *pm_ir_builtin_input(struct pm_ir_module *module, struct pm_ir_instr *entry,

@@ -171,6 +171,33 @@ void pm_ir_decorate_member(struct pm_ir_module *module, struct pm_ir_def *target
              arg_count);
 }
 
+void pm_ir_copy_decorations(struct pm_ir_module *module, const struct pm_ir_def *from,
+                            struct pm_ir_def *to, bool only_moved)
+{
+    for (const struct pm_ir_operand *use = from->first_use; to && use; use = use->next_use) {
+        const struct pm_ir_instr *user = use->user;
+        if (use != &user->operands[0] ||
+            (user->opcode != SpvOpDecorate && user->opcode != SpvOpDecorateId))
+            continue;
+        uint32_t decoration = pm_ir_operand_word(&user->operands[1]);
+        if (only_moved && decoration != SpvDecorationRelaxedPrecision &&
+            decoration != SpvDecorationNonUniform)
+            continue;
+        struct pm_ir_instr *copy =
+            pm_ir_instr_create(module, user->opcode, NULL, user->operand_count);
+        if (!copy)
+            return;
+        pm_ir_operand_set(&copy->operands[0], to);
+        for (uint32_t o = 1; o < user->operand_count; o++) {
+            if (user->operands[o].def)
+                pm_ir_operand_set(&copy->operands[o], user->operands[o].def);
+            else
+                pm_ir_operand_copy_literal(&copy->operands[o], &user->operands[o]);
+        }
+        pm_ir_insert(&module->sections[PM_IR_SECTION_ANNOTATION], NULL, NULL, copy);
+    }
+}
+
 static struct pm_ir_def *find_builtin(const struct pm_ir_module *module, SpvBuiltIn builtin)
 {
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first; i;

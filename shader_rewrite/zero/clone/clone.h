@@ -17,7 +17,3 @@ bool pm_zero_clone(struct pm_zero_round *round, struct pm_zero_region *region,
 /* What stands in S for a value of the region or from before it. */
 struct pm_ir_def *pm_zero_in_copy(struct pm_zero_round *round, struct pm_zero_region *region,
                                   struct pm_ir_def *def);
-
-/* Gives `to` the decorations of `from`. only_moved: those alone that a moved value keeps. */
-void pm_zero_copy_decorations(struct pm_ir_module *module, const struct pm_ir_def *from,
-                              struct pm_ir_def *to, bool only_moved);

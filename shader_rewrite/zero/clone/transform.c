@@ -77,7 +77,7 @@ static struct pm_ir_def *build_phi(struct joining *j, struct pm_ir_def *def)
     pm_ir_phi_add(module, phi, def, j->r_end);
     if (j->s_end)
         pm_ir_phi_add(module, phi, pm_zero_in_copy(j->round, j->region, def), j->s_end);
-    pm_zero_copy_decorations(module, def, phi->result, true);
+    pm_ir_copy_decorations(module, def, phi->result, true);
     return phi->result;
 }
 
@@ -101,7 +101,7 @@ static struct pm_ir_def *remake(struct joining *j, struct pm_ir_def *def)
         return NULL;
     copy->mark = j->region->epoch;
     pm_ir_insert(&j->b.block->body, j->b.block, j->b.before, copy);
-    pm_zero_copy_decorations(module, def, copy->result, false);
+    pm_ir_copy_decorations(module, def, copy->result, false);
     return copy->result;
 }
 

@@ -532,6 +532,7 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
         .memory_model_device_scope = abilities->memory_model_device_scope,
         .may_force_early_tests = may_force_early_tests,
         .subgroup_quad = abilities->subgroup_quad,
+        .count_copies = true,
         .target = abilities->target,
     };
     info.points = pm_shader_sampler_batch(record->sampler, batch, &info.point_count);

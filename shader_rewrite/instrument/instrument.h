@@ -28,6 +28,9 @@ struct pm_instrument_info {
     /* What the points are numbers of, of these words (points.h), read by instrument_zero only.
      * NULL: pm_points_zero's, which then are found once more. */
     const struct pm_zero_points *zeros;
+    /* Not the values are looked at but copies of them, so that drivers compute the values as without
+     * us (counted_copies.h). Read by instrument_zero only. */
+    bool count_copies;
     bool all_candidates; /* zeros NULL: all of pm_zero_candidates are points. For tests, oracles */
     /* The pipeline can never have alpha-to-coverage on (HAZARDS 4), and the driver takes lanes that
      * fail an early test for helpers: SwiftShader does not, so that its counts would lose partly

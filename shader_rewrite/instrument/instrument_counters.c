@@ -98,12 +98,12 @@ static void make_scopes(struct pm_counting *c, bool device_scope)
     c->relaxed = pm_ir_constant_uint(c->module, SpvMemorySemanticsMaskNone);
 }
 
-static void make_builtins(struct pm_counting *c)
+static void make_builtins(struct pm_counting *c, bool needs_place)
 {
     struct pm_ir_module *module = c->module;
     if (c->stage == PM_STAGE_FRAGMENT)
         pm_helper_lanes_init(&c->helpers, module);
-    if (c->slot_count == 1)
+    if (c->slot_count == 1 && !needs_place)
         return;
     if (c->stage == PM_STAGE_FRAGMENT)
         c->place = pm_ir_builtin_input(module, c->entry, SpvBuiltInFragCoord,
@@ -136,7 +136,7 @@ bool pm_counting_init(struct pm_counting *c, struct pm_ir_module *module, enum p
     make_types(c);
     make_address(c);
     make_scopes(c, info->memory_model_device_scope);
-    make_builtins(c);
+    make_builtins(c, info->count_copies);
     return true;
 }
 
@@ -191,8 +191,7 @@ static struct pm_ir_def *mix(const struct pm_counting *c, struct pm_ir_builder *
     return pm_ir_build(b, SpvOpIAdd, c->uint, PM_IR_ARGS(pm_ir_id(a), pm_ir_id(product)));
 }
 
-/* A number that differs between neighbours: tiles of 8 by 8 pixels, or workgroups. */
-static struct pm_ir_def *place_number(const struct pm_counting *c, struct pm_ir_builder *b)
+struct pm_ir_def *pm_counting_place(const struct pm_counting *c, struct pm_ir_builder *b)
 {
     struct pm_ir_module *module = c->module;
     struct pm_ir_def *uvec3 = pm_ir_type_vector(module, c->uint, 3);
@@ -219,11 +218,11 @@ struct pm_counting_slot pm_counting_slot(const struct pm_counting *c, struct pm_
     struct pm_counting_slot slot = {
         .base = pm_ir_build(b, SpvOpBitcast, c->block_pointer, PM_IR_ARGS(pm_ir_id(c->address))),
     };
-    if (!c->place)
+    if (c->slot_count == 1)
         return slot;
     struct pm_ir_def *last = pm_ir_constant_uint(c->module, c->slot_count - 1);
     struct pm_ir_def *number = pm_ir_build(
-        b, SpvOpBitwiseAnd, c->uint, PM_IR_ARGS(pm_ir_id(place_number(c, b)), pm_ir_id(last)));
+        b, SpvOpBitwiseAnd, c->uint, PM_IR_ARGS(pm_ir_id(pm_counting_place(c, b)), pm_ir_id(last)));
     struct pm_ir_def *stride = pm_ir_constant_uint(c->module, c->slot_stride * (c->wide ? 1 : 2));
     slot.first = pm_ir_build(b, SpvOpIMul, c->uint, PM_IR_ARGS(pm_ir_id(number), pm_ir_id(stride)));
     return slot;

@@ -21,7 +21,8 @@ struct pm_counting {
     struct pm_ir_def *subgroup_scope, *memory_scope, *relaxed;
     struct pm_ir_def *address, *block_pointer, *counter_pointer;
     struct pm_ir_def
-        *place; /* built-in that tells the slot: FragCoord or WorkgroupId; NULL: one slot */
+        *place; /* built-in that tells where it runs: FragCoord or WorkgroupId; NULL: one slot, and
+                   nobody else asks */
     struct pm_helper_lanes helpers; /* in a fragment shader */
 };
 
@@ -42,6 +43,11 @@ struct pm_ir_def *pm_counting_lanes(const struct pm_counting *counting,
 
 /* True on one of the active lanes of the subgroup. */
 struct pm_ir_def *pm_counting_elect(const struct pm_counting *counting,
+                                    struct pm_ir_builder *builder);
+
+/* A number that differs between neighbours, tiles of 8 by 8 pixels or workgroups; only with several
+ * slots or info->count_copies. */
+struct pm_ir_def *pm_counting_place(const struct pm_counting *counting,
                                     struct pm_ir_builder *builder);
 
 /* Where the counters of the slot begin that this lane adds to; for the updates below, in the same

@@ -84,6 +84,7 @@ static void check_pass(instrument_pass pass, uint32_t space, const struct pm_wor
         .memory_model_device_scope = mix & 16,
         .may_force_early_tests = mix & 32,
         .subgroup_quad = mix & 64,
+        .count_copies = mix & 128,
         .target = *target,
     };
     struct pm_instrumented out;

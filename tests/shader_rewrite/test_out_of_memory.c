@@ -99,6 +99,7 @@ static bool instrument(const struct corpus_file *file, instrument_pass pass, str
         .slot_count = 8,
         .may_force_early_tests = true,
         .subgroup_quad = true,
+        .count_copies = true,
         .target = {.vulkan_minor = file->vulkan_minor},
     };
     struct pm_instrumented out;

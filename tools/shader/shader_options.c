@@ -31,6 +31,7 @@ static const char help[] =
     "  --slots N           copies of the counters, a power of two (1)\n"
     "  --no-int64          counters as two 32-bit words\n"
     "  --no-quad           for a device without quad operations\n"
+    "  --no-copies         instrument_zero looks at the values themselves, not at copies\n"
     "  --early-tests       EarlyFragmentTests may be added where the shader allows it\n"
     "  --profile FILE      P(zero): a PGO database, or JSON "
     "{\"zero\":[…],\"writes\":[…],\"blocks\":[…]}\n"
@@ -85,7 +86,7 @@ struct given {
     const char *stage, *float_zero, *driver, *threshold, *least_share, *specs[PM_SHADER_SPECS];
     size_t spec_count;
     uint64_t target, slots, vendor, transforms;
-    bool narrow, no_quad;
+    bool narrow, no_quad, no_copies;
 };
 
 static int read_module_options(const struct given *given, struct pm_shader_options *options)
@@ -111,6 +112,7 @@ static int read_module_options(const struct given *given, struct pm_shader_optio
     options->instrument.slot_count = (uint32_t)given->slots;
     options->instrument.int64_atomics = !given->narrow;
     options->instrument.subgroup_quad = !given->no_quad;
+    options->instrument.count_copies = !given->no_copies;
     return -1;
 }
 
@@ -187,6 +189,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_NUMBER("slots", &given.slots, 256),
         PM_OPTION_FLAG("no-int64", &given.narrow),
         PM_OPTION_FLAG("no-quad", &given.no_quad),
+        PM_OPTION_FLAG("no-copies", &given.no_copies),
         PM_OPTION_FLAG("early-tests", &options->instrument.may_force_early_tests),
         PM_OPTION_TEXT("profile", &options->profile),
         PM_OPTION_TEXT("game", &options->game),

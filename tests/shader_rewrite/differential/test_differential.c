@@ -228,7 +228,8 @@ static bool check_zeros(struct trial *t)
     if (!pm_zero_candidates(t->canonical.data, t->canonical.count, &points, &error))
         return wrong(t, "points_zero", error.message);
     uint32_t *chosen, count = choose_points(t, points.count, &chosen);
-    const struct pm_instrument_info info = instrument_info(chosen, count);
+    struct pm_instrument_info info = instrument_info(chosen, count);
+    info.count_copies = t->seed / 4 % 2;
     bool ok = pm_instrument_zero(t->canonical.data, t->canonical.count, &info, &out, &error);
     free(chosen);
     pm_zero_points_finish(&points);

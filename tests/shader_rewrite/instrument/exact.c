@@ -99,7 +99,8 @@ typedef void (*run_shader)(void *user, const struct pm_words *words,
 /* Instruments and runs; *counters is the caller's to destroy, the instrumented words are freed. */
 static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shader *shader,
                                     const struct exact_variant *variant, instrument_pass pass,
-                                    run_shader run, void *user, struct pm_gpu_buffer *counters)
+                                    bool copies, run_shader run, void *user,
+                                    struct pm_gpu_buffer *counters)
 {
     const struct pm_instrument_info info = {.all_candidates = true,
                                             .points = variant->points,
@@ -110,6 +111,7 @@ static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shade
                                                 gpu->memory_model_device_scope,
                                             .subgroup_quad = true,
                                             .may_force_early_tests = variant->may_force_early_tests,
+                                            .count_copies = copies,
                                             .target = vulkan_1_3};
     struct pm_instrumented out;
     struct pm_error error = {0};
@@ -143,7 +145,7 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
 {
     struct pm_gpu_buffer counters;
     struct pm_instrumented out =
-        count(gpu, shader, variant, pm_instrument_blocks, run, user, &counters);
+        count(gpu, shader, variant, pm_instrument_blocks, false, run, user, &counters);
     compare(shader, variant, truth, &out, counters.data);
     pm_gpu_buffer_destroy(gpu, &counters);
     return out;
@@ -190,11 +192,13 @@ void exact_check_zeros(struct pm_gpu *gpu, const struct exact_shader *shader,
                                    const VkSpecializationInfo *specialization),
                        void *user)
 {
-    struct pm_gpu_buffer counters;
-    struct pm_instrumented out =
-        count(gpu, shader, variant, pm_instrument_zero, run, user, &counters);
-    compare_zeros(shader, variant, model, subgroups, &out, counters.data);
-    pm_gpu_buffer_destroy(gpu, &counters);
+    for (int copies = 0; copies < 2; copies++) {
+        struct pm_gpu_buffer counters;
+        struct pm_instrumented out =
+            count(gpu, shader, variant, pm_instrument_zero, copies, run, user, &counters);
+        compare_zeros(shader, variant, model, subgroups, &out, counters.data);
+        pm_gpu_buffer_destroy(gpu, &counters);
+    }
 }
 
 static void check_all_points(const struct pm_gpu *gpu, const uint32_t *points, uint32_t count,

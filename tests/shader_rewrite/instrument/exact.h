@@ -56,7 +56,8 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
 void exact_watch_zeros(const struct exact_shader *shader, struct model *model);
 
 /* As exact_check, of the values that may be zero: writes and zero writes are the model's. The
- * variant's points are candidates. Where subgroups are not known, only what must hold of any. */
+ * variant's points are candidates. Once their values are looked at, and once copies. Where
+ * subgroups are not known, only what must hold of any. */
 void exact_check_zeros(struct pm_gpu *gpu, const struct exact_shader *shader,
                        const struct exact_variant *variant, struct model *model,
                        enum exact_subgroups subgroups,

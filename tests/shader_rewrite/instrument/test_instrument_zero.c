@@ -43,6 +43,7 @@ static struct pm_instrumented instrument(const struct subject *subject, const ui
         .subgroup_quad = !(way & 4),
         .memory_model_device_scope = way & 8,
         .may_force_early_tests = way & 16,
+        .count_copies = way & 32,
         .target = subject->target,
     };
     struct pm_instrumented out;
@@ -67,7 +68,7 @@ static void instrument_many(const struct subject *subject, struct pm_random *ran
         for (uint32_t i = 0; i < subject->space; i++)
             if (pm_random_below(random, 100) < share)
                 points[count++] = i;
-        unsigned bits = way <= 4 ? way * 7 : (unsigned)pm_random_below(random, 32);
+        unsigned bits = way <= 4 ? way * 7 + way % 2 * 32 : (unsigned)pm_random_below(random, 64);
         struct pm_instrumented out = instrument(subject, points, count, bits);
         pm_instrumented_finish(&out);
     }
@@ -273,6 +274,51 @@ static void test_most_points(void **state)
     corpus_finish(&corpus);
 }
 
+static uint32_t uses_in_functions(const struct pm_ir_module *module, uint32_t id)
+{
+    uint32_t uses = 0;
+    const struct pm_ir_instr *instr = pm_ir_find(module, id);
+    for (const struct pm_ir_operand *use = instr->result->first_use; use; use = use->next_use)
+        uses += use->user->block != NULL;
+    return uses;
+}
+
+static bool is_float_arithmetic(const struct pm_ir_instr *instr)
+{
+    return instr && (instr->opcode == SpvOpFAdd || instr->opcode == SpvOpFSub ||
+                     instr->opcode == SpvOpFMul || instr->opcode == SpvOpFDiv ||
+                     instr->opcode == SpvOpDot || instr->opcode == SpvOpVectorTimesScalar);
+}
+
+/* Where copies are looked at nothing more uses a sum or product than in the original, but where it
+ * begins with nothing that a zero could be mixed into. */
+static void test_uses_are_kept(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    corpus_load(&corpus);
+    uint32_t seen = 0, more = 0;
+    for (size_t i = 0; i < corpus.count; i++) {
+        if (!is_stage(corpus.files[i].name))
+            continue;
+        struct result r = all_of(&corpus.files[i], 32);
+        for (uint32_t id = 1; id < r.original->bound; id++) {
+            if (!is_float_arithmetic(pm_ir_find(r.original, id)))
+                continue;
+            seen++;
+            if (uses_in_functions(r.module, id) != uses_in_functions(r.original, id)) {
+                more++;
+                print_message("%s: %%%u\n", corpus.files[i].name, id);
+            }
+        }
+        finish(&r);
+    }
+    print_message("%u sums and products, %u used otherwise\n", seen, more);
+    assert_true(seen > 400);
+    assert_int_equal(more, 0);
+    corpus_finish(&corpus);
+}
+
 static void test_quad(void **state)
 {
     (void)state;
@@ -400,9 +446,13 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corpus),           cmocka_unit_test(test_other_shaders),
-        cmocka_unit_test(test_original_is_kept), cmocka_unit_test(test_quad),
-        cmocka_unit_test(test_most_points),      cmocka_unit_test(test_sampled_images),
+        cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_other_shaders),
+        cmocka_unit_test(test_original_is_kept),
+        cmocka_unit_test(test_uses_are_kept),
+        cmocka_unit_test(test_quad),
+        cmocka_unit_test(test_most_points),
+        cmocka_unit_test(test_sampled_images),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

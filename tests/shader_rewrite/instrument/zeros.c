@@ -221,6 +221,7 @@ static struct truth find_truth(const struct zeros_test *test, const struct zeros
 struct way {
     uint32_t slots;
     bool wide, some; /* some: only every third candidate, and those that are expected */
+    bool copies;     /* count_copies */
     uint64_t first_value;
 };
 
@@ -291,6 +292,7 @@ static void run_counted(const struct zeros_test *test, const uint32_t *candidate
         .int64_atomics = way->wide,
         .memory_model_device_scope = test->gpu->memory_model_device_scope,
         .subgroup_quad = true,
+        .count_copies = way->copies,
         .target = vulkan_1_3};
     struct pm_instrumented out;
     struct pm_error error = {0};
@@ -362,9 +364,9 @@ static void check_way(const struct zeros_test *test, const uint32_t *candidates,
 void zeros_check(const struct zeros_test *test)
 {
     const struct way ways[] = {
-        {1, false, false, 0},
-        {16, false, true, 0xfffffff3}, /* carries into the high word */
-        {64, true, false, 0xfffffff3},
+        {1, false, false, false, 0},
+        {16, false, true, true, 0xfffffff3}, /* carries into the high word */
+        {64, true, false, true, 0xfffffff3},
     };
     uint32_t *candidates = malloc((test->expected_count + 1) * sizeof(*candidates));
     assert_non_null(candidates);

@@ -107,7 +107,7 @@ struct cts {
     struct pm_gpu gpu;
     struct cts_target target;
     struct pm_gpu_buffer vertices, indices, indirect, given, stored, texels;
-    uint64_t queried[2]; /* what CTS_QUERIED's queries said: samples, invocations */
+    uint64_t queried[2];      /* what CTS_QUERIED's queries said: samples, invocations */
     VkPipeline libraries[16]; /* that were linked: lavapipe still needs them, until the end */
     uint32_t library_count;
     VkDescriptorSet set;

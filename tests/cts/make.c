@@ -1,9 +1,8 @@
 /* Every way to make a pipeline. */
-#include "tests/cts/cts.h"
+#include "tests/cts/describe.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the game's allocator ---- */
 
@@ -44,157 +43,6 @@ static VKAPI_ATTR void VKAPI_CALL release(void *user, void *memory)
 const VkAllocationCallbacks cts_allocator = {
     .pfnAllocation = allocate, .pfnReallocation = reallocate, .pfnFree = release};
 
-/* ---- a graphics pipeline, described; not to be copied ---- */
-
-struct description {
-    VkShaderModuleCreateInfo words[2];
-    VkSpecializationMapEntry entry;
-    uint32_t constant;
-    VkSpecializationInfo specialization;
-    VkPipelineShaderStageCreateInfo stages[2];
-    VkVertexInputBindingDescription binding;
-    VkVertexInputAttributeDescription attributes[2];
-    VkPipelineVertexInputStateCreateInfo input;
-    VkPipelineInputAssemblyStateCreateInfo assembly;
-    VkViewport viewport;
-    VkRect2D scissor;
-    VkPipelineViewportStateCreateInfo viewports;
-    VkPipelineRasterizationStateCreateInfo rasterization;
-    VkPipelineMultisampleStateCreateInfo multisample;
-    VkPipelineDepthStencilStateCreateInfo depth;
-    VkPipelineColorBlendAttachmentState blend[2];
-    VkPipelineColorWriteCreateInfoEXT writes;
-    VkBool32 enables[2];
-    VkPipelineColorBlendStateCreateInfo blends;
-    VkFormat formats[2];
-    VkPipelineRenderingCreateInfo rendering;
-    VkDynamicState dynamic[16];
-    VkPipelineDynamicStateCreateInfo dynamics;
-    VkGraphicsPipelineCreateInfo info;
-};
-
-static void describe_stages(struct cts *cts, struct description *d)
-{
-    for (int i = 0; i < 2; i++)
-        d->stages[i] = (VkPipelineShaderStageCreateInfo){
-            .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-            .stage = i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
-            .module = i ? cts->module : cts->gpu.vertex,
-            .pName = "main"};
-    d->entry = (VkSpecializationMapEntry){7, 0, sizeof d->constant};
-    d->constant = 5;
-    d->specialization = (VkSpecializationInfo){1, &d->entry, sizeof d->constant, &d->constant};
-}
-
-static void describe_state(const struct cts *cts, struct description *d)
-{
-    const struct cts_target *target = &cts->target;
-    d->binding = (VkVertexInputBindingDescription){0, sizeof(struct pm_gpu_vertex),
-                                                   VK_VERTEX_INPUT_RATE_VERTEX};
-    for (uint32_t i = 0; i < 2; i++)
-        d->attributes[i] =
-            (VkVertexInputAttributeDescription){i, 0, VK_FORMAT_R32G32B32A32_SFLOAT, i * 16};
-    d->input = (VkPipelineVertexInputStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
-        .vertexBindingDescriptionCount = 1,
-        .pVertexBindingDescriptions = &d->binding,
-        .vertexAttributeDescriptionCount = 2,
-        .pVertexAttributeDescriptions = d->attributes};
-    d->assembly = (VkPipelineInputAssemblyStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
-    d->viewport = (VkViewport){0, 0, CTS_SIDE, CTS_SIDE, 0, 1};
-    d->scissor = (VkRect2D){{0, 0}, {CTS_SIDE, CTS_SIDE}};
-    d->viewports = (VkPipelineViewportStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-        .viewportCount = 1,
-        .pViewports = &d->viewport,
-        .scissorCount = 1,
-        .pScissors = &d->scissor};
-    d->rasterization = (VkPipelineRasterizationStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
-    d->multisample = (VkPipelineMultisampleStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-        .rasterizationSamples = (VkSampleCountFlagBits)target->samples};
-    d->depth = (VkPipelineDepthStencilStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
-        .depthTestEnable = target->has_depth,
-        .depthWriteEnable = target->has_depth,
-        .depthCompareOp = VK_COMPARE_OP_LESS_OR_EQUAL};
-    for (uint32_t i = 0; i < 2; i++)
-        d->blend[i] =
-            (VkPipelineColorBlendAttachmentState){.blendEnable = target->kind == CTS_BLEND,
-                                                  .srcColorBlendFactor = VK_BLEND_FACTOR_ONE,
-                                                  .dstColorBlendFactor = VK_BLEND_FACTOR_ONE,
-                                                  .srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
-                                                  .dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
-                                                  /* No shader writes the second one. */
-                                                  .colorWriteMask = i == 0 ? 0xf : 0};
-    d->blends = (VkPipelineColorBlendStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-        .attachmentCount = target->colors,
-        .pAttachments = d->blend};
-    d->formats[0] = d->formats[1] = VK_FORMAT_R8G8B8A8_UNORM;
-    d->rendering = (VkPipelineRenderingCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
-        .colorAttachmentCount = target->colors,
-        .pColorAttachmentFormats = d->formats,
-        .depthAttachmentFormat = target->has_depth ? VK_FORMAT_D32_SFLOAT : VK_FORMAT_UNDEFINED};
-}
-
-static void describe(struct cts *cts, struct description *d)
-{
-    *d = (struct description){0};
-    describe_stages(cts, d);
-    describe_state(cts, d);
-    d->info =
-        (VkGraphicsPipelineCreateInfo){.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                                       .pNext = cts->target.pass ? NULL : &d->rendering,
-                                       .stageCount = 2,
-                                       .pStages = d->stages,
-                                       .pVertexInputState = &d->input,
-                                       .pInputAssemblyState = &d->assembly,
-                                       .pViewportState = &d->viewports,
-                                       .pRasterizationState = &d->rasterization,
-                                       .pMultisampleState = &d->multisample,
-                                       .pDepthStencilState = &d->depth,
-                                       .pColorBlendState = &d->blends,
-                                       .layout = cts->gpu.layout,
-                                       .renderPass = cts->target.pass,
-                                       .subpass = cts->target.subpass,
-                                       .basePipelineIndex = -1};
-}
-
-/* Everything that Vulkan 1.3 lets be dynamic and that use.c sets, and what was a crash once. */
-static void make_dynamic(const struct cts *cts, struct description *d)
-{
-    static const VkDynamicState states[] = {VK_DYNAMIC_STATE_VIEWPORT,
-                                            VK_DYNAMIC_STATE_SCISSOR,
-                                            VK_DYNAMIC_STATE_CULL_MODE,
-                                            VK_DYNAMIC_STATE_FRONT_FACE,
-                                            VK_DYNAMIC_STATE_DEPTH_TEST_ENABLE,
-                                            VK_DYNAMIC_STATE_DEPTH_WRITE_ENABLE,
-                                            VK_DYNAMIC_STATE_DEPTH_COMPARE_OP,
-                                            VK_DYNAMIC_STATE_PRIMITIVE_TOPOLOGY,
-                                            VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE};
-    memcpy(d->dynamic, states, sizeof states);
-    d->dynamics = (VkPipelineDynamicStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
-        .dynamicStateCount = sizeof states / sizeof states[0],
-        .pDynamicStates = d->dynamic};
-    d->viewports.pViewports = NULL;
-    d->viewports.pScissors = NULL;
-    if (cts->gpu.extensions & CTS_COLOR_WRITES) {
-        d->dynamic[d->dynamics.dynamicStateCount++] = VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT;
-        d->writes = (VkPipelineColorWriteCreateInfoEXT){
-            .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_WRITE_CREATE_INFO_EXT,
-            .attachmentCount = cts->target.colors,
-            .pColorWriteEnables = d->enables};
-        d->blends.pNext = &d->writes;
-    }
-    d->info.pDynamicState = &d->dynamics;
-}
-
 static void inline_words(struct cts *cts, VkShaderModuleCreateInfo *words,
                          VkPipelineShaderStageCreateInfo *stage)
 {
@@ -214,8 +62,8 @@ static void inline_words(struct cts *cts, VkShaderModuleCreateInfo *words,
 
 static VkPipeline make_part(struct cts *cts, VkGraphicsPipelineLibraryFlagsEXT part, bool optimize)
 {
-    struct description d;
-    describe(cts, &d);
+    struct cts_description d;
+    cts_describe(cts, &d);
     const VkGraphicsPipelineLibraryCreateInfoEXT library = {
         .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT,
         .pNext = (void *)(uintptr_t)d.info.pNext,
@@ -454,10 +302,10 @@ static VkPipeline make_graphics(struct cts *cts, const struct cts_case *of)
         return link(cts, parts, 4, of->make == CTS_OPTIMIZED);
     if (of->make == CTS_HALVES)
         return link(cts, halves, 2, false);
-    struct description d;
-    describe(cts, &d);
+    struct cts_description d;
+    cts_describe(cts, &d);
     if (of->make == CTS_DYNAMIC)
-        make_dynamic(cts, &d);
+        cts_make_dynamic(cts, &d);
     if (of->make == CTS_CONSTANTS)
         d.stages[1].pSpecializationInfo = &d.specialization;
     if (of->make == CTS_INLINED)
@@ -468,8 +316,8 @@ static VkPipeline make_graphics(struct cts *cts, const struct cts_case *of)
 
 static VkPipeline make_compute(struct cts *cts, const struct cts_case *of)
 {
-    struct description d;
-    describe_stages(cts, &d);
+    struct cts_description d;
+    cts_describe_stages(cts, &d);
     VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                         .stage = d.stages[1],
                                         .layout = cts->gpu.layout,

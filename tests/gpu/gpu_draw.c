@@ -24,19 +24,8 @@ static uint32_t texel_bytes(VkFormat format)
     }
 }
 
-/* The state that is the same for all draws but for the target's size. */
-struct fixed_state {
-    VkVertexInputBindingDescription binding;
-    VkVertexInputAttributeDescription attributes[2];
-    VkPipelineVertexInputStateCreateInfo input;
-    VkPipelineInputAssemblyStateCreateInfo assembly;
-    VkViewport viewport;
-    VkRect2D scissor;
-    VkPipelineViewportStateCreateInfo viewports;
-    VkPipelineRasterizationStateCreateInfo rasterization;
-};
-
-static void fill_fixed_state(const struct pm_gpu_draw *draw, struct fixed_state *state)
+void gpu_fixed_state_fill(struct gpu_fixed_state *state, uint32_t width, uint32_t height,
+                          float scale)
 {
     state->binding = (VkVertexInputBindingDescription){0, sizeof(struct pm_gpu_vertex),
                                                        VK_VERTEX_INPUT_RATE_VERTEX};
@@ -53,10 +42,8 @@ static void fill_fixed_state(const struct pm_gpu_draw *draw, struct fixed_state 
     state->assembly = (VkPipelineInputAssemblyStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
         .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
-    const float scale = draw->double_viewport ? 2 : 1;
-    state->viewport =
-        (VkViewport){0, 0, (float)draw->width * scale, (float)draw->height * scale, 0, 1};
-    state->scissor = (VkRect2D){{0, 0}, {draw->width, draw->height}};
+    state->viewport = (VkViewport){0, 0, (float)width * scale, (float)height * scale, 0, 1};
+    state->scissor = (VkRect2D){{0, 0}, {width, height}};
     state->viewports = (VkPipelineViewportStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
         .viewportCount = 1,
@@ -80,8 +67,8 @@ static VkPipeline create_pipeline(struct pm_gpu *gpu, const struct pm_gpu_draw *
          .module = fragment,
          .pName = "main",
          .pSpecializationInfo = draw->fragment.specialization}};
-    struct fixed_state state;
-    fill_fixed_state(draw, &state);
+    struct gpu_fixed_state state;
+    gpu_fixed_state_fill(&state, draw->width, draw->height, draw->double_viewport ? 2 : 1);
     const VkPipelineMultisampleStateCreateInfo multisample = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
         .rasterizationSamples = (VkSampleCountFlagBits)(draw->samples ? draw->samples : 1),

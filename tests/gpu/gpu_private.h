@@ -49,3 +49,19 @@ void gpu_image_create(struct pm_gpu *gpu, VkFormat format, uint32_t width, uint3
 void gpu_image_destroy(struct pm_gpu *gpu, struct gpu_image *image);
 
 void gpu_texture_create(struct pm_gpu *gpu);
+
+/* The state that is the same for all draws but for the target's size. Points into itself: not to be
+ * copied. */
+struct gpu_fixed_state {
+    VkVertexInputBindingDescription binding;
+    VkVertexInputAttributeDescription attributes[2];
+    VkPipelineVertexInputStateCreateInfo input;
+    VkPipelineInputAssemblyStateCreateInfo assembly;
+    VkViewport viewport;
+    VkRect2D scissor;
+    VkPipelineViewportStateCreateInfo viewports;
+    VkPipelineRasterizationStateCreateInfo rasterization;
+};
+/* scale: of the viewport, to the target. */
+void gpu_fixed_state_fill(struct gpu_fixed_state *state, uint32_t width, uint32_t height,
+                          float scale);

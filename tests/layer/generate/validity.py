@@ -219,8 +219,8 @@ class Writer:
             text += "%s\n{\n    full_%s(arena, value);\n}\n\n" % (fill, root)
             text += "%s\n{\n    broken = NULL;\n    whole_%s(value);\n    return broken;\n}\n\n" % (check, root)
         names = self.registry.enumerants("VkDynamicState")
-        return text + "const VkDynamicState validity_dynamic[] = {\n%s};\nconst uint32_t validity_dynamic_count = %d;\n" % (
-            "".join("    %s,\n" % n for n in names), len(names))
+        text += "const VkDynamicState validity_dynamic[] = {\n%s};\n" % "".join("    %s,\n" % n for n in names)
+        return text + "const uint32_t validity_dynamic_count = %d;\n" % len(names)
 
 
 def main(arguments):

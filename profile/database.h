@@ -52,6 +52,7 @@ struct pm_shader_estimates {
     enum pm_kind kind;
     uint32_t flags;
     uint32_t space;
+    uint32_t candidates;                     /* as in struct pm_shader_profile: what most sessions said */
     bool published;                          /* covered, and every interval narrow enough */
     const struct pm_point_estimate *points;  /* `space` of them; NULL when not published */
     const uint8_t *deficit; /* bitmap of `space` bits: points that still need samples; NULL: none do */

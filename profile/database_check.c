@@ -23,6 +23,8 @@ bool pm_shader_estimates_check(const struct pm_shader_estimates *shader, size_t 
         return pm_fail(error, PM_ERROR_INPUT,
                        "shader %zu: field space is %" PRIu32 ", more than %zu", index,
                        shader->space, pm_profile_limits_default.space);
+    if ((wrong = pm_candidates_wrong(shader->candidates, shader->kind, shader->space)))
+        return pm_fail(error, PM_ERROR_INPUT, "shader %zu: %s", index, wrong);
     if (shader->deficit && !pm_bitmap_is_tidy(shader->deficit, shader->space))
         return pm_fail(error, PM_ERROR_INPUT,
                        "shader %zu: field deficit has bits outside its space of %" PRIu32, index,

@@ -48,6 +48,7 @@ static Piecemeal__ShaderEstimates *fill_shader(const struct pm_shader_estimates 
     message->kind = shader->kind;
     message->flags = shader->flags;
     message->space = shader->space;
+    message->candidates = shader->candidates;
     message->published = shader->published;
     message->entry_lanes = shader->entry_lanes;
     if (shader->deficit)

@@ -191,6 +191,8 @@ static bool add_shader(struct pm_profile_merge *merge, const struct pm_shader_pr
     }
     struct entry *entry = &merge->entries[*slot - 1];
     merge_original(&entry->shader.original, &from->original);
+    if (from->candidates > entry->shader.candidates)
+        entry->shader.candidates = from->candidates;
     if (from->at_most_once && !entry->at_most_once) {
         entry->at_most_once = malloc(pm_bitmap_bytes(from->space));
         if (!entry->at_most_once)

@@ -14,6 +14,9 @@
 #define PM_PROFILE_VERSION 1u
 #define PM_UPLOAD_ID_BYTES 16
 
+/* Fewer than 2^20 values of a shader are left out as not worth measuring. */
+#define PM_LEFT_OUT_BITS 20
+
 enum pm_kind { PM_KIND_BLOCK = 1, PM_KIND_ZERO = 2, PM_KIND_TIMING = 3 };
 
 /* "block", "zero", "timing"; "unknown" for a kind that is not known. */
@@ -59,6 +62,8 @@ struct pm_shader_profile {
     enum pm_kind kind;
     uint32_t flags;       /* enum pm_profile_flag */
     uint32_t space;       /* number of points; timing: 1 */
+    uint32_t candidates;  /* zero: values that may be zero; `space` of them are points, the others are left out as not
+                             worth measuring (shader_rewrite/points/points.h); 0: not known. Only shown. */
     struct pm_shader_key original; /* timing: of the game's shader that the one of `key` was specialized from; none: not
                                       known */
     const uint8_t *at_most_once; /* bitmap of `space` bits, least significant first: runs once per invocation
@@ -66,6 +71,9 @@ struct pm_shader_profile {
     const struct pm_point_counts *points;
     size_t point_count;
 };
+
+/* A reason why a profile of this kind and space cannot have so many candidates, NULL when it can. */
+const char *pm_candidates_wrong(uint32_t candidates, enum pm_kind kind, uint32_t space);
 
 struct pm_profile {
     uint8_t upload_id[PM_UPLOAD_ID_BYTES];
@@ -89,7 +97,7 @@ bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out, 
 /* Reads a protobuf encoding; everything *profile points to is owned by the arena. Refuses an unknown version, a
  * point outside its space, a bitmap of the wrong size, repeated points, counts that cannot be (uniform lanes
  * above lanes, an at-most-once point above its entry counter, time with a variant and none without, an original of what
- * is no timing); the message
+ * is no timing, fewer candidates than points); the message
  * names the shader, point and field. profile->game is set as soon as this is a profile at all ("" when its name is what
  * is wrong), else left alone. PM_ERROR_LIMIT: it has more shaders or points, or a larger space, than limits allow.
  * limits NULL: the defaults. */
@@ -112,7 +120,7 @@ struct pm_profile_merge *pm_profile_merge_create(void);
 void pm_profile_merge_destroy(struct pm_profile_merge *merge);
 /* Fails with PM_ERROR_INPUT when two profiles disagree on a shader's space or on which points run at most once; `from`
  * is then left out whole (unless it disagrees with itself). Of two originals the lesser key stays: different shaders may
- * be the same once specialized. Sums saturate. Copies all it keeps. */
+ * be the same once specialized. Of two numbers of candidates the greater stays. Sums saturate. Copies all it keeps. */
 bool pm_profile_merge_add(struct pm_profile_merge *merge, const struct pm_profile *from,
                           struct pm_error *error);
 /* The merged shaders, sorted by key, environment, kind and flags, the points ascending; NULL when out of memory; owned by the merge until it is destroyed or added to. */

@@ -14,6 +14,18 @@ const struct pm_profile_limits pm_profile_limits_default = {
     .name_bytes = PM_NAME_BYTES,
 };
 
+const char *pm_candidates_wrong(uint32_t candidates, enum pm_kind kind, uint32_t space)
+{
+    if (candidates == 0)
+        return NULL;
+    if (kind != PM_KIND_ZERO)
+        return "field candidates is there, which only zero profiles may have";
+    if (candidates < space)
+        return "field candidates is below space";
+    return (candidates - space) >> PM_LEFT_OUT_BITS == 0 ? NULL
+                                                         : "field candidates is far above space";
+}
+
 static int compare_points(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -106,6 +118,8 @@ static bool check_shader(const struct pm_shader_profile *shader, size_t index,
         return pm_fail(error, PM_ERROR_LIMIT,
                        "shader %zu: field point has %zu elements, more than %zu", index,
                        shader->point_count, limits->points_per_shader);
+    if ((wrong = pm_candidates_wrong(shader->candidates, shader->kind, shader->space)))
+        return pm_fail(error, PM_ERROR_INPUT, "shader %zu: %s", index, wrong);
     if (shader->at_most_once && shader->kind == PM_KIND_TIMING)
         return pm_fail(error, PM_ERROR_INPUT,
                        "shader %zu: field at_most_once is there, and it is a timing profile",

@@ -44,6 +44,7 @@ static bool take_shader(const Piecemeal__ShaderProfile *message, size_t index,
     shader->kind = (enum pm_kind)message->kind;
     shader->flags = message->flags;
     shader->space = message->space;
+    shader->candidates = message->candidates;
     return pm_bitmap_take(&message->at_most_once, message->space, what, "at_most_once", arena,
                           &shader->at_most_once, error) &&
            take_columns(message, what, arena, shader, error);

@@ -44,6 +44,7 @@ static Piecemeal__ShaderProfile *fill_shader(const struct pm_shader_profile *sha
     message->kind = shader->kind;
     message->flags = shader->flags;
     message->space = shader->space;
+    message->candidates = shader->candidates;
     if (shader->at_most_once)
         message->at_most_once = pm_bytes_pack(shader->at_most_once, pm_bitmap_bytes(shader->space));
     return fill_columns(shader, arena, message) ? message : NULL;

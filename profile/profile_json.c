@@ -85,6 +85,9 @@ static bool add_shader(cJSON *shaders, const struct pm_shader_profile *profile)
     if (profile->kind == PM_KIND_ZERO &&
         !cJSON_AddBoolToObject(object, "no_quads", (profile->flags & PM_PROFILE_NO_QUADS) != 0))
         return false;
+    if (profile->candidates != 0 &&
+        !add_u64(object, "left_out", profile->candidates - profile->space))
+        return false;
     if (profile->at_most_once && !add_at_most_once(object, profile))
         return false;
     cJSON *points = cJSON_AddArrayToObject(object, "points");

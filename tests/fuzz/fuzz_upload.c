@@ -44,7 +44,8 @@ static void decode_profile(const void *data, size_t size)
         PM_FUZZ_CHECK(profile.shader_count == again.shader_count);
         for (size_t s = 0; s < profile.shader_count; s++) {
             const struct pm_shader_profile *a = &profile.shaders[s], *b = &again.shaders[s];
-            PM_FUZZ_CHECK(a->point_count == b->point_count && a->space == b->space);
+            PM_FUZZ_CHECK(a->point_count == b->point_count && a->space == b->space &&
+                          a->candidates == b->candidates);
             PM_FUZZ_CHECK(a->point_count == 0 ||
                           memcmp(a->points, b->points, a->point_count * sizeof(*a->points)) == 0);
         }

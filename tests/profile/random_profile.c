@@ -55,6 +55,8 @@ static void fill_shader(struct pm_random *random, struct pm_arena *arena, uint32
         shader->flags |= id % 15 == 0 ? PM_PROFILE_NO_QUADS : 0;
     }
     shader->space = shader->kind == PM_KIND_TIMING ? 1 : 1 + pm_random_below(&shape, points * 2);
+    if (shader->kind == PM_KIND_ZERO && id % 2 != 0) /* else it is not known */
+        shader->candidates = shader->space + pm_random_below(&shape, 1u << PM_LEFT_OUT_BITS);
     if (shader->kind != PM_KIND_TIMING && id % 4 != 0) {
         uint8_t *bitmap = need(pm_arena_zalloc(arena, (shader->space + 7) / 8, 1));
         for (uint32_t i = 0; i < shader->space; i++)
@@ -93,7 +95,8 @@ static bool same_shader(const struct pm_shader_profile *a, const struct pm_shade
         !pm_shader_key_equal(&a->original, &b->original) ||
         memcmp(&a->environment, &b->environment, sizeof(a->environment)) != 0 ||
         a->kind != b->kind || a->flags != b->flags || a->space != b->space ||
-        a->point_count != b->point_count || !a->at_most_once != !b->at_most_once)
+        a->candidates != b->candidates || a->point_count != b->point_count ||
+        !a->at_most_once != !b->at_most_once)
         return false;
     if (a->at_most_once && memcmp(a->at_most_once, b->at_most_once, (a->space + 7) / 8) != 0)
         return false;

@@ -30,6 +30,7 @@ static struct pm_database make(struct pm_arena *arena, uint64_t seed)
                 shader->original = pm_shader_key_compute("original", &s, 1);
         } else if (shader->kind == PM_KIND_ZERO && s % 2) {
             shader->flags = PM_PROFILE_NO_QUADS;
+            shader->candidates = shader->space + s;
         }
         shader->entry_lanes = pm_random_next(&random);
         shader->published = s % 4 != 0;
@@ -88,6 +89,7 @@ static void round_trips(void **state)
         assert_memory_equal(&a->environment, &b->environment, sizeof(a->environment));
         assert_int_equal(a->kind, b->kind);
         assert_int_equal(a->space, b->space);
+        assert_int_equal(a->candidates, b->candidates);
         assert_int_equal(a->published, b->published);
         assert_true(a->entry_lanes == b->entry_lanes);
         assert_int_equal(!a->deficit, !b->deficit);
@@ -229,6 +231,16 @@ static void refuses_what_cannot_be(void **state)
     refuses(&database,
             "database: shader 0: field original is there, which only timing profiles may have");
     shaders[0].original.bytes[3] = 0;
+    shaders[0].candidates = 2;
+    refuses(&database,
+            "database: shader 0: field candidates is there, which only zero profiles may have");
+    shaders[0].kind = PM_KIND_ZERO;
+    shaders[0].candidates = 1;
+    refuses(&database, "database: shader 0: field candidates is below space");
+    shaders[0].candidates = 2 + (1u << PM_LEFT_OUT_BITS);
+    refuses(&database, "database: shader 0: field candidates is far above space");
+    shaders[0].kind = PM_KIND_BLOCK;
+    shaders[0].candidates = 0;
     shaders[1] = shaders[0];
     database.shader_count = 2;
     refuses(&database, "database: shader 1: is repeated or out of order");

@@ -164,6 +164,28 @@ static void of_two_originals_one_stays(void **state)
     }
 }
 
+/* In whatever order they come, and however often; not knowing is no disagreement. */
+static void of_two_numbers_of_candidates_the_greater_stays(void **state)
+{
+    (void)state;
+    static const uint32_t orders[][4] = {{0, 9, 7, 9}, {9, 7, 0, 0}, {7, 0, 9, 7}, {7, 7, 9, 0}};
+    for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+        struct pm_shader_profile shader = {
+            .key = {{1}}, .environment = {.subgroup_size = 8}, .kind = PM_KIND_ZERO, .space = 4};
+        const struct pm_profile profile = {
+            .game = "g", .scene = "", .layer_version = "", .shaders = &shader, .shader_count = 1};
+        struct pm_profile_merge *merge = pm_profile_merge_create();
+        struct pm_error error;
+        size_t count;
+        for (size_t k = 0; k < 4; k++) {
+            shader.candidates = orders[i][k];
+            assert_true(pm_profile_merge_add(merge, &profile, &error));
+        }
+        assert_int_equal(pm_profile_merge_shaders(merge, &count)->candidates, 9);
+        pm_profile_merge_destroy(merge);
+    }
+}
+
 static void sums_saturate(void **state)
 {
     (void)state;
@@ -194,6 +216,7 @@ int main(void)
         cmocka_unit_test(sums_are_the_plain_sums),
         cmocka_unit_test(disagreement_leaves_the_merge_as_it_was),
         cmocka_unit_test(of_two_originals_one_stays),
+        cmocka_unit_test(of_two_numbers_of_candidates_the_greater_stays),
         cmocka_unit_test(sums_saturate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -260,6 +260,25 @@ static void spoil(struct fixture *f, int which)
     case 44:
         shader->original = (ProtobufCBinaryData){24, f->key[1]};
         break;
+    case 45:
+        make_zero(f);
+        shader->candidates = 11;
+        break;
+    case 46:
+        make_zero(f);
+        shader->candidates = 12 + (1u << PM_LEFT_OUT_BITS);
+        break;
+    case 47:
+        make_zero(f);
+        shader->candidates = UINT32_MAX;
+        break;
+    case 48:
+        shader->candidates = 12;
+        break;
+    case 49:
+        make_timing(f);
+        shader->candidates = 1;
+        break;
     }
 }
 
@@ -312,6 +331,11 @@ static const char *const refusals[] = {
     "profile: shader 1: field environment.subgroup_size is not a power of two from 1 to 128",
     "profile: shader 1: field original has 23 bytes, not 24",
     "profile: shader 1: field original is there, which only timing profiles may have",
+    "profile: shader 1: field candidates is below space",
+    "profile: shader 1: field candidates is far above space",
+    "profile: shader 1: field candidates is far above space",
+    "profile: shader 1: field candidates is there, which only zero profiles may have",
+    "profile: shader 1: field candidates is there, which only zero profiles may have",
 };
 
 /* What the profile's name is after that refusal: it is left alone until the message is a profile.
@@ -390,6 +414,42 @@ static void takes_every_kind(void **state)
             fail_msg("%s", error.message);
         assert_int_equal(profile.shaders[1].kind, which ? PM_KIND_TIMING : PM_KIND_ZERO);
         assert_int_equal(profile.shaders[1].points[0].counts[1], 90);
+        pm_arena_destroy(arena);
+    }
+}
+
+/* Also the words that an uploader reads: nothing where nothing is known, as in files from before.
+ */
+static void says_how_many_are_left_out(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t candidates;
+        const char *said;
+    } cases[] = {{0, NULL}, {12, "\"left_out\":\t0"}, {179, "\"left_out\":\t167"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fixture f;
+        fixture_init(&f);
+        make_zero(&f);
+        f.shader[1].candidates = cases[i].candidates;
+        uint8_t wire[4096];
+        const size_t size = piecemeal__profile__pack(&f.profile, wire);
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_profile profile;
+        struct pm_buffer json;
+        struct pm_error error = {0};
+        pm_buffer_init(&json, 1 << 20);
+        if (!pm_profile_decode(wire, size, NULL, arena, &profile, &error))
+            fail_msg("%s", error.message);
+        assert_int_equal(profile.shaders[0].candidates, 0);
+        assert_int_equal(profile.shaders[1].candidates, cases[i].candidates);
+        assert_true(pm_profile_to_json(&profile, &json, &error));
+        assert_true(pm_buffer_append(&json, "", 1));
+        const char *found = strstr((const char *)json.data, "left_out");
+        assert_int_equal(found != NULL, cases[i].said != NULL);
+        if (cases[i].said)
+            assert_memory_equal(found - 1, cases[i].said, strlen(cases[i].said));
+        pm_buffer_finish(&json);
         pm_arena_destroy(arena);
     }
 }
@@ -557,6 +617,7 @@ int main(void)
         cmocka_unit_test(refuses_what_cannot_be),
         cmocka_unit_test(refuses_games_that_no_path_can_have),
         cmocka_unit_test(takes_every_kind),
+        cmocka_unit_test(says_how_many_are_left_out),
         cmocka_unit_test(the_callers_limits_hold),
         cmocka_unit_test(small_messages_cannot_grow_large),
         cmocka_unit_test(encoding_refuses_what_decoding_would),

@@ -65,6 +65,7 @@ static void test_fields(void **state)
         {"profile: shader 3: field key has 3 bytes, not 24", "shaders[3].key"},
         {"profile: shader 0: field original is there, which only timing profiles may have",
          "shaders[0].original"},
+        {"profile: shader 4: field candidates is far above space", "shaders[4].candidates"},
         {"profile: shader 0: point 7: lanes: 9 is above entry_lanes, 8",
          "shaders[0].points[7].lanes"},
         {"shader 00ff: point 7: uniform_lanes: 9 is above lanes, 8",

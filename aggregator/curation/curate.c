@@ -150,6 +150,7 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
         .kind = curation->key.kind,
         .flags = flags,
         .space = space,
+        .candidates = pm_statistics_candidates(judged->statistics),
         .published = judged->lacking == 0 && vouched,
         .entry_lanes = clamp_wide(&judged->statistics->entry_lanes),
     };

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* Of a shader: what is said of it. */
+enum { HAS_BITMAP = 1, HAS_LEFT_OUT = 2 };
+
 /* Of a point: what need not be said. */
 enum sample_flag {
     SAME_BATCH = 1,      /* calls, entry lanes and entry subgroups are those of the point before */
@@ -65,11 +68,13 @@ static bool append_head(struct pm_buffer *out, const char *scene,
         if (!append_varint(out, fields[i]))
             return false;
     }
-    const uint8_t bitmap = shader->at_most_once != NULL;
+    const bool bitmap = shader->at_most_once != NULL, candidates = shader->candidates != 0;
+    const uint8_t said = (uint8_t)((bitmap ? HAS_BITMAP : 0) | (candidates ? HAS_LEFT_OUT : 0));
     return (same || pm_buffer_append(out, scene, strlen(scene))) &&
-           append_varint(out, shader->space) && pm_buffer_append(out, &bitmap, 1) &&
+           append_varint(out, shader->space) && pm_buffer_append(out, &said, 1) &&
            (!bitmap ||
             pm_buffer_append(out, shader->at_most_once, ((size_t)shader->space + 7) / 8)) &&
+           (!candidates || append_varint(out, shader->candidates - shader->space)) &&
            append_varint(out, shader->point_count);
 }
 
@@ -196,8 +201,13 @@ static void take_head(struct cursor *cursor, bool first, struct pm_sample *sampl
         sample->scene = (const char *)take(cursor, sample->scene_size);
     }
     shader->space = take_32(cursor);
+    const uint8_t said = *take(cursor, 1);
+    cursor->damaged = cursor->damaged || (said & ~(HAS_BITMAP | HAS_LEFT_OUT)) != 0;
     shader->at_most_once =
-        *take(cursor, 1) != 0 ? take(cursor, ((uint64_t)shader->space + 7) / 8) : NULL;
+        (said & HAS_BITMAP) != 0 ? take(cursor, ((uint64_t)shader->space + 7) / 8) : NULL;
+    shader->candidates = 0;
+    if ((said & HAS_LEFT_OUT) != 0)
+        shader->candidates = shader->space + take_32(cursor);
     shader->point_count = take_32(cursor);
 }
 

@@ -6,8 +6,9 @@
  *
  * Layout of a sample (varint: LEB128): varint bytes of the rest; 24 bytes key; a byte, 1 when what
  * follows is as in the sample before and left out, else 0 and varint kind, flags, the five fields
- * of the environment, the scene's size and bytes; varint space; a byte, 1 when (space + 7) / 8
- * bytes of the bitmap of what runs at most once follow, else 0; varint number of points, and for
+ * of the environment, the scene's size and bytes; varint space; a byte, plus 1 when (space + 7) / 8
+ * bytes of the bitmap of what runs at most once follow, plus 2 when then a varint follows of how
+ * many candidates are left out (else it is not known); varint number of points, and for
  * each: varint (index minus the one before minus 1, modulo 2^32; the first: index), a byte of
  * enum sample_flag in samples.c, and as varints what it does not tell of calls, entry lanes, entry
  * subgroups and counts. Samples stand one behind the other; the first has nothing left out.

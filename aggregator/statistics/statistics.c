@@ -53,6 +53,12 @@ bool pm_statistics_is_at_most_once(const struct pm_statistics *statistics, uint3
            (statistics->at_most_once[point / 8] >> (point % 8) & 1) != 0;
 }
 
+uint32_t pm_statistics_candidates(const struct pm_statistics *statistics)
+{
+    uint32_t left_out;
+    return pm_majority_find(&statistics->left_out, &left_out) ? statistics->space + left_out : 0;
+}
+
 /* ---- merging ---- */
 
 void pm_statistics_intersect(struct pm_statistics *into, const uint8_t *bitmap)
@@ -203,6 +209,7 @@ bool pm_statistics_merge(struct pm_statistics *into, const struct pm_statistics 
     into->kind = from->kind;
     into->space = from->space;
     pm_statistics_intersect(into, from->at_most_once);
+    pm_majority_add(&into->left_out, &from->left_out);
     pm_wide_add(&into->entry_lanes, &from->entry_lanes);
     merge_points(into, from, fresh);
     merge_cells(into, from, fresh_cells);

@@ -21,6 +21,12 @@
  * not 0, least significant first, and a varint for each of these. Form 1: every y is 0; form 2:
  * every y is x; form 0: any other.
  *
+ * Version 3 is version 2 with what zero profiles may say between bitmap and entry lanes, and is
+ * written only where some did, so that all else stays as it was: varint sessions that said how many
+ * values are left out, varint mask of the bits that all of these had set, varint mask of those that
+ * some had set and some had not, and for each of the latter, the lowest first, a varint of how many
+ * had it set.
+ *
  * Version 1, which had no cells (per measure varint n and, when n > 0, wide Σx Σy Σx² Σxy Σy² Σr
  * Σr² and the histogram), is read as two cells: as many clusters of one size as its Σx and Σx²
  * weigh, (Σx)² / Σx², and the others with x = 1.
@@ -29,12 +35,13 @@
  */
 #pragma once
 
+#include "aggregator/statistics/majority.h"
 #include "aggregator/statistics/wide.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "profile/database.h"
 
-#define PM_STATISTICS_VERSION 2u
+#define PM_STATISTICS_VERSION 3u
 
 /* r is kept as an integer multiple of 2^-32, and one of 2^32 or more as the largest 64-bit number.
  */
@@ -123,6 +130,8 @@ struct pm_statistics {
     uint32_t space;
     uint8_t *at_most_once; /* (space + 7) / 8 bytes: every upload said that the point runs at most
                               once */
+    struct pm_majority left_out; /* zero: values that the sessions said are no points, as not worth
+                                    measuring */
     struct pm_wide entry_lanes; /* summed over batches, see pm_statistics_add_profile */
     struct pm_point_statistics
         *points; /* ascending by index; only those that were ever in a batch */
@@ -167,11 +176,14 @@ const struct pm_cell *pm_statistics_cells(const struct pm_statistics *statistics
 
 bool pm_statistics_is_at_most_once(const struct pm_statistics *statistics, uint32_t point);
 
-/* Appends the encoding, of version 2. */
+/* As in struct pm_shader_estimates; 0: not known. */
+uint32_t pm_statistics_candidates(const struct pm_statistics *statistics);
+
+/* Appends the encoding, of version 2 or 3. */
 bool pm_statistics_encode(const struct pm_statistics *statistics, struct pm_buffer *out,
                           struct pm_error *error);
 
-/* Fills *statistics, which must be empty; the caller finishes it. Reads both versions. Refuses what
+/* Fills *statistics, which must be empty; the caller finishes it. Reads all versions. Refuses what
  * it does not know, naming the byte, and anything but the one encoding of a statistics. */
 bool pm_statistics_decode(const void *data, size_t size, struct pm_statistics *statistics,
                           struct pm_error *error);

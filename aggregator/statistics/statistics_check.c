@@ -130,6 +130,9 @@ bool pm_statistics_check_profile(const struct pm_shader_profile *shader, struct 
     if (shader->point_count > shader->space)
         return pm_fail(error, PM_ERROR_INPUT, "points: %zu of them in a space of %" PRIu32,
                        shader->point_count, shader->space);
+    const char *wrong = pm_candidates_wrong(shader->candidates, shader->kind, shader->space);
+    if (wrong)
+        return pm_fail(error, PM_ERROR_INPUT, "%s", wrong);
     for (size_t i = 0; i < shader->point_count; i++) {
         if (!check_counts(shader, &shader->points[i], error))
             return false;

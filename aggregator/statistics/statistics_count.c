@@ -72,6 +72,8 @@ static bool copy_bitmap(const struct pm_shader_profile *shader, uint8_t **out)
     return true;
 }
 
+_Static_assert(PM_LEFT_OUT_BITS <= PM_MAJORITY_BITS, "every number of left out values counts");
+
 /* ---- clusters ---- */
 
 /* Statistics that points are added to in order, and where the cells of the last one are. */
@@ -250,6 +252,8 @@ bool pm_statistics_add_profiles(struct pm_statistics *statistics,
         for (size_t j = 0; j < shaders[i].point_count; j++)
             refs[at++] = (struct point_ref){shaders[i].points[j].point, &shaders[i].points[j]};
         done = sum_entry_lanes(&shaders[i], &one.entry_lanes);
+        if (shaders[i].candidates != 0)
+            pm_majority_say(&one.left_out, shaders[i].candidates - one.space);
         pm_statistics_intersect(&one, shaders[i].at_most_once);
     }
     sorted = done ? sort_refs(refs, refs + points, points, one.space) : NULL;

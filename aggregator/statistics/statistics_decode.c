@@ -271,6 +271,28 @@ static bool take_bitmap(struct reader *reader, struct pm_statistics *statistics)
     return true;
 }
 
+static bool take_majority(struct reader *reader, struct pm_majority *majority)
+{
+    uint64_t all, some;
+    if (!take_varint(reader, &majority->sessions) || !take_varint(reader, &all) ||
+        !take_varint(reader, &some))
+        return false;
+    if (majority->sessions == 0 || majority->sessions > PM_CLUSTERS_MOST)
+        return refuse(reader, "more or fewer sessions than there can be");
+    if ((all | some) >> PM_MAJORITY_BITS != 0 || (all & some) != 0)
+        return refuse(reader, "a number that cannot be");
+    for (unsigned i = 0; i < PM_MAJORITY_BITS; i++) {
+        majority->bits[i] = (all >> i & 1) != 0 ? majority->sessions : 0;
+        if ((some >> i & 1) == 0)
+            continue;
+        if (!take_varint(reader, &majority->bits[i]))
+            return false;
+        if (majority->bits[i] == 0 || majority->bits[i] >= majority->sessions)
+            return refuse(reader, "a bit that some have and some have not, and it is not so");
+    }
+    return true;
+}
+
 static bool take_head(struct reader *reader, struct pm_statistics *statistics, uint64_t *count)
 {
     const uint8_t *bytes = NULL;
@@ -294,6 +316,10 @@ static bool take_head(struct reader *reader, struct pm_statistics *statistics, u
         return refuse(reader, "a space out of range");
     statistics->space = (uint32_t)space;
     if (!take_bitmap(reader, statistics))
+        return false;
+    if (reader->version == 3 && statistics->kind != PM_KIND_ZERO)
+        return refuse(reader, "values that are left out, and no zeros");
+    if (reader->version == 3 && !take_majority(reader, &statistics->left_out))
         return false;
     if (!take_wide(reader, &statistics->entry_lanes) || !take_varint(reader, count))
         return false;

@@ -105,14 +105,34 @@ static bool put_bitmap(struct pm_buffer *out, const struct pm_statistics *statis
            pm_buffer_append(out, statistics->at_most_once, ((size_t)statistics->space + 7) / 8);
 }
 
+/* Nothing where nobody said a number. */
+static bool put_majority(struct pm_buffer *out, const struct pm_majority *majority)
+{
+    uint32_t all = 0, some = 0;
+    for (unsigned i = 0; i < PM_MAJORITY_BITS; i++) {
+        const bool set = majority->bits[i] > 0, by_all = majority->bits[i] == majority->sessions;
+        all |= (uint32_t)(set && by_all) << i;
+        some |= (uint32_t)(set && !by_all) << i;
+    }
+    if (majority->sessions == 0)
+        return true;
+    if (!put_varint(out, majority->sessions) || !put_varint(out, all) || !put_varint(out, some))
+        return false;
+    for (unsigned i = 0; i < PM_MAJORITY_BITS; i++) {
+        if ((some >> i & 1) != 0 && !put_varint(out, majority->bits[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool put_all(const struct pm_statistics *statistics, struct pm_buffer *out)
 {
     const unsigned measures = pm_measure_count(statistics->kind);
-    const uint8_t head[2] = {PM_STATISTICS_VERSION, (uint8_t)statistics->kind};
+    const uint8_t head[2] = {statistics->left_out.sessions > 0 ? 3 : 2, (uint8_t)statistics->kind};
     if (!pm_buffer_append(out, pm_statistics_magic, sizeof(pm_statistics_magic)) ||
         !pm_buffer_append(out, head, sizeof(head)) || !put_varint(out, statistics->space) ||
-        !put_bitmap(out, statistics) || !put_wide(out, &statistics->entry_lanes) ||
-        !put_varint(out, statistics->count))
+        !put_bitmap(out, statistics) || !put_majority(out, &statistics->left_out) ||
+        !put_wide(out, &statistics->entry_lanes) || !put_varint(out, statistics->count))
         return false;
     uint32_t next = 0;
     size_t cell = 0;

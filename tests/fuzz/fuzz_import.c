@@ -105,7 +105,11 @@ static void upload(struct pm_aggregator *aggregator, uint8_t number)
     };
     struct pm_shader_profile shaders[SHADERS] = {
         {.kind = PM_KIND_BLOCK, .space = 3, .at_most_once = once, .point_count = 2},
-        {.kind = PM_KIND_ZERO, .space = 2, .flags = PM_PROFILE_NO_QUADS, .point_count = 2},
+        {.kind = PM_KIND_ZERO,
+         .space = 2,
+         .candidates = 9,
+         .flags = PM_PROFILE_NO_QUADS,
+         .point_count = 2},
         {.kind = PM_KIND_TIMING, .space = 1, .environment = {8, 2, 3, 4, 5}, .point_count = 1},
         {.kind = PM_KIND_BLOCK, .space = 3, .point_count = 1},
     };

@@ -56,7 +56,9 @@ static void compare(const struct pm_sample *sample, const struct pm_shader_profi
     if (!points)
         return;
     PM_FUZZ_CHECK(sample->shader.point_count == shader->point_count &&
-                  sample->shader.space == shader->space && sample->shader.kind == shader->kind &&
+                  sample->shader.space == shader->space &&
+                  sample->shader.candidates == shader->candidates &&
+                  sample->shader.kind == shader->kind &&
                   memcmp(&sample->shader.key, &shader->key, sizeof(shader->key)) == 0);
     PM_FUZZ_CHECK(pm_sample_points(sample, points, &error));
     for (size_t i = 0; i < shader->point_count; i++)

@@ -147,7 +147,7 @@ struct pm_storage *pm_storage_sqlite_open_to_read(const char *path, struct pm_er
     sqlite3 *db = pm_sqlite_connect(path, SQLITE_OPEN_READONLY, error);
     bool fine = db && pm_sqlite_read_version(path, db, &version, error);
     sqlite3_close(db);
-    if (fine && version != pm_sqlite_newest_version())
+    if (fine && version < pm_sqlite_oldest_readable_version())
         fine = pm_fail(error, PM_ERROR_STATE, "%s: is of the older schema %d; serve it once", path,
                        (int)version);
     struct pm_sqlite *sqlite = fine ? create(path, NULL, error) : NULL;

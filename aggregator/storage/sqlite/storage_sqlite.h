@@ -14,7 +14,7 @@ struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge mer
                                           struct pm_error *error);
 
 /* A storage of which only the read functions may be called; neither makes, upgrades nor writes the
- * file, and so refuses an older schema (PM_ERROR_STATE). */
+ * file, and so refuses an older schema, unless its tables are those of today (PM_ERROR_STATE). */
 struct pm_storage *pm_storage_sqlite_open_to_read(const char *path, struct pm_error *error);
 
 /* Copies the file, as of one moment and while it may be in use, to another, which appears whole and

@@ -208,6 +208,8 @@ bool pm_sqlite_read_version(const char *path, sqlite3 *db, int64_t *version,
 
 /* The schema that this program writes. */
 int64_t pm_sqlite_newest_version(void);
+/* The oldest one that it can read as it is, without bringing it to the newest first. */
+int64_t pm_sqlite_oldest_readable_version(void);
 
 /* Big-endian, so that SQLite sorts environments as their fields sort. */
 void pm_sqlite_pack_environment(const struct pm_environment *environment,

@@ -20,6 +20,7 @@ static void assert_same_shader(const struct pm_sample *sample,
     assert_int_equal(got->kind, shader->kind);
     assert_int_equal(got->flags, shader->flags);
     assert_int_equal(got->space, shader->space);
+    assert_int_equal(got->candidates, shader->candidates);
     assert_int_equal(sample->scene_size, strlen(scene));
     assert_memory_equal(sample->scene, scene, strlen(scene));
     assert_int_equal(got->at_most_once != NULL, shader->at_most_once != NULL);
@@ -96,16 +97,48 @@ static void test_all_there_may_be(void **state)
     (void)state;
     shaders[0] = block_shader(arena, 1, 17, points, sizeof(points) / sizeof(*points));
     shaders[0].at_most_once = bitmap;
+    shaders[0].candidates = 17;
     shaders[1] = timing_shader(arena, 2, 8, 1000, 900);
     shaders[2] = shaders[0];
     shaders[2].environment = (struct pm_environment){1, 2, 3, 4, UINT32_MAX};
     shaders[2].flags = 3;
+    shaders[2].candidates = 17 + 167;
     shaders[3] = block_shader(arena, 3, UINT32_MAX, points, 0);
     const struct pm_profile profile = {.scene = "scene", .shaders = shaders, .shader_count = 4};
     pm_buffer_init(&bytes, CAP);
     append_all(&bytes, &profile);
     assert_reads_back(&bytes, shaders, 4, "scene");
     assert_in_range(pm_sample_part(&shaders[0].key), 0, PM_SAMPLE_PARTS - 1);
+    pm_buffer_finish(&bytes);
+    pm_arena_destroy(arena);
+}
+
+/* One that waits since before samples said how many candidates are left out. */
+static void test_before_what_is_left_out(void **state)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    const struct pm_shader_profile shader = zero_shader(arena, 1, 3, NULL, 0);
+    /* The rest's size, a key, not as before, kind, flags, environment, scene, space, no bitmap, no
+     * points. */
+    uint8_t before[] = {36, [25] = 0, 2, 0, 8, 0, 0, 0, 0, 0, 3, 0, 0};
+    struct pm_sample_reader reader;
+    struct pm_buffer bytes;
+    struct pm_error error;
+    bool end;
+    (void)state;
+    memcpy(before + 1, shader.key.bytes, PM_SHADER_KEY_BYTES);
+    pm_sample_reader_init(&reader, before, sizeof(before));
+    assert_true(pm_sample_next(&reader, &end, &error));
+    assert_same_shader(&reader.sample, &shader, "");
+    assert_int_equal(reader.sample.shader.candidates, 0);
+    pm_buffer_init(&bytes, CAP);
+    assert_true(pm_sample_append(&bytes, "", &shader, NULL));
+    assert_int_equal(bytes.size, sizeof(before));
+    assert_memory_equal(bytes.data, before, sizeof(before));
+    /* What is said later is not known yet. */
+    before[sizeof(before) - 2] = 4;
+    pm_sample_reader_init(&reader, before, sizeof(before));
+    assert_false(pm_sample_next(&reader, &end, &error));
     pm_buffer_finish(&bytes);
     pm_arena_destroy(arena);
 }
@@ -164,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_written_is_read),
         cmocka_unit_test(test_all_there_may_be),
+        cmocka_unit_test(test_before_what_is_left_out),
         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests_name("samples", tests, NULL, NULL);

@@ -44,17 +44,38 @@ size_t random_points(struct pm_random *random, enum pm_kind kind, struct pm_poin
     return count;
 }
 
+static void add(struct pm_statistics *statistics, const struct pm_shader_profile *shader)
+{
+    struct pm_error error;
+    if (!pm_statistics_add_profile(statistics, shader, &error))
+        fail_msg("%s", error.message);
+}
+
 void add_cluster(struct pm_statistics *statistics, enum pm_kind kind, const uint8_t *at_most_once,
                  const struct pm_point_counts *points, size_t count)
 {
-    const struct pm_shader_profile shader = {.kind = kind,
-                                             .space = SPACE,
-                                             .at_most_once = at_most_once,
-                                             .points = points,
-                                             .point_count = count};
-    struct pm_error error;
-    if (!pm_statistics_add_profile(statistics, &shader, &error))
-        fail_msg("%s", error.message);
+    add(statistics, &(struct pm_shader_profile){.kind = kind,
+                                                .space = SPACE,
+                                                .at_most_once = at_most_once,
+                                                .points = points,
+                                                .point_count = count});
+}
+
+void add_zeros(struct pm_statistics *statistics, uint32_t candidates,
+               const struct pm_point_counts *points, size_t count)
+{
+    add(statistics, &(struct pm_shader_profile){.kind = PM_KIND_ZERO,
+                                                .space = SPACE,
+                                                .candidates = candidates,
+                                                .points = points,
+                                                .point_count = count});
+}
+
+uint32_t random_candidates(struct pm_random *random)
+{
+    const uint32_t left_out[] = {167, 167, 0, pm_random_below(random, 1u << PM_LEFT_OUT_BITS)};
+    const uint32_t which = pm_random_below(random, 5);
+    return which < 4 ? SPACE + left_out[which] : 0;
 }
 
 void encode(const struct pm_statistics *statistics, struct pm_buffer *out)

@@ -13,6 +13,13 @@ size_t random_points(struct pm_random *random, enum pm_kind kind, struct pm_poin
 void add_cluster(struct pm_statistics *statistics, enum pm_kind kind, const uint8_t *at_most_once,
                  const struct pm_point_counts *points, size_t count);
 
+/* The same of zeros, and how many candidates the session said there are; 0: it did not. */
+void add_zeros(struct pm_statistics *statistics, uint32_t candidates,
+               const struct pm_point_counts *points, size_t count);
+
+/* A number of candidates that a session may say, often the same, sometimes 0. */
+uint32_t random_candidates(struct pm_random *random);
+
 /* Initializes *out, which the caller finishes. */
 void encode(const struct pm_statistics *statistics, struct pm_buffer *out);
 

@@ -152,8 +152,15 @@ static void merge_any_order(enum pm_kind kind, uint64_t seed)
     for (size_t i = 0; i < CLUSTERS; i++) {
         struct pm_point_counts points[SPACE];
         const size_t count = random_points(&random, kind, points);
+        struct pm_statistics *part = &parts[pm_random_below(&random, PARTS)];
+        if (kind == PM_KIND_ZERO) {
+            const uint32_t candidates = random_candidates(&random);
+            add_zeros(&whole, candidates, points, count);
+            add_zeros(part, candidates, points, count);
+            continue;
+        }
         add_cluster(&whole, kind, NULL, points, count);
-        add_cluster(&parts[pm_random_below(&random, PARTS)], kind, NULL, points, count);
+        add_cluster(part, kind, NULL, points, count);
     }
     struct pm_error error;
     for (size_t left = PARTS; left > 1; left--) {
@@ -253,6 +260,48 @@ static void test_at_most_once_needs_all(void **state)
     pm_statistics_finish(&before);
 }
 
+static void say(struct pm_statistics *statistics, uint32_t left_out, unsigned times)
+{
+    const struct pm_point_counts point = {.calls = 1};
+    for (unsigned i = 0; i < times; i++)
+        add_zeros(statistics, SPACE + left_out, &point, 1);
+}
+
+static void test_the_majority_says_what_is_left_out(void **state)
+{
+    (void)state;
+    const uint32_t most = (1u << PM_LEFT_OUT_BITS) - 1;
+    const struct pm_point_counts point = {.calls = 1};
+    struct pm_statistics statistics, other;
+    pm_statistics_init(&statistics);
+    pm_statistics_init(&other);
+    assert_int_equal(pm_statistics_candidates(&statistics), 0);
+    /* Who does not know has no vote. */
+    add_zeros(&statistics, 0, &point, 1);
+    add_zeros(&statistics, 0, &point, 1);
+    assert_int_equal(pm_statistics_candidates(&statistics), 0);
+    say(&statistics, 167, 1);
+    assert_int_equal(pm_statistics_candidates(&statistics), SPACE + 167);
+    /* As many against: it is not known. One more, and it is, whatever the others made up. */
+    say(&statistics, most, 1);
+    assert_int_equal(pm_statistics_candidates(&statistics), 0);
+    say(&statistics, 167, 3);
+    say(&statistics, 0, 1);
+    say(&statistics, most - 167, 1);
+    assert_int_equal(pm_statistics_candidates(&statistics), SPACE + 167);
+    /* What most say from now on wins, once they are most. */
+    say(&other, 20, 8);
+    assert_true(pm_statistics_merge(&statistics, &other, NULL));
+    assert_int_equal(pm_statistics_candidates(&statistics), SPACE + 20);
+    /* None and all are numbers, too. */
+    say(&statistics, 0, 100);
+    assert_int_equal(pm_statistics_candidates(&statistics), SPACE);
+    say(&statistics, most, 200);
+    assert_int_equal(pm_statistics_candidates(&statistics), SPACE + most);
+    pm_statistics_finish(&statistics);
+    pm_statistics_finish(&other);
+}
+
 static void test_merge_refuses_other_shaders(void **state)
 {
     (void)state;
@@ -347,6 +396,14 @@ static void test_refuses_what_cannot_be(void **state)
     assert_refused(shader, "zero_writes");
     points[0].counts[PM_ZERO_WRITES] = 9;
     assert_refused(shader, "at most once");
+    points[0].counts[PM_ZERO_WRITES] = points[0].counts[PM_ZERO_ZERO_WRITES] = 0;
+    shader.candidates = SPACE - 1;
+    assert_refused(shader, "candidates is below");
+    shader.candidates = SPACE + (1u << PM_LEFT_OUT_BITS);
+    assert_refused(shader, "candidates is far above");
+    shader.candidates = SPACE;
+    shader.kind = PM_KIND_BLOCK;
+    assert_refused(shader, "candidates is there");
 }
 
 static void test_refuses_timings_that_cannot_be(void **state)
@@ -385,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_merge_is_commutative_and_associative),
         cmocka_unit_test(test_merge_blobs),
         cmocka_unit_test(test_at_most_once_needs_all),
+        cmocka_unit_test(test_the_majority_says_what_is_left_out),
         cmocka_unit_test(test_merge_refuses_other_shaders),
         cmocka_unit_test(test_refuses_what_cannot_be),
         cmocka_unit_test(test_refuses_timings_that_cannot_be),

@@ -8,7 +8,7 @@
 /* cmocka wants these before it. */
 #include <cmocka.h>
 
-/* ---- version 2 ---- */
+/* ---- versions 2 and 3 ---- */
 
 static void random_statistics(struct pm_statistics *statistics, enum pm_kind kind, uint64_t seed)
 {
@@ -25,6 +25,8 @@ static void random_statistics(struct pm_statistics *statistics, enum pm_kind kin
                 memset(points[j].counts, 0, sizeof(points[j].counts));
         }
         add_cluster(statistics, kind, once, points, count);
+        if (kind == PM_KIND_ZERO)
+            pm_majority_say(&statistics->left_out, pm_random_below(&random, 1u << 10));
     }
 }
 
@@ -42,7 +44,10 @@ static void test_encoding_round_trip(void **state)
             struct pm_point_counts points[SPACE];
             const size_t count =
                 random_points(&random, seed % 3 ? PM_KIND_BLOCK : PM_KIND_ZERO, points);
-            add_cluster(&statistics, seed % 3 ? PM_KIND_BLOCK : PM_KIND_ZERO, NULL, points, count);
+            if (seed % 3)
+                add_cluster(&statistics, PM_KIND_BLOCK, NULL, points, count);
+            else
+                add_zeros(&statistics, random_candidates(&random), points, count);
         }
         encode(&statistics, &bytes);
         pm_statistics_init(&read);
@@ -52,6 +57,7 @@ static void test_encoding_round_trip(void **state)
         assert_memory_equal(read.points, statistics.points, read.count * sizeof(*read.points));
         assert_int_equal(read.cell_count, statistics.cell_count);
         assert_memory_equal(read.cells, statistics.cells, read.cell_count * sizeof(*read.cells));
+        assert_memory_equal(&read.left_out, &statistics.left_out, sizeof(read.left_out));
         assert_same(&read, &statistics);
         pm_statistics_finish(&read);
         pm_statistics_finish(&statistics);
@@ -144,10 +150,11 @@ static void test_refuses_unknown_versions(void **state)
     random_statistics(&statistics, PM_KIND_ZERO, 1);
     encode(&statistics, &bytes);
     pm_statistics_init(&read);
+    assert_int_equal(bytes.data[4], PM_STATISTICS_VERSION);
     bytes.data[4]++;
     assert_false(pm_statistics_decode(bytes.data, bytes.size, &read, &error));
     assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "version 3"));
+    assert_non_null(strstr(error.message, "version 4"));
     bytes.data[4]--;
     bytes.data[5] = 9;
     assert_false(pm_statistics_decode(bytes.data, bytes.size, &read, &error));
@@ -157,6 +164,73 @@ static void test_refuses_unknown_versions(void **state)
     assert_int_equal(error.code, PM_ERROR_INPUT);
     pm_buffer_finish(&bytes);
     pm_statistics_finish(&statistics);
+}
+
+/* What nobody said takes no byte, and what was written before is what it was. */
+static void test_version_2_where_nothing_is_left_out(void **state)
+{
+    (void)state;
+    /* A space of 13, no bitmap, no entry lanes, one point. */
+    static const char before[] = "PMst\x02\x02\x0d\x00\x00\x01\x00\x01\x00\x00";
+    /* Three sessions: one said 5, the others 4. */
+    static const char since[] = "PMst\x03\x02\x0d\x00\x03\x04\x01\x01\x00\x01\x00\x03\x00\x00";
+    const struct pm_point_counts point = {.calls = 1};
+    struct pm_statistics read, made;
+    struct pm_buffer bytes;
+    struct pm_error error = {0};
+    pm_statistics_init(&read);
+    pm_statistics_init(&made);
+    if (!pm_statistics_decode(before, sizeof(before), &read, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(pm_statistics_candidates(&read), 0);
+    encode(&read, &bytes);
+    assert_int_equal(bytes.size, sizeof(before));
+    assert_memory_equal(bytes.data, before, sizeof(before));
+    pm_buffer_finish(&bytes);
+    pm_statistics_finish(&read);
+
+    add_zeros(&made, SPACE + 4, &point, 1);
+    add_zeros(&made, SPACE + 5, &point, 1);
+    add_zeros(&made, SPACE + 4, &point, 1);
+    encode(&made, &bytes);
+    assert_int_equal(bytes.size, sizeof(since));
+    assert_memory_equal(bytes.data, since, sizeof(since));
+    if (!pm_statistics_decode(since, sizeof(since), &read, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(pm_statistics_candidates(&read), SPACE + 4);
+    pm_buffer_finish(&bytes);
+    pm_statistics_finish(&read);
+    pm_statistics_finish(&made);
+}
+
+static void test_refuses_majorities_that_cannot_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head; /* kind, space, no bitmap, and what is wrong */
+        size_t size;
+        const char *why;
+    } cases[] = {
+        {"\x01\x0d\x00\x03\x04\x00", 6, "no zeros"},
+        {"\x02\x0d\x00\x00\x00\x00", 6, "sessions"},
+        {"\x02\x0d\x00\x81\x80\x80\x80\x80\x80\x20\x00\x00", 12, "sessions"},
+        {"\x02\x0d\x00\x03\x80\x80\x40\x00", 8, "cannot be"},
+        {"\x02\x0d\x00\x03\x00\x80\x80\x40", 8, "cannot be"},
+        {"\x02\x0d\x00\x03\x05\x01\x01", 7, "cannot be"},
+        {"\x02\x0d\x00\x03\x04\x01\x00", 7, "some have"},
+        {"\x02\x0d\x00\x03\x04\x01\x03", 7, "some have"},
+        {"\x02\x0d\x00\x03\x04\x01", 6, "too early"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct pm_statistics read;
+        struct pm_error error = {0};
+        char bytes[64] = "PMst\x03";
+        memcpy(bytes + 5, cases[i].head, cases[i].size);
+        pm_statistics_init(&read);
+        assert_false(pm_statistics_decode(bytes, 5 + cases[i].size, &read, &error));
+        if (!strstr(error.message, cases[i].why))
+            fail_msg("\"%s\" does not name \"%s\"", error.message, cases[i].why);
+    }
 }
 
 /* ---- version 1 ---- */
@@ -273,6 +347,8 @@ int main(void)
         cmocka_unit_test(test_refuses_truncated_and_longer),
         cmocka_unit_test(test_damaged_is_refused_or_canonical),
         cmocka_unit_test(test_refuses_unknown_versions),
+        cmocka_unit_test(test_version_2_where_nothing_is_left_out),
+        cmocka_unit_test(test_refuses_majorities_that_cannot_be),
         cmocka_unit_test(test_version_1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,37 @@ static void test_previous_schema(void **state)
     pm_buffer_finish(&all);
 }
 
+/* To be read, a file must have the tables of today; whoever writes brings it to the newest. */
+static void test_older_schemas_that_can_be_read(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_buffer all;
+    struct pm_error error;
+    add_blob(place->storage, blob_key(1, 3, ""), "12");
+    place->storage->operations->destroy(place->storage);
+    sql_run(place->path, "PRAGMA user_version = 5");
+    place->storage = pm_storage_sqlite_open_to_read(place->path, &error);
+    if (!place->storage)
+        fail_msg("%s", error.message);
+    pm_buffer_init(&all, 1000);
+    assert_true(place->storage->operations->read_game(place->storage, "game", NULL, append_blob,
+                                                      &all, &error));
+    assert_non_null(strstr((char *)all.data, "12"));
+    pm_buffer_finish(&all);
+    place->storage->operations->destroy(place->storage);
+    sql_run(place->path, "PRAGMA user_version = 4");
+    assert_null(pm_storage_sqlite_open_to_read(place->path, &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_non_null(strstr(error.message, "serve it once"));
+    sql_run(place->path, "PRAGMA user_version = 5");
+    place->storage = pm_storage_sqlite_open(place->path, add_numbers, &error);
+    if (!place->storage)
+        fail_msg("%s", error.message);
+    sql_run(place->path, "CREATE TABLE newer (v CHECK (v > 5));"
+                         "INSERT INTO newer SELECT user_version FROM pragma_user_version;"
+                         "DROP TABLE newer");
+}
+
 static void test_damaged_file(void **state)
 {
     struct storage_place *place = *state;
@@ -235,8 +266,11 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_refuses_other_files), TEST(test_old_schema),    TEST(test_previous_schema),
-        TEST(test_damaged_file),        TEST(test_two_processes), TEST(test_full_disk),
+        TEST(test_refuses_other_files), TEST(test_old_schema),
+        TEST(test_previous_schema),     TEST(test_refuses_other_files),
+        TEST(test_old_schema),          TEST(test_older_schemas_that_can_be_read),
+        TEST(test_damaged_file),        TEST(test_two_processes),
+        TEST(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

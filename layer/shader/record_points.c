@@ -49,6 +49,8 @@ static bool find_zero(const struct pm_device *device, const struct pm_words *can
         if (zeros->candidates[i].quad && !device->abilities.subgroup_quad)
             points->flags |= PM_PROFILE_NO_QUADS;
     }
+    if (zeros->left_out >> PM_LEFT_OUT_BITS == 0)
+        points->candidates = zeros->count + zeros->left_out;
     pm_log_debug(device->instance->log,
                  "a shader's zeros: %u values are measured, %u are left out as not worth it",
                  zeros->count, zeros->left_out);

@@ -13,6 +13,7 @@ struct pm_record_points {
     enum pm_kind kind;
     uint32_t flags;              /* enum pm_profile_flag: what every profile of it says */
     uint32_t space;              /* number of points; 0: the kind is not measured on this shader */
+    uint32_t candidates;         /* as in struct pm_shader_profile */
     uint8_t *at_most_once;       /* bitmap of `space` bits */
     struct pm_zero_points zeros; /* of PM_KIND_ZERO: what its points are */
 };

@@ -34,7 +34,7 @@ struct pm_variant {
     struct pm_environment environment;
     enum pm_kind kind;
     uint32_t flags; /* enum pm_profile_flag */
-    uint32_t space;
+    uint32_t space, candidates;  /* as in struct pm_shader_profile */
     const uint8_t *at_most_once; /* owned by the shader record, which outlives its variants */
     uint32_t *points;            /* point_count of them; owned */
     uint32_t point_count;

@@ -145,6 +145,7 @@ static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
     variant->kind = of_kind->kind;
     variant->flags = of_kind->flags | (shader->counts_occluded ? PM_PROFILE_OCCLUDED : 0);
     variant->space = of_kind->space;
+    variant->candidates = of_kind->candidates;
     variant->at_most_once = of_kind->at_most_once;
     variant->slot_stride = shader->slot_stride;
     variant->slot_count = (uint32_t)(shader->counter_bytes / 8 / shader->slot_stride);

@@ -59,7 +59,7 @@ struct found {
     char game[256];
     struct pm_shader_key key; /* of the last shader */
     struct pm_environment environment;
-    uint32_t space[KINDS], flags[KINDS];
+    uint32_t space[KINDS], candidates[KINDS], flags[KINDS];
     uint32_t calls[KINDS][POINTS_MOST]; /* by point */
 };
 
@@ -73,6 +73,7 @@ static bool add_checkpoint(void *user, const struct pm_profile *profile, struct 
         found->key = shader->key;
         found->environment = shader->environment;
         found->space[shader->kind] = shader->space;
+        found->candidates[shader->kind] = shader->candidates;
         found->flags[shader->kind] = shader->flags;
         assert_true(shader->space <= POINTS_MOST);
         for (size_t j = 0; j < shader->point_count; j++)
@@ -126,6 +127,20 @@ static void every_batch_comes_as_often(void **state)
     for (uint32_t i = 0; i < zeros; i++)
         assert_int_equal(found->calls[PM_KIND_ZERO][i], 6);
     assert_int_equal(found->flags[PM_KIND_ZERO], 0);
+}
+
+/* As the layer's log has it. */
+static void a_profile_says_what_is_left_out(void **state)
+{
+    (void)state;
+    const struct found *found = session("all", 10, 10);
+    const uint32_t zeros = found->space[PM_KIND_ZERO];
+    char said[96];
+    assert_true(found->candidates[PM_KIND_ZERO] > zeros);
+    snprintf(said, sizeof said, "zeros: %u values are measured, %u are left out as not worth it",
+             zeros, found->candidates[PM_KIND_ZERO] - zeros);
+    assert_true(pm_layered_logged(said) > 0);
+    assert_int_equal(found->candidates[PM_KIND_BLOCK], 0);
 }
 
 static void only_what_is_asked_for(void **state)
@@ -316,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(every_batch_comes_as_often),
+        PM_LAYERED_TEST(a_profile_says_what_is_left_out),
         PM_LAYERED_TEST(only_what_is_asked_for),
         PM_LAYERED_TEST(without_votes_only_blocks),
         PM_LAYERED_TEST(without_quads_it_is_said),

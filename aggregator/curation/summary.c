@@ -196,6 +196,7 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
                                     .kind = shader->kind,
                                     .flags = shader->flags,
                                     .space = shader->space,
+                                    .candidates = shader->candidates,
                                     .covered = judged->covered,
                                     .lacking = judged->lacking,
                                     .published = shader->published,

@@ -29,7 +29,7 @@ struct pm_summary_shader {
     struct pm_shader_key key;
     struct pm_environment environment;
     enum pm_kind kind;
-    uint32_t flags, space;
+    uint32_t flags, space, candidates; /* as pm_shader_estimates */
     uint32_t covered;  /* points that are covered (deficit.h) */
     uint32_t measured; /* points that some session had in a batch */
     uint32_t lacking;  /* points that still need samples */

@@ -89,6 +89,10 @@ void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summ
     pm_json_number(json, object, "points_covered", shader->covered);
     pm_json_number(json, object, "points_measured", shader->measured);
     pm_json_number(json, object, "points_lacking", shader->lacking);
+    if (shader->candidates != 0)
+        pm_json_number(json, object, "left_out", shader->candidates - shader->space);
+    else
+        pm_json_null(json, object, "left_out");
     pm_json_number(json, object, "entry_lanes", (double)shader->entry_lanes);
     pm_json_number(json, object, "share",
                    summary->entry_lanes ? (double)shader->entry_lanes / (double)summary->entry_lanes

@@ -131,6 +131,14 @@ static struct pm_point_counts count_point(const struct shape *shape, uint32_t po
     return counts;
 }
 
+/* Every third shader is of clients from before that was said; of the others some make it up. */
+static uint32_t said_candidates(const struct shape *shape, bool made_up)
+{
+    if (shape->kind != PM_KIND_ZERO || shape->number % 3 == 0)
+        return 0;
+    return shape->space * 9 + (made_up ? 12345 : 0);
+}
+
 /* One batch of a shader, as a session sees it. */
 static struct pm_shader_profile sample(struct pm_arena *arena, const struct shape *shape,
                                        struct pm_random *random)
@@ -150,6 +158,7 @@ static struct pm_shader_profile sample(struct pm_arena *arena, const struct shap
                                       .environment = {.subgroup_size = 32},
                                       .kind = shape->kind,
                                       .space = shape->space,
+                                      .candidates = said_candidates(shape, other && calls > 1),
                                       .at_most_once =
                                           shape->kind == PM_KIND_BLOCK ? shape->at_most_once : NULL,
                                       .points = points,

@@ -21,8 +21,8 @@ static const char help[] =
     "SUBGROUPS how often it runs per subgroup. P(zero) is the share of a candidate's writes that "
     "were zero in\n"
     "every lane, WRITES how often it is written per subgroup; values that are\n"
-    "not worth measuring are no points: `report` and `shader points_zero KEY` say how many. TIME "
-    "is a specialized shader's time "
+    "not worth measuring are left out, they are no points (how many is what most sessions said). "
+    "TIME is a specialized shader's time "
     "over that of\n"
     "the one it stands in for; its points are timed pairs of calls, its key is its own.\n";
 
@@ -58,6 +58,14 @@ static void print_points(const struct pm_shader_estimates *shader)
             print_ratio(&point->measures[measure]);
         putchar('\n');
     }
+}
+
+/* Points are what is worth measuring of them. */
+static void print_left_out(const struct pm_shader_estimates *shader)
+{
+    if (shader->candidates != 0)
+        printf("    of %u values that may be zero %u are measured, %u left out as not worth it\n",
+               shader->candidates, shader->space, shader->candidates - shader->space);
 }
 
 /* The candidates that are zero most often, each time that they are written. */
@@ -154,6 +162,7 @@ static bool print_text(const struct options *options, const struct pm_estimates 
                (unsigned long long)shader->entry_lanes);
         print_state(shader);
         if (shader->kind == PM_KIND_ZERO) {
+            print_left_out(shader);
             print_likeliest(shader);
             print_measured(database, shader);
         } else if (shader->kind == PM_KIND_TIMING) {

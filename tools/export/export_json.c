@@ -65,6 +65,8 @@ static cJSON *shader_json(const struct pm_shader_estimates *shader)
     if (shader->kind == PM_KIND_ZERO)
         cJSON_AddBoolToObject(json, "no_quads", (shader->flags & PM_PROFILE_NO_QUADS) != 0);
     cJSON_AddNumberToObject(json, "space", shader->space);
+    if (shader->candidates != 0)
+        cJSON_AddNumberToObject(json, "left_out", shader->candidates - shader->space);
     cJSON_AddNumberToObject(json, "covered", coverage.covered);
     cJSON_AddNumberToObject(json, "entry_lanes", (double)shader->entry_lanes);
     cJSON *points = cJSON_AddArrayToObject(json, "points");

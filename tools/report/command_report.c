@@ -89,6 +89,7 @@ static bool build_shader(struct pm_shader_store *store, const struct pm_database
         }
     }
     *shader = (struct pm_report_shader){.estimates = estimates,
+                                        .zero_estimates = zeros,
                                         .timings = database,
                                         .why_no_lines = pm_arena_strdup(arena, why.message)};
     return shader->why_no_lines || pm_fail(error, PM_ERROR_MEMORY, "out of memory");

@@ -164,13 +164,20 @@ static bool write_after(const struct pm_report_shader *shader, size_t index, str
            write_difference(shader, out) && pm_buffer_append_string(out, "</details>");
 }
 
+/* As the shader's code has it; without it, as most sessions said. */
 static bool write_left_out(const struct pm_report_shader *shader, struct pm_buffer *out)
 {
+    const struct pm_shader_estimates *said = shader->zero_estimates;
+    uint32_t measured = shader->zeros_measured, left_out = shader->zeros_left_out;
     char note[128];
-    if (shader->zeros_left_out == 0)
+    if (measured == 0 && left_out == 0 && said && said->candidates != 0) {
+        measured = said->space;
+        left_out = said->candidates - said->space;
+    }
+    if (left_out == 0)
         return true;
     snprintf(note, sizeof(note), "%u are; %u are left out, as not worth it were they always zero.",
-             shader->zeros_measured, shader->zeros_left_out);
+             measured, left_out);
     return pm_report_note(out, "Values that may be zero, measured: ", note);
 }
 

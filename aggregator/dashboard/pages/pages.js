@@ -86,7 +86,8 @@ function shaderColumns(name) {
       el("span", null, shaderLink(name, shader), el("span", { class: "sub" }, shader.profile)) },
     { name: "Share of lanes", sort: "entry_lanes", natural: "descending", cell: (shader) => percent(shader.share) },
     { name: "Covered", sort: "points_missing", natural: "descending", cell: (shader) => coverage(shader.points_covered, shader.points) },
-    { name: "Points", sort: "points", natural: "descending", cell: (shader) => count(shader.points) },
+    { name: "Points", sort: "points", natural: "descending", cell: (shader) => shader.left_out === null ? count(shader.points) :
+      el("span", null, count(shader.points), el("span", { class: "sub" }, `${count(shader.left_out)} left out`)) },
     { name: "Lacking", sort: "points_lacking", natural: "descending", cell: (shader) => count(shader.points_lacking) },
     { name: "Samples", sort: "calls", natural: "descending", cell: (shader) => el("span", null, compact(shader.samples),
       el("span", { class: "sub" }, `of ${compact(shader.samples_expected)} expected`)) },
@@ -266,6 +267,7 @@ export async function shader(place, name, key, profile) {
       tile("profile", one.profile),
       tile("of the points covered", fraction(one.points_covered, one.points), `${one.points_covered} of ${one.points}`),
       tile("points that lack samples", count(one.points_lacking)),
+      ...(one.left_out === null ? [] : [tile("left out, not worth measuring", count(one.left_out))]),
       tile("of all lanes sampled", percent(one.share)),
       ...(one.time ? [
         tile("measured", faster(one.time.ratio)),

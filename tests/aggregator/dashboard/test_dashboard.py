@@ -264,6 +264,22 @@ def check_timings(dashboard):
     check(any(one["time"]["verdict"] in tile for tile in tiles), f"the page of a timing: {tiles}")
 
 
+def check_left_out(dashboard):
+    answer = dashboard.get("/v1/games/Watch/shaders?kind=zero")["shaders"]
+    dashboard.open("#/games/Watch?kind=zero")
+    cells = dashboard.browser.run("""const table = document.querySelector('[aria-label=Shaders] table');
+        const at = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent.includes('Points'));
+        return [...table.tBodies[0].rows].map(row => row.cells[at].textContent)""")
+    for cell, one in zip(cells, answer):
+        left_out = "" if one["left_out"] is None else f"{one['left_out']:,} left out"
+        check(cell == f"{one['points']:,}{left_out}", f"the points of zeros say {cell}")
+    for one in (next(one for one in answer if one["left_out"] is not None), next(one for one in answer if one["left_out"] is None)):
+        dashboard.open(f"#/games/Watch/shaders/{one['key']}/{one['profile']}")
+        values = dict(zip(dashboard.texts(".tiles .name"), dashboard.texts(".tiles .value")))
+        expected = None if one["left_out"] is None else f"{one['left_out']:,}"
+        check(values.get("left out, not worth measuring") == expected, f"the page of zeros says {values}")
+
+
 def check_shader(dashboard):
     shader = dashboard.get("/v1/games/Watch/shaders?kind=block")["shaders"][0]
     fragment = f"#/games/Watch/shaders/{shader['key']}/{shader['profile']}"
@@ -420,6 +436,7 @@ def main():
                          **{f"a shader, {kind}": f"#/games/Watch/shaders/{one['key']}/{one['profile']}" for kind, one in shaders.items()}}
             check_games(dashboard)
             check_game(dashboard)
+            check_left_out(dashboard)
             check_shader(dashboard)
             check_quarantine(dashboard)
             check_keys(dashboard)

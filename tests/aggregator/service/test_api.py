@@ -40,6 +40,18 @@ def check_lists(asker):
             check(reply.get("field") == query[1:].split("=")[0], f"{path}{query}: names {reply.get('field')}")
 
 
+def check_left_out(asker):
+    """What most sessions of fill_storage.c say, where they do: the hottest shaders have many."""
+    path = GAME + "/shaders"
+    hot = asker.ask(path, 200, ("Watch",), "?kind=zero&limit=20").json()["shaders"]
+    known = [one for one in hot if one["left_out"] is not None]
+    check(0 < len(known) < len(hot), f"{len(known)} of {len(hot)} say what is left out")
+    check(all(one["left_out"] == 8 * one["points"] for one in known), "what is left out is not what most say")
+    for kind in ("block", "timing"):
+        there = asker.ask(path, 200, ("Watch",), f"?kind={kind}").json()["shaders"]
+        check(all(one["left_out"] is None for one in there), f"a {kind} profile leaves something out")
+
+
 def check_orders(asker):
     values = {"entry_lanes": lambda one: -one["entry_lanes"], "key": lambda one: one["key"],
               "points": lambda one: -one["points"], "calls": lambda one: -one["calls"],
@@ -57,6 +69,7 @@ def check_orders(asker):
         there = asker.ask(path, 200, ("Watch",), f"?kind={kind}").json()
         check(there["total"] > 0 and all(one["kind"] == kind for one in there["shaders"]), f"not only {kind}")
     key = there["shaders"][0]["key"]
+    check_left_out(asker)
     found = asker.ask(path, 200, ("Watch",), f"?search={key[:20].upper()}").json()
     check(found["total"] >= 1 and all(one["key"] == key for one in found["shaders"]), "search by key")
     check(asker.ask(path, 200, ("Watch",), f"?search={key}0").json()["total"] == 0, "search beyond a key")

@@ -421,7 +421,10 @@ static void test_shader_that_is_not_stored(void **state)
     const struct fixture *fixture = *state;
     struct pm_buffer out;
     const struct pm_database database = {.game = "game"};
+    const struct pm_shader_estimates zeros = {
+        .kind = PM_KIND_ZERO, .space = 17, .candidates = 17 + 167};
     const struct pm_report_shader shader = {.estimates = &fixture->estimates,
+                                            .zero_estimates = &zeros,
                                             .why_no_lines = "x: not in the shader store"};
     const struct pm_report report = {.game = "game",
                                      .origin = "x",
@@ -434,6 +437,7 @@ static void test_shader_that_is_not_stored(void **state)
     const char *page = (const char *)out.data;
     assert_non_null(strstr(page, "unknown, not in the store<td>–<td>"));
     assert_non_null(strstr(page, "No GLSL: x: not in the shader store"));
+    assert_non_null(strstr(page, "measured: 17 are; 167 are left out, as not worth it"));
     assert_null(strstr(page, "<svg class=graph"));
     assert_int_equal(check_links(page), occurrences(page, " href='#"));
     pm_buffer_finish(&out);

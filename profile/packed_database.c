@@ -26,7 +26,7 @@ struct header {
 struct record {
     struct pm_shader_key key, original;
     struct pm_environment environment;
-    uint32_t kind, flags, space, published, pad;
+    uint32_t kind, flags, space, published, candidates;
     uint64_t entry_lanes;
     uint64_t points, deficit; /* where in the file; 0: none */
 };
@@ -80,6 +80,7 @@ static struct record record_of(const struct pm_shader_estimates *shader)
         .flags = shader->flags,
         .space = shader->space,
         .published = shader->published,
+        .candidates = shader->candidates,
         .entry_lanes = shader->entry_lanes,
     };
 }
@@ -295,6 +296,7 @@ static bool take(const struct pm_packed_database *packed, const struct record *r
         .flags = record->flags,
         .space = record->space,
         .published = record->published != 0,
+        .candidates = record->candidates,
         .entry_lanes = record->entry_lanes,
         .original = record->original,
     };

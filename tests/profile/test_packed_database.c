@@ -62,6 +62,8 @@ static struct pm_database make(struct pm_arena *arena, uint32_t count)
         shader->space = shader->kind == PM_KIND_TIMING ? 1 : 1 + pm_random_below(&random, 100);
         if (shader->kind == PM_KIND_TIMING)
             shader->original = pm_shader_key_compute("original", &s, 1);
+        if (shader->kind == PM_KIND_ZERO && s % 2 != 0)
+            shader->candidates = shader->space + s;
         shader->entry_lanes = pm_random_next(&random);
         if (s % 4 != 0)
             fill_points(shader, arena, &random);
@@ -93,6 +95,7 @@ static void assert_finds(const struct pm_packed_database *packed,
     assert_memory_equal(&found.key, &shader->key, sizeof found.key);
     assert_memory_equal(&found.original, &shader->original, sizeof found.original);
     assert_int_equal(found.space, shader->space);
+    assert_int_equal(found.candidates, shader->candidates);
     assert_int_equal(found.published, shader->published);
     assert_true(found.entry_lanes == shader->entry_lanes);
     assert_int_equal(found.points != NULL, shader->points != NULL);

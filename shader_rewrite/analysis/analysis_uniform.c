@@ -94,10 +94,11 @@ static bool is_uniform(const struct finding *f, const struct pm_ir_instr *instr)
     case SpvOpPhi:
         return phi_is_uniform(f, instr);
     case SpvOpLoad: {
-        const struct pm_ir_instr *type = pm_ir_type_of(pm_ir_operand_instr(instr, 0));
+        const struct pm_ir_instr *pointer = pm_ir_operand_instr(instr, 0);
+        const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
         bool plain = instr->operand_count == 1 ||
                      !(pm_ir_operand_word(&instr->operands[1]) & SpvMemoryAccessVolatileMask);
-        return plain && type->opcode == SpvOpTypePointer &&
+        return plain && type && type->opcode == SpvOpTypePointer &&
                is_uniform_memory(f, pm_ir_operand_word(&type->operands[0])) &&
                operands_uniform(f, instr);
     }

@@ -12,7 +12,9 @@ static bool is_float(const struct pm_ir_instr *type)
 /* Memory that others may see: no compiler looks through it. */
 static bool is_memory(const struct pm_ir_instr *pointer)
 {
-    const struct pm_ir_instr *type = pm_ir_type_of(pointer);
+    const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
+    if (!type || type->opcode != SpvOpTypePointer)
+        return false;
     const uint32_t class = pm_ir_operand_word(&type->operands[0]);
     return class != SpvStorageClassFunction && class != SpvStorageClassPrivate;
 }
@@ -32,9 +34,10 @@ bool pm_has_hiding_casts(const struct pm_ir_module *original)
     for (const struct pm_ir_function *f = original->first_function; f; f = f->next) {
         for (const struct pm_ir_block *b = f->first_block; b; b = b->next) {
             for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
-                if (i->opcode != SpvOpBitcast)
+                const struct pm_ir_instr *from =
+                    i->opcode == SpvOpBitcast ? pm_ir_operand_instr(i, 0) : NULL;
+                if (!from || !i->result)
                     continue;
-                const struct pm_ir_instr *from = pm_ir_operand_instr(i, 0);
                 const bool read =
                     from->opcode == SpvOpLoad && is_memory(pm_ir_operand_instr(from, 0));
                 from_float |= is_float(pm_ir_type_of(from)) && !is_only_stored(i);

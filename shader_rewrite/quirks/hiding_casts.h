@@ -12,7 +12,7 @@
 
 #include "shader_rewrite/ir/ir_module.h"
 
-/* Of a game's module, before it is canonical: whether it casts floats to integers other than to
- * store them, and integers to floats other than what it loads. It says so too often rather than too
- * seldom. */
+/* Of a game's module, before it is canonical, and valid or not: whether it casts floats to integers
+ * other than to store them, and integers to floats other than what it loads. It says so too often
+ * rather than too seldom. */
 bool pm_has_hiding_casts(const struct pm_ir_module *original);

@@ -9,6 +9,7 @@
  */
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/quirks/hiding_casts.h"
 #include "shader_rewrite/shader_rewrite.h"
 
 #include <stdio.h>
@@ -206,6 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (module) {
         check_module(module, words, count);
         check_facts(module);
+        pm_has_hiding_casts(module);
         pm_ir_module_destroy(module);
         check_instrument(words, count, &target, valid);
     }

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/folder_cap.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -117,7 +118,7 @@ bool pm_words_store_read(struct pm_words_store *store, const struct pm_words_has
     FILE *file = fopen(path, "re");
     bool read = file != NULL;
     if (!read) {
-        pm_fail(error, PM_ERROR_STATE, "%s: a shader's words are not there any more", path);
+        pm_fail_errno(error, errno, "%s: a shader's words are not there any more", path);
     } else {
         setvbuf(file, NULL, _IONBF, 0);
         read = fread(words, 1, bytes, file) == bytes && fgetc(file) == EOF;

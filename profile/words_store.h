@@ -31,7 +31,7 @@ void pm_words_store_close(struct pm_words_store *store);
 bool pm_words_store_keep(struct pm_words_store *store, const struct pm_words_hash *hash,
                          const uint32_t *words, size_t count, bool *tidy, struct pm_error *error);
 
-/* Reads words that were kept, into `count` words at `words`. PM_ERROR_STATE: they are gone;
+/* Reads words that were kept, into `count` words at `words`. PM_ERROR_IO: they are gone;
  * PM_ERROR_INPUT: the file is damaged, and was removed. */
 bool pm_words_store_read(struct pm_words_store *store, const struct pm_words_hash *hash,
                          uint32_t *words, size_t count, struct pm_error *error);

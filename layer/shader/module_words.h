@@ -36,7 +36,7 @@ bool pm_module_words_keep(struct pm_module_words_place *place, const uint32_t *w
                           struct pm_error *error);
 void pm_module_words_release(struct pm_module_words_place *place, struct pm_words *in_memory);
 
-/* A copy of kept words (pm_words_finish). PM_ERROR_STATE: they are not there any more. */
+/* A copy of kept words (pm_words_finish). PM_ERROR_IO: they are not there any more. */
 bool pm_module_words_read(struct pm_module_words_place *place,
                           const struct pm_module_content *content, const struct pm_words *in_memory,
                           struct pm_words *words, struct pm_error *error);

@@ -45,7 +45,7 @@ static void what_is_kept_is_read(void **state)
     const struct pm_words_hash hash = fill(1);
     struct pm_words_store *store = pm_words_store_open(folder, 1 << 20);
     assert_false(pm_words_store_read(store, &hash, read_words, WORDS, &error));
-    assert_int_equal(error.code, PM_ERROR_STATE);
+    assert_int_equal(error.code, PM_ERROR_IO);
     assert_true(pm_words_store_keep(store, &hash, words, WORDS, &tidy, &error));
     assert_true(tidy); /* what earlier sessions left may be much */
     assert_true(pm_words_store_keep(store, &hash, words, WORDS, &tidy, &error));

@@ -1,6 +1,7 @@
 /* What the layer's memory of pipelines comes to: a game makes thousands of them, each of a module
  * of its own, and binds few. */
 #include "tests/layer/layered.h"
+#include "tests/patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,10 +83,50 @@ static void thousands_of_pipelines_are_cheap(void **state)
     assert_true(again - without < (long)8 << 20);
 }
 
+static void dispatch(VkPipeline pipeline)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(&h, buffer);
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
+}
+
+/* Whoever tidies up the disk takes a shader's variants, and nothing else; nor is it tried again and
+ * again. */
+static void words_may_go(void **state)
+{
+    (void)state;
+    char command[200];
+    uint64_t until = 0;
+    snprintf(command, sizeof command, "rm -r %s/piecemeal/shaders/words", pm_layered_home());
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    unsetenv("PIECEMEAL_DEBUG_SYNCHRONOUS");
+    pm_harness_driver()->hold_compiles(true); /* until the words are gone */
+    pm_harness_open(&h, &(struct pm_harness_options){0});
+    assert_int_equal(system(command), 0);
+    pm_harness_driver()->hold_compiles(false);
+    while (pm_layered_logged("words are not there any more") == 0 && patience(&until))
+        dispatch(h.dispatch);
+    for (int i = 0; i < 50; i++) {
+        dispatch(h.dispatch);
+        usleep(2000);
+    }
+    const uint32_t said = pm_layered_logged("words are not there any more");
+    assert_in_range(said, 1, 2); /* of either pipeline */
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(thousands_of_pipelines_are_cheap),
+        PM_LAYERED_TEST(words_may_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

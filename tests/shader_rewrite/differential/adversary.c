@@ -54,8 +54,8 @@ struct pm_zero_beyond adversary_beyond(uint64_t seed)
 bool adversary_specialize(const struct adversary_way *way, uint64_t seed,
                           const struct pm_zero_beyond *beyond, const struct pm_words *canonical,
                           bool never, bool quad, const struct pm_target *target,
-                          const struct pm_driver *driver,
-                          struct pm_specialized *out, struct pm_error *error)
+                          const struct pm_driver *driver, struct pm_specialized *out,
+                          struct pm_error *error)
 {
     struct pm_zero_points zeros;
     struct pm_block_points blocks;

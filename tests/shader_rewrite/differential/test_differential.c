@@ -328,7 +328,8 @@ static bool run_trial(struct trial *t)
     char *text = random_shader_text(t->seed, &t->options);
     t->original = pm_test_assemble(text, 3);
     free(text);
-    /* As a translation layer has it; where the layer leaves such shaders alone, nothing is asked. */
+    /* As a translation layer has it; where the layer leaves such shaders alone, nothing is asked.
+     */
     if (t->seed % 3 == 2 && !(pm_quirks_of(&driver) & PM_QUIRK_FOLDS_UNCAST)) {
         struct pm_words plain = t->original;
         t->original = pm_test_translated(&plain);

@@ -466,8 +466,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_permitted),  cmocka_unit_test(test_never),
         cmocka_unit_test(test_translated), cmocka_unit_test(test_quirks_are_there),
-        cmocka_unit_test(test_denormals),
-        cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_denormals),  cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

@@ -120,7 +120,8 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
         return may_repeat;
     for (int i = 0; i < PM_BIND_POINTS; i++)
         command->bound[i] = (struct pm_bound){.kind = PM_BINDING_GAME};
-    command->pass = (struct pm_pass){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
+    command->pass =
+        (struct pm_pass_instance){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
     command->touched = false;
     return may_repeat;
 }

@@ -48,7 +48,7 @@ struct pm_timed_uses {
 };
 
 /* The render pass instance that a recording which is timed is in (trial.h). */
-struct pm_pass {
+struct pm_pass_instance {
     enum pm_condition place; /* PM_PLACE_OUTSIDE: in none, and all below says nothing */
     bool worth;              /* something was bound in it that is awaited */
     bool started;            /* its own first timestamp was written */
@@ -65,15 +65,15 @@ struct pm_command {
     struct pm_command *next, *previous; /* in the pool */
     struct pm_random random;
     bool secondary;
-    bool begun;                  /* at least once */
-    bool touched;                /* what is bound and the pass may say something: begin clears them */
-    bool once;                   /* the recording is for one submission */
+    bool begun;   /* at least once */
+    bool touched; /* what is bound and the pass may say something: begin clears them */
+    bool once;    /* the recording is for one submission */
     enum pm_condition recording; /* PM_RECORDING_SAMPLED or TIMED until it ends, else TRACKED */
     uint32_t active;             /* PM_CONDITION bits of PM_ACTIVE_…, but for what is counted or
                                     looked up elsewhere: queries, other shaders, a lost device */
     uint32_t active_queries;     /* whose result a variant could change */
     struct pm_bound bound[PM_BIND_POINTS];
-    struct pm_pass pass;
+    struct pm_pass_instance pass;
     uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;
     uint32_t use_count, use_capacity;

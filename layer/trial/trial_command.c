@@ -91,7 +91,8 @@ void pm_trial_call_ends(struct pm_command *command, const struct pm_timed_call *
 /* ---- render pass instances ---- */
 
 /* What the instance is to the trial; NULL: nothing that is timed. */
-static const struct pm_timed *use_of(struct pm_pass *pass, const struct pm_candidate *candidate)
+static const struct pm_timed *use_of(struct pm_pass_instance *pass,
+                                     const struct pm_candidate *candidate)
 {
     struct pm_timed_uses *timed = &pass->timed;
     for (uint32_t i = 0; i < timed->count; i++)
@@ -158,8 +159,8 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
         return NULL;
     const enum pm_additive_outcome additive = pm_additive_outcome(device->additive);
     bool worth;
-    struct pm_pass *pass = &command->pass;
-    *pass = (struct pm_pass){
+    struct pm_pass_instance *pass = &command->pass;
+    *pass = (struct pm_pass_instance){
         .place = PM_PLACE_PASS,
         .slot = pm_trials_pass(device->trials, beginning->what, &worth),
         .measurement = PM_TIMING_NONE,
@@ -194,7 +195,7 @@ void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
     struct pm_command *command = timed_command(device, handle);
     if (command == NULL || command->pass.place == PM_PLACE_OUTSIDE)
         return;
-    struct pm_pass *pass = &command->pass;
+    struct pm_pass_instance *pass = &command->pass;
     if (pass->place != PM_PLACE_TIMED_PASS)
         pass->timed.count = 0;
     if (pass->started)

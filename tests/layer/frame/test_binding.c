@@ -190,7 +190,7 @@ static void call(int point)
 
 static void pass_begins(bool of_draws)
 {
-    struct pm_pass *pass = &world->command.pass;
+    struct pm_pass_instance *pass = &world->command.pass;
     const enum pm_condition place = of_draws ? PM_PLACE_TIMED_DRAWS : PM_PLACE_TIMED_PASS;
     const bool may = pm_binding_may_try(&world->command, place);
     assert_int_equal(may, is_timed() && may_rebind());

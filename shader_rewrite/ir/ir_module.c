@@ -325,6 +325,19 @@ struct pm_ir_instr *pm_ir_terminator(const struct pm_ir_block *block)
     return block->body.last;
 }
 
+bool pm_ir_ends_invocation(const struct pm_ir_instr *terminator)
+{
+    switch (terminator->opcode) {
+    case SpvOpReturn:
+    case SpvOpKill:
+    case SpvOpTerminateInvocation:
+    case SpvOpUnreachable:
+        return true;
+    default:
+        return false;
+    }
+}
+
 struct pm_ir_instr *pm_ir_merge(const struct pm_ir_block *block)
 {
     struct pm_ir_instr *instr = block->body.last ? block->body.last->prev : NULL;

@@ -194,6 +194,10 @@ void pm_ir_remove_alone(struct pm_ir_instr *instr);
 /* ---- functions and blocks ---- */
 
 struct pm_ir_instr *pm_ir_terminator(const struct pm_ir_block *block);
+
+/* Whether a terminator leads to no block: the function or the invocation ends. Of those that a
+ * shader without calls and rays has. */
+bool pm_ir_ends_invocation(const struct pm_ir_instr *terminator);
 /* OpSelectionMerge or OpLoopMerge, else NULL. */
 struct pm_ir_instr *pm_ir_merge(const struct pm_ir_block *block);
 /* The block of an OpLabel's id; NULL when it is none. */

@@ -68,19 +68,6 @@ static double before(struct pm_zero_best_case *best, uint32_t t, uint32_t block)
     return *known;
 }
 
-static bool ends_invocation(const struct pm_ir_block *block)
-{
-    switch (pm_ir_terminator(block)->opcode) {
-    case SpvOpReturn:
-    case SpvOpKill:
-    case SpvOpTerminateInvocation:
-    case SpvOpUnreachable:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* What each part costs, and how often it runs at least: those of the chain as often as the check,
  * until one may be the last. */
 static void fill_parts(struct pm_zero_best_case *best, const struct pm_zero_region *region)
@@ -94,7 +81,8 @@ static void fill_parts(struct pm_zero_best_case *best, const struct pm_zero_regi
         best->r[i] = costs.r;
         best->s[i] = costs.s;
         best->least[i] = part->chain && sure ? check : 0;
-        sure = sure && !(part->whole && ends_invocation(round->cfg->blocks[part->block]));
+        sure = sure && !(part->whole &&
+                         pm_ir_ends_invocation(pm_ir_terminator(round->cfg->blocks[part->block])));
     }
 }
 

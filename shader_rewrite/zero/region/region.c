@@ -143,13 +143,9 @@ static bool block_may_be_in(const struct finding *f, uint32_t index)
     case SpvOpBranch:
     case SpvOpBranchConditional:
     case SpvOpSwitch:
-    case SpvOpReturn:
-    case SpvOpKill:
-    case SpvOpTerminateInvocation:
-    case SpvOpUnreachable:
         return true;
     default:
-        return false;
+        return pm_ir_ends_invocation(pm_ir_terminator(block));
     }
 }
 

@@ -1,12 +1,13 @@
-/* What counting costs a driver's compiler: counting_compile [--all] [--list] FOLDER…, with what
- * tests/corpus/collect.sh dumped. Each canonical module is compiled on a bare device
- * (module_run.h) as it is, with its blocks counted, with its zeros counted, and with copies of
- * their values counted (counted_copies.h). As many points as the layer would count at once, from
- * the first on; --all: all of them, and of the zeros all that may be zero, whether they are worth
- * it or not. A driver's own cache must be off: MESA_SHADER_CACHE_DISABLE=true.
+/* What counting costs a driver's compiler: counting_compile [--all | --most=N] [--list] [--once]
+ * FOLDER…, with what tests/corpus/collect.sh dumped. Each canonical module is compiled on a bare
+ * device (module_run.h) as it is, with its blocks counted, with its zeros counted, and with copies
+ * of their values counted (counted_copies.h). As many points as may be counted at once, from the
+ * first on; --most=N: so many (the layer's sampler.batch is 8); --all: all of them, and of the
+ * zeros all that may be zero, whether they are worth it or not. A driver's own cache must be off:
+ * MESA_SHADER_CACHE_DISABLE=true.
  *
- * Times are the process's own processor time, the lesser of two, so that what else runs on the
- * machine matters little. */
+ * Times are the process's own processor time, the lesser of two (--once: of one), so that what else
+ * runs on the machine matters little. */
 #include "bench/cost/dumped.h"
 #include "bench/cost/module_run.h"
 #include <math.h>
@@ -28,6 +29,8 @@ struct row {
 static struct row rows[MOST_SHADERS];
 static size_t row_count, failed;
 static bool all_points, list;
+static int repetitions = REPETITIONS;
+static uint32_t most_points; /* 0: as many as may be counted at once */
 static struct pm_gpu gpu;
 static struct pm_target target; /* of the dumped shaders */
 
@@ -44,7 +47,7 @@ static bool time_module(const struct pm_words *words, enum pm_stage stage, doubl
     const struct pm_module module = {words->data, words->count, "main", NULL, 0};
     struct pm_module_run *run = pm_module_run_create(&gpu, &module, stage, error);
     bool ok = run != NULL;
-    for (int i = 0; ok && i < REPETITIONS; i++) {
+    for (int i = 0; ok && i < repetitions; i++) {
         double wall, start = processor_ms();
         ok = pm_module_run_compile(run, &module, &wall, error);
         double took = processor_ms() - start;
@@ -70,7 +73,7 @@ static bool count_points(const struct pm_words *words, int way, struct pm_instru
         info->point_count = zeros.count;
         pm_zero_points_finish(&zeros);
     }
-    const uint32_t most = pm_instrument_most_points(words->count);
+    const uint32_t most = most_points ? most_points : pm_instrument_most_points(words->count);
     if (!all_points && info->point_count > most)
         info->point_count = most;
     return true;
@@ -98,12 +101,23 @@ static bool count(const struct pm_words *words, int way, struct pm_instrumented 
     return ok;
 }
 
-static bool measure(const struct pm_words *words, enum pm_stage stage, struct row *row,
-                    struct pm_error *error)
+/* As soon as it is known: a driver may take minutes for the next. */
+static void print_way(const char *name, const struct row *row, int way)
+{
+    if (!list)
+        return;
+    printf("| %.24s | %s | %.0f | %.0f | %.1f |\n", name, ways[way], row->points[way],
+           row->words[way], row->milliseconds[way]);
+    fflush(stdout);
+}
+
+static bool measure(const struct pm_words *words, const char *name, enum pm_stage stage,
+                    struct row *row, struct pm_error *error)
 {
     row->words[PLAIN] = (double)words->count;
     const bool runs = time_module(words, stage, &row->milliseconds[PLAIN], error);
     bool ok = runs || error->code == PM_ERROR_UNSUPPORTED;
+    print_way(name, row, PLAIN);
     for (int way = BLOCKS; ok && way < WAYS; way++) {
         struct pm_instrumented out = {0};
         uint32_t points = 0;
@@ -112,6 +126,8 @@ static bool measure(const struct pm_words *words, enum pm_stage stage, struct ro
         row->points[way] = points;
         row->words[way] = (double)out.words.count;
         pm_instrumented_finish(&out);
+        if (ok)
+            print_way(name, row, way);
     }
     return ok;
 }
@@ -125,7 +141,7 @@ static bool measure_dumped(const char *folder, const char *name, struct row *row
         return false;
     target = shader.info.target;
     bool ok = pm_canonicalize(&shader.info, &words, error) &&
-              measure(&words, shader.info.stage, row, error);
+              measure(&words, name, shader.info.stage, row, error);
     pm_words_finish(&words);
     pm_dumped_finish(&shader);
     return ok;
@@ -138,10 +154,6 @@ static void measure_one(void *user, const char *folder, const char *name)
     struct row row = {0};
     if (row_count < MOST_SHADERS && measure_dumped(folder, name, &row, &error)) {
         rows[row_count++] = row;
-        for (int way = 0; list && way < WAYS; way++)
-            printf("| %.24s | %s | %.0f | %.0f | %.1f |\n", name, ways[way], row.points[way],
-                   row.words[way], row.milliseconds[way]);
-        fflush(stdout);
     } else {
         failed++;
         fprintf(stderr, "%s/%s: %s\n", folder, name, error.message);
@@ -194,12 +206,18 @@ int main(int argc, char **argv)
     for (; first < argc && strncmp(argv[first], "--", 2) == 0; first++) {
         all_points |= strcmp(argv[first], "--all") == 0;
         list |= strcmp(argv[first], "--list") == 0;
+        if (strcmp(argv[first], "--once") == 0)
+            repetitions = 1;
+        if (strncmp(argv[first], "--most=", 7) == 0)
+            most_points = (uint32_t)strtoul(argv[first] + 7, NULL, 10);
     }
     struct pm_error error = {0};
     const struct pm_gpu_info info = {.application = "counting_compile"};
     if (argc <= first || !pm_gpu_init(&gpu, &info, &error)) {
         fprintf(stderr, "%s\n",
-                argc <= first ? "usage: counting_compile [--all] [--list] FOLDER…" : error.message);
+                argc <= first
+                    ? "usage: counting_compile [--all | --most=N] [--list] [--once] FOLDER…"
+                    : error.message);
         return 2;
     }
     if (list)

@@ -625,30 +625,6 @@ static void test_expectations(void **state)
                       SpvOpBitCount, 0);
 }
 
-/* What is 1 of zero, and a quotient of it, are known where 0 * x is 0. */
-static void test_exact_functions(void **state)
-{
-    (void)state;
-    enum { GLSL_FABS = 4 };
-    static const char *const functions[] = {
-        "%e = OpExtInst %float %glsl Exp2 %w\n%z = OpFSub %float %e %f1\n",
-        "%e = OpExtInst %float %glsl Exp %w\n%z = OpFSub %float %e %f1\n",
-        "%e = OpExtInst %float %glsl Cos %w\n%z = OpFSub %float %e %f1\n",
-        "%e = OpExtInst %float %glsl Pow %v1 %w\n%z = OpFSub %float %e %f1\n",
-        "%z = OpFDiv %float %w %v1\n",
-    };
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        char *body;
-        assert_true(asprintf(&body,
-                             "%%w = OpExtInst %%float %%glsl FAbs %%v0\n%s"
-                             "%%x = OpExtInst %%float %%glsl Sin %%v1\n"
-                             "%%r = OpFMul %%float %%x %%z\n%%result = OpFAdd %%float %%r %%f7\n",
-                             functions[i]) > 0);
-        assert_kills_sine("", body, SpvOpExtInst, GLSL_FABS);
-        free(body);
-    }
-}
-
 /* ---- regions ---- */
 
 /* HAZARDS 1: a subgroup-uniform branch is not workgroup-uniform. */
@@ -763,23 +739,23 @@ static void test_opaque_values(void **state)
 static void test_narrow_values(void **state)
 {
     (void)state;
-    struct subject s =
-        subject_assemble("OpCapability StorageBuffer16BitAccess\n", "",
-                         "OpDecorate %halves ArrayStride 2\nOpDecorate %half_block Block\n"
-                         "OpMemberDecorate %half_block 0 Offset 0\n"
-                         "OpDecorate %narrow DescriptorSet 0\nOpDecorate %narrow Binding 2\n"
-                         "%half = OpTypeFloat 16\n%halves = OpTypeRuntimeArray %half\n"
-                         "%half_block = OpTypeStruct %halves\n"
-                         "%half_buffer = OpTypePointer StorageBuffer %half_block\n"
-                         "%half_element = OpTypePointer StorageBuffer %half\n"
-                         "%narrow = OpVariable %half_buffer StorageBuffer\n",
-                         "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
-                         "%a = OpFMul %float %v1 %f7\n"
-                         "%b = OpFMul %float %w %a\n"
-                         "%n = OpFConvert %half %a\n"
-                         "%c = OpExtInst %float %glsl Sin %a\n%d = OpFMul %float %w %c\n"
-                         "%result = OpFAdd %float %b %d\n"
-                         "%n0 = OpAccessChain %half_element %narrow %u0 %at\nOpStore %n0 %n\n");
+    struct subject s = subject_assemble(
+        "OpCapability StorageBuffer16BitAccess\n", "",
+        "OpDecorate %halves ArrayStride 2\nOpDecorate %half_block Block\n"
+        "OpMemberDecorate %half_block 0 Offset 0\n"
+        "OpDecorate %narrow DescriptorSet 0\nOpDecorate %narrow Binding 2\n"
+        "%half = OpTypeFloat 16\n%halves = OpTypeRuntimeArray %half\n"
+        "%half_block = OpTypeStruct %halves\n"
+        "%half_buffer = OpTypePointer StorageBuffer %half_block\n"
+        "%half_element = OpTypePointer StorageBuffer %half\n"
+        "%narrow = OpVariable %half_buffer StorageBuffer\n",
+        "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+        "%a = OpFMul %float %v1 %f7\n"
+        "%b = OpFMul %float %w %a\n"
+        "%n = OpFConvert %half %a\n"
+        "%c = OpExtInst %float %glsl Sin %a\n%d = OpFMul %float %w %c\n"
+        "%result = OpFAdd %float %b %d\n"
+        "%n0 = OpAccessChain %half_element %narrow %u0 %at\nOpStore %n0 %n\n");
     struct pm_zero_profile profile;
     struct pm_specialize_zero_info info = subject_info(&s, &profile);
     info.take_all = true;
@@ -909,7 +885,6 @@ int main(void)
         cmocka_unit_test(test_spanned_check),
         cmocka_unit_test(test_dynamic_index),
         cmocka_unit_test(test_expectations),
-        cmocka_unit_test(test_exact_functions),
         cmocka_unit_test(test_casts),
         cmocka_unit_test(test_disguised_points),
         cmocka_unit_test(test_memory_order),

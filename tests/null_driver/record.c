@@ -1,5 +1,6 @@
 #include "tests/null_driver/internal.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -75,9 +76,16 @@ static uint64_t position(void)
     return atomic_load(&next_position);
 }
 
+enum { MOST_WAITS = 100000 };
+
 static bool read_call(uint64_t at, struct pm_null_call *out)
 {
     struct slot *slot = &ring[at % PM_NULL_RING];
+    /* What another thread has begun to write is not the end; in a forked child it may stay so. */
+    for (int i = 0; i < MOST_WAITS && at < position() &&
+                    atomic_load_explicit(&slot->position, memory_order_acquire) < at + 1;
+         i++)
+        sched_yield();
     if (atomic_load_explicit(&slot->position, memory_order_acquire) != at + 1)
         return false;
     *out = (struct pm_null_call){

@@ -32,7 +32,6 @@ static bool all_points, list;
 static int repetitions = REPETITIONS;
 static uint32_t most_points; /* 0: as many as may be counted at once */
 static struct pm_gpu gpu;
-static struct pm_target target; /* of the dumped shaders */
 
 static double processor_ms(void)
 {
@@ -86,7 +85,7 @@ static bool count(const struct pm_words *words, int way, struct pm_instrumented 
                                       .subgroup_quad = true,
                                       .count_copies = way == COPIES,
                                       .all_candidates = all_points,
-                                      .target = target};
+                                      .target = pm_dumped_target};
     if (!count_points(words, way, &info, error))
         return false;
     uint32_t *points = malloc((info.point_count + 1u) * sizeof(*points));
@@ -139,7 +138,6 @@ static bool measure_dumped(const char *folder, const char *name, struct row *row
     struct pm_words words = {0};
     if (!pm_dumped_read(folder, name, &shader, error))
         return false;
-    target = shader.info.target;
     bool ok = pm_canonicalize(&shader.info, &words, error) &&
               measure(&words, name, shader.info.stage, row, error);
     pm_words_finish(&words);

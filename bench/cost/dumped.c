@@ -8,11 +8,11 @@
 
 enum { FILE_CAP = 64 << 20, SUFFIX = 4 };
 
-static const struct pm_target target = {.vulkan_minor = 3,
-                                        .scalar_block_layout = true,
-                                        .relaxed_block_layout = true,
-                                        .uniform_buffer_standard_layout = true,
-                                        .workgroup_explicit_layout = true};
+const struct pm_target pm_dumped_target = {.vulkan_minor = 3,
+                                           .scalar_block_layout = true,
+                                           .relaxed_block_layout = true,
+                                           .uniform_buffer_standard_layout = true,
+                                           .workgroup_explicit_layout = true};
 
 static bool read_file(const char *folder, const char *name, const char *suffix,
                       struct pm_buffer *bytes, struct pm_error *error)
@@ -69,7 +69,7 @@ static void fill_info(struct pm_dumped *shader)
         .entry_point = text(about, "entry"),
         .spec_values = shader->specs,
         .spec_value_count = count,
-        .target = target,
+        .target = pm_dumped_target,
     };
 }
 

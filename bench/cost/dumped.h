@@ -13,12 +13,14 @@
 
 enum { PM_DUMPED_SPECS = 64 };
 
+/* All that any device allows, so that nothing is refused. */
+extern const struct pm_target pm_dumped_target;
+
 struct pm_dumped {
     char name[256]; /* KEY */
     struct pm_buffer bytes;
     cJSON *about;
-    /* for pm_canonicalize; what it points to is the shader's. The target is all that any device
-     * allows, so that nothing is refused. */
+    /* for pm_canonicalize, with that target; what it points to is the shader's */
     struct pm_canonicalize_info info;
     struct pm_spec_value specs[PM_DUMPED_SPECS];
 };

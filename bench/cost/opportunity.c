@@ -7,20 +7,17 @@
  * from the other, the second is worth something beside the first: where both are always zero, and
  * one check for both saves more than the better one alone. It is lost where the loop, which checks
  * one at a time, saves not half of that. */
-#include "base/buffer.h"
-#include "base/file.h"
+#include "bench/cost/dumped.h"
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "shader_rewrite/zero/choose/implied.h"
 
-#include <cjson/cJSON.h>
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHADERS = 8192, MOST_SPECS = 64, FILE_CAP = 64 << 20 };
+enum { MOST_SHADERS = 8192 };
 
 struct shader {
     char name[256];
@@ -36,28 +33,6 @@ static struct shader shaders[MOST_SHADERS];
 static size_t shader_count, failed;
 static bool list, pairs;
 
-static bool read_file(const char *folder, const char *name, const char *suffix,
-                      struct pm_buffer *bytes, struct pm_error *error)
-{
-    char path[4096];
-    snprintf(path, sizeof(path), "%s/%s%s", folder, name, suffix);
-    pm_buffer_init(bytes, FILE_CAP);
-    return pm_file_read(path, bytes, error);
-}
-
-static cJSON *read_about(const char *folder, const char *name, struct pm_error *error)
-{
-    struct pm_buffer bytes;
-    cJSON *about = NULL;
-    if (read_file(folder, name, ".json", &bytes, error)) {
-        about = cJSON_ParseWithLength((const char *)bytes.data, bytes.size);
-        if (!about)
-            pm_fail(error, PM_ERROR_INPUT, "not JSON");
-    }
-    pm_buffer_finish(&bytes);
-    return about;
-}
-
 static double number(const cJSON *object, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
@@ -70,44 +45,14 @@ static const char *text(const cJSON *object, const char *name)
     return value ? value : "";
 }
 
-/* All that any device has, so that none of the corpus is refused. */
-static const struct pm_target target = {.vulkan_minor = 3,
-                                        .scalar_block_layout = true,
-                                        .relaxed_block_layout = true,
-                                        .uniform_buffer_standard_layout = true,
-                                        .workgroup_explicit_layout = true};
-
 static bool canonical_of(const char *folder, const char *name, struct pm_words *out,
                          struct pm_error *error)
 {
-    struct pm_buffer bytes;
-    struct pm_spec_value specs[MOST_SPECS];
-    cJSON *about = read_about(folder, name, error);
-    bool ok = read_file(folder, name, ".spv", &bytes, error) && about;
-    if (ok) {
-        struct pm_canonicalize_info info = {
-            .words = (const uint32_t *)(const void *)bytes.data,
-            .word_count = bytes.size / 4,
-            .stage =
-                strcmp(text(about, "stage"), "compute") == 0 ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
-            .entry_point = text(about, "entry"),
-            .spec_values = specs,
-            .target = target,
-        };
-        const cJSON *constant;
-        cJSON_ArrayForEach(constant, cJSON_GetObjectItemCaseSensitive(about, "constants"))
-        {
-            if (info.spec_value_count < MOST_SPECS)
-                specs[info.spec_value_count++] = (struct pm_spec_value){
-                    .spec_id = (uint32_t)number(constant, "id"),
-                    .size = (uint32_t)number(constant, "bytes"),
-                    .bits = (uint64_t)number(constant, "value"),
-                };
-        }
-        ok = pm_canonicalize(&info, out, error);
-    }
-    cJSON_Delete(about);
-    pm_buffer_finish(&bytes);
+    struct pm_dumped shader;
+    if (!pm_dumped_read(folder, name, &shader, error))
+        return false;
+    const bool ok = pm_canonicalize(&shader.info, out, error);
+    pm_dumped_finish(&shader);
     return ok;
 }
 
@@ -119,7 +64,7 @@ static cJSON *specialize(const struct pm_words *words, const struct pm_zero_prof
 {
     const struct pm_specialize_zero_info info = {.profile = profile,
                                                  .subgroup_quad = true,
-                                                 .target = target,
+                                                 .target = pm_dumped_target,
                                                  .most_transforms = transforms,
                                                  .least_share = least_share,
                                                  .beyond = {.pairs = together}};
@@ -301,8 +246,9 @@ static bool look(const struct pm_words *words, struct shader *shader, struct pm_
     return ok;
 }
 
-static void look_at(const char *folder, const char *name)
+static void look_at(void *user, const char *folder, const char *name)
 {
+    (void)user;
     struct pm_error error = {0};
     struct pm_words words = {0};
     struct shader shader = {0};
@@ -366,20 +312,9 @@ static void print(const char *folder)
 
 static void look_through(const char *folder)
 {
-    DIR *directory = opendir(folder);
-    const struct dirent *entry;
     memset(shaders, 0, sizeof(shaders));
     shader_count = failed = 0;
-    while (directory && (entry = readdir(directory))) {
-        size_t length = strlen(entry->d_name);
-        char name[256];
-        if (length < 5 || strcmp(entry->d_name + length - 4, ".spv") != 0)
-            continue;
-        snprintf(name, sizeof(name), "%.*s", (int)(length - 4), entry->d_name);
-        look_at(folder, name);
-    }
-    if (directory)
-        closedir(directory);
+    pm_dumped_each(folder, look_at, NULL);
     print(folder);
 }
 

@@ -16,7 +16,8 @@ enum pm_kind_bit {
     PM_KIND_BIT_BLOCK = 1,
     PM_KIND_BIT_ZERO = 2,
     PM_KIND_BIT_TIMING = 4,
-    PM_KIND_BITS_ALL = 7,
+    PM_KIND_BIT_CONSTANT = 8,
+    PM_KIND_BITS_ALL = 15,
 };
 /* What is built of a shader that has a zero profile (debug.specialize). */
 enum pm_specialize {

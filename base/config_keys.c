@@ -25,7 +25,7 @@ static const char *const level_names[] = {[PM_LOG_ERROR] = "error",
                                           [PM_LOG_INFO] = "info",
                                           [PM_LOG_DEBUG] = "debug",
                                           NULL};
-const char *const pm_config_kind_names[] = {"block", "zero", "timing", NULL};
+const char *const pm_config_kind_names[] = {"block", "zero", "timing", "constant", NULL};
 
 _Static_assert(sizeof(enum pm_float_zero) == sizeof(uint32_t), "choices are stored as 32 bits");
 _Static_assert(sizeof(enum pm_specialize) == sizeof(uint32_t), "choices are stored as 32 bits");
@@ -221,8 +221,8 @@ static bool store_kinds(uint32_t *to, const struct pm_config_value *value, size_
         *bad_element = i;
         if (!bit)
             return pm_fail(error, PM_ERROR_INPUT,
-                           "\"%.40s\" is no kind of profile (there are \"block\", \"zero\" and "
-                           "\"timing\")",
+                           "\"%.40s\" is no kind of profile (there are \"block\", \"zero\", "
+                           "\"timing\" and \"constant\")",
                            value->list[i]);
         if (kinds & bit)
             return pm_fail(error, PM_ERROR_INPUT, "\"%s\" is named twice", value->list[i]);

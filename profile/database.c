@@ -13,6 +13,8 @@ const char *pm_kind_name(enum pm_kind kind)
         return "zero";
     case PM_KIND_TIMING:
         return "timing";
+    case PM_KIND_CONSTANT:
+        return "constant";
     }
     return "unknown";
 }
@@ -23,6 +25,7 @@ const char *pm_measure_name(enum pm_kind kind, unsigned measure)
         [PM_KIND_BLOCK] = {"frequency", "uniform", "subgroups"},
         [PM_KIND_ZERO] = {"zero", "writes"},
         [PM_KIND_TIMING] = {"time"},
+        [PM_KIND_CONSTANT] = {"same", "zero", "loads"},
     };
     return measure < pm_measure_count(kind) ? names[kind][measure] : NULL;
 }
@@ -31,6 +34,7 @@ unsigned pm_measure_count(enum pm_kind kind)
 {
     switch (kind) {
     case PM_KIND_BLOCK:
+    case PM_KIND_CONSTANT:
         return 3;
     case PM_KIND_ZERO:
         return 2;

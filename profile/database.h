@@ -29,15 +29,20 @@ enum {
     PM_MEASURE_UNIFORM = 1,   /* block: uniform lanes over lanes */
     PM_MEASURE_SUBGROUPS = 2, /* block: subgroups over entry subgroups */
     PM_MEASURE_ZERO = 0,      /* zero: zero writes over writes */
-    PM_MEASURE_WRITES = 1,    /* zero: writes over entry subgroups, the weight of the candidate's block */
+    PM_MEASURE_WRITES =
+        1, /* zero: writes over entry subgroups, the weight of the candidate's block */
     PM_MEASURE_TIME = 0,      /* timing: time with the variant over time without */
+    PM_MEASURE_SAME = 0,      /* constant: loads of the session's most frequent value over loads */
+    PM_MEASURE_SAME_ZERO = 1, /* constant: loads of 0 over loads */
+    PM_MEASURE_LOADS = 2,     /* constant: loads over entry subgroups */
     PM_MEASURES = 3,
 };
 
 /* How many measures a kind has, the first of enum PM_MEASURE_*; 0 for a kind that is not known. */
 unsigned pm_measure_count(enum pm_kind kind);
 
-/* "frequency", "uniform", "subgroups"; "zero", "writes"; "time". NULL for one that the kind has not. */
+/* "frequency", "uniform", "subgroups"; "zero", "writes"; "time"; "same", "zero", "loads". NULL for
+ * one that the kind has not. */
 const char *pm_measure_name(enum pm_kind kind, unsigned measure);
 
 struct pm_point_estimate {

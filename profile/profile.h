@@ -17,20 +17,34 @@
 /* Fewer than 2^20 values of a shader are left out as not worth measuring. */
 #define PM_LEFT_OUT_BITS 20
 
-enum pm_kind { PM_KIND_BLOCK = 1, PM_KIND_ZERO = 2, PM_KIND_TIMING = 3 };
+enum pm_kind {
+    PM_KIND_BLOCK = 1,
+    PM_KIND_ZERO = 2,
+    PM_KIND_TIMING = 3,
+    PM_KIND_CONSTANT =
+        4, /* of push constants and uniforms, as 32-bit words; never a value of one */
+};
 
-/* "block", "zero", "timing"; "unknown" for a kind that is not known. */
+/* "block", "zero", "timing", "constant"; "unknown" for a kind that is not known. */
 const char *pm_kind_name(enum pm_kind kind);
 
 /* The raw counts of one point, by kind. Unused ones are 0. */
 enum {
-    PM_BLOCK_LANES = 0,         /* lanes that entered the block */
-    PM_BLOCK_UNIFORM_LANES = 1, /* of those, lanes of subgroups that entered with every lane active at entry */
-    PM_BLOCK_SUBGROUPS = 2,     /* subgroups that entered the block */
-    PM_ZERO_WRITES = 0,         /* subgroup writes of the candidate */
-    PM_ZERO_ZERO_WRITES = 1,    /* of those, found zero by the versioning check */
-    PM_TIMING_ORIGINAL = 0,     /* nanoseconds of calls with the game's own shader */
-    PM_TIMING_VARIANT = 1,      /* nanoseconds of as many calls with the variant */
+    PM_BLOCK_LANES = 0, /* lanes that entered the block */
+    PM_BLOCK_UNIFORM_LANES =
+        1, /* of those, lanes of subgroups that entered with every lane active at entry */
+    PM_BLOCK_SUBGROUPS = 2,  /* subgroups that entered the block */
+    PM_ZERO_WRITES = 0,      /* subgroup writes of the candidate */
+    PM_ZERO_ZERO_WRITES = 1, /* of those, found zero by the versioning check */
+    PM_TIMING_ORIGINAL = 0,  /* nanoseconds of calls with the game's own shader */
+    PM_TIMING_VARIANT = 1,   /* nanoseconds of as many calls with the variant */
+    PM_CONSTANT_LOADS = 0, /* loads of the word that were seen: by subgroups; of a push constant the
+                              sampled calls, since it is read on the CPU */
+    PM_CONSTANT_SAME =
+        1, /* of those, loads of the value that was the session's most frequent. Parts of a session
+              add up to it: each says by how much the count of the most frequent value, whichever it
+              was then, has grown since the part before. May be less where there were many values */
+    PM_CONSTANT_ZERO = 2, /* of those, loads of 0 */
     PM_COUNTS = 3,
 };
 
@@ -43,7 +57,7 @@ struct pm_point_counts {
     uint64_t counts[PM_COUNTS];
 };
 
-/* What block and zero profiles depend on beside the key; timing profiles add the rest. */
+/* What block, zero and constant profiles depend on beside the key; timing profiles add the rest. */
 struct pm_environment {
     uint32_t subgroup_size;
     uint32_t vendor_id, device_id, driver_id; /* 0 but for timing */

@@ -62,6 +62,17 @@ static bool is_at_most_once(const struct pm_shader_profile *shader, uint32_t poi
     return shader->at_most_once && (shader->at_most_once[point / 8] >> (point % 8) & 1);
 }
 
+/* The part of a session that a profile holds may have more zeros than loads of the most frequent
+ * value: that is of the whole session. */
+static const char *constant_wrong(const uint64_t *counts)
+{
+    if (counts[PM_CONSTANT_SAME] > counts[PM_CONSTANT_LOADS])
+        return "field counts: loads of one value are above loads";
+    return counts[PM_CONSTANT_ZERO] > counts[PM_CONSTANT_LOADS]
+               ? "field counts: loads of zero are above loads"
+               : NULL;
+}
+
 static bool check_point(const struct pm_shader_profile *shader, size_t index,
                         const struct pm_point_counts *point, struct pm_error *error)
 {
@@ -89,6 +100,8 @@ static bool check_point(const struct pm_shader_profile *shader, size_t index,
         else if (is_at_most_once(shader, point->point) &&
                  counts[PM_ZERO_WRITES] > point->entry_lanes)
             what = "field counts: writes are above entry_lanes, but it is written at most once";
+    } else if (shader->kind == PM_KIND_CONSTANT) {
+        what = what ? what : constant_wrong(counts);
     } else {
         if (point->entry_subgroups != point->entry_lanes)
             what = "field entry_subgroups is not entry_lanes, and it is a timing profile";
@@ -120,10 +133,11 @@ static bool check_shader(const struct pm_shader_profile *shader, size_t index,
                        shader->point_count, limits->points_per_shader);
     if ((wrong = pm_candidates_wrong(shader->candidates, shader->kind, shader->space)))
         return pm_fail(error, PM_ERROR_INPUT, "shader %zu: %s", index, wrong);
-    if (shader->at_most_once && shader->kind == PM_KIND_TIMING)
+    if (shader->at_most_once &&
+        (shader->kind == PM_KIND_TIMING || shader->kind == PM_KIND_CONSTANT))
         return pm_fail(error, PM_ERROR_INPUT,
-                       "shader %zu: field at_most_once is there, and it is a timing profile",
-                       index);
+                       "shader %zu: field at_most_once is there, and it is a %s profile", index,
+                       pm_kind_name(shader->kind));
     if (shader->at_most_once && !pm_bitmap_is_tidy(shader->at_most_once, shader->space))
         return pm_fail(error, PM_ERROR_INPUT,
                        "shader %zu: field at_most_once has bits outside its space of %" PRIu32,

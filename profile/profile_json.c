@@ -9,6 +9,7 @@ static const char *const count_names[][PM_COUNTS] = {
     [PM_KIND_BLOCK] = {"lanes", "uniform_lanes", "subgroups"},
     [PM_KIND_ZERO] = {"writes", "zero_writes", NULL},
     [PM_KIND_TIMING] = {"original_ns", "variant_ns", NULL},
+    [PM_KIND_CONSTANT] = {"loads", "same", "zero"},
 };
 
 /* A double, which is what cJSON keeps numbers in, would round counts above 2^53. */
@@ -64,7 +65,7 @@ static bool add_point(cJSON *points, const struct pm_point_counts *point, enum p
 
 static bool add_shader(cJSON *shaders, const struct pm_shader_profile *profile)
 {
-    if (profile->kind < PM_KIND_BLOCK || profile->kind > PM_KIND_TIMING)
+    if (profile->kind < PM_KIND_BLOCK || profile->kind > PM_KIND_CONSTANT)
         return false;
     cJSON *object = cJSON_CreateObject();
     if (!object || !cJSON_AddItemToArray(shaders, object))

@@ -9,8 +9,8 @@ bool pm_is_covered(const struct pm_coverage_rules *rules, enum pm_kind kind,
     if (kind == PM_KIND_TIMING)
         return point->calls >= rules->pairs_for_timing &&
                point->measures[PM_MEASURE_TIME].clusters > 0;
-    const bool ran = kind == PM_KIND_ZERO ? point->measures[PM_MEASURE_ZERO].clusters > 0
-                                          : point->measures[PM_MEASURE_FREQUENCY].ratio > 0;
+    const bool ran = kind == PM_KIND_BLOCK ? point->measures[PM_MEASURE_FREQUENCY].ratio > 0
+                                           : point->measures[0].clusters > 0;
     return ran || point->sessions >= rules->sessions_for_never;
 }
 
@@ -25,12 +25,14 @@ static bool is_narrow(const struct pm_coverage_rules *rules, const struct pm_rat
                                  ratio->ratio_high * weight, absolute, relative);
 }
 
-/* How often the point runs at most: a share of its runs (uniform lanes, zero writes) that is off by
- * some hundredths is off by that many hundredths of this only. Without it, a block that runs in one
- * session of a thousand would hold its shader back for ever. */
+/* How often the point runs at most: a share of its runs (uniform lanes, zero writes, equal loads)
+ * that is off by some hundredths is off by that many hundredths of this only. Without it, a block
+ * that runs in one session of a thousand would hold its shader back for ever. */
 static double share_weight(enum pm_kind kind, const struct pm_point_estimate *point)
 {
-    const unsigned runs = kind == PM_KIND_ZERO ? PM_MEASURE_WRITES : PM_MEASURE_FREQUENCY;
+    const unsigned runs = kind == PM_KIND_ZERO       ? PM_MEASURE_WRITES
+                          : kind == PM_KIND_CONSTANT ? PM_MEASURE_LOADS
+                                                     : PM_MEASURE_FREQUENCY;
     return fmin(point->measures[runs].ratio_high, 1);
 }
 

@@ -212,7 +212,7 @@ enum MHD_Result pm_api_shaders(struct pm_get *get)
     static const char *const sorts[] = {"entry_lanes",    "key",   "points", "points_missing",
                                         "points_lacking", "calls", "time",   NULL};
     static const char *const orders[] = {"natural", "reverse", NULL};
-    static const char *const kinds[] = {"any", "block", "zero", "timing", NULL};
+    static const char *const kinds[] = {"any", "block", "zero", "timing", "constant", NULL};
     struct pm_params params = {.connection = get->connection};
     const struct pm_page page = pm_params_page(&params);
     const enum shader_sort sort = pm_params_choice(&params, "sort", sorts);

@@ -192,8 +192,17 @@ bool pm_estimate_is_narrow(double estimate, double low, double high, double abso
 
 bool pm_estimate_is_share(enum pm_kind kind, unsigned measure)
 {
-    return kind == PM_KIND_ZERO ? measure == PM_MEASURE_ZERO
-                                : kind == PM_KIND_BLOCK && measure == PM_MEASURE_UNIFORM;
+    switch (kind) {
+    case PM_KIND_BLOCK:
+        return measure == PM_MEASURE_UNIFORM;
+    case PM_KIND_ZERO:
+        return measure == PM_MEASURE_ZERO;
+    case PM_KIND_CONSTANT:
+        return measure == PM_MEASURE_SAME || measure == PM_MEASURE_SAME_ZERO;
+    case PM_KIND_TIMING:
+        break;
+    }
+    return false;
 }
 
 static uint32_t clamp(uint64_t value)

@@ -61,6 +61,17 @@ static bool check_timing(const struct pm_point_counts *point, struct pm_error *e
     return true;
 }
 
+/* Of a part of a session zeros may be above the most frequent value's loads, of a whole not: but
+ * parts get lost. */
+static bool check_constant(const struct pm_point_counts *point, struct pm_error *error)
+{
+    const uint64_t *counts = point->counts;
+    return check_at_most(point, counts[PM_CONSTANT_SAME], "same", counts[PM_CONSTANT_LOADS],
+                         "loads", error) &&
+           check_at_most(point, counts[PM_CONSTANT_ZERO], "zero", counts[PM_CONSTANT_LOADS],
+                         "loads", error);
+}
+
 static bool check_counts(const struct pm_shader_profile *shader,
                          const struct pm_point_counts *point, struct pm_error *error)
 {
@@ -78,6 +89,8 @@ static bool check_counts(const struct pm_shader_profile *shader,
                        point->point);
     if (shader->kind == PM_KIND_BLOCK)
         return check_block(shader, point, error);
+    if (shader->kind == PM_KIND_CONSTANT)
+        return check_constant(point, error);
     if (counts[2] != 0)
         return pm_fail(error, PM_ERROR_INPUT, "point %" PRIu32 ": the unused count is not 0",
                        point->point);
@@ -124,6 +137,8 @@ bool pm_statistics_check_profile(const struct pm_shader_profile *shader, struct 
                        "space: %" PRIu32
                        "; a timing profile has one point, and nothing to say of it",
                        shader->space);
+    if (shader->kind == PM_KIND_CONSTANT && shader->at_most_once)
+        return pm_fail(error, PM_ERROR_INPUT, "at_most_once: is there, of a constant profile");
     if (shader->space == 0 || shader->space > PM_STATISTICS_MAX_SPACE)
         return pm_fail(error, PM_ERROR_INPUT, "space: %" PRIu32 " is not from 1 to %u",
                        shader->space, PM_STATISTICS_MAX_SPACE);

@@ -141,6 +141,13 @@ static bool count_point(struct counting *counting, const struct pm_point_counts 
         return add_pair(counting, PM_MEASURE_ZERO, counts[PM_ZERO_ZERO_WRITES],
                         counts[PM_ZERO_WRITES]) &&
                add_pair(counting, PM_MEASURE_WRITES, counts[PM_ZERO_WRITES], from->entry_subgroups);
+    case PM_KIND_CONSTANT:
+        return add_pair(counting, PM_MEASURE_SAME, counts[PM_CONSTANT_SAME],
+                        counts[PM_CONSTANT_LOADS]) &&
+               add_pair(counting, PM_MEASURE_SAME_ZERO, counts[PM_CONSTANT_ZERO],
+                        counts[PM_CONSTANT_LOADS]) &&
+               add_pair(counting, PM_MEASURE_LOADS, counts[PM_CONSTANT_LOADS],
+                        from->entry_subgroups);
     case PM_KIND_TIMING:
         break;
     }

@@ -22,7 +22,10 @@ static struct pm_database make(struct pm_arena *arena, uint64_t seed)
         struct pm_shader_estimates *shader = &shaders[s];
         shader->key = pm_shader_key_compute("db", &s, 1);
         shader->environment.subgroup_size = 1u << pm_random_below(&random, 8);
-        shader->kind = s % 7 == 0 ? PM_KIND_TIMING : s % 3 == 0 ? PM_KIND_ZERO : PM_KIND_BLOCK;
+        shader->kind = s % 7 == 0   ? PM_KIND_TIMING
+                       : s % 3 == 0 ? PM_KIND_ZERO
+                       : s % 5 == 0 ? PM_KIND_CONSTANT
+                                    : PM_KIND_BLOCK;
         shader->space = shader->kind == PM_KIND_TIMING ? 1 : 1 + pm_random_below(&random, 70);
         if (shader->kind == PM_KIND_TIMING) {
             shader->environment.driver_version = pm_random_below(&random, UINT32_MAX);

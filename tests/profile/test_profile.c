@@ -100,6 +100,12 @@ static void make_timing(struct fixture *f)
     f->subgroups[1][0] = 100;
 }
 
+static void make_constant(struct fixture *f)
+{
+    f->shader[1].kind = PM_KIND_CONSTANT;
+    f->shader[1].at_most_once.len = 0;
+}
+
 static void spoil(struct fixture *f, int which)
 {
     Piecemeal__ShaderProfile *shader = &f->shader[1];
@@ -152,7 +158,7 @@ static void spoil(struct fixture *f, int which)
         f->environment[1].vendor_id = 1;
         break;
     case 13:
-        shader->kind = 4;
+        shader->kind = 5;
         break;
     case 14:
         shader->kind = 0;
@@ -279,6 +285,26 @@ static void spoil(struct fixture *f, int which)
         make_timing(f);
         shader->candidates = 1;
         break;
+    case 50:
+        make_constant(f);
+        shader->at_most_once.len = 2;
+        break;
+    case 51:
+        make_constant(f);
+        f->counts[1][3 + PM_CONSTANT_SAME] = 101;
+        break;
+    case 52:
+        make_constant(f);
+        f->counts[1][3 + PM_CONSTANT_ZERO] = 101;
+        break;
+    case 53:
+        make_constant(f);
+        f->environment[1].device_id = 1;
+        break;
+    case 54:
+        make_constant(f);
+        shader->candidates = 12;
+        break;
     }
 }
 
@@ -335,6 +361,11 @@ static const char *const refusals[] = {
     "profile: shader 1: field candidates is far above space",
     "profile: shader 1: field candidates is far above space",
     "profile: shader 1: field candidates is there, which only zero profiles may have",
+    "profile: shader 1: field candidates is there, which only zero profiles may have",
+    "profile: shader 1: field at_most_once is there, and it is a constant profile",
+    "profile: shader 1: point 5: field counts: loads of one value are above loads",
+    "profile: shader 1: point 5: field counts: loads of zero are above loads",
+    "profile: shader 1: field environment names a device, which only timing profiles may",
     "profile: shader 1: field candidates is there, which only zero profiles may have",
 };
 
@@ -400,8 +431,9 @@ static void refuses_games_that_no_path_can_have(void **state)
 static void takes_every_kind(void **state)
 {
     (void)state;
-    static void (*const kinds[])(struct fixture *) = {make_zero, make_timing};
-    for (int which = 0; which < 2; which++) {
+    static void (*const kinds[])(struct fixture *) = {make_zero, make_timing, make_constant};
+    static const enum pm_kind made[] = {PM_KIND_ZERO, PM_KIND_TIMING, PM_KIND_CONSTANT};
+    for (int which = 0; which < 3; which++) {
         struct fixture f;
         fixture_init(&f);
         kinds[which](&f);
@@ -412,7 +444,7 @@ static void takes_every_kind(void **state)
         struct pm_error error = {0};
         if (!pm_profile_decode(wire, size, NULL, arena, &profile, &error))
             fail_msg("%s", error.message);
-        assert_int_equal(profile.shaders[1].kind, which ? PM_KIND_TIMING : PM_KIND_ZERO);
+        assert_int_equal(profile.shaders[1].kind, made[which]);
         assert_int_equal(profile.shaders[1].points[0].counts[1], 90);
         pm_arena_destroy(arena);
     }
@@ -593,16 +625,17 @@ static void json_says_all(void **state)
         const cJSON *points = cJSON_GetObjectItem(object, "points");
         assert_int_equal(cJSON_GetArraySize(points), shader->point_count);
         for (size_t p = 0; p < shader->point_count; p++) {
-            static const char *const names[][2] = {
-                [PM_KIND_BLOCK] = {"lanes", "uniform_lanes"},
+            static const char *const names[][3] = {
+                [PM_KIND_BLOCK] = {"lanes", "uniform_lanes", "subgroups"},
                 [PM_KIND_ZERO] = {"writes", "zero_writes"},
-                [PM_KIND_TIMING] = {"original_ns", "variant_ns"}};
+                [PM_KIND_TIMING] = {"original_ns", "variant_ns"},
+                [PM_KIND_CONSTANT] = {"loads", "same", "zero"}};
             const cJSON *point = cJSON_GetArrayItem(points, (int)p);
-            for (int c = 0; c < 2; c++)
+            for (int c = 0; c < 3 && names[shader->kind][c]; c++)
                 assert_true(
                     cJSON_GetNumberValue(cJSON_GetObjectItem(point, names[shader->kind][c])) ==
                     (double)shader->points[p].counts[c]);
-            assert_int_equal(cJSON_GetArraySize(point), shader->kind == PM_KIND_BLOCK ? 7 : 6);
+            assert_int_equal(cJSON_GetArraySize(point), names[shader->kind][2] ? 7 : 6);
         }
     }
     cJSON_Delete(root);

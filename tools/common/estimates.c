@@ -154,8 +154,10 @@ bool pm_estimates_coverage(const struct pm_shader_estimates *shader, struct pm_c
         return false;
     for (uint32_t i = 0; i < shader->space; i++) {
         calls[i] = shader->points[i].calls;
-        /* How often a candidate is written is known before whether it is zero then. */
-        const unsigned runs = shader->kind == PM_KIND_ZERO ? PM_MEASURE_WRITES : 0;
+        /* How often a candidate is written or a word loaded is known before what it is then. */
+        const unsigned runs = shader->kind == PM_KIND_ZERO       ? PM_MEASURE_WRITES
+                              : shader->kind == PM_KIND_CONSTANT ? PM_MEASURE_LOADS
+                                                                 : 0;
         coverage->covered += shader->points[i].measures[runs].clusters > 0;
     }
     qsort(calls, shader->space, sizeof(*calls), compare_calls);
@@ -201,6 +203,7 @@ const char *pm_measure_title(enum pm_kind kind, unsigned measure)
         [PM_KIND_BLOCK] = {"FREQ", "UNIFORM", "SUBGROUPS"},
         [PM_KIND_ZERO] = {"P(zero)", "WRITES"},
         [PM_KIND_TIMING] = {"TIME"},
+        [PM_KIND_CONSTANT] = {"P(same)", "P(zero)", "LOADS"},
     };
     return measure < pm_measure_count(kind) ? titles[kind][measure] : "?";
 }

@@ -24,9 +24,14 @@ static const char help[] =
     "not worth measuring are left out, they are no points (how many is what most sessions said). "
     "TIME is a specialized shader's time "
     "over that of\n"
-    "the one it stands in for; its points are timed pairs of calls, its key is its own.\n";
+    "the one it stands in for; its points are timed pairs of calls, its key is its own. P(same) is "
+    "the share of a\n"
+    "word's loads (of a push constant or a uniform) that were of the session's most frequent "
+    "value, P(zero) of 0,\n"
+    "LOADS how often it is loaded per subgroup; of a push constant per sampled call.\n";
 
 enum { LIKELIEST = 5 }; /* zero candidates that a summary names */
+#define STEADY 0.99     /* of a word's loads: what hardly ever changes */
 
 struct options {
     struct pm_estimates_source source;
@@ -92,6 +97,24 @@ static void print_likeliest(const struct pm_shader_estimates *shader)
         putchar('\n');
 }
 
+/* How many words hardly ever change within a session. */
+static void print_constants(const struct pm_shader_estimates *shader)
+{
+    uint32_t loaded = 0, same = 0, zero = 0;
+    for (uint32_t i = 0; shader->points && i < shader->space; i++) {
+        const struct pm_ratio *measures = shader->points[i].measures;
+        if (measures[PM_MEASURE_SAME].clusters == 0)
+            continue;
+        loaded++;
+        same += measures[PM_MEASURE_SAME].ratio >= STEADY;
+        zero += measures[PM_MEASURE_SAME_ZERO].ratio >= STEADY;
+    }
+    if (loaded > 0)
+        printf("    of %u words that are loaded %u have one value in %.0f %% of a session's loads "
+               "and more, %u of them 0\n",
+               loaded, same, 100 * STEADY, zero);
+}
+
 static void print_timing(const struct pm_shader_estimates *timing)
 {
     char text[PM_TIMING_TEXT], original[PM_SHADER_KEY_TEXT];
@@ -143,7 +166,7 @@ static bool print_text(const struct options *options, const struct pm_estimates 
     const struct pm_database *database = &estimates->database;
     uint64_t points = 0, covered = 0, shaders = 0, whole = 0;
     printf("%s (%s)\n\n", database->game, estimates->origin);
-    printf("%-12s %-6s %8s %7s %8s  %-20s %14s  %s\n", "shader", "kind", "subgroup", "points",
+    printf("%-12s %-8s %8s %7s %8s  %-20s %14s  %s\n", "shader", "kind", "subgroup", "points",
            "covered", "calls a point", "invocations", "state");
     for (size_t i = 0; i < database->shader_count; i++) {
         const struct pm_shader_estimates *shader = &database->shaders[i];
@@ -156,7 +179,7 @@ static bool print_text(const struct options *options, const struct pm_estimates 
         pm_shader_key_format(&shader->key, key);
         snprintf(calls, sizeof(calls), "%u…%u (median %u)", coverage.calls_least,
                  coverage.calls_most, coverage.calls_median);
-        printf("%.12s %-6s %8u %7u %7.0f%%  %-20s %14llu  ", key, pm_kind_name(shader->kind),
+        printf("%.12s %-8s %8u %7u %7.0f%%  %-20s %14llu  ", key, pm_kind_name(shader->kind),
                shader->environment.subgroup_size, coverage.points,
                coverage.points ? 100.0 * coverage.covered / coverage.points : 100.0, calls,
                (unsigned long long)shader->entry_lanes);
@@ -165,6 +188,8 @@ static bool print_text(const struct options *options, const struct pm_estimates 
             print_left_out(shader);
             print_likeliest(shader);
             print_measured(database, shader);
+        } else if (shader->kind == PM_KIND_CONSTANT) {
+            print_constants(shader);
         } else if (shader->kind == PM_KIND_TIMING) {
             print_timing(shader);
         }

@@ -137,7 +137,7 @@ function timings(name, answer) {
 }
 
 function kindChoice(place) {
-  const kinds = [["any", "all"], ["block", "blocks"], ["zero", "zeros"], ["timing", "timings"]];
+  const kinds = [["any", "all"], ["block", "blocks"], ["zero", "zeros"], ["timing", "timings"], ["constant", "constants"]];
   const now = place.parameters.kind || "any";
   return el("label", null, "Profiles", el("select", { name: "kind", "data-focus": "kind", onchange: (event) =>
     place.change({ kind: event.target.value, sort: event.target.value === "timing" ? "time" : "entry_lanes", order: "natural", offset: 0 }) },
@@ -228,6 +228,7 @@ export async function candidates(place, name) {
 const MEASURES = {
   frequency: "Runs per invocation", uniform: "Uniform lanes", subgroups: "Runs per subgroup",
   zero: "P(zero)", writes: "Writes per subgroup", time: "Time, variant over original",
+  same: "Loads of the most frequent value", loads: "Loads per subgroup",
 };
 
 function pointColumns(answer, kind) {

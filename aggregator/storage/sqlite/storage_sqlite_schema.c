@@ -7,7 +7,7 @@
 
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
-#define SCHEMA_VERSION 6
+#define SCHEMA_VERSION 7
 /* The tables have not changed since. */
 #define TABLES_VERSION 5
 
@@ -49,7 +49,8 @@ static const char *const steps[SCHEMA_VERSION] = {
     "CREATE INDEX upload_ids_by_day ON upload_ids (day);"
     "CREATE TABLE claims (game TEXT NOT NULL, key BLOB NOT NULL, kind INTEGER NOT NULL,"
     " scope BLOB NOT NULL, space INTEGER NOT NULL, tokens INTEGER NOT NULL, day INTEGER NOT NULL,"
-    " marks_day INTEGER NOT NULL, marks BLOB, PRIMARY KEY (game, key, kind, scope, space)) WITHOUT ROWID;"
+    " marks_day INTEGER NOT NULL, marks BLOB, PRIMARY KEY (game, key, kind, scope, space)) WITHOUT "
+    "ROWID;"
     "CREATE INDEX claims_by_day ON claims (marks_day);"
     "CREATE TABLE quarantine (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, game TEXT NOT NULL,"
     " reason TEXT NOT NULL, body_size INTEGER NOT NULL, body BLOB);"
@@ -72,6 +73,8 @@ static const char *const steps[SCHEMA_VERSION] = {
     "CREATE INDEX originals_by_day ON originals (day);",
     /* 6: samples and statistics may say how many candidates are left out, which nobody before can
      * read; the tables are the same. */
+    "",
+    /* 7: so with statistics of constants. */
     "",
 };
 

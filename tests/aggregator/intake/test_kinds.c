@@ -153,6 +153,42 @@ static void test_timing_profiles(void **state)
     assert_false(many->published);
 }
 
+/* A session's parts, each with what it added to the loads of the most frequent value. */
+static void test_constant_profiles(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    place_reopen(place, true);
+    struct pm_point_counts points[] = {
+        {.point = 0, .calls = 2, .entry_lanes = 80, .entry_subgroups = 10, .counts = {40, 30, 10}},
+        {.point = 1, .calls = 2, .entry_lanes = 80, .entry_subgroups = 10, .counts = {0, 0, 0}},
+    };
+    struct pm_shader_profile shader = block_shader(place->arena, 1, 2, points, 2);
+    shader.kind = PM_KIND_CONSTANT;
+    place_store(place, place_profile(place, &shader));
+    struct pm_database database = place_published(place, "game", etag);
+    assert_int_equal(database.shader_count, 1);
+    assert_int_equal(database.shaders[0].kind, PM_KIND_CONSTANT);
+    assert_true(database.shaders[0].published);
+    const struct pm_point_estimate *known = database.shaders[0].points;
+    assert_true(known[0].measures[PM_MEASURE_SAME].ratio == 0.75);
+    assert_true(known[0].measures[PM_MEASURE_SAME].ratio_high <= 1);
+    assert_true(known[0].measures[PM_MEASURE_SAME_ZERO].ratio == 0.25);
+    assert_true(known[0].measures[PM_MEASURE_LOADS].ratio == 4);
+    assert_int_equal(known[1].measures[PM_MEASURE_SAME].clusters, 0);
+    assert_true(known[1].measures[PM_MEASURE_LOADS].ratio == 0);
+    /* What no session can have. */
+    points[0].counts[PM_CONSTANT_SAME] = 41;
+    struct pm_error error = {0};
+    struct pm_statistics statistics;
+    pm_statistics_init(&statistics);
+    shader = block_shader(place->arena, 1, 2, points, 2);
+    shader.kind = PM_KIND_CONSTANT;
+    assert_false(pm_statistics_add_profile(&statistics, &shader, &error));
+    assert_non_null(strstr(error.message, "same: 41 is above loads"));
+    pm_statistics_finish(&statistics);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
@@ -162,6 +198,7 @@ int main(void)
         TEST(test_zero_profiles),
         TEST(test_profiles_without_quads_stand_in),
         TEST(test_timing_profiles),
+        TEST(test_constant_profiles),
     };
     return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);
 }

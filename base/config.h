@@ -56,6 +56,7 @@ struct pm_config {
     struct {
         bool zero, blocks, variants;
         enum pm_float_zero float_zero;
+        double retry_share; /* of the sessions in which a kept verdict is tried again */
     } optimize;
     struct {
         char *url, *token_file, *ca_file; /* NULL: none */

@@ -1,10 +1,11 @@
 #include "profile/journal_history.h"
 
+#include "profile/lines.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRIKES = 2 /* held back for good */, WORDS = 4 };
+enum { STRIKES = 2 /* held back for good */ };
 
 void pm_history_finish(struct pm_history *history)
 {
@@ -17,63 +18,6 @@ void pm_session_record_finish(struct pm_session_record *session)
     free(session->keys);
     free(session->used);
     *session = (struct pm_session_record){0};
-}
-
-/* ---- lines ---- */
-
-struct line {
-    char text[128];
-    char *words[WORDS];
-    size_t count;
-};
-
-/* Takes the next whole line apart. false: there is none. A line that is too long or has too many
- * words has count 0. */
-static bool next_line(const char **at, const char *end, struct line *line)
-{
-    const char *newline = *at < end ? memchr(*at, '\n', (size_t)(end - *at)) : NULL;
-    if (!newline)
-        return false;
-    const size_t length = (size_t)(newline - *at);
-    line->count = 0;
-    if (length < sizeof line->text && !memchr(*at, '\0', length)) {
-        memcpy(line->text, *at, length);
-        line->text[length] = '\0';
-        char *rest = NULL;
-        for (char *word = strtok_r(line->text, " ", &rest); word;
-             word = strtok_r(NULL, " ", &rest)) {
-            if (line->count == WORDS) {
-                line->count = 0;
-                break;
-            }
-            line->words[line->count++] = word;
-        }
-    }
-    *at = newline + 1;
-    return true;
-}
-
-static bool is(const struct line *line, const char *word, size_t count)
-{
-    return line->count == count && strcmp(line->words[0], word) == 0;
-}
-
-static bool number(const char *text, uint32_t *value)
-{
-    const size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || digits > 9 || text[digits] != '\0')
-        return false;
-    *value = (uint32_t)strtoul(text, NULL, 10);
-    return true;
-}
-
-static bool has_header(const char **at, const char *end)
-{
-    const size_t length = strlen(PM_JOURNAL_HEADER);
-    if ((size_t)(end - *at) < length || memcmp(*at, PM_JOURNAL_HEADER, length) != 0)
-        return false;
-    *at += length;
-    return true;
 }
 
 /* ---- history ---- */
@@ -127,22 +71,22 @@ static struct pm_history_variant *get(struct pm_history *history, const struct p
     return variant;
 }
 
-static bool parse_history_line(struct pm_history *history, const struct line *line)
+static bool parse_history_line(struct pm_history *history, const struct pm_line *line)
 {
     struct pm_shader_key key;
     uint32_t strikes, wait;
-    if (is(line, "bad", 2))
-        return number(line->words[1], &history->bad_in_a_row);
-    if (is(line, "safe", 2))
-        return number(line->words[1], &history->safe_for);
-    if (is(line, "proven", 2) && pm_shader_key_parse(line->words[1], &key)) {
+    if (pm_line_is(line, "bad", 2))
+        return pm_line_number(line->words[1], &history->bad_in_a_row);
+    if (pm_line_is(line, "safe", 2))
+        return pm_line_number(line->words[1], &history->safe_for);
+    if (pm_line_is(line, "proven", 2) && pm_shader_key_parse(line->words[1], &key)) {
         struct pm_history_variant *variant = get(history, &key);
         if (variant)
             variant->proven = true;
         return variant != NULL;
     }
-    if (is(line, "struck", 4) && pm_shader_key_parse(line->words[1], &key) &&
-        number(line->words[2], &strikes) && number(line->words[3], &wait)) {
+    if (pm_line_is(line, "struck", 4) && pm_shader_key_parse(line->words[1], &key) &&
+        pm_line_number(line->words[2], &strikes) && pm_line_number(line->words[3], &wait)) {
         struct pm_history_variant *variant = get(history, &key);
         if (variant) {
             variant->strikes = strikes;
@@ -158,10 +102,10 @@ bool pm_history_parse(struct pm_history *history, const char *text, size_t size,
 {
     *history = (struct pm_history){0};
     const char *at = text, *end = text + size;
-    bool good = has_header(&at, end);
+    bool good = pm_lines_begin(&at, end, PM_JOURNAL_HEADER);
     size_t number_of_line = 1;
-    struct line line;
-    while (good && next_line(&at, end, &line)) {
+    struct pm_line line;
+    while (good && pm_lines_next(&at, end, &line)) {
         number_of_line++;
         good = parse_history_line(history, &line);
     }
@@ -237,19 +181,19 @@ static bool mark_used(struct pm_session_record *session, const struct pm_shader_
     return false;
 }
 
-static bool parse_session_line(struct pm_session_record *session, const struct line *line)
+static bool parse_session_line(struct pm_session_record *session, const struct pm_line *line)
 {
     struct pm_shader_key key;
-    if (is(line, PM_JOURNAL_NEW, 2))
+    if (pm_line_is(line, PM_JOURNAL_NEW, 2))
         return session->count < PM_JOURNAL_MOST && pm_shader_key_parse(line->words[1], &key) &&
                add_key(session, &key);
-    if (is(line, PM_JOURNAL_USED, 2))
+    if (pm_line_is(line, PM_JOURNAL_USED, 2))
         return pm_shader_key_parse(line->words[1], &key) && mark_used(session, &key);
-    if (is(line, PM_JOURNAL_LOST, 1))
+    if (pm_line_is(line, PM_JOURNAL_LOST, 1))
         return session->lost = true;
-    if (is(line, PM_JOURNAL_END, 1))
+    if (pm_line_is(line, PM_JOURNAL_END, 1))
         return session->ended = true;
-    if (is(line, PM_JOURNAL_AGAIN, 1)) {
+    if (pm_line_is(line, PM_JOURNAL_AGAIN, 1)) {
         session->ended = false;
         return true;
     }
@@ -264,10 +208,10 @@ bool pm_session_record_parse(struct pm_session_record *session, const char *text
     /* Killed before it had written anything. */
     if (size == 0)
         return true;
-    bool good = has_header(&at, end);
+    bool good = pm_lines_begin(&at, end, PM_JOURNAL_HEADER);
     size_t number_of_line = 1;
-    struct line line;
-    while (good && next_line(&at, end, &line)) {
+    struct pm_line line;
+    while (good && pm_lines_next(&at, end, &line)) {
         number_of_line++;
         good = parse_session_line(session, &line);
     }

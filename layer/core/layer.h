@@ -41,6 +41,7 @@ struct pm_pipelines; /* pipeline.h: pipelines by handle */
 struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
 struct pm_optimizer; /* optimize.h: specialized variants */
 struct pm_journal;   /* profile/journal.h */
+struct pm_verdicts;  /* profile/verdicts.h */
 struct pm_timing;    /* timing.h: timestamps */
 struct pm_additive;  /* additive.h: whether single draws can be timed */
 struct pm_trials;    /* trial.h: specialized variants that are tried */
@@ -67,7 +68,9 @@ struct pm_instance {
     bool spool_full;   /* under spool_lock: said once, until there is room again */
     pthread_mutex_t journal_lock;
     struct pm_journal *journal;  /* under journal_lock until it is opened (pm_session_journal) */
+    struct pm_verdicts *verdicts; /* of this machine; likewise (pm_session_verdicts) */
     bool journal_tried;          /* under journal_lock */
+    bool verdicts_tried;         /* likewise */
     bool database_tried;         /* likewise */
     _Atomic uint32_t references; /* the game's handle and each device */
 };

@@ -1,6 +1,7 @@
 #include "layer/core/session.h"
 
 #include "profile/journal.h"
+#include "profile/verdicts.h"
 
 bool pm_session_samples(const struct pm_instance *instance)
 {
@@ -56,4 +57,19 @@ struct pm_journal *pm_session_journal(struct pm_instance *instance)
     struct pm_journal *journal = instance->journal;
     pthread_mutex_unlock(&instance->journal_lock);
     return journal;
+}
+
+struct pm_verdicts *pm_session_verdicts(struct pm_instance *instance)
+{
+    pthread_mutex_lock(&instance->journal_lock);
+    if (!instance->verdicts_tried) {
+        struct pm_error damaged = {0};
+        instance->verdicts_tried = true;
+        instance->verdicts = pm_verdicts_open(NULL, instance->game, PM_VERSION, &damaged);
+        if (damaged.code != PM_OK)
+            pm_log_warning(instance->log, "ignored: %s", damaged.message);
+    }
+    struct pm_verdicts *verdicts = instance->verdicts;
+    pthread_mutex_unlock(&instance->journal_lock);
+    return verdicts;
 }

@@ -21,3 +21,7 @@ bool pm_session_tries(const struct pm_instance *instance);
 /* The journal of the game's specialized variants, opened at the first call; what it found is
  * logged. NULL: it cannot be kept, so no variant may be used. */
 struct pm_journal *pm_session_journal(struct pm_instance *instance);
+
+/* What this machine's own trials of the game said in earlier sessions (profile/verdicts.h), read at
+ * the first call. NULL: they cannot be kept. */
+struct pm_verdicts *pm_session_verdicts(struct pm_instance *instance);

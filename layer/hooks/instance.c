@@ -6,6 +6,7 @@
 #include "layer/hooks/device.h"
 #include "layer/hooks/registry.h"
 #include "profile/journal.h"
+#include "profile/verdicts.h"
 #include <stdlib.h>
 #include <string.h>
 #include <vulkan/vk_layer.h>
@@ -125,6 +126,7 @@ static void free_instance(struct pm_instance *instance)
         pm_spool_writer_destroy(instance->spool);
     pthread_mutex_destroy(&instance->spool_lock);
     pm_journal_close(instance->journal);
+    pm_verdicts_close(instance->verdicts);
     pthread_mutex_destroy(&instance->journal_lock);
     pm_packed_database_close(instance->database);
     pm_log_destroy(instance->log);

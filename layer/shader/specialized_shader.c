@@ -1,11 +1,15 @@
 #include "layer/shader/specialized_shader.h"
 
+#include "base/random.h"
+#include "layer/core/session.h"
 #include "layer/shader/pipeline.h"
+#include "profile/verdicts.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/zero/zero_profile.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct shader {
     struct pm_specialized_shader made;
@@ -17,6 +21,8 @@ struct shader {
 struct pm_specialized_shaders {
     struct pm_device *device;
     struct pm_journal *journal;
+    struct pm_verdicts *verdicts;      /* the instance's; NULL: there are none */
+    uint64_t lot;                      /* which verdicts this session tries again */
     struct pm_environment environment; /* but for the subgroup size */
     pthread_mutex_t lock;              /* the list */
     struct shader *first;              /* as many as shaders with a zero profile: a list will do */
@@ -30,6 +36,10 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
         return NULL;
     shaders->device = device;
     shaders->journal = journal;
+    shaders->verdicts = pm_session_verdicts(device->instance);
+    const struct pm_config *config = &device->instance->config;
+    if (config->sampler.seed_set || !pm_random_system(&shaders->lot, sizeof shaders->lot))
+        shaders->lot = config->sampler.seed;
     shaders->environment = (struct pm_environment){
         .vendor_id = device->properties.vendorID,
         .device_id = device->properties.deviceID,
@@ -71,8 +81,8 @@ static bool find_published(const struct pm_specialized_shaders *shaders,
     return false;
 }
 
-static enum pm_timing_verdict timing(const struct pm_specialized_shaders *shaders,
-                                     const struct pm_specialized_shader *shader)
+static enum pm_timing_verdict published_timing(const struct pm_specialized_shaders *shaders,
+                                               const struct pm_specialized_shader *shader)
 {
     struct pm_shader_estimates found;
     enum pm_timing_verdict verdict = PM_TIMING_UNDECIDED;
@@ -148,15 +158,49 @@ static void log_of(const struct pm_specialized_shaders *shaders, enum pm_log_lev
     pm_logf(shaders->device->instance->log, level, "shader %.12s %s", key, what);
 }
 
+/* Whether a variant is among those that this session tries again, though a verdict is there. */
+static bool is_tried_again(const struct pm_specialized_shaders *shaders,
+                           const struct pm_shader_key *key)
+{
+    uint64_t of_key;
+    memcpy(&of_key, key->bytes, sizeof of_key);
+    const double drawn = (double)(pm_random_mix(shaders->lot ^ of_key) >> 11) * 0x1p-53;
+    return shaders->device->trials &&
+           drawn < shaders->device->instance->config.optimize.retry_share;
+}
+
+/* What an earlier session's trial on this machine said, which counts more than what is published.
+ * false: nothing. */
+static bool own_timing(const struct pm_specialized_shaders *shaders,
+                       const struct pm_specialized_shader *shader, enum pm_timing_verdict *timing)
+{
+    struct pm_kept_variant kept;
+    if (!pm_verdicts_find(shaders->verdicts, &shader->key, &shader->environment, &kept))
+        return false;
+    switch (pm_kept_verdict(&kept, time(NULL))) {
+    case PM_VERDICT_NONE:
+        return false;
+    case PM_VERDICT_FASTER:
+        *timing = is_tried_again(shaders, &shader->key) ? PM_TIMING_UNDECIDED : PM_TIMING_FASTER;
+        return true;
+    default:
+        *timing = PM_TIMING_SLOWER;
+        return true;
+    }
+}
+
 /* Whether what was made may be used: said once, in the log. */
 static bool may_use(const struct pm_specialized_shaders *shaders,
                     struct pm_specialized_shader *shader)
 {
     struct pm_error error = {0};
-    shader->timing = timing(shaders, shader);
+    const bool own = own_timing(shaders, shader, &shader->timing);
+    if (!own)
+        shader->timing = published_timing(shaders, shader);
     if (shader->timing == PM_TIMING_SLOWER) {
         log_of(shaders, PM_LOG_INFO, shader->record,
-               "is not specialized: the database knows it to be slower then");
+               own ? "is not specialized: a trial of an earlier session found it no faster then"
+                   : "is not specialized: the database knows it to be slower then");
         return false;
     }
     if (pm_journal_holds(shaders->journal, &shader->key)) {

@@ -1,8 +1,9 @@
 /*
  * What specialize_zero makes of a shader by the PGO database, once however many pipelines use it,
  * and whether it may be used: not without a published zero profile, not when the journal holds it
- * back (HAZARDS 22), not when a published timing profile of this very module on this device says
- * that it is slower (HAZARDS 21).
+ * back (HAZARDS 22), not when an earlier session's trial on this machine found it no faster
+ * (HAZARDS 21, profile/verdicts.h); and where there was none, not when a published timing profile
+ * of this very module on this device says that it is slower.
  *
  * Ownership: a shader belongs to its table and lives until that is destroyed. Thread safety: any
  * thread, at any time. Getting one takes as long as a compiler does: compile threads only.
@@ -13,7 +14,8 @@
 #include "profile/journal.h"
 #include "shader_rewrite/shader_rewrite.h"
 
-/* What the database says of the specialized module's time over the original's. */
+/* What is known of the specialized module's time over the original's when the session begins: by
+ * this machine's own verdict, else by the database. */
 enum pm_timing_verdict { PM_TIMING_UNDECIDED, PM_TIMING_FASTER, PM_TIMING_SLOWER };
 
 struct pm_specialized_shader {

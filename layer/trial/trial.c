@@ -3,12 +3,15 @@
 
 #include "base/paired.h"
 #include "base/random.h"
+#include "layer/core/session.h"
 #include "layer/counts/report.h"
 #include "layer/trial/additive.h"
 #include "layer/trial/pass_table.h"
+#include "profile/verdicts.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum {
     TRACKS = 16,       /* uses in a frame that are timed */
@@ -416,6 +419,32 @@ static void finish(struct pm_trial *trial, enum outcome outcome, const struct pm
         c->verdict(c, outcome == FASTER);
 }
 
+/* Keeps the outcome for the sessions to come. Waits for the disk. */
+static void keep(const struct pm_trial *trial, enum outcome outcome, const struct pm_paired *paired)
+{
+    static const enum pm_verdict verdicts[] = {[FASTER] = PM_VERDICT_FASTER,
+                                               [SLOWER] = PM_VERDICT_SLOWER,
+                                               [UNDECIDED] = PM_VERDICT_UNDECIDED};
+    struct pm_instance *instance = trial->owner->device->instance;
+    struct pm_verdicts *kept = pm_session_verdicts(instance);
+    const int64_t now = time(NULL);
+    struct pm_kept_variant variant = {.key = trial->key, .environment = trial->environment};
+    pm_verdicts_find(kept, &trial->key, &trial->environment, &variant);
+    variant.original = trial->original;
+    variant.used_at = now;
+    variant.verdict = verdicts[outcome];
+    variant.kind = atomic_load(&trial->kind) == PASSES ? PM_TIMED_PASSES : PM_TIMED_CALLS;
+    variant.ratio = paired->ratio;
+    variant.low = paired->low;
+    variant.high = paired->high;
+    variant.pairs = trial->pairs;
+    variant.decided_at = now;
+    struct pm_error error = {0};
+    pm_verdicts_put(kept, &variant);
+    if (!pm_verdicts_save(kept, &error))
+        pm_log_info(instance->log, "a verdict is not kept: %s", error.message);
+}
+
 /* For one more pair; false: out of memory. */
 static bool make_room(struct pm_trial *trial)
 {
@@ -453,6 +482,7 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     pthread_mutex_lock(&trials->lock);
     finish(trial, outcome, &paired);
     pthread_mutex_unlock(&trials->lock);
+    keep(trial, outcome, &paired);
     /* The outcome is all that is kept, until the device goes: others may have the shader. */
     free(trial->time);
     trial->time = NULL;

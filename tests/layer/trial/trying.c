@@ -40,20 +40,21 @@ void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *o
     trying.h.driver->set_binned(!trying.additive);
     trying.compute = optimized_compute(&trying.h);
     trying.h.driver->inject(trying.faults ? trying.faults : "");
-    trying.graphics = optimized_graphics(&trying.h);
+    trying.graphics = trying.dispatches ? VK_NULL_HANDLE : optimized_graphics(&trying.h);
     trying.h.driver->inject("");
     trying.h.driver->set_cost(cost, NULL);
     if (!trying.background)
         return;
     /* What is never bound is never made. */
     (void)optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE);
-    (void)optimized_effective(&trying.h, trying.graphics, VK_PIPELINE_BIND_POINT_GRAPHICS);
+    if (!trying.dispatches)
+        (void)optimized_effective(&trying.h, trying.graphics, VK_PIPELINE_BIND_POINT_GRAPHICS);
 }
 
 void trying_open(uint64_t variant_cost, const struct pm_harness_options *options)
 {
     trying_open_early(variant_cost, options);
-    if (!trying.kinds && optimized_logged("cannot be tried") == 0)
+    if (!trying.kinds && !trying.dispatches && optimized_logged("cannot be tried") == 0)
         assert_true(trying_wait_for("timestamps around single draws"));
 }
 

@@ -18,6 +18,7 @@ extern struct trying {
     double noise;                 /* share by which a cost varies */
     const char *kinds;            /* sampler.kinds of the next session; NULL: timing */
     bool additive;                /* of the next session: single draws can be timed */
+    bool dispatches;              /* likewise: there is no pipeline that draws */
     bool background;              /* likewise: variants are built in the background */
     const char *faults;           /* likewise: of the driver, while the draws' variant is built */
 } trying;

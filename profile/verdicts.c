@@ -1,0 +1,172 @@
+#include "profile/verdicts.h"
+
+#include "base/file.h"
+#include "profile/journal_folder.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    MOST_BYTES = 4 << 20, /* PM_VERDICTS_MOST variants are below */
+    DAY = 24 * 60 * 60,
+};
+
+struct pm_verdicts {
+    pid_t process;
+    char *folder, *path, *layer;
+    pthread_mutex_t saving; /* one save at a time; taken before the other */
+    pthread_mutex_t lock;
+    /* guarded by lock: */
+    struct pm_kept_table table;
+    struct pm_kept_table fresh; /* put since the last save */
+};
+
+static void destroy(struct pm_verdicts *verdicts)
+{
+    free(verdicts->table.variants);
+    free(verdicts->fresh.variants);
+    free(verdicts->layer);
+    free(verdicts->path);
+    free(verdicts->folder);
+    pthread_mutex_destroy(&verdicts->lock);
+    pthread_mutex_destroy(&verdicts->saving);
+    free(verdicts);
+}
+
+/* What is on the disk; nothing when it is not there, or damaged, which is told. */
+static void load(const struct pm_verdicts *verdicts, struct pm_kept_table *table,
+                 struct pm_error *damaged)
+{
+    struct pm_buffer text;
+    struct pm_error error = {0};
+    *table = (struct pm_kept_table){0};
+    pm_buffer_init(&text, MOST_BYTES);
+    if (access(verdicts->path, F_OK) == 0 &&
+        (!pm_file_read(verdicts->path, &text, &error) ||
+         !pm_kept_parse(table, verdicts->layer, text.data ? (const char *)text.data : "", text.size,
+                        &error))) {
+        pm_fail_prefix(&error, "%s", verdicts->path);
+        if (damaged)
+            *damaged = error;
+    }
+    pm_buffer_finish(&text);
+}
+
+struct pm_verdicts *pm_verdicts_open(const char *folder, const char *game, const char *layer,
+                                     struct pm_error *damaged)
+{
+    struct pm_verdicts *verdicts = calloc(1, sizeof *verdicts);
+    if (!verdicts)
+        return NULL;
+    pthread_mutex_init(&verdicts->saving, NULL);
+    pthread_mutex_init(&verdicts->lock, NULL);
+    verdicts->process = getpid();
+    verdicts->folder = pm_journal_game_folder(folder, game);
+    verdicts->layer = strdup(layer);
+    if (!verdicts->folder || !verdicts->layer ||
+        asprintf(&verdicts->path, "%s/verdicts", verdicts->folder) < 0) {
+        verdicts->path = NULL;
+        destroy(verdicts);
+        return NULL;
+    }
+    load(verdicts, &verdicts->table, damaged);
+    return verdicts;
+}
+
+void pm_verdicts_close(struct pm_verdicts *verdicts)
+{
+    if (verdicts)
+        destroy(verdicts);
+}
+
+bool pm_verdicts_find(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                      const struct pm_environment *environment, struct pm_kept_variant *kept)
+{
+    if (!verdicts)
+        return false;
+    pthread_mutex_lock(&verdicts->lock);
+    const struct pm_kept_variant *found = pm_kept_find(&verdicts->table, key, environment);
+    if (found)
+        *kept = *found;
+    pthread_mutex_unlock(&verdicts->lock);
+    return found != NULL;
+}
+
+enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now)
+{
+    static const int64_t days[] = {[PM_VERDICT_FASTER] = PM_DAYS_FASTER,
+                                   [PM_VERDICT_SLOWER] = PM_DAYS_SLOWER,
+                                   [PM_VERDICT_UNDECIDED] = PM_DAYS_UNDECIDED};
+    const int64_t age = now - kept->decided_at;
+    return kept->verdict != PM_VERDICT_NONE && age >= -DAY && age < days[kept->verdict] * DAY
+               ? kept->verdict
+               : PM_VERDICT_NONE;
+}
+
+void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
+{
+    if (!verdicts)
+        return;
+    pthread_mutex_lock(&verdicts->lock);
+    /* Out of memory: it is not kept, which costs a trial. */
+    if (pm_kept_put(&verdicts->table, kept))
+        pm_kept_put(&verdicts->fresh, kept);
+    pthread_mutex_unlock(&verdicts->lock);
+}
+
+/* ---- saving ---- */
+
+static bool copy(const struct pm_kept_table *from, struct pm_kept_table *to)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < from->count; i++)
+        ok = pm_kept_put(to, &from->variants[i]);
+    return ok;
+}
+
+/* Under the folder's lock: what is there, with what is new over it. */
+static bool write_over(const struct pm_verdicts *verdicts, const struct pm_kept_table *fresh,
+                       struct pm_error *error)
+{
+    struct pm_kept_table table;
+    struct pm_buffer text;
+    load(verdicts, &table, NULL);
+    pm_buffer_init(&text, MOST_BYTES);
+    const bool ok = copy(fresh, &table) && pm_kept_format(&table, verdicts->layer, &text)
+                        ? pm_file_write(verdicts->path, text.data, text.size, error)
+                        : pm_fail(error, PM_ERROR_MEMORY, "no memory for verdicts");
+    pm_buffer_finish(&text);
+    free(table.variants);
+    return ok;
+}
+
+static bool write_fresh(const struct pm_verdicts *verdicts, const struct pm_kept_table *fresh,
+                        struct pm_error *error)
+{
+    if (!pm_make_folder(verdicts->folder, error))
+        return false;
+    const int locked = pm_journal_lock(verdicts->folder);
+    if (locked < 0)
+        return pm_fail(error, PM_ERROR_STATE, "%s: another process holds the journal",
+                       verdicts->folder);
+    const bool ok = write_over(verdicts, fresh, error);
+    pm_journal_unlock(locked);
+    return ok;
+}
+
+bool pm_verdicts_save(struct pm_verdicts *verdicts, struct pm_error *error)
+{
+    if (!verdicts || getpid() != verdicts->process)
+        return true;
+    pthread_mutex_lock(&verdicts->saving);
+    pthread_mutex_lock(&verdicts->lock);
+    struct pm_kept_table fresh = verdicts->fresh;
+    verdicts->fresh = (struct pm_kept_table){0};
+    pthread_mutex_unlock(&verdicts->lock);
+    const bool ok = fresh.count == 0 || write_fresh(verdicts, &fresh, error);
+    free(fresh.variants);
+    pthread_mutex_unlock(&verdicts->saving);
+    return ok;
+}

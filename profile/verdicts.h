@@ -1,0 +1,89 @@
+/*
+ * What this machine's own trials said of a game's specialized variants, kept from session to
+ * session (HAZARDS 21, 24): only what was timed here counts, never what others published.
+ *
+ * On the disk, beside the journal of safe mode (journal.h): `$PLACE_DATA/journal/<safe name of
+ * game>/verdicts`, a text, read once and replaced whole (rename) whenever something is learned, so
+ * that a session that is killed keeps what it learned before. Several processes of a game share it:
+ * what another one has written meanwhile stays. Of another layer version or damaged it is ignored.
+ * It has PM_VERDICTS_MOST variants at most; what was used longest ago goes.
+ *
+ * A variant is named by the key of the specialized module and by its environment with device,
+ * driver and driver's version: a new driver or PGO database has no verdicts.
+ *
+ * Thread safety: any thread, but for opening and closing. A forked child's copy is not saved.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "profile/profile.h"
+
+enum { PM_VERDICTS_MOST = 4096 };
+
+/* Days until a verdict is old. A faster variant is tried again then; a slower one may be compiled
+ * again, and so may one that trials could not tell from the original. */
+enum { PM_DAYS_FASTER = 90, PM_DAYS_SLOWER = 30, PM_DAYS_UNDECIDED = 7 };
+
+enum pm_verdict { PM_VERDICT_NONE, PM_VERDICT_FASTER, PM_VERDICT_SLOWER, PM_VERDICT_UNDECIDED };
+
+/* What was timed. */
+enum pm_timed_kind { PM_TIMED_CALLS, PM_TIMED_PASSES, PM_TIMED_SESSIONS };
+
+struct pm_kept_variant {
+    struct pm_shader_key key, original; /* of the specialized module and of what it was made of */
+    struct pm_environment environment;  /* of its timing profiles */
+    int64_t used_at;                    /* CLOCK_REALTIME, seconds */
+    uint64_t made_in;                   /* nanoseconds that making it took last; 0: not known */
+
+    enum pm_verdict verdict; /* NONE: all below says nothing */
+    enum pm_timed_kind kind;
+    double ratio, low, high; /* time with it over time without, and the 95 % interval */
+    uint32_t pairs;
+    int64_t decided_at; /* CLOCK_REALTIME, seconds */
+};
+
+struct pm_verdicts;
+
+/* folder NULL: the default. layer: the layer's version, of one word. NULL: out of memory, or no
+ * home. *damaged (may be NULL): code PM_OK, or what was ignored. Reads a small file. */
+struct pm_verdicts *pm_verdicts_open(const char *folder, const char *game, const char *layer,
+                                     struct pm_error *damaged);
+/* Frees it; what was not saved is lost. NULL is allowed. */
+void pm_verdicts_close(struct pm_verdicts *verdicts);
+
+/* What is kept of a variant. false: nothing. verdicts NULL is allowed. */
+bool pm_verdicts_find(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                      const struct pm_environment *environment, struct pm_kept_variant *kept);
+
+/* The verdict at `now` (CLOCK_REALTIME, seconds); NONE: there is none, or it is old. A time that
+ * lies ahead is of a clock that was wrong, so it is old. */
+enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now);
+
+/* Keeps a variant, in place of what there was of it; until pm_verdicts_save in memory only.
+ * verdicts NULL is allowed. */
+void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
+
+/* Brings what is new to the disk; no call where nothing is. Waits for the disk: not for a game's
+ * own threads. */
+bool pm_verdicts_save(struct pm_verdicts *verdicts, struct pm_error *error);
+
+/* ---- the text; for verdicts.c and tests ---- */
+
+struct pm_kept_table {
+    struct pm_kept_variant *variants;
+    size_t count, allocated;
+};
+
+/* The variant of a key and environment; NULL: there is none. */
+struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
+                                     const struct pm_shader_key *key,
+                                     const struct pm_environment *environment);
+/* Puts a variant in; of too many, what was used longest ago goes. false: out of memory. */
+bool pm_kept_put(struct pm_kept_table *table, const struct pm_kept_variant *kept);
+
+/* Reads a text; of another layer version it is empty. false: damaged, and where, or no memory;
+ * *table is empty then. */
+bool pm_kept_parse(struct pm_kept_table *table, const char *layer, const char *text, size_t size,
+                   struct pm_error *error);
+bool pm_kept_format(const struct pm_kept_table *table, const char *layer, struct pm_buffer *out);

@@ -1,0 +1,221 @@
+/* The table of verdicts and its text. verdicts.h. */
+#include "profile/lines.h"
+#include "profile/verdicts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER "piecemeal verdicts 1\n"
+
+/* Ratios are kept as whole numbers: how a fraction is written depends on the game's locale. */
+#define PER_RATIO 1000000.0
+#define MOST_RATIO 999.0
+
+static const char *const verdict_words[] = {[PM_VERDICT_FASTER] = "faster",
+                                            [PM_VERDICT_SLOWER] = "slower",
+                                            [PM_VERDICT_UNDECIDED] = "undecided"};
+static const char *const kind_words[] = {
+    [PM_TIMED_CALLS] = "calls", [PM_TIMED_PASSES] = "passes", [PM_TIMED_SESSIONS] = "sessions"};
+
+/* ---- the table ---- */
+
+static bool is_same_environment(const struct pm_environment *a, const struct pm_environment *b)
+{
+    return a->subgroup_size == b->subgroup_size && a->vendor_id == b->vendor_id &&
+           a->device_id == b->device_id && a->driver_id == b->driver_id &&
+           a->driver_version == b->driver_version;
+}
+
+struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
+                                     const struct pm_shader_key *key,
+                                     const struct pm_environment *environment)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        struct pm_kept_variant *kept = &table->variants[i];
+        if (pm_shader_key_equal(&kept->key, key) &&
+            is_same_environment(&kept->environment, environment))
+            return kept;
+    }
+    return NULL;
+}
+
+/* Room for one more; NULL: no memory. */
+static struct pm_kept_variant *add(struct pm_kept_table *table)
+{
+    if (table->count == PM_VERDICTS_MOST) {
+        struct pm_kept_variant *oldest = table->variants;
+        for (size_t i = 1; i < table->count; i++)
+            if (table->variants[i].used_at < oldest->used_at)
+                oldest = &table->variants[i];
+        return oldest;
+    }
+    if (table->count == table->allocated) {
+        const size_t more = table->allocated ? table->allocated * 2 : 16;
+        struct pm_kept_variant *variants =
+            reallocarray(table->variants, more, sizeof *table->variants);
+        if (!variants)
+            return NULL;
+        table->variants = variants;
+        table->allocated = more;
+    }
+    return &table->variants[table->count++];
+}
+
+bool pm_kept_put(struct pm_kept_table *table, const struct pm_kept_variant *kept)
+{
+    struct pm_kept_variant *at = pm_kept_find(table, &kept->key, &kept->environment);
+    if (!at)
+        at = add(table);
+    if (at)
+        *at = *kept;
+    return at != NULL;
+}
+
+/* ---- reading ---- */
+
+static bool parse_words(const char *text, const char *const *words, size_t first, size_t count,
+                        uint32_t *found)
+{
+    for (size_t i = first; i < count; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *found = (uint32_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_hex(const char *text, uint32_t *value)
+{
+    uint64_t number = 0;
+    if (!pm_line_long_number(text, 16, &number) || number > UINT32_MAX)
+        return false;
+    *value = (uint32_t)number;
+    return true;
+}
+
+static bool parse_time(const char *text, int64_t *time)
+{
+    uint64_t number = 0;
+    if (!pm_line_long_number(text, 10, &number) || number > INT64_MAX)
+        return false;
+    *time = (int64_t)number;
+    return true;
+}
+
+static bool parse_ratio(const char *text, double *ratio)
+{
+    uint32_t number = 0;
+    if (!pm_line_number(text, &number))
+        return false;
+    *ratio = number / PER_RATIO;
+    return true;
+}
+
+/* variant KEY ORIGINAL SUBGROUP VENDOR DEVICE DRIVER VERSION USED MADE */
+static bool parse_variant(const struct pm_line *line, struct pm_kept_variant *kept)
+{
+    struct pm_environment *environment = &kept->environment;
+    *kept = (struct pm_kept_variant){0};
+    return pm_shader_key_parse(line->words[1], &kept->key) &&
+           pm_shader_key_parse(line->words[2], &kept->original) &&
+           parse_hex(line->words[3], &environment->subgroup_size) &&
+           parse_hex(line->words[4], &environment->vendor_id) &&
+           parse_hex(line->words[5], &environment->device_id) &&
+           parse_hex(line->words[6], &environment->driver_id) &&
+           parse_hex(line->words[7], &environment->driver_version) &&
+           parse_time(line->words[8], &kept->used_at) &&
+           pm_line_long_number(line->words[9], 10, &kept->made_in);
+}
+
+/* verdict WORD KIND RATIO LOW HIGH PAIRS TIME: of the variant before. */
+static bool parse_verdict(const struct pm_line *line, struct pm_kept_variant *kept)
+{
+    uint32_t verdict = 0, kind = 0;
+    const bool good =
+        kept && kept->verdict == PM_VERDICT_NONE &&
+        parse_words(line->words[1], verdict_words, PM_VERDICT_FASTER, PM_VERDICT_UNDECIDED + 1,
+                    &verdict) &&
+        parse_words(line->words[2], kind_words, 0, PM_TIMED_SESSIONS + 1, &kind) &&
+        parse_ratio(line->words[3], &kept->ratio) && parse_ratio(line->words[4], &kept->low) &&
+        parse_ratio(line->words[5], &kept->high) && pm_line_number(line->words[6], &kept->pairs) &&
+        parse_time(line->words[7], &kept->decided_at);
+    if (good) {
+        kept->verdict = (enum pm_verdict)verdict;
+        kept->kind = (enum pm_timed_kind)kind;
+    }
+    return good;
+}
+
+/* *last: the variant that lines of one belong to. */
+static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
+                       struct pm_kept_variant **last)
+{
+    struct pm_kept_variant kept;
+    if (pm_line_is(line, "verdict", 8))
+        return parse_verdict(line, *last);
+    if (!pm_line_is(line, "variant", 10) || !parse_variant(line, &kept) ||
+        pm_kept_find(table, &kept.key, &kept.environment) || !pm_kept_put(table, &kept))
+        return false;
+    *last = pm_kept_find(table, &kept.key, &kept.environment);
+    return true;
+}
+
+bool pm_kept_parse(struct pm_kept_table *table, const char *layer, const char *text, size_t size,
+                   struct pm_error *error)
+{
+    *table = (struct pm_kept_table){0};
+    const char *at = text, *end = text + size;
+    struct pm_kept_variant *last = NULL;
+    struct pm_line line;
+    bool good = pm_lines_begin(&at, end, HEADER) && pm_lines_next(&at, end, &line) &&
+                pm_line_is(&line, "layer", 2);
+    if (good && strcmp(line.words[1], layer) != 0)
+        return true;
+    size_t number = 2;
+    while (good && pm_lines_next(&at, end, &line)) {
+        number++;
+        good = table->count < PM_VERDICTS_MOST || !pm_line_is(&line, "variant", 10);
+        good = good && parse_line(table, &line, &last);
+    }
+    if (good && at == end)
+        return true;
+    free(table->variants);
+    *table = (struct pm_kept_table){0};
+    return pm_fail(error, PM_ERROR_INPUT, "line %zu of the verdicts is damaged", number);
+}
+
+/* ---- writing ---- */
+
+static uint32_t per_ratio(double ratio)
+{
+    const double most = ratio < MOST_RATIO ? ratio : MOST_RATIO;
+    return most > 0 ? (uint32_t)lround(most * PER_RATIO) : 0;
+}
+
+static bool format_one(const struct pm_kept_variant *kept, struct pm_buffer *out)
+{
+    char key[PM_SHADER_KEY_TEXT], original[PM_SHADER_KEY_TEXT];
+    const struct pm_environment *environment = &kept->environment;
+    pm_shader_key_format(&kept->key, key);
+    pm_shader_key_format(&kept->original, original);
+    return pm_buffer_printf(out, "variant %s %s %x %x %x %x %x %" PRId64 " %" PRIu64 "\n", key,
+                            original, environment->subgroup_size, environment->vendor_id,
+                            environment->device_id, environment->driver_id,
+                            environment->driver_version, kept->used_at, kept->made_in) &&
+           (kept->verdict == PM_VERDICT_NONE ||
+            pm_buffer_printf(out, "verdict %s %s %u %u %u %u %" PRId64 "\n",
+                             verdict_words[kept->verdict], kind_words[kept->kind],
+                             per_ratio(kept->ratio), per_ratio(kept->low), per_ratio(kept->high),
+                             kept->pairs, kept->decided_at));
+}
+
+bool pm_kept_format(const struct pm_kept_table *table, const char *layer, struct pm_buffer *out)
+{
+    bool ok = pm_buffer_printf(out, HEADER "layer %s\n", layer);
+    for (size_t i = 0; ok && i < table->count; i++)
+        ok = format_one(&table->variants[i], out);
+    return ok;
+}

@@ -1,0 +1,258 @@
+/* What is kept of trials from session to session (profile/verdicts.h). */
+#include "profile/verdicts.h"
+#include "tests/profile/journals.h"
+
+#include "base/file.h"
+#include "tests/cmocka_includes.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GAME "A Game"
+#define LAYER "1.2.3"
+enum { NOW = 1700000000, DAY = 24 * 60 * 60 };
+
+static const struct pm_environment gpu = {32, 0x10de, 0x2684, 4, 0x80000001};
+
+static struct pm_verdicts *open_it(struct pm_error *damaged)
+{
+    struct pm_verdicts *verdicts = pm_verdicts_open(journals_home, GAME, LAYER, damaged);
+    assert_non_null(verdicts);
+    return verdicts;
+}
+
+static struct pm_kept_variant variant(uint8_t name, enum pm_verdict verdict, double ratio)
+{
+    return (struct pm_kept_variant){
+        .key = journals_key(name),
+        .original = journals_key((uint8_t)(name + 1)),
+        .environment = gpu,
+        .used_at = NOW,
+        .made_in = 1234567,
+        .verdict = verdict,
+        .kind = PM_TIMED_PASSES,
+        .ratio = ratio,
+        .low = ratio * 0.9,
+        .high = ratio * 1.1,
+        .pairs = 64,
+        .decided_at = NOW,
+    };
+}
+
+static void keep(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
+{
+    struct pm_error error = {0};
+    pm_verdicts_put(verdicts, kept);
+    if (!pm_verdicts_save(verdicts, &error))
+        fail_msg("%s", error.message);
+}
+
+static void assert_kept(const struct pm_kept_variant *expected)
+{
+    struct pm_error damaged = {0};
+    struct pm_kept_variant kept;
+    struct pm_verdicts *verdicts = open_it(&damaged);
+    assert_int_equal(damaged.code, PM_OK);
+    assert_true(pm_verdicts_find(verdicts, &expected->key, &expected->environment, &kept));
+    pm_verdicts_close(verdicts);
+    assert_true(pm_shader_key_equal(&kept.original, &expected->original));
+    assert_int_equal(kept.verdict, expected->verdict);
+    assert_int_equal(kept.kind, expected->kind);
+    assert_int_equal(kept.pairs, expected->pairs);
+    assert_true(kept.decided_at == expected->decided_at && kept.used_at == expected->used_at);
+    assert_true(kept.made_in == expected->made_in);
+    assert_float_equal(kept.ratio, expected->ratio, 1e-6);
+    assert_float_equal(kept.low, expected->low, 1e-6);
+    assert_float_equal(kept.high, expected->high, 1e-6);
+}
+
+static void path_of(char *path, size_t size)
+{
+    snprintf(path, size, "%s/A%%20Game/verdicts", journals_home);
+}
+
+static void sessions_share_what_is_kept(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant a = variant('a', PM_VERDICT_FASTER, 0.8),
+                                 c = variant('c', PM_VERDICT_SLOWER, 1.3);
+    /* Two that run at once: what either learns stays. */
+    struct pm_verdicts *one = open_it(NULL), *other = open_it(NULL);
+    keep(one, &a);
+    keep(other, &c);
+    pm_verdicts_close(one);
+    pm_verdicts_close(other);
+    assert_kept(&a);
+    assert_kept(&c);
+    /* And a later verdict takes the earlier one's place. */
+    const struct pm_kept_variant later = variant('a', PM_VERDICT_UNDECIDED, 0.999);
+    one = open_it(NULL);
+    keep(one, &later);
+    pm_verdicts_close(one);
+    assert_kept(&later);
+    assert_kept(&c);
+}
+
+static void another_driver_has_none(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant a = variant('a', PM_VERDICT_FASTER, 0.8);
+    struct pm_kept_variant kept;
+    struct pm_verdicts *verdicts = open_it(NULL);
+    keep(verdicts, &a);
+    struct pm_environment environments[5] = {gpu, gpu, gpu, gpu, gpu};
+    environments[0].subgroup_size++;
+    environments[1].vendor_id++;
+    environments[2].device_id++;
+    environments[3].driver_id++;
+    environments[4].driver_version++;
+    for (int i = 0; i < 5; i++)
+        assert_false(pm_verdicts_find(verdicts, &a.key, &environments[i], &kept));
+    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    pm_verdicts_close(verdicts);
+    /* Nor has another version of the layer. */
+    verdicts = pm_verdicts_open(journals_home, GAME, "1.2.4", NULL);
+    assert_non_null(verdicts);
+    assert_false(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    pm_verdicts_close(verdicts);
+}
+
+static void they_grow_old(void **unused)
+{
+    (void)unused;
+    const struct {
+        enum pm_verdict verdict;
+        int days;
+    } cases[] = {{PM_VERDICT_FASTER, PM_DAYS_FASTER},
+                 {PM_VERDICT_SLOWER, PM_DAYS_SLOWER},
+                 {PM_VERDICT_UNDECIDED, PM_DAYS_UNDECIDED}};
+    for (int i = 0; i < 3; i++) {
+        const struct pm_kept_variant kept = variant('a', cases[i].verdict, 1);
+        const int64_t old = NOW + (int64_t)cases[i].days * DAY;
+        assert_int_equal(pm_kept_verdict(&kept, NOW), cases[i].verdict);
+        assert_int_equal(pm_kept_verdict(&kept, old - 1), cases[i].verdict);
+        assert_int_equal(pm_kept_verdict(&kept, old), PM_VERDICT_NONE);
+        /* A clock that was set back by an hour is no matter, by years it is. */
+        assert_int_equal(pm_kept_verdict(&kept, NOW - 3600), cases[i].verdict);
+        assert_int_equal(pm_kept_verdict(&kept, NOW - 400 * DAY), PM_VERDICT_NONE);
+    }
+}
+
+/* Killed right after it was saved. */
+static void a_killed_session_keeps_them(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant a = variant('a', PM_VERDICT_FASTER, 0.8);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        keep(open_it(NULL), &a);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    assert_kept(&a);
+}
+
+static void a_forked_child_saves_nothing(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant a = variant('a', PM_VERDICT_FASTER, 0.8);
+    struct pm_kept_variant kept;
+    struct pm_verdicts *verdicts = open_it(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        keep(verdicts, &a);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    pm_verdicts_close(verdicts);
+    verdicts = open_it(NULL);
+    assert_false(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    pm_verdicts_close(verdicts);
+}
+
+/* Every way to cut it short or to change a byte: ignored whole and said, or as good as ever. */
+static void damage_is_ignored(void **unused)
+{
+    (void)unused;
+    char path[200];
+    struct pm_buffer text;
+    const struct pm_kept_variant a = variant('a', PM_VERDICT_FASTER, 0.8);
+    struct pm_verdicts *verdicts = open_it(NULL);
+    keep(verdicts, &a);
+    pm_verdicts_close(verdicts);
+    path_of(path, sizeof path);
+    pm_buffer_init(&text, 1 << 20);
+    assert_true(pm_file_read(path, &text, NULL));
+    for (size_t cut = 0; cut <= text.size; cut++) {
+        struct pm_kept_table table;
+        struct pm_error error = {0};
+        const bool good =
+            pm_kept_parse(&table, LAYER, (const char *)text.data, text.size - cut, &error);
+        assert_true(good ? table.count <= 1 : table.count == 0 && error.code == PM_ERROR_INPUT);
+        free(table.variants);
+    }
+    for (size_t at = 0; at < text.size; at++) {
+        struct pm_kept_table table;
+        text.data[at] ^= 0x10;
+        if (pm_kept_parse(&table, LAYER, (const char *)text.data, text.size, NULL))
+            free(table.variants);
+        text.data[at] ^= 0x10;
+    }
+    /* The next session begins anew, and can keep again. */
+    assert_true(pm_file_write(path, text.data, text.size / 2, NULL));
+    struct pm_error damaged = {0};
+    struct pm_kept_variant kept;
+    verdicts = open_it(&damaged);
+    assert_int_equal(damaged.code, PM_ERROR_INPUT);
+    assert_false(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    keep(verdicts, &a);
+    pm_verdicts_close(verdicts);
+    assert_kept(&a);
+    pm_buffer_finish(&text);
+}
+
+static void there_are_not_too_many(void **unused)
+{
+    (void)unused;
+    struct pm_kept_table table = {0};
+    enum { MORE = 10 };
+    for (uint32_t i = 0; i < PM_VERDICTS_MOST + MORE; i++) {
+        struct pm_kept_variant kept = variant('a', PM_VERDICT_FASTER, 0.8);
+        memcpy(kept.key.bytes, &i, sizeof i);
+        kept.used_at = NOW + i;
+        assert_true(pm_kept_put(&table, &kept));
+    }
+    assert_int_equal(table.count, PM_VERDICTS_MOST);
+    for (uint32_t i = 0; i < 2 * MORE; i++) {
+        struct pm_shader_key key = journals_key('a');
+        memcpy(key.bytes, &i, sizeof i);
+        assert_int_equal(pm_kept_find(&table, &key, &gpu) != NULL, i >= MORE);
+    }
+    struct pm_buffer text;
+    struct pm_kept_table again;
+    pm_buffer_init(&text, 4 << 20);
+    assert_true(pm_kept_format(&table, LAYER, &text));
+    assert_true(pm_kept_parse(&again, LAYER, (const char *)text.data, text.size, NULL));
+    assert_int_equal(again.count, PM_VERDICTS_MOST);
+    pm_buffer_finish(&text);
+    free(again.variants);
+    free(table.variants);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        JOURNALS_TEST(sessions_share_what_is_kept),
+        JOURNALS_TEST(another_driver_has_none),
+        JOURNALS_TEST(they_grow_old),
+        JOURNALS_TEST(a_killed_session_keeps_them),
+        JOURNALS_TEST(a_forked_child_saves_nothing),
+        JOURNALS_TEST(damage_is_ignored),
+        JOURNALS_TEST(there_are_not_too_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -59,6 +59,7 @@ WORDS = {
     'aggregator_client/disk': 'spool, cached database',
     'sampler': 'three countdowns',
     'shader_rewrite': "the library's face",
+    'shader_rewrite/constants': 'words that seldom change',
     'shader_rewrite/zero': 'specialized for zeros',
     'shader_rewrite/quirks': "drivers' compilers",
     'shader_rewrite/instrument': 'counters put in',

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "shader_rewrite/canonical/canonical.h"
+#include "shader_rewrite/constants/constants.h"
 #include "shader_rewrite/instrument/instrument.h"
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"

@@ -68,6 +68,8 @@ expect 0 'counter bytes' "$piecemeal" shader instrument_zero "$work/c.spv" --all
 expect 0 '' "$piecemeal" shader validate "$work/z.spv"
 expect 0 '2 points' "$piecemeal" shader instrument_zero "$work/c.spv" --all-candidates --points 0,2 --no-int64 --no-quad
 expect 1 'below' "$piecemeal" shader instrument_zero "$work/c.spv" --all-candidates --points 65535
+expect 0 'words that the shader loads are left out as not worth measuring$' "$piecemeal" shader points_constant "$work/c.spv"
+expect 0 '^\[' "$piecemeal" shader points_constant "$work/c.spv" --json
 candidates=$("$piecemeal" shader points_zero "$work/c.spv" --all-candidates | wc -l)
 printf '{"zero":[%s]}' "$(yes 0.9 | head -n "$candidates" | paste -sd,)" >"$work/p.json"
 printf '{"zero":[0.9]}' >"$work/short.json"

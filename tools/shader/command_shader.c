@@ -3,6 +3,7 @@
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "tools/common/tool.h"
+#include "tools/shader/constant_passes.h"
 #include "tools/shader/shader_input.h"
 #include "tools/shader/zero_profile_file.h"
 #include <cjson/cJSON.h>
@@ -320,6 +321,7 @@ static const struct pass passes[] = {
     {"points_zero", false, points_zero},
     {"instrument_zero", false, instrument_zero},
     {"specialize_zero", false, specialize_zero},
+    {"points_constant", false, pm_shader_points_constant},
     {"validate", true, validate},
 };
 

@@ -17,6 +17,7 @@ static const char help[] =
     "it\n"
     "  instrument_zero     counters of those that are\n"
     "  specialize_zero     a canonical module's version that is faster where values are zero\n"
+    "  points_constant     the words of push constants and uniform buffers that could be worth it\n"
     "  validate            spirv-val for the target\n\n"
     "  -o FILE             where the module goes\n"
     "  --entry NAME        the entry point (main)\n"

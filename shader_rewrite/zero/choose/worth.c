@@ -109,16 +109,15 @@ static double most_share(const struct pm_zero_best_case *best, const struct pm_z
     return share;
 }
 
-static void add_region(struct pm_zero_best_case *best, struct pm_zero_region *region,
-                       struct pm_zero_worth *worth)
+static void add_region(struct pm_zero_best_case *best, const struct pm_zero_region *region,
+                       bool checked, struct pm_zero_worth *worth)
 {
     struct pm_zero_round *round = best->round;
     uint32_t first = region->parts[0].block;
-    region->quad = region->candidate->quad; /* a shorter one may need no more */
     for (uint32_t t = 0; t < PM_COST_TABLES; t++) {
         round->costs = pm_costs_table(t);
         fill_parts(best, region);
-        double check = best->most[first] * pm_zero_estimate_check(round, region);
+        double check = checked ? best->most[first] * pm_zero_estimate_check(round, region) : 0;
         double saved = -check;
         for (uint32_t i = 0; i < region->count; i++)
             saved += best->most[region->parts[i].block] * (best->r[i] - best->s[i]);
@@ -139,8 +138,17 @@ struct pm_zero_worth pm_zero_worth_of(struct pm_zero_best_case *best,
     for (uint32_t i = 0; i < extents.count && !best->round->failed; i++) {
         struct pm_zero_region region;
         bool explored = pm_zero_region_explore(best->round, candidate, extents.extents[i], &region);
+        region.quad = candidate->quad; /* a shorter one may need no more */
         if (explored)
-            add_region(best, &region, &worth);
+            add_region(best, &region, true, &worth);
     }
+    return worth;
+}
+
+struct pm_zero_worth pm_zero_worth_unchecked(struct pm_zero_best_case *best,
+                                             const struct pm_zero_region *region)
+{
+    struct pm_zero_worth worth = {0};
+    add_region(best, region, false, &worth);
     return worth;
 }

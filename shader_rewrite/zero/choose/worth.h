@@ -40,3 +40,7 @@ bool pm_zero_best_case_init(struct pm_zero_best_case *best, struct pm_zero_round
 
 struct pm_zero_worth pm_zero_worth_of(struct pm_zero_best_case *best,
                                       const struct pm_zero_candidate *candidate);
+
+/* Of a region that was propagated through and cleaned, and that needs no check. */
+struct pm_zero_worth pm_zero_worth_unchecked(struct pm_zero_best_case *best,
+                                             const struct pm_zero_region *region);

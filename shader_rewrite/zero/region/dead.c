@@ -22,6 +22,9 @@ bool pm_zero_is_constant_in_copy(const struct pm_zero_round *round,
     if (scalar && scalar->opcode != SpvOpTypeBool && !pm_number_types_has(&round->types, scalar))
         return false;
     struct pm_zero_value value = pm_zero_value_in(round, region, def);
+    if (region->known && scalar && scalar->opcode == SpvOpTypeFloat &&
+        (region->known[def->id] || !pm_zero_value_is_zero(&value)))
+        return false;
     bool plus = true;
     for (uint32_t i = 0; i < value.components; i++) {
         if (value.c[i].kind == PM_ZERO_ANY_SIGN)

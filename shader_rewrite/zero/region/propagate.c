@@ -7,6 +7,7 @@
 #include "shader_rewrite/analysis/analysis_casts.h"
 #include "shader_rewrite/zero/region/region.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- what is known ---- */
@@ -36,6 +37,30 @@ struct pm_zero_value pm_zero_value_in(const struct pm_zero_round *round,
     for (uint32_t i = 0; i < value.components && i < zeroes; i++)
         value.c[i].kind = c->is_float ? PM_ZERO_ANY_SIGN : PM_ZERO_CONSTANT;
     return value;
+}
+
+/* What is known of a value from without; NULL: nothing. */
+static const struct pm_zero_value *known_of(const struct pm_zero_region *region,
+                                            const struct pm_ir_def *def)
+{
+    return region->known ? region->known[def->id] : NULL;
+}
+
+/* What a device that flushes denormals, or has neither NaN nor infinity, might compute otherwise
+ * than its bits say. */
+static void forget_unusual(const struct pm_ir_instr *type, struct pm_zero_value *value)
+{
+    const struct pm_ir_instr *scalar = pm_scalar_type(type);
+    if (!scalar || scalar->opcode != SpvOpTypeFloat)
+        return;
+    const uint32_t width = pm_zero_width_of(scalar);
+    for (uint32_t i = 0; i < value->components; i++) {
+        double number;
+        if (value->c[i].kind == PM_ZERO_CONSTANT && !pm_zero_fold_is_zero(value->c[i], width) &&
+            !(width == 32 && pm_zero_fold_number(value->c[i], width, &number) &&
+              isnormal((float)number)))
+            value->c[i] = (struct pm_zero_scalar){PM_ZERO_UNKNOWN, 0};
+    }
 }
 
 /* ---- propagating ---- */
@@ -175,7 +200,10 @@ static void sweep_part(struct propagating *p, struct pm_zero_part *part)
         if (!state)
             continue;
         struct pm_zero_value value;
-        if (instr->opcode == SpvOpPhi)
+        const struct pm_zero_value *known = known_of(p->region, instr->result);
+        if (known)
+            value = *known;
+        else if (instr->opcode == SpvOpPhi)
             value = fold_phi(p, instr, part);
         else if (may_fold(p, instr))
             value = pm_zero_fold(&p->lookup, instr);
@@ -183,6 +211,8 @@ static void sweep_part(struct propagating *p, struct pm_zero_part *part)
             value = pm_zero_value_all(pm_ir_type_of(instr), PM_ZERO_UNKNOWN);
         else
             continue;
+        if (p->region->known)
+            forget_unusual(pm_ir_type_of(instr), &value);
         if (values_equal(&value, &state->value))
             continue;
         p->changed = true;

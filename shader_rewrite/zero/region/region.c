@@ -69,6 +69,7 @@ struct finding {
     uint32_t complete;         /* the block in which the candidate is */
     uint32_t limit;            /* of what may be used of the room, but for constructs begun */
     uint32_t room_used;
+    bool whole; /* nothing stops it: it is the whole function */
 };
 
 /* The epochs of two regions are this far apart, so that marks of one are none of another. */
@@ -107,7 +108,7 @@ static bool fill_part(struct finding *f, struct pm_zero_part *part, struct pm_ir
     for (struct pm_ir_instr *i = first; i && i != end; i = i->next) {
         if (pm_zero_stays(f->region, i))
             continue;
-        if (pm_zero_region_access(f->round, i).stops || (!whole && is_full(f, i)))
+        if (!f->whole && (pm_zero_region_access(f->round, i).stops || (!whole && is_full(f, i))))
             return false;
         i->mark = f->region->epoch;
         f->region->quad |= pm_reads_other_lanes(i) &&
@@ -374,4 +375,32 @@ bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candi
         return false;
     }
     return !round->failed;
+}
+
+/* ---- the whole function ---- */
+
+static void add_whole(struct finding *f, uint32_t block)
+{
+    struct pm_ir_block *of = f->round->cfg->blocks[block];
+    struct pm_zero_part *part = add_part(f, block);
+    part->chain = pm_dominates(pm_postdominators(f->round->function), block, 0);
+    fill_part(f, part, block == 0 ? pm_ir_block_start(of) : of->body.first, true);
+    take_end(f, part);
+}
+
+void pm_zero_region_whole(struct pm_zero_round *round, const struct pm_zero_value *const *known,
+                          struct pm_zero_region *region)
+{
+    static const struct pm_zero_candidate nothing = {0};
+    const struct pm_cfg *cfg = round->cfg;
+    round->epoch += EPOCH_STEP;
+    *region = (struct pm_zero_region){
+        .candidate = &nothing, .known = known, .epoch = round->epoch, .parts = round->parts};
+    struct finding f = {.round = round, .region = region, .whole = true};
+    for (uint32_t i = 0; i < cfg->order_count; i++)
+        add_whole(&f, cfg->order[i]);
+    for (uint32_t b = 0; b < cfg->count; b++)
+        if (!pm_cfg_reachable(cfg, b))
+            add_whole(&f, b);
+    round->work += f.room_used;
 }

@@ -100,6 +100,10 @@ struct pm_zero_part {
 
 struct pm_zero_region {
     const struct pm_zero_candidate *candidate;
+    /* By id: what is known of a value of the region from without, beside the candidate; NULL:
+     * nothing. known NULL: of none. Floats among them, and what is computed of them, stay for the
+     * device to compute, but for zeroes: a compiler folds otherwise (HAZARDS 3). */
+    const struct pm_zero_value *const *known;
     struct pm_ir_def *values[PM_ZERO_ELEMENTS]; /* the candidate's */
     uint32_t epoch;
     struct pm_zero_part
@@ -145,6 +149,11 @@ struct pm_zero_extent {
 struct pm_zero_window {
     uint32_t before, behind;
 };
+
+/* The whole function, for values that are known, by id, from where they are on; there is no
+ * candidate, and nothing is checked. */
+void pm_zero_region_whole(struct pm_zero_round *round, const struct pm_zero_value *const *known,
+                          struct pm_zero_region *region);
 
 /* The region of a candidate with this extent, which is one of its own (refine.c), or its
  * largest, as far as the window has it. false: there is none, region->reason says why. */

@@ -1,0 +1,129 @@
+#include "shader_rewrite/constants/constant_layout.h"
+
+/* Deeper than any block is nested, and than chains of chains are. */
+enum { DEEPEST = 32 };
+
+static bool read_decoration(const struct pm_ir_def *def, uint16_t opcode, uint32_t member,
+                            SpvDecoration decoration, uint32_t *word)
+{
+    const uint32_t at = opcode == SpvOpMemberDecorate ? 2 : 1;
+    for (const struct pm_ir_operand *use = def->first_use; use; use = use->next_use) {
+        const struct pm_ir_instr *user = use->user;
+        if (user->opcode != opcode || use != &user->operands[0] || user->operand_count <= at ||
+            pm_ir_operand_word(&user->operands[at]) != decoration ||
+            (at == 2 && pm_ir_operand_word(&user->operands[1]) != member))
+            continue;
+        *word = user->operand_count > at + 1 ? pm_ir_operand_word(&user->operands[at + 1]) : 0;
+        return true;
+    }
+    return false;
+}
+
+bool pm_constant_decoration(const struct pm_ir_def *def, SpvDecoration decoration, uint32_t *word)
+{
+    return read_decoration(def, SpvOpDecorate, 0, decoration, word);
+}
+
+bool pm_constant_member_decoration(const struct pm_ir_def *def, uint32_t member,
+                                   SpvDecoration decoration, uint32_t *word)
+{
+    return read_decoration(def, SpvOpMemberDecorate, member, decoration, word);
+}
+
+struct pm_constant_place pm_constant_place_of(const struct pm_ir_instr *type)
+{
+    return (struct pm_constant_place){.type = type, .component_stride = 4};
+}
+
+static bool add(uint32_t *offset, uint64_t more)
+{
+    const uint64_t sum = *offset + more;
+    *offset = (uint32_t)sum;
+    return sum <= INT32_MAX;
+}
+
+static bool step_member(struct pm_constant_place *place, uint32_t member)
+{
+    const struct pm_ir_def *type = place->type->result;
+    uint32_t offset, word;
+    if (member >= place->type->operand_count ||
+        !pm_constant_member_decoration(type, member, SpvDecorationOffset, &offset))
+        return false;
+    if (!pm_constant_member_decoration(type, member, SpvDecorationMatrixStride,
+                                       &place->matrix_stride))
+        place->matrix_stride = 0;
+    place->row_major = pm_constant_member_decoration(type, member, SpvDecorationRowMajor, &word);
+    place->type = pm_ir_operand_instr(place->type, member);
+    return place->type && add(&place->offset, offset);
+}
+
+static bool step_array(struct pm_constant_place *place, uint32_t index)
+{
+    const struct pm_ir_instr *length = pm_ir_operand_instr(place->type, 1);
+    uint32_t stride;
+    if (!length || length->opcode != SpvOpConstant ||
+        index >= pm_ir_operand_word(&length->operands[0]) ||
+        !pm_constant_decoration(place->type->result, SpvDecorationArrayStride, &stride))
+        return false;
+    place->type = pm_ir_operand_instr(place->type, 0);
+    return place->type && add(&place->offset, (uint64_t)index * stride);
+}
+
+bool pm_constant_place_step(struct pm_constant_place *place, uint32_t index)
+{
+    switch (place->type->opcode) {
+    case SpvOpTypeStruct:
+        return step_member(place, index);
+    case SpvOpTypeArray:
+        return step_array(place, index);
+    case SpvOpTypeMatrix:
+        if (index >= pm_ir_operand_word(&place->type->operands[1]) || !place->matrix_stride)
+            return false;
+        place->type = pm_ir_operand_instr(place->type, 0);
+        place->component_stride = place->row_major ? place->matrix_stride : 4;
+        return add(&place->offset, (uint64_t)index * (place->row_major ? 4 : place->matrix_stride));
+    case SpvOpTypeVector:
+        if (index >= pm_ir_operand_word(&place->type->operands[1]))
+            return false;
+        place->type = pm_ir_operand_instr(place->type, 0);
+        return add(&place->offset, (uint64_t)index * place->component_stride);
+    default:
+        return false;
+    }
+}
+
+/* A constant index of an access chain; it may be of any width and signed, but not so large. */
+static bool read_index(const struct pm_ir_instr *index, uint32_t *value)
+{
+    if (!index || (index->opcode != SpvOpConstant && index->opcode != SpvOpConstantNull))
+        return false;
+    *value = index->opcode == SpvOpConstant ? pm_ir_operand_word(&index->operands[0]) : 0;
+    return *value <= INT32_MAX &&
+           (index->opcode != SpvOpConstant || index->operands[0].word_count == 1);
+}
+
+const struct pm_ir_instr *pm_constant_place_of_pointer(const struct pm_ir_instr *pointer,
+                                                       struct pm_constant_place *place)
+{
+    const struct pm_ir_instr *chains[DEEPEST];
+    uint32_t count = 0;
+    while (pointer &&
+           (pointer->opcode == SpvOpAccessChain || pointer->opcode == SpvOpInBoundsAccessChain)) {
+        if (count == DEEPEST)
+            return NULL;
+        chains[count++] = pointer;
+        pointer = pm_ir_operand_instr(pointer, 0);
+    }
+    const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
+    if (!type || pointer->opcode != SpvOpVariable || type->opcode != SpvOpTypePointer)
+        return NULL;
+    *place = pm_constant_place_of(pm_ir_operand_instr(type, 1));
+    while (count-- > 0)
+        for (uint32_t o = 1; o < chains[count]->operand_count; o++) {
+            uint32_t index;
+            if (!read_index(pm_ir_operand_instr(chains[count], o), &index) ||
+                !pm_constant_place_step(place, index))
+                return NULL;
+        }
+    return pointer;
+}

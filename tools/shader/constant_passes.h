@@ -1,0 +1,11 @@
+/*
+ * The passes of `piecemeal shader` about constants (shader_rewrite/constants).
+ *
+ * Thread safety: one thread.
+ */
+#pragma once
+
+#include "tools/shader/shader_options.h"
+
+bool pm_shader_points_constant(struct pm_shader_options *options, const struct pm_words *in,
+                               struct pm_error *error);

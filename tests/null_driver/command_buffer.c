@@ -40,6 +40,7 @@ static void reset(VkCommandBuffer buffer)
     buffer->count = 0;
     buffer->draws = 0;
     buffer->recording = false;
+    memset(buffer->shaders, 0, sizeof buffer->shaders);
 }
 
 static void free_buffer(VkCommandBuffer buffer)
@@ -169,6 +170,7 @@ static void add(VkCommandBuffer buffer, struct pm_null_operation operation)
 void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point, uint32_t instances)
 {
     pm_null_command_recorded(buffer);
+    pm_null_shaders_check(buffer);
     buffer->draws++;
     if (atomic_load_explicit(&cost_function, memory_order_relaxed))
         ADD(buffer, .kind = PM_NULL_OP_DRAW, .a = point, .b = instances);
@@ -187,7 +189,15 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBindPipeline(VkCommandBuffer commandBuff
 {
     if (!pm_null_object_alive(pipeline, VK_OBJECT_TYPE_PIPELINE))
         pm_null_error("a pipeline that does not exist is bound");
+    pm_null_shaders_disturbed(commandBuffer, pipelineBindPoint);
     ADD(commandBuffer, .kind = PM_NULL_OP_BIND, .object = pipeline, .a = pipelineBindPoint);
+}
+
+void pm_null_shader_recorded(VkCommandBuffer buffer, VkShaderEXT shader, bool compute,
+                             bool fragment)
+{
+    ADD(buffer, .kind = PM_NULL_OP_SHADER, .object = shader, .a = compute,
+        .b = compute || fragment);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdFillBuffer(VkCommandBuffer commandBuffer,
@@ -387,6 +397,12 @@ static void run(const struct pm_null_operation *op, struct execution *execution)
         if (!pm_null_object_alive(op->object, VK_OBJECT_TYPE_PIPELINE))
             pm_null_error("a submitted command buffer binds a destroyed pipeline");
         if (op->a <= VK_PIPELINE_BIND_POINT_COMPUTE)
+            execution->bound[op->a] = op->object;
+        break;
+    case PM_NULL_OP_SHADER:
+        if (op->object && !pm_null_object_alive(op->object, VK_OBJECT_TYPE_SHADER_EXT))
+            pm_null_error("a submitted command buffer binds a destroyed shader object");
+        if (op->b)
             execution->bound[op->a] = op->object;
         break;
     case PM_NULL_OP_DRAW:

@@ -154,6 +154,9 @@ void *pm_null_find_in_chain(const void *chain, VkStructureType type);
 
 /* ---- memory.c ---- */
 
+/* Takes as long as the making of a pipeline is to take. */
+void pm_null_compile(void);
+
 struct pm_null_memory {
     struct pm_null_object object;
     VkDeviceSize size;
@@ -178,6 +181,7 @@ struct pm_null_query_pool {
 struct pm_null_operation {
     enum {
         PM_NULL_OP_BIND,      /* object, a bind point */
+        PM_NULL_OP_SHADER,    /* object or NULL, a: 1 of compute, b: what costs tell it by */
         PM_NULL_OP_DRAW,      /* a bind point, b instances; only where draws have a cost */
         PM_NULL_OP_PASS,      /* a: 1 a render pass instance begins, 0 it ends; likewise */
         PM_NULL_OP_FILL,      /* object, a offset, b size, c data */
@@ -194,6 +198,8 @@ struct pm_null_operation {
     uint64_t a, b, c, d, e;
 };
 
+enum { PM_NULL_STAGES = 8 }; /* that shader objects have */
+
 struct VkCommandBuffer_T {
     VK_LOADER_DATA loader;
     VkDevice device;
@@ -201,6 +207,8 @@ struct VkCommandBuffer_T {
     VkCommandBuffer next; /* in the pool */
     bool recording;
     _Atomic uint32_t pending; /* submissions that are not done */
+    VkShaderEXT
+        shaders[PM_NULL_STAGES]; /* that are bound now, by the number of their stage's bit */
     uint64_t draws;
     struct pm_null_operation *operations;
     size_t count, allocated;
@@ -209,6 +217,9 @@ struct VkCommandBuffer_T {
 void pm_null_command_recorded(VkCommandBuffer buffer);
 void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point, uint32_t instances);
 void pm_null_pass_recorded(VkCommandBuffer buffer, bool begins);
+/* A shader object, or none, is bound. */
+void pm_null_shader_recorded(VkCommandBuffer buffer, VkShaderEXT shader, bool compute,
+                             bool fragment);
 /* One submission more or less that is not done, of the secondary command buffers too. */
 void pm_null_command_pending(VkCommandBuffer buffer, int change);
 /* CLOCK_MONOTONIC in nanoseconds. */
@@ -219,6 +230,13 @@ extern _Atomic uint64_t pm_null_executed_draws;
 /* What draws and dispatches cost; null_driver.h. */
 void pm_null_set_cost(pm_null_cost cost, void *user);
 void pm_null_set_binned(bool binned);
+
+/* ---- shader.c ---- */
+
+/* A pipeline is bound. */
+void pm_null_shaders_disturbed(VkCommandBuffer buffer, VkPipelineBindPoint point);
+/* A draw or dispatch is recorded: whether what is bound may be bound together. */
+void pm_null_shaders_check(VkCommandBuffer buffer);
 
 /* ---- sync.c ---- */
 

@@ -189,7 +189,7 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetDeviceImageMemoryRequirements(
 /* ---- pipelines, caches, descriptors, queries ---- */
 
 /* Asleep, as a compiler is busy: the caller waits, the processor is free for other threads. */
-static void compile(void)
+void pm_null_compile(void)
 {
     uint64_t us = pm_null_config.compile_us;
     struct timespec time = {.tv_sec = (time_t)(us / 1000000),
@@ -202,7 +202,7 @@ static void compile(void)
 static VkResult create_pipelines(uint32_t count, VkPipeline *pipelines)
 {
     for (uint32_t i = 0; i < count; i++) {
-        compile();
+        pm_null_compile();
         pipelines[i] = (VkPipeline)pm_null_object_create(VK_OBJECT_TYPE_PIPELINE, 0);
     }
     return VK_SUCCESS;

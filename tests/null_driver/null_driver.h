@@ -65,7 +65,8 @@ struct pm_null_call {
 typedef void (*pm_null_callback)(void *user, const struct pm_null_call *call);
 
 /* What a draw or dispatch with this pipeline bound costs, in nanoseconds; a draw of several
- * instances costs as many times that. Called when its command buffer is executed, on the thread
+ * instances costs as many times that. With shader objects it is the handle of the one of the
+ * fragment or compute stage. Called when its command buffer is executed, on the thread
  * that executes it. */
 typedef uint64_t (*pm_null_cost)(void *user, VkPipeline pipeline);
 

@@ -42,8 +42,8 @@ bool pm_null_object_alive(const void *object, VkObjectType type)
     return header && header->magic == MAGIC && header->type == type;
 }
 
-/* Dead pipelines are kept, a few bytes each, so that a command buffer that still names one is found
- * out also where no sanitizer looks. */
+/* Dead pipelines and shader objects are kept, a few bytes each, so that a command buffer that still
+ * names one is found out also where no sanitizer looks. */
 static struct pm_null_object *_Atomic graveyard[1 << 16];
 static _Atomic uint32_t graves;
 
@@ -58,7 +58,7 @@ void pm_null_object_destroy(void *object, VkObjectType type)
     }
     header->magic = DEAD;
     pm_null_object_count(type, -1);
-    if (type != VK_OBJECT_TYPE_PIPELINE) {
+    if (type != VK_OBJECT_TYPE_PIPELINE && type != VK_OBJECT_TYPE_SHADER_EXT) {
         free(header);
         return;
     }

@@ -27,6 +27,15 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
+/* Non-dispatchable handles as 64-bit values, as VkDebugUtilsObjectNameInfoEXT has them. */
+#if VK_USE_64_BIT_PTR_DEFINES == 1
+#define PM_BITS(handle) ((uint64_t)(uintptr_t)(handle))
+#define PM_TO_HANDLE(type, bits) ((type)(uintptr_t)(bits))
+#else
+#define PM_BITS(handle) ((uint64_t)(handle))
+#define PM_TO_HANDLE(type, bits) ((type)(bits))
+#endif
+
 #define PM_QUEUES 32 /* that are sampled on, of a device; more are left alone */
 
 #define PM_LAYER_NAME "VK_LAYER_PIECEMEAL_cooperative_pgo"

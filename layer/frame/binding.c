@@ -27,22 +27,38 @@ bool pm_binding_may_try(const struct pm_command *command, enum pm_condition plac
     return (allowed_at(command, place) & (PM_BINDING_TRIAL_CALL | PM_BINDING_TRIAL_PASS)) != 0;
 }
 
-VkPipeline pm_binding_proven(const struct pm_device *device, const struct pm_command *command,
-                             int point, struct pm_pipeline *pipeline)
+uint64_t pm_binding_proven(const struct pm_device *device, const struct pm_command *command,
+                           int point, struct pm_pipeline *pipeline)
 {
     const bool careful = atomic_load_explicit(&device->sampling->careful, memory_order_relaxed);
     const uint32_t allowed =
         command == NULL
             ? pm_may_bind(PM_CONDITION(careful ? PM_RECORDING_UNKNOWN : PM_RECORDING_UNTRACKED))
             : allowed_at(command, point == PM_COMPUTE ? PM_PLACE_DISPATCH : command->pass.place);
-    return (allowed & PM_BINDING_PROVEN) != 0 ? pm_optimize_best(pipeline) : VK_NULL_HANDLE;
+    return (allowed & PM_BINDING_PROVEN) != 0 ? pm_optimize_best(pipeline) : 0;
 }
 
-void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind,
-                      VkPipeline variant)
+void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind, uint64_t variant)
 {
     command->bound[point].now = variant;
     command->bound[point].kind = kind;
+}
+
+/* With the set that it is linked to, which must be bound together (shader_object.h). */
+static void bind_object(const struct pm_command *command, const struct pm_bound *bound)
+{
+    const struct pm_pipeline *pipeline = bound->pipeline;
+    const struct pm_built *built = bound->kind == PM_BINDING_INSTRUMENTED ? bound->built : NULL;
+    VkShaderStageFlagBits stages[1 + PM_LIBRARY_DEPTH] = {pipeline->object->stage};
+    VkShaderEXT shaders[1 + PM_LIBRARY_DEPTH] = {PM_TO_HANDLE(VkShaderEXT, bound->now)};
+    for (uint32_t i = 0; i < pipeline->library_count; i++) {
+        const struct pm_pipeline *other = pipeline->libraries[i];
+        stages[1 + i] = other->object->stage;
+        shaders[1 + i] =
+            built != NULL ? built->linked[i] : PM_TO_HANDLE(VkShaderEXT, other->handle);
+    }
+    command->device->dispatch.CmdBindShadersEXT(command->handle, 1 + pipeline->library_count,
+                                                stages, shaders);
 }
 
 void pm_binding_bind(const struct pm_command *command, int point)
@@ -51,8 +67,12 @@ void pm_binding_bind(const struct pm_command *command, int point)
         [PM_GRAPHICS] = VK_PIPELINE_BIND_POINT_GRAPHICS,
         [PM_COMPUTE] = VK_PIPELINE_BIND_POINT_COMPUTE,
     };
-    command->device->dispatch.CmdBindPipeline(command->handle, points[point],
-                                              command->bound[point].now);
+    const struct pm_bound *bound = &command->bound[point];
+    if (bound->pipeline->object != NULL)
+        bind_object(command, bound);
+    else
+        command->device->dispatch.CmdBindPipeline(command->handle, points[point],
+                                                  PM_TO_HANDLE(VkPipeline, bound->now));
 }
 
 void pm_binding_put_back(struct pm_command *command, uint32_t ended)
@@ -103,11 +123,11 @@ void pm_binding_sample(struct pm_command *command, int point)
         return;
     /* Once it is in the list another thread cannot take it away, but the list may hold the only
      * reference. */
-    const VkPipeline handle = variant->built.handle;
     if (!pm_command_use(command, variant, 1)) {
         pm_variant_release(variant);
         return;
     }
-    pm_binding_cover(command, point, PM_BINDING_INSTRUMENTED, handle);
+    command->bound[point].built = &variant->built;
+    pm_binding_cover(command, point, PM_BINDING_INSTRUMENTED, variant->built.handle);
     pm_binding_bind(command, point);
 }

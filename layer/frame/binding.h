@@ -1,8 +1,8 @@
 /*
  * What is bound in a recording, and putting it back. At each bind point stands the game's own
- * pipeline or its proven variant. Another may be bound over it for a call, or for what is left of a
- * render pass instance; and something may begin that allows the game's own only (may_bind.h).
- * Whatever ends or begins, pm_binding_put_back is what binds again.
+ * pipeline or shader object (pipeline.h) or its proven variant. Another may be bound over it for a
+ * call, or for what is left of a render pass instance; and something may begin that allows the
+ * game's own only (may_bind.h). Whatever ends or begins, pm_binding_put_back is what binds again.
  *
  * Thread safety: the command buffer's, Vulkan's external synchronization.
  */
@@ -53,23 +53,23 @@ uint32_t pm_binding_allowed(const struct pm_command *command, int point);
 /* Whether a trial's variant could be bound where the place were this one. */
 bool pm_binding_may_try(const struct pm_command *command, enum pm_condition place);
 
-/* The pipeline's proven variant; VK_NULL_HANDLE: there is none, or it may not be bound. command
- * NULL: the recording is not tracked. */
-VkPipeline pm_binding_proven(const struct pm_device *device, const struct pm_command *command,
-                             int point, struct pm_pipeline *pipeline);
+/* The pipeline's proven variant; 0: there is none, or it may not be bound. command NULL: the
+ * recording is not tracked. */
+uint64_t pm_binding_proven(const struct pm_device *device, const struct pm_command *command,
+                           int point, struct pm_pipeline *pipeline);
 
 /* The game binds a pipeline: what stands from now on, its proven variant or itself. command NULL:
  * the recording is not tracked. pipeline NULL: it has no variants. Binds nothing yet. */
-static inline VkPipeline pm_binding_stand(struct pm_device *device, struct pm_command *command,
-                                          int point, VkPipeline game, struct pm_pipeline *pipeline)
+static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_command *command,
+                                        int point, uint64_t game, struct pm_pipeline *pipeline)
 {
-    VkPipeline best = VK_NULL_HANDLE;
+    uint64_t best = 0;
     const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
     if (pipeline != NULL && (binds & PM_BINDS_NOTICED) != 0)
         pm_optimize_notice(pipeline);
     if (pipeline != NULL && (binds & PM_BINDS_PROVEN) != 0)
         best = pm_binding_proven(device, command, point, pipeline);
-    const VkPipeline standing = best != VK_NULL_HANDLE ? best : game;
+    const uint64_t standing = best != 0 ? best : game;
     if (command != NULL)
         command->bound[point] = (struct pm_bound){
             .pipeline = pipeline,
@@ -83,7 +83,7 @@ static inline VkPipeline pm_binding_stand(struct pm_device *device, struct pm_co
 
 /* A variant is bound over what stands, as the kind says; it must be allowed. Binds nothing yet. */
 void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind,
-                      VkPipeline variant);
+                      uint64_t variant);
 
 /* Binds what pm_binding_cover said. */
 void pm_binding_bind(const struct pm_command *command, int point);

@@ -23,10 +23,11 @@ enum { PM_GRAPHICS, PM_COMPUTE, PM_BIND_POINTS };
 struct pm_bound {
     struct pm_pipeline *pipeline; /* the game's; NULL: it has no variants, or what is bound is not
                                      known, and then the rest says nothing */
-    VkPipeline game;              /* its handle */
-    VkPipeline standing;          /* that, or its proven variant: what stays bound */
-    VkPipeline now;               /* that, or what is bound over it for a while */
+    uint64_t game;                /* its handle */
+    uint64_t standing;            /* that, or its proven variant: what stays bound */
+    uint64_t now;                 /* that, or what is bound over it for a while */
     enum pm_binding kind;         /* of `now` */
+    const struct pm_built *built; /* what `now` is of while an instrumented variant is bound */
 };
 
 #define PM_TIMING_NONE UINT32_MAX

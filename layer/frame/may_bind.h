@@ -44,8 +44,8 @@ enum pm_condition {
     PM_ACTIVE_TRANSFORM_FEEDBACK, /* nothing can be bound until it ends */
     PM_ACTIVE_GENERATED_COMMANDS, /* that name the game's pipeline */
     PM_ACTIVE_OTHER_SHADERS,      /* what is bound is no pipeline that has variants: one that uses
-                                     what they lack, shader objects, a shader group, or whatever
-                                     secondary command buffers left */
+                                     what they lack, a shader object without any, a shader group, or
+                                     whatever secondary command buffers left */
     PM_ACTIVE_LOST,               /* the device was lost */
     PM_CONDITIONS
 };

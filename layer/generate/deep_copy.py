@@ -19,6 +19,7 @@ ROOTS = [
     "VkSamplerCreateInfo",
     "VkSamplerYcbcrConversionCreateInfo",
     "VkShaderModuleCreateInfo",
+    "VkShaderCreateInfoEXT",
 ]
 
 # Structures with a rule in copy_rules.h.

@@ -9,24 +9,30 @@
 #include "layer/trial/trial.h"
 #include <stdlib.h>
 
+/* What to bind when the game binds something, NULL where it has no variants. command NULL: its
+ * recording is not tracked. */
+static uint64_t stand_tracked(struct pm_device *device, struct pm_command *command, int index,
+                              uint64_t game, struct pm_pipeline *known)
+{
+    const uint64_t standing = pm_binding_stand(device, command, index, game, known);
+    if (standing != game)
+        pm_ab_bound(device->ab);
+    if (command == NULL || command->recording != PM_RECORDING_TIMED)
+        return standing;
+    pm_trial_bind(command, index);
+    return command->bound[index].now;
+}
+
 /* While recordings may be tracked. */
 static __attribute__((noinline)) void bind_tracked(struct pm_device *device, VkCommandBuffer handle,
                                                    VkPipelineBindPoint point, VkPipeline pipeline)
 {
     struct pm_command *command = pm_command_tracked(device, handle);
     const int index = pm_bind_point_index(point);
-    VkPipeline bound = pipeline;
-    if (index < PM_BIND_POINTS) {
-        bound =
-            pm_binding_stand(device, command, index, pipeline, pm_pipeline_find(device, pipeline));
-        if (bound != pipeline)
-            pm_ab_bound(device->ab);
-        if (command != NULL && command->recording == PM_RECORDING_TIMED) {
-            pm_trial_bind(command, index);
-            bound = command->bound[index].now;
-        }
-    }
-    device->dispatch.CmdBindPipeline(handle, point, bound);
+    uint64_t bound = PM_BITS(pipeline);
+    if (index < PM_BIND_POINTS)
+        bound = stand_tracked(device, command, index, bound, pm_pipeline_find(device, pipeline));
+    device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, bound));
 }
 
 static __attribute__((noinline)) void bind_best(struct pm_device *device, VkCommandBuffer handle,
@@ -36,11 +42,12 @@ static __attribute__((noinline)) void bind_best(struct pm_device *device, VkComm
     struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
     if (known != NULL && (binds & PM_BINDS_NOTICED) != 0)
         pm_optimize_notice(known);
-    const VkPipeline best =
-        known != NULL && (binds & PM_BINDS_PROVEN) != 0 ? pm_optimize_best(known) : VK_NULL_HANDLE;
-    if (best != VK_NULL_HANDLE)
+    const uint64_t best =
+        known != NULL && (binds & PM_BINDS_PROVEN) != 0 ? pm_optimize_best(known) : 0;
+    if (best != 0)
         pm_ab_bound(device->ab);
-    device->dispatch.CmdBindPipeline(handle, point, best != VK_NULL_HANDLE ? best : pipeline);
+    device->dispatch.CmdBindPipeline(handle, point,
+                                     best != 0 ? PM_TO_HANDLE(VkPipeline, best) : pipeline);
 }
 
 /* When there are several devices. */
@@ -81,17 +88,60 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipelineShaderGroupNV(VkCommandBuffer handl
     device->dispatch.CmdBindPipelineShaderGroupNV(handle, point, pipeline, group);
 }
 
-/* Shader objects take the place of the pipelines that were bound (HAZARDS 11). All are forgotten
- * rather than looked at by stage: a game that uses them has few pipelines. */
+/* Nobody binds more stages at once than there are. */
+enum { MOST_STAGES = 16 };
+
+/* A stage of the game's is bound: what was bound at its bind point is no pipeline any more. */
+static uint64_t bind_stage(struct pm_device *device, struct pm_command *command,
+                           VkShaderStageFlagBits stage, VkShaderEXT shader)
+{
+    const int index = stage == VK_SHADER_STAGE_COMPUTE_BIT ? PM_COMPUTE : PM_GRAPHICS;
+    if (stage == VK_SHADER_STAGE_COMPUTE_BIT || stage == VK_SHADER_STAGE_FRAGMENT_BIT)
+        return stand_tracked(device, command, index, PM_BITS(shader),
+                             pm_pipeline_find_shader(device, shader));
+    struct pm_pipeline *before = command != NULL ? command->bound[index].pipeline : NULL;
+    if (before != NULL && before->object == NULL)
+        command->bound[index].pipeline = NULL;
+    return PM_BITS(shader);
+}
+
+/* While recordings may be tracked, or binds look for variants. */
+static __attribute__((noinline)) void bind_shaders(struct pm_device *device, VkCommandBuffer handle,
+                                                   uint32_t count,
+                                                   const VkShaderStageFlagBits *stages,
+                                                   const VkShaderEXT *shaders)
+{
+    struct pm_command *command = pm_command_tracked(device, handle);
+    VkShaderEXT bound[MOST_STAGES];
+    for (int i = 0; count > MOST_STAGES && command != NULL && i < PM_BIND_POINTS; i++)
+        command->bound[i].pipeline = NULL;
+    if (count > MOST_STAGES) {
+        device->dispatch.CmdBindShadersEXT(handle, count, stages, shaders);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        bound[i] =
+            PM_TO_HANDLE(VkShaderEXT, bind_stage(device, command, stages[i],
+                                                 shaders != NULL ? shaders[i] : VK_NULL_HANDLE));
+    device->dispatch.CmdBindShadersEXT(handle, count, stages, bound);
+}
+
 VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t count,
                                                 const VkShaderStageFlagBits *stages,
                                                 const VkShaderEXT *shaders)
 {
-    struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command = pm_command_tracked(device, handle);
-    for (int i = 0; command != NULL && i < PM_BIND_POINTS; i++)
-        command->bound[i].pipeline = NULL;
-    device->dispatch.CmdBindShadersEXT(handle, count, stages, shaders);
+    if (*(const void *const *)handle != atomic_load_explicit(&pm_one_key, memory_order_acquire)) {
+        bind_shaders(pm_device_of(handle), handle, count, stages, shaders);
+        return;
+    }
+    struct pm_device *device = pm_one.device;
+    const struct pm_sampling *sampling = device->sampling;
+    if (atomic_load_explicit(&sampling->armed, memory_order_relaxed) ||
+        atomic_load_explicit(&sampling->careful, memory_order_relaxed) ||
+        atomic_load_explicit(&device->binds, memory_order_relaxed) != 0)
+        bind_shaders(device, handle, count, stages, shaders);
+    else
+        device->dispatch.CmdBindShadersEXT(handle, count, stages, shaders);
 }
 
 static bool changes_query(const struct pm_sampling *sampling, VkQueryPool pool)

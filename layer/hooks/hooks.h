@@ -89,7 +89,9 @@
     X(DestroyRenderPass)                                                                           \
     X(CreateGraphicsPipelines)                                                                     \
     X(CreateComputePipelines)                                                                      \
-    X(DestroyPipeline)
+    X(DestroyPipeline)                                                                             \
+    X(CreateShadersEXT)                                                                            \
+    X(DestroyShaderEXT)
 
 /* Labels, where the configuration says that some begin scenes. */
 #define PM_LABEL_HOOKS(X)                                                                          \

@@ -1,5 +1,5 @@
-/* The hooks of pipelines: the game gets its own untouched and at once, and what it is made of is
- * remembered, for variants. */
+/* The hooks of pipelines and shader objects: the game gets its own untouched and at once, and what
+ * it is made of is remembered, for variants. */
 #include "layer/core/session.h"
 #include "layer/frame/sampling.h"
 #include "layer/hooks/caller.h"
@@ -7,11 +7,14 @@
 #include "layer/hooks/registry.h"
 #include "layer/shader/optimize.h"
 #include "layer/shader/pipeline_remember.h"
+#include "layer/shader/shader_object.h"
 #include "layer/shader/variant_make.h"
 
 /* An overlay has a few pipelines. What makes more has the game's pipelines pass through it,
  * whatever it is called. */
 enum { MOST_OVERLAID = 64 };
+
+static const char pipeline_left_out[] = "a pipeline gets no variants";
 
 /* Whether pipelines that were just made are an overlay's; caller: the hook's return address. */
 static bool are_overlaid(struct pm_device *device, const void *caller, uint32_t count)
@@ -23,11 +26,12 @@ static bool are_overlaid(struct pm_device *device, const void *caller, uint32_t 
     return true;
 }
 
-static void remember(struct pm_device *device, VkPipeline handle, struct pm_pipeline *pipeline,
-                     const struct pm_error *error)
+/* pipeline NULL: *error says why the game's `what` gets no variants. */
+static void remember(struct pm_device *device, uint64_t handle, struct pm_pipeline *pipeline,
+                     const char *what, const struct pm_error *error)
 {
     if (!pipeline) {
-        pm_left_out(device->instance, "a pipeline gets no variants", error);
+        pm_left_out(device->instance, what, error);
         return;
     }
     if (device->instance->config.debug.synchronous && !pipeline->is_library &&
@@ -57,7 +61,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPip
     for (uint32_t i = 0; wanted && i < count; i++) {
         struct pm_error error = {0};
         if (pipelines[i])
-            remember(device, pipelines[i], pm_pipeline_remember_graphics(device, &infos[i], &error),
+            remember(device, PM_BITS(pipelines[i]),
+                     pm_pipeline_remember_graphics(device, &infos[i], &error), pipeline_left_out,
                      &error);
     }
     pm_messages_deliver(device->instance);
@@ -78,7 +83,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateComputePipelines(VkDevice handle, VkPipe
     for (uint32_t i = 0; wanted && i < count; i++) {
         struct pm_error error = {0};
         if (pipelines[i])
-            remember(device, pipelines[i], pm_pipeline_remember_compute(device, &infos[i], &error),
+            remember(device, PM_BITS(pipelines[i]),
+                     pm_pipeline_remember_compute(device, &infos[i], &error), pipeline_left_out,
                      &error);
     }
     pm_messages_deliver(device->instance);
@@ -91,4 +97,33 @@ VKAPI_ATTR void VKAPI_CALL pm_DestroyPipeline(VkDevice handle, VkPipeline pipeli
     struct pm_device *device = pm_device_of(handle);
     pm_pipelines_remove(device, pipeline);
     device->dispatch.DestroyPipeline(handle, pipeline, allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateShadersEXT(VkDevice handle, uint32_t count,
+                                                   const VkShaderCreateInfoEXT *infos,
+                                                   const VkAllocationCallbacks *allocator,
+                                                   VkShaderEXT *shaders)
+{
+    struct pm_device *device = pm_device_of(handle);
+    const VkResult result =
+        device->dispatch.CreateShadersEXT(handle, count, infos, allocator, shaders);
+    const bool wanted = result >= 0 && device->pipelines &&
+                        !are_overlaid(device, __builtin_return_address(0), count);
+    for (uint32_t i = 0; wanted && i < count; i++) {
+        struct pm_error error = {0};
+        if (shaders[i])
+            remember(device, PM_BITS(shaders[i]),
+                     pm_shader_object_remember(device, count, infos, shaders, i, &error),
+                     "a shader object gets no variants", &error);
+    }
+    pm_messages_deliver(device->instance);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_DestroyShaderEXT(VkDevice handle, VkShaderEXT shader,
+                                               const VkAllocationCallbacks *allocator)
+{
+    struct pm_device *device = pm_device_of(handle);
+    pm_pipelines_remove_shader(device, shader);
+    device->dispatch.DestroyShaderEXT(handle, shader, allocator);
 }

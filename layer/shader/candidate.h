@@ -15,7 +15,7 @@ struct pm_pipeline;
 struct pm_trial;
 
 struct pm_candidate {
-    VkPipeline handle;                 /* to be bound in the game's place for a timed call */
+    uint64_t handle; /* PM_BITS of what is to be bound in the game's place for a timed call */
     struct pm_shader_key key;          /* of the shader it runs */
     struct pm_shader_key original;     /* of the shader that was made of */
     struct pm_environment environment; /* of its timing profiles */

@@ -19,15 +19,6 @@
 #include "layer/core/layer.h"
 #include "shader_rewrite/ir/words.h"
 
-/* Non-dispatchable handles as 64-bit values, as VkDebugUtilsObjectNameInfoEXT has them. */
-#if VK_USE_64_BIT_PTR_DEFINES == 1
-#define PM_BITS(handle) ((uint64_t)(uintptr_t)(handle))
-#define PM_TO_HANDLE(type, bits) ((type)(uintptr_t)(bits))
-#else
-#define PM_BITS(handle) ((uint64_t)(handle))
-#define PM_TO_HANDLE(type, bits) ((type)(bits))
-#endif
-
 enum pm_object_kind {
     PM_OBJECT_SHADER_MODULE,
     PM_OBJECT_SAMPLER,

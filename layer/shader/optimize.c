@@ -18,7 +18,7 @@ struct pm_optimizer {
     struct pm_pipeline_cache *cache;
     struct pm_waiting waiting;
     _Atomic bool was_full; /* said once */
-    struct pm_job job; /* takes one waiting pipeline after another */
+    struct pm_job job;     /* takes one waiting pipeline after another */
     pthread_mutex_t lock;
     /* guarded by lock: */
     bool queued;         /* the job is, or runs */
@@ -185,7 +185,7 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
         decide(&optimized->candidate, true);
         return;
     }
-    optimizer->calls.built(device, &optimized->candidate, pipeline->compute != NULL);
+    optimizer->calls.built(device, &optimized->candidate, pm_pipeline_computes(pipeline));
     atomic_store(&pipeline->candidate, &optimized->candidate);
     /* The verdict may have come meanwhile: others have the shader, too. */
     if (atomic_load(&optimized->decided))
@@ -284,7 +284,7 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
 {
     struct pm_device *device = pipeline->device;
     struct pm_optimizer *optimizer = device->optimizer;
-    if (!optimizer || pipeline->is_library || atomic_load(&device->lost))
+    if (!optimizer || pipeline->is_library || pipeline->never_stands || atomic_load(&device->lost))
         return;
     if (!device->instance->config.debug.synchronous) {
         atomic_store(&pipeline->wish, PM_WISH_BOUND);

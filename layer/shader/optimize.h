@@ -73,11 +73,11 @@ void pm_optimize_pause(struct pm_device *device, bool paused);
 /* The proven variant of a pipeline that is bound for the first time. */
 void pm_optimize_bound(struct pm_pipeline *pipeline);
 
-/* What to bind when the game binds the pipeline: its proven variant; VK_NULL_HANDLE: itself. Only
- * asked while device->binds has PM_BINDS_PROVEN. */
-static inline VkPipeline pm_optimize_best(struct pm_pipeline *pipeline)
+/* What to bind when the game binds the pipeline: its proven variant; 0: itself. Only asked while
+ * device->binds has PM_BINDS_PROVEN. */
+static inline uint64_t pm_optimize_best(struct pm_pipeline *pipeline)
 {
-    const VkPipeline best = atomic_load_explicit(&pipeline->best, memory_order_acquire);
+    const uint64_t best = atomic_load_explicit(&pipeline->best, memory_order_acquire);
     if (best && !atomic_load_explicit(&pipeline->best_bound, memory_order_relaxed))
         pm_optimize_bound(pipeline);
     return best;

@@ -18,6 +18,7 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
         return NULL;
     }
     pm_lookup_init(&pipelines->by_handle);
+    pm_lookup_init(&pipelines->by_shader);
     pthread_mutex_init(&pipelines->lock, NULL);
     pthread_mutex_init(&pipelines->cache_lock, NULL);
     const struct pm_config *config = &device->instance->config;
@@ -40,7 +41,9 @@ void pm_pipelines_destroy(struct pm_pipelines *pipelines)
         return;
     struct pm_device *device = pipelines->device;
     pm_lookup_each(&pipelines->by_handle, release_leftover, NULL);
+    pm_lookup_each(&pipelines->by_shader, release_leftover, NULL);
     pm_lookup_finish(&pipelines->by_handle);
+    pm_lookup_finish(&pipelines->by_shader);
     if (pipelines->cache)
         device->dispatch.DestroyPipelineCache(device->handle, pipelines->cache, NULL);
     pm_shader_records_destroy(pipelines->records);
@@ -52,6 +55,23 @@ void pm_pipelines_destroy(struct pm_pipelines *pipelines)
 }
 
 /* ---- lifetime ---- */
+
+struct pm_pipeline *pm_pipeline_create(struct pm_device *device, struct pm_error *error)
+{
+    struct pm_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    struct pm_arena *arena = pm_arena_create(0);
+    if (!pipeline || !arena) {
+        free(pipeline);
+        pm_arena_destroy(arena);
+        pm_fail(error, PM_ERROR_MEMORY, "no memory");
+        return NULL;
+    }
+    pipeline->device = device;
+    pipeline->arena = arena;
+    atomic_init(&pipeline->references, 1);
+    pthread_mutex_init(&pipeline->copying, NULL);
+    return pipeline;
+}
 
 void pm_pipeline_reference(struct pm_pipeline *pipeline)
 {
@@ -77,6 +97,8 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
         pm_object_release(pipeline->modules[i]);
     for (uint32_t i = 0; i < pipeline->library_count; i++)
         pm_pipeline_release(pipeline->libraries[i]);
+    for (uint32_t i = 0; i < pipeline->set_layout_count; i++)
+        pm_object_release(pipeline->set_layouts[i]);
     pm_object_release(pipeline->layout);
     pm_object_release(pipeline->render_pass);
     pthread_mutex_destroy(&pipeline->copying);
@@ -105,6 +127,13 @@ struct pm_pipeline *pm_pipeline_find(struct pm_device *device, VkPipeline handle
     return pipeline && !pipeline->is_library ? pipeline : NULL;
 }
 
+struct pm_pipeline *pm_pipeline_find_shader(struct pm_device *device, VkShaderEXT handle)
+{
+    if (!device->pipelines || !handle)
+        return NULL;
+    return pm_lookup_find(&device->pipelines->by_shader, PM_BITS(handle));
+}
+
 struct pm_pipeline *pm_pipeline_find_library(struct pm_device *device, VkPipeline handle)
 {
     struct pm_pipelines *pipelines = device->pipelines;
@@ -120,18 +149,18 @@ struct pm_pipeline *pm_pipeline_find_library(struct pm_device *device, VkPipelin
     return pipeline;
 }
 
-bool pm_pipelines_put(struct pm_pipelines *pipelines, VkPipeline handle,
-                      struct pm_pipeline *pipeline)
+bool pm_pipelines_put(struct pm_pipelines *pipelines, uint64_t handle, struct pm_pipeline *pipeline)
 {
+    struct pm_lookup *all = pipeline->object ? &pipelines->by_shader : &pipelines->by_handle;
     pthread_mutex_lock(&pipelines->lock);
-    struct pm_pipeline *known = pm_lookup_find(&pipelines->by_handle, PM_BITS(handle));
+    struct pm_pipeline *known = pm_lookup_find(all, handle);
     bool kept = false;
     if (known) {
         known->handle_count++;
     } else {
         pipeline->handle = handle;
         pipeline->handle_count = 1;
-        kept = pm_lookup_put(&pipelines->by_handle, PM_BITS(handle), pipeline);
+        kept = pm_lookup_put(all, handle, pipeline);
     }
     pthread_mutex_unlock(&pipelines->lock);
     if (!kept)
@@ -139,15 +168,13 @@ bool pm_pipelines_put(struct pm_pipelines *pipelines, VkPipeline handle,
     return kept;
 }
 
-void pm_pipelines_remove(struct pm_device *device, VkPipeline handle)
+static void remove_from(struct pm_device *device, struct pm_lookup *all, uint64_t handle)
 {
     struct pm_pipelines *pipelines = device->pipelines;
-    if (!pipelines || !handle)
-        return;
     pthread_mutex_lock(&pipelines->lock);
-    struct pm_pipeline *pipeline = pm_lookup_find(&pipelines->by_handle, PM_BITS(handle));
+    struct pm_pipeline *pipeline = pm_lookup_find(all, handle);
     if (pipeline && --pipeline->handle_count == 0)
-        (void)pm_lookup_remove(&pipelines->by_handle, PM_BITS(handle));
+        (void)pm_lookup_remove(all, handle);
     else
         pipeline = NULL;
     pthread_mutex_unlock(&pipelines->lock);
@@ -159,4 +186,16 @@ void pm_pipelines_remove(struct pm_device *device, VkPipeline handle)
     if (pipelines->forget)
         pipelines->forget(pipeline);
     pm_pipeline_release(pipeline);
+}
+
+void pm_pipelines_remove(struct pm_device *device, VkPipeline handle)
+{
+    if (device->pipelines && handle)
+        remove_from(device, &device->pipelines->by_handle, PM_BITS(handle));
+}
+
+void pm_pipelines_remove_shader(struct pm_device *device, VkShaderEXT handle)
+{
+    if (device->pipelines && handle)
+        remove_from(device, &device->pipelines->by_shader, PM_BITS(handle));
 }

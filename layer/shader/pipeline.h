@@ -3,6 +3,10 @@
  * shader (pipeline_remember.h, pipeline_build.h). The game gets its own pipeline untouched and at
  * once; variants come later and elsewhere (variant_make.h, optimize.h).
  *
+ * A shader object (VkShaderEXT) of the fragment or compute stage is a pipeline to all that makes
+ * and binds variants: one of a single stage, remembered by shader_object.h, whose handles are of
+ * another type.
+ *
  * A pipeline library is remembered too. A pipeline linked from libraries is built again by linking
  * copies of its libraries, of which the one with the fragment shader is instrumented.
  *
@@ -18,8 +22,8 @@
 #include "layer/shader/variant.h"
 #include "layer/shader/variant_budget.h"
 
-struct pm_candidate; /* candidate.h */
-struct pm_optimized; /* optimized.h */
+struct pm_candidate;          /* candidate.h */
+struct pm_optimized;          /* optimized.h */
 struct pm_specialized_shader; /* specialized_shader.h */
 
 /* A compile of one batch, or of the record (PM_PREPARE). */
@@ -35,20 +39,23 @@ struct pm_pipeline {
     struct pm_device *device;
     _Atomic uint32_t
         references;        /* the game's handle, waiting and running jobs, pipelines that link it */
-    VkPipeline handle;     /* the game's; destroyed when `gone` */
+    uint64_t handle;       /* PM_BITS of the game's; destroyed when `gone` */
     uint32_t handle_count; /* identical pipelines may share a handle; under pipelines->lock */
     _Atomic bool gone;
 
-    /* What to build it from. One of graphics and compute is set; it is a deep copy, read-only,
-     * whose handles are the game's and stale: the objects stand for them. */
+    /* What to build it from. One of graphics, compute and object is set; it is a deep copy,
+     * read-only, whose handles are the game's and stale: the objects stand for them. */
     struct pm_arena *arena;
     const VkGraphicsPipelineCreateInfo *graphics;
     const VkComputePipelineCreateInfo *compute;
+    const VkShaderCreateInfoEXT *object;    /* without its code */
     VkPipelineCreateFlags2 flags;           /* the game's; the deep copy's are not to be used */
     struct pm_object *layout, *render_pass; /* referenced; NULL: none */
-    struct pm_object **modules;             /* referenced, one a stage */
+    struct pm_object **set_layouts;         /* referenced, as many as the object has */
+    uint32_t set_layout_count;
+    struct pm_object **modules; /* referenced, one a stage */
     uint32_t module_count;
-    struct pm_pipeline **libraries; /* referenced */
+    struct pm_pipeline **libraries; /* referenced; of an object: what it is linked to */
     uint32_t library_count;
     bool is_library;
     bool discards;           /* rasterization is off, statically: its fragment shader never runs */
@@ -59,6 +66,7 @@ struct pm_pipeline {
     struct pm_pipeline *shader_owner; /* this pipeline or one of its libraries; NULL: it has none */
     uint32_t shader_stage;            /* index among the shader owner's stages */
     bool may_force_early_tests;       /* HAZARDS 4; of a library: it does not forbid it */
+    bool never_stands; /* variants are bound for a sampled call only: none is specialized */
 
     /* Variants. `batches` has record->batch_count entries and is set before the record. */
     _Atomic(struct pm_shader_record *) record;
@@ -70,7 +78,7 @@ struct pm_pipeline {
     /* The specialized variant (optimized.h). */
     _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */
     _Atomic(struct pm_candidate *) candidate; /* it, while it is to be tried; NULL: it is not */
-    _Atomic(VkPipeline) best;                 /* its handle once it is proven */
+    _Atomic uint64_t best;                    /* its handle once it is proven */
     _Atomic bool best_bound;                  /* at least once */
     _Atomic uint32_t wish;                    /* enum pm_wish */
     _Atomic uint32_t heat; /* binds while there was a wish, PM_MOST_HEAT at most */
@@ -94,10 +102,11 @@ enum pm_wish {
 struct pm_pipelines {
     struct pm_device *device;
     struct pm_lookup by_handle; /* VkPipeline to struct pm_pipeline */
+    struct pm_lookup by_shader; /* VkShaderEXT likewise */
     pthread_mutex_t lock;       /* handle counts */
     struct pm_shader_records *records;
     pthread_mutex_t cache_lock;
-    VkPipelineCache cache;      /* ours, for variants only; made when first needed */
+    VkPipelineCache cache;           /* ours, for variants only; made when first needed */
     struct pm_variant_budget budget; /* of instrumented variants */
     struct pm_ahead ahead;
     _Atomic uint32_t optimized; /* specialized variants that live or are being made, but for those
@@ -118,17 +127,30 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device);
 /* After pm_compiler_destroy and after every recording dropped its variants. NULL is allowed. */
 void pm_pipelines_destroy(struct pm_pipelines *pipelines);
 
+/* What a new pipeline starts from, with one reference. NULL: out of memory. */
+struct pm_pipeline *pm_pipeline_create(struct pm_device *device, struct pm_error *error);
+
+/* Whether the shader that variants replace is a compute shader. */
+static inline bool pm_pipeline_computes(const struct pm_pipeline *pipeline)
+{
+    const struct pm_pipeline *owner = pipeline->shader_owner;
+    return owner->compute != NULL ||
+           (owner->object != NULL && owner->object->stage == VK_SHADER_STAGE_COMPUTE_BIT);
+}
+
 /* The game has made a pipeline: takes over the reference to what is remembered of it. A driver may
  * give identical pipelines one handle, and what is remembered of them is the same then: the first
  * stays. true: this one is it. */
-bool pm_pipelines_put(struct pm_pipelines *pipelines, VkPipeline handle,
+bool pm_pipelines_put(struct pm_pipelines *pipelines, uint64_t handle,
                       struct pm_pipeline *pipeline);
 /* The game destroys the handle, which may be unknown. */
 void pm_pipelines_remove(struct pm_device *device, VkPipeline handle);
+void pm_pipelines_remove_shader(struct pm_device *device, VkShaderEXT handle);
 
 /* The pipeline the layer remembers for a handle, NULL when it knows none or can make no variants of
  * it. The pointer stays valid until the game destroys the pipeline. Without a lock. */
 struct pm_pipeline *pm_pipeline_find(struct pm_device *device, VkPipeline handle);
+struct pm_pipeline *pm_pipeline_find_shader(struct pm_device *device, VkShaderEXT handle);
 
 /* A library that the layer remembers, referenced; NULL: unknown. */
 struct pm_pipeline *pm_pipeline_find_library(struct pm_device *device, VkPipeline handle);

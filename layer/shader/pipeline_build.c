@@ -2,6 +2,7 @@
 
 #include "base/stop.h"
 #include "layer/core/object_name.h"
+#include "layer/shader/shader_object.h"
 #include <stdlib.h>
 
 /* What does not change what a pipeline does: bases that may be gone, refusals to compile (it is
@@ -261,5 +262,10 @@ static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement 
 bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
                        struct pm_built *built, struct pm_error *error)
 {
-    return build_one(pipeline, replacement, built, &built->handle, error);
+    if (pipeline->object)
+        return pm_shader_object_build(pipeline, replacement, built, error);
+    VkPipeline handle;
+    const bool ok = build_one(pipeline, replacement, built, &handle, error);
+    built->handle = PM_BITS(handle);
+    return ok;
 }

@@ -2,7 +2,6 @@
 
 #include "layer/generate/create_info.h"
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* Flags with which a pipeline can be built again. Left out, so that such a pipeline gets no
  * variants: those of ray tracing, protected access and the older device-generated commands, and
@@ -115,23 +114,6 @@ static bool remember_stages(struct pm_pipeline *pipeline,
 
 /* ---- both kinds ---- */
 
-static struct pm_pipeline *new_pipeline(struct pm_device *device, struct pm_error *error)
-{
-    struct pm_pipeline *pipeline = calloc(1, sizeof *pipeline);
-    struct pm_arena *arena = pm_arena_create(0);
-    if (!pipeline || !arena) {
-        free(pipeline);
-        pm_arena_destroy(arena);
-        pm_fail(error, PM_ERROR_MEMORY, "no memory");
-        return NULL;
-    }
-    pipeline->device = device;
-    pipeline->arena = arena;
-    atomic_init(&pipeline->references, 1);
-    pthread_mutex_init(&pipeline->copying, NULL);
-    return pipeline;
-}
-
 /* What any pipeline's info must be like. */
 static bool remember_flags(struct pm_pipeline *pipeline, VkPipelineCreateFlags flags,
                            const void *chain, struct pm_error *error)
@@ -188,7 +170,7 @@ struct pm_pipeline *pm_pipeline_remember_compute(struct pm_device *device,
                                                  const VkComputePipelineCreateInfo *info,
                                                  struct pm_error *error)
 {
-    struct pm_pipeline *pipeline = new_pipeline(device, error);
+    struct pm_pipeline *pipeline = pm_pipeline_create(device, error);
     if (pipeline && copy_compute(pipeline, info, error))
         return pipeline;
     pm_pipeline_destroy(pipeline);
@@ -343,7 +325,7 @@ struct pm_pipeline *pm_pipeline_remember_graphics(struct pm_device *device,
                                                   const VkGraphicsPipelineCreateInfo *info,
                                                   struct pm_error *error)
 {
-    struct pm_pipeline *pipeline = new_pipeline(device, error);
+    struct pm_pipeline *pipeline = pm_pipeline_create(device, error);
     if (pipeline && copy_graphics(pipeline, info, error))
         return pipeline;
     pm_pipeline_destroy(pipeline);

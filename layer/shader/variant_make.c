@@ -62,16 +62,9 @@ static bool reserve(struct pm_pipelines *pipelines, enum pm_need need)
 
 /* ---- making ---- */
 
-static const VkPipelineShaderStageCreateInfo *shader_stage(const struct pm_pipeline *pipeline)
+static uint32_t subgroup_size(const struct pm_pipeline *pipeline, const void *chain)
 {
-    const struct pm_pipeline *owner = pipeline->shader_owner;
-    return owner->compute ? &owner->compute->stage
-                          : &owner->graphics->pStages[pipeline->shader_stage];
-}
-
-static uint32_t subgroup_size(const struct pm_pipeline *pipeline)
-{
-    for (const VkBaseInStructure *item = shader_stage(pipeline)->pNext; item; item = item->pNext) {
+    for (const VkBaseInStructure *item = chain; item; item = item->pNext) {
         if (item->sType ==
             VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO)
             return ((const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *)item)
@@ -83,22 +76,32 @@ static uint32_t subgroup_size(const struct pm_pipeline *pipeline)
 static bool stage_is_able(const struct pm_pipeline *pipeline)
 {
     const struct pm_device_abilities *abilities = &pipeline->device->abilities;
-    return pipeline->shader_owner->compute ? abilities->full_subgroup_compute
-                                           : abilities->full_subgroup_fragment;
+    return pm_pipeline_computes(pipeline) ? abilities->full_subgroup_compute
+                                          : abilities->full_subgroup_fragment;
 }
 
 bool pm_pipeline_shader_request(const struct pm_pipeline *pipeline,
                                 struct pm_shader_request *request)
 {
     const struct pm_pipeline *owner = pipeline->shader_owner;
-    const VkPipelineShaderStageCreateInfo *stage = shader_stage(pipeline);
     *request = (struct pm_shader_request){
-        .stage = owner->compute ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
-        .entry_point = stage->pName,
-        .specialization = stage->pSpecializationInfo,
+        .stage = pm_pipeline_computes(pipeline) ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
         .module = owner->modules[pipeline->shader_stage],
-        .subgroup_size = subgroup_size(pipeline),
     };
+    const void *chain;
+    if (owner->object) {
+        chain = owner->object->pNext;
+        request->entry_point = owner->object->pName;
+        request->specialization = owner->object->pSpecializationInfo;
+    } else {
+        const VkPipelineShaderStageCreateInfo *stage =
+            owner->compute ? &owner->compute->stage
+                           : &owner->graphics->pStages[pipeline->shader_stage];
+        chain = stage->pNext;
+        request->entry_point = stage->pName;
+        request->specialization = stage->pSpecializationInfo;
+    }
+    request->subgroup_size = subgroup_size(pipeline, chain);
     return stage_is_able(pipeline);
 }
 

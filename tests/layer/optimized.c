@@ -244,6 +244,13 @@ static VkShaderModule make_module(struct pm_harness *h, const uint32_t *words, s
     return module;
 }
 
+const uint32_t *optimized_words(VkShaderStageFlagBits stage, size_t *size)
+{
+    const bool compute = stage == VK_SHADER_STAGE_COMPUTE_BIT;
+    *size = compute ? sizeof weighted_comp : sizeof weighted_frag;
+    return compute ? weighted_comp : weighted_frag;
+}
+
 VkPipeline optimized_compute(struct pm_harness *h)
 {
     const VkShaderModule module = make_module(h, weighted_comp, sizeof weighted_comp);

@@ -32,6 +32,9 @@ bool optimized_has_zeros(const struct pm_shader_key *key);
 /* The modules that the journal has of the test's game; returns how many, at most `most`. */
 size_t optimized_journal(struct pm_shader_key *keys, size_t most);
 
+/* The words of the shader of a stage, and their size in bytes. */
+const uint32_t *optimized_words(VkShaderStageFlagBits stage, size_t *size);
+
 /* Pipelines of the shaders. */
 VkPipeline optimized_compute(struct pm_harness *harness);
 VkPipeline optimized_graphics(struct pm_harness *harness);

@@ -38,6 +38,13 @@ static void make_layout(struct parts *parts, struct pm_harness *h)
     PM_CHECK(h->vk.CreatePipelineLayout(h->device, &layout, NULL, &parts->layout));
 }
 
+const uint32_t *parts_words(VkShaderStageFlagBits stage, size_t *size)
+{
+    const bool vertex = stage == VK_SHADER_STAGE_VERTEX_BIT;
+    *size = vertex ? sizeof corner_vert : sizeof stripes_frag;
+    return vertex ? corner_vert : stripes_frag;
+}
+
 void parts_make(struct parts *parts, struct pm_harness *h)
 {
     parts->vertex = pm_harness_make_module(h, corner_vert, sizeof corner_vert);

@@ -18,6 +18,9 @@ struct parts {
 void parts_make(struct parts *parts, struct pm_harness *harness);
 void parts_destroy(const struct parts *parts, struct pm_harness *harness);
 
+/* The words of the shader of a stage, and their size in bytes. */
+const uint32_t *parts_words(VkShaderStageFlagBits stage, size_t *size);
+
 struct graphics_options {
     const struct parts *parts; /* NULL: the harness's */
     const void *next;          /* of the create info */

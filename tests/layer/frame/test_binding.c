@@ -35,12 +35,12 @@ enum transition {
 
 struct world {
     struct pm_command command;
-    VkPipeline driver[PM_BIND_POINTS]; /* what the driver has bound */
-    uint32_t binds;                    /* that it was asked for */
+    uint64_t driver[PM_BIND_POINTS]; /* what the driver has bound */
+    uint32_t binds;                  /* that it was asked for */
 
     /* what the test knows by itself */
-    VkPipeline stands[PM_BIND_POINTS]; /* VK_NULL_HANDLE: not known to the layer */
-    VkPipeline game[PM_BIND_POINTS];
+    uint64_t stands[PM_BIND_POINTS]; /* 0: not known to the layer */
+    uint64_t game[PM_BIND_POINTS];
     bool tried; /* the trial's variant is bound in the render pass instance */
     bool in_pass, whole, of_draws;
     uint32_t queries;
@@ -53,14 +53,14 @@ static struct pm_pipeline *pipelines[PIPELINES];
 static struct world *world;
 static uint64_t histories;
 
-static VkPipeline handle_of(int pipeline, int kind)
+static uint64_t handle_of(int pipeline, int kind)
 {
-    return (VkPipeline)(uintptr_t)((unsigned)(pipeline + 1) * DIGITS + (unsigned)kind);
+    return (unsigned)(pipeline + 1) * DIGITS + (unsigned)kind;
 }
 
-static int kind_of(VkPipeline handle)
+static int kind_of(uint64_t handle)
 {
-    return (int)((uintptr_t)handle % DIGITS);
+    return (int)(handle % DIGITS);
 }
 
 /* ---- what binding.c calls ---- */
@@ -70,7 +70,7 @@ static VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer handle, VkPipelineBindPoi
 {
     (void)handle;
     assert_false(world->feedback);
-    world->driver[pm_bind_point_index(point)] = pipeline;
+    world->driver[pm_bind_point_index(point)] = PM_BITS(pipeline);
     world->binds++;
 }
 
@@ -123,11 +123,11 @@ static bool is_timed(void)
 static void check(void)
 {
     for (int i = 0; i < PM_BIND_POINTS; i++) {
-        if (world->stands[i] == VK_NULL_HANDLE)
+        if (world->stands[i] == 0)
             continue;
-        const VkPipeline expected =
+        const uint64_t expected =
             i == PM_GRAPHICS && world->tried ? handle_of(CANDIDATE, TRIAL) : world->stands[i];
-        assert_ptr_equal(world->driver[i], expected);
+        assert_int_equal(world->driver[i], expected);
         if (!may_rebind())
             assert_int_equal(kind_of(world->driver[i]), GAME);
     }
@@ -137,7 +137,7 @@ static void check(void)
 
 static void bind_one(int point, int pipeline)
 {
-    const VkPipeline game = handle_of(pipeline, GAME);
+    const uint64_t game = handle_of(pipeline, GAME);
     struct pm_pipeline *known = pipeline < PIPELINES ? pipelines[pipeline] : NULL;
     world->driver[point] = pm_binding_stand(device, &world->command, point, game, known);
     const bool takes_turn =
@@ -154,7 +154,7 @@ static void bind_one(int point, int pipeline)
     world->stands[point] =
         pipeline == PROVEN_ONE && may_rebind() ? handle_of(PROVEN_ONE, PROVEN) : game;
     if (known == NULL)
-        assert_ptr_equal(world->driver[point], game);
+        assert_int_equal(world->driver[point], game);
     if (point == PM_GRAPHICS)
         world->tried = takes_turn;
 }
@@ -162,9 +162,8 @@ static void bind_one(int point, int pipeline)
 /* A call of which the countdown was through. */
 static void call(int point)
 {
-    const VkPipeline before = world->driver[point];
-    const bool known =
-        world->stands[point] != VK_NULL_HANDLE && world->command.bound[point].pipeline != NULL;
+    const uint64_t before = world->driver[point];
+    const bool known = world->stands[point] != 0 && world->command.bound[point].pipeline != NULL;
     const uint32_t binds = world->binds;
     int kind = kind_of(before);
     if (is_timed()) {
@@ -184,7 +183,7 @@ static void call(int point)
     }
     assert_int_equal(kind_of(world->driver[point]), kind);
     pm_binding_put_back(&world->command, PM_BINDING_INSTRUMENTED | PM_BINDING_TRIAL_CALL);
-    assert_ptr_equal(world->driver[point], before);
+    assert_int_equal(world->driver[point], before);
     assert_int_equal(world->binds - binds, kind != kind_of(before) ? 2 : 0);
 }
 
@@ -212,8 +211,8 @@ static void obstacle_begins(enum pm_condition condition)
 {
     uint32_t changed = 0;
     for (int i = 0; i < PM_BIND_POINTS; i++) {
-        changed += world->stands[i] != VK_NULL_HANDLE && kind_of(world->driver[i]) != GAME;
-        if (world->stands[i] != VK_NULL_HANDLE)
+        changed += world->stands[i] != 0 && kind_of(world->driver[i]) != GAME;
+        if (world->stands[i] != 0)
             world->stands[i] = world->game[i];
     }
     const uint32_t binds = world->binds;
@@ -284,13 +283,13 @@ static bool apply(enum transition transition)
     case GENERATED:
         obstacle_begins(PM_ACTIVE_GENERATED_COMMANDS);
         for (int i = 0; i < PM_BIND_POINTS; i++)
-            assert_true(world->stands[i] == VK_NULL_HANDLE || kind_of(world->driver[i]) == GAME);
+            assert_true(world->stands[i] == 0 || kind_of(world->driver[i]) == GAME);
         pm_binding_obstacle_ends(&world->command, PM_ACTIVE_GENERATED_COMMANDS);
         return true;
     case SHADERS_BOUND:
         for (int i = 0; i < PM_BIND_POINTS; i++) {
             world->command.bound[i].pipeline = NULL;
-            world->stands[i] = VK_NULL_HANDLE;
+            world->stands[i] = 0;
         }
         world->tried = false;
         return true;
@@ -377,14 +376,14 @@ static void untracked(void **state)
 {
     (void)state;
     struct pm_pipeline *pipeline = pipelines[PROVEN_ONE];
-    const VkPipeline game = handle_of(PROVEN_ONE, GAME), best = handle_of(PROVEN_ONE, PROVEN);
-    assert_ptr_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), best);
-    assert_ptr_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, NULL), game);
+    const uint64_t game = handle_of(PROVEN_ONE, GAME), best = handle_of(PROVEN_ONE, PROVEN);
+    assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), best);
+    assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, NULL), game);
     atomic_store(&sampling->careful, true); /* the game has something that could see it */
-    assert_ptr_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
+    assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
     atomic_store(&sampling->careful, false);
     atomic_store(&device->binds, 0);
-    assert_ptr_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
+    assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
     atomic_store(&device->binds, PM_BINDS_PROVEN);
 }
 

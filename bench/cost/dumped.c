@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FILE_CAP = 64 << 20, SUFFIX = 4 };
 
@@ -23,10 +24,19 @@ static bool read_file(const char *folder, const char *name, const char *suffix,
     return pm_file_read(path, bytes, error);
 }
 
+static bool is_there(const char *folder, const char *name, const char *suffix)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%s%s", folder, name, suffix);
+    return access(path, F_OK) == 0;
+}
+
 static cJSON *read_about(const char *folder, const char *name, struct pm_error *error)
 {
     struct pm_buffer bytes;
     cJSON *about = NULL;
+    if (!is_there(folder, name, ".json"))
+        return cJSON_Parse("{\"entry\": \"main\"}");
     if (read_file(folder, name, ".json", &bytes, error)) {
         about = cJSON_ParseWithLength((const char *)bytes.data, bytes.size);
         if (!about)
@@ -48,6 +58,16 @@ static const char *text(const cJSON *object, const char *name)
     return value ? value : "";
 }
 
+/* Of the first entry point. */
+static enum pm_stage stage_of(const uint32_t *words, size_t count)
+{
+    enum { HEADER = 5, OP_ENTRY_POINT = 15, GL_COMPUTE = 5 };
+    for (size_t at = HEADER; at + 1 < count && words[at] >> 16; at += words[at] >> 16)
+        if ((words[at] & 0xffff) == OP_ENTRY_POINT)
+            return words[at + 1] == GL_COMPUTE ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT;
+    return PM_STAGE_FRAGMENT;
+}
+
 static void fill_info(struct pm_dumped *shader)
 {
     const cJSON *about = shader->about, *constant;
@@ -61,11 +81,15 @@ static void fill_info(struct pm_dumped *shader)
                 .bits = (uint64_t)number(constant, "value"),
             };
     }
+    const uint32_t *words = (const uint32_t *)(const void *)shader->bytes.data;
+    const size_t word_count = shader->bytes.size / sizeof(uint32_t);
+    const char *stage = text(about, "stage");
     shader->info = (struct pm_canonicalize_info){
-        .words = (const uint32_t *)(const void *)shader->bytes.data,
-        .word_count = shader->bytes.size / sizeof(uint32_t),
-        .stage =
-            strcmp(text(about, "stage"), "compute") == 0 ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT,
+        .words = words,
+        .word_count = word_count,
+        .stage = !stage[0]                       ? stage_of(words, word_count)
+                 : strcmp(stage, "compute") == 0 ? PM_STAGE_COMPUTE
+                                                 : PM_STAGE_FRAGMENT,
         .entry_point = text(about, "entry"),
         .spec_values = shader->specs,
         .spec_value_count = count,

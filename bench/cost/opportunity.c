@@ -6,8 +6,11 @@
  * --pairs: also of how many pairs of points that each qualify alone, and of which neither follows
  * from the other, the second is worth something beside the first: where both are always zero, and
  * one check for both saves more than the better one alone. It is lost where the loop, which checks
- * one at a time, saves not half of that. */
+ * one at a time, saves not half of that.
+ *
+ * --guards: also of what each guard against a driver's quirk costs (opportunity_guards.h). */
 #include "bench/cost/dumped.h"
+#include "bench/cost/opportunity_guards.h"
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "shader_rewrite/zero/choose/implied.h"
@@ -31,7 +34,8 @@ struct shader {
 
 static struct shader shaders[MOST_SHADERS];
 static size_t shader_count, failed;
-static bool list, pairs;
+static struct pm_guard_sums guarded[PM_GUARD_ROWS];
+static bool list, pairs, guards;
 
 static double number(const cJSON *object, const char *name)
 {
@@ -43,17 +47,6 @@ static const char *text(const cJSON *object, const char *name)
 {
     const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
     return value ? value : "";
-}
-
-static bool canonical_of(const char *folder, const char *name, struct pm_words *out,
-                         struct pm_error *error)
-{
-    struct pm_dumped shader;
-    if (!pm_dumped_read(folder, name, &shader, error))
-        return false;
-    const bool ok = pm_canonicalize(&shader.info, out, error);
-    pm_dumped_finish(&shader);
-    return ok;
 }
 
 /* Today's loop. transforms: at most; together: of two values by one check too; least_share: of the
@@ -217,7 +210,8 @@ static bool look_at_pairs(const struct pm_words *words, const struct pm_zero_poi
     return ok;
 }
 
-static bool look(const struct pm_words *words, struct shader *shader, struct pm_error *error)
+static bool look(const struct pm_dumped *dumped, const struct pm_words *words,
+                 struct shader *shader, struct pm_error *error)
 {
     struct pm_zero_points points;
     if (!pm_points_zero(words->data, words->count, &points, error))
@@ -228,7 +222,8 @@ static bool look(const struct pm_words *words, struct shader *shader, struct pm_
     struct pm_zero_profile profile = {.zero = zero, .candidate_count = points.count};
     cJSON *one = zero ? specialize(words, &profile, 1, false, 0, error) : NULL;
     cJSON *more = one ? specialize(words, &profile, 0, false, 0, error) : NULL;
-    bool ok = one && more && (!pairs || look_at_pairs(words, &points, shader, error));
+    bool ok = one && more && (!pairs || look_at_pairs(words, &points, shader, error)) &&
+              (!guards || pm_guards_look(dumped, words, &points, guarded, error));
     if (ok) {
         double cycles = number(one, "T_shader");
         const cJSON *candidate;
@@ -252,15 +247,19 @@ static void look_at(void *user, const char *folder, const char *name)
     struct pm_error error = {0};
     struct pm_words words = {0};
     struct shader shader = {0};
+    struct pm_dumped dumped;
     snprintf(shader.name, sizeof(shader.name), "%s", name);
-    if (shader_count < MOST_SHADERS && canonical_of(folder, name, &words, &error) &&
-        look(&words, &shader, &error)) {
+    const bool read = shader_count < MOST_SHADERS && pm_dumped_read(folder, name, &dumped, &error);
+    if (read && pm_canonicalize(&dumped.info, &words, &error) &&
+        look(&dumped, &words, &shader, &error)) {
         shaders[shader_count++] = shader;
     } else {
         failed++;
         fprintf(stderr, "%s/%s: %s\n", folder, name, error.message);
     }
     pm_words_finish(&words);
+    if (read)
+        pm_dumped_finish(&dumped);
 }
 
 static int by_best(const void *a, const void *b)
@@ -308,11 +307,14 @@ static void print(const char *folder)
            above, taken, taken ? 100 * saved / taken : 0, failed);
     if (pairs)
         print_pairs();
+    if (guards)
+        pm_guards_print(guarded);
 }
 
 static void look_through(const char *folder)
 {
     memset(shaders, 0, sizeof(shaders));
+    memset(guarded, 0, sizeof(guarded));
     shader_count = failed = 0;
     pm_dumped_each(folder, look_at, NULL);
     print(folder);
@@ -324,9 +326,10 @@ int main(int argc, char **argv)
     for (; first < argc && argv[first][0] == '-'; first++) {
         list = list || strcmp(argv[first], "--list") == 0;
         pairs = pairs || strcmp(argv[first], "--pairs") == 0;
+        guards = guards || strcmp(argv[first], "--guards") == 0;
     }
     if (argc <= first) {
-        fprintf(stderr, "usage: opportunity [--list] [--pairs] FOLDER…\n");
+        fprintf(stderr, "usage: opportunity [--list] [--pairs] [--guards] FOLDER…\n");
         return 2;
     }
     for (int i = first; i < argc; i++)

@@ -41,12 +41,14 @@ struct pm_specialize_zero_info {
     bool subgroup_quad; /* the device has quad operations in the stage (vote it must have) */
     struct pm_target target;
     const struct pm_driver *driver; /* that will run it; NULL: any, so that every guard is on */
-    struct pm_pass_times *times;    /* how long the passes took is added; NULL: not wanted */
+    uint32_t unguarded;          /* enum pm_quirk's bits: no guard against these all the same. For
+                                    measuring what guards cost */
+    struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
     /* AZP's constants; 0 stands for the paper's: P(zero) 0.32, 25 cycles, 3 transforms. */
     double threshold, least_saving;
     uint32_t most_transforms; /* fewer where the module would grow beyond four times its ids */
-    uint64_t most_work; /* instructions that may be looked at, each time anew; 0 stands for 30
-                           million, which takes some seconds. Beyond it no more is transformed. */
+    uint64_t most_work;       /* instructions that may be looked at, each time anew; 0 stands for 30
+                                 million, which takes some seconds. Beyond it no more is transformed. */
     double least_share; /* of what the shader costs, all transforms together; 0 stands for 0.05 */
     struct pm_zero_beyond beyond;
     bool take_all; /* the estimate is made but not obeyed: whatever may be transformed and has

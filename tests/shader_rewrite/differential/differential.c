@@ -21,6 +21,7 @@ void differential_create(struct differential *d)
 void differential_inputs(struct differential *d, uint64_t seed, bool specials)
 {
     d->specials = specials;
+    d->depth_test = seed / 2 % 4 != 0;
     random_shader_fill(seed, specials, &d->inputs);
     memcpy(d->floats.data, d->inputs.floats, sizeof(d->inputs.floats));
     memcpy(d->uints.data, d->inputs.uints, sizeof(d->inputs.uints));
@@ -75,7 +76,8 @@ void differential_run(struct differential *d, const struct pm_words *module, enu
                                          .vertices = vertices,
                                          .vertex_count = sizeof(vertices) / sizeof(vertices[0]),
                                          .width = RANDOM_SHADER_WIDTH,
-                                         .height = RANDOM_SHADER_HEIGHT};
+                                         .height = RANDOM_SHADER_HEIGHT,
+                                         .depth_test = d->depth_test};
         size_t size;
         void *texels = pm_gpu_draw(&d->gpu, &draw, &size);
         assert_int_equal(size, sizeof(output->words) - DIFFERENTIAL_BUFFER * sizeof(uint32_t));

@@ -206,6 +206,7 @@ static struct pm_driver this_driver(void)
     return pm_driver_of(pm_test_gpu.driver_id, pm_test_gpu.driver_version, pm_test_gpu.driver_info);
 }
 
+/* driver NULL: without any guard. */
 static uint32_t specialize(const struct shader *s, uint32_t profile, enum pm_float_zero float_zero,
                            const struct pm_driver *driver, struct pm_specialized *out)
 {
@@ -219,6 +220,7 @@ static uint32_t specialize(const struct shader *s, uint32_t profile, enum pm_flo
                                                  .subgroup_quad = pm_test_gpu.quad,
                                                  .target = vulkan_1_3,
                                                  .driver = driver,
+                                                 .unguarded = driver ? 0 : PM_QUIRKS_ALL,
                                                  .most_transforms = 6,
                                                  .take_all = true};
     struct pm_error error = {0};
@@ -308,10 +310,9 @@ static void test_never(void **state)
         check(shaders[i].name, shaders[i].stage, false, PM_FLOAT_ZERO_NEVER, WILD);
 }
 
-/* Runs what is specialized for a driver without quirks. Returns how many words differ. */
+/* Runs what is specialized without guards. Returns how many words differ. */
 static size_t differ_unguarded(const char *name)
 {
-    static const struct pm_driver without_quirks = {.id = UINT32_MAX};
     struct shader s;
     load(&s, name, PM_STAGE_COMPUTE, false);
     size_t words, different = 0;
@@ -319,7 +320,7 @@ static size_t differ_unguarded(const char *name)
     const uint32_t profiles = profiles_of(&s);
     for (uint32_t p = 0; p < profiles; p++) {
         struct pm_specialized specialized;
-        if (specialize(&s, p, PM_FLOAT_ZERO_SHADER, &without_quirks, &specialized)) {
+        if (specialize(&s, p, PM_FLOAT_ZERO_SHADER, NULL, &specialized)) {
             uint32_t *result = run(&s, &specialized.words, PLAIN, &words);
             for (size_t i = 0; i < words; i++)
                 different += original[i] != result[i];

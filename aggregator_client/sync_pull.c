@@ -1,6 +1,7 @@
 #include "aggregator_client/disk/database_cache.h"
 #include "aggregator_client/sync.h"
 #include "base/file.h"
+#include "base/names.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,40 +10,14 @@
 
 enum { LARGEST_TAG = 256 };
 
-struct names {
-    char **list;
-    size_t count;
-};
-
-static bool add_name(struct names *names, const char *name)
-{
-    for (size_t i = 0; i < names->count; i++) {
-        if (strcmp(names->list[i], name) == 0)
-            return true;
-    }
-    char **more = reallocarray(names->list, names->count + 1, sizeof(*more));
-    if (!more)
-        return false;
-    names->list = more;
-    more[names->count] = strdup(name);
-    return more[names->count] && ++names->count;
-}
-
-static void finish_names(struct names *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        free(names->list[i]);
-    free(names->list);
-}
-
 /* The first checkpoint tells a session's game; the others need not be read. */
 static bool take_game(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
 {
-    add_name(user, checkpoint->game);
+    pm_names_add(user, checkpoint->game);
     return pm_fail(error, PM_OK, "enough");
 }
 
-static void names_of_spool(struct names *names, const char *folder)
+static void names_of_spool(struct pm_names *names, const char *folder)
 {
     struct pm_spool_session *sessions;
     size_t count;
@@ -89,7 +64,7 @@ static char *read_name(const char *path)
     return name;
 }
 
-static void names_of_cache(struct names *names, const char *folder)
+static void names_of_cache(struct pm_names *names, const char *folder)
 {
     DIR *directory = opendir(folder);
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
@@ -101,7 +76,7 @@ static void names_of_cache(struct names *names, const char *folder)
         else if (has_suffix(entry->d_name, ".pmdb"))
             decode_file(path, &game);
         if (game)
-            add_name(names, game);
+            pm_names_add(names, game);
         free(game);
         free(path);
     }
@@ -247,18 +222,18 @@ static bool pull_game(const struct pm_sync_info *info, struct pm_http **http,
 static bool pull_all(const struct pm_sync_info *info, const char *folder, struct pm_retry *retry,
                      struct pm_sync_report *report, struct pm_error *error)
 {
-    struct names names = {0};
+    struct pm_names names = {0};
     struct pm_http *http = NULL;
     bool pulled = true;
     if (info->game) {
-        pulled = add_name(&names, info->game) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        pulled = pm_names_add(&names, info->game) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     } else {
         names_of_cache(&names, folder);
         names_of_spool(&names, info->spool_folder);
     }
     for (size_t i = 0; i < names.count; i++) {
         struct pm_error why = {0};
-        if (pull_game(info, &http, retry, names.list[i], report, &why))
+        if (pull_game(info, &http, retry, names.names[i], report, &why))
             continue;
         pm_log_error(info->log, "%s", why.message);
         if (pulled && error)
@@ -266,7 +241,7 @@ static bool pull_all(const struct pm_sync_info *info, const char *folder, struct
         pulled = false;
     }
     pm_http_destroy(http);
-    finish_names(&names);
+    pm_names_finish(&names);
     return pulled;
 }
 

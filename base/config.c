@@ -168,8 +168,7 @@ bool pm_config_apply_environment(struct pm_config *config, char *const *environm
     return true;
 }
 
-/* NULL when out of memory. */
-static char *path_of_game(const char *game)
+char *pm_config_game_path(const char *game)
 {
     char *safe = pm_file_safe_name(game), *name = NULL, *path = NULL;
     if (safe && asprintf(&name, "%s.json", safe) >= 0)
@@ -189,7 +188,7 @@ bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_e
     if (named && named[0] != '\0') {
         loaded = pm_config_load_file(config, named, error);
     } else if (game) {
-        own = path_of_game(game);
+        own = pm_config_game_path(game);
         if (!own)
             loaded = pm_fail(error, PM_ERROR_MEMORY, "no place for the configuration");
         else if (access(own, F_OK) == 0)

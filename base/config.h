@@ -102,6 +102,9 @@ bool pm_config_load_file(struct pm_config *config, const char *path, struct pm_e
  * game>.json where there is one (game may be NULL), then the environment. */
 bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_error *error);
 
+/* Where that file is, there or not: $PLACE_CONFIG/<safe name of game>.json; malloc'ed. NULL: no home, or out of memory. */
+char *pm_config_game_path(const char *game);
+
 /* Sets one key from text, "sampler.batch" = "all"; what names the source in errors. */
 bool pm_config_set(struct pm_config *config, const char *key, const char *value, const char *what,
                    struct pm_error *error);

@@ -1,18 +1,9 @@
 #include "aggregator/storage/names.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static bool add(void *user, const char *name, struct pm_error *error)
 {
-    struct pm_names *list = user;
-    char **names = realloc(list->names, (list->count + 1) * sizeof(*names));
-    if (names)
-        list->names = names;
-    if (!names || !(names[list->count] = strdup(name)))
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a list of names");
-    list->count++;
-    return true;
+    return pm_names_append(user, name) ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory for a list of names");
 }
 
 static bool visit_game(void *user, const char *game, uint64_t uploads, struct pm_error *error)
@@ -41,12 +32,4 @@ bool pm_names_of_scenes(struct pm_names *list, struct pm_storage *storage, const
 {
     return most == 0 ||
            storage->operations->list_scenes(storage, game, most, visit_scene, list, error);
-}
-
-void pm_names_finish(struct pm_names *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        free(list->names[i]);
-    free(list->names);
-    *list = (struct pm_names){0};
 }

@@ -5,6 +5,7 @@
 #include "layer/core/identity.h"
 #include "layer/hooks/device.h"
 #include "layer/hooks/registry.h"
+#include "profile/game_note.h"
 #include "profile/journal.h"
 #include "profile/verdicts.h"
 #include <stdlib.h>
@@ -63,6 +64,7 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
             instance->game = name;
         }
     }
+    pm_game_note(instance->game);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "tools/common/tool.h"
 #include "tools/run/ab.h"
 #include "tools/run/local.h"
+#include "tools/run/run_games.h"
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -240,18 +241,31 @@ static void take_in_run(struct pm_local_run *run, struct pm_log *log, int status
                 report.checkpoints, report.sessions);
 }
 
-static void upload(const struct pm_sync_info *info)
+/* By the run's own config, or else by what those of its games say. */
+static void upload(const struct pm_sync_info *run, const struct pm_run_games *games)
 {
     struct pm_error error = {0};
     struct pm_sync_report report = {0};
-    if (!info->config->aggregator.url)
-        return;
-    if (!granted(info->config, &error)) {
+    struct pm_sync_info info = *run;
+    struct pm_config own;
+    info.deadline_seconds = 30;
+    if (!run->config->aggregator.url) {
+        if (!pm_run_games_upload_config(games, &own))
+            return;
+        info.config = &own;
+        info.game = NULL;
+    }
+    const bool allowed = granted(info.config, &error);
+    if (info.config == &own) {
+        info.config = NULL; /* each game's own */
+        pm_config_finish(&own);
+    }
+    if (!allowed) {
         if (error.code != PM_OK)
             warn(&error);
         return;
     }
-    if (!pm_sync_upload(info, &report, &error))
+    if (!pm_sync_upload(&info, &report, &error))
         warn(&error); /* it stays spooled; the next sync sends it */
     else
         fprintf(stderr, "piecemeal run: uploaded %zu sessions, %zu shaders\n",
@@ -313,9 +327,15 @@ int pm_command_run(int argc, char **argv)
         .deadline_seconds = 5,
     };
     struct pm_sync_report report = {0};
+    struct pm_run_games games = {0};
+    if (!pm_run_games_begin(&games, options.program[0], &error))
+        warn(&error);
+    error = (struct pm_error){0};
     if (options.local)
         take_in_left(log); /* by a run that was killed */
-    else if (config.aggregator.url && !pm_sync_pull(&info, &report, &error))
+    else if (!config.aggregator.url)
+        pm_run_games_pull(&games, log);
+    else if (!pm_sync_pull(&info, &report, &error))
         warn(&error); /* a stale database, or none, is used */
 
     error = (struct pm_error){0};
@@ -325,17 +345,18 @@ int pm_command_run(int argc, char **argv)
     bool started = pm_launch_wait(options.program, &status, &error);
     if (!started)
         status = pm_tool_failed("run", &error);
-    else if (options.local)
+    else
+        pm_run_games_ended(&games);
+    if (started && options.local)
         take_in_run(&options.run, log, status);
-    else {
-        info.deadline_seconds = 30;
-        upload(&info);
-    }
+    else if (started)
+        upload(&info, &games);
     if (options.ab)
         compare(&options);
     say_all_left_alone(began);
     if (options.local)
         pm_local_end(&options.run);
+    pm_run_games_finish(&games);
     pm_log_destroy(log);
     pm_config_finish(&config);
     return status;

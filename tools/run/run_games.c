@@ -1,0 +1,103 @@
+#include "tools/run/run_games.h"
+
+#include "profile/game_note.h"
+#include "tools/run/programs.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A game is about to start. */
+enum { PULL_SECONDS = 5 };
+
+static void warn(const struct pm_error *error)
+{
+    fprintf(stderr, "piecemeal run: %s\n", error->message);
+}
+
+bool pm_run_games_begin(struct pm_run_games *run, const char *program, struct pm_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    run->program = pm_program_path(program);
+    snprintf(run->notes, sizeof(run->notes), "%s/piecemeal-games-XXXXXX",
+             folder && folder[0] == '/' ? folder : "/tmp");
+    const int file = mkstemp(run->notes);
+    if (file < 0) {
+        pm_fail_errno(error, errno, "%s", run->notes);
+        run->notes[0] = '\0';
+        return false;
+    }
+    close(file);
+    return setenv(PM_GAME_NOTE_VARIABLE, run->notes, 1) == 0 ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+}
+
+static void pull(const char *game, struct pm_log *log)
+{
+    struct pm_error error = {0};
+    struct pm_config config;
+    struct pm_sync_report report = {0};
+    pm_config_init(&config);
+    const struct pm_sync_info info = {
+        .config = &config, .log = log, .game = game, .deadline_seconds = PULL_SECONDS};
+    /* What is wrong with its config the layer says. */
+    if (pm_config_load_game(&config, game, NULL) && config.aggregator.url &&
+        !pm_sync_pull(&info, &report, &error))
+        warn(&error);
+    pm_config_finish(&config);
+}
+
+void pm_run_games_pull(const struct pm_run_games *run, struct pm_log *log)
+{
+    struct pm_error error = {0};
+    struct pm_names games = {0};
+    if (run->program && !pm_program_games(run->program, &games, &error))
+        warn(&error);
+    for (size_t i = 0; i < games.count; i++)
+        pull(games.names[i], log);
+    pm_names_finish(&games);
+}
+
+static void say_config(const char *game)
+{
+    const char *named = getenv("PIECEMEAL_CONFIG");
+    char *own = named && named[0] ? NULL : pm_config_game_path(game);
+    const char *path = own ? own : named;
+    if (path)
+        fprintf(stderr, "piecemeal run: the game is \"%s\"; its config: %s%s\n", game, path,
+                access(path, F_OK) == 0 ? "" : ", which is not there: the defaults");
+    free(own);
+}
+
+void pm_run_games_ended(struct pm_run_games *run)
+{
+    struct pm_error error = {0};
+    if (run->notes[0] && !pm_game_note_read(run->notes, &run->games, &error))
+        warn(&error);
+    for (size_t i = 0; i < run->games.count; i++)
+        say_config(run->games.names[i]);
+    error = (struct pm_error){0};
+    if (run->program && run->games.count > 0 &&
+        !pm_program_remember(run->program, &run->games, &error))
+        warn(&error);
+}
+
+bool pm_run_games_upload_config(const struct pm_run_games *run, struct pm_config *config)
+{
+    for (size_t i = 0; i < run->games.count; i++) {
+        pm_config_init(config);
+        if (pm_config_load_game(config, run->games.names[i], NULL) && config->aggregator.url &&
+            !config->consent_withheld)
+            return true;
+        pm_config_finish(config);
+    }
+    return false;
+}
+
+void pm_run_games_finish(struct pm_run_games *run)
+{
+    if (run->notes[0])
+        unlink(run->notes);
+    pm_names_finish(&run->games);
+    free(run->program);
+}

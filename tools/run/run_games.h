@@ -1,0 +1,34 @@
+/*
+ * The games of a run: which they are, where they were not named, and what each one's own config
+ * says of an aggregator.
+ *
+ * Thread safety: one thread.
+ */
+#pragma once
+
+#include "aggregator_client/client.h"
+#include "base/names.h"
+#include <limits.h>
+
+struct pm_run_games {
+    char notes[PATH_MAX]; /* the file the layer notes them in; "": none */
+    char *program;        /* malloc'ed; NULL: not known */
+    struct pm_names games;
+};
+
+/* Makes the file and names it in the environment. program: as it is to be started. Without the
+ * file the run goes on, and nothing is known. */
+bool pm_run_games_begin(struct pm_run_games *run, const char *program, struct pm_error *error);
+
+/* Before the program: pulls the databases of the games that it was last time, each from its own
+ * config's aggregator. */
+void pm_run_games_pull(const struct pm_run_games *run, struct pm_log *log);
+
+/* After it: reads which games it was, says each one's config, and remembers them. */
+void pm_run_games_ended(struct pm_run_games *run);
+
+/* Whether a game's own config names an aggregator that it may send to; *config is that game's then,
+ * to be finished. */
+bool pm_run_games_upload_config(const struct pm_run_games *run, struct pm_config *config);
+
+void pm_run_games_finish(struct pm_run_games *run);

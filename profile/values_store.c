@@ -48,8 +48,7 @@ static struct shader *find(const struct pm_values_store *store, const struct pm_
                            uint32_t space)
 {
     for (uint32_t i = 0; i < store->count; i++)
-        if (store->shaders[i]->space == space &&
-            pm_shader_key_equal(&store->shaders[i]->key, key))
+        if (store->shaders[i]->space == space && pm_shader_key_equal(&store->shaders[i]->key, key))
             return store->shaders[i];
     return NULL;
 }

@@ -51,6 +51,7 @@ struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
 struct pm_optimizer; /* optimize.h: specialized variants */
 struct pm_journal;   /* profile/journal.h */
 struct pm_verdicts;  /* profile/verdicts.h */
+struct pm_values_store; /* profile/values_store.h */
 struct pm_timing;    /* timing.h: timestamps */
 struct pm_additive;  /* additive.h: whether single draws can be timed */
 struct pm_trials;    /* trial.h: specialized variants that are tried */
@@ -80,6 +81,8 @@ struct pm_instance {
     struct pm_verdicts *verdicts; /* of this machine; likewise (pm_session_verdicts) */
     bool journal_tried;          /* under journal_lock */
     bool verdicts_tried;         /* likewise */
+    struct pm_values_store *values; /* as the journal (pm_session_values) */
+    bool values_tried;              /* under journal_lock */
     bool database_tried;         /* likewise */
     _Atomic uint32_t references; /* the game's handle and each device */
 };
@@ -106,6 +109,16 @@ struct pm_device_abilities {
 enum pm_binds {
     PM_BINDS_PROVEN = 1,  /* its proven variant takes its place */
     PM_BINDS_NOTICED = 2, /* it may want one, and how often it is bound says how much */
+    PM_BINDS_WATCHED = 4, /* there are variants for values of push constants: every recording is
+                             tracked for them */
+};
+
+/* What was seen of the values of words, on its way (counts/constant_source.h). */
+struct pm_constants_due {
+    _Atomic bool any;            /* something was seen since it was taken last */
+    _Atomic bool due, ends;      /* it is to be taken; for the last time */
+    _Atomic uint64_t checkpoint; /* that it was taken at */
+    int64_t saved_at;            /* CLOCK_MONOTONIC, nanoseconds; the poller's */
 };
 
 struct pm_device {
@@ -130,6 +143,9 @@ struct pm_device {
     struct pm_sampling *sampling;
     struct pm_optimizer *optimizer;  /* NULL: nothing is to be optimized */
     _Atomic uint32_t binds;          /* bits of enum pm_binds */
+    _Atomic uint64_t watched;        /* words of push constants that variants were made for, as bits
+                                        (shader/watch.h); none is ever taken back */
+    struct pm_constants_due constants;
     struct pm_timing *timing;        /* NULL: nothing can be timed, or is to be */
     struct pm_trials *trials;        /* likewise */
     struct pm_additive *additive;    /* likewise */

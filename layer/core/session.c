@@ -1,6 +1,7 @@
 #include "layer/core/session.h"
 
 #include "profile/journal.h"
+#include "profile/values_store.h"
 #include "profile/verdicts.h"
 
 bool pm_session_samples(const struct pm_instance *instance)
@@ -72,4 +73,15 @@ struct pm_verdicts *pm_session_verdicts(struct pm_instance *instance)
     struct pm_verdicts *verdicts = instance->verdicts;
     pthread_mutex_unlock(&instance->journal_lock);
     return verdicts;
+}
+
+struct pm_values_store *pm_session_values(struct pm_instance *instance, const char *recipe)
+{
+    pthread_mutex_lock(&instance->journal_lock);
+    if (!instance->values_tried)
+        instance->values = pm_values_store_open(NULL, instance->game, recipe);
+    instance->values_tried = true;
+    struct pm_values_store *values = instance->values;
+    pthread_mutex_unlock(&instance->journal_lock);
+    return values;
 }

@@ -25,3 +25,7 @@ struct pm_journal *pm_session_journal(struct pm_instance *instance);
 /* What this machine's own trials of the game said in earlier sessions (profile/verdicts.h), read at
  * the first call. NULL: they cannot be kept. */
 struct pm_verdicts *pm_session_verdicts(struct pm_instance *instance);
+
+/* The values that words of the game's push constants and uniforms had on this machine, read at the
+ * first call. recipe: pm_canonicalize_recipe(). NULL: out of memory. */
+struct pm_values_store *pm_session_values(struct pm_instance *instance, const char *recipe);

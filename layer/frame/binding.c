@@ -35,13 +35,53 @@ uint64_t pm_binding_proven(const struct pm_device *device, const struct pm_comma
         command == NULL
             ? pm_may_bind(PM_CONDITION(careful ? PM_RECORDING_UNKNOWN : PM_RECORDING_UNTRACKED))
             : allowed_at(command, point == PM_COMPUTE ? PM_PLACE_DISPATCH : command->pass.place);
-    return (allowed & PM_BINDING_PROVEN) != 0 ? pm_optimize_best(pipeline) : 0;
+    if ((allowed & PM_BINDING_PROVEN) == 0)
+        return 0;
+    struct pm_optimized *folded = command != NULL ? pm_optimize_folded(pipeline) : NULL;
+    if (folded != NULL && pm_binding_fits(command, point, &folded->watch))
+        return pm_optimize_use(folded);
+    return pm_optimize_best(pipeline);
 }
 
-void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind, uint64_t variant)
+/* What stands is bound. */
+static void uncover(struct pm_command *command, int point)
+{
+    struct pm_bound *bound = &command->bound[point];
+    bound->now = bound->standing;
+    bound->kind = bound->now != bound->game ? PM_BINDING_PROVEN : PM_BINDING_GAME;
+    bound->cover = NULL;
+    pm_binding_bind(command, point);
+}
+
+static void stand_again(struct pm_command *command, int point)
+{
+    struct pm_bound *bound = &command->bound[point];
+    if (bound->pipeline == NULL || bound->watch == 0)
+        return;
+    const uint32_t binds = atomic_load_explicit(&command->device->binds, memory_order_relaxed);
+    const uint64_t best = (binds & PM_BINDS_PROVEN) != 0
+                              ? pm_binding_proven(command->device, command, point, bound->pipeline)
+                              : 0;
+    const uint64_t standing = best != 0 ? best : bound->game;
+    const bool covered = (bound->kind & (PM_BINDING_PROVEN | PM_BINDING_GAME)) == 0;
+    const bool changed = standing != bound->standing;
+    bound->standing = standing;
+    if (covered ? bound->cover != NULL && !pm_binding_fits(command, point, bound->cover) : changed)
+        uncover(command, point);
+}
+
+void pm_binding_pushed(struct pm_command *command)
+{
+    for (int point = 0; point < PM_BIND_POINTS; point++)
+        stand_again(command, point);
+}
+
+void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind, uint64_t variant,
+                      const struct pm_watch *watch)
 {
     command->bound[point].now = variant;
     command->bound[point].kind = kind;
+    command->bound[point].cover = watch;
 }
 
 /* With the set that it is linked to, which must be bound together (shader_object.h). */
@@ -88,9 +128,7 @@ void pm_binding_put_back(struct pm_command *command, uint32_t ended)
             if ((stays & PM_BINDING_PROVEN) == 0)
                 bound->standing = bound->game;
         }
-        bound->now = bound->standing;
-        bound->kind = bound->now != bound->game ? PM_BINDING_PROVEN : PM_BINDING_GAME;
-        pm_binding_bind(command, point);
+        uncover(command, point);
     }
 }
 
@@ -113,9 +151,20 @@ void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition cond
         command->active_queries--;
 }
 
+/* What the call's push constants are, where they are known. */
+static void sample_pushed(const struct pm_command *command, int point)
+{
+    const struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    if (pipeline != NULL &&
+        pm_pipeline_sample_pushed(pipeline, command->pushed.words,
+                                  pm_pushed_known(&command->pushed, point, pipeline->push_ranges)))
+        atomic_store(&command->device->constants.any, true);
+}
+
 void pm_binding_sample(struct pm_command *command, int point)
 {
     command->countdown = pm_geometric(&command->random, command->device->sampling->probability);
+    sample_pushed(command, point);
     if ((pm_binding_allowed(command, point) & PM_BINDING_INSTRUMENTED) == 0)
         return;
     struct pm_variant *variant = pm_pipeline_sample(command->bound[point].pipeline);
@@ -128,6 +177,6 @@ void pm_binding_sample(struct pm_command *command, int point)
         return;
     }
     command->bound[point].built = &variant->built;
-    pm_binding_cover(command, point, PM_BINDING_INSTRUMENTED, variant->built.handle);
+    pm_binding_cover(command, point, PM_BINDING_INSTRUMENTED, variant->built.handle, NULL);
     pm_binding_bind(command, point);
 }

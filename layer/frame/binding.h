@@ -11,28 +11,36 @@
 #include "layer/frame/command.h"
 #include "layer/shader/optimize.h"
 
+/* Whether every recording is tracked for what it pushes. */
+static inline bool pm_commands_are_watched(const struct pm_device *device)
+{
+    return (atomic_load_explicit(&device->binds, memory_order_relaxed) & PM_BINDS_WATCHED) != 0;
+}
+
 /* Whether there may be such a record at all; what asks it first costs few instructions. */
 static inline bool pm_commands_are_tracked(const struct pm_device *device)
 {
     const struct pm_sampling *sampling = device->sampling;
     return sampling != NULL && (atomic_load_explicit(&sampling->careful, memory_order_relaxed) ||
-                                atomic_load_explicit(&sampling->armed, memory_order_relaxed));
+                                atomic_load_explicit(&sampling->armed, memory_order_relaxed) ||
+                                pm_commands_are_watched(device));
 }
 
 /* The record of a command buffer of which is known what is bound and active, its recording being
- * sampled or timed, or every one being tracked since the game has what could see a variant; NULL
- * for all others. */
+ * sampled or timed, or every one being tracked since the game has what could see a variant, or
+ * there are variants for what it pushes; NULL for all others. */
 static inline struct pm_command *pm_command_tracked(struct pm_device *device,
                                                     VkCommandBuffer handle)
 {
     struct pm_sampling *sampling = device->sampling;
     if (sampling == NULL)
         return NULL;
-    const bool careful = atomic_load_explicit(&sampling->careful, memory_order_relaxed);
-    if (!careful && !atomic_load_explicit(&sampling->armed, memory_order_relaxed))
+    const bool all = atomic_load_explicit(&sampling->careful, memory_order_relaxed) ||
+                     pm_commands_are_watched(device);
+    if (!all && !atomic_load_explicit(&sampling->armed, memory_order_relaxed))
         return NULL;
     struct pm_command *command = pm_command_of(sampling, handle);
-    if (command == NULL || (!careful && !pm_command_takes_part(command)))
+    if (command == NULL || (!all && !pm_command_takes_part(command)))
         return NULL;
     command->touched = true;
     return command;
@@ -53,10 +61,47 @@ uint32_t pm_binding_allowed(const struct pm_command *command, int point);
 /* Whether a trial's variant could be bound where the place were this one. */
 bool pm_binding_may_try(const struct pm_command *command, enum pm_condition place);
 
-/* The pipeline's proven variant; 0: there is none, or it may not be bound. command NULL: the
- * recording is not tracked. */
+/* The pipeline's proven variant, that for what was pushed before any other; 0: there is none, or it
+ * may not be bound. command NULL: the recording is not tracked. */
 uint64_t pm_binding_proven(const struct pm_device *device, const struct pm_command *command,
                            int point, struct pm_pipeline *pipeline);
+
+/* Whether a variant for values of push constants may be bound: pushes of its words are noticed
+ * since the pipeline was bound, and they have these values. */
+static inline bool pm_binding_fits(const struct pm_command *command, int point,
+                                   const struct pm_watch *watch)
+{
+    return (watch->mask & ~command->bound[point].watch) == 0 &&
+           pm_pushed_fits(&command->pushed, point, watch);
+}
+
+/* From now on pushes of the words that the pipeline's variant watches are noticed. */
+static inline void pm_binding_watch(struct pm_command *command, int point,
+                                    const struct pm_pipeline *pipeline)
+{
+    command->bound[point].watch = pipeline != NULL ? pm_optimize_watched(pipeline) : 0;
+    command->watched = command->bound[PM_GRAPHICS].watch | command->bound[PM_COMPUTE].watch;
+}
+
+/* The game pushes constants. true: words that are watched may have changed, and pm_binding_pushed
+ * is owed before anything is drawn. */
+static inline __attribute__((always_inline)) bool pm_binding_push(struct pm_command *command,
+                                                                  const struct pm_push *push)
+{
+    struct pm_pushed *pushed = &command->pushed;
+    if (pushed->wanted == 0)
+        return false;
+    const bool other = pm_push_is_other(pushed, push);
+    if (__builtin_expect(other, 0))
+        pm_pushed_change(pushed, &command->device->pipelines->push_layouts, push);
+    const uint64_t mask = pm_push_mask(push->offset, push->size) & pushed->wanted;
+    if (mask != 0)
+        pm_pushed_put(pushed, push, mask);
+    return (mask & command->watched) != 0 || (other && command->watched != 0);
+}
+
+/* Binds at once what stands by the words that are known now. */
+void pm_binding_pushed(struct pm_command *command);
 
 /* The game binds a pipeline: what stands from now on, its proven variant or itself. command NULL:
  * the recording is not tracked. pipeline NULL: it has no variants. Binds nothing yet. */
@@ -65,6 +110,8 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
 {
     uint64_t best = 0;
     const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
+    if (command != NULL)
+        pm_binding_watch(command, point, pipeline);
     if (pipeline != NULL && (binds & PM_BINDS_NOTICED) != 0)
         pm_optimize_notice(pipeline);
     if (pipeline != NULL && (binds & PM_BINDS_PROVEN) != 0)
@@ -77,13 +124,15 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
             .standing = standing,
             .now = standing,
             .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
+            .watch = command->bound[point].watch,
         };
     return standing;
 }
 
-/* A variant is bound over what stands, as the kind says; it must be allowed. Binds nothing yet. */
-void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind,
-                      uint64_t variant);
+/* A variant is bound over what stands, as the kind says; it must be allowed. watch: what it must go
+ * on to fit; NULL: nothing. Binds nothing yet. */
+void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind, uint64_t variant,
+                      const struct pm_watch *watch);
 
 /* Binds what pm_binding_cover said. */
 void pm_binding_bind(const struct pm_command *command, int point);

@@ -120,13 +120,24 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
         return may_repeat;
     for (int i = 0; i < PM_BIND_POINTS; i++)
         command->bound[i] = (struct pm_bound){.kind = PM_BINDING_GAME};
+    command->watched = 0;
     command->pass =
         (struct pm_pass_instance){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
     command->touched = false;
     return may_repeat;
 }
 
-void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_timed)
+/* Words of push constants that the recording is to follow. */
+static uint64_t wanted_words(const struct pm_command *command)
+{
+    const struct pm_device *device = command->device;
+    return command->recording == PM_RECORDING_SAMPLED &&
+                   (device->instance->config.sampler.kinds & PM_KIND_BIT_CONSTANT) != 0
+               ? UINT64_MAX
+               : atomic_load_explicit(&device->watched, memory_order_acquire);
+}
+
+static void choose(struct pm_command *command, bool may_repeat, bool may_be_timed)
 {
     struct pm_sampling *sampling = command->device->sampling;
     const bool sampled = pm_sampling_begin(sampling, may_repeat);
@@ -143,6 +154,12 @@ void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_
         command->recording = PM_RECORDING_SAMPLED;
         command->countdown = pm_geometric(&command->random, sampling->probability);
     }
+}
+
+void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_timed)
+{
+    choose(command, may_repeat, may_be_timed);
+    pm_pushed_begin(&command->pushed, wanted_words(command));
 }
 
 void pm_command_end(struct pm_command *command)
@@ -218,6 +235,7 @@ void pm_command_execute(struct pm_command *primary, uint32_t count, const VkComm
         primary->pass.place = PM_PLACE_PASS;
     for (int i = 0; i < PM_BIND_POINTS; i++)
         primary->bound[i].pipeline = NULL;
+    pm_pushed_forget(&primary->pushed);
     for (uint32_t i = 0; i < count; i++) {
         const struct pm_command *secondary = pm_command_of(primary->device->sampling, buffers[i]);
         if (secondary == NULL)

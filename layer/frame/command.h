@@ -8,6 +8,7 @@
 #pragma once
 
 #include "layer/frame/may_bind.h"
+#include "layer/frame/pushed.h"
 #include "layer/frame/sampling.h"
 #include "layer/shader/variant.h"
 
@@ -28,6 +29,9 @@ struct pm_bound {
     uint64_t now;                 /* that, or what is bound over it for a while */
     enum pm_binding kind;         /* of `now` */
     const struct pm_built *built; /* what `now` is of while an instrumented variant is bound */
+    const struct pm_watch
+        *cover;     /* what `now` must fit where it is over `standing`; NULL: nothing */
+    uint64_t watch; /* words of push constants that its variant watches; may be more */
 };
 
 #define PM_TIMING_NONE UINT32_MAX
@@ -74,6 +78,8 @@ struct pm_command {
                                     looked up elsewhere: queries, other shaders, a lost device */
     uint32_t active_queries;     /* whose result a variant could change */
     struct pm_bound bound[PM_BIND_POINTS];
+    uint64_t watched; /* by any of them */
+    struct pm_pushed pushed;
     struct pm_pass_instance pass;
     uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;

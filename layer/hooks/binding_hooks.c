@@ -68,7 +68,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle, VkPipeline
     const struct pm_sampling *sampling = device->sampling;
     const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
     if (atomic_load_explicit(&sampling->armed, memory_order_relaxed) ||
-        atomic_load_explicit(&sampling->careful, memory_order_relaxed))
+        atomic_load_explicit(&sampling->careful, memory_order_relaxed) ||
+        (binds & PM_BINDS_WATCHED) != 0)
         bind_tracked(device, handle, point, pipeline);
     else if (binds != 0)
         bind_best(device, handle, point, pipeline, binds);
@@ -237,7 +238,8 @@ static struct pm_command *generated_begin(struct pm_device *device, VkCommandBuf
 {
     struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
     const int index = pm_bind_point_index(point);
-    if (known == NULL || index == PM_BIND_POINTS || atomic_load(&known->optimized) == NULL)
+    if (known == NULL || index == PM_BIND_POINTS ||
+        (atomic_load(&known->optimized) == NULL && atomic_load(&known->folded) == NULL))
         return NULL;
     struct pm_command *command = pm_command_tracked(device, handle);
     if (command != NULL)
@@ -253,6 +255,16 @@ static void generated_end(struct pm_command *command)
         pm_binding_obstacle_ends(command, PM_ACTIVE_GENERATED_COMMANDS);
 }
 
+/* Generated commands may have pushed constants. */
+static void forget_pushed(struct pm_device *device, VkCommandBuffer handle)
+{
+    struct pm_command *command = pm_command_tracked(device, handle);
+    if (command == NULL)
+        return;
+    pm_pushed_forget(&command->pushed);
+    pm_binding_pushed(command);
+}
+
 VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteGeneratedCommandsNV(VkCommandBuffer handle,
                                                             VkBool32 preprocessed,
                                                             const VkGeneratedCommandsInfoNV *info)
@@ -262,6 +274,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteGeneratedCommandsNV(VkCommandBuffer hand
         generated_begin(device, handle, info->pipelineBindPoint, info->pipeline);
     device->dispatch.CmdExecuteGeneratedCommandsNV(handle, preprocessed, info);
     generated_end(command);
+    forget_pushed(device, handle);
 }
 
 /* The pipeline that VK_EXT_device_generated_commands wants bound: the one that the info's chain
@@ -297,6 +310,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteGeneratedCommandsEXT(VkCommandBuffer han
     struct pm_command *command = generated_begin_ext(device, handle, info);
     device->dispatch.CmdExecuteGeneratedCommandsEXT(handle, preprocessed, info);
     generated_end(command);
+    forget_pushed(device, handle);
 }
 
 /* What is bound is taken from another command buffer, which is being recorded. */

@@ -3,6 +3,7 @@
 #include "layer/core/compiler.h"
 #include "layer/core/session.h"
 #include "layer/core/signal_handler.h"
+#include "layer/counts/constant_source.h"
 #include "layer/counts/copy.h"
 #include "layer/counts/poller.h"
 #include "layer/counts/readback.h"
@@ -13,6 +14,7 @@
 #include "layer/hooks/registry.h"
 #include "layer/hooks/unload.h"
 #include "layer/memory/counters.h"
+#include "layer/shader/constant_values.h"
 #include "layer/shader/object.h"
 #include "layer/shader/optimize.h"
 #include "layer/shader/pipeline.h"
@@ -154,6 +156,8 @@ static bool start_sampling(struct pm_device *device)
     device->sampling = pm_sampling_create(device, pm_registry_arm);
     device->poller = pm_poller_create(device);
     device->readback = device->poller != NULL ? pm_readback_create(device) : NULL;
+    if (device->poller != NULL)
+        pm_constants_poll_with(device);
     device->counters = pm_counters_create(device, &error);
     device->objects = pm_objects_create(device);
     device->pipelines = pm_pipelines_create(device);
@@ -187,6 +191,7 @@ static void stop_sampling(struct pm_device *device)
 {
     pm_compiler_destroy(device->compiler);
     device->compiler = NULL;
+    pm_constants_finish(device);
     pm_readback_stop(device->readback);
     release_queues(device->sampling);
     pm_sampling_destroy(device->sampling);
@@ -250,6 +255,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
     if (instance == NULL || link == NULL || link->u.pLayerInfo == NULL)
         return VK_ERROR_INITIALIZATION_FAILED;
     pm_instance_open_database(instance);
+    pm_constant_values_open(instance);
     PFN_vkGetDeviceProcAddr gdpa = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
     PFN_vkSetDeviceLoaderData set_loader_data =
         loader != NULL ? loader->u.pfnSetDeviceLoaderData : NULL;

@@ -28,6 +28,9 @@
     X(CmdBindPipeline)                                                                             \
     X(CmdBindPipelineShaderGroupNV)                                                                \
     X(CmdBindShadersEXT)                                                                           \
+    X(CmdPushConstants)                                                                            \
+    X(CmdPushConstants2)                                                                           \
+    X(CmdPushConstants2KHR)                                                                        \
     X(CmdBeginRenderPass)                                                                          \
     X(CmdBeginRenderPass2)                                                                         \
     X(CmdBeginRenderPass2KHR)                                                                      \

@@ -7,6 +7,7 @@
 #include "layer/hooks/registry.h"
 #include "profile/game_note.h"
 #include "profile/journal.h"
+#include "profile/values_store.h"
 #include "profile/verdicts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,7 @@ static void free_instance(struct pm_instance *instance)
     pthread_mutex_destroy(&instance->spool_lock);
     pm_journal_close(instance->journal);
     pm_verdicts_close(instance->verdicts);
+    pm_values_store_close(instance->values);
     pthread_mutex_destroy(&instance->journal_lock);
     pm_packed_database_close(instance->database);
     pm_log_destroy(instance->log);

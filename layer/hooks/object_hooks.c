@@ -2,6 +2,7 @@
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/shader/object_remember.h"
+#include "layer/shader/pipeline.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateShaderModule(VkDevice handle,
                                                      const VkShaderModuleCreateInfo *info,
@@ -91,10 +92,11 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreatePipelineLayout(VkDevice handle,
 {
     struct pm_device *device = pm_device_of(handle);
     const VkResult result = device->dispatch.CreatePipelineLayout(handle, info, allocator, layout);
-    if (result == VK_SUCCESS && device->objects)
-        pm_objects_put(
-            device->objects, PM_OBJECT_PIPELINE_LAYOUT, PM_BITS(*layout),
-            pm_objects_remember(device->objects, PM_OBJECT_PIPELINE_LAYOUT, false, info));
+    if (result != VK_SUCCESS || !device->objects)
+        return result;
+    pm_push_layouts_put(&device->pipelines->push_layouts, *layout, info);
+    pm_objects_put(device->objects, PM_OBJECT_PIPELINE_LAYOUT, PM_BITS(*layout),
+                   pm_objects_remember(device->objects, PM_OBJECT_PIPELINE_LAYOUT, false, info));
     return result;
 }
 
@@ -159,5 +161,14 @@ DESTROY(DestroySampler, VkSampler, PM_OBJECT_SAMPLER)
 DESTROY(DestroySamplerYcbcrConversion, VkSamplerYcbcrConversion, PM_OBJECT_CONVERSION)
 DESTROY(DestroySamplerYcbcrConversionKHR, VkSamplerYcbcrConversion, PM_OBJECT_CONVERSION)
 DESTROY(DestroyDescriptorSetLayout, VkDescriptorSetLayout, PM_OBJECT_SET_LAYOUT)
-DESTROY(DestroyPipelineLayout, VkPipelineLayout, PM_OBJECT_PIPELINE_LAYOUT)
 DESTROY(DestroyRenderPass, VkRenderPass, PM_OBJECT_RENDER_PASS)
+
+VKAPI_ATTR void VKAPI_CALL pm_DestroyPipelineLayout(VkDevice handle, VkPipelineLayout layout,
+                                                    const VkAllocationCallbacks *allocator)
+{
+    struct pm_device *device = pm_device_of(handle);
+    if (device->pipelines)
+        pm_push_layouts_remove(&device->pipelines->push_layouts, layout);
+    pm_objects_remove(device->objects, PM_OBJECT_PIPELINE_LAYOUT, PM_BITS(layout));
+    device->dispatch.DestroyPipelineLayout(handle, layout, allocator);
+}

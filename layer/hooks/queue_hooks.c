@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "layer/core/device_lost.h"
 #include "layer/core/signal_handler.h"
+#include "layer/counts/constant_source.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
@@ -129,6 +130,7 @@ static void heartbeat(struct pm_device *device)
     pm_ab_heartbeat(device->ab, number);
     pm_trials_heartbeat(device->trials, number);
     pm_optimize_heartbeat(device);
+    pm_constants_follow(device);
 }
 
 static void submitted(struct pm_queue *queue, VkFence fence)

@@ -10,6 +10,7 @@
 
 _Atomic(const void *) pm_one_key;
 struct pm_draw_table pm_draw_targets;
+struct pm_push_table pm_push_targets;
 struct pm_one_device pm_one;
 
 static struct pm_lookup instances = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -92,6 +93,13 @@ static void count_sampling(void *user, void *value)
     }
 }
 
+/* Under registry_lock, of the one device. */
+static void swap_pushes(const struct pm_device *device, bool armed)
+{
+    pm_push_tables_swap(&pm_push_targets, &pm_one.next_push,
+                        armed || atomic_load(&device->watched) != 0);
+}
+
 /* Under registry_lock. A draw on the device that `key` named may be under way on another thread and
  * still use the tables; it then is of a device that lives, so the tables are only written for
  * another device once that one is gone. */
@@ -107,7 +115,9 @@ static void choose_one(void)
         pm_one.device = found.only;
         pm_one.commands = &found.only->sampling->commands;
         pm_draw_tables_load(&pm_one.next, &found.only->dispatch);
+        pm_push_tables_load(&pm_one.next_push, &found.only->dispatch);
     }
+    swap_pushes(found.only, atomic_load(&found.only->sampling->armed));
     pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, atomic_load(&found.only->sampling->armed));
     atomic_store_explicit(&pm_one_key, key_of(found.only->handle), memory_order_release);
 }
@@ -236,7 +246,19 @@ void pm_registry_arm(struct pm_device *device, bool armed)
 {
     pthread_mutex_lock(&registry_lock);
     atomic_store(&device->sampling->armed, armed);
-    if (pm_one.device == device)
+    if (pm_one.device == device) {
         pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, armed);
+        swap_pushes(device, armed);
+    }
+    pthread_mutex_unlock(&registry_lock);
+}
+
+void pm_registry_follow(struct pm_device *device, uint64_t words)
+{
+    pthread_mutex_lock(&registry_lock);
+    /* The hooks first: whoever begins a recording that follows must find them. */
+    if (pm_one.device == device)
+        pm_push_tables_swap(&pm_push_targets, &pm_one.next_push, true);
+    atomic_fetch_or_explicit(&device->watched, words, memory_order_release);
     pthread_mutex_unlock(&registry_lock);
 }

@@ -26,10 +26,20 @@ struct pm_device *pm_device_find(const void *dispatchable);
 extern PM_NEAR _Atomic(const void *) pm_one_key;
 extern PM_NEAR struct pm_draw_table pm_draw_targets;
 
+/* Likewise of the hooks of push constants (push_hooks.c), which follow what is pushed while hooks
+ * are armed, or there are variants for values of it. */
+struct pm_push_table {
+    PFN_vkCmdPushConstants CmdPushConstants;
+    PFN_vkCmdPushConstants2 CmdPushConstants2;
+    PFN_vkCmdPushConstants2KHR CmdPushConstants2KHR;
+};
+extern PM_NEAR struct pm_push_table pm_push_targets;
+
 /* What the armed hooks read. Written only while the device it describes cannot be drawing: when a
  * device is created or destroyed. */
 struct pm_one_device {
     struct pm_draw_table next; /* the next layer's */
+    struct pm_push_table next_push;
     struct pm_lookup *commands;
     struct pm_device *device;
 };
@@ -63,6 +73,15 @@ bool pm_registry_is_empty(void);
 
 /* Makes draws on the device take the armed hooks, or the shortest way again. */
 void pm_registry_arm(struct pm_device *device, bool armed);
+
+/* Makes recordings on the device that begin from now on follow these words of what is pushed, too,
+ * for ever (watch.h). */
+void pm_registry_follow(struct pm_device *device, uint64_t words);
+
+/* Swaps the table in push_hooks.c. */
+void pm_push_tables_load(struct pm_push_table *next, const struct pm_device_dispatch *dispatch);
+void pm_push_tables_swap(struct pm_push_table *now, const struct pm_push_table *next,
+                         bool followed);
 
 /* Swaps the table in draw_hooks.c. */
 void pm_draw_tables_load(struct pm_draw_table *next, const struct pm_device_dispatch *dispatch);

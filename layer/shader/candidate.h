@@ -13,6 +13,7 @@
 
 struct pm_pipeline;
 struct pm_trial;
+struct pm_watch; /* watch.h */
 
 struct pm_candidate {
     uint64_t handle; /* PM_BITS of what is to be bound in the game's place for a timed call */
@@ -20,6 +21,7 @@ struct pm_candidate {
     struct pm_shader_key original;     /* of the shader that was made of */
     struct pm_environment environment; /* of its timing profiles */
     struct pm_journal_entry *entry;    /* to be told whenever it is about to be bound */
+    const struct pm_watch *watch;      /* it may only be bound where that fits; NULL: anywhere */
 
     /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */
     void (*verdict)(struct pm_candidate *candidate, bool faster);
@@ -35,3 +37,5 @@ struct pm_candidate {
 
 /* The pipeline's variant while it is built and untried; NULL else. Never blocks. */
 struct pm_candidate *pm_pipeline_candidate(const struct pm_pipeline *pipeline);
+/* Likewise of its variant for values of push constants. */
+struct pm_candidate *pm_pipeline_folded_candidate(const struct pm_pipeline *pipeline);

@@ -194,12 +194,13 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
 
 /* ---- use ---- */
 
-void pm_optimize_bound(struct pm_pipeline *pipeline)
+void pm_optimize_bound(struct pm_optimized *optimized)
 {
-    const struct pm_specialized_shader *shader = atomic_load(&pipeline->optimized)->shader;
+    const struct pm_specialized_shader *shader = optimized->shader;
+    struct pm_device *device = optimized->pipeline->device;
     pm_journal_used(shader->entry);
-    pipeline->device->optimizer->calls.used(pipeline->device, &shader->record->key);
-    atomic_store_explicit(&pipeline->best_bound, true, memory_order_relaxed);
+    device->optimizer->calls.used(device, &shader->record->key);
+    atomic_store_explicit(&optimized->bound, true, memory_order_relaxed);
 }
 
 void pm_optimize_pause(struct pm_device *device, bool paused)

@@ -70,15 +70,36 @@ void pm_optimize_ends(struct pm_device *device, bool crashes);
 /* For a while the game's own pipelines are bound, or their proven variants again. */
 void pm_optimize_pause(struct pm_device *device, bool paused);
 
-/* The proven variant of a pipeline that is bound for the first time. */
-void pm_optimize_bound(struct pm_pipeline *pipeline);
+/* A proven variant is bound for the first time. */
+void pm_optimize_bound(struct pm_optimized *optimized);
+
+/* Its handle, to be bound now. */
+static inline uint64_t pm_optimize_use(struct pm_optimized *optimized)
+{
+    if (!atomic_load_explicit(&optimized->bound, memory_order_relaxed))
+        pm_optimize_bound(optimized);
+    return optimized->built.handle;
+}
+
+/* The pipeline's proven variant for values of push constants; NULL: there is none. */
+static inline struct pm_optimized *pm_optimize_folded(const struct pm_pipeline *pipeline)
+{
+    return atomic_load_explicit(&pipeline->folded_best, memory_order_acquire);
+}
+
+/* The words that such a variant watches, proven or not, as bits. */
+static inline uint64_t pm_optimize_watched(const struct pm_pipeline *pipeline)
+{
+    const struct pm_optimized *folded =
+        atomic_load_explicit(&pipeline->folded, memory_order_acquire);
+    return folded ? folded->watch.mask : 0;
+}
 
 /* What to bind when the game binds the pipeline: its proven variant; 0: itself. Only asked while
  * device->binds has PM_BINDS_PROVEN. */
 static inline uint64_t pm_optimize_best(struct pm_pipeline *pipeline)
 {
     const uint64_t best = atomic_load_explicit(&pipeline->best, memory_order_acquire);
-    if (best && !atomic_load_explicit(&pipeline->best_bound, memory_order_relaxed))
-        pm_optimize_bound(pipeline);
-    return best;
+    return best ? pm_optimize_use(atomic_load_explicit(&pipeline->optimized, memory_order_relaxed))
+                : 0;
 }

@@ -19,6 +19,7 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
     }
     pm_lookup_init(&pipelines->by_handle);
     pm_lookup_init(&pipelines->by_shader);
+    pm_push_layouts_init(&pipelines->push_layouts);
     pthread_mutex_init(&pipelines->lock, NULL);
     pthread_mutex_init(&pipelines->cache_lock, NULL);
     const struct pm_config *config = &device->instance->config;
@@ -44,6 +45,7 @@ void pm_pipelines_destroy(struct pm_pipelines *pipelines)
     pm_lookup_each(&pipelines->by_shader, release_leftover, NULL);
     pm_lookup_finish(&pipelines->by_handle);
     pm_lookup_finish(&pipelines->by_shader);
+    pm_push_layouts_finish(&pipelines->push_layouts);
     if (pipelines->cache)
         device->dispatch.DestroyPipelineCache(device->handle, pipelines->cache, NULL);
     pm_shader_records_destroy(pipelines->records);
@@ -78,6 +80,15 @@ void pm_pipeline_reference(struct pm_pipeline *pipeline)
     atomic_fetch_add(&pipeline->references, 1);
 }
 
+static void destroy_optimized(struct pm_device *device, struct pm_optimized *optimized)
+{
+    if (!optimized)
+        return;
+    pm_optimized_destroy(device, optimized);
+    if (device->pipelines->released)
+        device->pipelines->released(device);
+}
+
 void pm_pipeline_destroy(struct pm_pipeline *pipeline)
 {
     if (!pipeline)
@@ -85,12 +96,8 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
     struct pm_device *device = pipeline->device;
     pm_variants_drop(pipeline);
     free(pipeline->batches);
-    struct pm_optimized *optimized = atomic_load(&pipeline->optimized);
-    if (optimized) {
-        pm_optimized_destroy(device, optimized);
-        if (device->pipelines->released)
-            device->pipelines->released(device);
-    }
+    destroy_optimized(device, atomic_load(&pipeline->optimized));
+    destroy_optimized(device, atomic_load(&pipeline->folded));
     if (pipeline->copy)
         device->dispatch.DestroyPipeline(device->handle, pipeline->copy, NULL);
     for (uint32_t i = 0; i < pipeline->module_count; i++)
@@ -115,6 +122,11 @@ void pm_pipeline_release(struct pm_pipeline *pipeline)
 struct pm_candidate *pm_pipeline_candidate(const struct pm_pipeline *pipeline)
 {
     return atomic_load(&pipeline->candidate);
+}
+
+struct pm_candidate *pm_pipeline_folded_candidate(const struct pm_pipeline *pipeline)
+{
+    return atomic_load(&pipeline->folded_candidate);
 }
 
 /* ---- handles ---- */

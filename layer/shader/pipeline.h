@@ -18,6 +18,7 @@
 #include "layer/core/lookup.h"
 #include "layer/shader/ahead.h"
 #include "layer/shader/object.h"
+#include "layer/shader/push_ranges.h"
 #include "layer/shader/shader_record.h"
 #include "layer/shader/variant.h"
 #include "layer/shader/variant_budget.h"
@@ -51,6 +52,7 @@ struct pm_pipeline {
     const VkShaderCreateInfoEXT *object;    /* without its code */
     VkPipelineCreateFlags2 flags;           /* the game's; the deep copy's are not to be used */
     struct pm_object *layout, *render_pass; /* referenced; NULL: none */
+    const struct pm_push_ranges *push_ranges; /* of the layout; NULL: not known */
     struct pm_object **set_layouts;         /* referenced, as many as the object has */
     uint32_t set_layout_count;
     struct pm_object **modules; /* referenced, one a stage */
@@ -79,7 +81,10 @@ struct pm_pipeline {
     _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */
     _Atomic(struct pm_candidate *) candidate; /* it, while it is to be tried; NULL: it is not */
     _Atomic uint64_t best;                    /* its handle once it is proven */
-    _Atomic bool best_bound;                  /* at least once */
+    /* The variant for values of push constants, likewise. */
+    _Atomic(struct pm_optimized *) folded;
+    _Atomic(struct pm_candidate *) folded_candidate;
+    _Atomic(struct pm_optimized *) folded_best; /* it, once it is proven */
     _Atomic uint32_t wish;                    /* enum pm_wish */
     _Atomic uint32_t heat; /* binds while there was a wish, PM_MOST_HEAT at most */
     const struct pm_specialized_shader *specialized; /* what it would run; the optimizer's */
@@ -103,6 +108,7 @@ struct pm_pipelines {
     struct pm_device *device;
     struct pm_lookup by_handle; /* VkPipeline to struct pm_pipeline */
     struct pm_lookup by_shader; /* VkShaderEXT likewise */
+    struct pm_push_layouts push_layouts;
     pthread_mutex_t lock;       /* handle counts */
     struct pm_shader_records *records;
     pthread_mutex_t cache_lock;

@@ -137,6 +137,8 @@ static bool remember_layout(struct pm_pipeline *pipeline, VkPipelineLayout layou
     pipeline->layout = layout ? pm_objects_find(pipeline->device->objects,
                                                 PM_OBJECT_PIPELINE_LAYOUT, PM_BITS(layout))
                               : NULL;
+    pipeline->push_ranges =
+        pm_push_layouts_find(&pipeline->device->pipelines->push_layouts, layout);
     return pipeline->layout || !needed ||
            pm_fail(error, PM_ERROR_UNSUPPORTED, "its pipeline layout is not remembered");
 }

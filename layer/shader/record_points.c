@@ -7,7 +7,7 @@ static bool allocate(struct pm_record_points *points, uint32_t space)
 {
     points->at_most_once = calloc(1, (space + 7u) / 8u + 1u);
     if (points->at_most_once)
-        points->space = space;
+        points->space = points->counted = space;
     return points->at_most_once;
 }
 
@@ -57,6 +57,20 @@ static bool find_zero(const struct pm_device *device, const struct pm_words *can
     return allocated || no_memory(error);
 }
 
+/* Push constants are read on the CPU. */
+static bool find_constants(const struct pm_device *device, const struct pm_words *canonical,
+                           struct pm_record_points *points, struct pm_error *error)
+{
+    struct pm_constant_points *constants = &points->constants;
+    if (!pm_points_constant(canonical->data, canonical->count, constants, error))
+        return false;
+    points->space = constants->count;
+    pm_log_debug(device->instance->log,
+                 "a shader's constants: of %u words that it loads %u are watched",
+                 constants->candidates, constants->count);
+    return true;
+}
+
 static bool find(const struct pm_device *device, const struct pm_words *canonical,
                  struct pm_record_points *points, struct pm_error *error)
 {
@@ -64,6 +78,8 @@ static bool find(const struct pm_device *device, const struct pm_words *canonica
     const struct pm_device_abilities *abilities = &device->abilities;
     if (points->kind == PM_KIND_BLOCK)
         return !(kinds & PM_KIND_BIT_BLOCK) || find_blocks(canonical, points, error);
+    if (points->kind == PM_KIND_CONSTANT)
+        return !(kinds & PM_KIND_BIT_CONSTANT) || find_constants(device, canonical, points, error);
     return !(kinds & PM_KIND_BIT_ZERO) || !abilities->subgroup_vote ||
            find_zero(device, canonical, points, error);
 }
@@ -72,7 +88,9 @@ bool pm_record_points_find(const struct pm_device *device, const struct pm_words
                            struct pm_record_points points[static PM_RECORD_KINDS],
                            struct pm_error *error)
 {
-    static const enum pm_kind kinds[PM_RECORD_KINDS] = {PM_KIND_BLOCK, PM_KIND_ZERO};
+    static const enum pm_kind kinds[PM_RECORD_KINDS] = {PM_KIND_BLOCK, PM_KIND_ZERO,
+                                                        PM_KIND_CONSTANT};
+    static const char *const names[PM_RECORD_KINDS] = {"blocks", "zeros", "constants"};
     for (size_t i = 0; i < PM_RECORD_KINDS; i++)
         points[i] = (struct pm_record_points){.kind = kinds[i]};
     for (size_t i = 0; i < PM_RECORD_KINDS; i++) {
@@ -84,8 +102,8 @@ bool pm_record_points_find(const struct pm_device *device, const struct pm_words
                 *error = why;
             return false;
         }
-        pm_log_info(device->instance->log, "a shader is sampled without %s: %s",
-                    kinds[i] == PM_KIND_BLOCK ? "its blocks" : "its zeros", why.message);
+        pm_log_info(device->instance->log, "a shader is sampled without its %s: %s", names[i],
+                    why.message);
     }
     return true;
 }
@@ -99,11 +117,21 @@ pm_record_points_zeros(const struct pm_record_points points[static PM_RECORD_KIN
     return NULL;
 }
 
+const struct pm_record_points *
+pm_record_points_constants(const struct pm_record_points points[static PM_RECORD_KINDS])
+{
+    for (size_t i = 0; i < PM_RECORD_KINDS; i++)
+        if (points[i].kind == PM_KIND_CONSTANT && points[i].space > 0)
+            return &points[i];
+    return NULL;
+}
+
 void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KINDS])
 {
     for (size_t i = 0; i < PM_RECORD_KINDS; i++) {
         free(points[i].at_most_once);
         pm_zero_points_finish(&points[i].zeros);
+        pm_constant_points_finish(&points[i].constants);
     }
 }
 

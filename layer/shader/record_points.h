@@ -13,13 +13,16 @@ struct pm_record_points {
     enum pm_kind kind;
     uint32_t flags;              /* enum pm_profile_flag: what every profile of it says */
     uint32_t space;              /* number of points; 0: the kind is not measured on this shader */
+    uint32_t first, counted;     /* points from `first` on, so many, are counted by the shader; the
+                                    others the     CPU sees for itself */
     uint32_t candidates;         /* as in struct pm_shader_profile */
     uint8_t *at_most_once;       /* bitmap of `space` bits */
     struct pm_zero_points zeros; /* of PM_KIND_ZERO: what its points are */
+    struct pm_constant_points constants; /* of PM_KIND_CONSTANT: likewise */
 };
 
 /* Kinds that count, a space each, in their order: not timing, which trials take. */
-enum { PM_RECORD_KINDS = 2 };
+enum { PM_RECORD_KINDS = 3 };
 
 /* The points of a canonical module, of each kind that the configuration asks for and the device is
  * able to count; finish them also after a failure. A kind whose points cannot be found is logged,
@@ -30,6 +33,10 @@ bool pm_record_points_find(const struct pm_device *device, const struct pm_words
 /* What the points of PM_KIND_ZERO are; NULL: that kind is not measured. */
 const struct pm_zero_points *
 pm_record_points_zeros(const struct pm_record_points points[static PM_RECORD_KINDS]);
+
+/* The points of PM_KIND_CONSTANT; NULL: that kind is not measured. */
+const struct pm_record_points *
+pm_record_points_constants(const struct pm_record_points points[static PM_RECORD_KINDS]);
 
 void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KINDS]);
 

@@ -78,6 +78,7 @@ static void destroy_record(struct pm_shader_record *record)
     free(record->batches);
     free(record->use);
     pm_shader_sampler_destroy(record->sampler);
+    pm_constant_values_destroy(record->values);
     pm_words_finish(&record->canonical);
     pm_record_points_finish(record->points);
     free(record->entry_point);
@@ -174,7 +175,7 @@ static bool split_points(const struct pm_device *device, struct pm_shader_record
     bool any = false, found = true;
     for (size_t i = 0; found && i < PM_RECORD_KINDS; i++) {
         found = find_deficit(device, record, &record->points[i], &deficits[i]);
-        spaces[i] = (struct pm_sampler_space){record->points[i].space, batch_size(device, record),
+        spaces[i] = (struct pm_sampler_space){record->points[i].counted, batch_size(device, record),
                                               deficits[i]};
         any = any || spaces[i].count > 0;
         record->lacks = record->lacks || any_of(deficits[i], spaces[i].count);
@@ -184,6 +185,15 @@ static bool split_points(const struct pm_device *device, struct pm_shader_record
     for (size_t i = 0; i < PM_RECORD_KINDS; i++)
         free(deficits[i]);
     return found && (!any || record->sampler);
+}
+
+/* What is seen of the values of its words. */
+static bool make_values(struct pm_shader_record *record, struct pm_error *error)
+{
+    const struct pm_record_points *points = pm_record_points_constants(record->points);
+    if (points)
+        record->values = pm_constant_values_create(&points->constants);
+    return !points || record->values || no_memory(error);
 }
 
 static bool make_batches(struct pm_device *device, struct pm_shader_record *record,
@@ -246,7 +256,7 @@ static struct pm_shader_record *add_record(struct pm_shader_records *records,
     record->entry_point = entry_point_name(canonical, error);
     if (record->entry_point &&
         pm_record_points_find(records->device, &record->canonical, record->points, error) &&
-        make_batches(records->device, record, error)) {
+        make_values(record, error) && make_batches(records->device, record, error)) {
         /* Two shaders that differ before they are canonical may have got here at once. */
         pthread_mutex_lock(&records->lock);
         struct pm_shader_record *other = find_record(records, &key, request->subgroup_size);
@@ -496,6 +506,17 @@ bool pm_shader_records_key(struct pm_shader_records *records,
     pthread_mutex_unlock(&raw->lock);
     finish_asked(&asked);
     return found;
+}
+
+void pm_shader_records_each(struct pm_shader_records *records,
+                            void (*visit)(void *user, struct pm_shader_record *record), void *user)
+{
+    pthread_mutex_lock(&records->lock);
+    struct pm_shader_record *record = records->records;
+    pthread_mutex_unlock(&records->lock);
+    /* New ones come before, and none goes while there is a device. */
+    for (; record; record = record->next)
+        visit(user, record);
 }
 
 /* ---- instrumented modules ---- */

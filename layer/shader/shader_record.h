@@ -12,6 +12,7 @@
 #pragma once
 
 #include "layer/core/layer.h"
+#include "layer/shader/constant_values.h"
 #include "layer/shader/record_points.h"
 #include "sampler/sampler.h"
 #include "shader_rewrite/quirks/quirks.h"
@@ -37,6 +38,7 @@ struct pm_shader_record {
     struct pm_record_batch *batches;   /* the record's own */
     struct pm_batch_use *use;          /* by batch */
     struct pm_batch_use whole;         /* of all batches */
+    struct pm_constant_values *values; /* of words; NULL: that kind is not measured */
     bool lacks;                        /* the database does not know it, or lacks points of it */
     struct pm_shader_record *next;
 };
@@ -69,6 +71,10 @@ bool pm_shader_records_key(struct pm_shader_records *records,
 struct pm_shader_record *pm_shader_records_get(struct pm_shader_records *records,
                                                const struct pm_shader_request *request, bool *first,
                                                struct pm_error *error);
+
+/* Calls visit for every record. */
+void pm_shader_records_each(struct pm_shader_records *records,
+                            void (*visit)(void *user, struct pm_shader_record *record), void *user);
 
 /* The points of a batch's kind. */
 const struct pm_record_points *pm_shader_record_points(const struct pm_shader_record *record,

@@ -14,7 +14,7 @@
 #define OCCLUDED_SHARE 4
 
 /* The kinds that sampled calls are for; timing is not. */
-#define SAMPLED_KINDS (PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO)
+#define SAMPLED_KINDS (PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO | PM_KIND_BIT_CONSTANT)
 
 /* ---- limits ---- */
 
@@ -467,4 +467,11 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
     atomic_fetch_add_explicit(&variant->use->calls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&record->whole.calls, 1, memory_order_relaxed);
     return variant;
+}
+
+bool pm_pipeline_sample_pushed(const struct pm_pipeline *pipeline, const uint32_t *words,
+                               uint64_t known)
+{
+    const struct pm_shader_record *record = atomic_load(&pipeline->record);
+    return record && record->values && pm_constant_values_push(record->values, words, known);
 }

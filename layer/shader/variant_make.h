@@ -24,3 +24,8 @@ void pm_pipeline_build_all(struct pm_pipeline *pipeline);
  * its stage. */
 bool pm_pipeline_shader_request(const struct pm_pipeline *pipeline,
                                 struct pm_shader_request *request);
+
+/* A sampled call, of whose push constants these words are known (bits): what they are is counted.
+ * true: it is the first of the shader since it was taken last. */
+bool pm_pipeline_sample_pushed(const struct pm_pipeline *pipeline, const uint32_t *words,
+                               uint64_t known);

@@ -81,6 +81,9 @@ bool pm_trial_may_time(const struct pm_command *command, bool may_repeat);
  * calls pm_binding_bind. */
 void pm_trial_bind(struct pm_command *command, int point);
 
+/* Behind pm_binding_pushed: binds the variant of a trial that fits now, where it is its turn. */
+void pm_trial_pushed(struct pm_command *command);
+
 /* A call that is timed; measurement PM_TIMING_NONE: it is not. */
 struct pm_timed_call {
     uint32_t measurement;

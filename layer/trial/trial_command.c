@@ -21,8 +21,31 @@ static bool may_bind(const struct pm_command *command, int point, enum pm_bindin
 static struct pm_candidate *candidate_of(const struct pm_command *command, int point)
 {
     struct pm_pipeline *pipeline = command->bound[point].pipeline;
-    struct pm_candidate *candidate = pipeline != NULL ? pm_pipeline_candidate(pipeline) : NULL;
-    return candidate != NULL && pm_trial_is_awake(candidate->trial) ? candidate : NULL;
+    if (pipeline == NULL)
+        return NULL;
+    struct pm_candidate *candidate = pm_pipeline_candidate(pipeline);
+    if (candidate != NULL && pm_trial_is_awake(candidate->trial))
+        return candidate;
+    candidate = pm_pipeline_folded_candidate(pipeline);
+    return candidate != NULL && pm_trial_is_awake(candidate->trial) &&
+                   pm_binding_fits(command, point, candidate->watch)
+               ? candidate
+               : NULL;
+}
+
+/* Binds the side over what stands, which may be another variant: the sides are the candidate and
+ * the game's own. false: it stands already. */
+static bool cover_side(struct pm_command *command, int point, enum pm_binding kind,
+                       const struct pm_candidate *candidate, bool variant)
+{
+    const struct pm_bound *bound = &command->bound[point];
+    if (!variant && bound->standing == bound->game)
+        return false;
+    if (variant)
+        pm_journal_used(candidate->entry);
+    pm_binding_cover(command, point, kind, variant ? candidate->handle : bound->game,
+                     variant ? candidate->watch : NULL);
+    return true;
 }
 
 /* ---- calls ---- */
@@ -63,11 +86,8 @@ static void time_call(struct pm_command *command, int point, struct pm_candidate
     if (call->measurement == PM_TIMING_NONE)
         return;
     pm_timing_start(command, call->measurement);
-    if (!call->timed.variant)
-        return;
-    pm_journal_used(candidate->entry);
-    pm_binding_cover(command, point, PM_BINDING_TRIAL_CALL, candidate->handle);
-    pm_binding_bind(command, point);
+    if (cover_side(command, point, PM_BINDING_TRIAL_CALL, candidate, call->timed.variant))
+        pm_binding_bind(command, point);
 }
 
 struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point)
@@ -111,10 +131,8 @@ static void choose(struct pm_command *command, const struct pm_candidate *candid
     if (!may_bind(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS))
         return;
     const struct pm_timed *timed = use_of(&command->pass, candidate);
-    if (timed == NULL || !timed->variant)
-        return;
-    pm_journal_used(candidate->entry);
-    pm_binding_cover(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS, candidate->handle);
+    if (timed != NULL)
+        cover_side(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS, candidate, timed->variant);
 }
 
 void pm_trial_bind(struct pm_command *command, int point)
@@ -126,6 +144,17 @@ void pm_trial_bind(struct pm_command *command, int point)
     if (candidate != NULL)
         choose(command, candidate);
     count_down(command);
+}
+
+void pm_trial_pushed(struct pm_command *command)
+{
+    if (command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS) {
+        count_down(command);
+        return;
+    }
+    pm_trial_bind(command, PM_GRAPHICS);
+    if (command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS)
+        pm_binding_bind(command, PM_GRAPHICS);
 }
 
 /* The record of a primary command buffer whose recording takes part in trials. */

@@ -1,7 +1,7 @@
 /* A machine's own values on the disk: what comes back, what several processes write, what is
  * damaged, and the bound. */
-#include "profile/values_store.h"
 #include "base/file.h"
+#include "profile/values_store.h"
 #include "tests/temporary.h"
 
 #include <string.h>
@@ -105,10 +105,14 @@ static void nonsense_is_left_out(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "",        "x",
-        "KEY",     "KEY 3 3 9 0 1:9",
-        "KEY 0 0", "KEY 3 1 9 0 1:10",
-        "KEY 3 1", "KEY 3 1 9 10 1:9",
+        "",
+        "x",
+        "KEY",
+        "KEY 3 3 9 0 1:9",
+        "KEY 0 0",
+        "KEY 3 1 9 0 1:10",
+        "KEY 3 1",
+        "KEY 3 1 9 10 1:9",
         "KEY 4000000000 1 9 0 1:9",
         "KEY 3 1 18446744073709551615 0 1:18446744073709551615 2:18446744073709551615",
     };

@@ -1,5 +1,6 @@
-/* What is bound, over every short history of a recording: what a call ran with, and that what was
- * bound is put back after each transition, once, and never where nothing can be bound. */
+/* What is bound, over every short history of a recording: what a call ran with, that what was bound
+ * is put back after each transition, once, and never where nothing can be bound; and that a variant
+ * for values of push constants is bound exactly where they have these values. */
 #include "layer/frame/binding.h"
 #include "layer/shader/pipeline.h"
 
@@ -10,9 +11,12 @@
 enum { LENGTH = 5 }; /* transitions in a history */
 
 /* A handle's last digit says what it is of. */
-enum { GAME, PROVEN, TRIAL, INSTRUMENTED, DIGITS = 16 };
+enum { GAME, PROVEN, TRIAL, INSTRUMENTED, FITTING, DIGITS = 16 };
 
-enum { PROVEN_ONE, CANDIDATE, PIPELINES };
+enum { PROVEN_ONE, CANDIDATE, WATCHING, PIPELINES };
+
+/* What WATCHING's variant for push constants watches, and the values it wants. */
+enum { WORD = 3, OTHER_WORD = 9, VALUE = 42, OTHER_VALUE = 43 };
 
 enum transition {
     BIND_PROVEN,
@@ -30,7 +34,42 @@ enum transition {
     FEEDBACK_ENDS,
     GENERATED,
     SHADERS_BOUND, /* shader objects */
+    BIND_WATCHING,
+    BIND_WATCHING_COMPUTE,
+    PUSH_VALUE,          /* as the variant wants it */
+    PUSH_PAIR,           /* likewise, by a push of several words */
+    PUSH_OTHER_VALUE,    /* of the word that is watched */
+    PUSH_OTHER_WORD,     /* of the same ranges: changes nothing */
+    PUSH_TO_VERTEX,      /* the right value, to a stage that is not replaced */
+    PUSH_OTHER_RANGES,   /* of another word */
+    PUSH_EQUAL_LAYOUT,   /* the right value, with a layout of the same ranges */
+    PUSH_UNKNOWN_LAYOUT, /* the right value, with one that nothing is known of */
+    FORGET_PUSHED,       /* as generated commands and secondaries do */
     TRANSITIONS
+};
+
+/* Some of them only, so that histories can be long. */
+static const uint8_t few[] = {
+    BIND_WATCHING,
+    BIND_WATCHING_COMPUTE,
+    BIND_PROVEN,
+    PUSH_VALUE,
+    PUSH_PAIR,
+    PUSH_OTHER_VALUE,
+    PUSH_OTHER_WORD,
+    PUSH_TO_VERTEX,
+    PUSH_OTHER_RANGES,
+    PUSH_EQUAL_LAYOUT,
+    PUSH_UNKNOWN_LAYOUT,
+    FORGET_PUSHED,
+    DRAW,
+    PASS_BEGINS,
+    PASS_ENDS,
+    QUERY_BEGINS,
+    QUERY_ENDS,
+    FEEDBACK_BEGINS,
+    FEEDBACK_ENDS,
+    GENERATED,
 };
 
 struct world {
@@ -45,11 +84,15 @@ struct world {
     bool in_pass, whole, of_draws;
     uint32_t queries;
     bool feedback, is_protected;
+    bool watching[PM_BIND_POINTS]; /* WATCHING is bound */
+    bool fits[PM_BIND_POINTS];     /* what was pushed is what its variant wants there */
+    int ranges;                    /* pushed with last; 0: none that are known */
 };
 
 static struct pm_device *device;
 static struct pm_sampling *sampling;
 static struct pm_pipeline *pipelines[PIPELINES];
+static struct pm_optimized standing[PIPELINES], fitting;
 static struct world *world;
 static uint64_t histories;
 
@@ -96,9 +139,19 @@ void pm_variant_release(struct pm_variant *released)
     fail();
 }
 
-void pm_optimize_bound(struct pm_pipeline *pipeline)
+void pm_optimize_bound(struct pm_optimized *used)
 {
-    (void)pipeline;
+    (void)used;
+}
+
+bool pm_pipeline_sample_pushed(const struct pm_pipeline *pipeline, const uint32_t *words,
+                               uint64_t known)
+{
+    if ((known >> WORD & 1) != 0)
+        assert_int_equal(words[WORD] == VALUE, world->fits[PM_GRAPHICS]);
+    else
+        assert_true(pipeline != pipelines[WATCHING] || !world->fits[PM_GRAPHICS]);
+    return false;
 }
 
 void pm_optimize_first_bind(struct pm_pipeline *pipeline)
@@ -130,10 +183,19 @@ static void check(void)
         assert_int_equal(world->driver[i], expected);
         if (!may_rebind())
             assert_int_equal(kind_of(world->driver[i]), GAME);
+        /* What this is all about. */
+        if (kind_of(world->driver[i]) == FITTING)
+            assert_true(world->watching[i] && world->fits[i]);
     }
 }
 
 /* ---- transitions ---- */
+
+/* What stands for WATCHING where variants may be bound. */
+static uint64_t watching_stands(int point)
+{
+    return handle_of(WATCHING, world->fits[point] ? FITTING : PROVEN);
+}
 
 static void bind_one(int point, int pipeline)
 {
@@ -146,13 +208,16 @@ static void bind_one(int point, int pipeline)
     if (pipeline == CANDIDATE)
         assert_int_equal(may, takes_turn);
     if (takes_turn) {
-        pm_binding_cover(&world->command, point, PM_BINDING_TRIAL_PASS,
-                         handle_of(CANDIDATE, TRIAL));
+        pm_binding_cover(&world->command, point, PM_BINDING_TRIAL_PASS, handle_of(CANDIDATE, TRIAL),
+                         NULL);
         pm_binding_bind(&world->command, point);
     }
     world->game[point] = game;
-    world->stands[point] =
-        pipeline == PROVEN_ONE && may_rebind() ? handle_of(PROVEN_ONE, PROVEN) : game;
+    world->watching[point] = pipeline == WATCHING;
+    world->stands[point] = !may_rebind()            ? game
+                           : pipeline == PROVEN_ONE ? handle_of(PROVEN_ONE, PROVEN)
+                           : pipeline == WATCHING   ? watching_stands(point)
+                                                    : game;
     if (known == NULL)
         assert_int_equal(world->driver[point], game);
     if (point == PM_GRAPHICS)
@@ -173,7 +238,7 @@ static void call(int point)
         if (may) {
             kind = TRIAL;
             pm_binding_cover(&world->command, point, PM_BINDING_TRIAL_CALL,
-                             handle_of(CANDIDATE, TRIAL));
+                             handle_of(CANDIDATE, TRIAL), NULL);
             pm_binding_bind(&world->command, point);
         }
     } else {
@@ -219,6 +284,31 @@ static void obstacle_begins(enum pm_condition condition)
     pm_binding_obstacle_begins(&world->command, condition);
     assert_int_equal(world->binds - binds, changed);
     world->whole = world->of_draws = world->tried = false; /* nothing more is tried in the pass */
+}
+
+/* Layouts: 1 and 2 have the ranges of WATCHING's, 3 has others, 4 is not known. fits: what is known
+ * of the word afterwards; -1: what it was. */
+static void push(int layout, VkShaderStageFlags stages, uint32_t first, uint32_t count,
+                 uint32_t value, int fits)
+{
+    const uint32_t words[3] = {value, value, value};
+    const struct pm_push pushed = {(VkPipelineLayout)(uintptr_t)layout, stages, 4 * first,
+                                   4 * count, words};
+    const int ranges = layout <= 2 ? 1 : layout == 3 ? 2 : 0;
+    const bool other = ranges != world->ranges || ranges == 0;
+    const bool layouts_differ = world->command.pushed.layout != pushed.layout;
+    if (pm_binding_push(&world->command, &pushed))
+        pm_binding_pushed(&world->command);
+    world->ranges = ranges;
+    for (int i = 0; i < PM_BIND_POINTS; i++) {
+        if (other)
+            world->fits[i] = false;
+        if (fits >= 0)
+            world->fits[i] = fits != 0 && ranges == 1;
+        /* Looked at where the word was pushed, or another layout came. */
+        if (world->watching[i] && (fits >= 0 || layouts_differ))
+            world->stands[i] = may_rebind() ? watching_stands(i) : world->game[i];
+    }
 }
 
 /* false: Vulkan does not allow it here. */
@@ -290,8 +380,48 @@ static bool apply(enum transition transition)
         for (int i = 0; i < PM_BIND_POINTS; i++) {
             world->command.bound[i].pipeline = NULL;
             world->stands[i] = 0;
+            world->watching[i] = false;
         }
         world->tried = false;
+        return true;
+    case BIND_WATCHING:
+    case BIND_WATCHING_COMPUTE:
+        if (world->feedback)
+            return false;
+        bind_one(transition == BIND_WATCHING ? PM_GRAPHICS : PM_COMPUTE, WATCHING);
+        return true;
+    case PUSH_VALUE:
+        push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, true);
+        return true;
+    case PUSH_PAIR:
+        push(1, VK_SHADER_STAGE_ALL, WORD - 1, 3, VALUE, true);
+        return true;
+    case PUSH_OTHER_VALUE:
+        push(1, VK_SHADER_STAGE_ALL, WORD - 1, 2, OTHER_VALUE, false);
+        return true;
+    case PUSH_OTHER_WORD:
+        push(1, VK_SHADER_STAGE_ALL, OTHER_WORD, 2, OTHER_VALUE, -1);
+        return true;
+    case PUSH_TO_VERTEX:
+        push(1, VK_SHADER_STAGE_VERTEX_BIT, WORD, 1, VALUE, false);
+        return true;
+    case PUSH_OTHER_RANGES:
+        push(3, VK_SHADER_STAGE_ALL, OTHER_WORD, 1, OTHER_VALUE, -1);
+        return true;
+    case PUSH_EQUAL_LAYOUT:
+        push(2, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, true);
+        return true;
+    case PUSH_UNKNOWN_LAYOUT:
+        push(4, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, true);
+        return true;
+    case FORGET_PUSHED:
+        pm_pushed_forget(&world->command.pushed);
+        pm_binding_pushed(&world->command);
+        for (int i = 0; i < PM_BIND_POINTS; i++) {
+            world->fits[i] = false;
+            if (world->watching[i])
+                world->stands[i] = may_rebind() ? watching_stands(i) : world->game[i];
+        }
         return true;
     case TRANSITIONS:
         break;
@@ -300,17 +430,18 @@ static bool apply(enum transition transition)
     return false;
 }
 
-static void walk(int left)
+/* list NULL: the first of all. */
+static void walk(int left, const uint8_t *list, size_t count)
 {
     const struct world before = *world;
-    for (int i = 0; i < TRANSITIONS; i++) {
+    for (size_t i = 0; i < count; i++) {
         *world = before;
-        if (!apply((enum transition)i))
+        if (!apply(list ? (enum transition)list[i] : (enum transition)i))
             continue;
         check();
         histories++;
         if (left > 1)
-            walk(left - 1);
+            walk(left - 1, list, count);
     }
     *world = before;
 }
@@ -325,6 +456,7 @@ static void start(enum pm_condition recording, bool is_protected)
         .is_protected = is_protected,
     };
     pm_random_init(&world->command.random, 1);
+    pm_pushed_begin(&world->command.pushed, UINT64_MAX);
     for (int i = 0; i < PM_BIND_POINTS; i++)
         world->command.bound[i].kind = PM_BINDING_GAME;
 }
@@ -340,7 +472,31 @@ static int set_up(void **state)
         pipelines[i] = calloc(1, sizeof *pipelines[i]);
         assert_non_null(pipelines[i]);
     }
-    atomic_store(&pipelines[PROVEN_ONE]->best, handle_of(PROVEN_ONE, PROVEN));
+    const int proven[] = {PROVEN_ONE, WATCHING};
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&pipelines[proven[i]]->best, handle_of(proven[i], PROVEN));
+        atomic_store(&pipelines[proven[i]]->optimized, &standing[proven[i]]);
+        standing[proven[i]].built.handle = handle_of(proven[i], PROVEN);
+    }
+    device->pipelines = calloc(1, sizeof *device->pipelines);
+    assert_non_null(device->pipelines);
+    struct pm_push_layouts *layouts = &device->pipelines->push_layouts;
+    pm_push_layouts_init(layouts);
+    const VkPushConstantRange ranges[] = {
+        {VK_SHADER_STAGE_ALL, 0, 64}, {VK_SHADER_STAGE_ALL, 0, 64}, {VK_SHADER_STAGE_ALL, 0, 80}};
+    for (uintptr_t i = 0; i < 3; i++)
+        pm_push_layouts_put(layouts, (VkPipelineLayout)(i + 1),
+                            &(VkPipelineLayoutCreateInfo){.pushConstantRangeCount = 1,
+                                                          .pPushConstantRanges = &ranges[i]});
+    fitting.built.handle = handle_of(WATCHING, FITTING);
+    fitting.watch =
+        (struct pm_watch){.ranges = pm_push_layouts_find(layouts, (VkPipelineLayout)(uintptr_t)1),
+                          .mask = UINT64_C(1) << WORD,
+                          .count = 1,
+                          .words = {{WORD, VALUE}}};
+    pipelines[WATCHING]->push_ranges = fitting.watch.ranges;
+    atomic_store(&pipelines[WATCHING]->folded, &fitting);
+    atomic_store(&pipelines[WATCHING]->folded_best, &fitting);
     device->dispatch.CmdBindPipeline = bind;
     device->sampling = sampling;
     atomic_store(&device->binds, PM_BINDS_PROVEN);
@@ -353,6 +509,8 @@ static int tear_down(void **state)
     (void)state;
     for (int i = 0; i < PIPELINES; i++)
         free(pipelines[i]);
+    pm_push_layouts_finish(&device->pipelines->push_layouts);
+    free(device->pipelines);
     free(world);
     free(sampling);
     free(device);
@@ -365,10 +523,77 @@ static void what_is_bound_is_put_back(void **state)
     for (enum pm_condition i = PM_RECORDING_TRACKED; i <= PM_RECORDING_TIMED; i++) {
         for (int is_protected = 0; is_protected < 2; is_protected++) {
             start(i, is_protected != 0);
-            walk(LENGTH);
+            walk(LENGTH, NULL, BIND_WATCHING);
         }
     }
     assert_true(histories > 100000);
+}
+
+/* A variant for values of push constants is bound exactly where they have these values, whatever
+ * comes between. */
+static void what_fits_is_bound(void **state)
+{
+    (void)state;
+    histories = 0;
+    for (enum pm_condition i = PM_RECORDING_TRACKED; i <= PM_RECORDING_TIMED; i++) {
+        start(i, false);
+        walk(LENGTH - 1, few, sizeof few);
+    }
+    assert_true(histories > 100000);
+    start(PM_RECORDING_TRACKED, false);
+    walk(LENGTH, few, 12);
+    /* One that began before anything was to be followed. */
+    start(PM_RECORDING_TRACKED, false);
+    pm_pushed_begin(&world->command.pushed, 0);
+    bind_one(PM_GRAPHICS, WATCHING);
+    push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, false);
+    assert_int_equal(kind_of(world->driver[PM_GRAPHICS]), PROVEN);
+    /* Half a word is nothing that Vulkan allows. */
+    start(PM_RECORDING_TRACKED, false);
+    bind_one(PM_GRAPHICS, WATCHING);
+    push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, true);
+    assert_int_equal(kind_of(world->driver[PM_GRAPHICS]), FITTING);
+    const uint16_t half = 42;
+    const struct pm_push odd = {(VkPipelineLayout)(uintptr_t)1, VK_SHADER_STAGE_ALL, 4 * WORD + 2,
+                                2, &half};
+    assert_true(pm_binding_push(&world->command, &odd));
+    pm_binding_pushed(&world->command);
+    assert_int_equal(kind_of(world->driver[PM_GRAPHICS]), PROVEN);
+    push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, false);
+    assert_int_equal(kind_of(world->driver[PM_GRAPHICS]), PROVEN);
+}
+
+/* One that is tried stays over what stands only while it fits. */
+static void what_is_tried_must_fit(void **state)
+{
+    (void)state;
+    const struct pm_watch *watch = &fitting.watch;
+    for (int fits = 0; fits < 2; fits++) {
+        start(PM_RECORDING_TIMED, false);
+        bind_one(PM_GRAPHICS, WATCHING);
+        pass_begins(false);
+        push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, true);
+        assert_true(pm_binding_fits(&world->command, PM_GRAPHICS, watch));
+        pm_binding_cover(&world->command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS,
+                         handle_of(WATCHING, TRIAL), watch);
+        pm_binding_bind(&world->command, PM_GRAPHICS);
+        push(1, VK_SHADER_STAGE_ALL, WORD, 1, fits ? VALUE : OTHER_VALUE, fits);
+        assert_int_equal(kind_of(world->driver[PM_GRAPHICS]), fits ? TRIAL : PROVEN);
+        pass_ends();
+        assert_int_equal(kind_of(world->driver[PM_GRAPHICS]), fits ? FITTING : PROVEN);
+    }
+    /* Bound before there was such a variant: nobody would notice its pushes. */
+    start(PM_RECORDING_TIMED, false);
+    atomic_store(&pipelines[WATCHING]->folded, NULL);
+    bind_one(PM_GRAPHICS, WATCHING);
+    atomic_store(&pipelines[WATCHING]->folded, &fitting);
+    push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, false);
+    assert_false(pm_binding_fits(&world->command, PM_GRAPHICS, watch));
+    assert_int_equal(kind_of(world->driver[PM_GRAPHICS]), PROVEN);
+    bind_one(PM_GRAPHICS, PROVEN_ONE);
+    world->fits[PM_GRAPHICS] = true;
+    bind_one(PM_GRAPHICS, WATCHING);
+    assert_int_equal(kind_of(world->driver[PM_GRAPHICS]), FITTING);
 }
 
 /* Of a recording that nobody tracks only what stands is known. */
@@ -405,8 +630,8 @@ static void a_lost_device_measures_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_bound_is_put_back),
-        cmocka_unit_test(untracked),
+        cmocka_unit_test(what_is_bound_is_put_back),      cmocka_unit_test(what_fits_is_bound),
+        cmocka_unit_test(what_is_tried_must_fit),         cmocka_unit_test(untracked),
         cmocka_unit_test(a_lost_device_measures_nothing),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,69 @@
+#include "tests/layer/folded.h"
+
+#include "mode.comp.h"
+#include "mode.frag.h"
+#include "tests/layer/pipelines.h"
+
+static VkPipelineLayout make_layout(struct pm_harness *h, uint32_t bytes)
+{
+    const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, bytes};
+    const VkPipelineLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 1,
+        .pSetLayouts = &h->set_layout,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &range,
+    };
+    VkPipelineLayout layout;
+    PM_CHECK(h->vk.CreatePipelineLayout(h->device, &info, NULL, &layout));
+    return layout;
+}
+
+static VkPipeline make_compute(struct pm_harness *h, VkPipelineLayout layout)
+{
+    const VkShaderModule module = pm_harness_make_module(h, mode_comp, sizeof mode_comp);
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = layout,
+        .basePipelineIndex = -1,
+    };
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    PM_CHECK(h->vk.CreateComputePipelines(h->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
+    h->vk.DestroyShaderModule(h->device, module, NULL);
+    return pipeline;
+}
+
+void folded_make(struct folded *folded, struct pm_harness *h)
+{
+    folded->layout = make_layout(h, sizeof(struct folded_push));
+    folded->equal = make_layout(h, sizeof(struct folded_push));
+    folded->other = make_layout(h, 2 * sizeof(struct folded_push));
+    struct parts parts = {.vertex = h->vertex,
+                          .fragment = pm_harness_make_module(h, mode_frag, sizeof mode_frag),
+                          .layout = folded->layout,
+                          .render_pass = h->render_pass};
+    const struct graphics_options options = {.parts = &parts};
+    folded->graphics = make_graphics(h, &options);
+    h->vk.DestroyShaderModule(h->device, parts.fragment, NULL);
+    folded->compute = make_compute(h, folded->layout);
+}
+
+void folded_destroy(const struct folded *folded, struct pm_harness *h)
+{
+    h->vk.DestroyPipeline(h->device, folded->graphics, NULL);
+    h->vk.DestroyPipeline(h->device, folded->compute, NULL);
+    h->vk.DestroyPipelineLayout(h->device, folded->layout, NULL);
+    h->vk.DestroyPipelineLayout(h->device, folded->equal, NULL);
+    h->vk.DestroyPipelineLayout(h->device, folded->other, NULL);
+}
+
+void folded_push(struct pm_harness *h, VkCommandBuffer buffer, VkPipelineLayout layout,
+                 const struct folded_push *push, uint32_t first, uint32_t count)
+{
+    h->vk.CmdPushConstants(buffer, layout, VK_SHADER_STAGE_ALL, 4 * first, 4 * count,
+                           (const char *)push + 4 * first);
+}

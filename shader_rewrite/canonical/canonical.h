@@ -46,6 +46,12 @@ struct pm_canonicalize_info {
  * PM_ERROR_STOPPED: base/stop.h. */
 bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *out, struct pm_error *error);
 
+/* What a pass made of a canonical module, without the branches, blocks and values that became
+ * needless, as canonicalization does it: results keep their bits, and ids of what is left stay. Not
+ * validated, neither before nor after. Fails as pm_canonicalize where the optimizer gives up. */
+bool pm_simplify(const uint32_t *words, size_t count, struct pm_pass_times *times, struct pm_words *out,
+                 struct pm_error *error);
+
 /* spirv-val for the target; the message has its diagnostic. */
 bool pm_validate(const uint32_t *words, size_t count, const struct pm_target *target,
                  struct pm_error *error);

@@ -121,7 +121,7 @@ static bool has_callees(const struct pm_ir_module *module)
 }
 
 /* Inlined first, since only then it is known in which loops a callee's loads are. */
-static bool simplify(struct work *w, struct pm_error *error)
+static bool simplify_once(struct work *w, struct pm_error *error)
 {
     return run_pass(w, &pm_pass_avoid_crashes, NULL, error) &&
            (!has_callees(w->passes.module) || run_guarded(w, PM_STEP_INLINE, error)) &&
@@ -131,8 +131,12 @@ static bool simplify(struct work *w, struct pm_error *error)
            run_pass(w, &pm_pass_unmark_loads, NULL, error) &&
            run_pass(w, &pm_pass_disguise_breaks, NULL, error) &&
            run_step(w, PM_STEP_MERGE_BLOCKS, error) &&
-           run_pass(w, &pm_pass_undisguise_breaks, NULL, error) &&
-           run_pass(w, &pm_pass_order, NULL, error);
+           run_pass(w, &pm_pass_undisguise_breaks, NULL, error);
+}
+
+static bool simplify(struct work *w, struct pm_error *error)
+{
+    return simplify_once(w, error) && run_pass(w, &pm_pass_order, NULL, error);
 }
 
 /* Only the callees' returns: the entry point's are no obstacle to inlining, and merging them would
@@ -269,6 +273,23 @@ bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *o
     if (ok) {
         w.passes.module->generator = 0;
         ok = pm_ir_emit(w.passes.module, out, error);
+    }
+    pm_ir_module_destroy(w.passes.module);
+    return ok;
+}
+
+bool pm_simplify(const uint32_t *words, size_t count, struct pm_pass_times *times,
+                 struct pm_words *out, struct pm_error *error)
+{
+    struct work w = {.passes = pm_pass_runner_of(NULL, times)};
+    bool ok = take_words(&w, words, count, error) && pm_ir_emit(w.passes.module, out, error);
+    bool stable = !ok;
+    for (int round = 0; round < MAX_ROUNDS && !stable; round++) {
+        struct pm_words before = *out;
+        *out = (struct pm_words){0};
+        ok = simplify_once(&w, error) && pm_ir_emit(w.passes.module, out, error);
+        stable = !ok || same_words(&before, out);
+        pm_words_finish(&before);
     }
     pm_ir_module_destroy(w.passes.module);
     return ok;

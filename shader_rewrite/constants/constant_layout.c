@@ -1,8 +1,5 @@
 #include "shader_rewrite/constants/constant_layout.h"
 
-/* Deeper than any block is nested, and than chains of chains are. */
-enum { DEEPEST = 32 };
-
 static bool read_decoration(const struct pm_ir_def *def, uint16_t opcode, uint32_t member,
                             SpvDecoration decoration, uint32_t *word)
 {
@@ -105,11 +102,11 @@ static bool read_index(const struct pm_ir_instr *index, uint32_t *value)
 const struct pm_ir_instr *pm_constant_place_of_pointer(const struct pm_ir_instr *pointer,
                                                        struct pm_constant_place *place)
 {
-    const struct pm_ir_instr *chains[DEEPEST];
+    const struct pm_ir_instr *chains[PM_CONSTANT_DEEPEST];
     uint32_t count = 0;
     while (pointer &&
            (pointer->opcode == SpvOpAccessChain || pointer->opcode == SpvOpInBoundsAccessChain)) {
-        if (count == DEEPEST)
+        if (count == PM_CONSTANT_DEEPEST)
             return NULL;
         chains[count++] = pointer;
         pointer = pm_ir_operand_instr(pointer, 0);
@@ -126,4 +123,60 @@ const struct pm_ir_instr *pm_constant_place_of_pointer(const struct pm_ir_instr 
                 return NULL;
         }
     return pointer;
+}
+
+/* ---- the way back ---- */
+
+static uint32_t parts_of(const struct pm_ir_instr *type)
+{
+    switch (type->opcode) {
+    case SpvOpTypeStruct:
+        return type->operand_count;
+    case SpvOpTypeArray: {
+        const struct pm_ir_instr *length = pm_ir_operand_instr(type, 1);
+        return length->opcode == SpvOpConstant ? pm_ir_operand_word(&length->operands[0]) : 0;
+    }
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix:
+        return pm_ir_operand_word(&type->operands[1]);
+    default:
+        return 0;
+    }
+}
+
+static bool find_in(struct pm_constant_place place, uint32_t offset, struct pm_constant_path *path)
+{
+    const struct pm_ir_instr *type = place.type;
+    if (type->opcode == SpvOpTypeInt || type->opcode == SpvOpTypeFloat) {
+        path->type = type;
+        return place.offset == offset && pm_ir_operand_word(&type->operands[0]) == 32;
+    }
+    if (path->count == PM_CONSTANT_DEEPEST)
+        return false;
+    uint32_t part = 0, parts = parts_of(type), stride;
+    if (type->opcode == SpvOpTypeArray) {
+        if (offset < place.offset ||
+            !pm_constant_decoration(type->result, SpvDecorationArrayStride, &stride) || !stride)
+            return false;
+        part = (offset - place.offset) / stride; /* elements do not overlap */
+        parts = part < parts ? part + 1 : 0;
+    }
+    const uint32_t at = path->count++;
+    for (; part < parts; part++) {
+        struct pm_constant_place inside = place;
+        path->indices[at] = part;
+        path->count = at + 1;
+        if (pm_constant_place_step(&inside, part) && inside.offset <= offset &&
+            find_in(inside, offset, path))
+            return true;
+    }
+    path->count = at;
+    return false;
+}
+
+bool pm_constant_path_find(const struct pm_ir_instr *block, uint32_t offset,
+                           struct pm_constant_path *path)
+{
+    *path = (struct pm_constant_path){0};
+    return find_in(pm_constant_place_of(block), offset, path);
 }

@@ -32,3 +32,15 @@ bool pm_constant_place_step(struct pm_constant_place *place, uint32_t index);
  * neither. */
 const struct pm_ir_instr *pm_constant_place_of_pointer(const struct pm_ir_instr *pointer,
                                                        struct pm_constant_place *place);
+
+/* Where a scalar lies: the indices of an access chain to it, and its type. */
+enum { PM_CONSTANT_DEEPEST = 32 };
+struct pm_constant_path {
+    uint32_t indices[PM_CONSTANT_DEEPEST];
+    uint32_t count;
+    const struct pm_ir_instr *type;
+};
+
+/* The 32-bit scalar at this offset of a block. false: there is none. */
+bool pm_constant_path_find(const struct pm_ir_instr *block, uint32_t offset,
+                           struct pm_constant_path *path);

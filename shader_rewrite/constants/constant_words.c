@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Words times places where they are loaded. */
-enum { MOST_READS = 65536, DEEPEST = 32 };
+enum { MOST_READS = 65536 };
 
 struct found {
     struct pm_constant_point point;
@@ -118,8 +118,8 @@ static void add_value(struct finding *f, struct found *read, struct pm_constant_
         }
     }
     /* What is taken out of a matrix, a structure or an array. */
-    for (const struct pm_ir_operand *use = value->result->first_use; use && depth < DEEPEST;
-         use = use->next_use) {
+    for (const struct pm_ir_operand *use = value->result->first_use;
+         use && depth < PM_CONSTANT_DEEPEST; use = use->next_use) {
         struct pm_ir_instr *user = use->user;
         struct pm_constant_place part = place;
         bool known = user->opcode == SpvOpCompositeExtract && use == &user->operands[0];

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
+#include "shader_rewrite/zero/zero.h"
 
 /* ---- points_constant ---- */
 
@@ -56,3 +57,54 @@ static inline bool pm_constant_same_word(const struct pm_constant_point *a,
     return a->source == b->source && a->set == b->set && a->binding == b->binding &&
            a->offset == b->offset;
 }
+
+/* ---- specialize_constants ---- */
+
+struct pm_constant_known {
+    struct pm_constant_point point; /* source, set, binding and offset count */
+    uint32_t value;
+};
+
+struct pm_specialize_constants_info {
+    const struct pm_constant_known *known; /* each word once */
+    uint32_t known_count;
+    const struct pm_costs *costs;   /* NULL: the defaults */
+    enum pm_float_zero float_zero;  /* permission for 0 * x = 0 (HAZARDS 7) */
+    struct pm_target target;        /* the output is validated for it */
+    const struct pm_driver *driver; /* that will run it; NULL: any, so that every guard is on */
+    struct pm_pass_times *times;    /* how long the passes took is added; NULL: not wanted */
+    /* What it must save to be worth it, as in specialize_zero: cycles, 0 stands for 25, and a share
+     * of what the shader costs, 0 stands for 0.05. */
+    double least_saving, least_share;
+    bool take_all; /* the estimate is made but not obeyed. For tests and oracles */
+    /* What is left is specialized for zeroes too; NULL: not so. Of the original words, as for
+     * pm_specialize_zero: its points are theirs, its profile is by these, and by blocks nothing is
+     * known of what is left. costs, float_zero, target, driver and times are taken from above. */
+    const struct pm_specialize_zero_info *zero;
+};
+
+struct pm_specialized_constants {
+    struct pm_words words; /* validated for the target; count 0 where it is not worth it */
+    /* What the shader costs where the words have these values: the original, and what was made,
+     * with its guard and without what zeroes save. */
+    double cycles_before, cycles_after;
+    uint32_t guarded;    /* words that the guard compares; 0: there is none */
+    uint32_t transforms; /* specialize_zero's */
+    char *zero_report;   /* specialize_zero's; NULL: it was not asked for, or came to nothing */
+};
+
+/* The module for some words being known. Without a guard where all of them are push constants: the
+ * caller binds it only where they have these values. Words of uniform buffers are compared at the
+ * shader's entry (a uniform branch), and where one has another value the original's code runs; they
+ * must be every_path. Where the words have the values it computes the same bits as the original,
+ * but for what float_zero permits.
+ *
+ * Integers, booleans, branches and loops that never turn are folded; of floats only what is exact:
+ * comparisons, x * 1, x + -0, what a zero makes of products; the rest stays for the device to
+ * compute. false: PM_ERROR_INPUT for words that are no SPIR-V, a word that the shader does not
+ * load, one that is there twice, or one that cannot be guarded; PM_ERROR_STATE where the output was
+ * not valid (a bug of ours). */
+bool pm_specialize_constants(const uint32_t *words, size_t count,
+                             const struct pm_specialize_constants_info *info,
+                             struct pm_specialized_constants *out, struct pm_error *error);
+void pm_specialized_constants_finish(struct pm_specialized_constants *specialized);

@@ -62,6 +62,13 @@ static struct pm_ir_def *build_zero(const struct pm_hidden_constants *h, struct 
         PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(pm_ir_constant_uint(h->module, 0x7f800000))));
 }
 
+static bool is_integer(const struct pm_ir_instr *type)
+{
+    if (type->opcode == SpvOpTypeVector)
+        type = pm_ir_operand_instr(type, 0);
+    return type->opcode == SpvOpTypeInt && width_of(type) == 32;
+}
+
 static struct pm_ir_def *build_hidden(const struct pm_hidden_constants *h,
                                       struct pm_ir_instr *before, struct pm_ir_def *constant)
 {
@@ -76,6 +83,9 @@ static struct pm_ir_def *build_hidden(const struct pm_hidden_constants *h,
         uint = pm_ir_type_vector(h->module, uint, count);
         zero = pm_ir_build(&b, SpvOpCompositeConstruct, uint, args, count);
     }
+    if (is_integer(type->instr))
+        return pm_ir_build(&b, SpvOpBitwiseOr, type,
+                           PM_IR_ARGS(pm_ir_id(constant), pm_ir_id(zero)));
     struct pm_ir_def *bits = pm_ir_build(&b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(constant)));
     bits = pm_ir_build(&b, SpvOpBitwiseOr, uint, PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(zero)));
     return pm_ir_build(&b, SpvOpBitcast, type, PM_IR_ARGS(pm_ir_id(bits)));
@@ -90,6 +100,15 @@ struct pm_ir_def *pm_hidden_zero(struct pm_hidden_constants *h, struct pm_ir_blo
     if (!h->zero)
         h->zero = build_zero(h, first);
     return build_hidden(h, before, zero);
+}
+
+struct pm_ir_def *pm_hide_constant(struct pm_hidden_constants *h, struct pm_ir_instr *before,
+                                   struct pm_ir_def *constant)
+{
+    if (!constant || h->module->failed ||
+        (!can_be_hidden(constant->instr) && !is_integer(constant->instr->type.def->instr)))
+        return constant;
+    return build_hidden(h, before, constant);
 }
 
 /* What a device may round as it likes (Vulkan specification, "Precision and Operation of SPIR-V

@@ -25,6 +25,11 @@ struct pm_hidden_constants {
 struct pm_ir_def *pm_hidden_zero(struct pm_hidden_constants *hidden, struct pm_ir_block *first,
                                  struct pm_ir_instr *before, struct pm_ir_def *type);
 
+/* A constant of a type of 32-bit floats or integers, with hidden->zero, which is there, in it;
+ * placed before an instruction. Another constant itself. */
+struct pm_ir_def *pm_hide_constant(struct pm_hidden_constants *hidden, struct pm_ir_instr *before,
+                                   struct pm_ir_def *constant);
+
 /* Changes an instruction of S that has its operands, `copy` of `instr`. first: the first block of
  * S. Floats of other widths than 32 bits are left as they are. */
 void pm_hide_constants(struct pm_hidden_constants *hidden, struct pm_ir_block *first,

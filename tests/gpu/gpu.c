@@ -194,16 +194,18 @@ static void create_device(struct pm_gpu *gpu, const struct pm_gpu_options *optio
 
 static void create_layout(struct pm_gpu *gpu)
 {
-    VkDescriptorSetLayoutBinding bindings[PM_GPU_BUFFERS + 1];
+    VkDescriptorSetLayoutBinding bindings[PM_GPU_BUFFERS + 2];
     for (uint32_t i = 0; i < PM_GPU_BUFFERS; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
                                                      VK_SHADER_STAGE_ALL, NULL};
     bindings[PM_GPU_BUFFERS] = (VkDescriptorSetLayoutBinding){
         PM_GPU_TEXTURE_BINDING, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_ALL,
         NULL};
+    bindings[PM_GPU_BUFFERS + 1] = (VkDescriptorSetLayoutBinding){
+        PM_GPU_UNIFORM_BINDING, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, VK_SHADER_STAGE_ALL, NULL};
     const VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = PM_GPU_BUFFERS + 1,
+        .bindingCount = PM_GPU_BUFFERS + 2,
         .pBindings = bindings};
     CHECK(vkCreateDescriptorSetLayout(gpu->device, &set, NULL, &gpu->set_layout));
     const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, PM_GPU_PUSH_BYTES};
@@ -217,10 +219,11 @@ static void create_layout(struct pm_gpu *gpu)
     const VkDescriptorPoolSize sizes[] = {
         {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, PM_GPU_BUFFERS},
         {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1},
     };
     const VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                              .maxSets = 1,
-                                             .poolSizeCount = 2,
+                                             .poolSizeCount = 3,
                                              .pPoolSizes = sizes};
     CHECK(vkCreateDescriptorPool(gpu->device, &pool, NULL, &gpu->descriptors));
 }
@@ -292,10 +295,10 @@ void pm_gpu_buffer_create(struct pm_gpu *gpu, size_t size, struct pm_gpu_buffer 
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = size,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
-                 VK_BUFFER_USAGE_INDEX_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
+                 VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
     CHECK(vkCreateBuffer(gpu->device, &info, NULL, &buffer->buffer));
     VkMemoryRequirements needs;
     vkGetBufferMemoryRequirements(gpu->device, buffer->buffer, &needs);

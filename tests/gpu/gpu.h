@@ -5,8 +5,9 @@
  * failure ends the test through cmocka.
  *
  * Descriptors, the same for all shaders: set 0, bindings 0 to 3 are storage buffers, binding 8 is a
- * combined image sampler with a 64 x 64 mipmapped texture of fixed contents. Push constants: 128
- * bytes. Addresses of counters reach a shader as specialization constants.
+ * combined image sampler with a 64 x 64 mipmapped texture of fixed contents, binding 9 a uniform
+ * buffer. Push constants: 128 bytes. Addresses of counters reach a shader as specialization
+ * constants.
  *
  * Thread safety: a gpu belongs to one thread.
  */
@@ -19,6 +20,7 @@
 
 #define PM_GPU_BUFFERS 4
 #define PM_GPU_TEXTURE_BINDING 8
+#define PM_GPU_UNIFORM_BINDING 9
 #define PM_GPU_TEXTURE_SIZE 64
 #define PM_GPU_PUSH_BYTES 128
 
@@ -89,8 +91,9 @@ struct pm_gpu_shader {
     size_t count;
     const VkSpecializationInfo *specialization;          /* NULL: defaults */
     const struct pm_gpu_buffer *buffers[PM_GPU_BUFFERS]; /* NULL: none */
-    const void *push;                                    /* NULL: none */
-    uint32_t push_size;                                  /* bytes */
+    const struct pm_gpu_buffer *uniform; /* at most 16 KiB; NULL: none, and no descriptor either */
+    const void *push;                    /* NULL: none */
+    uint32_t push_size;                  /* bytes */
 };
 
 void pm_gpu_dispatch(struct pm_gpu *gpu, const struct pm_gpu_shader *shader, uint32_t groups_x,

@@ -74,6 +74,8 @@ VkDescriptorSet gpu_descriptors(struct pm_gpu *gpu, const struct pm_gpu_shader *
     }
     const VkDescriptorImageInfo image = {gpu->sampler, gpu->texture_view,
                                          VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    const VkDescriptorBufferInfo uniform = {
+        shader->uniform ? shader->uniform->buffer : VK_NULL_HANDLE, 0, VK_WHOLE_SIZE};
     const VkWriteDescriptorSet writes[] = {
         {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
          .dstSet = set,
@@ -85,8 +87,14 @@ VkDescriptorSet gpu_descriptors(struct pm_gpu *gpu, const struct pm_gpu_shader *
          .dstBinding = PM_GPU_TEXTURE_BINDING,
          .descriptorCount = 1,
          .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-         .pImageInfo = &image}};
-    vkUpdateDescriptorSets(gpu->device, 2, writes, 0, NULL);
+         .pImageInfo = &image},
+        {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+         .dstSet = set,
+         .dstBinding = PM_GPU_UNIFORM_BINDING,
+         .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+         .pBufferInfo = &uniform}};
+    vkUpdateDescriptorSets(gpu->device, shader->uniform ? 3 : 2, writes, 0, NULL);
     return set;
 }
 

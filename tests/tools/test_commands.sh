@@ -70,6 +70,10 @@ expect 0 '2 points' "$piecemeal" shader instrument_zero "$work/c.spv" --all-cand
 expect 1 'below' "$piecemeal" shader instrument_zero "$work/c.spv" --all-candidates --points 65535
 expect 0 'words that the shader loads are left out as not worth measuring$' "$piecemeal" shader points_constant "$work/c.spv"
 expect 0 '^\[' "$piecemeal" shader points_constant "$work/c.spv" --json
+expect 1 'needs --known' "$piecemeal" shader specialize_constants "$work/c.spv"
+expect 1 'byte 4096 of the push constants is none that the shader loads' \
+    "$piecemeal" shader specialize_constants "$work/c.spv" --known push:4096=0
+expect 2 "known: 'push:4'" "$piecemeal" shader specialize_constants "$work/c.spv" --known push:4
 candidates=$("$piecemeal" shader points_zero "$work/c.spv" --all-candidates | wc -l)
 printf '{"zero":[%s]}' "$(yes 0.9 | head -n "$candidates" | paste -sd,)" >"$work/p.json"
 printf '{"zero":[0.9]}' >"$work/short.json"

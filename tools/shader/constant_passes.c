@@ -1,11 +1,21 @@
 #include "tools/shader/constant_passes.h"
 
+#include "base/file.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
 static const char *name_of(enum pm_constant_source source)
 {
     return source == PM_CONSTANT_PUSH ? "push" : "uniform";
+}
+
+static void print_json(cJSON *json)
+{
+    char *text = cJSON_Print(json);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(json);
 }
 
 static cJSON *json_of_point(const struct pm_constant_point *point)
@@ -41,11 +51,7 @@ bool pm_shader_points_constant(struct pm_shader_options *options, const struct p
         cJSON *list = cJSON_CreateArray();
         for (uint32_t i = 0; i < points.count; i++)
             cJSON_AddItemToArray(list, json_of_point(&points.points[i]));
-        char *text = cJSON_Print(list);
-        if (text)
-            puts(text);
-        cJSON_free(text);
-        cJSON_Delete(list);
+        print_json(list);
     } else {
         for (uint32_t i = 0; i < points.count; i++)
             print_point(i, &points.points[i]);
@@ -54,4 +60,49 @@ bool pm_shader_points_constant(struct pm_shader_options *options, const struct p
     }
     pm_constant_points_finish(&points);
     return true;
+}
+
+static void say_specialized(const struct pm_shader_options *options, const struct pm_words *in,
+                            const struct pm_specialized_constants *out)
+{
+    if (options->json) {
+        cJSON *json = cJSON_CreateObject();
+        cJSON_AddNumberToObject(json, "words", (double)out->words.count);
+        cJSON_AddNumberToObject(json, "cycles_before", out->cycles_before);
+        cJSON_AddNumberToObject(json, "cycles_after", out->cycles_after);
+        cJSON_AddNumberToObject(json, "guarded", out->guarded);
+        print_json(json);
+    } else if (out->words.count) {
+        printf("%.0f cycles for %.0f, %zu words for %zu, %u words guarded\n", out->cycles_after,
+               out->cycles_before, out->words.count, in->count, out->guarded);
+    } else {
+        printf("not worth it: %.0f cycles for %.0f\n", out->cycles_after, out->cycles_before);
+    }
+}
+
+bool pm_shader_specialize_constants(struct pm_shader_options *options, const struct pm_words *in,
+                                    struct pm_error *error)
+{
+    const struct pm_specialize_constants_info info = {
+        .known = options->known,
+        .known_count = (uint32_t)options->known_count,
+        .costs = options->specialize.costs,
+        .float_zero = options->specialize.float_zero,
+        .target = options->target,
+        .driver = options->specialize.driver,
+        .times = options->times,
+        .least_share = options->specialize.least_share,
+        .take_all = options->specialize.take_all,
+    };
+    struct pm_specialized_constants out;
+    if (!info.known_count)
+        return pm_fail(error, PM_ERROR_INPUT, "it needs --known");
+    if (!pm_specialize_constants(in->data, in->count, &info, &out, error))
+        return false;
+    say_specialized(options, in, &out);
+    const struct pm_words *words = out.words.count ? &out.words : in;
+    const bool ok =
+        !options->out || pm_file_write(options->out, words->data, words->count * 4, error);
+    pm_specialized_constants_finish(&out);
+    return ok;
 }

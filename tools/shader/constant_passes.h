@@ -9,3 +9,6 @@
 
 bool pm_shader_points_constant(struct pm_shader_options *options, const struct pm_words *in,
                                struct pm_error *error);
+/* The words are options->known. */
+bool pm_shader_specialize_constants(struct pm_shader_options *options, const struct pm_words *in,
+                                    struct pm_error *error);

@@ -2,6 +2,7 @@
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "tools/common/options.h"
 #include "tools/common/tool.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static const char help[] =
     "  instrument_zero     counters of those that are\n"
     "  specialize_zero     a canonical module's version that is faster where values are zero\n"
     "  points_constant     the words of push constants and uniform buffers that could be worth it\n"
+    "  specialize_constants  a canonical module's version for words that are known\n"
     "  validate            spirv-val for the target\n\n"
     "  -o FILE             where the module goes\n"
     "  --entry NAME        the entry point (main)\n"
@@ -28,6 +30,8 @@ static const char help[] =
     "                      layouts that the device allows; the last implies the one before\n"
     "  --store FOLDER      the shader store (the layer's)\n"
     "  --spec ID=VALUE     a specialization constant's 32 bits; may be given often\n"
+    "  --known WORD=VALUE  a word that specialize_constants takes for known; WORD is push:BYTE, or\n"
+    "                      SET.BINDING:BYTE of a uniform buffer; may be given often\n"
     "  --points all|LIST   which points, as in 0,3,4 (all)\n"
     "  --slots N           copies of the counters, a power of two (1)\n"
     "  --no-int64          counters as two 32-bit words\n"
@@ -69,6 +73,27 @@ static bool parse_spec(const char *text, struct pm_shader_options *options)
     return true;
 }
 
+/* "push:BYTE=VALUE", or "SET.BINDING:BYTE=VALUE". */
+static bool parse_known(const char *text, struct pm_constant_known *known)
+{
+    unsigned offset, value, set, binding;
+    int end = -1;
+    *known = (struct pm_constant_known){0};
+    if (sscanf(text, "push:%u=%i%n", &offset, (int *)&value, &end) == 2 && end > 0 && !text[end]) {
+        known->point = (struct pm_constant_point){.source = PM_CONSTANT_PUSH, .offset = offset};
+    } else if (sscanf(text, "%u.%u:%u=%i%n", &set, &binding, &offset, (int *)&value, &end) == 4 &&
+               end > 0 && !text[end]) {
+        known->point = (struct pm_constant_point){.source = PM_CONSTANT_UNIFORM,
+                                                  .set = set,
+                                                  .binding = binding,
+                                                  .offset = offset};
+    } else {
+        return false;
+    }
+    known->value = value;
+    return true;
+}
+
 static bool parse_float_zero(const char *word, enum pm_float_zero *out)
 {
     static const char *const words[] = {[PM_FLOAT_ZERO_SHADER] = "shader",
@@ -85,7 +110,8 @@ static bool parse_float_zero(const char *word, enum pm_float_zero *out)
 /* Options as they were given, where they are not what they mean. */
 struct given {
     const char *stage, *float_zero, *driver, *threshold, *least_share, *specs[PM_SHADER_SPECS];
-    size_t spec_count;
+    const char *known[PM_SHADER_KNOWN];
+    size_t spec_count, known_count;
     uint64_t target, slots, vendor, transforms;
     bool narrow, no_quad, no_copies;
 };
@@ -107,6 +133,12 @@ static int read_module_options(const struct given *given, struct pm_shader_optio
     for (size_t i = 0; i < given->spec_count; i++)
         if (!parse_spec(given->specs[i], options))
             return pm_tool_usage("shader", "--spec: '%s' is not ID=VALUE", given->specs[i]);
+    options->known_count = given->known_count;
+    for (size_t i = 0; i < given->known_count; i++)
+        if (!parse_known(given->known[i], &options->known[i]))
+            return pm_tool_usage("shader",
+                                 "--known: '%s' is not push:BYTE=VALUE or SET.BINDING:BYTE=VALUE",
+                                 given->known[i]);
     if (given->slots == 0 || (given->slots & (given->slots - 1)))
         return pm_tool_usage("shader", "--slots: '%llu' is not a power of two up to 256",
                              (unsigned long long)given->slots);
@@ -186,6 +218,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_FLAG("workgroup-scalar-block-layout", &target->workgroup_explicit_layout),
         PM_OPTION_TEXT("store", &options->store),
         PM_OPTION_TEXTS("spec", given.specs, &given.spec_count, PM_SHADER_SPECS),
+        PM_OPTION_TEXTS("known", given.known, &given.known_count, PM_SHADER_KNOWN),
         PM_OPTION_TEXT("points", &options->points),
         PM_OPTION_NUMBER("slots", &given.slots, 256),
         PM_OPTION_FLAG("no-int64", &given.narrow),

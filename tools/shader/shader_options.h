@@ -10,6 +10,7 @@
 
 enum {
     PM_SHADER_SPECS = 64,
+    PM_SHADER_KNOWN = 64,
     PM_SHADER_TARGET = 3, /* the highest --target, and the default for a file */
 };
 
@@ -25,6 +26,8 @@ struct pm_shader_options {
     struct pm_target target;
     struct pm_spec_value specs[PM_SHADER_SPECS];
     size_t spec_count;
+    struct pm_constant_known known[PM_SHADER_KNOWN];
+    size_t known_count;
     struct pm_instrument_info instrument;
     struct pm_pass_times *times; /* NULL: not asked for */
     const char *profile, *game;  /* NULL: none */

@@ -2,6 +2,7 @@
 
 #include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/quirks/hidden_constants.h"
+#include "shader_rewrite/zero/clone/build_constant.h"
 
 struct cloning {
     struct pm_zero_round *round;
@@ -10,38 +11,6 @@ struct cloning {
     struct pm_ir_block *last; /* new blocks go behind it */
     struct pm_hidden_constants hidden;
 };
-
-/* ---- constants ---- */
-
-static struct pm_ir_def *scalar_constant(struct pm_ir_module *module,
-                                         const struct pm_ir_instr *type, uint64_t bits)
-{
-    if (type->opcode == SpvOpTypeBool)
-        return pm_ir_constant_bool(module, bits != 0);
-    uint32_t width = pm_ir_operand_word(&type->operands[0]);
-    if (width == 64)
-        return pm_ir_constant_int64(module, type->result, bits);
-    uint32_t word = (uint32_t)bits;
-    bool is_signed = type->opcode == SpvOpTypeInt && pm_ir_operand_word(&type->operands[1]);
-    if (width < 32 && is_signed && word >> (width - 1))
-        word |= UINT32_MAX << width;
-    return pm_ir_global(module, SpvOpConstant, type->result, PM_IR_ARGS(pm_ir_word(word)));
-}
-
-/* A zero of either sign is written +0: pm_zero_is_constant_in_copy has said that it may be. */
-static struct pm_ir_def *constant(struct pm_ir_module *module, const struct pm_ir_instr *type,
-                                  const struct pm_zero_value *value)
-{
-    const struct pm_ir_instr *scalar = pm_scalar_type(type);
-    if (type == scalar)
-        return scalar_constant(module, scalar, value->c[0].bits);
-    if (type->opcode != SpvOpTypeVector || pm_zero_value_is_zero(value))
-        return pm_ir_global(module, SpvOpConstantNull, type->result, NULL, 0);
-    struct pm_ir_arg args[PM_ZERO_ELEMENTS];
-    for (uint32_t i = 0; i < value->components; i++)
-        args[i] = pm_ir_id(scalar_constant(module, scalar, value->c[i].bits));
-    return pm_ir_global(module, SpvOpConstantComposite, type->result, args, value->components);
-}
 
 struct pm_ir_def *pm_zero_in_copy(struct pm_zero_round *round, struct pm_zero_region *region,
                                   struct pm_ir_def *def)
@@ -52,7 +21,7 @@ struct pm_ir_def *pm_zero_in_copy(struct pm_zero_round *round, struct pm_zero_re
             return state->copy;
         if (pm_zero_is_constant_in_copy(round, region, def)) {
             struct pm_zero_value value = pm_zero_value_in(round, region, def);
-            return constant(round->module, pm_ir_type_of(def->instr), &value);
+            return pm_zero_build_constant(round->module, pm_ir_type_of(def->instr), &value);
         }
         if (!state)
             return def;

@@ -261,7 +261,7 @@ uint32_t pm_zero_way_in_copy(const struct pm_zero_round *round, const struct pm_
 {
     const struct pm_ir_instr *merge = pm_ir_merge(round->cfg->blocks[part->block]);
     if (!part->whole || !merge)
-        return PM_NO_BLOCK;
+        return part->whole && region->known ? part->folded : PM_NO_BLOCK;
     uint32_t c = round->structure->innermost[part->block];
     if (c != PM_NO_CONSTRUCT && round->structure->constructs[c].header != part->block)
         return PM_NO_BLOCK;

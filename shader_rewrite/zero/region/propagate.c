@@ -128,20 +128,21 @@ static bool values_equal(const struct pm_zero_value *a, const struct pm_zero_val
     return true;
 }
 
-/* The one block a constant branch leads to. Branches that leave or open a loop stay as they are. */
+/* The one block a constant branch leads to. Branches that leave or open a loop stay as they are,
+ * where S is a copy. */
 static uint32_t fold_branch(const struct propagating *p, const struct pm_zero_part *part)
 {
     const struct pm_ir_block *block = p->round->cfg->blocks[part->block];
     const struct pm_ir_instr *end = pm_ir_terminator(block), *merge = pm_ir_merge(block);
-    if (!merge || merge->opcode != SpvOpSelectionMerge)
+    if (!p->region->known && (!merge || merge->opcode != SpvOpSelectionMerge))
+        return PM_NO_BLOCK;
+    if (end->opcode != SpvOpBranchConditional && end->opcode != SpvOpSwitch)
         return PM_NO_BLOCK;
     struct pm_zero_value value = pm_zero_value_in(p->round, p->region, end->operands[0].def);
     if (value.c[0].kind != PM_ZERO_CONSTANT)
         return PM_NO_BLOCK;
     if (end->opcode == SpvOpBranchConditional)
         return pm_ir_block_of(end->operands[value.c[0].bits ? 1 : 2].def)->index;
-    if (end->opcode != SpvOpSwitch)
-        return PM_NO_BLOCK;
     for (uint32_t o = 2; o + 1 < end->operand_count; o += 2) {
         const struct pm_ir_operand *label = &end->operands[o];
         uint64_t bits = label->words ? label->words[0] : label->word;
@@ -151,7 +152,10 @@ static uint32_t fold_branch(const struct propagating *p, const struct pm_zero_pa
         if (bits == value.c[0].bits)
             return pm_ir_block_of(end->operands[o + 1].def)->index;
     }
-    return value.c[0].bits == 0 ? pm_ir_block_of(end->operands[1].def)->index : PM_NO_BLOCK;
+    bool sure =
+        value.c[0].bits == 0 ||
+        (p->region->known && pm_zero_width_of(pm_ir_type_of(end->operands[0].def->instr)) == 32);
+    return sure ? pm_ir_block_of(end->operands[1].def)->index : PM_NO_BLOCK;
 }
 
 static bool is_reached(const struct propagating *p, uint32_t index)

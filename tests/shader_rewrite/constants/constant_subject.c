@@ -1,5 +1,8 @@
 #include "tests/shader_rewrite/constants/constant_subject.h"
 
+#include "shader_rewrite/analysis/analysis_entry.h"
+#include "shader_rewrite/constants/constant_words.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,4 +77,26 @@ struct pm_words constant_subject(const char *body)
     if (!pm_validate(words.data, words.count, &target, &error))
         fail_msg("%s", error.message);
     return words;
+}
+
+struct pm_constant_points constant_subject_words(const struct pm_words *words)
+{
+    enum pm_stage stage;
+    struct pm_error error = {0};
+    struct pm_constant_words found;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, &error);
+    struct pm_ir_function *function = module ? pm_entry_function(module, &stage, &error) : NULL;
+    if (!function ||
+        !pm_analysis_require(function, PM_ANALYSIS_CFG | PM_ANALYSIS_POSTDOMINATORS, &error) ||
+        !pm_constant_words_find(module, function, arena, &found, &error))
+        fail_msg("%s", error.message);
+    struct pm_constant_points points = {calloc(found.count + 1u, sizeof(*points.points)),
+                                        found.count, found.count};
+    assert_non_null(points.points);
+    for (uint32_t i = 0; i < found.count; i++)
+        points.points[i] = found.words[i].point;
+    pm_ir_module_destroy(module);
+    pm_arena_destroy(arena);
+    return points;
 }

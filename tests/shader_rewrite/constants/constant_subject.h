@@ -15,6 +15,9 @@
 /* The caller frees it with pm_words_finish. */
 struct pm_words constant_subject(const char *body);
 
+/* All words that a canonical module loads, worth it or not; to be finished. */
+struct pm_constant_points constant_subject_words(const struct pm_words *words);
+
 #define LOAD_PUSH_UINT(name, member)                                                               \
     "%" name "_p = OpAccessChain %push_uint %push " member "\n%" name " = OpLoad %uint %" name     \
     "_p\n"

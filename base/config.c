@@ -33,6 +33,8 @@ void pm_config_init(struct pm_config *config)
                    .variants = 256,
                    .variants_per_minute = 240,
                    .creation_ms = 20,
+                   .proven_ms_per_pipeline = 2,
+                   .proven_ms_per_second = 20,
                    .background_share = PM_BACKGROUND_SHARE},
         .log = {.level = PM_LOG_WARNING},
         .ab = {.frames = 32},

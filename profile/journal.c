@@ -38,6 +38,7 @@ struct pm_journal {
     uint32_t devices;
     bool ended; /* the file says so */
     bool lost;
+    bool unsynced;
     int64_t quiet_since; /* CLOCK_MONOTONIC, seconds */
     time_t synced;       /* likewise; 0: never */
 };
@@ -65,6 +66,7 @@ static void sync_sometimes(struct pm_journal *journal)
     if (journal->synced != 0 && now.tv_sec <= journal->synced)
         return;
     journal->synced = now.tv_sec;
+    journal->unsynced = false;
     fdatasync(journal->fd);
 }
 
@@ -188,13 +190,21 @@ static struct pm_journal_entry *add_entry(struct pm_journal *journal,
         free(entry);
         return NULL;
     }
-    sync_sometimes(journal);
+    journal->unsynced = true;
     entry->key = *key;
     entry->journal = journal;
     entry->next = journal->entries;
     journal->entries = entry;
     journal->entry_count++;
     return entry;
+}
+
+/* The entry of a key, added when there is none. Under the lock. */
+static struct pm_journal_entry *get_entry(struct pm_journal *journal,
+                                          const struct pm_shader_key *key, struct pm_error *error)
+{
+    struct pm_journal_entry *entry = find_entry(journal, key);
+    return entry ? entry : add_entry(journal, key, error);
 }
 
 struct pm_journal_entry *pm_journal_write(struct pm_journal *journal,
@@ -205,11 +215,35 @@ struct pm_journal_entry *pm_journal_write(struct pm_journal *journal,
         return NULL;
     }
     pthread_mutex_lock(&journal->lock);
-    struct pm_journal_entry *entry = find_entry(journal, key);
-    if (!entry)
-        entry = add_entry(journal, key, error);
+    const size_t before = journal->entry_count;
+    struct pm_journal_entry *entry = get_entry(journal, key, error);
+    if (journal->entry_count > before)
+        sync_sometimes(journal);
     pthread_mutex_unlock(&journal->lock);
     return entry;
+}
+
+struct pm_journal_entry *pm_journal_note(struct pm_journal *journal,
+                                         const struct pm_shader_key *key, struct pm_error *error)
+{
+    if (!is_ours(journal) || pthread_mutex_trylock(&journal->lock) != 0) {
+        pm_fail(error, PM_ERROR_STATE, "the journal is busy");
+        return NULL;
+    }
+    struct pm_journal_entry *entry = get_entry(journal, key, error);
+    pthread_mutex_unlock(&journal->lock);
+    return entry;
+}
+
+void pm_journal_sync(struct pm_journal *journal)
+{
+    if (!is_ours(journal))
+        return;
+    pthread_mutex_lock(&journal->lock);
+    if (journal->unsynced)
+        fdatasync(journal->fd);
+    journal->unsynced = false;
+    pthread_mutex_unlock(&journal->lock);
 }
 
 static void first_use(struct pm_journal_entry *entry)

@@ -73,6 +73,12 @@ bool pm_journal_holds(const struct pm_journal *journal, const struct pm_shader_k
 struct pm_journal_entry *pm_journal_write(struct pm_journal *journal,
                                           const struct pm_shader_key *key, struct pm_error *error);
 
+/* The same on a game's own thread: it neither waits for one that syncs nor syncs. NULL also when it
+ * would have to wait. pm_journal_sync is due soon, on another thread. */
+struct pm_journal_entry *pm_journal_note(struct pm_journal *journal,
+                                         const struct pm_shader_key *key, struct pm_error *error);
+void pm_journal_sync(struct pm_journal *journal);
+
 /* The variant is about to be bound. Cheap: nothing is written but a few bytes when it is the
  * variant's first use in a session that has settled. */
 void pm_journal_used(struct pm_journal_entry *entry);

@@ -105,15 +105,80 @@ enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now)
                : PM_VERDICT_NONE;
 }
 
-void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
+static bool can_be_used(const struct pm_kept_variant *kept, uint64_t options, int64_t now)
+{
+    return kept->made.count > 0 && kept->made.options == options &&
+           pm_kept_verdict(kept, now) == PM_VERDICT_FASTER;
+}
+
+bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
+                             const struct pm_environment *environment, uint64_t options,
+                             int64_t now, struct pm_kept_variant *kept)
+{
+    const struct pm_kept_variant *latest = NULL;
+    if (!verdicts)
+        return false;
+    pthread_mutex_lock(&verdicts->lock);
+    for (size_t i = 0; i < verdicts->table.count; i++) {
+        const struct pm_kept_variant *other = &verdicts->table.variants[i];
+        if (pm_shader_key_equal(&other->original, original) &&
+            pm_kept_same_environment(&other->environment, environment) &&
+            can_be_used(other, options, now) && (!latest || other->decided_at > latest->decided_at))
+            latest = other;
+    }
+    if (latest)
+        *kept = *latest;
+    pthread_mutex_unlock(&verdicts->lock);
+    return latest != NULL;
+}
+
+bool pm_verdicts_any_faster(struct pm_verdicts *verdicts, const struct pm_environment *environment)
+{
+    bool any = false;
+    if (!verdicts)
+        return false;
+    pthread_mutex_lock(&verdicts->lock);
+    for (size_t i = 0; !any && i < verdicts->table.count; i++) {
+        const struct pm_kept_variant *kept = &verdicts->table.variants[i];
+        struct pm_environment same = kept->environment;
+        same.subgroup_size = environment->subgroup_size;
+        any = kept->verdict == PM_VERDICT_FASTER && kept->made.count > 0 &&
+              pm_kept_same_environment(&same, environment);
+    }
+    pthread_mutex_unlock(&verdicts->lock);
+    return any;
+}
+
+/* Changes what is kept of a variant. */
+static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept, bool made)
 {
     if (!verdicts)
         return;
     pthread_mutex_lock(&verdicts->lock);
+    const struct pm_kept_variant *old =
+        pm_kept_find(&verdicts->table, &kept->key, &kept->environment);
+    struct pm_kept_variant changed = *kept;
+    if (made && old) {
+        changed = *old;
+        changed.made = kept->made;
+        changed.used_at = kept->used_at;
+    } else if (old) {
+        changed.made = old->made;
+    }
     /* Out of memory: it is not kept, which costs a trial. */
-    if (pm_kept_put(&verdicts->table, kept))
-        pm_kept_put(&verdicts->fresh, kept);
+    if (pm_kept_put(&verdicts->table, &changed))
+        pm_kept_put(&verdicts->fresh, &changed);
     pthread_mutex_unlock(&verdicts->lock);
+}
+
+void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
+{
+    change(verdicts, kept, false);
+}
+
+void pm_verdicts_put_made(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
+{
+    change(verdicts, kept, true);
 }
 
 /* ---- saving ---- */

@@ -18,8 +18,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "profile/profile.h"
+#include "profile/words_store.h"
 
-enum { PM_VERDICTS_MOST = 4096 };
+enum { PM_VERDICTS_MOST = 4096, PM_KEPT_NAME_BYTES = 48 };
 
 /* Days until a verdict is old. A faster variant is tried again then; a slower one may be compiled
  * again, and so may one that trials could not tell from the original. */
@@ -34,7 +35,15 @@ struct pm_kept_variant {
     struct pm_shader_key key, original; /* of the specialized module and of what it was made of */
     struct pm_environment environment;  /* of its timing profiles */
     int64_t used_at;                    /* CLOCK_REALTIME, seconds */
-    uint64_t made_in;                   /* nanoseconds that making it took last; 0: not known */
+
+    /* How it is made again; count 0: not known, and the rest says nothing. */
+    struct {
+        uint64_t options;          /* all but key and environment that the module depends on */
+        struct pm_words_hash hash; /* of its words, in the store of words */
+        uint32_t count;
+        char entry_point[PM_KEPT_NAME_BYTES]; /* one word */
+        uint64_t took;                        /* nanoseconds that the driver took last */
+    } made;
 
     enum pm_verdict verdict; /* NONE: all below says nothing */
     enum pm_timed_kind kind;
@@ -56,13 +65,23 @@ void pm_verdicts_close(struct pm_verdicts *verdicts);
 bool pm_verdicts_find(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
                       const struct pm_environment *environment, struct pm_kept_variant *kept);
 
+/* Of the variants of an original that were found faster and can be made again, the one that was
+ * tried last. */
+bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
+                             const struct pm_environment *environment, uint64_t options,
+                             int64_t now, struct pm_kept_variant *kept);
+
+/* Whether there may be any such at all in the environment, whatever the subgroup size. */
+bool pm_verdicts_any_faster(struct pm_verdicts *verdicts, const struct pm_environment *environment);
+
 /* The verdict at `now` (CLOCK_REALTIME, seconds); NONE: there is none, or it is old. A time that
  * lies ahead is of a clock that was wrong, so it is old. */
 enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now);
 
-/* Keeps a variant, in place of what there was of it; until pm_verdicts_save in memory only.
- * verdicts NULL is allowed. */
+/* Keeps a verdict (from `verdict` on), or how a variant is made (`made`), in place of what there
+ * was of it; until pm_verdicts_save in memory only. verdicts NULL is allowed. */
 void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
+void pm_verdicts_put_made(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
 
 /* Brings what is new to the disk; no call where nothing is. Waits for the disk: not for a game's
  * own threads. */
@@ -79,6 +98,7 @@ struct pm_kept_table {
 struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
                                      const struct pm_shader_key *key,
                                      const struct pm_environment *environment);
+bool pm_kept_same_environment(const struct pm_environment *a, const struct pm_environment *b);
 /* Puts a variant in; of too many, what was used longest ago goes. false: out of memory. */
 bool pm_kept_put(struct pm_kept_table *table, const struct pm_kept_variant *kept);
 

@@ -13,6 +13,8 @@
 #define PER_RATIO 1000000.0
 #define MOST_RATIO 999.0
 
+enum { MOST_WORDS = 1 << 24 /* of a module */ };
+
 static const char *const verdict_words[] = {[PM_VERDICT_FASTER] = "faster",
                                             [PM_VERDICT_SLOWER] = "slower",
                                             [PM_VERDICT_UNDECIDED] = "undecided"};
@@ -21,7 +23,7 @@ static const char *const kind_words[] = {
 
 /* ---- the table ---- */
 
-static bool is_same_environment(const struct pm_environment *a, const struct pm_environment *b)
+bool pm_kept_same_environment(const struct pm_environment *a, const struct pm_environment *b)
 {
     return a->subgroup_size == b->subgroup_size && a->vendor_id == b->vendor_id &&
            a->device_id == b->device_id && a->driver_id == b->driver_id &&
@@ -35,7 +37,7 @@ struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
     for (size_t i = 0; i < table->count; i++) {
         struct pm_kept_variant *kept = &table->variants[i];
         if (pm_shader_key_equal(&kept->key, key) &&
-            is_same_environment(&kept->environment, environment))
+            pm_kept_same_environment(&kept->environment, environment))
             return kept;
     }
     return NULL;
@@ -114,7 +116,7 @@ static bool parse_ratio(const char *text, double *ratio)
     return true;
 }
 
-/* variant KEY ORIGINAL SUBGROUP VENDOR DEVICE DRIVER VERSION USED MADE */
+/* variant KEY ORIGINAL SUBGROUP VENDOR DEVICE DRIVER VERSION USED */
 static bool parse_variant(const struct pm_line *line, struct pm_kept_variant *kept)
 {
     struct pm_environment *environment = &kept->environment;
@@ -126,8 +128,24 @@ static bool parse_variant(const struct pm_line *line, struct pm_kept_variant *ke
            parse_hex(line->words[5], &environment->device_id) &&
            parse_hex(line->words[6], &environment->driver_id) &&
            parse_hex(line->words[7], &environment->driver_version) &&
-           parse_time(line->words[8], &kept->used_at) &&
-           pm_line_long_number(line->words[9], 10, &kept->made_in);
+           parse_time(line->words[8], &kept->used_at);
+}
+
+/* made OPTIONS HIGH LOW COUNT ENTRY_POINT NANOSECONDS: of the variant before. */
+static bool parse_made(const struct pm_line *line, struct pm_kept_variant *kept)
+{
+    uint32_t count = 0;
+    if (!kept || kept->made.count > 0 ||
+        !pm_line_long_number(line->words[1], 16, &kept->made.options) ||
+        !pm_line_long_number(line->words[2], 16, &kept->made.hash.high) ||
+        !pm_line_long_number(line->words[3], 16, &kept->made.hash.low) ||
+        !pm_line_number(line->words[4], &count) || count == 0 || count > MOST_WORDS ||
+        strlen(line->words[5]) >= sizeof kept->made.entry_point ||
+        !pm_line_long_number(line->words[6], 10, &kept->made.took))
+        return false;
+    memcpy(kept->made.entry_point, line->words[5], strlen(line->words[5]) + 1);
+    kept->made.count = count;
+    return true;
 }
 
 /* verdict WORD KIND RATIO LOW HIGH PAIRS TIME: of the variant before. */
@@ -156,7 +174,9 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
     struct pm_kept_variant kept;
     if (pm_line_is(line, "verdict", 8))
         return parse_verdict(line, *last);
-    if (!pm_line_is(line, "variant", 10) || !parse_variant(line, &kept) ||
+    if (pm_line_is(line, "made", 7))
+        return parse_made(line, *last);
+    if (!pm_line_is(line, "variant", 9) || !parse_variant(line, &kept) ||
         pm_kept_find(table, &kept.key, &kept.environment) || !pm_kept_put(table, &kept))
         return false;
     *last = pm_kept_find(table, &kept.key, &kept.environment);
@@ -177,7 +197,7 @@ bool pm_kept_parse(struct pm_kept_table *table, const char *layer, const char *t
     size_t number = 2;
     while (good && pm_lines_next(&at, end, &line)) {
         number++;
-        good = table->count < PM_VERDICTS_MOST || !pm_line_is(&line, "variant", 10);
+        good = table->count < PM_VERDICTS_MOST || !pm_line_is(&line, "variant", 9);
         good = good && parse_line(table, &line, &last);
     }
     if (good && at == end)
@@ -201,10 +221,14 @@ static bool format_one(const struct pm_kept_variant *kept, struct pm_buffer *out
     const struct pm_environment *environment = &kept->environment;
     pm_shader_key_format(&kept->key, key);
     pm_shader_key_format(&kept->original, original);
-    return pm_buffer_printf(out, "variant %s %s %x %x %x %x %x %" PRId64 " %" PRIu64 "\n", key,
-                            original, environment->subgroup_size, environment->vendor_id,
+    return pm_buffer_printf(out, "variant %s %s %x %x %x %x %x %" PRId64 "\n", key, original,
+                            environment->subgroup_size, environment->vendor_id,
                             environment->device_id, environment->driver_id,
-                            environment->driver_version, kept->used_at, kept->made_in) &&
+                            environment->driver_version, kept->used_at) &&
+           (kept->made.count == 0 ||
+            pm_buffer_printf(out, "made %" PRIx64 " %" PRIx64 " %" PRIx64 " %u %s %" PRIu64 "\n",
+                             kept->made.options, kept->made.hash.high, kept->made.hash.low,
+                             kept->made.count, kept->made.entry_point, kept->made.took)) &&
            (kept->verdict == PM_VERDICT_NONE ||
             pm_buffer_printf(out, "verdict %s %s %u %u %u %u %" PRId64 "\n",
                              verdict_words[kept->verdict], kind_words[kept->kind],

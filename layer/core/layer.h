@@ -52,10 +52,10 @@ struct pm_optimizer; /* optimize.h: specialized variants */
 struct pm_journal;   /* profile/journal.h */
 struct pm_verdicts;  /* profile/verdicts.h */
 struct pm_values_store; /* profile/values_store.h */
-struct pm_timing;    /* timing.h: timestamps */
-struct pm_additive;  /* additive.h: whether single draws can be timed */
-struct pm_trials;    /* trial.h: specialized variants that are tried */
-struct pm_ab;        /* ab.h: original and specialized in turn */
+struct pm_timing;       /* timing.h: timestamps */
+struct pm_additive;     /* additive.h: whether single draws can be timed */
+struct pm_trials;       /* trial.h: specialized variants that are tried */
+struct pm_ab;           /* ab.h: original and specialized in turn */
 
 struct pm_instance {
     VkInstance handle;
@@ -77,13 +77,10 @@ struct pm_instance {
     bool spool_failed; /* under spool_lock: said once, then given up */
     bool spool_full;   /* under spool_lock: said once, until there is room again */
     pthread_mutex_t journal_lock;
-    struct pm_journal *journal;  /* under journal_lock until it is opened (pm_session_journal) */
-    struct pm_verdicts *verdicts; /* of this machine; likewise (pm_session_verdicts) */
-    bool journal_tried;          /* under journal_lock */
-    bool verdicts_tried;         /* likewise */
-    struct pm_values_store *values; /* as the journal (pm_session_values) */
-    bool values_tried;              /* under journal_lock */
-    bool database_tried;         /* likewise */
+    struct pm_journal *journal;     /* under journal_lock until it is opened (pm_session_journal) */
+    struct pm_verdicts *verdicts;   /* likewise (pm_session_verdicts) */
+    struct pm_values_store *values; /* likewise (pm_session_values) */
+    bool journal_tried, verdicts_tried, values_tried, database_tried; /* under journal_lock */
     _Atomic uint32_t references; /* the game's handle and each device */
 };
 
@@ -95,6 +92,7 @@ struct pm_device_abilities {
     bool memory_model_device_scope;
     bool timeline_semaphore;
     bool host_query_reset;
+    bool cache_control;       /* pipelineCreationCacheControl */
     bool queries_see_shaders; /* the game may make pools of pipeline statistics or performance */
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
     bool subgroup_vote, subgroup_quad; /* in the stages that have the above; quad operations are
@@ -141,10 +139,10 @@ struct pm_device {
     struct pm_poller *poller;
     struct pm_readback *readback;
     struct pm_sampling *sampling;
-    struct pm_optimizer *optimizer;  /* NULL: nothing is to be optimized */
-    _Atomic uint32_t binds;          /* bits of enum pm_binds */
-    _Atomic uint64_t watched;        /* words of push constants that variants were made for, as bits
-                                        (shader/watch.h); none is ever taken back */
+    struct pm_optimizer *optimizer; /* NULL: nothing is to be optimized */
+    _Atomic uint32_t binds;         /* bits of enum pm_binds */
+    _Atomic uint64_t watched;       /* words of push constants that variants were made for, as bits
+                                       (shader/watch.h); none is ever taken back */
     struct pm_constants_due constants;
     struct pm_timing *timing;        /* NULL: nothing can be timed, or is to be */
     struct pm_trials *trials;        /* likewise */

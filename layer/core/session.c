@@ -1,5 +1,6 @@
 #include "layer/core/session.h"
 
+#include "base/random.h"
 #include "profile/journal.h"
 #include "profile/values_store.h"
 #include "profile/verdicts.h"
@@ -84,4 +85,15 @@ struct pm_values_store *pm_session_values(struct pm_instance *instance, const ch
     struct pm_values_store *values = instance->values;
     pthread_mutex_unlock(&instance->journal_lock);
     return values;
+}
+
+struct pm_environment pm_session_environment(const struct pm_device *device,
+                                             const struct pm_environment *environment)
+{
+    struct pm_environment kept = *environment;
+    uint64_t mixed = environment->driver_version;
+    for (const char *at = device->abilities.driver_info; *at != '\0'; at++)
+        mixed = pm_random_mix(mixed ^ (unsigned char)*at);
+    kept.driver_version = (uint32_t)mixed;
+    return kept;
 }

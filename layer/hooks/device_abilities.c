@@ -7,19 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A feature that is a member of VkPhysicalDeviceVulkan12Features, and of a structure of its own
- * that was an extension's in Vulkan 1.1. Using both structures in one chain is not allowed. */
+/* A feature that is a member of a core version's structure of features, and of a structure of its
+ * own that was an extension's before. Using both structures in one chain is not allowed. */
 struct feature {
     const char *extension;
-    VkStructureType type;
-    size_t size, offset, offset12;
+    uint32_t core; /* the version */
+    VkStructureType all, type;
+    size_t size, offset, offset_in_all;
 };
 
-#define FEATURE(extension, type, structure, member)                                                \
+#define FEATURE_OF(minor, extension, type, structure, member)                                      \
     {                                                                                              \
-        extension, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type##_FEATURES, sizeof(structure),         \
-            offsetof(structure, member), offsetof(VkPhysicalDeviceVulkan12Features, member)        \
+        extension, VK_API_VERSION_1_##minor,                                                       \
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_##minor##_FEATURES,                         \
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type##_FEATURES, sizeof(structure),                \
+            offsetof(structure, member),                                                           \
+            offsetof(VkPhysicalDeviceVulkan1##minor##Features, member)                             \
     }
+#define FEATURE(extension, type, structure, member)                                                \
+    FEATURE_OF(2, extension, type, structure, member)
 
 static const struct feature buffer_address =
     FEATURE(VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, BUFFER_DEVICE_ADDRESS,
@@ -45,6 +51,9 @@ static const struct feature uniform_layout =
 static const struct feature host_query_reset =
     FEATURE(VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME, HOST_QUERY_RESET,
             VkPhysicalDeviceHostQueryResetFeatures, hostQueryReset);
+static const struct feature cache_control = FEATURE_OF(
+    3, VK_EXT_PIPELINE_CREATION_CACHE_CONTROL_EXTENSION_NAME, PIPELINE_CREATION_CACHE_CONTROL,
+    VkPhysicalDevicePipelineCreationCacheControlFeatures, pipelineCreationCacheControl);
 
 static void *find_in_chain(const VkDeviceCreateInfo *info, VkStructureType type)
 {
@@ -59,9 +68,9 @@ static VkBool32 *member(void *structure, size_t offset)
 /* Where the chain says whether the feature is on; NULL: nowhere, so it is off. */
 static VkBool32 *find_feature(const VkDeviceCreateInfo *info, const struct feature *feature)
 {
-    void *all = find_in_chain(info, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+    void *all = find_in_chain(info, feature->all);
     if (all != NULL)
-        return member(all, feature->offset12);
+        return member(all, feature->offset_in_all);
     void *own = find_in_chain(info, feature->type);
     return own != NULL ? member(own, feature->offset) : NULL;
 }
@@ -122,7 +131,7 @@ static bool device_has(const struct request *request, const char *extension)
 
 static bool is_supported(const struct request *request, const struct feature *feature)
 {
-    if (request->api_version < VK_API_VERSION_1_2 && !device_has(request, feature->extension))
+    if (request->api_version < feature->core && !device_has(request, feature->extension))
         return false;
     VkBaseOutStructure *own = pm_arena_zalloc(request->arena, 1, feature->size);
     if (own == NULL)
@@ -140,8 +149,7 @@ static bool is_supported(const struct request *request, const struct feature *fe
  * newer than our headers. */
 static bool is_out_of_reach(const struct request *request, const struct feature *feature)
 {
-    return pm_find_in_chain(request->shared,
-                            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) != NULL ||
+    return pm_find_in_chain(request->shared, feature->all) != NULL ||
            pm_find_in_chain(request->shared, feature->type) != NULL;
 }
 
@@ -169,8 +177,7 @@ static void ask(struct request *request, const struct feature *feature)
         value = member(own, feature->offset);
     }
     *value = VK_TRUE;
-    if (request->api_version < VK_API_VERSION_1_2 &&
-        !has_extension(request->info, feature->extension))
+    if (request->api_version < feature->core && !has_extension(request->info, feature->extension))
         request->names[request->info->enabledExtensionCount++] = feature->extension;
 }
 
@@ -217,6 +224,8 @@ static bool copy_info(struct request *request, const VkDeviceCreateInfo *info)
     static const VkStructureType changed[] = {
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_CREATION_CACHE_CONTROL_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
@@ -271,6 +280,8 @@ VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_ins
     ask(&request, &timeline);
     if (pm_session_tries(instance))
         ask(&request, &host_query_reset);
+    if (pm_session_optimizes(instance) && instance->config.limits.proven_ms_per_second > 0)
+        ask(&request, &cache_control);
     const VkPhysicalDeviceFeatures *core = core_features(request.info);
     if (core != NULL && core->shaderInt64)
         ask(&request, &int64_atomics);
@@ -351,6 +362,7 @@ void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo
     find_driver(device);
     abilities->timeline_semaphore = is_on(info, &timeline);
     abilities->host_query_reset = is_on(info, &host_query_reset);
+    abilities->cache_control = is_on(info, &cache_control);
     abilities->memory_model_device_scope = is_on(info, &memory_model_scope);
     abilities->int64_atomics = core != NULL && core->shaderInt64 && is_on(info, &int64_atomics);
     abilities->queries_see_shaders = (core != NULL && core->pipelineStatisticsQuery) ||

@@ -9,18 +9,17 @@
  */
 #pragma once
 
+#include "layer/core/allowance.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct pm_ahead {
-    double per_nanosecond; /* of waiting, for each that passes */
     pthread_mutex_t lock;
     pthread_cond_t done;
     /* guarded by lock: */
-    double left;       /* nanoseconds that may be waited for now; a second's worth at most */
-    int64_t filled_at; /* CLOCK_MONOTONIC, nanoseconds */
+    struct pm_allowance allowance; /* of waiting */
 };
 
 void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, int64_t now);

@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "layer/core/compiler.h"
 #include "layer/core/session.h"
+#include "layer/core/thread.h"
+#include "layer/shader/at_once.h"
 #include "layer/shader/pipeline_build.h"
 #include "layer/shader/pipeline_cache.h"
 #include "layer/shader/specialized_shader.h"
@@ -17,6 +19,8 @@ struct pm_optimizer {
     struct pm_specialized_shaders *shaders;
     struct pm_pipeline_cache *cache;
     struct pm_waiting waiting;
+    struct pm_at_once at_once;
+    _Atomic bool unsaved;  /* the journal and what is kept are to be brought to the disk */
     _Atomic bool was_full; /* said once */
     struct pm_job job;     /* takes one waiting pipeline after another */
     pthread_mutex_t lock;
@@ -47,7 +51,7 @@ static void set_binds(struct pm_optimizer *optimizer)
 static void log_of(const struct pm_optimized *optimized, const char *what)
 {
     char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&optimized->shader->record->key, key);
+    pm_shader_key_format(&optimized->shader->original, key);
     pm_log_info(optimized->pipeline->device->instance->log, "shader %.12s, specialized, %s", key,
                 what);
 }
@@ -89,9 +93,10 @@ static void decide(struct pm_candidate *candidate, bool faster)
     log_of(optimized, "is used from now on");
 }
 
+/* Through the cache; if_compiled: pipeline_build.h. */
 static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                                  const struct pm_specialized_shader *shader,
-                                  struct pm_error *error)
+                                  const struct pm_specialized_shader *shader, VkPipelineCache cache,
+                                  bool if_compiled, struct pm_error *error)
 {
     struct pm_optimized *optimized = calloc(1, sizeof *optimized);
     if (!optimized) {
@@ -102,15 +107,16 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
     optimized->shader = shader;
     const struct pm_replacement replacement = {
         .words = &shader->module.words,
-        .entry_point = shader->record->entry_point,
-        .cache = pm_pipeline_cache_get(optimizer->cache),
+        .entry_point = shader->entry_point,
+        .cache = cache,
         .name = "piecemeal specialized",
+        .if_compiled = if_compiled,
     };
     if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
         optimized->candidate = (struct pm_candidate){
             .handle = optimized->built.handle,
             .key = shader->key,
-            .original = shader->record->key,
+            .original = shader->original,
             .environment = shader->environment,
             .entry = shader->entry,
             .verdict = decide,
@@ -157,6 +163,24 @@ static const struct pm_specialized_shader *find_shader(const struct pm_optimizer
     return pm_specialized_shaders_get(optimizer->shaders, &request);
 }
 
+/* The same with how long it took, which later sessions are to know. What others' threads took
+ * meanwhile is left out: this one is of the lowest priority. */
+static struct pm_optimized *build_slowly(struct pm_optimizer *optimizer,
+                                         struct pm_pipeline *pipeline,
+                                         const struct pm_specialized_shader *shader,
+                                         struct pm_error *error)
+{
+    const VkPipelineCache cache = pm_pipeline_cache_get(optimizer->cache);
+    const int64_t delayed = pm_thread_delayed(), start = pm_now();
+    struct pm_optimized *optimized = build(optimizer, pipeline, shader, cache, false, error);
+    const int64_t took = pm_now() - start - (pm_thread_delayed() - delayed);
+    if (optimized) {
+        pm_specialized_shaders_took(optimizer->shaders, shader, took > 0 ? took : 1, false);
+        atomic_store(&optimizer->unsaved, true);
+    }
+    return optimized;
+}
+
 /* Makes the pipeline's variant, or has it wait until there is room. Called by one thread at a time
  * for a pipeline, and not any more once it was made. */
 static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
@@ -172,7 +196,7 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
     if (!shader)
         return;
     struct pm_error error = {0};
-    struct pm_optimized *optimized = build(optimizer, pipeline, shader, &error);
+    struct pm_optimized *optimized = build_slowly(optimizer, pipeline, shader, &error);
     if (!optimized) {
         give_back(device->pipelines);
         pm_log_info(device->instance->log, "a pipeline is not specialized: %s", error.message);
@@ -192,6 +216,67 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
         atomic_store(&pipeline->candidate, NULL);
 }
 
+/* ---- at once ---- */
+
+/* On the thread that creates the pipeline: where the driver need not compile (shader objects are
+ * never asked about), or took so short when it made one with the shader last that there is time. */
+static struct pm_optimized *build_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
+                                       const struct pm_specialized_shader *shader, int64_t took,
+                                       int64_t until)
+{
+    const VkPipelineCache cache = pm_pipeline_cache_now(optimizer->cache);
+    struct pm_error error = {0};
+    struct pm_optimized *optimized = NULL;
+    if (!cache)
+        return NULL;
+    if (optimizer->device->abilities.cache_control && !pipeline->object) {
+        optimized = build(optimizer, pipeline, shader, cache, true, &error);
+        if (optimized || error.code != PM_ERROR_STATE)
+            return optimized;
+    }
+    const int64_t start = pm_now();
+    if (took == 0 || start + took > until)
+        return NULL;
+    optimized = build(optimizer, pipeline, shader, cache, false, &error);
+    if (optimized)
+        pm_specialized_shaders_took(optimizer->shaders, shader, pm_now() - start, true);
+    return optimized;
+}
+
+static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline, int64_t until)
+{
+    struct pm_shader_request request;
+    int64_t took = 0;
+    if (!optimizer->device->abilities.subgroup_vote ||
+        !pm_pipeline_shader_request(pipeline, &request))
+        return false;
+    const struct pm_specialized_shader *shader =
+        pm_specialized_shaders_proven(optimizer->shaders, &request, &took);
+    if (!shader || !reserve(optimizer))
+        return false;
+    struct pm_optimized *optimized = build_soon(optimizer, pipeline, shader, took, until);
+    if (!optimized) {
+        give_back(optimizer->device->pipelines);
+        return false;
+    }
+    atomic_store(&pipeline->optimized, optimized);
+    decide(&optimized->candidate, true);
+    return true;
+}
+
+/* A variant that an earlier session found faster, before the game has its pipeline, so that what is
+ * recorded a moment later binds it. false: it is made in the background, if at all. */
+static bool make_at_once(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+{
+    if (!pm_specialized_shaders_any_proven(optimizer->shaders))
+        return false;
+    const int64_t start = pm_now();
+    const int64_t granted = pm_at_once_begin(&optimizer->at_once, start);
+    const bool made = granted > 0 && make_soon(optimizer, pipeline, start + granted);
+    pm_at_once_end(&optimizer->at_once, granted, pm_now() - start);
+    return made;
+}
+
 /* ---- use ---- */
 
 void pm_optimize_bound(struct pm_optimized *optimized)
@@ -199,7 +284,7 @@ void pm_optimize_bound(struct pm_optimized *optimized)
     const struct pm_specialized_shader *shader = optimized->shader;
     struct pm_device *device = optimized->pipeline->device;
     pm_journal_used(shader->entry);
-    device->optimizer->calls.used(device, &shader->record->key);
+    device->optimizer->calls.used(device, &shader->original);
     atomic_store_explicit(&optimized->bound, true, memory_order_relaxed);
 }
 
@@ -250,7 +335,8 @@ static bool queue_job(struct pm_optimizer *optimizer, bool runs)
     struct pm_compiler *compiler = optimizer->device->compiler;
     pthread_mutex_lock(&optimizer->lock);
     const bool wanted = !optimizer->stopping && compiler &&
-                        pm_waiting_any(&optimizer->waiting, has_room(optimizer));
+                        (atomic_load(&optimizer->unsaved) ||
+                         pm_waiting_any(&optimizer->waiting, has_room(optimizer)));
     const bool idle = runs || !optimizer->queued;
     optimizer->queued = wanted || (optimizer->queued && !runs);
     pthread_mutex_unlock(&optimizer->lock);
@@ -267,6 +353,10 @@ static void run_job(struct pm_job *job)
     if (pipeline && !atomic_load(&pipeline->gone) && !atomic_load(&optimizer->device->lost))
         optimize(optimizer, pipeline);
     pm_pipeline_release(pipeline);
+    if (!pipeline && atomic_exchange(&optimizer->unsaved, false)) {
+        pm_journal_sync(optimizer->journal);
+        pm_specialized_shaders_save(optimizer->shaders);
+    }
     if (!queue_job(optimizer, true))
         pm_pipeline_cache_save(optimizer->cache);
 }
@@ -288,7 +378,12 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
     if (!optimizer || pipeline->is_library || pipeline->never_stands || atomic_load(&device->lost))
         return;
     if (!device->instance->config.debug.synchronous) {
-        atomic_store(&pipeline->wish, PM_WISH_BOUND);
+        if (make_at_once(optimizer, pipeline)) {
+            atomic_store(&optimizer->unsaved, true);
+            queue_job(optimizer, false);
+        } else {
+            atomic_store(&pipeline->wish, PM_WISH_BOUND);
+        }
         return;
     }
     atomic_store(&pipeline->wish, PM_WISH_WAITING);
@@ -323,14 +418,20 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
     optimizer->job =
         (struct pm_job){.run = run_job, .drop = drop_job, .owner = optimizer, .always = true};
     pm_waiting_init(&optimizer->waiting);
+    const struct pm_config *config = &device->instance->config;
+    pm_at_once_init(&optimizer->at_once, config->limits.proven_ms_per_pipeline,
+                    config->limits.proven_ms_per_second, pm_now());
     pthread_mutex_init(&optimizer->lock, NULL);
     set_binds(optimizer);
     device->pipelines->forget = forget;
     device->pipelines->released = released;
     pm_hang_watch_init(&device->hang_watch);
     pm_journal_begin(journal);
-    if (optimizer->shaders && optimizer->cache)
+    if (optimizer->shaders && optimizer->cache) {
+        if (pm_specialized_shaders_any_proven(optimizer->shaders))
+            pm_pipeline_cache_prepare(optimizer->cache);
         return optimizer;
+    }
     pm_optimizer_destroy(optimizer);
     return NULL;
 }
@@ -346,6 +447,7 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer)
     optimizer->device->pipelines->forget = NULL;
     optimizer->device->pipelines->released = NULL;
     pm_waiting_finish(&optimizer->waiting);
+    pm_at_once_finish(&optimizer->at_once);
     pm_pipeline_cache_destroy(optimizer->cache);
     pm_specialized_shaders_destroy(optimizer->shaders);
     pm_hang_watch_finish(&optimizer->device->hang_watch);

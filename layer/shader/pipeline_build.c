@@ -39,6 +39,8 @@ static bool no_memory(struct pm_error *error)
 
 static bool refused(struct pm_error *error, const char *what, VkResult result)
 {
+    if (result == VK_PIPELINE_COMPILE_REQUIRED)
+        return pm_fail(error, PM_ERROR_STATE, "%s is not compiled yet", what);
     return pm_fail(error, PM_ERROR_DEVICE, "the driver refused %s (VkResult %d)", what, result);
 }
 
@@ -183,7 +185,9 @@ VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines)
 /* What the pipeline's flags are: where they always were, as long as they fit. */
 static VkPipelineCreateFlags flags(struct build *build, const void **chain)
 {
-    const VkPipelineCreateFlags2 kept = build->pipeline->flags & ~DROPPED_FLAGS;
+    VkPipelineCreateFlags2 kept = build->pipeline->flags & ~DROPPED_FLAGS;
+    if (build->replacement && build->replacement->if_compiled)
+        kept |= VK_PIPELINE_CREATE_2_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT;
     if (kept > UINT32_MAX) {
         build->flags = (VkPipelineCreateFlags2CreateInfo){
             .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO,

@@ -16,6 +16,8 @@ struct pm_replacement {
     const VkSpecializationInfo *specialization; /* NULL: none */
     VkPipelineCache cache;                      /* VK_NULL_HANDLE: none */
     const char *name;                           /* debug-utils */
+    bool if_compiled; /* refused with PM_ERROR_STATE where the driver would have to compile; needs
+                         abilities.cache_control */
 };
 
 /* Builds the pipeline again with its shader replaced. What is in *built is the caller's to destroy,

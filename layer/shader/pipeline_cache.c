@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { SAVE_SECONDS = 10 /* at least, between two */ };
+enum { SAVE_SECONDS = 10 /* at least, between two */, SMALL_BYTES = 8 << 20 };
 
 /* What a file begins with; the driver's data follow, padded with zeros to whole words. The file
  * stays on this machine, so the integers are the machine's own. */
@@ -26,11 +27,11 @@ static const char magic[8] = "PMcache1";
 
 struct pm_pipeline_cache {
     struct pm_device *device;
+    _Atomic uint32_t grown; /* pipelines since the last save */
     pthread_mutex_t lock;
     /* guarded by lock: */
     bool tried;
     VkPipelineCache handle;
-    uint32_t grown;  /* pipelines since the last save */
     time_t saved_at; /* CLOCK_MONOTONIC, seconds; 0: never */
     bool too_large;  /* said once */
 };
@@ -184,11 +185,29 @@ VkPipelineCache pm_pipeline_cache_get(struct pm_pipeline_cache *cache)
     return handle;
 }
 
+void pm_pipeline_cache_prepare(struct pm_pipeline_cache *cache)
+{
+    const struct pm_device *device = cache->device;
+    char *folder = folder_of(device), *path = folder ? path_in(folder, device) : NULL;
+    struct stat status;
+    if (path && (stat(path, &status) != 0 || status.st_size <= SMALL_BYTES))
+        (void)pm_pipeline_cache_get(cache);
+    free(path);
+    free(folder);
+}
+
+VkPipelineCache pm_pipeline_cache_now(struct pm_pipeline_cache *cache)
+{
+    if (pthread_mutex_trylock(&cache->lock) != 0)
+        return VK_NULL_HANDLE;
+    const VkPipelineCache handle = cache->handle;
+    pthread_mutex_unlock(&cache->lock);
+    return handle;
+}
+
 void pm_pipeline_cache_grown(struct pm_pipeline_cache *cache)
 {
-    pthread_mutex_lock(&cache->lock);
-    cache->grown++;
-    pthread_mutex_unlock(&cache->lock);
+    atomic_fetch_add(&cache->grown, 1);
 }
 
 /* ---- writing ---- */
@@ -248,9 +267,8 @@ static bool write_file(struct pm_pipeline_cache *cache, const char *folder, cons
 static void save(struct pm_pipeline_cache *cache)
 {
     struct pm_device *device = cache->device;
-    if (cache->grown == 0 || !cache->handle || cap(device) == 0)
+    if (!cache->handle || cap(device) == 0 || atomic_exchange(&cache->grown, 0) == 0)
         return;
-    cache->grown = 0;
     struct pm_error error = {0};
     char *folder = folder_of(device), *path = folder ? path_in(folder, device) : NULL;
     if (path && !write_file(cache, folder, path, &error))

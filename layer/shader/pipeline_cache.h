@@ -25,6 +25,12 @@ void pm_pipeline_cache_destroy(struct pm_pipeline_cache *cache);
 /* The cache, made and read at the first call. VK_NULL_HANDLE when the driver makes none. */
 VkPipelineCache pm_pipeline_cache_get(struct pm_pipeline_cache *cache);
 
+/* Makes it where it takes no long to read, for whoever creates the device. */
+void pm_pipeline_cache_prepare(struct pm_pipeline_cache *cache);
+/* The cache if it is made, and nobody is saving it: for a game's own threads. VK_NULL_HANDLE else.
+ */
+VkPipelineCache pm_pipeline_cache_now(struct pm_pipeline_cache *cache);
+
 /* A pipeline was made through it. */
 void pm_pipeline_cache_grown(struct pm_pipeline_cache *cache);
 

@@ -519,6 +519,29 @@ void pm_shader_records_each(struct pm_shader_records *records,
         visit(user, record);
 }
 
+bool pm_shader_records_known(struct pm_shader_records *records,
+                             const struct pm_shader_request *request, struct pm_shader_key *key)
+{
+    struct asked asked;
+    struct raw *raw = get_requested(records, request, &asked, NULL);
+    if (!raw)
+        return false;
+    finish_asked(&asked);
+    if (pthread_mutex_trylock(&raw->lock) != 0)
+        return false;
+    if (!raw->keyed && raw->record) {
+        raw->key = raw->record->key;
+        raw->keyed = true;
+    } else if (!raw->keyed && !raw->tried && records->store) {
+        raw->keyed = pm_shader_store_find(records->store, pm_canonicalize_recipe(), &raw->digest,
+                                          &raw->key, NULL);
+    }
+    const bool known = raw->keyed;
+    *key = raw->key;
+    pthread_mutex_unlock(&raw->lock);
+    return known;
+}
+
 /* ---- instrumented modules ---- */
 
 const struct pm_record_points *pm_shader_record_points(const struct pm_shader_record *record,

@@ -65,6 +65,11 @@ bool pm_shader_records_key(struct pm_shader_records *records,
                            const struct pm_shader_request *request, struct pm_shader_key *key,
                            bool *first, struct pm_error *error);
 
+/* The same at no such cost: false where it is not known yet, or somebody is about to find out.
+ * Reads a small file at most. */
+bool pm_shader_records_known(struct pm_shader_records *records,
+                             const struct pm_shader_request *request, struct pm_shader_key *key);
+
 /* The record of a shader, canonicalized now or taken from this session or the shader store. NULL:
  * it can have none, which is remembered; *first says whether this is the first time it was found
  * out, so that it is logged once. */

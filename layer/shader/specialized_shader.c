@@ -1,18 +1,18 @@
 #include "layer/shader/specialized_shader.h"
 
-#include "base/random.h"
-#include "layer/core/session.h"
 #include "layer/shader/pipeline.h"
-#include "profile/verdicts.h"
+#include "layer/shader/specialized_kept.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/zero/zero_profile.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct shader {
     struct pm_specialized_shader made;
+    const struct pm_shader_record
+        *record;          /* what it was made of; NULL: an earlier session made it */
+    int64_t took;         /* of such a one: nanoseconds of the driver's, last */
     pthread_mutex_t lock; /* held while it is made, so that it is made once */
     bool tried, usable;
     struct shader *next;
@@ -21,8 +21,7 @@ struct shader {
 struct pm_specialized_shaders {
     struct pm_device *device;
     struct pm_journal *journal;
-    struct pm_verdicts *verdicts;      /* the instance's; NULL: there are none */
-    uint64_t lot;                      /* which verdicts this session tries again */
+    struct pm_specialized_kept *kept;
     struct pm_environment environment; /* but for the subgroup size */
     pthread_mutex_t lock;              /* the list */
     struct shader *first;              /* as many as shaders with a zero profile: a list will do */
@@ -36,10 +35,6 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
         return NULL;
     shaders->device = device;
     shaders->journal = journal;
-    shaders->verdicts = pm_session_verdicts(device->instance);
-    const struct pm_config *config = &device->instance->config;
-    if (config->sampler.seed_set || !pm_random_system(&shaders->lot, sizeof shaders->lot))
-        shaders->lot = config->sampler.seed;
     shaders->environment = (struct pm_environment){
         .vendor_id = device->properties.vendorID,
         .device_id = device->properties.deviceID,
@@ -47,7 +42,11 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
         .driver_version = device->properties.driverVersion,
     };
     pthread_mutex_init(&shaders->lock, NULL);
-    return shaders;
+    shaders->kept = pm_specialized_kept_create(device);
+    if (shaders->kept)
+        return shaders;
+    pm_specialized_shaders_destroy(shaders);
+    return NULL;
 }
 
 void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders)
@@ -57,9 +56,11 @@ void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders)
     for (struct shader *shader = shaders->first, *next; shader; shader = next) {
         next = shader->next;
         pm_specialized_finish(&shader->made.module);
+        free((char *)(uintptr_t)shader->made.entry_point);
         pthread_mutex_destroy(&shader->lock);
         free(shader);
     }
+    pm_specialized_kept_destroy(shaders->kept);
     pthread_mutex_destroy(&shaders->lock);
     free(shaders);
 }
@@ -151,42 +152,11 @@ static bool specialize(const struct pm_specialized_shaders *shaders,
 }
 
 static void log_of(const struct pm_specialized_shaders *shaders, enum pm_log_level level,
-                   const struct pm_shader_record *record, const char *what)
+                   const struct pm_shader_key *original, const char *what)
 {
     char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&record->key, key);
+    pm_shader_key_format(original, key);
     pm_logf(shaders->device->instance->log, level, "shader %.12s %s", key, what);
-}
-
-/* Whether a variant is among those that this session tries again, though a verdict is there. */
-static bool is_tried_again(const struct pm_specialized_shaders *shaders,
-                           const struct pm_shader_key *key)
-{
-    uint64_t of_key;
-    memcpy(&of_key, key->bytes, sizeof of_key);
-    const double drawn = (double)(pm_random_mix(shaders->lot ^ of_key) >> 11) * 0x1p-53;
-    return shaders->device->trials &&
-           drawn < shaders->device->instance->config.optimize.retry_share;
-}
-
-/* What an earlier session's trial on this machine said, which counts more than what is published.
- * false: nothing. */
-static bool own_timing(const struct pm_specialized_shaders *shaders,
-                       const struct pm_specialized_shader *shader, enum pm_timing_verdict *timing)
-{
-    struct pm_kept_variant kept;
-    if (!pm_verdicts_find(shaders->verdicts, &shader->key, &shader->environment, &kept))
-        return false;
-    switch (pm_kept_verdict(&kept, time(NULL))) {
-    case PM_VERDICT_NONE:
-        return false;
-    case PM_VERDICT_FASTER:
-        *timing = is_tried_again(shaders, &shader->key) ? PM_TIMING_UNDECIDED : PM_TIMING_FASTER;
-        return true;
-    default:
-        *timing = PM_TIMING_SLOWER;
-        return true;
-    }
 }
 
 /* Whether what was made may be used: said once, in the log. */
@@ -194,40 +164,43 @@ static bool may_use(const struct pm_specialized_shaders *shaders,
                     struct pm_specialized_shader *shader)
 {
     struct pm_error error = {0};
-    const bool own = own_timing(shaders, shader, &shader->timing);
+    const bool own = pm_specialized_kept_timing(shaders->kept, shader, &shader->timing);
     if (!own)
         shader->timing = published_timing(shaders, shader);
     if (shader->timing == PM_TIMING_SLOWER) {
-        log_of(shaders, PM_LOG_INFO, shader->record,
+        log_of(shaders, PM_LOG_INFO, &shader->original,
                own ? "is not specialized: a trial of an earlier session found it no faster then"
                    : "is not specialized: the database knows it to be slower then");
         return false;
     }
     if (pm_journal_holds(shaders->journal, &shader->key)) {
-        log_of(shaders, PM_LOG_INFO, shader->record,
+        log_of(shaders, PM_LOG_INFO, &shader->original,
                "is not specialized: that is held back (piecemeal doctor)");
         return false;
     }
     /* Before the driver sees it: its compiler may be what does not survive it. */
     shader->entry = pm_journal_write(shaders->journal, &shader->key, &error);
     if (!shader->entry)
-        log_of(shaders, PM_LOG_WARNING, shader->record, error.message);
+        log_of(shaders, PM_LOG_WARNING, &shader->original, error.message);
     return shader->entry != NULL;
 }
 
 static bool make(struct pm_specialized_shaders *shaders, const struct pm_shader_estimates *zero,
-                 struct pm_specialized_shader *shader)
+                 const struct pm_shader_record *record, struct pm_specialized_shader *shader)
 {
-    const struct pm_shader_record *record = shader->record;
     struct pm_error error = {0};
+    shader->original = record->key;
+    shader->entry_point = strdup(record->entry_point);
+    if (!shader->entry_point)
+        return false;
     if (!specialize(shaders, record, zero, &shader->module, &error)) {
         /* PM_ERROR_STATE: what came out is not valid, so the pass is wrong. */
-        log_of(shaders, error.code == PM_ERROR_STATE ? PM_LOG_WARNING : PM_LOG_INFO, record,
+        log_of(shaders, error.code == PM_ERROR_STATE ? PM_LOG_WARNING : PM_LOG_INFO, &record->key,
                error.message);
         return false;
     }
     if (shader->module.words.count == 0) {
-        log_of(shaders, PM_LOG_DEBUG, record, "is not worth specializing");
+        log_of(shaders, PM_LOG_DEBUG, &record->key, "is not worth specializing");
         return false;
     }
     shader->key = pm_shader_key_compute(pm_canonicalize_recipe(), shader->module.words.data,
@@ -241,7 +214,7 @@ static bool make(struct pm_specialized_shaders *shaders, const struct pm_shader_
     snprintf(what, sizeof what, "is specialized: %u transforms, %s, as %.12s",
              shader->module.transforms, record->stage == PM_STAGE_COMPUTE ? "compute" : "fragment",
              key);
-    log_of(shaders, PM_LOG_INFO, record, what);
+    log_of(shaders, PM_LOG_INFO, &record->key, what);
     return true;
 }
 
@@ -251,10 +224,10 @@ static struct shader *get_entry(struct pm_specialized_shaders *shaders,
 {
     pthread_mutex_lock(&shaders->lock);
     struct shader *shader = shaders->first;
-    while (shader && shader->made.record != record)
+    while (shader && shader->record != record)
         shader = shader->next;
     if (!shader && (shader = calloc(1, sizeof *shader))) {
-        shader->made.record = record;
+        shader->record = record;
         pthread_mutex_init(&shader->lock, NULL);
         shader->next = shaders->first;
         shaders->first = shader;
@@ -294,7 +267,7 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     pthread_mutex_lock(&shader->lock);
     if (!shader->tried) {
         shader->tried = true;
-        shader->usable = make(shaders, &zero, &shader->made);
+        shader->usable = make(shaders, &zero, record, &shader->made);
         /* What is not used is not kept. */
         if (!shader->usable) {
             pm_specialized_finish(&shader->made.module);
@@ -307,4 +280,88 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     pthread_mutex_unlock(&shader->lock);
     pm_shader_estimates_finish(&zero);
     return usable ? &shader->made : NULL;
+}
+
+/* ---- what earlier sessions made ---- */
+
+static struct shader *find_proven(struct pm_specialized_shaders *shaders,
+                                  const struct pm_shader_key *original, uint32_t subgroup_size)
+{
+    struct shader *shader = shaders->first;
+    while (shader && (shader->record || !pm_shader_key_equal(&shader->made.original, original) ||
+                      shader->made.environment.subgroup_size != subgroup_size))
+        shader = shader->next;
+    return shader;
+}
+
+/* Loads it, and writes it down in the journal. NULL: there is none. Under the lock: others that ask
+ * for one wait as long as they would for the disk themselves. */
+static struct shader *load_proven(struct pm_specialized_shaders *shaders,
+                                  const struct pm_shader_key *original, uint32_t subgroup_size)
+{
+    struct pm_environment environment = shaders->environment;
+    environment.subgroup_size = subgroup_size;
+    struct shader *shader = calloc(1, sizeof *shader);
+    if (!shader)
+        return NULL;
+    if (!pm_specialized_kept_load(shaders->kept, original, &environment, &shader->made,
+                                  &shader->took)) {
+        free(shader);
+        return NULL;
+    }
+    pthread_mutex_init(&shader->lock, NULL);
+    shader->next = shaders->first;
+    shaders->first = shader;
+    shader->usable = !pm_journal_holds(shaders->journal, &shader->made.key);
+    return shader;
+}
+
+const struct pm_specialized_shader *
+pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
+                              const struct pm_shader_request *request, int64_t *took)
+{
+    const struct pm_environment environment = {.subgroup_size = request->subgroup_size};
+    struct pm_shader_estimates zero;
+    struct pm_shader_key key;
+    if (!pm_shader_records_known(shaders->device->pipelines->records, request, &key) ||
+        !find_published(shaders, &key, &environment, PM_KIND_ZERO, &zero))
+        return NULL;
+    pm_shader_estimates_finish(&zero);
+    pthread_mutex_lock(&shaders->lock);
+    struct shader *shader = find_proven(shaders, &key, request->subgroup_size);
+    if (!shader)
+        shader = load_proven(shaders, &key, request->subgroup_size);
+    /* Before the driver sees it. */
+    if (shader && shader->usable && !shader->made.entry)
+        shader->made.entry = pm_journal_note(shaders->journal, &shader->made.key, NULL);
+    const bool usable = shader && shader->usable && shader->made.entry;
+    *took = usable ? shader->took : 0;
+    pthread_mutex_unlock(&shaders->lock);
+    return usable ? &shader->made : NULL;
+}
+
+bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders)
+{
+    return pm_specialized_kept_any(shaders->kept);
+}
+
+void pm_specialized_shaders_took(struct pm_specialized_shaders *shaders,
+                                 const struct pm_specialized_shader *made, int64_t took,
+                                 bool own_thread)
+{
+    if (!own_thread) {
+        pm_specialized_kept_made(shaders->kept, made, took);
+        return;
+    }
+    pm_specialized_kept_took(shaders->kept, made, took);
+    pthread_mutex_lock(&shaders->lock);
+    struct shader *shader = find_proven(shaders, &made->original, made->environment.subgroup_size);
+    if (shader)
+        shader->took = took;
+    pthread_mutex_unlock(&shaders->lock);
+}
+
+void pm_specialized_shaders_save(struct pm_specialized_shaders *shaders)
+{
+    pm_specialized_kept_save(shaders->kept);
 }

@@ -19,9 +19,10 @@
 enum pm_timing_verdict { PM_TIMING_UNDECIDED, PM_TIMING_FASTER, PM_TIMING_SLOWER };
 
 struct pm_specialized_shader {
-    const struct pm_shader_record *record; /* what it was made of */
-    struct pm_shader_key key;              /* of the specialized module's words */
-    struct pm_environment environment;     /* of its timing profiles */
+    struct pm_shader_key original;     /* what it was made of */
+    const char *entry_point;           /* of the module; owned */
+    struct pm_shader_key key;          /* of the specialized module's words */
+    struct pm_environment environment; /* of its timing profiles */
     struct pm_specialized module;
     enum pm_timing_verdict timing; /* UNDECIDED or FASTER */
     struct pm_journal_entry *entry;
@@ -34,6 +35,24 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
                                                              struct pm_journal *journal);
 /* NULL is allowed. */
 void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders);
+
+/* The one that an earlier session on this machine found faster, where it can be had without making
+ * anything, and how many nanoseconds the driver took for its pipeline last. Reads two small files
+ * at most. NULL: there is none, or only later. */
+const struct pm_specialized_shader *
+pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
+                              const struct pm_shader_request *request, int64_t *took);
+/* Whether there may be any of these. */
+bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders);
+
+/* The driver made a pipeline with it in so many nanoseconds, which later sessions are to know; on a
+ * game's own thread or on a compile thread. Only of what may be bound wherever the game binds its
+ * own, without a condition (optimized.h, watch): a later session may do that at once. */
+void pm_specialized_shaders_took(struct pm_specialized_shaders *shaders,
+                                 const struct pm_specialized_shader *shader, int64_t took,
+                                 bool own_thread);
+/* Brings that to the disk. Compile threads only. */
+void pm_specialized_shaders_save(struct pm_specialized_shaders *shaders);
 
 /* The specialized shader of a pipeline's stage; NULL: there is none to use, and why was logged. */
 const struct pm_specialized_shader *

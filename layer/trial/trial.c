@@ -428,17 +428,19 @@ static void keep(const struct pm_trial *trial, enum outcome outcome, const struc
     struct pm_instance *instance = trial->owner->device->instance;
     struct pm_verdicts *kept = pm_session_verdicts(instance);
     const int64_t now = time(NULL);
-    struct pm_kept_variant variant = {.key = trial->key, .environment = trial->environment};
-    pm_verdicts_find(kept, &trial->key, &trial->environment, &variant);
-    variant.original = trial->original;
-    variant.used_at = now;
-    variant.verdict = verdicts[outcome];
-    variant.kind = atomic_load(&trial->kind) == PASSES ? PM_TIMED_PASSES : PM_TIMED_CALLS;
-    variant.ratio = paired->ratio;
-    variant.low = paired->low;
-    variant.high = paired->high;
-    variant.pairs = trial->pairs;
-    variant.decided_at = now;
+    const struct pm_kept_variant variant = {
+        .key = trial->key,
+        .original = trial->original,
+        .environment = pm_session_environment(trial->owner->device, &trial->environment),
+        .used_at = now,
+        .verdict = verdicts[outcome],
+        .kind = atomic_load(&trial->kind) == PASSES ? PM_TIMED_PASSES : PM_TIMED_CALLS,
+        .ratio = paired->ratio,
+        .low = paired->low,
+        .high = paired->high,
+        .pairs = trial->pairs,
+        .decided_at = now,
+    };
     struct pm_error error = {0};
     pm_verdicts_put(kept, &variant);
     if (!pm_verdicts_save(kept, &error))

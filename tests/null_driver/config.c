@@ -41,6 +41,10 @@ void pm_null_config_load(void)
     config->device_type =
         (uint32_t)number("PM_NULL_DEVICE_TYPE", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
     config->compile_us = number("PM_NULL_COMPILE_US", 0);
+    config->driver_id = (uint32_t)number("PM_NULL_DRIVER_ID", 0);
+    const char *info = getenv("PM_NULL_DRIVER_INFO");
+    snprintf(config->driver_info, sizeof(config->driver_info), "%s", info ? info : "");
+    config->compiled = number("PM_NULL_COMPILED", 0) != 0;
     atomic_store(&pm_null_delay_us, number("PM_NULL_DELAY_US", 0));
     list("PM_NULL_WITHOUT_EXTENSIONS", config->without_extensions,
          sizeof(config->without_extensions));

@@ -57,6 +57,9 @@ struct pm_null_config {
     uint32_t subgroup_size, subgroup_stages, subgroup_operations;
     uint32_t timestamp_bits, device_type;
     uint64_t compile_us;
+    bool compiled;
+    uint32_t driver_id;
+    char driver_info[64];
     char without_extensions[4096]; /* ",A,B," */
     char without_features[4096];
 };

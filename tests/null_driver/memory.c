@@ -191,7 +191,7 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetDeviceImageMemoryRequirements(
 /* Asleep, as a compiler is busy: the caller waits, the processor is free for other threads. */
 void pm_null_compile(void)
 {
-    uint64_t us = pm_null_config.compile_us;
+    uint64_t us = pm_null_config.compiled ? 0 : pm_null_config.compile_us;
     struct timespec time = {.tv_sec = (time_t)(us / 1000000),
                             .tv_nsec = (long)(us % 1000000) * 1000};
     if (us)
@@ -199,12 +199,15 @@ void pm_null_compile(void)
     pm_null_await_compile();
 }
 
-static VkResult create_pipelines(uint32_t count, VkPipeline *pipelines)
+/* One pipeline; flags: its VkPipelineCreateFlags. */
+static VkResult create_pipeline(VkPipelineCreateFlags flags, VkPipeline *pipeline)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        pm_null_compile();
-        pipelines[i] = (VkPipeline)pm_null_object_create(VK_OBJECT_TYPE_PIPELINE, 0);
-    }
+    const bool compiled = pm_null_config.compiled || pm_null_config.compile_us == 0;
+    *pipeline = VK_NULL_HANDLE;
+    if (!compiled && (flags & VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT))
+        return VK_PIPELINE_COMPILE_REQUIRED;
+    pm_null_compile();
+    *pipeline = (VkPipeline)pm_null_object_create(VK_OBJECT_TYPE_PIPELINE, 0);
     return VK_SUCCESS;
 }
 
@@ -215,9 +218,13 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateGraphicsPipelines(
 {
     (void)device;
     (void)pipelineCache;
-    (void)pCreateInfos;
     (void)pAllocator;
-    return create_pipelines(createInfoCount, pPipelines);
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < createInfoCount; i++) {
+        const VkResult one = create_pipeline(pCreateInfos[i].flags, &pPipelines[i]);
+        result = one != VK_SUCCESS ? one : result;
+    }
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateComputePipelines(
@@ -227,9 +234,13 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateComputePipelines(
 {
     (void)device;
     (void)pipelineCache;
-    (void)pCreateInfos;
     (void)pAllocator;
-    return create_pipelines(createInfoCount, pPipelines);
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < createInfoCount; i++) {
+        const VkResult one = create_pipeline(pCreateInfos[i].flags, &pPipelines[i]);
+        result = one != VK_SUCCESS ? one : result;
+    }
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetPipelineCacheData(VkDevice device,

@@ -17,7 +17,12 @@
  *     PM_NULL_DEVICE_TYPE         VkPhysicalDeviceType (default 2: discrete)
  *     PM_NULL_DELAY_US            microseconds the device takes for each submission (default 0:
  * done when the submit returns) PM_NULL_COMPILE_US          microseconds the creation of a pipeline
- * takes (default 0) PM_NULL_RECORD              0: record no calls (default 1) PM_NULL_FAIL calls
+ * takes (default 0); where that is any, one that must not be compiled
+ * (VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT) is not made
+ *     PM_NULL_DRIVER_ID           VkDriverId (default 0: not known)
+ *     PM_NULL_DRIVER_INFO         driverInfo (default "")
+ *     PM_NULL_COMPILED            1: everything was compiled before, and takes no time
+ *     PM_NULL_RECORD              0: record no calls (default 1) PM_NULL_FAIL calls
  * that fail: COMMAND:N[=RESULT]: the N-th call from now on returns RESULT, a number; without it
  * vkCreateDevice returns VK_ERROR_FEATURE_NOT_PRESENT, submits and waits VK_ERROR_DEVICE_LOST, all
  * else VK_ERROR_OUT_OF_DEVICE_MEMORY

@@ -233,7 +233,10 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetPhysicalDeviceProperties2(
     if ((item =
              pm_null_find_in_chain(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES))) {
         VkPhysicalDeviceDriverProperties *properties = item;
+        properties->driverID = (VkDriverId)pm_null_config.driver_id;
         snprintf(properties->driverName, sizeof(properties->driverName), "null");
+        snprintf(properties->driverInfo, sizeof(properties->driverInfo), "%s",
+                 pm_null_config.driver_info);
         properties->conformanceVersion = (VkConformanceVersion){1, 3, 0, 0};
     }
     if ((item = pm_null_find_in_chain(

@@ -30,7 +30,6 @@ static struct pm_kept_variant variant(uint8_t name, enum pm_verdict verdict, dou
         .original = journals_key((uint8_t)(name + 1)),
         .environment = gpu,
         .used_at = NOW,
-        .made_in = 1234567,
         .verdict = verdict,
         .kind = PM_TIMED_PASSES,
         .ratio = ratio,
@@ -62,7 +61,6 @@ static void assert_kept(const struct pm_kept_variant *expected)
     assert_int_equal(kept.kind, expected->kind);
     assert_int_equal(kept.pairs, expected->pairs);
     assert_true(kept.decided_at == expected->decided_at && kept.used_at == expected->used_at);
-    assert_true(kept.made_in == expected->made_in);
     assert_float_equal(kept.ratio, expected->ratio, 1e-6);
     assert_float_equal(kept.low, expected->low, 1e-6);
     assert_float_equal(kept.high, expected->high, 1e-6);
@@ -138,6 +136,46 @@ static void they_grow_old(void **unused)
         assert_int_equal(pm_kept_verdict(&kept, NOW - 3600), cases[i].verdict);
         assert_int_equal(pm_kept_verdict(&kept, NOW - 400 * DAY), PM_VERDICT_NONE);
     }
+}
+
+/* How a variant is made is kept beside what was said of it, and either may come first. */
+static void how_it_is_made(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant a = variant('a', PM_VERDICT_FASTER, 0.8),
+                                 c = variant('c', PM_VERDICT_SLOWER, 1.3);
+    struct pm_kept_variant made = a, found;
+    made.verdict = PM_VERDICT_NONE;
+    made.made.options = UINT64_C(0xfedcba9876543210);
+    made.made.hash = (struct pm_words_hash){UINT64_MAX, 7};
+    made.made.count = 1000;
+    made.made.took = 1234567;
+    snprintf(made.made.entry_point, sizeof made.made.entry_point, "main");
+    struct pm_verdicts *verdicts = open_it(NULL);
+    assert_false(pm_verdicts_any_faster(verdicts, &gpu));
+    pm_verdicts_put_made(verdicts, &made);
+    assert_false(
+        pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options, NOW, &found));
+    keep(verdicts, &a);
+    keep(verdicts, &c);
+    pm_verdicts_close(verdicts);
+    assert_kept(&a);
+    verdicts = open_it(NULL);
+    assert_true(pm_verdicts_any_faster(verdicts, &gpu));
+    assert_true(
+        pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options, NOW, &found));
+    assert_true(pm_shader_key_equal(&found.key, &a.key));
+    assert_true(found.made.hash.high == UINT64_MAX && found.made.hash.low == 7);
+    assert_true(found.made.count == 1000 && found.made.took == 1234567);
+    assert_string_equal(found.made.entry_point, "main");
+    /* Not with other options, not when the verdict is old, nor when it is another one. */
+    assert_false(
+        pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options + 1, NOW, &found));
+    assert_false(pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options,
+                                         NOW + 1000LL * DAY, &found));
+    assert_false(
+        pm_verdicts_find_faster(verdicts, &c.original, &gpu, made.made.options, NOW, &found));
+    pm_verdicts_close(verdicts);
 }
 
 /* Killed right after it was saved. */
@@ -253,6 +291,7 @@ int main(void)
         JOURNALS_TEST(a_forked_child_saves_nothing),
         JOURNALS_TEST(damage_is_ignored),
         JOURNALS_TEST(there_are_not_too_many),
+        JOURNALS_TEST(how_it_is_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,230 @@
+#include "layer/shader/specialized_kept.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "layer/core/session.h"
+#include "profile/verdicts.h"
+#include "shader_rewrite/quirks/quirks.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SAVE_SECONDS = 10 /* at least, between two */ };
+
+struct pm_specialized_kept {
+    struct pm_device *device;
+    struct pm_verdicts *verdicts; /* the instance's; NULL: there are none */
+    struct pm_words_store *words; /* NULL: nothing can be made again */
+    uint64_t options;
+    uint64_t lot;             /* which verdicts this session tries again */
+    bool any;                 /* that may be made again */
+    _Atomic bool tidy;        /* the words are due */
+    _Atomic int64_t saved_at; /* pm_now(); 0: never */
+};
+
+/* All but the shader, the driver and the layer that a specialized module depends on. Which
+ * estimates it was made by is not among it: they can cost speed, and its speed is known. */
+static uint64_t options_of(const struct pm_device *device)
+{
+    const struct pm_config *config = &device->instance->config;
+    const uint32_t options[] = {
+        (uint32_t)config->optimize.float_zero,
+        (uint32_t)config->debug.specialize,
+        (uint32_t)config->debug.beyond,
+        device->abilities.subgroup_quad,
+        pm_target_bits(&device->abilities.target),
+    };
+    uint64_t mixed = 1;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        mixed = pm_random_mix(mixed + options[i]);
+    return mixed;
+}
+
+/* There is a driver that must not have a shader which does without some casts of its original; that
+ * is found out when it is canonicalized. */
+static bool may_skip_canonicalizing(const struct pm_device *device)
+{
+    const struct pm_driver driver = pm_device_driver(device);
+    return !(pm_quirks_of(&driver) & PM_QUIRK_FOLDS_UNCAST);
+}
+
+struct pm_specialized_kept *pm_specialized_kept_create(struct pm_device *device)
+{
+    struct pm_specialized_kept *kept = calloc(1, sizeof *kept);
+    if (!kept)
+        return NULL;
+    const struct pm_config *config = &device->instance->config;
+    const struct pm_environment plain = {
+        .vendor_id = device->properties.vendorID,
+        .device_id = device->properties.deviceID,
+        .driver_id = device->abilities.driver_id,
+        .driver_version = device->properties.driverVersion,
+    };
+    const struct pm_environment environment = pm_session_environment(device, &plain);
+    kept->device = device;
+    kept->verdicts = pm_session_verdicts(device->instance);
+    kept->words = pm_words_store_open(NULL, (uint64_t)config->limits.shader_store_mib << 20);
+    kept->options = options_of(device);
+    kept->any = kept->words && may_skip_canonicalizing(device) &&
+                pm_verdicts_any_faster(kept->verdicts, &environment);
+    if (config->sampler.seed_set || !pm_random_system(&kept->lot, sizeof kept->lot))
+        kept->lot = config->sampler.seed;
+    return kept;
+}
+
+void pm_specialized_kept_destroy(struct pm_specialized_kept *kept)
+{
+    if (!kept)
+        return;
+    atomic_store(&kept->saved_at, 0);
+    pm_specialized_kept_save(kept);
+    pm_words_store_close(kept->words);
+    free(kept);
+}
+
+/* Whether a variant is among those that this session tries again, though a verdict is there. */
+static bool is_tried_again(const struct pm_specialized_kept *kept, const struct pm_shader_key *key)
+{
+    uint64_t of_key;
+    memcpy(&of_key, key->bytes, sizeof of_key);
+    const double drawn = (double)(pm_random_mix(kept->lot ^ of_key) >> 11) * 0x1p-53;
+    return kept->device->trials && drawn < kept->device->instance->config.optimize.retry_share;
+}
+
+bool pm_specialized_kept_timing(struct pm_specialized_kept *kept,
+                                const struct pm_specialized_shader *shader,
+                                enum pm_timing_verdict *timing)
+{
+    struct pm_kept_variant variant;
+    const struct pm_environment environment =
+        pm_session_environment(kept->device, &shader->environment);
+    if (!pm_verdicts_find(kept->verdicts, &shader->key, &environment, &variant))
+        return false;
+    switch (pm_kept_verdict(&variant, time(NULL))) {
+    case PM_VERDICT_NONE:
+        return false;
+    case PM_VERDICT_FASTER:
+        *timing = is_tried_again(kept, &shader->key) ? PM_TIMING_UNDECIDED : PM_TIMING_FASTER;
+        return true;
+    default:
+        *timing = PM_TIMING_SLOWER;
+        return true;
+    }
+}
+
+/* ---- how they are made ---- */
+
+static bool is_one_word(const char *name)
+{
+    const size_t length = strlen(name);
+    bool word = length > 0 && length < PM_KEPT_NAME_BYTES;
+    for (size_t i = 0; word && i < length; i++)
+        word = (unsigned char)name[i] > ' ' && (unsigned char)name[i] < 0x7f;
+    return word;
+}
+
+static struct pm_kept_variant describe(const struct pm_specialized_kept *kept,
+                                       const struct pm_specialized_shader *shader, int64_t took)
+{
+    const struct pm_words *words = &shader->module.words;
+    struct pm_kept_variant variant = {
+        .key = shader->key,
+        .original = shader->original,
+        .environment = pm_session_environment(kept->device, &shader->environment),
+        .used_at = time(NULL),
+        .made = {.options = kept->options,
+                 .hash = pm_words_hash_compute(words->data, words->count),
+                 .count = (uint32_t)words->count,
+                 .took = (uint64_t)took},
+    };
+    memcpy(variant.made.entry_point, shader->entry_point, strlen(shader->entry_point) + 1);
+    return variant;
+}
+
+void pm_specialized_kept_took(struct pm_specialized_kept *kept,
+                              const struct pm_specialized_shader *shader, int64_t took)
+{
+    if (!kept->words || !is_one_word(shader->entry_point))
+        return;
+    const struct pm_kept_variant variant = describe(kept, shader, took);
+    pm_verdicts_put_made(kept->verdicts, &variant);
+}
+
+void pm_specialized_kept_made(struct pm_specialized_kept *kept,
+                              const struct pm_specialized_shader *shader, int64_t took)
+{
+    const struct pm_words *words = &shader->module.words;
+    bool due = false;
+    if (!kept->words || !kept->verdicts || !is_one_word(shader->entry_point))
+        return;
+    const struct pm_words_hash hash = pm_words_hash_compute(words->data, words->count);
+    if (!pm_words_store_keep(kept->words, &hash, words->data, words->count, &due, NULL))
+        return;
+    if (due)
+        atomic_store(&kept->tidy, true);
+    pm_specialized_kept_took(kept, shader, took);
+}
+
+void pm_specialized_kept_save(struct pm_specialized_kept *kept)
+{
+    struct pm_error error = {0};
+    const int64_t now = pm_now(), saved_at = atomic_load(&kept->saved_at);
+    if (saved_at != 0 && now - saved_at < SAVE_SECONDS * PM_SECOND)
+        return;
+    atomic_store(&kept->saved_at, now);
+    if (atomic_exchange(&kept->tidy, false))
+        pm_words_store_tidy(kept->words);
+    if (!pm_verdicts_save(kept->verdicts, &error))
+        pm_log_info(kept->device->instance->log, "verdicts are not kept: %s", error.message);
+}
+
+bool pm_specialized_kept_any(const struct pm_specialized_kept *kept)
+{
+    return kept->any;
+}
+
+/* The words of a variant; malloc'ed. false: they are not there any more, or not as they were. */
+static bool read_words(const struct pm_specialized_kept *kept,
+                       const struct pm_kept_variant *variant, struct pm_words *words)
+{
+    *words = (struct pm_words){malloc(variant->made.count * sizeof(uint32_t)), variant->made.count};
+    if (words->data &&
+        pm_words_store_read(kept->words, &variant->made.hash, words->data, words->count, NULL)) {
+        const struct pm_shader_key key =
+            pm_shader_key_compute(pm_canonicalize_recipe(), words->data, words->count);
+        if (pm_shader_key_equal(&key, &variant->key))
+            return true;
+    }
+    pm_words_finish(words);
+    return false;
+}
+
+bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
+                              const struct pm_shader_key *original,
+                              const struct pm_environment *environment,
+                              struct pm_specialized_shader *shader, int64_t *took)
+{
+    struct pm_kept_variant variant;
+    struct pm_words words;
+    const struct pm_environment by = pm_session_environment(kept->device, environment);
+    if (!pm_verdicts_find_faster(kept->verdicts, original, &by, kept->options, time(NULL),
+                                 &variant) ||
+        is_tried_again(kept, &variant.key) || !read_words(kept, &variant, &words))
+        return false;
+    char *entry_point = strdup(variant.made.entry_point);
+    if (!entry_point) {
+        pm_words_finish(&words);
+        return false;
+    }
+    *shader = (struct pm_specialized_shader){
+        .original = *original,
+        .entry_point = entry_point,
+        .key = variant.key,
+        .environment = *environment,
+        .module = {.words = words},
+        .timing = PM_TIMING_FASTER,
+    };
+    *took = (int64_t)variant.made.took;
+    return true;
+}

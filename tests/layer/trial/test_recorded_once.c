@@ -1,0 +1,207 @@
+/* Programs that record once: what a session finds proven is made when the pipeline is (at_once.h),
+ * so that a recording made a moment later binds it. */
+#include "tests/layer/trial/trying.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A session with a trial, after which the dispatches' variant is known to be faster. */
+static void prove(void)
+{
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    trying_close();
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    /* As long as a test machine that is busy may take. */
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+}
+
+/* In the next session, whether the recording of a pipeline that was just created names its variant.
+ * Nothing is made in the background meanwhile. */
+static bool is_bound_at_once(void)
+{
+    pm_harness_open(&trying.h, NULL);
+    trying.h.driver->hold_compiles(true);
+    trying.compute = optimized_compute(&trying.h);
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&trying.h, buffer, 0);
+    pm_harness_bind_set(&trying.h, buffer);
+    const uint64_t position = trying.h.driver->position();
+    trying_dispatch(buffer);
+    const bool bound = optimized_bound(&trying.h, position, 0) != trying.compute;
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    trying.h.driver->hold_compiles(false);
+    for (int i = 0; i < 3; i++) {
+        pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    }
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    pm_harness_close(&trying.h);
+    return bound;
+}
+
+/* How often pipelines were created. */
+static uint32_t creations(uint64_t since)
+{
+    return pm_calls_of(pm_harness_driver(), since, "vkCreateComputePipelines");
+}
+
+static void a_proven_one_is_made_at_once(void **state)
+{
+    (void)state;
+    prove();
+    const uint32_t specialized = optimized_logged("is specialized: ");
+    assert_true(is_bound_at_once());
+    assert_true(is_bound_at_once());
+    /* Nothing is specialized for it. */
+    optimized_assert_logged("is specialized: ", specialized);
+}
+
+/* The driver need not compile it, however long that would take. */
+static void what_is_compiled_is_made_at_once(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_COMPILE_US", "20000", 1);
+    prove();
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "10", 1);
+    assert_false(is_bound_at_once());
+    setenv("PM_NULL_COMPILED", "1", 1);
+    assert_true(is_bound_at_once());
+}
+
+/* A driver that always has to compile, or cannot say, is given the time that it took before. */
+static void a_short_compile_is_made_at_once(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_COMPILE_US", "2000", 1);
+    prove();
+    assert_true(is_bound_at_once());
+    setenv("PM_NULL_WITHOUT_FEATURES", "pipelineCreationCacheControl", 1);
+    assert_true(is_bound_at_once());
+}
+
+/* What took longer than there is time for goes on in the background. */
+static void a_long_compile_is_not(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_COMPILE_US", "20000", 1);
+    setenv("PM_NULL_WITHOUT_FEATURES", "pipelineCreationCacheControl", 1);
+    prove();
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "19", 1);
+    for (int i = 0; i < 2; i++) {
+        const uint64_t position = pm_harness_driver()->position();
+        assert_false(is_bound_at_once());
+        /* The harness's own, the game's, and the variant in the background. */
+        assert_in_range(creations(position), 1, 3);
+    }
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "0", 1);
+    assert_false(is_bound_at_once());
+}
+
+static void not_in_a_session_that_tries_again(void **state)
+{
+    (void)state;
+    prove();
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "1", 1);
+    assert_false(is_bound_at_once());
+}
+
+/* What was made under other options might compute something else. */
+static void not_with_other_options(void **state)
+{
+    (void)state;
+    prove();
+    setenv("PIECEMEAL_OPTIMIZE_FLOAT_ZERO", "never", 1);
+    assert_false(is_bound_at_once());
+    setenv("PIECEMEAL_OPTIMIZE_FLOAT_ZERO", "shader", 1);
+    assert_true(is_bound_at_once());
+    setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
+    assert_false(is_bound_at_once());
+}
+
+/* Safe mode has the last word. */
+static void not_what_is_held_back(void **state)
+{
+    (void)state;
+    char path[200], line[400], key[64] = "";
+    prove();
+    snprintf(path, sizeof path, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) && sscanf(line, "variant %63s", key) != 1)
+        ;
+    fclose(file);
+    snprintf(path, sizeof path, "%s/piecemeal/journal/game/history", pm_layered_home());
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "piecemeal journal 1\nbad 1\nsafe 0\nstruck %s 1 2\n", key);
+    fclose(file);
+    assert_false(is_bound_at_once());
+    /* That was the session to wait for. */
+    assert_true(is_bound_at_once());
+}
+
+/* It is in the journal before the driver has it, so that a crash is known to be its doing. */
+static void it_is_journaled(void **state)
+{
+    (void)state;
+    struct pm_shader_key keys[4];
+    prove();
+    pm_harness_open(&trying.h, NULL);
+    trying.h.driver->hold_compiles(true);
+    trying.compute = optimized_compute(&trying.h);
+    /* In the history, which says that it was used before, and in this session's file. */
+    assert_int_equal(optimized_journal(keys, 4), 2);
+    assert_true(pm_shader_key_equal(&keys[0], &keys[1]));
+
+    trying.h.driver->hold_compiles(false);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    pm_harness_close(&trying.h);
+}
+
+/* Of a driver that is not known it is not known either whether it may have shaders that do without
+ * some casts; that is found out when they are canonicalized. */
+static void not_on_an_unknown_driver(void **state)
+{
+    (void)state;
+    prove();
+    setenv("PM_NULL_DRIVER_ID", "0", 1);
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    trying_close();
+    assert_false(is_bound_at_once());
+}
+
+/* Words that are gone, or are not what the verdict names, are made anew in the background. */
+static void damaged_words_are_not_believed(void **state)
+{
+    (void)state;
+    char command[300];
+    prove();
+    snprintf(command, sizeof command, "rm -rf '%s/piecemeal/shaders/words'", pm_layered_home());
+    assert_int_equal(system(command), 0);
+    assert_false(is_bound_at_once());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_proven_one_is_made_at_once),
+        PM_LAYERED_TEST(what_is_compiled_is_made_at_once),
+        PM_LAYERED_TEST(a_short_compile_is_made_at_once),
+        PM_LAYERED_TEST(a_long_compile_is_not),
+        PM_LAYERED_TEST(not_in_a_session_that_tries_again),
+        PM_LAYERED_TEST(not_with_other_options),
+        PM_LAYERED_TEST(not_what_is_held_back),
+        PM_LAYERED_TEST(it_is_journaled),
+        PM_LAYERED_TEST(not_on_an_unknown_driver),
+        PM_LAYERED_TEST(damaged_words_are_not_believed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -38,6 +38,9 @@
 
 #define PM_QUEUES 32 /* that are sampled on, of a device; more are left alone */
 
+/* Bytes that two threads should not share when one of them writes. */
+#define PM_CACHE_LINE 64
+
 #define PM_LAYER_NAME "VK_LAYER_PIECEMEAL_cooperative_pgo"
 
 struct pm_counters; /* counters.h: the device memory that shaders count in */

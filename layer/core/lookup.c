@@ -28,7 +28,7 @@ void pm_lookup_finish(struct pm_lookup *lookup)
     pthread_mutex_destroy(&lookup->lock);
 }
 
-static uint64_t home(const struct pm_lookup_slots *slots, uint64_t key)
+static uint64_t home_of(const struct pm_lookup_slots *slots, uint64_t key)
 {
     return (key * UINT64_C(0x9e3779b97f4a7c15)) >> slots->shift;
 }
@@ -37,7 +37,7 @@ static uint64_t home(const struct pm_lookup_slots *slots, uint64_t key)
  * reader that sees the key sees its value. */
 static bool insert(struct pm_lookup_slots *slots, uint64_t key, void *value)
 {
-    for (uint64_t i = home(slots, key);; i++) {
+    for (uint64_t i = home_of(slots, key);; i++) {
         struct pm_lookup_slot *slot = &slots->slot[i & slots->mask];
         uint64_t found = atomic_load_explicit(&slot->key, memory_order_relaxed);
         if (found == EMPTY || found == REMOVED) {
@@ -70,9 +70,21 @@ static bool grow(struct pm_lookup *lookup)
     return true;
 }
 
+void *pm_lookup_find_behind(const struct pm_lookup_slots *slots, uint64_t home, uint64_t key)
+{
+    for (uint64_t i = home;; i++) {
+        const struct pm_lookup_slot *slot = &slots->slot[i & slots->mask];
+        const uint64_t found = atomic_load_explicit(&slot->key, memory_order_acquire);
+        if (found == key)
+            return atomic_load_explicit(&slot->value, memory_order_relaxed);
+        if (found == EMPTY)
+            return NULL;
+    }
+}
+
 static struct pm_lookup_slot *find(struct pm_lookup_slots *slots, uint64_t key, uint64_t *at)
 {
-    for (uint64_t i = home(slots, key);; i++) {
+    for (uint64_t i = home_of(slots, key);; i++) {
         struct pm_lookup_slot *slot = &slots->slot[i & slots->mask];
         uint64_t found = atomic_load_explicit(&slot->key, memory_order_relaxed);
         if (found == key) {

@@ -22,10 +22,10 @@ struct pm_lookup_slot {
 };
 
 struct pm_lookup_slots {
-    struct pm_lookup_slots *retired; /* the smaller array before this one */
-    uint64_t mask;                   /* number of slots - 1; a power of two - 1 */
-    uint32_t shift;                  /* 64 - log2(number of slots) */
-    struct pm_lookup_slot slot[];
+    struct pm_lookup_slots *retired;           /* the smaller array before this one */
+    uint64_t mask;                             /* number of slots - 1; a power of two - 1 */
+    uint32_t shift;                            /* 64 - log2(number of slots) */
+    _Alignas(16) struct pm_lookup_slot slot[]; /* none lies in two cache lines */
 };
 
 struct pm_lookup {
@@ -52,6 +52,9 @@ void pm_lookup_each(struct pm_lookup *lookup, void (*visit)(void *user, void *va
 bool pm_lookup_try_each(struct pm_lookup *lookup, void (*visit)(void *user, void *value),
                         void *user);
 
+/* A key that is not in the slot `home`, where its hash points, but may be behind it. */
+void *pm_lookup_find_behind(const struct pm_lookup_slots *slots, uint64_t home, uint64_t key);
+
 /* NULL: unknown, as 0 always is. About ten instructions when the key is where its hash points. */
 static inline void *pm_lookup_find(const struct pm_lookup *lookup, uint64_t key)
 {
@@ -59,14 +62,11 @@ static inline void *pm_lookup_find(const struct pm_lookup *lookup, uint64_t key)
         atomic_load_explicit(&lookup->slots, memory_order_acquire);
     if (slots == NULL)
         return NULL;
-    for (uint64_t i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> slots->shift;; i++) {
-        const struct pm_lookup_slot *slot = &slots->slot[i & slots->mask];
-        uint64_t found = atomic_load_explicit(&slot->key, memory_order_acquire);
-        if (found == key)
-            return atomic_load_explicit(&slot->value, memory_order_relaxed);
-        if (found == 0)
-            return NULL;
-    }
+    const uint64_t home = (key * UINT64_C(0x9e3779b97f4a7c15)) >> slots->shift;
+    const struct pm_lookup_slot *slot = &slots->slot[home];
+    if (__builtin_expect(atomic_load_explicit(&slot->key, memory_order_acquire) == key, 1))
+        return atomic_load_explicit(&slot->value, memory_order_relaxed);
+    return pm_lookup_find_behind(slots, home, key);
 }
 
 /* A handle, dispatchable or not, as a key. */

@@ -1,6 +1,7 @@
 #include "layer/frame/command.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- pools and their buffers ---- */
 
@@ -45,9 +46,10 @@ void pm_command_pool_destroy(struct pm_command_pool *pool)
 void pm_command_add(struct pm_device *device, struct pm_command_pool *pool, VkCommandBuffer handle,
                     bool secondary)
 {
-    struct pm_command *command = calloc(1, sizeof *command);
+    struct pm_command *command = aligned_alloc(PM_CACHE_LINE, sizeof *command);
     if (command == NULL)
         return;
+    memset(command, 0, sizeof *command);
     command->countdown = PM_NEVER;
     command->recording = PM_RECORDING_TRACKED;
     command->touched = true;
@@ -106,7 +108,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     const uint32_t submits = atomic_load_explicit(&command->submits, memory_order_relaxed);
     const bool may_repeat = !once && (!command->begun || submits > 1);
     if (once || submits == 1)
-        pm_sampling_learn(&command->device->sampling->anew);
+        pm_sampling_learn_anew(command->device->sampling);
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
     command->begun = true;
     command->once = once;
@@ -123,7 +125,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     command->watched = 0;
     command->pass =
         (struct pm_pass_instance){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
-    command->touched = false;
+    command->touched = command->pool->is_protected;
     return may_repeat;
 }
 
@@ -144,6 +146,7 @@ static void choose(struct pm_command *command, bool may_repeat, bool may_be_time
     const bool timed = may_be_timed && (sampled || pm_sampling_begin_timed(sampling));
     if (!sampled && !timed)
         return;
+    command->touched = true;
     if (command->random.state[0] == 0 && command->random.state[1] == 0)
         pm_random_init(&command->random, pm_sampling_seed(sampling));
     /* One thing at a time: what is sampled takes longer. */
@@ -230,6 +233,7 @@ static void take_uses(struct pm_command *primary, const struct pm_command *secon
 
 void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers)
 {
+    primary->touched = true;
     /* What was bound is undefined from here on, and what ran is not known. */
     if (primary->pass.place != PM_PLACE_OUTSIDE)
         primary->pass.place = PM_PLACE_PASS;

@@ -63,7 +63,9 @@ struct pm_pass_instance {
 };
 
 struct pm_command {
-    uint64_t countdown; /* calls until one that is not just passed on; PM_NEVER: none will be */
+    /* Calls until one that is not just passed on; PM_NEVER: none will be. Each thread writes its
+     * own, so none shares a cache line. */
+    _Alignas(PM_CACHE_LINE) uint64_t countdown;
     struct pm_device *device;
     VkCommandBuffer handle;
     struct pm_command_pool *pool;
@@ -71,8 +73,9 @@ struct pm_command {
     struct pm_random random;
     bool secondary;
     bool begun;   /* at least once */
-    bool touched; /* what is bound and the pass may say something: begin clears them */
-    bool once;    /* the recording is for one submission */
+    bool touched; /* something may be otherwise than where a recording begins that nothing is known
+                     of: begin puts it right */
+    bool once;    /* the recording is for one submission; said of one that may be timed only */
     enum pm_condition recording; /* PM_RECORDING_SAMPLED or TIMED until it ends, else TRACKED */
     uint32_t active;             /* PM_CONDITION bits of PM_ACTIVE_…, but for what is counted or
                                     looked up elsewhere: queries, other shaders, a lost device */
@@ -151,7 +154,22 @@ void pm_commands_destroy(struct pm_sampling *sampling);
  * as far as anyone knows. */
 bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo *info);
 
-/* Behind that: whether it is sampled or, where may_be_timed, timed. */
+/* The same for a recording that cannot be chosen and need not follow what is pushed, in few
+ * instructions, and before the driver begins it. false: there is more to do, and nothing was done.
+ */
+static inline bool pm_command_begin_again(struct pm_command *command,
+                                          const VkCommandBufferBeginInfo *info)
+{
+    if (command->touched || command->secondary)
+        return false;
+    if ((info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) == 0 &&
+        atomic_load_explicit(&command->submits, memory_order_relaxed) > 1)
+        return false;
+    atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
+    return true;
+}
+
+/* Behind pm_command_begin: whether it is sampled or, where may_be_timed, timed. */
 void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_timed);
 
 /* The recording ends: nothing of it is sampled or timed any more. */

@@ -4,6 +4,7 @@
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Outside windows: how many begins of buffers that may repeat until one of them is sampled. Under
  * the lock. */
@@ -16,9 +17,10 @@ static void draw_begins(struct pm_sampling *sampling)
 struct pm_sampling *pm_sampling_create(struct pm_device *device,
                                        void (*arm)(struct pm_device *device, bool armed))
 {
-    struct pm_sampling *sampling = calloc(1, sizeof *sampling);
+    struct pm_sampling *sampling = aligned_alloc(PM_CACHE_LINE, sizeof *sampling);
     if (sampling == NULL)
         return NULL;
+    memset(sampling, 0, sizeof *sampling);
     const struct pm_config *config = &device->instance->config;
     uint64_t seed = config->sampler.seed;
     if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
@@ -83,6 +85,14 @@ static void set_armed(struct pm_sampling *sampling, bool armed)
 {
     if (atomic_load(&sampling->armed) != armed)
         sampling->arm(sampling->device, armed);
+}
+
+void pm_sampling_set_learned(struct pm_sampling *sampling)
+{
+    pthread_mutex_lock(&sampling->lock);
+    atomic_store(&sampling->learned, true);
+    sampling->arm(sampling->device, atomic_load(&sampling->armed));
+    pthread_mutex_unlock(&sampling->lock);
 }
 
 /* Takes the hooks away unless something still needs them. Under the lock. */

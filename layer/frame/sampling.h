@@ -23,46 +23,55 @@ struct pm_queue;
 
 struct pm_sampling {
     struct pm_device *device;
+    /* Also when `learned` changes. */
     void (*arm)(struct pm_device *device, bool armed);
     double probability; /* p of a draw or dispatch */
     double share;       /* of the heartbeats that lie in windows: W / (W + 1/q) */
 
-    pthread_mutex_t lock; /* the window, random, arming, adding queues */
+    /* What every recording thread reads and next to nobody writes. */
+    _Alignas(PM_CACHE_LINE) _Atomic bool open; /* a window is; set after arming */
+    _Atomic bool armed;                        /* draws go through the armed hooks */
+    _Atomic bool careful;      /* there may be queries that see what is bound, or protected
+                                  command buffers: every recording is tracked for them */
+    _Atomic bool presents;     /* there was a swapchain: presents are the heartbeats */
+    _Atomic bool learned;      /* `anew` is as large as it gets, and nobody else counts
+                                  recordings */
+    _Atomic uint32_t trials;   /* that are awaited (trial.h); changed under the lock */
+    struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
+
+    /* What the threads write as recordings begin and end. */
+    _Alignas(PM_CACHE_LINE) _Atomic uint32_t recording; /* recordings under way that are sampled or
+                                                           timed */
+    _Atomic uint32_t holding; /* recordings that hold variants or timings: what happens to their
+                                 command buffers concerns us */
+    _Atomic int64_t begins;   /* outside windows: begins until one is sampled */
+    /* Whether the game keeps its recordings; PM_MOST_LEARNED at most. */
+    _Atomic uint32_t again; /* submissions of one that was submitted before */
+    _Atomic uint32_t anew;  /* recordings that are for one submission, or were given up after it */
+
+    /* What frames change. */
+    _Alignas(PM_CACHE_LINE) pthread_mutex_t lock; /* the window, random, arming, adding queues */
     struct pm_window window;
     struct pm_random random;
     uint32_t since_checkpoint;   /* heartbeats */
     _Atomic uint64_t heartbeats; /* since the device was created */
     uint32_t checkpoint_heartbeats;
 
-    _Atomic bool open;             /* a window is; set after arming */
-    _Atomic bool armed;            /* draws go through the armed hooks */
-    _Atomic bool careful;          /* there may be queries that see what is bound, or protected
-                                      command buffers: every recording is tracked for them */
-    _Atomic bool presents;         /* there was a swapchain: presents are the heartbeats */
-    _Atomic uint32_t recording;    /* recordings under way that are sampled or timed */
-    _Atomic uint32_t holding; /* recordings that hold variants or timings: what happens to their
-                                 command buffers concerns us */
-    _Atomic uint32_t trials;       /* that are awaited (trial.h); changed under the lock */
     _Atomic uint64_t checkpoint;   /* raised whenever counters should be copied out */
     _Atomic int64_t checkpoint_at; /* CLOCK_MONOTONIC, nanoseconds: when it was raised last */
-    _Atomic int64_t begins;        /* outside windows: begins until one is sampled */
-    /* Whether the game keeps its recordings; PM_MOST_LEARNED at most. */
-    _Atomic uint32_t again; /* submissions of one that was submitted before */
-    _Atomic uint32_t anew;  /* recordings that are for one submission, or were given up after it */
 
     /* The next layer's vkCmdEndRendering2KHR or its alias EXT, newer than the headers; or NULL. */
     PFN_vkVoidFunction end_rendering2;
-    struct pm_cpu_watch watch;       /* whether the game is bound by its processor */
+    struct pm_cpu_watch watch; /* whether the game is bound by its processor */
 
     struct pm_scenes scenes;
 
-    struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
-    struct pm_lookup pools;    /* VkCommandPool to struct pm_command_pool (command.h) */
+    struct pm_lookup pools; /* VkCommandPool to struct pm_command_pool (command.h) */
     struct pm_lookup
-        queries;             /* VkQueryPool to itself: pools whose queries a rebind cannot change */
+        queries; /* VkQueryPool to itself: pools whose queries a rebind cannot change */
     struct pm_lookup execution_sets; /* VkIndirectExecutionSetEXT to the VkPipeline that it was
                                         made with, on the heap; NULL there: shader objects */
-    struct pm_lookup queues; /* VkQueue to struct pm_queue (queue.h) */
+    struct pm_lookup queues;         /* VkQueue to struct pm_queue (queue.h) */
     struct pm_queue *queue_list[PM_QUEUES];
     _Atomic uint32_t queue_count; /* raised after its entry is there */
 };
@@ -84,12 +93,26 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling);
  * recording, as far as anyone knows. */
 bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
 
+/* Sets `learned`, and says so. */
+void pm_sampling_set_learned(struct pm_sampling *sampling);
+
 /* One more of `again` or `anew`. Nobody writes for ever what all threads read. */
 #define PM_MOST_LEARNED 1024
 static inline void pm_sampling_learn(_Atomic uint32_t *count)
 {
     if (atomic_load_explicit(count, memory_order_relaxed) < PM_MOST_LEARNED)
         atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
+/* One more of `anew`. */
+static inline void pm_sampling_learn_anew(struct pm_sampling *sampling)
+{
+    if (atomic_load_explicit(&sampling->learned, memory_order_relaxed))
+        return;
+    pm_sampling_learn(&sampling->anew);
+    if (atomic_load_explicit(&sampling->anew, memory_order_relaxed) >= PM_MOST_LEARNED &&
+        sampling->device->ab == NULL)
+        pm_sampling_set_learned(sampling);
 }
 
 /* The chance that a new pipeline's calls are sampled from recordings that the game keeps: as for

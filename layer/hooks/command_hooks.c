@@ -2,7 +2,7 @@
 #include "layer/frame/binding.h"
 #include "layer/frame/command.h"
 #include "layer/hooks/hooks.h"
-#include "layer/hooks/registry.h"
+#include "layer/hooks/short_way.h"
 #include "layer/trial/ab.h"
 #include "layer/trial/timing.h"
 #include "layer/trial/trial.h"
@@ -14,6 +14,12 @@ static void drop_recording(struct pm_command *command)
         return;
     pm_timing_drop(command);
     pm_command_drop(command);
+}
+
+/* A recording can only have something to drop when there is something at all. */
+static inline bool may_hold(const struct pm_sampling *sampling)
+{
+    return atomic_load(&sampling->holding) != 0 || atomic_load(&sampling->recording) != 0;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateCommandPool(VkDevice handle,
@@ -50,9 +56,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_ResetCommandPool(VkDevice handle, VkCommandPoo
     struct pm_device *device = pm_device_of(handle);
     VkResult result = device->dispatch.ResetCommandPool(handle, pool_handle, flags);
     struct pm_sampling *sampling = device->sampling;
-    /* A buffer of this pool can only have something to drop when there is something at all. */
-    if (result != VK_SUCCESS || sampling == NULL ||
-        (atomic_load(&sampling->holding) == 0 && atomic_load(&sampling->recording) == 0))
+    if (result != VK_SUCCESS || sampling == NULL || !may_hold(sampling))
         return result;
     struct pm_command_pool *pool = pm_command_pool_of(sampling, pool_handle);
     for (struct pm_command *command = pool != NULL ? pool->first : NULL; command != NULL;
@@ -97,8 +101,8 @@ VKAPI_ATTR void VKAPI_CALL pm_FreeCommandBuffers(VkDevice handle, VkCommandPool 
     }
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
-                                                     const VkCommandBufferBeginInfo *info)
+static PM_COLD VKAPI_ATTR VkResult VKAPI_CALL begin_long(VkCommandBuffer handle,
+                                                         const VkCommandBufferBeginInfo *info)
 {
     struct pm_device *device = pm_device_of(handle);
     VkResult result = device->dispatch.BeginCommandBuffer(handle, info);
@@ -117,7 +121,26 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
     return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL pm_EndCommandBuffer(VkCommandBuffer handle)
+/* While not armed: for a recording that cannot be chosen, of a buffer whose record is as a begin
+ * leaves it. The driver may refuse to begin, which the record need not know then. */
+static VKAPI_ATTR VkResult VKAPI_CALL begin_short(VkCommandBuffer handle,
+                                                  const VkCommandBufferBeginInfo *info)
+{
+    struct pm_command *command = pm_lookup_find(pm_one.commands, PM_KEY(handle));
+    if (PM_UNLIKELY(command == NULL || !pm_command_begin_again(command, info)))
+        return begin_long(handle, info);
+    return pm_one.device->dispatch.BeginCommandBuffer(handle, info);
+}
+
+VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
+                                                             const VkCommandBufferBeginInfo *info)
+{
+    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle)))
+        return begin_long(handle, info);
+    return PM_READ(PFN_vkBeginCommandBuffer, pm_recording_targets.begin)(handle, info);
+}
+
+static PM_COLD VKAPI_ATTR VkResult VKAPI_CALL end_long(VkCommandBuffer handle)
 {
     struct pm_device *device = pm_device_of(handle);
     struct pm_sampling *sampling = device->sampling;
@@ -129,8 +152,21 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_EndCommandBuffer(VkCommandBuffer handle)
     return device->dispatch.EndCommandBuffer(handle);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL pm_ResetCommandBuffer(VkCommandBuffer handle,
-                                                     VkCommandBufferResetFlags flags)
+VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_EndCommandBuffer(VkCommandBuffer handle)
+{
+    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle)))
+        return end_long(handle);
+    return PM_READ(PFN_vkEndCommandBuffer, pm_recording_targets.end)(handle);
+}
+
+void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device_dispatch *next,
+                             bool armed, bool plain)
+{
+    __atomic_store_n(&now->begin, armed || !plain ? begin_long : begin_short, __ATOMIC_RELAXED);
+    __atomic_store_n(&now->end, armed ? end_long : next->EndCommandBuffer, __ATOMIC_RELAXED);
+}
+
+static PM_COLD VkResult reset_long(VkCommandBuffer handle, VkCommandBufferResetFlags flags)
 {
     struct pm_device *device = pm_device_of(handle);
     VkResult result = device->dispatch.ResetCommandBuffer(handle, flags);
@@ -141,18 +177,35 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_ResetCommandBuffer(VkCommandBuffer handle,
     return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_t count,
-                                                 const VkCommandBuffer *buffers)
+VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_ResetCommandBuffer(VkCommandBuffer handle,
+                                                             VkCommandBufferResetFlags flags)
+{
+    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle) || may_hold(pm_one.device->sampling)))
+        return reset_long(handle, flags);
+    return pm_one.device->dispatch.ResetCommandBuffer(handle, flags);
+}
+
+static PM_COLD void execute_long(VkCommandBuffer handle, uint32_t count,
+                                 const VkCommandBuffer *buffers)
 {
     struct pm_device *device = pm_device_of(handle);
     struct pm_sampling *sampling = device->sampling;
-    if (!pm_commands_are_tracked(device) &&
-        (sampling == NULL || atomic_load(&sampling->holding) == 0)) {
-        device->dispatch.CmdExecuteCommands(handle, count, buffers);
-        return;
-    }
     device->dispatch.CmdExecuteCommands(handle, count, buffers);
+    if (!pm_commands_are_tracked(device) &&
+        (sampling == NULL || atomic_load(&sampling->holding) == 0))
+        return;
     struct pm_command *primary = pm_command_of(sampling, handle);
     if (primary != NULL)
         pm_command_execute(primary, count, buffers);
+}
+
+VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_t count,
+                                                         const VkCommandBuffer *buffers)
+{
+    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle) || pm_commands_are_tracked(pm_one.device) ||
+                    atomic_load(&pm_one.device->sampling->holding) != 0)) {
+        execute_long(handle, count, buffers);
+        return;
+    }
+    pm_one.device->dispatch.CmdExecuteCommands(handle, count, buffers);
 }

@@ -12,25 +12,11 @@
  */
 #include "layer/frame/command.h"
 #include "layer/hooks/hooks.h"
-#include "layer/hooks/registry.h"
 #include "layer/hooks/sampled_call.h"
-
-#define UNLIKELY(condition) __builtin_expect((condition), 0)
-#define COLD __attribute__((noinline, cold))
-
-/* hook_ reads its two words as plain memory on x86-64, since gcc folds only that into a compare and
- * a jump. Each is an aligned pointer that is read once, so it cannot be torn; x86-64 keeps the
- * order of the two loads; and the thread sanitizer is told to look away. */
-#ifdef __x86_64__
-#define FAST __attribute__((no_sanitize("thread")))
-#define READ(type, word) (*(type const *)(const void *)&(word))
-#else
-#define FAST
-#define READ(type, word) __atomic_load_n((type const *)(const void *)&(word), __ATOMIC_ACQUIRE)
-#endif
+#include "layer/hooks/short_way.h"
 
 #define DEFINE(name, canonical, point, parameters, arguments)                                      \
-    static COLD VKAPI_ATTR void VKAPI_CALL sampled_##name parameters                               \
+    static PM_COLD VKAPI_ATTR void VKAPI_CALL sampled_##name parameters                            \
     {                                                                                              \
         struct pm_device *device = pm_device_of(commandBuffer);                                    \
         struct pm_command *command = pm_command_of(device->sampling, commandBuffer);               \
@@ -40,32 +26,32 @@
     }                                                                                              \
     static VKAPI_ATTR void VKAPI_CALL armed_##name parameters                                      \
     {                                                                                              \
-        if (UNLIKELY(pm_command_due(pm_one.commands, commandBuffer) != NULL)) {                    \
+        if (PM_UNLIKELY(pm_command_due(pm_one.commands, commandBuffer) != NULL)) {                 \
             sampled_##name arguments;                                                              \
             return;                                                                                \
         }                                                                                          \
         pm_one.next.name arguments;                                                                \
     }                                                                                              \
-    static COLD VKAPI_ATTR void VKAPI_CALL many_##name parameters                                  \
+    static PM_COLD VKAPI_ATTR void VKAPI_CALL many_##name parameters                               \
     {                                                                                              \
         struct pm_device *device = pm_device_of(commandBuffer);                                    \
         if (device == NULL)                                                                        \
             return;                                                                                \
         struct pm_sampling *sampling = device->sampling;                                           \
         if (sampling != NULL && atomic_load_explicit(&sampling->armed, memory_order_relaxed) &&    \
-            UNLIKELY(pm_command_due(&sampling->commands, commandBuffer) != NULL)) {                \
+            PM_UNLIKELY(pm_command_due(&sampling->commands, commandBuffer) != NULL)) {             \
             sampled_##name arguments;                                                              \
             return;                                                                                \
         }                                                                                          \
         device->dispatch.name arguments;                                                           \
     }                                                                                              \
-    static FAST VKAPI_ATTR void VKAPI_CALL hook_##name parameters                                  \
+    static PM_FAST VKAPI_ATTR void VKAPI_CALL hook_##name parameters                               \
     {                                                                                              \
-        if (UNLIKELY(*(const void *const *)commandBuffer != READ(const void *, pm_one_key))) {     \
+        if (PM_UNLIKELY(!PM_IS_OF_ONE(commandBuffer))) {                                           \
             many_##name arguments;                                                                 \
             return;                                                                                \
         }                                                                                          \
-        READ(PFN_vk##name, pm_draw_targets.name) arguments;                                        \
+        PM_READ(PFN_vk##name, pm_draw_targets.name) arguments;                                     \
     }
 
 PM_DRAW_COMMANDS(DEFINE)

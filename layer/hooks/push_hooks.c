@@ -6,21 +6,9 @@
  */
 #include "layer/frame/binding.h"
 #include "layer/hooks/hooks.h"
-#include "layer/hooks/registry.h"
+#include "layer/hooks/short_way.h"
 #include "layer/shader/pipeline.h"
 #include "layer/trial/trial.h"
-
-#define UNLIKELY(condition) __builtin_expect((condition), 0)
-#define COLD __attribute__((noinline, cold))
-
-/* As in draw_hooks.c. */
-#ifdef __x86_64__
-#define FAST __attribute__((no_sanitize("thread")))
-#define READ(type, word) (*(type const *)(const void *)&(word))
-#else
-#define FAST
-#define READ(type, word) __atomic_load_n((type const *)(const void *)&(word), __ATOMIC_ACQUIRE)
-#endif
 
 /* Words that variants watch may have changed. */
 static __attribute__((noinline)) void pushed(struct pm_command *command)
@@ -33,7 +21,7 @@ static __attribute__((noinline)) void pushed(struct pm_command *command)
 static inline __attribute__((always_inline)) void follow(struct pm_command *command,
                                                          const struct pm_push *push)
 {
-    if (command != NULL && UNLIKELY(pm_binding_push(command, push)))
+    if (command != NULL && PM_UNLIKELY(pm_binding_push(command, push)))
         pushed(command);
 }
 
@@ -74,7 +62,7 @@ static bool is_followed(const struct pm_device *device)
         follow(pm_lookup_find(pm_one.commands, PM_KEY(handle)), &push);                            \
         pm_one.next_push.name arguments;                                                           \
     }                                                                                              \
-    static COLD VKAPI_ATTR void VKAPI_CALL many_##name parameters                                  \
+    static PM_COLD VKAPI_ATTR void VKAPI_CALL many_##name parameters                               \
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
         if (device == NULL)                                                                        \
@@ -85,13 +73,13 @@ static bool is_followed(const struct pm_device *device)
         }                                                                                          \
         device->dispatch.name arguments;                                                           \
     }                                                                                              \
-    FAST VKAPI_ATTR void VKAPI_CALL pm_##name parameters                                           \
+    PM_FAST VKAPI_ATTR void VKAPI_CALL pm_##name parameters                                        \
     {                                                                                              \
-        if (UNLIKELY(*(const void *const *)handle != READ(const void *, pm_one_key))) {            \
+        if (PM_UNLIKELY(!PM_IS_OF_ONE(handle))) {                                                  \
             many_##name arguments;                                                                 \
             return;                                                                                \
         }                                                                                          \
-        READ(PFN_vk##name, pm_push_targets.name) arguments;                                        \
+        PM_READ(PFN_vk##name, pm_push_targets.name) arguments;                                     \
     }
 
 PUSH_COMMANDS(DEFINE)

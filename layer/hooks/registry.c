@@ -11,6 +11,7 @@
 _Atomic(const void *) pm_one_key;
 struct pm_draw_table pm_draw_targets;
 struct pm_push_table pm_push_targets;
+struct pm_recording_table pm_recording_targets;
 struct pm_one_device pm_one;
 
 static struct pm_lookup instances = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -94,10 +95,14 @@ static void count_sampling(void *user, void *value)
 }
 
 /* Under registry_lock, of the one device. */
-static void swap_pushes(const struct pm_device *device, bool armed)
+static void swap_tables(const struct pm_device *device)
 {
-    pm_push_tables_swap(&pm_push_targets, &pm_one.next_push,
-                        armed || atomic_load(&device->watched) != 0);
+    const bool armed = atomic_load(&device->sampling->armed);
+    const bool watched = atomic_load(&device->watched) != 0;
+    pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, armed);
+    pm_push_tables_swap(&pm_push_targets, &pm_one.next_push, armed || watched);
+    pm_recording_table_swap(&pm_recording_targets, &device->dispatch, armed,
+                            !watched && atomic_load(&device->sampling->learned));
 }
 
 /* Under registry_lock. A draw on the device that `key` named may be under way on another thread and
@@ -117,8 +122,7 @@ static void choose_one(void)
         pm_draw_tables_load(&pm_one.next, &found.only->dispatch);
         pm_push_tables_load(&pm_one.next_push, &found.only->dispatch);
     }
-    swap_pushes(found.only, atomic_load(&found.only->sampling->armed));
-    pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, atomic_load(&found.only->sampling->armed));
+    swap_tables(found.only);
     atomic_store_explicit(&pm_one_key, key_of(found.only->handle), memory_order_release);
 }
 
@@ -231,8 +235,8 @@ static void end_session(void *user, void *value)
 
 void pm_registry_exit(void)
 {
-    /* As above, if not for long. The session then looks as if it had not ended properly, which costs
-     * speed only. */
+    /* As above, if not for long. The session then looks as if it had not ended properly, which
+     * costs speed only. */
     if (!pm_lock_soon(&registry_lock))
         return;
     if (pm_signal_handler_runs())
@@ -246,19 +250,20 @@ void pm_registry_arm(struct pm_device *device, bool armed)
 {
     pthread_mutex_lock(&registry_lock);
     atomic_store(&device->sampling->armed, armed);
-    if (pm_one.device == device) {
-        pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, armed);
-        swap_pushes(device, armed);
-    }
+    if (pm_one.device == device)
+        swap_tables(device);
     pthread_mutex_unlock(&registry_lock);
 }
 
 void pm_registry_follow(struct pm_device *device, uint64_t words)
 {
     pthread_mutex_lock(&registry_lock);
-    /* The hooks first: whoever begins a recording that follows must find them. */
+    /* The hooks first: whoever begins a recording that follows must find them. Whoever still begins
+     * one the short way follows nothing. */
     if (pm_one.device == device)
         pm_push_tables_swap(&pm_push_targets, &pm_one.next_push, true);
     atomic_fetch_or_explicit(&device->watched, words, memory_order_release);
+    if (pm_one.device == device)
+        swap_tables(device);
     pthread_mutex_unlock(&registry_lock);
 }

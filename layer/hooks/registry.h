@@ -35,6 +35,13 @@ struct pm_push_table {
 };
 extern PM_NEAR struct pm_push_table pm_push_targets;
 
+/* Likewise, where the hooks of command buffers go. */
+struct pm_recording_table {
+    PFN_vkBeginCommandBuffer begin;
+    PFN_vkEndCommandBuffer end;
+};
+extern PM_NEAR struct pm_recording_table pm_recording_targets;
+
 /* What the armed hooks read. Written only while the device it describes cannot be drawing: when a
  * device is created or destroyed. */
 struct pm_one_device {
@@ -83,6 +90,9 @@ void pm_push_tables_load(struct pm_push_table *next, const struct pm_device_disp
 void pm_push_tables_swap(struct pm_push_table *now, const struct pm_push_table *next,
                          bool followed);
 
-/* Swaps the table in draw_hooks.c. */
+/* Swap the tables: draw_hooks.c and command_hooks.c. plain: nobody need know that a recording
+ * begins. */
 void pm_draw_tables_load(struct pm_draw_table *next, const struct pm_device_dispatch *dispatch);
 void pm_draw_tables_swap(struct pm_draw_table *now, const struct pm_draw_table *next, bool armed);
+void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device_dispatch *next,
+                             bool armed, bool plain);

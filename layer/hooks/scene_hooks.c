@@ -31,8 +31,10 @@ static void command_label(VkCommandBuffer handle, const VkDebugUtilsLabelEXT *la
     const uint32_t scene =
         sampling != NULL ? pm_scenes_of_label(&sampling->scenes, label->pLabelName) : PM_SCENE_NONE;
     struct pm_command *command = scene != PM_SCENE_NONE ? pm_command_of(sampling, handle) : NULL;
-    if (command != NULL)
-        command->scene = scene;
+    if (command == NULL)
+        return;
+    command->scene = scene;
+    command->touched = true;
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_QueueBeginDebugUtilsLabelEXT(VkQueue queue,

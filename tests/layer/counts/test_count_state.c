@@ -25,9 +25,10 @@ static int set_up(void **state)
 {
     (void)state;
     device = calloc(1, sizeof *device);
-    sampling = calloc(1, sizeof *sampling);
+    sampling = aligned_alloc(PM_CACHE_LINE, sizeof *sampling);
     variant = calloc(1, sizeof *variant);
     assert_true(device != NULL && sampling != NULL && variant != NULL);
+    memset(sampling, 0, sizeof *sampling);
     device->sampling = sampling;
     for (uint32_t i = 0; i < QUEUES; i++) {
         queues[i] = calloc(1, sizeof *queues[i]);

@@ -465,9 +465,11 @@ static int set_up(void **state)
 {
     (void)state;
     device = calloc(1, sizeof *device);
-    sampling = calloc(1, sizeof *sampling);
-    world = calloc(1, sizeof *world);
+    sampling = aligned_alloc(PM_CACHE_LINE, sizeof *sampling);
+    world = aligned_alloc(PM_CACHE_LINE, sizeof *world);
     assert_true(device != NULL && sampling != NULL && world != NULL);
+    memset(sampling, 0, sizeof *sampling);
+    memset(world, 0, sizeof *world);
     for (int i = 0; i < PIPELINES; i++) {
         pipelines[i] = calloc(1, sizeof *pipelines[i]);
         assert_non_null(pipelines[i]);
@@ -612,6 +614,29 @@ static void untracked(void **state)
     atomic_store(&device->binds, PM_BINDS_PROVEN);
 }
 
+/* The short way into a recording is for a record that is as a begin leaves it. */
+static void begun_again(void **state)
+{
+    (void)state;
+    const VkCommandBufferBeginInfo once = {.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT},
+                                   often = {0};
+    struct pm_command *command = &world->command;
+    start(PM_RECORDING_TRACKED, false);
+    command->touched = false;
+    atomic_store(&command->submits, 2);
+    assert_false(pm_command_begin_again(command, &often));
+    assert_int_equal(atomic_load(&command->submits), 2);
+    assert_true(pm_command_begin_again(command, &once));
+    assert_int_equal(atomic_load(&command->submits), 0);
+    atomic_store(&command->submits, 1);
+    assert_true(pm_command_begin_again(command, &often));
+    command->secondary = true; /* what it inherits is looked at */
+    assert_false(pm_command_begin_again(command, &once));
+    command->secondary = false;
+    command->touched = true;
+    assert_false(pm_command_begin_again(command, &once));
+}
+
 static void a_lost_device_measures_nothing(void **state)
 {
     (void)state;
@@ -630,8 +655,11 @@ static void a_lost_device_measures_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_bound_is_put_back),      cmocka_unit_test(what_fits_is_bound),
-        cmocka_unit_test(what_is_tried_must_fit),         cmocka_unit_test(untracked),
+        cmocka_unit_test(what_is_bound_is_put_back),
+        cmocka_unit_test(what_fits_is_bound),
+        cmocka_unit_test(what_is_tried_must_fit),
+        cmocka_unit_test(untracked),
+        cmocka_unit_test(begun_again),
         cmocka_unit_test(a_lost_device_measures_nothing),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -146,6 +146,14 @@ static bool window_is_open(VkCommandBuffer probe)
     return was_sampled(position);
 }
 
+/* Recordings enough that nothing more is learned of how the game records: from then on a begin
+ * takes the short way. */
+static void record_many(VkCommandBuffer buffer)
+{
+    for (int i = 0; i < 1100; i++)
+        record(buffer, h.dispatch, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+}
+
 /* A buffer that began before the window is left alone to its end, one that began inside is sampled
  * to its end. */
 static void windows_do_not_cut_recordings(void **state)
@@ -159,6 +167,8 @@ static void windows_do_not_cut_recordings(void **state)
     VkCommandBuffer probe = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (int cycle = 0; cycle < 20; cycle++) {
+        if (cycle == 10)
+            record_many(probe);
         assert_false(window_is_open(probe));
         pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
@@ -196,6 +206,8 @@ static void reusable_buffers_are_chosen_outside_windows(void **state)
     setenv("PIECEMEAL_SAMPLER_WINDOW_FRAMES", "1024", 1);
     pm_harness_open(&h, NULL);
     int chosen[2] = {0, 0};
+    VkCommandBuffer many = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    record_many(many);
     for (int i = 0; i < BUFFERS; i++) {
         for (int once = 0; once < 2; once++) {
             VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
@@ -208,6 +220,37 @@ static void reusable_buffers_are_chosen_outside_windows(void **state)
     /* A half, five standard deviations. */
     assert_in_range(chosen[0], BUFFERS / 2 - 112, BUFFERS / 2 + 112);
     assert_int_equal(chosen[1], 0);
+    pm_harness_close(&h);
+}
+
+/* The same of one buffer that is begun again and again: once it was seen to be submitted more than
+ * once from one recording. */
+static void kept_buffers_are_chosen_outside_windows(void **state)
+{
+    (void)state;
+    enum { RECORDINGS = 2000 };
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0.000000976", 1);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_FRAMES", "1024000", 1);
+    pm_harness_open(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    record_many(buffer);
+    for (int times = 1; times < 3; times++) {
+        int chosen = 0;
+        for (int i = 0; i < RECORDINGS; i++) {
+            uint64_t position = h.driver->position();
+            record(buffer, h.dispatch, 0);
+            chosen += was_sampled(position);
+            for (int j = 0; j < times; j++)
+                pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+            PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+        }
+        if (times == 1)
+            assert_in_range(chosen, 0, 1); /* the first, of which nothing was known */
+        else
+            assert_in_range(chosen, RECORDINGS / 2 - 112, RECORDINGS / 2 + 112);
+    }
     pm_harness_close(&h);
 }
 
@@ -294,6 +337,7 @@ int main(void)
         PM_LAYERED_TEST(secondaries),
         PM_LAYERED_TEST(windows_do_not_cut_recordings),
         PM_LAYERED_TEST(reusable_buffers_are_chosen_outside_windows),
+        PM_LAYERED_TEST(kept_buffers_are_chosen_outside_windows),
         PM_LAYERED_TEST(many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,6 +133,11 @@ static void add_value(struct finding *f, struct found *read, struct pm_constant_
     }
 }
 
+bool pm_constant_always_runs(const struct pm_ir_function *function, uint32_t block)
+{
+    return block == 0 || pm_dominates(pm_postdominators(function), block, 0);
+}
+
 static void look_at(struct finding *f, struct pm_ir_instr *instr)
 {
     struct pm_constant_place place;
@@ -142,8 +147,7 @@ static void look_at(struct finding *f, struct pm_ir_instr *instr)
     read.variable = pm_constant_place_of_pointer(pm_ir_operand_instr(instr, 0), &place);
     if (!read.variable || !describe_variable(f, read.variable, &read.point))
         return;
-    const uint32_t block = instr->block->index;
-    read.point.every_path = block == 0 || pm_dominates(pm_postdominators(f->function), block, 0);
+    read.point.every_path = pm_constant_always_runs(f->function, instr->block->index);
     add_value(f, &read, place, 0);
 }
 

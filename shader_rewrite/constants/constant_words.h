@@ -39,5 +39,8 @@ bool pm_constant_words_find(const struct pm_ir_module *module,
 const struct pm_constant_word *pm_constant_words_of(const struct pm_constant_words *words,
                                                     const struct pm_constant_point *point);
 
+/* Whether every path runs a block, unless it never ends. */
+bool pm_constant_always_runs(const struct pm_ir_function *function, uint32_t block);
+
 /* How many words a value of a read has: components of a scalar, vector or matrix. */
 uint32_t pm_constant_value_words(const struct pm_ir_instr *value);

@@ -13,6 +13,7 @@
 
 #include "base/config.h" /* enum pm_float_zero */
 #include "base/error.h"
+#include "shader_rewrite/instrument/instrument.h"
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
 #include "shader_rewrite/zero/zero.h"
@@ -57,6 +58,37 @@ static inline bool pm_constant_same_word(const struct pm_constant_point *a,
     return a->source == b->source && a->set == b->set && a->binding == b->binding &&
            a->offset == b->offset;
 }
+
+/* ---- instrument_constants ---- */
+
+/* What is counted of a word, in 64-bit units from where its point begins (pm_constant_unit). A
+ * count is of subgroups that loaded it. Each slot (struct pm_instrumented) has a table of its own.
+ */
+enum {
+    PM_CONSTANT_VALUES = 4,      /* values other than 0 that are told apart: the first ones */
+    PM_CONSTANT_COUNT_ZERO = 0,  /* loads of 0 */
+    PM_CONSTANT_COUNTS = 1,      /* PM_CONSTANT_VALUES of them: loads of each value */
+    PM_CONSTANT_COUNT_OTHER = 5, /* loads of any other value */
+    PM_CONSTANT_VALUE = 6,       /* PM_CONSTANT_VALUES of them: the values, in the unit's low word;
+                                    0: none yet */
+    PM_CONSTANT_UNITS = 10,
+};
+
+/* The first unit, in a slot, of the point with this place in the batch. */
+static inline uint32_t pm_constant_unit(uint32_t place)
+{
+    return 2 + PM_CONSTANT_UNITS * place; /* behind the two of the entry */
+}
+
+/* Counts what some words of uniform buffers are, where the shader loads them and nowhere else: of a
+ * word that every path loads once an invocation, else at each load. As pm_instrument_zero, also in
+ * what it needs of the device, but no subgroup vote; of info's fields about points, candidates,
+ * quads and copies none is read. points: distinct words of uniform buffers that the shader loads;
+ * may be none. */
+bool pm_instrument_constants(const uint32_t *words, size_t count,
+                             const struct pm_constant_point *points, uint32_t point_count,
+                             const struct pm_instrument_info *info, struct pm_instrumented *out,
+                             struct pm_error *error);
 
 /* ---- specialize_constants ---- */
 

@@ -272,3 +272,20 @@ void pm_counting_add(const struct pm_counting *c, struct pm_ir_builder *b,
                pm_ir_constant_uint(c->module, 1));
     pm_ir_build_end_if(b, merge);
 }
+
+struct pm_ir_def *pm_counting_claim(const struct pm_counting *c, struct pm_ir_builder *b,
+                                    struct pm_counting_slot slot, uint32_t index,
+                                    struct pm_ir_def *value)
+{
+    struct pm_ir_def *type = c->wide ? c->uint64 : c->uint;
+    struct pm_ir_def *none =
+        c->wide ? pm_ir_constant_int64(c->module, type, 0) : pm_ir_constant_uint(c->module, 0);
+    struct pm_ir_def *place = element(c, b, slot, c->wide ? index : index * 2);
+    if (c->wide)
+        value = pm_ir_build(b, SpvOpUConvert, type, PM_IR_ARGS(pm_ir_id(value)));
+    struct pm_ir_def *before =
+        pm_ir_build(b, SpvOpAtomicCompareExchange, type,
+                    PM_IR_ARGS(pm_ir_id(place), pm_ir_id(c->memory_scope), pm_ir_id(c->relaxed),
+                               pm_ir_id(c->relaxed), pm_ir_id(value), pm_ir_id(none)));
+    return c->wide ? pm_ir_build(b, SpvOpUConvert, c->uint, PM_IR_ARGS(pm_ir_id(before))) : before;
+}

@@ -63,3 +63,9 @@ struct pm_counting_slot pm_counting_slot(const struct pm_counting *counting,
  * in a new one. */
 void pm_counting_add(const struct pm_counting *counting, struct pm_ir_builder *builder,
                      struct pm_counting_slot slot, uint32_t index, struct pm_ir_def *value);
+
+/* Puts a 32-bit unsigned value where counter `index` of a slot is, if that is still 0, and gives
+ * what was there before, as a 32-bit unsigned. */
+struct pm_ir_def *pm_counting_claim(const struct pm_counting *counting,
+                                    struct pm_ir_builder *builder, struct pm_counting_slot slot,
+                                    uint32_t index, struct pm_ir_def *value);

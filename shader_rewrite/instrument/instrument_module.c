@@ -62,9 +62,12 @@ static bool set_early_tests(struct pm_instrument *p, struct pm_instrumented *out
 bool pm_instrument_ready(struct pm_instrument *p, uint32_t space, struct pm_instrumented *out,
                          struct pm_error *error)
 {
-    return check_info(p->info, space, error) &&
-           pm_counting_init(&p->counting, p->module, p->stage, p->info, error) &&
-           (p->stage != PM_STAGE_FRAGMENT || set_early_tests(p, out, error));
+    if (!check_info(p->info, space, error) ||
+        !pm_counting_init(&p->counting, p->module, p->stage, p->info, error))
+        return false;
+    if (p->units)
+        p->counting.slot_stride = (FIRST_POINT + p->units * p->info->point_count + 7) & ~7u;
+    return (p->stage != PM_STAGE_FRAGMENT || set_early_tests(p, out, error));
 }
 
 uint32_t pm_instrument_most_points(size_t word_count)

@@ -19,6 +19,7 @@ struct pm_instrument {
     struct pm_ir_module *module;
     struct pm_ir_function *function; /* of the entry point */
     enum pm_stage stage;
+    uint32_t units; /* 64-bit units of a point; 0: PM_COUNTS. To be set before _ready */
     struct pm_counting counting;
     struct pm_ir_builder builder;
     struct pm_ir_def *entry_lanes; /* active lanes at entry, of which helpers are none; dominates

@@ -70,6 +70,9 @@ expect 0 '2 points' "$piecemeal" shader instrument_zero "$work/c.spv" --all-cand
 expect 1 'below' "$piecemeal" shader instrument_zero "$work/c.spv" --all-candidates --points 65535
 expect 0 'words that the shader loads are left out as not worth measuring$' "$piecemeal" shader points_constant "$work/c.spv"
 expect 0 '^\[' "$piecemeal" shader points_constant "$work/c.spv" --json
+expect 0 'counter bytes' "$piecemeal" shader instrument_constants "$work/c.spv" -o "$work/k.spv"
+expect 0 '' "$piecemeal" shader validate "$work/k.spv"
+expect 1 'names no point of a uniform buffer' "$piecemeal" shader instrument_constants "$work/c.spv" --points 4000
 expect 1 'needs --known' "$piecemeal" shader specialize_constants "$work/c.spv"
 expect 1 'byte 4096 of the push constants is none that the shader loads' \
     "$piecemeal" shader specialize_constants "$work/c.spv" --known push:4096=0

@@ -322,6 +322,7 @@ static const struct pass passes[] = {
     {"instrument_zero", false, instrument_zero},
     {"specialize_zero", false, specialize_zero},
     {"points_constant", false, pm_shader_points_constant},
+    {"instrument_constants", false, pm_shader_instrument_constants},
     {"specialize_constants", false, pm_shader_specialize_constants},
     {"validate", true, validate},
 };

@@ -3,6 +3,8 @@
 #include "base/file.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *name_of(enum pm_constant_source source)
 {
@@ -60,6 +62,47 @@ bool pm_shader_points_constant(struct pm_shader_options *options, const struct p
     }
     pm_constant_points_finish(&points);
     return true;
+}
+
+/* Keeps those of uniform buffers that the option names. */
+static bool choose_points(const char *text, struct pm_constant_points *points,
+                          struct pm_error *error)
+{
+    uint32_t kept = 0;
+    const bool all = strcmp(text, "all") == 0;
+    for (uint32_t i = 0; i < points->count; i++) {
+        bool named = all && points->points[i].source == PM_CONSTANT_UNIFORM;
+        for (const char *at = text; !all && at; at = strchr(at, ',')) {
+            at += *at == ',';
+            named = named || strtoul(at, NULL, 10) == i;
+        }
+        if (named)
+            points->points[kept++] = points->points[i];
+    }
+    points->count = kept;
+    return kept ||
+           pm_fail(error, PM_ERROR_INPUT, "--points %s: names no point of a uniform buffer", text);
+}
+
+bool pm_shader_instrument_constants(struct pm_shader_options *options, const struct pm_words *in,
+                                    struct pm_error *error)
+{
+    struct pm_constant_points points = {0};
+    struct pm_instrumented out = {0};
+    options->instrument.target = options->target;
+    options->instrument.times = options->times;
+    bool ok =
+        pm_points_constant(in->data, in->count, &points, error) &&
+        choose_points(options->points, &points, error) &&
+        pm_instrument_constants(in->data, in->count, points.points, points.count,
+                                &options->instrument, &out, error) &&
+        (!options->out || pm_file_write(options->out, out.words.data, out.words.count * 4, error));
+    if (ok)
+        printf("%u points, %llu counter bytes, address in SpecIds %u and %u\n", points.count,
+               (unsigned long long)out.counter_bytes, out.spec_id_low, out.spec_id_high);
+    pm_instrumented_finish(&out);
+    pm_constant_points_finish(&points);
+    return ok;
 }
 
 static void say_specialized(const struct pm_shader_options *options, const struct pm_words *in,

@@ -19,6 +19,7 @@ static const char help[] =
     "  instrument_zero     counters of those that are\n"
     "  specialize_zero     a canonical module's version that is faster where values are zero\n"
     "  points_constant     the words of push constants and uniform buffers that could be worth it\n"
+    "  instrument_constants  counters of what those in uniform buffers are\n"
     "  specialize_constants  a canonical module's version for words that are known\n"
     "  validate            spirv-val for the target\n\n"
     "  -o FILE             where the module goes\n"

@@ -1,0 +1,226 @@
+/* Counts what words of uniform buffers are. One lane of a subgroup looks at what it has loaded, so
+ * that nothing is read that the shader does not read, and counts it in a small table of the word: a
+ * place in it is claimed by the first that finds it empty, and stays its value's. */
+#include "shader_rewrite/constants/constant_words.h"
+#include "shader_rewrite/instrument/instrument_module.h"
+#include "shader_rewrite/ir/block_open.h"
+
+#include <stdlib.h>
+
+/* A place where a word is counted. */
+struct place {
+    struct pm_constant_read read;
+    uint32_t point; /* in the batch */
+    uint32_t order; /* of the value, in the function */
+};
+
+struct pass {
+    struct pm_instrument instrument;
+    const struct pm_constant_point *points;
+    struct pm_arena *arena;
+    struct pm_constant_words words;
+    struct place *places; /* by order */
+    uint32_t place_count;
+    struct pm_instrumented *out;
+};
+
+/* ---- where ---- */
+
+/* Of a word that every path loads one load that always runs, if there is one in no loop; else all.
+ */
+static const struct pm_constant_read *only_read(const struct pass *p,
+                                                const struct pm_constant_word *word)
+{
+    const struct pm_ir_function *function = p->instrument.function;
+    for (uint32_t r = 0; r < word->read_count; r++) {
+        const uint32_t block = word->reads[r].value->block->index;
+        if (pm_constant_always_runs(function, block) &&
+            pm_loops(function)->loop_of[block] == PM_NO_LOOP)
+            return &word->reads[r];
+    }
+    return NULL;
+}
+
+static void add_places(struct pass *p, const struct pm_constant_word *word, uint32_t point)
+{
+    const struct pm_constant_read *only = only_read(p, word);
+    for (uint32_t r = 0; r < word->read_count; r++)
+        if (!only || only == &word->reads[r])
+            p->places[p->place_count++] = (struct place){word->reads[r], point, 0};
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return (x->point > y->point) - (x->point < y->point);
+}
+
+static bool sort_places(struct pass *p)
+{
+    uint32_t *order = pm_arena_zalloc(p->arena, p->instrument.module->bound, sizeof(*order));
+    uint32_t at = 0;
+    if (!order)
+        return false;
+    for (const struct pm_ir_block *b = p->instrument.function->first_block; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next, at++)
+            if (i->result)
+                order[i->result->id] = at;
+    for (uint32_t i = 0; i < p->place_count; i++)
+        p->places[i].order = order[p->places[i].read.value->result->id];
+    qsort(p->places, p->place_count, sizeof(*p->places), by_order);
+    return true;
+}
+
+static bool find_places(struct pass *p, struct pm_error *error)
+{
+    uint32_t most = 0;
+    if (!pm_constant_words_find(p->instrument.module, p->instrument.function, p->arena, &p->words,
+                                error))
+        return false;
+    for (uint32_t w = 0; w < p->words.count; w++)
+        most += p->words.words[w].read_count;
+    p->places = pm_arena_zalloc(p->arena, most + 1u, sizeof(*p->places));
+    if (!p->places)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < p->instrument.info->point_count; i++) {
+        const struct pm_constant_point *point = &p->points[i];
+        const struct pm_constant_word *word = pm_constant_words_of(&p->words, point);
+        for (uint32_t k = 0; k < i; k++)
+            if (pm_constant_same_word(point, &p->points[k]))
+                return pm_fail(error, PM_ERROR_INPUT, "point %u is there twice", i);
+        if (point->source != PM_CONSTANT_UNIFORM || !word)
+            return pm_fail(error, PM_ERROR_INPUT,
+                           "point %u is no word of a uniform buffer that the shader loads", i);
+        add_places(p, word, i);
+    }
+    return sort_places(p) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+}
+
+/* ---- counting ---- */
+
+/* The word's bits. */
+static struct pm_ir_def *build_bits(struct pm_ir_builder *b, const struct pm_constant_read *read)
+{
+    struct pm_ir_def *value = read->value->result;
+    struct pm_ir_def *uint = pm_ir_type_int(b->module, 32, false);
+    const struct pm_ir_instr *type = pm_ir_type_of(read->value);
+    const bool matrix = type->opcode == SpvOpTypeMatrix;
+    if (matrix || type->opcode == SpvOpTypeVector) {
+        const struct pm_ir_arg args[] = {pm_ir_id(value),
+                                         pm_ir_word(read->component / (matrix ? 4 : 1)),
+                                         pm_ir_word(read->component % 4)};
+        for (type = pm_ir_operand_instr(type, 0); type->opcode == SpvOpTypeVector;)
+            type = pm_ir_operand_instr(type, 0);
+        value = pm_ir_build(b, SpvOpCompositeExtract, type->result, args, matrix ? 3 : 2);
+    }
+    return type->result == uint ? value
+                                : pm_ir_build(b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(value)));
+}
+
+static struct pm_ir_def *compare(const struct pm_counting *c, struct pm_ir_builder *b,
+                                 uint16_t opcode, struct pm_ir_def *x, struct pm_ir_def *y)
+{
+    return pm_ir_build(b, opcode, c->boolean, PM_IR_ARGS(pm_ir_id(x), pm_ir_id(y)));
+}
+
+/* On the elected lane, in the table that begins at a unit; the builder ends where it began. */
+static void count_bits(const struct pm_counting *c, struct pm_ir_builder *b,
+                       struct pm_counting_slot slot, uint32_t unit, struct pm_ir_def *bits)
+{
+    struct pm_ir_block *merges[PM_CONSTANT_VALUES + 1];
+    struct pm_ir_def *none = pm_ir_constant_uint(c->module, 0);
+    struct pm_ir_def *one = pm_ir_constant_uint(c->module, 1);
+    struct pm_ir_def *zero = compare(c, b, SpvOpIEqual, bits, none);
+    struct pm_ir_block *merge = pm_ir_build_if(b, zero, true, NULL);
+    pm_counting_add(c, b, slot, unit + PM_CONSTANT_COUNT_ZERO, one);
+    pm_ir_build_end_if(b, merge);
+    merges[0] = pm_ir_build_if(b, zero, false, NULL);
+    for (uint32_t i = 0; i < PM_CONSTANT_VALUES; i++) {
+        struct pm_ir_def *before =
+            pm_counting_claim(c, b, slot, unit + PM_CONSTANT_VALUE + i, bits);
+        struct pm_ir_def *own =
+            pm_ir_build(b, SpvOpLogicalOr, c->boolean,
+                        PM_IR_ARGS(pm_ir_id(compare(c, b, SpvOpIEqual, before, none)),
+                                   pm_ir_id(compare(c, b, SpvOpIEqual, before, bits))));
+        merge = pm_ir_build_if(b, own, true, NULL);
+        pm_counting_add(c, b, slot, unit + PM_CONSTANT_COUNTS + i, one);
+        pm_ir_build_end_if(b, merge);
+        merges[i + 1] = pm_ir_build_if(b, own, false, NULL);
+    }
+    pm_counting_add(c, b, slot, unit + PM_CONSTANT_COUNT_OTHER, one);
+    for (uint32_t i = PM_CONSTANT_VALUES + 1; i-- > 0;)
+        pm_ir_build_end_if(b, merges[i]);
+}
+
+/* The places from first up to, not including, end are of one value. */
+static void count_value(struct pass *p, uint32_t first, uint32_t end)
+{
+    const struct pm_counting *c = &p->instrument.counting;
+    struct pm_ir_builder *b = &p->instrument.builder;
+    struct pm_ir_instr *value = p->places[first].read.value;
+    struct pm_ir_block *rest = pm_block_open_at(b, value->block, pm_block_behind(value));
+    struct pm_instrument_place place = pm_instrument_enter(&p->instrument, rest);
+    for (uint32_t i = first; i < end && !c->module->failed; i++)
+        count_bits(c, b, place.slot, pm_constant_unit(p->places[i].point),
+                   build_bits(b, &p->places[i].read));
+    pm_instrument_leave(&p->instrument, &place);
+}
+
+/* From the last to the first, since each place moves what stands behind it in its block. */
+static void rewrite(struct pass *p)
+{
+    pm_instrument_entry(&p->instrument, NULL);
+    for (uint32_t end = p->place_count, first; end > 0 && !p->instrument.module->failed;
+         end = first) {
+        for (first = end - 1; first > 0 && p->places[first - 1].order == p->places[first].order;)
+            first--;
+        count_value(p, first, end);
+    }
+    pm_block_mend_sampled_images(p->instrument.function);
+}
+
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
+{
+    (void)module;
+    struct pass *p = context;
+    p->instrument.units = PM_CONSTANT_UNITS;
+    if (!find_places(p, error) ||
+        !pm_instrument_ready(&p->instrument, p->instrument.info->point_count, p->out, error))
+        return PM_PASS_FAILED;
+    rewrite(p);
+    return PM_PASS_CHANGED;
+}
+
+static const struct pm_pass instrument_constants = {
+    "instrument_constants", PM_ANALYSIS_CFG | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0,
+    run};
+
+/* Who counts names points by number: all of these. */
+static uint32_t *number_points(struct pm_arena *arena, uint32_t count)
+{
+    uint32_t *numbers = arena ? pm_arena_zalloc(arena, count + 1u, sizeof(*numbers)) : NULL;
+    for (uint32_t i = 0; numbers && i < count; i++)
+        numbers[i] = i;
+    return numbers;
+}
+
+bool pm_instrument_constants(const uint32_t *words, size_t count,
+                             const struct pm_constant_point *points, uint32_t point_count,
+                             const struct pm_instrument_info *info, struct pm_instrumented *out,
+                             struct pm_error *error)
+{
+    *out = (struct pm_instrumented){0};
+    struct pass p = {.points = points, .arena = pm_arena_create(0), .out = out};
+    struct pm_instrument_info own = *info;
+    own.points = number_points(p.arena, point_count);
+    own.point_count = point_count;
+    own.count_copies = false;
+    bool ok = pm_instrument_begin(&p.instrument, words, count, &own, error) &&
+              (own.points || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
+              pm_pass_run(&p.instrument.passes, &instrument_constants, &p, error) != PM_PASS_FAILED;
+    ok = pm_instrument_end(&p.instrument, ok, out, error);
+    pm_arena_destroy(p.arena);
+    return ok;
+}

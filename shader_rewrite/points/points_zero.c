@@ -34,6 +34,7 @@ struct choosing {
     struct pm_zero_worth *worth; /* by candidate: where 0 * x is 0 */
     struct pm_zero_worth *plain; /* of those that are kept: where it is not */
     bool *keep;                  /* by candidate */
+    bool divides;                /* the function has divisions of floats */
     uint32_t at;                 /* the candidate that is compared with what it implies */
     bool offers;                 /* it offers more */
 };
@@ -78,14 +79,26 @@ static void look_at_pack(struct choosing *c, uint32_t index)
 }
 
 /* Whether it cannot save more than what was found to save too little: the whole value of which it
- * has the leading components, or what makes it zero. */
+ * has the leading components, or what makes it zero. Where there are divisions it can: of v / |v|
+ * two components are 0 where two of v are, but NaN where v is 0. */
 static bool saves_less(const struct choosing *c, const uint32_t *follows, uint32_t i)
 {
+    if (c->divides)
+        return false;
     const struct pm_zero_candidate *own = &c->all.candidates[i];
     if (follows[i] != PM_ZERO_FOLLOWS_NONE && !leaves_a_chance(&c->worth[follows[i]]))
         return true;
     uint32_t whole = own->value_count == 1 ? c->index.first[own->values[0]] : i;
     return whole < i && !leaves_a_chance(&c->worth[whole]);
+}
+
+static bool divides(const struct pm_cfg *cfg)
+{
+    for (uint32_t b = 0; b < cfg->count; b++)
+        for (const struct pm_ir_instr *i = cfg->blocks[b]->body.first; i; i = i->next)
+            if (i->opcode == SpvOpFDiv)
+                return true;
+    return false;
 }
 
 static bool look_at_all(struct choosing *c)
@@ -259,6 +272,8 @@ static bool choose(struct choosing *c, struct pm_ir_module *module, struct pm_er
                             error))
         return false;
     c->round.subgroup_quad = true;
+    c->round.exact_ones = true;
+    c->divides = divides(c->round.cfg);
     c->allowed = c->round.permission;
     if (!pm_float_permission_compute(&c->never, module, c->function, PM_FLOAT_ZERO_NEVER,
                                      c->arena) ||

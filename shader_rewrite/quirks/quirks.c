@@ -46,3 +46,8 @@ uint32_t pm_quirks_of(const struct pm_driver *driver)
     }
     return quirks;
 }
+
+bool pm_has_exact_ones(const struct pm_driver *driver)
+{
+    return driver && (driver->id == MESA_LLVMPIPE || driver->id == GOOGLE_SWIFTSHADER);
+}

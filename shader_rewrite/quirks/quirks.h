@@ -39,3 +39,8 @@ struct pm_driver pm_driver_of(uint32_t id, uint32_t driver_version, const char *
 
 /* enum pm_quirk's bits. driver NULL, or its id not known: all of them. */
 uint32_t pm_quirks_of(const struct pm_driver *driver);
+
+/* Whether it computes exp(0), exp2(0), cos(0) and pow(x, 0) of 32-bit floats as 1, which Vulkan
+ * does not promise: only of drivers of which a test has shown it (zero_regions/exact.comp). NULL:
+ * no. */
+bool pm_has_exact_ones(const struct pm_driver *driver);

@@ -65,6 +65,7 @@ static bool begin_round(struct pass *p, struct pm_zero_round *round, struct pm_a
     round->costs = p->costs;
     round->subgroup_quad = p->info->subgroup_quad;
     round->quirks = pm_quirks_of(p->info->driver) & ~p->info->unguarded;
+    round->exact_ones = pm_has_exact_ones(p->info->driver);
     if (!pm_zero_weights_of_round(&p->weights, round, error))
         return false;
     if (p->transforms == 0)

@@ -2,7 +2,8 @@
  * What specializing for a candidate could save at best: of whatever is not in the module the most
  * favourable is assumed, so that the answer is a function of the module alone. The candidate is
  * always zero, 0 * x is 0 where any permission allows it, the device has quad operations, the
- * region goes as far as it may and begins as early as it may, and no driver is guarded against.
+ * region goes as far as it may and begins as early as it may, no driver is guarded against, and it
+ * computes exp2(0) and the like as 1 exactly.
  * Each cost table is tried.
  *
  * Blocks weigh what suits the candidate, as far as the structure lets them: what the check's block

@@ -94,6 +94,9 @@ static void fold_divide(struct pm_zero_folding *f)
             f->out.c[i] = pm_zero_fold_kept(f, f->operands[0].c[i], f->width);
             if (divisor < 0)
                 f->out.c[i] = negated(f, f->out.c[i]);
+        } else if (f->permitted && d.kind == PM_ZERO_UNKNOWN &&
+                   pm_zero_fold_is_zero(f->operands[0].c[i], f->width)) {
+            f->out.c[i] = plus_zero; /* 0 * (1 / x); 0 / 0 is NaN, and stays */
         }
     }
 }

@@ -152,10 +152,27 @@ static void fold_smooth_step(struct pm_zero_folding *f)
     }
 }
 
+/* Of 32-bit floats it was seen. */
+static bool has_exact_ones(const struct pm_zero_folding *f)
+{
+    return f->lookup->exact_ones && f->width == 32;
+}
+
+/* exp2(0) and the like: Vulkan promises only that it is near 1. */
+static void fold_to_one(struct pm_zero_folding *f)
+{
+    for (uint32_t i = 0; has_exact_ones(f) && i < f->out.components; i++)
+        if (is_float_zero(f, f->operands[0].c[i]))
+            pm_zero_fold_set(f, i, one(f->width));
+}
+
+/* pow(x, 0) is exp2(0 * log2(x)). */
 static void fold_pow(struct pm_zero_folding *f)
 {
     for (uint32_t i = 0; f->permitted && i < f->out.components; i++) {
         double power;
+        if (has_exact_ones(f) && is_float_zero(f, f->operands[1].c[i]))
+            pm_zero_fold_set(f, i, one(f->width));
         if (is_float_zero(f, f->operands[0].c[i]) &&
             pm_zero_fold_number(f->operands[1].c[i], f->width, &power) && power > 0)
             f->out.c[i] = plus_zero;
@@ -180,6 +197,11 @@ void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl)
     case GLSLstd450Sqrt:
         if (f->permitted)
             keep_zero(f);
+        return;
+    case GLSLstd450Exp:
+    case GLSLstd450Exp2:
+    case GLSLstd450Cos:
+        fold_to_one(f);
         return;
     case GLSLstd450FAbs:
         fold_abs(f);

@@ -11,6 +11,7 @@
 /* Looks up operands. */
 struct pm_zero_lookup {
     const struct pm_float_permission *permission;
+    bool exact_ones; /* the driver computes exp(0), exp2(0), cos(0) and pow(x, 0) as 1 */
     struct pm_zero_value (*value)(const void *user, struct pm_ir_def *def);
     const void *user;
 };

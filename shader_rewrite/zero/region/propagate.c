@@ -262,7 +262,7 @@ static bool has_loops(const struct pm_zero_round *round, const struct pm_zero_re
 void pm_zero_propagate(struct pm_zero_round *round, struct pm_zero_region *region)
 {
     struct propagating p = {.round = round, .region = region};
-    p.lookup = (struct pm_zero_lookup){&round->permission, look_up, &p};
+    p.lookup = (struct pm_zero_lookup){&round->permission, round->exact_ones, look_up, &p};
     reset(round, region, PM_ZERO_UNSET);
     bool loops = has_loops(round, region);
     for (int sweeps = 0; sweeps < MOST_SWEEPS; sweeps++) {

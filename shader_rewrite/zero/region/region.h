@@ -60,6 +60,7 @@ struct pm_zero_round {
     const double *weights; /* by block: subgroups over entry subgroups */
     bool subgroup_quad;
     uint32_t quirks; /* of the driver: enum pm_quirk */
+    bool exact_ones; /* of the driver: folding.h */
     uint64_t work;   /* instructions looked at so far, each time anew: a measure of time that is the
                         same on every machine */
     bool failed;     /* out of memory */

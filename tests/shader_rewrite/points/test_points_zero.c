@@ -5,7 +5,7 @@
 
 #include "tests/cmocka_includes.h"
 
-enum { GLSL_FMAX = 40 };
+enum { GLSL_FABS = 4, GLSL_FMAX = 40 };
 
 #define WORK                                                                                       \
     "%x1 = OpExtInst %float %glsl Sin %v1\n%x2 = OpExtInst %float %glsl Exp2 %x1\n"                \
@@ -61,6 +61,29 @@ static void test_worth_it(void **state)
     subject_finish(&s);
 }
 
+/* Of v / |v| two components are 0 where two of v are, but NaN where v is 0: then a value saves more
+ * with fewer zeroes. */
+static void test_quotients(void **state)
+{
+    (void)state;
+    struct subject s = subject_assemble(
+        "", "", "",
+        "%v = OpCompositeConstruct %v4 %v0 %v1 %v0 %v1\n%w = OpExtInst %v4 %glsl FAbs %v\n"
+        "%a = OpCompositeExtract %float %w 0\n%b = OpCompositeExtract %float %w 1\n"
+        "%l = OpExtInst %float %glsl Length %w\n%p = OpFDiv %float %a %l\n"
+        "%q = OpFDiv %float %b %l\n" WORK "%pq = OpFAdd %float %p %q\n"
+        "%r = OpFMul %float %x8 %pq\n%result = OpFAdd %float %r %l\n");
+    const uint32_t w =
+        s.points.candidates[subject_candidate(&s, SpvOpExtInst, GLSL_FABS)].values[0];
+    struct pm_zero_points points = points_of(&s);
+    bool two = false;
+    for (uint32_t i = 0; i < points.count; i++)
+        two = two || (points.candidates[i].values[0] == w && points.candidates[i].components == 2);
+    assert_true(two);
+    pm_zero_points_finish(&points);
+    subject_finish(&s);
+}
+
 /* Of what is told, all are given back; else they are found once more. */
 static void test_given(void **state)
 {
@@ -91,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_worth_it),
         cmocka_unit_test(test_worth_it),
+        cmocka_unit_test(test_quotients),
         cmocka_unit_test(test_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

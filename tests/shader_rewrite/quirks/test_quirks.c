@@ -28,6 +28,16 @@ static void drivers_of_the_table(void **state)
                      PM_QUIRK_LOADS_AGAIN | PM_QUIRK_FOLDS_UNCAST);
 }
 
+static void exact_ones_are_of_drivers_that_were_seen(void **state)
+{
+    (void)state;
+    assert_false(pm_has_exact_ones(NULL));
+    assert_false(pm_has_exact_ones(&(struct pm_driver){0, 7}));
+    assert_false(pm_has_exact_ones(&(struct pm_driver){VK_DRIVER_ID_NVIDIA_PROPRIETARY, 7}));
+    assert_true(pm_has_exact_ones(&(struct pm_driver){VK_DRIVER_ID_MESA_LLVMPIPE, 7}));
+    assert_true(pm_has_exact_ones(&(struct pm_driver){VK_DRIVER_ID_GOOGLE_SWIFTSHADER, 7}));
+}
+
 static void mesa_names_its_release_in_words(void **state)
 {
     (void)state;
@@ -54,6 +64,7 @@ int main(void)
         cmocka_unit_test(who_is_not_known_may_have_all),
         cmocka_unit_test(drivers_of_the_table),
         cmocka_unit_test(mesa_names_its_release_in_words),
+        cmocka_unit_test(exact_ones_are_of_drivers_that_were_seen),
         cmocka_unit_test(other_drivers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* What a check asks, and where its region may lie: shaders in assembly, by what is made of them. */
 #include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/shader_rewrite/spirv_text.h"
 #include "tests/shader_rewrite/zero/specialize_subject.h"
@@ -205,6 +206,53 @@ static void test_expectations(void **state)
                       SpvOpBitCount, 0);
 }
 
+/* How often Sin is there where FAbs of %v0 is zero, on this driver: twice if S needs it. */
+static int sines(const char *body, const struct pm_driver *driver)
+{
+    enum { GLSL_FABS = 4 };
+    char *text;
+    assert_true(asprintf(&text,
+                         "%%w = OpExtInst %%float %%glsl FAbs %%v0\n%s"
+                         "%%wv = OpFAdd %%float %%w %%v1\n%%x = OpExtInst %%float %%glsl Sin %%wv\n"
+                         "%%r = OpFMul %%float %%x %%z\n%%y = OpFMul %%float %%w %%v1\n"
+                         "%%sum = OpFAdd %%float %%r %%y\n%%result = OpFAdd %%float %%sum %%f7\n",
+                         body) > 0);
+    struct subject s = subject_assemble("", "", "", text);
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FABS)] = 1;
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    info.driver = driver;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    const int count = (int)pm_test_count(&out.words, " Sin ");
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+    free(text);
+    return count;
+}
+
+/* What is 1 of zero is known of drivers that compute it so; a quotient where 0 * x is 0, but not of
+ * zero by zero. */
+static void test_exact_functions(void **state)
+{
+    (void)state;
+    static const struct pm_driver seen = {.id = 13 /* lavapipe */}, other = {.id = UINT32_MAX};
+    static const char *const ones[] = {
+        "%e = OpExtInst %float %glsl Exp2 %w\n%z = OpFSub %float %e %f1\n",
+        "%e = OpExtInst %float %glsl Exp %w\n%z = OpFSub %float %e %f1\n",
+        "%e = OpExtInst %float %glsl Cos %w\n%z = OpFSub %float %e %f1\n",
+        "%e = OpExtInst %float %glsl Pow %v1 %w\n%z = OpFSub %float %e %f1\n",
+    };
+    for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++) {
+        assert_int_equal(sines(ones[i], &seen), 1);
+        assert_int_equal(sines(ones[i], &other), 2);
+        assert_int_equal(sines(ones[i], NULL), 2);
+    }
+    assert_int_equal(sines("%z = OpFDiv %float %w %v1\n", NULL), 1);
+    assert_int_equal(sines("%z = OpFDiv %float %w %w\n", NULL), 2);
+}
+
 /* Memory that is written in between stays in order. */
 static void test_memory_order(void **state)
 {
@@ -331,8 +379,8 @@ int main(void)
         cmocka_unit_test(test_uniform_check),     cmocka_unit_test(test_pack_elements),
         cmocka_unit_test(test_factor_kills_read), cmocka_unit_test(test_spanned_check),
         cmocka_unit_test(test_dynamic_index),     cmocka_unit_test(test_expectations),
-        cmocka_unit_test(test_memory_order),      cmocka_unit_test(test_opaque_values),
-        cmocka_unit_test(test_narrow_values),
+        cmocka_unit_test(test_exact_functions),   cmocka_unit_test(test_memory_order),
+        cmocka_unit_test(test_opaque_values),     cmocka_unit_test(test_narrow_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

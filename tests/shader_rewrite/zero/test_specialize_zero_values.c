@@ -281,6 +281,7 @@ static const struct {
     {"uniforms.comp", PM_STAGE_COMPUTE},     {"second.comp", PM_STAGE_COMPUTE},
     {"leaving_phi.comp", PM_STAGE_COMPUTE},  {"leaving_read.comp", PM_STAGE_COMPUTE},
     {"copies.comp", PM_STAGE_COMPUTE},       {"silent.comp", PM_STAGE_COMPUTE},
+    {"exact.comp", PM_STAGE_COMPUTE},
 };
 enum { SHADERS = sizeof(shaders) / sizeof(shaders[0]) };
 

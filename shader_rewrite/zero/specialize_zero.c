@@ -26,9 +26,10 @@ static const uint64_t usual_work = 30000000;
  * still has to be compiled (docs/results/gain.md, "The least share"). */
 static const double usual_least_share = 0.05;
 
-/* Each transform has code twice, and what is nested in it too. A module that has so many times its
- * ids is not made larger: drivers' compilers take long over it, or end the process (seen). */
-enum { MOST_GROWTH = 4, SMALL_MODULE = 1024 /* ids: smaller ones may grow as this one */ };
+/* Each transform has code twice, and what is nested in it too. No module gets more than so many
+ * times its ids: drivers' compilers take long over it (minutes for 34,000 words, seen), or end the
+ * process. */
+enum { MOST_GROWTH = 4, SMALL_MODULE = 512 /* ids: smaller ones may grow as this one */ };
 
 /* So many of a round's best candidates are tried in pairs, when told to. */
 enum { MOST_PAIRED = 6 };
@@ -49,6 +50,7 @@ struct pass {
     uint32_t transforms;
     uint64_t work, most_work;
     uint32_t most_ids;
+    bool full;            /* the best transform would have more */
     double cycles, saved; /* what the shader costs as it was, and what the transforms save */
     struct pm_candidate_check check;
     bool check_ready;
@@ -171,6 +173,21 @@ static void say_taken(struct pass *p, uint32_t candidate, uint32_t with,
     v->opportunity = *opportunity;
 }
 
+/* Whether S would be too much for the module. */
+static bool grows_too_large(const struct pass *p, const struct pm_zero_round *round,
+                            const struct pm_zero_region *region)
+{
+    uint32_t ids = p->module->bound;
+    for (uint32_t i = 0; i < region->count; i++) {
+        const struct pm_zero_part *part = &region->parts[i];
+        ids++;
+        for (uint32_t k = 0; k < part->count; k++)
+            ids += !pm_zero_is_not_in_copy(round, region, part->instrs[k]);
+    }
+    return ids > p->most_ids;
+}
+
+/* The module stays as it is where it would grow too large. */
 static bool transform(struct pass *p, struct pm_zero_round *round, const struct choice *choice,
                       struct pm_error *error)
 {
@@ -191,6 +208,11 @@ static bool transform(struct pass *p, struct pm_zero_round *round, const struct 
         return round->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory")
                              : pm_fail(error, PM_ERROR_STATE, "candidate %u: %s", chosen,
                                        region.reason ? region.reason : "no region");
+    if (grows_too_large(p, round, &region)) {
+        p->list.verdicts[chosen].reason = "the module would grow too large";
+        p->full = true;
+        return true;
+    }
     if (!p->check_ready)
         pm_candidate_check_init(&p->check, p->module, p->stage);
     p->check_ready = true;
@@ -229,7 +251,7 @@ static enum pm_pass_result run_round(struct pm_ir_module *module, void *context,
             ok = transform(p, &round, &choice, error);
     }
     pm_arena_destroy(arena);
-    return pm_pass_result_of(ok, chosen);
+    return pm_pass_result_of(ok, chosen && !p->full);
 }
 
 static const struct pm_pass zero_round = {
@@ -308,8 +330,7 @@ static bool weigh_blocks(struct pass *p, struct pm_error *error)
 static bool run_rounds(struct pass *p, struct pm_error *error)
 {
     enum pm_pass_result result = PM_PASS_CHANGED;
-    while (result == PM_PASS_CHANGED && p->transforms < p->most_transforms &&
-           p->module->bound <= p->most_ids)
+    while (result == PM_PASS_CHANGED && p->transforms < p->most_transforms)
         result = pm_pass_run(&p->passes, &zero_round, p, error);
     return result != PM_PASS_FAILED;
 }

@@ -113,6 +113,25 @@ static void test_selections(void **state)
     assert_linear(say_selections);
 }
 
+/* Regions that span one another double the module each time; it is bounded all the same. */
+static void test_growth(void **state)
+{
+    (void)state;
+    struct subject s = subject_of(say_selections, 60);
+    const uint32_t before = s.words.data[3]; /* ids */
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    info.most_transforms = 12;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_true(out.transforms > 1);
+    const uint32_t ids = out.words.data[3], most = 4 * (before > 512 ? before : 512);
+    if (ids > most + most / 8) /* a few for checks and OpPhi */
+        fail_msg("%u ids of %u, of which %u would do", ids, before, most);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
 static void test_limit(void **state)
 {
     (void)state;
@@ -191,8 +210,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_straight_code),   cmocka_unit_test(test_selections),
-        cmocka_unit_test(test_limit),           cmocka_unit_test(test_used_far_behind),
-        cmocka_unit_test(test_dead_far_before),
+        cmocka_unit_test(test_growth),          cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_used_far_behind), cmocka_unit_test(test_dead_far_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,12 +218,11 @@ static void build_copy(struct pm_counted_copies *c, struct pm_ir_instr *instr)
     }
     if (!copy || module->failed)
         return;
+    pm_ir_insert(&instr->block->body, instr->block, instr->next, copy);
     if (!other) {
-        for (uint32_t o = 0; o < copy->operand_count; o++)
-            pm_ir_operand_set_word(&copy->operands[o], 0);
+        pm_ir_remove(copy);
         return;
     }
-    pm_ir_insert(&instr->block->body, instr->block, instr->next, copy);
     pm_ir_copy_decorations(module, instr->result, copy->result, false);
     c->copies[instr->result->id] = copy->result;
 }

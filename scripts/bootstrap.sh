@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what Piecemeal needs on Debian 12, and makes what Debian 12 itself lacks: for `build` SPIRV-Tools and headers
 # of Debian 13 (scripts/fetch_khronos.sh, minutes, once) and cJSON's source (scripts/fetch_cjson.sh), for `test` and
-# `demo` two software drivers.
+# `demo` two software drivers, for `test` Debian 13's loader.
 #
 #   scripts/bootstrap.sh [GROUP…]     groups of scripts/packages.txt; default: build test demo
 #   scripts/bootstrap.sh --list       prints the packages that are missing, installs nothing
@@ -67,4 +67,7 @@ case " $groups " in
 esac
 case " $groups " in
 *" test "* | *" demo "*) "$root/scripts/fetch_drivers.sh" "$root/build" ;;
+esac
+case " $groups " in
+*" test "*) "$root/scripts/fetch_loader.sh" "$root/build" ;;
 esac

@@ -146,18 +146,11 @@ static void print_state(const struct pm_shader_estimates *shader)
            shader->flags & PM_PROFILE_NO_QUADS ? ", without quads too" : "");
 }
 
-/* The shaders of the game that this machine's layer could make nothing of. */
-static bool print_left_alone(const char *game, struct pm_error *error)
+static void print_left_alone(const struct pm_left_alone *left, struct pm_arena *arena)
 {
-    struct pm_left_alone left = {.shaders = 0};
-    struct pm_arena *arena = pm_arena_create(0);
-    bool ok = arena != NULL || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    ok = ok && pm_left_alone_read(NULL, game, 0, arena, &left, error);
-    const char *text = ok && left.shaders > 0 ? pm_left_alone_describe(&left, arena) : NULL;
+    const char *text = left->shaders > 0 ? pm_left_alone_describe(left, arena) : NULL;
     if (text)
         printf("%s\n", text);
-    pm_arena_destroy(arena);
-    return ok;
 }
 
 static bool print_text(const struct options *options, const struct pm_estimates *estimates,
@@ -203,7 +196,25 @@ static bool print_text(const struct options *options, const struct pm_estimates 
     printf("\n%llu of %llu shaders covered whole, %llu of %llu points sampled\n",
            (unsigned long long)whole, (unsigned long long)shaders, (unsigned long long)covered,
            (unsigned long long)points);
-    return print_left_alone(database->game, error);
+    return true;
+}
+
+/* With the shaders of the game that this machine's layer could make nothing of. */
+static bool show(const struct options *options, const struct pm_estimates *estimates,
+                 struct pm_error *error)
+{
+    struct pm_left_alone left = {.shaders = 0};
+    struct pm_arena *arena = pm_arena_create(0);
+    bool ok = arena != NULL || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    ok = ok && pm_left_alone_read(NULL, estimates->database.game, 0, arena, &left, error);
+    const struct pm_export export = {&estimates->database, options->shader, &left};
+    if (ok && options->json) {
+        ok = pm_export_json(&export, stdout, error);
+    } else if (ok && (ok = print_text(options, estimates, error))) {
+        print_left_alone(&left, arena);
+    }
+    pm_arena_destroy(arena);
+    return ok;
 }
 
 int pm_db_show(int argc, char **argv)
@@ -226,9 +237,7 @@ int pm_db_show(int argc, char **argv)
         return status;
     if (!pm_estimates_load(&options.source, &estimates, &error))
         return pm_tool_failed("db show", &error);
-    const struct pm_export export = {&estimates.database, options.shader};
-    const bool ok = options.json ? pm_export_json(&export, stdout, &error)
-                                 : print_text(&options, &estimates, &error);
+    const bool ok = show(&options, &estimates, &error);
     pm_estimates_finish(&estimates);
     return ok ? PM_EXIT_OK : pm_tool_failed("db show", &error);
 }

@@ -18,16 +18,19 @@
 
 #include "base/error.h"
 #include "profile/database.h"
+#include "profile/left_alone.h"
 #include <stdio.h>
 
 struct pm_export {
     const struct pm_database *database;
-    const char *shader; /* only those whose key's text starts so; NULL: all */
+    const char *shader;                     /* only those whose key's text starts so; NULL: all */
+    const struct pm_left_alone *left_alone; /* of the game, for JSON; NULL: not asked for */
 };
 
 typedef bool (*pm_exporter)(const struct pm_export *export, FILE *out, struct pm_error *error);
 
-/* One object; "shaders" has what `db show --json` has. */
+/* One object; "shaders" has what `db show --json` has, "left_alone" how many shaders this machine's
+ * layer could make nothing of, and why. */
 bool pm_export_json(const struct pm_export *export, FILE *out, struct pm_error *error);
 
 /* RFC 4180: a head, and one row per point and measure. Fields are empty where there is no sample.

@@ -86,13 +86,32 @@ static bool print(cJSON *json, FILE *out, struct pm_error *error)
     return text || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
+static cJSON *left_alone_json(const struct pm_left_alone *left)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "shaders", (double)left->shaders);
+    cJSON *reasons = cJSON_AddArrayToObject(json, "reasons");
+    for (size_t i = 0; i < left->reason_count; i++) {
+        cJSON *reason = cJSON_CreateObject();
+        cJSON_AddStringToObject(reason, "reason", left->reasons[i].text);
+        cJSON_AddNumberToObject(reason, "shaders", (double)left->reasons[i].shaders);
+        cJSON_AddItemToArray(reasons, reason);
+    }
+    return json;
+}
+
 bool pm_export_json(const struct pm_export *export, FILE *out, struct pm_error *error)
 {
     const struct pm_database *database = export->database;
     fputs("{\"game\":", out);
     bool done = print(cJSON_CreateString(database->game), out, error);
-    fprintf(out, ",\n\"curated_at\":%llu,\n\"shaders\":[",
-            (unsigned long long)database->curated_at);
+    fprintf(out, ",\n\"curated_at\":%llu,\n", (unsigned long long)database->curated_at);
+    if (done && export->left_alone) {
+        fputs("\"left_alone\":", out);
+        done = print(left_alone_json(export->left_alone), out, error);
+        fputs(",\n", out);
+    }
+    fputs("\"shaders\":[", out);
     const char *separator = "\n";
     for (size_t i = 0; done && i < database->shader_count; i++) {
         if (!pm_export_selected(&database->shaders[i], export->shader))

@@ -141,6 +141,15 @@ static void shaders_that_are_left_alone_are_counted(void **state)
     text = show("");
     says(text, "1 shader is left alone: Invalid opcode: 9999 (1)");
     free(text);
+    text = show("--json");
+    cJSON *root = cJSON_Parse(text);
+    const cJSON *left = cJSON_GetObjectItem(root, "left_alone");
+    const cJSON *reason = cJSON_GetArrayItem(cJSON_GetObjectItem(left, "reasons"), 0);
+    assert_int_equal(cJSON_GetObjectItem(left, "shaders")->valueint, 1);
+    assert_string_equal(cJSON_GetObjectItem(reason, "reason")->valuestring, "Invalid opcode: 9999");
+    assert_int_equal(cJSON_GetObjectItem(reason, "shaders")->valueint, 1);
+    cJSON_Delete(root);
+    free(text);
     unsetenv("XDG_DATA_HOME");
 }
 

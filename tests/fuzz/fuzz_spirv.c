@@ -3,8 +3,9 @@
  * - what is read is emitted word for word; what spirv-val accepts is read;
  * - what has a canonical module has one with names too;
  * - the analyses agree with themselves when computed again;
- * - what spirv-val accepts stays valid when its blocks or its zeros are counted, and when it is
- *   specialized by any profile (or is refused as unsupported); the points of both are found.
+ * - what spirv-val accepts stays valid when its blocks, its zeros or its constants are counted, and
+ *   when it is specialized by any profile, or for any words (or is refused as unsupported); the
+ *   points of all are found.
  * The mutator works on words and knows where ids are likely, so that modules stay nearly valid.
  */
 #include "shader_rewrite/analysis/analysis.h"
@@ -146,6 +147,54 @@ static void check_specialize(const struct pm_words *words, uint32_t zero_count,
     free(blocks);
 }
 
+/* Words that are numbers of what the module makes of them, so that some mean something. */
+static void check_constants(const struct pm_words *words, const struct pm_target *target,
+                            bool valid)
+{
+    struct pm_error error = {0};
+    struct pm_constant_points points;
+    struct pm_constant_known known[MAX_POINTS];
+    struct pm_constant_point counted[MAX_POINTS];
+    uint32_t mix = mix_of(words), count = 0, counted_count = 0;
+    const bool found = pm_points_constant(words->data, words->count, &points, &error);
+    require(found || !valid || error.code == PM_ERROR_LIMIT || error.code == PM_ERROR_UNSUPPORTED,
+            "find words", &error);
+    for (uint32_t i = 0; found && i < points.count && i < MAX_POINTS; i++) {
+        const struct pm_constant_point *point = &points.points[i];
+        if (point->source == PM_CONSTANT_UNIFORM)
+            counted[counted_count++] = *point;
+        if (point->source == PM_CONSTANT_PUSH || point->every_path)
+            known[count++] = (struct pm_constant_known){
+                *point, (mix >> (i % 16) & 7) < 4 ? mix >> (i % 16) & 3 : mix * (i + 1)};
+    }
+    const struct pm_specialize_constants_info info = {.known = known,
+                                                      .known_count = count,
+                                                      .float_zero =
+                                                          (enum pm_float_zero)((mix >> 2) % 3),
+                                                      .target = *target,
+                                                      .take_all = true};
+    struct pm_specialized_constants out;
+    const bool made =
+        count && pm_specialize_constants(words->data, words->count, &info, &out, &error);
+    require(made || !count || !valid || error.code == PM_ERROR_UNSUPPORTED ||
+                error.code == PM_ERROR_LIMIT,
+            "specialize a valid module for words", &error);
+    if (made)
+        pm_specialized_constants_finish(&out);
+    const struct pm_instrument_info counting = {
+        .slot_count = 1u << (mix & 7), .int64_atomics = mix & 8, .target = *target};
+    struct pm_instrumented instrumented;
+    const bool counts =
+        found && pm_instrument_constants(words->data, words->count, counted, counted_count,
+                                         &counting, &instrumented, &error);
+    require(counts || !found || !valid || error.code == PM_ERROR_UNSUPPORTED,
+            "count words of a valid module", &error);
+    if (counts)
+        pm_instrumented_finish(&instrumented);
+    if (found)
+        pm_constant_points_finish(&points);
+}
+
 static void check_instrument(uint32_t *data, size_t count, const struct pm_target *target,
                              bool valid)
 {
@@ -162,6 +211,7 @@ static void check_instrument(uint32_t *data, size_t count, const struct pm_targe
         require(zeros.candidates[i].block < blocks.count, "the block of a value", &error);
     check_pass(pm_instrument_zero, zeros.count, &words, target, valid);
     check_specialize(&words, zeros.count, blocks.count, target, valid);
+    check_constants(&words, target, valid);
     pm_zero_points_finish(&zeros);
     pm_block_points_finish(&blocks);
 }

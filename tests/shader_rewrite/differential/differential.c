@@ -16,6 +16,7 @@ void differential_create(struct differential *d)
     pm_gpu_buffer_create(&d->gpu, sizeof(d->inputs.floats), &d->floats);
     pm_gpu_buffer_create(&d->gpu, sizeof(d->inputs.uints), &d->uints);
     pm_gpu_buffer_create(&d->gpu, sizeof(d->inputs.vectors), &d->vectors);
+    pm_gpu_buffer_create(&d->gpu, sizeof(d->inputs.push), &d->uniform);
 }
 
 void differential_inputs(struct differential *d, uint64_t seed, bool specials)
@@ -26,6 +27,7 @@ void differential_inputs(struct differential *d, uint64_t seed, bool specials)
     memcpy(d->floats.data, d->inputs.floats, sizeof(d->inputs.floats));
     memcpy(d->uints.data, d->inputs.uints, sizeof(d->inputs.uints));
     memcpy(d->vectors.data, d->inputs.vectors, sizeof(d->inputs.vectors));
+    memcpy(d->uniform.data, d->inputs.push, sizeof(d->inputs.push));
 }
 
 void differential_destroy(struct differential *d)
@@ -33,6 +35,7 @@ void differential_destroy(struct differential *d)
     pm_gpu_buffer_destroy(&d->gpu, &d->floats);
     pm_gpu_buffer_destroy(&d->gpu, &d->uints);
     pm_gpu_buffer_destroy(&d->gpu, &d->vectors);
+    pm_gpu_buffer_destroy(&d->gpu, &d->uniform);
     pm_gpu_destroy(&d->gpu);
 }
 
@@ -67,6 +70,7 @@ void differential_run(struct differential *d, const struct pm_words *module, enu
                                          .count = module->count,
                                          .specialization = specialization,
                                          .buffers = {&d->floats, &d->uints, &d->vectors, &out},
+                                         .uniform = &d->uniform,
                                          .push = d->inputs.push,
                                          .push_size = sizeof(d->inputs.push)};
     if (stage == PM_STAGE_COMPUTE) {

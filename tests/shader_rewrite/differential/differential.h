@@ -12,6 +12,7 @@ struct differential {
     struct random_shader_inputs inputs;
     bool specials, depth_test;
     struct pm_gpu_buffer floats, uints, vectors;
+    struct pm_gpu_buffer uniform; /* the same as the push constants */
 };
 
 void differential_create(struct differential *d);

@@ -182,6 +182,14 @@ static void copy_raw(struct random_generator *g)
 static struct random_value condition(struct random_generator *g, bool *uniform)
 {
     *uniform = random_once_in(g, 3);
+    if (g->options.words && random_once_in(g, 2)) {
+        *uniform = true;
+        if (random_once_in(g, 2))
+            return random_emit(g, bool_type, 0, "OpFOrdGreaterThan", "%%v%u %%f_half",
+                               random_word(g, RANDOM_FLOAT).id);
+        return random_emit(g, bool_type, 0, random_once_in(g, 2) ? "OpINotEqual" : "OpULessThan",
+                           "%%v%u %%u_%u", random_word(g, RANDOM_UINT).id, random_below(g, 4));
+    }
     return *uniform ? random_uniform_bool(g) : random_any(g, bool_type);
 }
 

@@ -29,7 +29,7 @@ enum {
     /* The output: so many integers, then as many floats. */
     RANDOM_SHADER_PLACES = RANDOM_SHADER_SLOTS * RANDOM_SHADER_WIDTH * RANDOM_SHADER_HEIGHT,
     RANDOM_SHADER_STATEMENTS = 16,
-    RANDOM_SHADER_PUSH = 32, /* floats */
+    RANDOM_SHADER_PUSH = 32, /* words: one half floats, the other integers */
 };
 
 struct random_shader_options {
@@ -41,6 +41,8 @@ struct random_shader_options {
     bool raw_copies;     /* integers that are moved, and multiplied, as floats */
     bool volatile_uints; /* they are read in a structure with a volatile member */
     bool ends_first;     /* fragments end first of all, and then quads are read in straight code */
+    bool words;          /* most inputs, and conditions, are words of push constants */
+    bool uniforms;       /* what else are push constants is in a uniform buffer, at binding 9 */
     uint32_t statements; /* at most */
 };
 
@@ -51,7 +53,7 @@ struct random_shader_inputs {
     float floats[RANDOM_SHADER_INPUTS];
     uint32_t uints[RANDOM_SHADER_INPUTS];
     float vectors[RANDOM_SHADER_INPUTS][4];
-    float push[RANDOM_SHADER_PUSH];
+    uint32_t push[RANDOM_SHADER_PUSH];
 };
 
 /* Many zeroes: from regions that have nothing else to one without any. */

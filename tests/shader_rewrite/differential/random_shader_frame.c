@@ -2,6 +2,7 @@
 #include "tests/shader_rewrite/differential/random_shader_private.h"
 
 #include <math.h>
+#include <string.h>
 
 static void append(struct pm_buffer *text, const char *lines)
 {
@@ -47,6 +48,8 @@ static void decorations(struct pm_buffer *text, const struct random_generator *g
                          "%s%s%s",
                          buffers[i], buffers[i], i, i < 3 ? "OpDecorate %" : "",
                          i < 3 ? buffers[i] : "", i < 3 ? " NonWritable\n" : "");
+    if (g->options.uniforms)
+        append(text, "OpDecorate %push DescriptorSet 0\nOpDecorate %push Binding 9\n");
     if (g->options.volatile_uints)
         append(text, "OpMemberDecorate %block_uints 0 Volatile\n");
     if (g->options.raw_copies)
@@ -61,6 +64,7 @@ static void decorations(struct pm_buffer *text, const struct random_generator *g
                  "OpDecorate %array_out ArrayStride 4\n"
                  "OpDecorate %array_vectors ArrayStride 16\n"
                  "OpDecorate %array_push ArrayStride 4\n"
+                 "OpDecorate %array_push_u ArrayStride 4\n"
                  "OpDecorate %block_floats Block\n"
                  "OpDecorate %block_uints Block\n"
                  "OpDecorate %block_out Block\n"
@@ -70,7 +74,8 @@ static void decorations(struct pm_buffer *text, const struct random_generator *g
                  "OpMemberDecorate %block_uints 0 Offset 0\n"
                  "OpMemberDecorate %block_vectors 0 Offset 0\n"
                  "OpMemberDecorate %block_out 0 Offset 0\n"
-                 "OpMemberDecorate %block_push 0 Offset 0\n");
+                 "OpMemberDecorate %block_push 0 Offset 0\n"
+                 "OpMemberDecorate %block_push 1 Offset 64\n");
     pm_buffer_printf(text, "OpMemberDecorate %%block_out 1 Offset %u\n", RANDOM_SHADER_PLACES * 4);
 }
 
@@ -107,10 +112,8 @@ static void types(struct pm_buffer *text, const struct random_generator *g)
     pm_buffer_printf(text,
                      "%%u_slots = OpConstant %%u32_1 %u\n"
                      "%%u_width = OpConstant %%u32_1 %u\n"
-                     "%%u_push = OpConstant %%u32_1 %u\n"
                      "%%u_places = OpConstant %%u32_1 %u\n",
-                     RANDOM_SHADER_SLOTS, RANDOM_SHADER_WIDTH, RANDOM_SHADER_PUSH,
-                     RANDOM_SHADER_PLACES);
+                     RANDOM_SHADER_SLOTS, RANDOM_SHADER_WIDTH, RANDOM_SHADER_PLACES);
 }
 
 static void variables(struct pm_buffer *text, const struct random_generator *g)
@@ -127,7 +130,8 @@ static void variables(struct pm_buffer *text, const struct random_generator *g)
                  "%array_uints = OpTypeRuntimeArray %u32_1\n"
                  "%array_vectors = OpTypeRuntimeArray %f32_4\n"
                  "%array_out = OpTypeArray %u32_1 %u_places\n"
-                 "%array_push = OpTypeArray %f32_1 %u_push\n"
+                 "%array_push = OpTypeArray %f32_1 %u_16\n"
+                 "%array_push_u = OpTypeArray %u32_1 %u_16\n"
                  "%array_shared = OpTypeArray %u32_1 %u_64\n"
                  "%array_f = OpTypeArray %f32_1 %u_4\n"
                  "%array_u = OpTypeArray %u32_1 %u_4\n"
@@ -137,16 +141,14 @@ static void variables(struct pm_buffer *text, const struct random_generator *g)
                  "%block_uints = OpTypeStruct %array_uints\n"
                  "%block_vectors = OpTypeStruct %array_vectors\n"
                  "%block_out = OpTypeStruct %array_out %array_floats\n"
-                 "%block_push = OpTypeStruct %array_push\n"
+                 "%block_push = OpTypeStruct %array_push %array_push_u\n"
                  "%sb_floats = OpTypePointer StorageBuffer %block_floats\n"
                  "%sb_uints = OpTypePointer StorageBuffer %block_uints\n"
                  "%sb_vectors = OpTypePointer StorageBuffer %block_vectors\n"
                  "%sb_out = OpTypePointer StorageBuffer %block_out\n"
-                 "%pc_block = OpTypePointer PushConstant %block_push\n"
                  "%sb_f32_1 = OpTypePointer StorageBuffer %f32_1\n"
                  "%sb_f32_4 = OpTypePointer StorageBuffer %f32_4\n"
                  "%sb_u32_1 = OpTypePointer StorageBuffer %u32_1\n"
-                 "%pc_f32_1 = OpTypePointer PushConstant %f32_1\n"
                  "%image = OpTypeImage %f32_1 2D 0 0 0 1 Unknown\n"
                  "%sampled_image = OpTypeSampledImage %image\n"
                  "%uc_image = OpTypePointer UniformConstant %sampled_image\n"
@@ -154,8 +156,14 @@ static void variables(struct pm_buffer *text, const struct random_generator *g)
                  "%in_uints = OpVariable %sb_uints StorageBuffer\n"
                  "%in_vectors = OpVariable %sb_vectors StorageBuffer\n"
                  "%out = OpVariable %sb_out StorageBuffer\n"
-                 "%texture = OpVariable %uc_image UniformConstant\n"
-                 "%push = OpVariable %pc_block PushConstant\n");
+                 "%texture = OpVariable %uc_image UniformConstant\n");
+    const char *push = g->options.uniforms ? "Uniform" : "PushConstant";
+    pm_buffer_printf(text,
+                     "%%pc_block = OpTypePointer %s %%block_push\n"
+                     "%%pc_f32_1 = OpTypePointer %s %%f32_1\n"
+                     "%%pc_u32_1 = OpTypePointer %s %%u32_1\n"
+                     "%%push = OpVariable %%pc_block %s\n",
+                     push, push, push, push);
     if (g->options.raw_copies)
         append(text, "%in_raw = OpVariable %sb_floats StorageBuffer\n"
                      "%out_raw = OpVariable %sb_floats StorageBuffer\n");
@@ -232,6 +240,10 @@ void random_shader_fill(uint64_t seed, bool specials, struct random_shader_input
     pm_random_init(&random, seed);
     for (uint32_t region = 0; region < RANDOM_SHADER_GROUPS; region++)
         fill_region(&random, specials, zeroes[region], region * RANDOM_SHADER_REGION, inputs);
-    for (uint32_t i = 0; i < RANDOM_SHADER_PUSH; i++)
-        inputs->push[i] = any_float(&random, 0.5, specials);
+    for (uint32_t i = 0; i < RANDOM_SHADER_PUSH; i++) {
+        const float number = any_float(&random, 0.5, specials);
+        memcpy(&inputs->push[i], &number, sizeof(number));
+    }
+    for (uint32_t i = RANDOM_SHADER_PUSH / 2; i < RANDOM_SHADER_PUSH; i++)
+        inputs->push[i] = pm_random_below(&random, 5);
 }

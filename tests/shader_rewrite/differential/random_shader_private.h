@@ -71,6 +71,9 @@ struct random_type random_type(enum random_kind kind, uint8_t width, uint8_t n);
 
 /* ---- random_shader_values.c ---- */
 
+/* A word of the push constants. */
+struct random_value random_word(struct random_generator *g, enum random_kind kind);
+
 /* A line of the body: "%vN = OP TYPE arguments", put among the values. */
 struct random_value random_emit(struct random_generator *g, struct random_type type, double bound,
                                 const char *op, const char *arguments, ...)

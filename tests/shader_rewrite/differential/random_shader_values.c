@@ -117,6 +117,16 @@ static struct random_value load_element(struct random_generator *g, struct rando
     return random_emit(g, type, bound, "OpLoad", "%%v%u", pointer);
 }
 
+struct random_value random_word(struct random_generator *g, enum random_kind kind)
+{
+    const struct random_type type = random_type(kind, 32, 1);
+    const bool is_float = kind == RANDOM_FLOAT;
+    uint32_t pointer = g->next++;
+    pm_buffer_printf(&g->body, "%%v%u = OpAccessChain %%pc_%c32_1 %%push %%u_%u %%u_%u\n", pointer,
+                     is_float ? 'f' : 'u', is_float ? 0 : 1, random_below(g, 8));
+    return random_emit(g, type, is_float ? RANDOM_VARIABLE_BOUND : 0, "OpLoad", "%%v%u", pointer);
+}
+
 /* The first n components of what is read or computed as a vec4. */
 static struct random_value first_components(struct random_generator *g, struct random_value whole,
                                             uint8_t n)
@@ -136,16 +146,14 @@ static struct random_value input_float(struct random_generator *g, uint8_t n)
     struct random_type f1 = random_type(RANDOM_FLOAT, 32, 1);
     struct random_type f4 = random_type(RANDOM_FLOAT, 32, 4);
     const bool fragment = g->options.stage == PM_STAGE_FRAGMENT;
+    if (n == 1 && g->options.words && !random_once_in(g, 3))
+        return random_word(g, RANDOM_FLOAT);
     if (n == 1 && !random_once_in(g, 3))
         return load_element(g, f1, "in_floats", RANDOM_VARIABLE_BOUND);
     if (fragment && random_once_in(g, 3))
         return first_components(g, random_emit(g, f4, 1, "OpLoad", "%%in_color"), n);
-    if (n == 1 && random_once_in(g, 3)) {
-        uint32_t pointer = g->next++;
-        pm_buffer_printf(&g->body, "%%v%u = OpAccessChain %%pc_f32_1 %%push %%u_0 %%u_%u\n",
-                         pointer, random_below(g, 8));
-        return random_emit(g, f1, RANDOM_VARIABLE_BOUND, "OpLoad", "%%v%u", pointer);
-    }
+    if (n == 1 && random_once_in(g, 3))
+        return random_word(g, RANDOM_FLOAT);
     return first_components(g, load_element(g, f4, "in_vectors", RANDOM_VARIABLE_BOUND), n);
 }
 
@@ -178,7 +186,9 @@ struct random_value random_input(struct random_generator *g, struct random_type 
     if (type.kind == RANDOM_FLOAT)
         return random_emit(g, type, RANDOM_VARIABLE_BOUND, "OpFConvert", "%%v%u",
                            input_float(g, 1).id);
-    struct random_value bits = load_element(g, u, "in_uints", 0);
+    struct random_value bits = g->options.words && !random_once_in(g, 3)
+                                   ? random_word(g, RANDOM_UINT)
+                                   : load_element(g, u, "in_uints", 0);
     if (type.kind == RANDOM_BOOL)
         return random_emit(g, type, 0, "OpINotEqual", "%%v%u %%u_0", bits.id);
     if (type.width == 64 && type.kind == RANDOM_INT)

@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "shader_rewrite/quirks/quirks.h"
 #include "tests/shader_rewrite/differential/adversary.h"
+#include "tests/shader_rewrite/differential/adversary_constants.h"
 #include "tests/shader_rewrite/differential/differential.h"
 #include "tests/shader_rewrite/spirv_text.h"
 #include "tests/shader_rewrite/translated.h"
@@ -43,10 +44,11 @@ static const char *beyond_choice = "half";
 static bool only_specialized;
 static const char *running_name; /* what runs, should it hang */
 static struct pm_words running;
-static const struct pm_target target = {.vulkan_minor = 3};
+/* A uniform buffer of the random shaders' is an array of floats without gaps. */
+static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
 
 static struct {
-    uint64_t shaders, variants, contracted, carried, combinations, transforms;
+    uint64_t shaders, variants, contracted, carried, combinations, transforms, constants, guards;
 } seen;
 
 /* One shader under test, its outputs, and what was wrong. */
@@ -304,6 +306,28 @@ static bool check_specialized(struct trial *t)
     return ok;
 }
 
+/* ---- specialize_constants ---- */
+
+static bool check_constants(struct trial *t)
+{
+    struct pm_error error = {0};
+    const struct pm_driver driver = this_driver();
+    bool ok = true;
+    for (uint32_t w = 0; w < ADVERSARY_CONSTANT_WAYS && ok; w++) {
+        const char *name = adversary_constant_ways[w];
+        struct pm_specialized_constants out;
+        ok = adversary_constants(w, t->seed, &t->canonical, differential.inputs.push,
+                                 t->options.specials, differential.gpu.quad, &target, &driver, &out,
+                                 &error)
+                 ? !out.words.count || check_variant(t, name, &out.words, NULL)
+                 : wrong(t, name, error.message);
+        seen.constants += ok && out.words.count;
+        seen.guards += ok && out.guarded;
+        pm_specialized_constants_finish(&out);
+    }
+    return ok;
+}
+
 /* ---- one shader ---- */
 
 static struct random_shader_options options_of(uint64_t seed)
@@ -320,6 +344,8 @@ static struct random_shader_options options_of(uint64_t seed)
         .raw_copies = seed % 4 == 1 || seed % 8 == 2,
         .volatile_uints = seed % 16 == 2,
         .ends_first = seed % 16 == 3,
+        .words = seed % 5 == 4,
+        .uniforms = seed / 5 % 2,
     };
 }
 
@@ -344,8 +370,8 @@ static bool run_trial(struct trial *t)
     running_name = "original";
     differential_run(&differential, &t->original, t->options.stage, NULL, &t->expected);
     seen.shaders++;
-    return check_canonical(t) && (only_specialized || (check_blocks(t) && check_zeros(t))) &&
-           check_specialized(t);
+    return check_canonical(t) && check_constants(t) &&
+           (only_specialized || (check_blocks(t) && check_zeros(t))) && check_specialized(t);
 }
 
 static void finish_trial(struct trial *t)
@@ -429,11 +455,11 @@ static void test_random_shaders(void **state)
     set_alarms(0, 0);
     seed_running = 0;
     printf("%" PRIu64 " shaders; with profiles %" PRIu64 " combinations, %" PRIu64
-           " transforms; %" PRIu64 " variants run, %" PRIu64
-           " differ by the driver's contraction only, %" PRIu64
+           " transforms; %" PRIu64 " with known words, %" PRIu64 " behind guards; %" PRIu64
+           " variants run, %" PRIu64 " differ by the driver's contraction only, %" PRIu64
            " by what it carries out of loops\n",
-           seen.shaders, seen.combinations, seen.transforms, seen.variants, seen.contracted,
-           seen.carried);
+           seen.shaders, seen.combinations, seen.transforms, seen.constants, seen.guards,
+           seen.variants, seen.contracted, seen.carried);
 }
 
 /* ---- */

@@ -23,6 +23,7 @@ void pm_config_init(struct pm_config *config)
         .optimize = {.zero = true,
                      .blocks = true,
                      .variants = true,
+                     .constants = true,
                      .float_zero = PM_FLOAT_ZERO_SHADER,
                      .retry_share = 0.05},
         .limits = {.compile_threads = 1,

@@ -54,7 +54,7 @@ struct pm_config {
         uint64_t seed;
     } sampler;
     struct {
-        bool zero, blocks, variants;
+        bool zero, blocks, variants, constants;
         enum pm_float_zero float_zero;
         double retry_share; /* of the sessions in which a kept verdict is tried again */
     } optimize;

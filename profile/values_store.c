@@ -178,6 +178,18 @@ bool pm_values_store_has_any(const struct pm_values_store *store)
     return store->found_count > 0;
 }
 
+bool pm_values_store_knows(const struct pm_values_store *store, const struct pm_shader_key *key)
+{
+    /* What was found comes first, and stays as it is. */
+    struct pm_values_store *mutable = (struct pm_values_store *)(uintptr_t)store;
+    bool knows = false;
+    pthread_mutex_lock(&mutable->lock);
+    for (uint32_t i = 0; i < store->found_count && !knows; i++)
+        knows = pm_shader_key_equal(&store->shaders[i]->key, key);
+    pthread_mutex_unlock(&mutable->lock);
+    return knows;
+}
+
 const struct pm_word_values *pm_values_store_find(const struct pm_values_store *store,
                                                   const struct pm_shader_key *key, uint32_t space)
 {

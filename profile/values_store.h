@@ -28,6 +28,9 @@ void pm_values_store_close(struct pm_values_store *store);
 /* Whether there was anything when it was opened. */
 bool pm_values_store_has_any(const struct pm_values_store *store);
 
+/* Whether anything was kept of a shader. */
+bool pm_values_store_knows(const struct pm_values_store *store, const struct pm_shader_key *key);
+
 /* The words of a shader with so many points, as the sessions before left them: `space` of them,
  * valid as long as the store. NULL: nothing is known. */
 const struct pm_word_values *pm_values_store_find(const struct pm_values_store *store,

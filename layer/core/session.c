@@ -11,10 +11,17 @@ bool pm_session_samples(const struct pm_instance *instance)
            instance->config.sampler.api_probability > 0 && instance->config.sampler.kinds != 0;
 }
 
+bool pm_session_knows_values(const struct pm_instance *instance)
+{
+    return instance->config.optimize.constants && instance->values != NULL &&
+           pm_values_store_has_any(instance->values);
+}
+
 bool pm_session_optimizes(const struct pm_instance *instance)
 {
-    return !instance->passive && instance->config.optimize.zero && instance->database != NULL &&
-           pm_packed_database_has_zeros(instance->database);
+    const bool zeros = instance->config.optimize.zero && instance->database != NULL &&
+                       pm_packed_database_has_zeros(instance->database);
+    return !instance->passive && (zeros || pm_session_knows_values(instance));
 }
 
 bool pm_session_tries(const struct pm_instance *instance)

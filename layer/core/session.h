@@ -11,8 +11,12 @@
 /* Whether it is ever going to sample. */
 bool pm_session_samples(const struct pm_instance *instance);
 
+/* Whether it may use variants for values that this machine has seen: optimize.constants, and
+ * earlier sessions have kept some. */
+bool pm_session_knows_values(const struct pm_instance *instance);
+
 /* Whether it may use specialized variants: optimize.zero, and the database has a published zero
- * profile. */
+ * profile; or the above. */
 bool pm_session_optimizes(const struct pm_instance *instance);
 
 /* Whether it is to try anything: sampler.kinds has timing, and variants may be used. */

@@ -129,7 +129,8 @@ static void shader_used(struct pm_device *device, const struct pm_shader_key *ke
     pm_ab_shader(device->ab, key);
 }
 
-static const struct pm_optimizer_calls optimizer_calls = {variant_built, shader_used};
+static const struct pm_optimizer_calls optimizer_calls = {variant_built, shader_used,
+                                                          pm_registry_follow};
 
 /* What proves specialized variants; without it none is bound but those that the database proves. */
 static void start_trials(struct pm_device *device)

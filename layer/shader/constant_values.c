@@ -17,7 +17,8 @@ struct pm_constant_values {
 
 void pm_constant_values_open(struct pm_instance *instance)
 {
-    if (!instance->passive && (instance->config.sampler.kinds & PM_KIND_BIT_CONSTANT) != 0)
+    if (!instance->passive && ((instance->config.sampler.kinds & PM_KIND_BIT_CONSTANT) != 0 ||
+                               instance->config.optimize.constants))
         pm_session_values(instance, pm_canonicalize_recipe());
 }
 

@@ -28,6 +28,7 @@ struct pm_optimizer {
     bool queued;         /* the job is, or runs */
     bool stopping;       /* it will not be any more */
     bool proven, paused; /* device->binds has PM_BINDS_PROVEN: proven and not paused */
+    bool watched;        /* and PM_BINDS_WATCHED */
 };
 
 static struct pm_optimizer *optimizer_of(struct pm_job *job)
@@ -44,7 +45,8 @@ static void set_binds(struct pm_optimizer *optimizer)
     const bool proven = optimizer->proven && !optimizer->paused;
     atomic_store_explicit(&optimizer->device->binds,
                           (noticed ? (uint32_t)PM_BINDS_NOTICED : 0) |
-                              (proven ? (uint32_t)PM_BINDS_PROVEN : 0),
+                              (proven ? (uint32_t)PM_BINDS_PROVEN : 0) |
+                              (optimizer->watched ? (uint32_t)PM_BINDS_WATCHED : 0),
                           memory_order_relaxed);
 }
 
@@ -79,13 +81,17 @@ static void decide(struct pm_candidate *candidate, bool faster)
     struct pm_optimizer *optimizer = pipeline->device->optimizer;
     if (atomic_exchange(&optimized->decided, true))
         return;
-    atomic_store(&pipeline->candidate, NULL);
+    const bool pushed = optimized->watch.count > 0;
+    atomic_store(pushed ? &pipeline->folded_candidate : &pipeline->candidate, NULL);
     if (!faster) {
         log_of(optimized, "is not faster, and is dropped");
         drop(optimized);
         return;
     }
-    atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
+    if (pushed)
+        atomic_store_explicit(&pipeline->folded_best, optimized, memory_order_release);
+    else
+        atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
     pthread_mutex_lock(&optimizer->lock);
     optimizer->proven = true;
     set_binds(optimizer);
@@ -93,9 +99,24 @@ static void decide(struct pm_candidate *candidate, bool faster)
     log_of(optimized, "is used from now on");
 }
 
+/* What a variant that runs only where push constants have values is to watch. */
+static struct pm_watch watch_of(const struct pm_pipeline *pipeline,
+                                const struct pm_known_words *known)
+{
+    struct pm_watch watch = {.ranges = pipeline->push_ranges, .count = known->count};
+    for (uint32_t i = 0; i < known->count; i++) {
+        const uint32_t word = known->words[i].point.offset / 4;
+        watch.words[i].word = word;
+        watch.words[i].value = known->words[i].value;
+        watch.mask |= UINT64_C(1) << word;
+    }
+    return watch;
+}
+
 /* Through the cache; if_compiled: pipeline_build.h. */
 static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                                  const struct pm_specialized_shader *shader, VkPipelineCache cache,
+                                  const struct pm_specialized_shader *shader,
+                                  enum pm_specialized_use use, VkPipelineCache cache,
                                   bool if_compiled, struct pm_error *error)
 {
     struct pm_optimized *optimized = calloc(1, sizeof *optimized);
@@ -105,6 +126,8 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
     }
     optimized->pipeline = pipeline;
     optimized->shader = shader;
+    if (use == PM_USE_PUSHED)
+        optimized->watch = watch_of(pipeline, &shader->known);
     const struct pm_replacement replacement = {
         .words = &shader->module.words,
         .entry_point = shader->entry_point,
@@ -119,6 +142,8 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
             .original = shader->original,
             .environment = shader->environment,
             .entry = shader->entry,
+            .is_private = shader->known.count > 0,
+            .watch = use == PM_USE_PUSHED ? &optimized->watch : NULL,
             .verdict = decide,
         };
         pm_pipeline_cache_grown(optimizer->cache);
@@ -152,15 +177,20 @@ static bool reserve(struct pm_optimizer *optimizer)
 
 /* What the pipeline would run; NULL: there is nothing to make of it. */
 static const struct pm_specialized_shader *find_shader(const struct pm_optimizer *optimizer,
-                                                       const struct pm_pipeline *pipeline)
+                                                       const struct pm_pipeline *pipeline,
+                                                       enum pm_specialized_use use)
 {
     struct pm_shader_request request;
-    if (pipeline->specialized)
-        return pipeline->specialized;
-    if (!optimizer->device->abilities.subgroup_vote ||
-        !pm_pipeline_shader_request(pipeline, &request))
+    const struct pm_specialized_shader *found =
+        use == PM_USE_PUSHED ? pipeline->specialized_folded : pipeline->specialized;
+    if (found)
+        return found;
+    if (use == PM_USE_PUSHED &&
+        (!pipeline->push_ranges || !pm_session_knows_values(optimizer->device->instance)))
         return NULL;
-    return pm_specialized_shaders_get(optimizer->shaders, &request);
+    return pm_pipeline_shader_request(pipeline, &request)
+               ? pm_specialized_shaders_get(optimizer->shaders, &request, use)
+               : NULL;
 }
 
 /* The same with how long it took, which later sessions are to know. What others' threads took
@@ -168,52 +198,87 @@ static const struct pm_specialized_shader *find_shader(const struct pm_optimizer
 static struct pm_optimized *build_slowly(struct pm_optimizer *optimizer,
                                          struct pm_pipeline *pipeline,
                                          const struct pm_specialized_shader *shader,
-                                         struct pm_error *error)
+                                         enum pm_specialized_use use, struct pm_error *error)
 {
     const VkPipelineCache cache = pm_pipeline_cache_get(optimizer->cache);
     const int64_t delayed = pm_thread_delayed(), start = pm_now();
-    struct pm_optimized *optimized = build(optimizer, pipeline, shader, cache, false, error);
+    struct pm_optimized *optimized = build(optimizer, pipeline, shader, use, cache, false, error);
     const int64_t took = pm_now() - start - (pm_thread_delayed() - delayed);
-    if (optimized) {
+    /* What it takes for granted later sessions may not. */
+    if (optimized && shader->known.count == 0) {
         pm_specialized_shaders_took(optimizer->shaders, shader, took > 0 ? took : 1, false);
         atomic_store(&optimizer->unsaved, true);
     }
     return optimized;
 }
 
-/* Makes the pipeline's variant, or has it wait until there is room. Called by one thread at a time
- * for a pipeline, and not any more once it was made. */
-static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+/* Recordings follow what is pushed before there is anything that asks for it. */
+static void watch(struct pm_optimizer *optimizer, uint64_t words)
+{
+    optimizer->calls.follow(optimizer->device, words);
+    pthread_mutex_lock(&optimizer->lock);
+    optimizer->watched = true;
+    set_binds(optimizer);
+    pthread_mutex_unlock(&optimizer->lock);
+}
+
+/* It is built: proven, or to be tried. */
+static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
+                    struct pm_optimized *optimized, enum pm_specialized_use use)
 {
     struct pm_device *device = optimizer->device;
-    const struct pm_specialized_shader *shader = find_shader(optimizer, pipeline);
-    pipeline->specialized = shader;
-    if (shader && !reserve(optimizer)) {
-        pm_waiting_put(&optimizer->waiting, pipeline, true);
-        return;
-    }
-    atomic_store(&pipeline->wish, PM_WISH_NONE);
-    if (!shader)
-        return;
-    struct pm_error error = {0};
-    struct pm_optimized *optimized = build_slowly(optimizer, pipeline, shader, &error);
-    if (!optimized) {
-        give_back(device->pipelines);
-        pm_log_info(device->instance->log, "a pipeline is not specialized: %s", error.message);
-        return;
-    }
-    const bool proven =
-        shader->timing == PM_TIMING_FASTER || device->instance->config.debug.trust_variants;
-    atomic_store(&pipeline->optimized, optimized);
-    if (proven) {
+    const bool pushed = use == PM_USE_PUSHED,
+               proven = optimized->shader->timing == PM_TIMING_FASTER;
+    _Atomic(struct pm_candidate *) *candidate =
+        pushed ? &pipeline->folded_candidate : &pipeline->candidate;
+    if (pushed)
+        watch(optimizer, optimized->watch.mask);
+    atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
+    if (proven || device->instance->config.debug.trust_variants) {
         decide(&optimized->candidate, true);
         return;
     }
     optimizer->calls.built(device, &optimized->candidate, pm_pipeline_computes(pipeline));
-    atomic_store(&pipeline->candidate, &optimized->candidate);
+    atomic_store(candidate, &optimized->candidate);
     /* The verdict may have come meanwhile: others have the shader, too. */
     if (atomic_load(&optimized->decided))
-        atomic_store(&pipeline->candidate, NULL);
+        atomic_store(candidate, NULL);
+}
+
+/* Makes one of the pipeline's variants, unless it was. false: there is no room. */
+static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
+                         enum pm_specialized_use use)
+{
+    struct pm_device *device = optimizer->device;
+    const bool pushed = use == PM_USE_PUSHED;
+    if (atomic_load(pushed ? &pipeline->folded : &pipeline->optimized))
+        return true;
+    const struct pm_specialized_shader *shader = find_shader(optimizer, pipeline, use);
+    *(pushed ? &pipeline->specialized_folded : &pipeline->specialized) = shader;
+    if (!shader)
+        return true;
+    if (!reserve(optimizer))
+        return false;
+    struct pm_error error = {0};
+    struct pm_optimized *optimized = build_slowly(optimizer, pipeline, shader, use, &error);
+    if (optimized) {
+        publish(optimizer, pipeline, optimized, use);
+        return true;
+    }
+    give_back(device->pipelines);
+    pm_log_info(device->instance->log, "a pipeline is not specialized: %s", error.message);
+    return true;
+}
+
+/* Makes the pipeline's variants, or has it wait until there is room. Called by one thread at a time
+ * for a pipeline, and not any more once they were made. */
+static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+{
+    if (optimize_for(optimizer, pipeline, PM_USE_ANYWHERE) &&
+        optimize_for(optimizer, pipeline, PM_USE_PUSHED))
+        atomic_store(&pipeline->wish, PM_WISH_NONE);
+    else
+        pm_waiting_put(&optimizer->waiting, pipeline, true);
 }
 
 /* ---- at once ---- */
@@ -230,14 +295,14 @@ static struct pm_optimized *build_soon(struct pm_optimizer *optimizer, struct pm
     if (!cache)
         return NULL;
     if (optimizer->device->abilities.cache_control && !pipeline->object) {
-        optimized = build(optimizer, pipeline, shader, cache, true, &error);
+        optimized = build(optimizer, pipeline, shader, PM_USE_ANYWHERE, cache, true, &error);
         if (optimized || error.code != PM_ERROR_STATE)
             return optimized;
     }
     const int64_t start = pm_now();
     if (took == 0 || start + took > until)
         return NULL;
-    optimized = build(optimizer, pipeline, shader, cache, false, &error);
+    optimized = build(optimizer, pipeline, shader, PM_USE_ANYWHERE, cache, false, &error);
     if (optimized)
         pm_specialized_shaders_took(optimizer->shaders, shader, pm_now() - start, true);
     return optimized;
@@ -381,9 +446,10 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
         if (make_at_once(optimizer, pipeline)) {
             atomic_store(&optimizer->unsaved, true);
             queue_job(optimizer, false);
-        } else {
-            atomic_store(&pipeline->wish, PM_WISH_BOUND);
+            if (!pm_session_knows_values(device->instance))
+                return;
         }
+        atomic_store(&pipeline->wish, PM_WISH_BOUND);
         return;
     }
     atomic_store(&pipeline->wish, PM_WISH_WAITING);

@@ -29,6 +29,9 @@ struct pm_optimizer_calls {
     void (*built)(struct pm_device *device, struct pm_candidate *candidate, bool compute);
     /* One is bound in the game's place for the first time; key: the original shader's. */
     void (*used)(struct pm_device *device, const struct pm_shader_key *key);
+    /* There is going to be one for values of these words of push constants, as bits: recordings
+     * that begin from now on are to follow them. */
+    void (*follow)(struct pm_device *device, uint64_t words);
 };
 
 /* NULL: nothing is optimized on the device, and where that is not for lack of anything to do, why

@@ -88,6 +88,7 @@ struct pm_pipeline {
     _Atomic uint32_t wish;                    /* enum pm_wish */
     _Atomic uint32_t heat; /* binds while there was a wish, PM_MOST_HEAT at most */
     const struct pm_specialized_shader *specialized; /* what it would run; the optimizer's */
+    const struct pm_specialized_shader *specialized_folded;
     /* while it waits; under the optimizer's lock */
     struct pm_pipeline *next_waiting, *previous_waiting;
     bool waits, held; /* held: nothing but room is missing */

@@ -1,5 +1,6 @@
 #include "layer/shader/record_points.h"
 
+#include "layer/core/session.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include <stdlib.h>
 
@@ -79,7 +80,8 @@ static bool find(const struct pm_device *device, const struct pm_words *canonica
     if (points->kind == PM_KIND_BLOCK)
         return !(kinds & PM_KIND_BIT_BLOCK) || find_blocks(canonical, points, error);
     if (points->kind == PM_KIND_CONSTANT)
-        return !(kinds & PM_KIND_BIT_CONSTANT) || find_constants(device, canonical, points, error);
+        return (!(kinds & PM_KIND_BIT_CONSTANT) && !pm_session_knows_values(device->instance)) ||
+               find_constants(device, canonical, points, error);
     return !(kinds & PM_KIND_BIT_ZERO) || !abilities->subgroup_vote ||
            find_zero(device, canonical, points, error);
 }

@@ -188,12 +188,14 @@ static bool split_points(const struct pm_device *device, struct pm_shader_record
 }
 
 /* What is seen of the values of its words. */
-static bool make_values(struct pm_shader_record *record, struct pm_error *error)
+static bool make_values(const struct pm_device *device, struct pm_shader_record *record,
+                        struct pm_error *error)
 {
     const struct pm_record_points *points = pm_record_points_constants(record->points);
-    if (points)
-        record->values = pm_constant_values_create(&points->constants);
-    return !points || record->values || no_memory(error);
+    if (!points || (device->instance->config.sampler.kinds & PM_KIND_BIT_CONSTANT) == 0)
+        return true;
+    record->values = pm_constant_values_create(&points->constants);
+    return record->values || no_memory(error);
 }
 
 static bool make_batches(struct pm_device *device, struct pm_shader_record *record,
@@ -256,7 +258,8 @@ static struct pm_shader_record *add_record(struct pm_shader_records *records,
     record->entry_point = entry_point_name(canonical, error);
     if (record->entry_point &&
         pm_record_points_find(records->device, &record->canonical, record->points, error) &&
-        make_values(record, error) && make_batches(records->device, record, error)) {
+        make_values(records->device, record, error) &&
+        make_batches(records->device, record, error)) {
         /* Two shaders that differ before they are canonical may have got here at once. */
         pthread_mutex_lock(&records->lock);
         struct pm_shader_record *other = find_record(records, &key, request->subgroup_size);

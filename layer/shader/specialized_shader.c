@@ -1,7 +1,9 @@
 #include "layer/shader/specialized_shader.h"
 
+#include "layer/core/session.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/specialized_kept.h"
+#include "profile/values_store.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/zero/zero_profile.h"
 #include <stdio.h>
@@ -13,6 +15,7 @@ struct shader {
     const struct pm_shader_record
         *record;          /* what it was made of; NULL: an earlier session made it */
     int64_t took;         /* of such a one: nanoseconds of the driver's, last */
+    enum pm_specialized_use use;
     pthread_mutex_t lock; /* held while it is made, so that it is made once */
     bool tried, usable;
     struct shader *next;
@@ -113,18 +116,70 @@ static bool keep_canonical(const struct pm_shader_record *record, struct pm_spec
     return true;
 }
 
+/* For known words, and for zeros in what is left (NULL: not for them). */
+static bool specialize_known(const struct pm_specialized_shaders *shaders,
+                             const struct pm_shader_record *record,
+                             const struct pm_known_words *known,
+                             const struct pm_specialize_zero_info *zero,
+                             struct pm_specialized *module, struct pm_error *error)
+{
+    const struct pm_device *device = shaders->device;
+    const struct pm_driver driver = pm_device_driver(device);
+    const struct pm_specialize_constants_info info = {
+        .known = known->words,
+        .known_count = known->count,
+        .costs = pm_costs_of(device->properties.vendorID),
+        .float_zero = device->instance->config.optimize.float_zero,
+        .target = device->abilities.target,
+        .driver = &driver,
+        .zero = zero,
+        .take_all = device->instance->config.debug.specialize == PM_SPECIALIZE_ALL,
+    };
+    struct pm_specialized_constants made;
+    if (!pm_specialize_constants(record->canonical.data, record->canonical.count, &info, &made,
+                                 error))
+        return false;
+    *module = (struct pm_specialized){.words = made.words, .transforms = made.transforms};
+    made.words = (struct pm_words){0};
+    pm_specialized_constants_finish(&made);
+    return true;
+}
+
+/* Known words first, then zeros: of what may run anywhere zeros alone where no word is worth it.
+ * *known: the words that it was made for. */
+static bool specialize_by(const struct pm_specialized_shaders *shaders,
+                          const struct pm_shader_record *record, enum pm_specialized_use use,
+                          const struct pm_specialize_zero_info *zero, struct pm_known_words *known,
+                          struct pm_specialized *module, struct pm_error *error)
+{
+    *module = (struct pm_specialized){0};
+    if (use == PM_USE_PUSHED)
+        pm_known_words_pushed(shaders->device, record, known);
+    else
+        pm_known_words_uniform(shaders->device, record, known);
+    if (known->count > 0 && !specialize_known(shaders, record, known, zero, module, error))
+        return false;
+    if (module->words.count > 0 || use == PM_USE_PUSHED || !zero)
+        return true;
+    known->count = 0;
+    return pm_specialize_zero(record->canonical.data, record->canonical.count, zero, module, error);
+}
+
+/* estimates NULL: no zero profile. */
 static bool specialize(const struct pm_specialized_shaders *shaders,
-                       const struct pm_shader_record *record,
-                       const struct pm_shader_estimates *estimates, struct pm_specialized *module,
-                       struct pm_error *error)
+                       const struct pm_shader_record *record, enum pm_specialized_use use,
+                       const struct pm_shader_estimates *estimates, struct pm_known_words *known,
+                       struct pm_specialized *module, struct pm_error *error)
 {
     const struct pm_device *device = shaders->device;
     struct pm_shader_estimates blocks;
     const enum pm_specialize which = device->instance->config.debug.specialize;
     const enum pm_beyond beyond = device->instance->config.debug.beyond;
     struct pm_zero_profile profile;
-    if (which == PM_SPECIALIZE_CANONICAL)
+    if (which == PM_SPECIALIZE_CANONICAL && use == PM_USE_ANYWHERE)
         return keep_canonical(record, module, error);
+    if (!estimates)
+        return specialize_by(shaders, record, use, NULL, known, module, error);
     const bool has_blocks =
         find_published(shaders, &record->key, &record->environment, PM_KIND_BLOCK, &blocks);
     const bool ready = pm_zero_profile_init(&profile, estimates, has_blocks ? &blocks : NULL);
@@ -145,8 +200,7 @@ static bool specialize(const struct pm_specialized_shaders *shaders,
                    .pairs = beyond == PM_BEYOND_PAIRS || beyond == PM_BEYOND_ALL},
         .take_all = which == PM_SPECIALIZE_ALL,
     };
-    const bool made =
-        pm_specialize_zero(record->canonical.data, record->canonical.count, &info, module, error);
+    const bool made = specialize_by(shaders, record, use, &info, known, module, error);
     pm_zero_profile_finish(&profile);
     return made;
 }
@@ -185,15 +239,16 @@ static bool may_use(const struct pm_specialized_shaders *shaders,
     return shader->entry != NULL;
 }
 
-static bool make(struct pm_specialized_shaders *shaders, const struct pm_shader_estimates *zero,
-                 const struct pm_shader_record *record, struct pm_specialized_shader *shader)
+static bool make(struct pm_specialized_shaders *shaders, enum pm_specialized_use use,
+                 const struct pm_shader_estimates *zero, const struct pm_shader_record *record,
+                 struct pm_specialized_shader *shader)
 {
     struct pm_error error = {0};
     shader->original = record->key;
     shader->entry_point = strdup(record->entry_point);
     if (!shader->entry_point)
         return false;
-    if (!specialize(shaders, record, zero, &shader->module, &error)) {
+    if (!specialize(shaders, record, use, zero, &shader->known, &shader->module, &error)) {
         /* PM_ERROR_STATE: what came out is not valid, so the pass is wrong. */
         log_of(shaders, error.code == PM_ERROR_STATE ? PM_LOG_WARNING : PM_LOG_INFO, &record->key,
                error.message);
@@ -209,25 +264,29 @@ static bool make(struct pm_specialized_shaders *shaders, const struct pm_shader_
     shader->environment.subgroup_size = record->environment.subgroup_size;
     if (!may_use(shaders, shader))
         return false;
-    char key[PM_SHADER_KEY_TEXT], what[96];
+    char key[PM_SHADER_KEY_TEXT], what[128], words[48] = "";
     pm_shader_key_format(&shader->key, key);
-    snprintf(what, sizeof what, "is specialized: %u transforms, %s, as %.12s",
-             shader->module.transforms, record->stage == PM_STAGE_COMPUTE ? "compute" : "fragment",
-             key);
+    if (shader->known.count > 0)
+        snprintf(words, sizeof words, ", %u words of %s", shader->known.count,
+                 use == PM_USE_PUSHED ? "push constants" : "uniforms");
+    snprintf(what, sizeof what, "is specialized: %u transforms%s, %s, as %.12s",
+             shader->module.transforms, words,
+             record->stage == PM_STAGE_COMPUTE ? "compute" : "fragment", key);
     log_of(shaders, PM_LOG_INFO, &record->key, what);
     return true;
 }
 
 /* The entry of a record, made when there is none. NULL: out of memory. */
 static struct shader *get_entry(struct pm_specialized_shaders *shaders,
-                                const struct pm_shader_record *record)
+                                const struct pm_shader_record *record, enum pm_specialized_use use)
 {
     pthread_mutex_lock(&shaders->lock);
     struct shader *shader = shaders->first;
-    while (shader && shader->record != record)
+    while (shader && (shader->record != record || shader->use != use))
         shader = shader->next;
     if (!shader && (shader = calloc(1, sizeof *shader))) {
         shader->record = record;
+        shader->use = use;
         pthread_mutex_init(&shader->lock, NULL);
         shader->next = shaders->first;
         shaders->first = shader;
@@ -236,12 +295,24 @@ static struct shader *get_entry(struct pm_specialized_shaders *shaders,
     return shader;
 }
 
+/* Whether anything is known that a shader may be specialized for. *zero: its zero profile, to be
+ * finished; all 0: none that may be used. */
+static bool is_known(const struct pm_specialized_shaders *shaders, const struct pm_shader_key *key,
+                     uint32_t subgroup_size, struct pm_shader_estimates *zero)
+{
+    const struct pm_instance *instance = shaders->device->instance;
+    const struct pm_environment environment = {.subgroup_size = subgroup_size};
+    const bool zeros = instance->config.optimize.zero && shaders->device->abilities.subgroup_vote &&
+                       find_published(shaders, key, &environment, PM_KIND_ZERO, zero);
+    return zeros ||
+           (pm_session_knows_values(instance) && pm_values_store_knows(instance->values, key));
+}
+
 const struct pm_specialized_shader *
 pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
-                           const struct pm_shader_request *request)
+                           const struct pm_shader_request *request, enum pm_specialized_use use)
 {
     struct pm_shader_records *records = shaders->device->pipelines->records;
-    const struct pm_environment environment = {.subgroup_size = request->subgroup_size};
     struct pm_shader_key key;
     struct pm_error error = {0};
     bool first = false;
@@ -249,7 +320,7 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     struct pm_shader_estimates zero = {0};
     const struct pm_shader_record *record =
         pm_shader_records_key(records, request, &key, &first, &error) &&
-                find_published(shaders, &key, &environment, PM_KIND_ZERO, &zero)
+                is_known(shaders, &key, request->subgroup_size, &zero)
             ? pm_shader_records_get(records, request, &first, &error)
             : NULL;
     if (!record) {
@@ -259,7 +330,7 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
                         error.message);
         return NULL;
     }
-    struct shader *shader = get_entry(shaders, record);
+    struct shader *shader = get_entry(shaders, record, use);
     if (!shader) {
         pm_shader_estimates_finish(&zero);
         return NULL;
@@ -267,7 +338,7 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     pthread_mutex_lock(&shader->lock);
     if (!shader->tried) {
         shader->tried = true;
-        shader->usable = make(shaders, &zero, record, &shader->made);
+        shader->usable = make(shaders, use, zero.points ? &zero : NULL, record, &shader->made);
         /* What is not used is not kept. */
         if (!shader->usable) {
             pm_specialized_finish(&shader->made.module);

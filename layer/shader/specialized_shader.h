@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "layer/shader/known_words.h"
 #include "layer/shader/shader_record.h"
 #include "profile/journal.h"
 #include "shader_rewrite/shader_rewrite.h"
@@ -24,6 +25,8 @@ struct pm_specialized_shader {
     struct pm_shader_key key;          /* of the specialized module's words */
     struct pm_environment environment; /* of its timing profiles */
     struct pm_specialized module;
+    struct pm_known_words known; /* words that it was made for; of such a module nothing leaves the
+                                    machine, not even its key, which tells values from others */
     enum pm_timing_verdict timing; /* UNDECIDED or FASTER */
     struct pm_journal_entry *entry;
 };
@@ -35,6 +38,13 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
                                                              struct pm_journal *journal);
 /* NULL is allowed. */
 void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders);
+
+/* Where a specialized shader may run. */
+enum pm_specialized_use {
+    PM_USE_ANYWHERE, /* it looks for itself whether its values are zero, or its uniforms known */
+    PM_USE_PUSHED,   /* where push constants have the values of `known` */
+    PM_SPECIALIZED_USES
+};
 
 /* The one that an earlier session on this machine found faster, where it can be had without making
  * anything, and how many nanoseconds the driver took for its pipeline last. Reads two small files
@@ -57,4 +67,4 @@ void pm_specialized_shaders_save(struct pm_specialized_shaders *shaders);
 /* The specialized shader of a pipeline's stage; NULL: there is none to use, and why was logged. */
 const struct pm_specialized_shader *
 pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
-                           const struct pm_shader_request *request);
+                           const struct pm_shader_request *request, enum pm_specialized_use use);

@@ -63,6 +63,7 @@ struct pm_trial {
     struct pm_trial *next;
     struct pm_candidate *first;         /* under the lock; of pipelines that are there */
     struct pm_shader_key key, original; /* of the variant and of what it was made of */
+    bool is_private;                    /* its outcome stays on the machine */
     struct pm_environment environment;
     uint64_t seed;
     _Atomic uint32_t kind; /* of use: enum kind */
@@ -182,6 +183,7 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->compute = compute;
     trial->key = candidate->key;
     trial->original = candidate->original;
+    trial->is_private = candidate->is_private;
     trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
     trial->sleep = SLEEP;
@@ -518,7 +520,7 @@ void pm_trials_report(struct pm_trials *trials, struct pm_report *report)
     pthread_mutex_lock(&trials->lock);
     for (struct pm_trial *trial = trials->unreported ? trials->first : NULL; trial != NULL;
          trial = trial->next) {
-        if (trial->summed == 0 || trial->reported)
+        if (trial->summed == 0 || trial->reported || trial->is_private)
             continue;
         trial->reported = true;
         struct pm_error error = {0};

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { PM_SIDES = 8, PM_SIDE_WORDS = 64 };
+enum { PM_SIDES = 16, PM_SIDE_WORDS = 64 };
 
 /* One of the runs. Fill words (NULL behind the last) and environment ("NAME=value", NULL behind the
  * last; NULL: none) first. */

@@ -1,54 +1,89 @@
 /*
- * Frame time inside a profiling window against no layer.
+ * Frame time inside a profiling window against no layer (the paper's Figure 7).
  *
- *   frame_cost --piecemeal PIECEMEAL [--frames N] [--skip N] [--block N] -- SCENE [ARGUMENT…]
+ *   frame_cost --piecemeal PIECEMEAL [--p LIST] [--b LIST] [--frames N] [--skip N] [--block N]
+ * [--name NAME]
+ *              -- SCENE [ARGUMENT…]
  *
- * Three runs of the scene draw their frames in turn (lockstep.h): two without the layer, and one
- * with it inside a window at p = 0.01 and b = 1. The layer's log says which frames are the first to
- * use a variant, where a driver may still compile: these, and the two after them, are left out on
- * all sides and reported apart, as are the first `skip` frames, while variants are compiled. What
- * is left is paired by blocks of frames, with the layer against the mean of the two runs without
- * it; these two against each other are the noise.
+ * Runs of the scene draw their frames in turn (lockstep.h): two without the layer, and one inside a
+ * window for each p and b of the lists (0.01 and 1). The layer's log says which frames are the
+ * first to use a variant, where a driver may still compile: these, and the two after them, are left
+ * out on all sides of that comparison and reported apart, as are the first `skip` frames, while
+ * variants are compiled. What is left is paired by blocks of frames, with the layer against the
+ * mean of the two runs without it; these two against each other are the noise.
  *
  * Prints both ratios with their 95 % intervals, and ends with 0 when the layer's interval lies
- * below 1.01 or within the noise's.
+ * below 1.01 or within the noise's. With --name it prints rows of a Markdown table instead, one for
+ * each p and b, without judging them: name, p, b, frames, ms without the layer, percent more with
+ * it (median of the blocks, the middle half of them, the mean with its interval), the same mean and
+ * interval of the noise, first uses, and milliseconds more for each.
  */
 #include "bench/common/lockstep.h"
 #include "bench/common/work_folder.h"
 #include "tools/common/tool.h"
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MOST = 100000, AFTER_FIRST_USE = 2, NONE = 0, LAYER = 1, NONE_AGAIN = 2, RUNS = 3 };
+enum {
+    FRAMES_MOST = 100000,
+    AFTER_FIRST_USE = 2,
+    NONE = 0,
+    NONE_AGAIN = 1,
+    LAYERS = 2, /* the first run with the layer */
+    SETTINGS_MOST = PM_SIDES - LAYERS,
+    SETS = 4, /* that tell runs from each other */
+    SET_BYTES = 128,
+};
+
+struct list {
+    const char *items[SETTINGS_MOST];
+    size_t count;
+};
 
 struct options {
-    const char *piecemeal;
+    const char *piecemeal, *name;
     uint64_t frames, skip, block;
+    struct list p, b;
     char **scene;
     int scene_count;
 };
 
-static void fill(struct pm_side *side, const struct options *options, const char *log)
+/* One run with the layer. */
+struct setting {
+    const char *p, *b;
+    char log[SET_BYTES], sets[SETS][SET_BYTES];
+    bool *apart; /* of each frame: a variant's first use, or soon after */
+    uint64_t first_uses;
+};
+
+static void add_set(struct pm_side *side, size_t *used, const char *set)
+{
+    side->words[(*used)++] = "--set";
+    side->words[(*used)++] = set;
+}
+
+static void fill(struct pm_side *side, const struct options *options, struct setting *setting)
 {
     static const char *const sets[] = {"sampler.window_probability=1",
-                                       "sampler.window_frames=16777216",
-                                       "sampler.api_probability=0.01",
-                                       "sampler.batch=1",
-                                       "sampler.seed=1",
-                                       "limits.background_share=1",
-                                       "log.level=debug"};
+                                       "sampler.window_frames=16777216", "sampler.seed=1",
+                                       "limits.background_share=1", "log.level=debug"};
     size_t used = 0;
-    if (log) {
+    if (setting) {
         side->words[used++] = options->piecemeal;
         side->words[used++] = "run";
-        for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-            side->words[used++] = "--set";
-            side->words[used++] = sets[i];
-        }
-        side->words[used++] = "--set";
-        side->words[used++] = log;
+        for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+            add_set(side, &used, sets[i]);
+        snprintf(setting->sets[0], SET_BYTES, "sampler.api_probability=%s", setting->p);
+        snprintf(setting->sets[1], SET_BYTES, "sampler.batch=%s", setting->b);
+        snprintf(setting->sets[2], SET_BYTES, "log.file=%.100s", setting->log);
+        /* One game for each, or they would all share its variants. */
+        snprintf(setting->sets[3], SET_BYTES, "game.name=frame_cost %.40s %.40s", setting->p,
+                 setting->b);
+        for (size_t i = 0; i < SETS; i++)
+            add_set(side, &used, setting->sets[i]);
         side->words[used++] = "--";
     }
     for (int i = 0; i < options->scene_count && used < PM_SIDE_WORDS - 4; i++)
@@ -58,100 +93,215 @@ static void fill(struct pm_side *side, const struct options *options, const char
     side->words[used] = NULL;
 }
 
-/* *apart gets which frames are the first of a variant, or soon after. */
-static void mark_first_uses(const char *log, uint64_t frames, bool *apart)
+/* Which frames are the first of a variant, or soon after, and how many variants those after `skip`
+ * are. */
+static void mark_first_uses(struct setting *setting, const struct options *options)
 {
-    FILE *file = fopen(log, "r");
+    FILE *file = fopen(setting->log, "r");
     char line[512];
     while (file && fgets(line, sizeof(line), file)) {
         unsigned long long heartbeat;
         const char *at = strstr(line, "heartbeat ");
         if (!at || sscanf(at, "heartbeat %llu: first use", &heartbeat) != 1)
             continue;
+        setting->first_uses += heartbeat > options->skip && heartbeat <= options->frames;
         for (uint64_t i = heartbeat > 0 ? heartbeat - 1 : 0;
-             i <= heartbeat + AFTER_FIRST_USE && i < frames; i++)
-            apart[i] = true;
+             i <= heartbeat + AFTER_FIRST_USE && i < options->frames; i++)
+            setting->apart[i] = true;
     }
     if (file)
         fclose(file);
 }
 
-static int report(const struct options *options, double *times[RUNS], bool *apart)
+/* ---- what came of it ---- */
+
+struct result {
+    struct pm_paired cost, noise;
+    uint64_t frames, firsts;        /* after `skip`: ordinary ones, and those at first uses */
+    double none, layer;             /* milliseconds, sums over ordinary frames */
+    double first_none, first_layer; /* likewise, over frames at first uses */
+    double quartiles[3];            /* of the blocks' ratios */
+};
+
+static int by_value(const void *a, const void *b)
 {
-    const uint64_t count = options->frames - options->skip;
-    double sums[RUNS] = {0}, first[RUNS] = {0};
-    uint64_t firsts = 0;
-    double *none = times[NONE], *again = times[NONE_AGAIN];
-    const double *layer = times[LAYER] + options->skip;
-    const bool *skip = apart + options->skip;
-    for (uint64_t i = options->skip; i < options->frames; i++) {
-        double *into = apart[i] ? first : sums;
-        firsts += apart[i];
-        for (size_t side = 0; side < RUNS; side++)
-            into[side] += times[side][i];
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the ratios of blocks, which are paired as pm_paired_ratio pairs them. */
+static void find_quartiles(const double *layer, const double *none, const bool *skip, size_t frames,
+                           size_t block, double quartiles[3])
+{
+    double *ratios = calloc(frames / block + 1, sizeof(*ratios)), above = 0, below = 0;
+    size_t count = 0, in_block = 0;
+    for (size_t i = 0; ratios && i < frames; i++) {
+        if (skip[i])
+            continue;
+        above += layer[i];
+        below += none[i];
+        if (++in_block < block)
+            continue;
+        ratios[count++] = above / below;
+        in_block = 0;
+        above = below = 0;
     }
-    const struct pm_paired noise = pm_paired_ratio(again + options->skip, none + options->skip,
-                                                   skip, count, options->block, 0);
-    for (uint64_t i = 0; i < options->frames; i++)
-        none[i] = (none[i] + again[i]) / 2;
-    const struct pm_paired cost =
-        pm_paired_ratio(layer, none + options->skip, skip, count, options->block, 0);
-    const double rest = (double)(count - firsts);
+    if (count > 0)
+        qsort(ratios, count, sizeof(*ratios), by_value);
+    for (size_t i = 0; i < 3; i++)
+        quartiles[i] = count > 0 ? ratios[(count - 1) * (i + 1) / 4] : NAN;
+    free(ratios);
+}
+
+/* mean: of the two runs without the layer. */
+static struct result compare(const struct options *options, double *const *times,
+                             const double *mean, const double *layer, const bool *apart)
+{
+    const uint64_t skip = options->skip, count = options->frames - skip;
+    struct result result = {
+        .noise = pm_paired_ratio(times[NONE_AGAIN] + skip, times[NONE] + skip, apart + skip, count,
+                                 options->block, 0),
+        .cost = pm_paired_ratio(layer + skip, mean + skip, apart + skip, count, options->block, 0),
+    };
+    for (uint64_t i = skip; i < options->frames; i++) {
+        *(apart[i] ? &result.first_none : &result.none) += mean[i];
+        *(apart[i] ? &result.first_layer : &result.layer) += layer[i];
+        ++*(apart[i] ? &result.firsts : &result.frames);
+    }
+    find_quartiles(layer + skip, mean + skip, apart + skip, count, options->block,
+                   result.quartiles);
+    return result;
+}
+
+static int say(const struct options *options, const struct result *result)
+{
+    const struct pm_paired *cost = &result->cost, *noise = &result->noise;
+    const double rest = (double)result->frames;
     printf("%llu frames, %.2f ms a frame without the layer, %.2f with it, in %zu blocks of %llu\n",
-           (unsigned long long)(count - firsts), (sums[NONE] + sums[NONE_AGAIN]) / 2 / rest,
-           sums[LAYER] / rest, cost.count, (unsigned long long)options->block);
-    if (firsts > 0)
+           (unsigned long long)result->frames, result->none / rest, result->layer / rest,
+           cost->count, (unsigned long long)options->block);
+    if (result->firsts > 0)
         printf("%llu more frames at a variant's first use: %.3f times as long\n",
-               (unsigned long long)firsts, first[LAYER] / ((first[NONE] + first[NONE_AGAIN]) / 2));
+               (unsigned long long)result->firsts, result->first_layer / result->first_none);
     printf("layer / none %.4f, 95 %% interval %.4f to %.4f\n"
            "none / none  %.4f, 95 %% interval %.4f to %.4f\n",
-           cost.ratio, cost.low, cost.high, noise.ratio, noise.low, noise.high);
-    return cost.high < 1.01 || (cost.high <= noise.high && cost.low >= noise.low) ? 0 : 1;
+           cost->ratio, cost->low, cost->high, noise->ratio, noise->low, noise->high);
+    return cost->high < 1.01 || (cost->high <= noise->high && cost->low >= noise->low) ? 0 : 1;
 }
+
+static double percent(double ratio)
+{
+    return 100 * (ratio - 1);
+}
+
+static void print_row(const struct options *options, const struct setting *setting,
+                      const struct result *result)
+{
+    const struct pm_paired *cost = &result->cost, *noise = &result->noise;
+    printf("| %s | %s | %s | %llu | %.2f | %+.2f (%+.2f to %+.2f) | %+.2f (%+.2f to %+.2f) | "
+           "%+.2f (%+.2f to %+.2f) | %llu | ",
+           options->name, setting->p, setting->b, (unsigned long long)result->frames,
+           result->none / (double)result->frames, percent(result->quartiles[1]),
+           percent(result->quartiles[0]), percent(result->quartiles[2]), percent(cost->ratio),
+           percent(cost->low), percent(cost->high), percent(noise->ratio), percent(noise->low),
+           percent(noise->high), (unsigned long long)setting->first_uses);
+    if (setting->first_uses > 0)
+        printf("%.2f |\n",
+               (result->first_layer - result->first_none) / (double)setting->first_uses);
+    else
+        printf("– |\n");
+}
+
+static int report(const struct options *options, struct setting *settings, size_t count,
+                  double *const *times)
+{
+    int status = 0;
+    double *mean = calloc(options->frames, sizeof(*mean));
+    for (uint64_t i = 0; mean && i < options->frames; i++)
+        mean[i] = (times[NONE][i] + times[NONE_AGAIN][i]) / 2;
+    for (size_t i = 0; mean && i < count; i++) {
+        mark_first_uses(&settings[i], options);
+        const struct result result =
+            compare(options, times, mean, times[LAYERS + i], settings[i].apart);
+        if (options->name)
+            print_row(options, &settings[i], &result);
+        else
+            status |= say(options, &result);
+    }
+    free(mean);
+    return mean ? status : 1;
+}
+
+/* ---- measuring ---- */
 
 static int measure(const struct options *options, struct pm_error *error)
 {
-    char log[96], set[128];
     struct pm_work_folder folder = {0};
-    struct pm_side sides[RUNS] = {0};
-    double *times[RUNS];
-    bool *apart = calloc(options->frames, sizeof(*apart));
-    bool ok = pm_work_folder_create(&folder, error) &&
-              (apart || pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
-    snprintf(log, sizeof(log), "%s/log", folder.path);
-    snprintf(set, sizeof(set), "log.file=%s", log);
-    for (size_t i = 0; i < RUNS; i++) {
+    struct setting settings[SETTINGS_MOST] = {0};
+    struct pm_side sides[PM_SIDES] = {0};
+    double *times[PM_SIDES] = {0};
+    const size_t count = options->p.count * options->b.count;
+    bool ok = pm_work_folder_create(&folder, error);
+    for (size_t i = 0; i < LAYERS + count; i++) {
+        struct setting *setting = i >= LAYERS ? &settings[i - LAYERS] : NULL;
         times[i] = calloc(options->frames, sizeof(double));
-        ok = ok && (times[i] || pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
-        fill(&sides[i], options, i == LAYER ? set : NULL);
+        if (setting) {
+            setting->p = options->p.items[(i - LAYERS) / options->b.count];
+            setting->b = options->b.items[(i - LAYERS) % options->b.count];
+            snprintf(setting->log, sizeof(setting->log), "%s/log%zu", folder.path, i);
+            setting->apart = calloc(options->frames, sizeof(*setting->apart));
+        }
+        ok = ok && ((times[i] && (!setting || setting->apart)) ||
+                    pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
+        fill(&sides[i], options, setting);
         sides[i].environment = folder.environment;
     }
     int status = -1;
-    if (ok && pm_lockstep_draw(sides, RUNS, options->frames, times, error)) {
-        mark_first_uses(log, options->frames, apart);
-        status = report(options, times, apart);
-    }
-    for (size_t i = 0; i < RUNS; i++)
+    if (ok && pm_lockstep_draw(sides, LAYERS + count, options->frames, times, error))
+        status = report(options, settings, count, times);
+    for (size_t i = 0; i < LAYERS + count; i++) {
         free(times[i]);
-    free(apart);
+        if (i >= LAYERS)
+            free(settings[i - LAYERS].apart);
+    }
     pm_work_folder_remove(&folder);
     return status;
 }
 
+/* Cuts the text. */
+static bool parse_list(char *text, struct list *list)
+{
+    *list = (struct list){.count = 0};
+    for (char *item; (item = strsep(&text, ","));) {
+        if (*item == 0 || list->count == SETTINGS_MOST)
+            return false;
+        list->items[list->count++] = item;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    enum { PIECEMEAL = 256, FRAMES, SKIP, BLOCK };
+    enum { PIECEMEAL = 256, FRAMES, SKIP, BLOCK, P, B, NAME };
     static const struct option known[] = {{"piecemeal", 1, 0, PIECEMEAL},
                                           {"frames", 1, 0, FRAMES},
                                           {"skip", 1, 0, SKIP},
                                           {"block", 1, 0, BLOCK},
+                                          {"p", 1, 0, P},
+                                          {"b", 1, 0, B},
+                                          {"name", 1, 0, NAME},
                                           {0}};
-    struct options options = {.frames = 900, .skip = 300, .block = 20};
+    struct options options = {
+        .frames = 900, .skip = 300, .block = 20, .p = {{"0.01"}, 1}, .b = {{"1"}, 1}};
     bool good = true;
     int option;
     while (good && (option = getopt_long(argc, argv, "+", known, NULL)) != -1) {
         if (option == PIECEMEAL)
             options.piecemeal = optarg;
+        else if (option == NAME)
+            options.name = optarg;
+        else if (option == P || option == B)
+            good = parse_list(optarg, option == P ? &options.p : &options.b);
         else
             good = (option == FRAMES ? pm_tool_number(optarg, FRAMES_MOST, &options.frames)
                     : option == SKIP ? pm_tool_number(optarg, FRAMES_MOST, &options.skip)
@@ -159,10 +309,10 @@ int main(int argc, char **argv)
                         ? pm_tool_number(optarg, FRAMES_MOST, &options.block) && options.block > 0
                         : false);
     }
-    if (!good || !options.piecemeal || optind >= argc || options.frames <= options.skip) {
-        fprintf(stderr,
-                "usage: frame_cost --piecemeal PIECEMEAL [--frames N] [--skip N] [--block N] "
-                "-- SCENE…\n");
+    if (!good || !options.piecemeal || optind >= argc || options.frames <= options.skip ||
+        options.p.count * options.b.count > SETTINGS_MOST) {
+        fprintf(stderr, "usage: frame_cost --piecemeal PIECEMEAL [--p LIST] [--b LIST] "
+                        "[--frames N] [--skip N] [--block N] [--name NAME] -- SCENE…\n");
         return 2;
     }
     options.scene = argv + optind;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->armed, sampling->window.open);
     atomic_init(&sampling->checkpoint_at, pm_now());
+    sampling->changed_at = pm_now();
     pm_scenes_init(&sampling->scenes, device->instance->config.game_scene,
                    device->instance->config.game_scene_labels, device->instance->log);
     pm_lookup_init(&sampling->commands);
@@ -111,6 +113,19 @@ static void raise_checkpoint(struct pm_sampling *sampling)
     atomic_fetch_add(&sampling->checkpoint, 1);
 }
 
+/* With how long the window was, or the time outside of windows before it: what a window costs is in
+ * the log (bench/cost/figure7.sh). Under the lock. */
+static void say_window(struct pm_sampling *sampling, uint64_t heartbeat, const char *what)
+{
+    const int64_t now = pm_now();
+    pm_log_debug(sampling->device->instance->log,
+                 "heartbeat %" PRIu64 ": %s, after %" PRIu64 " heartbeats in %.3f ms", heartbeat,
+                 what, heartbeat - sampling->changed_heartbeat,
+                 (double)(now - sampling->changed_at) * 1e-6);
+    sampling->changed_heartbeat = heartbeat;
+    sampling->changed_at = now;
+}
+
 uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
 {
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
@@ -125,14 +140,14 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
         set_armed(sampling, true);
         pm_cpu_watch_window(&sampling->watch, true);
         atomic_store(&sampling->open, true);
-        pm_log_debug(sampling->device->instance->log, "a profiling window opens");
+        say_window(sampling, heartbeat, "a profiling window opens");
         break;
     case PM_WINDOW_CLOSED:
         atomic_store(&sampling->open, false);
         pm_cpu_watch_window(&sampling->watch, false);
         disarm(sampling);
         raise_checkpoint(sampling);
-        pm_log_debug(sampling->device->instance->log, "the profiling window closes");
+        say_window(sampling, heartbeat, "the profiling window closes");
         break;
     case PM_WINDOW_NONE:
         break;

@@ -54,6 +54,8 @@ struct pm_sampling {
     struct pm_window window;
     struct pm_random random;
     uint32_t since_checkpoint;   /* heartbeats */
+    uint64_t changed_heartbeat;  /* that opened or closed a window last; 0: none yet */
+    int64_t changed_at;          /* pm_now() then, or when the device was created */
     _Atomic uint64_t heartbeats; /* since the device was created */
     uint32_t checkpoint_heartbeats;
 

@@ -36,7 +36,7 @@ static cJSON *read_about(const char *folder, const char *name, struct pm_error *
     struct pm_buffer bytes;
     cJSON *about = NULL;
     if (!is_there(folder, name, ".json"))
-        return cJSON_Parse("{\"entry\": \"main\"}");
+        return cJSON_CreateObject();
     if (read_file(folder, name, ".json", &bytes, error)) {
         about = cJSON_ParseWithLength((const char *)bytes.data, bytes.size);
         if (!about)
@@ -58,14 +58,22 @@ static const char *text(const cJSON *object, const char *name)
     return value ? value : "";
 }
 
-/* Of the first entry point. */
-static enum pm_stage stage_of(const uint32_t *words, size_t count)
+/* The first entry point for fragments or compute: its stage and, in the words, its name. */
+static const char *entry_of(const uint32_t *words, size_t count, enum pm_stage *stage)
 {
-    enum { HEADER = 5, OP_ENTRY_POINT = 15, GL_COMPUTE = 5 };
-    for (size_t at = HEADER; at + 1 < count && words[at] >> 16; at += words[at] >> 16)
-        if ((words[at] & 0xffff) == OP_ENTRY_POINT)
-            return words[at + 1] == GL_COMPUTE ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT;
-    return PM_STAGE_FRAGMENT;
+    enum { HEADER = 5, OP_ENTRY_POINT = 15, NAME = 3, FRAGMENT = 4, GL_COMPUTE = 5 };
+    for (size_t at = HEADER, size; at < count; at += size) {
+        size = words[at] >> 16;
+        if (size == 0 || size > count - at)
+            break;
+        if ((words[at] & 0xffff) != OP_ENTRY_POINT || size <= NAME ||
+            (words[at + 1] != FRAGMENT && words[at + 1] != GL_COMPUTE))
+            continue;
+        *stage = words[at + 1] == FRAGMENT ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE;
+        const char *name = (const char *)&words[at + NAME];
+        return memchr(name, 0, (size - NAME) * sizeof(uint32_t)) ? name : "main";
+    }
+    return "main";
 }
 
 static void fill_info(struct pm_dumped *shader)
@@ -83,14 +91,16 @@ static void fill_info(struct pm_dumped *shader)
     }
     const uint32_t *words = (const uint32_t *)(const void *)shader->bytes.data;
     const size_t word_count = shader->bytes.size / sizeof(uint32_t);
-    const char *stage = text(about, "stage");
+    enum pm_stage stage =
+        strcmp(text(about, "stage"), "compute") == 0 ? PM_STAGE_COMPUTE : PM_STAGE_FRAGMENT;
+    const char *entry = text(about, "entry");
+    if (!entry[0])
+        entry = entry_of(words, word_count, &stage);
     shader->info = (struct pm_canonicalize_info){
         .words = words,
         .word_count = word_count,
-        .stage = !stage[0]                       ? stage_of(words, word_count)
-                 : strcmp(stage, "compute") == 0 ? PM_STAGE_COMPUTE
-                                                 : PM_STAGE_FRAGMENT,
-        .entry_point = text(about, "entry"),
+        .stage = stage,
+        .entry_point = entry,
         .spec_values = shader->specs,
         .spec_value_count = count,
         .target = pm_dumped_target,

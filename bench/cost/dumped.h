@@ -1,7 +1,7 @@
 /*
  * The shaders that tests/corpus/collect.sh dumped: KEY.spv, the words as a program gave them, and
- * KEY.json, what else the pipeline said. A build's own shaders have no KEY.json: of them the entry
- * point is "main", the stage that of the module's first.
+ * KEY.json, what else the pipeline said. A build's own shaders have no KEY.json: of them
+ * the first entry point for fragments or compute is taken.
  *
  * Thread safety: one thread a shader.
  */

@@ -6,12 +6,14 @@
  *     draw, dispatch      in one command buffer
  *     bind                a compute pipeline, the same again and again
  *     bind2, gbind2       two compute or graphics pipelines in turn
+ *     object              a compute shader object, the same again and again
+ *     gobject2            two pairs of vertex and fragment shader objects in turn
  *     occlusion           an occlusion query, begun and ended
  *     pass, rendering     a render pass, or dynamic rendering, begun and ended
  *     execute             a secondary command buffer
- *     buffer, reset       a command buffer begun and ended, for one submission that never comes;
- * with a reset between frame               a submission of a command buffer with a bind and a
- * hundred draws
+ *     buffer              a command buffer begun and ended, for one submission that never comes
+ *     reset               the same with a reset between
+ *     frame               a submission of a command buffer with a bind and a hundred draws
  */
 #include "tests/null_driver/harness.h"
 
@@ -23,6 +25,7 @@ struct recording {
     struct pm_harness *harness;
     VkCommandBuffer buffer, secondary;
     VkPipeline compute[2], graphics[2];
+    VkShaderEXT dispatched, drawn[2][2]; /* vertex, fragment; where a kind has objects */
     VkQueryPool queries;
 };
 
@@ -52,6 +55,20 @@ static void do_bind2(const struct recording *r, unsigned long i)
 static void do_gbind2(const struct recording *r, unsigned long i)
 {
     r->harness->vk.CmdBindPipeline(r->buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, r->graphics[i & 1]);
+}
+
+static void do_object(const struct recording *r, unsigned long i)
+{
+    static const VkShaderStageFlagBits stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    (void)i;
+    r->harness->vk.CmdBindShadersEXT(r->buffer, 1, &stage, &r->dispatched);
+}
+
+static void do_gobject2(const struct recording *r, unsigned long i)
+{
+    static const VkShaderStageFlagBits stages[2] = {VK_SHADER_STAGE_VERTEX_BIT,
+                                                    VK_SHADER_STAGE_FRAGMENT_BIT};
+    r->harness->vk.CmdBindShadersEXT(r->buffer, 2, stages, r->drawn[i & 1]);
 }
 
 static void do_occlusion(const struct recording *r, unsigned long i)
@@ -104,13 +121,21 @@ static const struct {
     const char *name;
     void (*once)(const struct recording *r, unsigned long i);
     bool in_pass, alone; /* inside a render pass; not inside a recording */
+    bool objects;        /* with VK_EXT_shader_object */
 } kinds[] = {
-    {"draw", do_draw, true, false},        {"dispatch", do_dispatch, false, false},
-    {"bind", do_bind, false, false},       {"bind2", do_bind2, false, false},
-    {"gbind2", do_gbind2, false, false},   {"occlusion", do_occlusion, false, false},
-    {"pass", do_pass, false, false},       {"rendering", do_rendering, false, false},
-    {"execute", do_execute, false, false}, {"buffer", do_buffer, false, true},
+    {"draw", do_draw, true, false},
+    {"dispatch", do_dispatch, false, false},
+    {"bind", do_bind, false, false},
+    {"bind2", do_bind2, false, false},
+    {"gbind2", do_gbind2, false, false},
+    {"occlusion", do_occlusion, false, false},
+    {"pass", do_pass, false, false},
+    {"rendering", do_rendering, false, false},
+    {"execute", do_execute, false, false},
+    {"buffer", do_buffer, false, true},
     {"reset", do_reset, false, true},
+    {"object", do_object, false, false, true},
+    {"gobject2", do_gobject2, false, false, true},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -131,9 +156,24 @@ static void make(struct recording *r)
     PM_CHECK(h->vk.EndCommandBuffer(r->secondary));
 }
 
+static void make_objects(struct recording *r)
+{
+    r->dispatched = pm_harness_make_object(r->harness, VK_SHADER_STAGE_COMPUTE_BIT);
+    for (int i = 0; i < 2; i++) {
+        r->drawn[i][0] = pm_harness_make_object(r->harness, VK_SHADER_STAGE_VERTEX_BIT);
+        r->drawn[i][1] = pm_harness_make_object(r->harness, VK_SHADER_STAGE_FRAGMENT_BIT);
+    }
+}
+
 static void finish(struct recording *r)
 {
     struct pm_harness *h = r->harness;
+    for (int i = 0; r->dispatched && i < 2; i++) {
+        h->vk.DestroyShaderEXT(h->device, r->drawn[i][0], NULL);
+        h->vk.DestroyShaderEXT(h->device, r->drawn[i][1], NULL);
+    }
+    if (r->dispatched)
+        h->vk.DestroyShaderEXT(h->device, r->dispatched, NULL);
     h->vk.DestroyQueryPool(h->device, r->queries, NULL);
     h->vk.DestroyPipeline(h->device, r->compute[1], NULL);
     h->vk.DestroyPipeline(h->device, r->graphics[1], NULL);
@@ -145,6 +185,8 @@ static void record(struct pm_harness *harness, int kind, unsigned long count)
 {
     struct recording r = {.harness = harness};
     make(&r);
+    if (kinds[kind].objects)
+        make_objects(&r);
     if (!kinds[kind].alone) {
         pm_harness_begin(harness, r.buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         pm_harness_bind_set(harness, r.buffer);
@@ -196,7 +238,10 @@ int main(int argc, char **argv)
     setenv("VK_ICD_FILENAMES", PM_NULL_DRIVER_MANIFEST, 1);
     setenv("PM_NULL_RECORD", "0", 1);
     struct pm_harness harness;
-    pm_harness_open(&harness, NULL);
+    static const char *const extensions[] = {"VK_EXT_shader_object", NULL};
+    const bool objects = kind < KINDS && kinds[kind].objects;
+    pm_harness_open(&harness,
+                    objects ? &(struct pm_harness_options){.device_extensions = extensions} : NULL);
     if (kind == KINDS)
         submit_frames(&harness, count);
     else

@@ -1,13 +1,11 @@
 /* The hooks of what is bound and active in a recording (binding.h): pipelines, shader objects,
- * queries, transform feedback, generated commands. */
+ * queries, transform feedback. */
 #include "layer/frame/binding.h"
-#include "layer/generate/create_info.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/shader/optimize.h"
 #include "layer/trial/ab.h"
 #include "layer/trial/trial.h"
-#include <stdlib.h>
 
 /* What to bind when the game binds something, NULL where it has no variants. command NULL: its
  * recording is not tracked. */
@@ -229,127 +227,6 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdEndTransformFeedbackEXT(VkCommandBuffer handle,
     struct pm_command *command = pm_command_tracked(device, handle);
     if (command != NULL)
         pm_binding_obstacle_ends(command, PM_ACTIVE_TRANSFORM_FEEDBACK);
-}
-
-/* Generated commands come, which run with the game's own pipeline and name it: it is bound where a
- * variant may stand in its place. What it returns is to be given to generated_end. */
-static struct pm_command *generated_begin(struct pm_device *device, VkCommandBuffer handle,
-                                          VkPipelineBindPoint point, VkPipeline pipeline)
-{
-    struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
-    const int index = pm_bind_point_index(point);
-    if (known == NULL || index == PM_BIND_POINTS ||
-        (atomic_load(&known->optimized) == NULL && atomic_load(&known->folded) == NULL))
-        return NULL;
-    struct pm_command *command = pm_command_tracked(device, handle);
-    if (command != NULL)
-        pm_binding_obstacle_begins(command, PM_ACTIVE_GENERATED_COMMANDS);
-    if (command == NULL || command->bound[index].pipeline != known)
-        device->dispatch.CmdBindPipeline(handle, point, pipeline);
-    return command;
-}
-
-static void generated_end(struct pm_command *command)
-{
-    if (command != NULL)
-        pm_binding_obstacle_ends(command, PM_ACTIVE_GENERATED_COMMANDS);
-}
-
-/* Generated commands may have pushed constants. */
-static void forget_pushed(struct pm_device *device, VkCommandBuffer handle)
-{
-    struct pm_command *command = pm_command_tracked(device, handle);
-    if (command == NULL)
-        return;
-    pm_pushed_forget(&command->pushed);
-    pm_binding_pushed(command);
-}
-
-VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteGeneratedCommandsNV(VkCommandBuffer handle,
-                                                            VkBool32 preprocessed,
-                                                            const VkGeneratedCommandsInfoNV *info)
-{
-    struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command =
-        generated_begin(device, handle, info->pipelineBindPoint, info->pipeline);
-    device->dispatch.CmdExecuteGeneratedCommandsNV(handle, preprocessed, info);
-    generated_end(command);
-    forget_pushed(device, handle);
-}
-
-/* The pipeline that VK_EXT_device_generated_commands wants bound: the one that the info's chain
- * names, or else the one that the execution set was made with. VK_NULL_HANDLE: shader objects. */
-static VkPipeline generated_pipeline(struct pm_device *device,
-                                     const VkGeneratedCommandsInfoEXT *info)
-{
-    const VkGeneratedCommandsPipelineInfoEXT *named =
-        pm_find_in_chain(info->pNext, VK_STRUCTURE_TYPE_GENERATED_COMMANDS_PIPELINE_INFO_EXT);
-    if (named != NULL)
-        return named->pipeline;
-    const VkPipeline *first =
-        device->sampling != NULL
-            ? pm_lookup_find(&device->sampling->execution_sets, PM_KEY(info->indirectExecutionSet))
-            : NULL;
-    return first != NULL ? *first : VK_NULL_HANDLE;
-}
-
-static struct pm_command *generated_begin_ext(struct pm_device *device, VkCommandBuffer handle,
-                                              const VkGeneratedCommandsInfoEXT *info)
-{
-    const VkPipelineBindPoint point = (info->shaderStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0
-                                          ? VK_PIPELINE_BIND_POINT_COMPUTE
-                                          : VK_PIPELINE_BIND_POINT_GRAPHICS;
-    return generated_begin(device, handle, point, generated_pipeline(device, info));
-}
-
-VKAPI_ATTR void VKAPI_CALL pm_CmdExecuteGeneratedCommandsEXT(VkCommandBuffer handle,
-                                                             VkBool32 preprocessed,
-                                                             const VkGeneratedCommandsInfoEXT *info)
-{
-    struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command = generated_begin_ext(device, handle, info);
-    device->dispatch.CmdExecuteGeneratedCommandsEXT(handle, preprocessed, info);
-    generated_end(command);
-    forget_pushed(device, handle);
-}
-
-/* What is bound is taken from another command buffer, which is being recorded. */
-VKAPI_ATTR void VKAPI_CALL pm_CmdPreprocessGeneratedCommandsEXT(
-    VkCommandBuffer handle, const VkGeneratedCommandsInfoEXT *info, VkCommandBuffer state)
-{
-    struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command = generated_begin_ext(device, state, info);
-    device->dispatch.CmdPreprocessGeneratedCommandsEXT(handle, info, state);
-    generated_end(command);
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_CreateIndirectExecutionSetEXT(
-    VkDevice handle, const VkIndirectExecutionSetCreateInfoEXT *info,
-    const VkAllocationCallbacks *allocator, VkIndirectExecutionSetEXT *out)
-{
-    struct pm_device *device = pm_device_of(handle);
-    VkPipeline *first = malloc(sizeof *first);
-    if (first == NULL)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    const VkResult result =
-        device->dispatch.CreateIndirectExecutionSetEXT(handle, info, allocator, out);
-    *first = info->type == VK_INDIRECT_EXECUTION_SET_INFO_TYPE_PIPELINES_EXT
-                 ? info->info.pPipelineInfo->initialPipeline
-                 : VK_NULL_HANDLE;
-    if (result != VK_SUCCESS || device->sampling == NULL ||
-        !pm_lookup_put(&device->sampling->execution_sets, PM_KEY(*out), first))
-        free(first);
-    return result;
-}
-
-VKAPI_ATTR void VKAPI_CALL pm_DestroyIndirectExecutionSetEXT(VkDevice handle,
-                                                             VkIndirectExecutionSetEXT set,
-                                                             const VkAllocationCallbacks *allocator)
-{
-    struct pm_device *device = pm_device_of(handle);
-    if (device->sampling != NULL && set != VK_NULL_HANDLE)
-        free(pm_lookup_remove(&device->sampling->execution_sets, PM_KEY(set)));
-    device->dispatch.DestroyIndirectExecutionSetEXT(handle, set, allocator);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateQueryPool(VkDevice handle,

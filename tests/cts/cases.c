@@ -61,6 +61,35 @@ bool cts_case_at(uint32_t n, struct cts_case *out, char name[static 128])
     return false;
 }
 
+bool cts_objects_at(uint32_t n, struct cts_case *out, char name[static 128])
+{
+    /* Nothing else may be drawn to with them. */
+    static const enum cts_target_kind rendered[] = {CTS_RENDERING, CTS_DEPTH, CTS_SAMPLES,
+                                                    CTS_BLEND};
+    enum { RENDERED = sizeof rendered / sizeof rendered[0], GRAPHICS = 2 * RENDERED * CTS_USES };
+    if (n < GRAPHICS) {
+        *out =
+            (struct cts_case){.make = n % 2 ? CTS_LINKED_OBJECTS : CTS_OBJECTS,
+                              .target = rendered[n / 2 % RENDERED],
+                              .use = (enum cts_use)(n / 2 / RENDERED),
+                              .shader = fragment_shaders[(n * 7 + n / 8) % CTS_FRAGMENT_SHADERS]};
+        snprintf(name, 128, "pm.objects.%s.%s.%s.%s", n % 2 ? "linked" : "apart",
+                 targets[out->target], uses[out->use], out->shader);
+        return true;
+    }
+    n -= GRAPHICS;
+    uint32_t use = n / CTS_COMPUTE_SHADERS;
+    use += use >= CTS_INSTANCED; /* which compute has not */
+    if (use >= CTS_USES)
+        return false;
+    *out = (struct cts_case){.compute = true,
+                             .make = CTS_OBJECTS,
+                             .use = (enum cts_use)use,
+                             .shader = compute_shaders[n % CTS_COMPUTE_SHADERS]};
+    snprintf(name, 128, "pm.objects.compute.%s.%s", uses[use], out->shader);
+    return true;
+}
+
 /* ---- ending ---- */
 
 static void end(const char *status, const char *why, int code)
@@ -104,13 +133,16 @@ uint64_t cts_hash(uint64_t hash, const void *data, size_t size)
 
 /* ---- a device ---- */
 
-static void open_gpu(struct pm_gpu *gpu)
+static void open_gpu(struct pm_gpu *gpu, bool objects)
 {
-    static const char *const extensions[] = {"VK_KHR_pipeline_library",
-                                             "VK_EXT_graphics_pipeline_library",
-                                             "VK_EXT_color_write_enable", NULL};
+    const char *const extensions[] = {"VK_KHR_pipeline_library", "VK_EXT_graphics_pipeline_library",
+                                      "VK_EXT_color_write_enable",
+                                      objects ? "VK_EXT_shader_object" : NULL, NULL};
+    VkPhysicalDeviceShaderObjectFeaturesEXT shader_objects = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_FEATURES_EXT};
     VkPhysicalDeviceColorWriteEnableFeaturesEXT writes = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COLOR_WRITE_ENABLE_FEATURES_EXT};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COLOR_WRITE_ENABLE_FEATURES_EXT,
+        .pNext = objects ? &shader_objects : NULL};
     VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT,
         .pNext = &writes};
@@ -157,7 +189,7 @@ void cts_open(struct cts *cts, const struct cts_case *of)
 {
     char file[64];
     *cts = (struct cts){0};
-    open_gpu(&cts->gpu);
+    open_gpu(&cts->gpu, cts_has_objects(of));
     fill(cts);
     snprintf(file, sizeof file, "%s.%s", of->shader, of->compute ? "comp" : "frag");
     pm_gpu_load(CTS_SHADERS, file, &cts->words, &cts->word_count);

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "tests/gpu/gpu_objects.h"
 #include "tests/gpu/gpu_private.h"
 
 enum { CTS_SIDE = 32, CTS_WORDS = 1024, CTS_VERTICES = 12 };
@@ -20,6 +21,7 @@ enum {
     CTS_LIBRARIES = 1 << 0,          /* VK_KHR_pipeline_library */
     CTS_GRAPHICS_LIBRARIES = 1 << 1, /* VK_EXT_graphics_pipeline_library, and its feature */
     CTS_COLOR_WRITES = 1 << 2,       /* VK_EXT_color_write_enable, and its feature */
+    CTS_SHADER_OBJECTS = 1 << 3,     /* VK_EXT_shader_object; only of cases that have them */
 };
 
 /* ---- what a case is made of; each list's order is that of the names in cases.c ---- */
@@ -40,7 +42,10 @@ enum cts_make {
     CTS_ALLOCATOR, /* with the game's allocator */
     CTS_DYNAMIC,   /* with dynamic state */
     CTS_AGAIN,     /* made, destroyed, made again */
-    CTS_MAKES
+    CTS_MAKES,
+    /* no pipeline (cts_objects_at) */
+    CTS_OBJECTS = CTS_MAKES,
+    CTS_LINKED_OBJECTS
 };
 
 enum cts_target_kind {
@@ -83,6 +88,12 @@ struct cts_case {
 
 /* The n-th case of the tree; false: there are no more. */
 bool cts_case_at(uint32_t n, struct cts_case *out, char name[static 128]);
+/* Likewise, of those with shader objects. */
+bool cts_objects_at(uint32_t n, struct cts_case *out, char name[static 128]);
+static inline bool cts_has_objects(const struct cts_case *of)
+{
+    return of->make == CTS_OBJECTS || of->make == CTS_LINKED_OBJECTS;
+}
 
 /* ---- ending ---- */
 
@@ -111,7 +122,9 @@ struct cts {
     VkPipeline libraries[16]; /* that were linked: lavapipe still needs them, until the end */
     uint32_t library_count;
     VkDescriptorSet set;
-    VkShaderModule module; /* the case's shader */
+    VkShaderModule module;        /* the case's shader */
+    VkShaderEXT objects[2];       /* vertex; fragment or compute */
+    struct pm_device_dispatch vk; /* where there are objects */
     uint32_t *words;
     size_t word_count;
 };
@@ -136,14 +149,21 @@ void cts_target_read(struct cts *cts);
 
 /* ---- make.c ---- */
 
-/* NULL where the driver lacks what it takes. */
+/* NULL: the case has shader objects, which are made. */
 VkPipeline cts_make_pipeline(struct cts *cts, const struct cts_case *of);
 /* One that does something else, made directly. */
 VkPipeline cts_make_other(struct cts *cts, const struct cts_case *of);
 
+/* ---- objects.c ---- */
+
+void cts_objects_create(struct cts *cts, const struct cts_case *of);
+void cts_objects_destroy(struct cts *cts);
+/* With the state that they need. */
+void cts_objects_bind(const struct cts *cts, const struct cts_case *of, VkCommandBuffer commands);
+
 /* ---- use.c ---- */
 
-/* Uses the pipeline and hashes what it wrote. */
+/* Uses the pipeline, or the case's objects, and hashes what it wrote. */
 uint64_t cts_run(struct cts *cts, const struct cts_case *of, VkPipeline pipeline, VkPipeline other);
 
 /* The same in two steps: the recording, on any thread with its command buffer, and the rest. */

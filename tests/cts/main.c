@@ -18,12 +18,18 @@ static void list(void)
         printf("TEST: %s\n", name);
     for (uint32_t n = 0; cts_special_at(n, name); n++)
         printf("TEST: %s\n", name);
+    for (uint32_t n = 0; cts_objects_at(n, &of, name); n++)
+        printf("TEST: %s\n", name);
 }
 
 static bool find(const char *name, struct cts_case *of)
 {
     char other[128];
     for (uint32_t n = 0; cts_case_at(n, of, other); n++) {
+        if (strcmp(name, other) == 0)
+            return true;
+    }
+    for (uint32_t n = 0; cts_objects_at(n, of, other); n++) {
         if (strcmp(name, other) == 0)
             return true;
     }
@@ -44,6 +50,7 @@ static void run(const struct cts_case *of)
     const uint64_t queried = cts_hash(hash, cts.queried, sizeof cts.queried);
     const VkPipeline reference = cts_make_pipeline(&cts, &plain);
     const uint64_t wanted = cts_run(&cts, &plain, reference, other);
+    cts_objects_destroy(&cts);
     vkDestroyPipeline(cts.gpu.device, pipeline, NULL);
     vkDestroyPipeline(cts.gpu.device, other, NULL);
     vkDestroyPipeline(cts.gpu.device, reference, NULL);

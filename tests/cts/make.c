@@ -337,6 +337,10 @@ VkPipeline cts_make_pipeline(struct cts *cts, const struct cts_case *of)
 {
     if (of->make == CTS_INLINED && !(cts->gpu.extensions & CTS_GRAPHICS_LIBRARIES))
         cts_unsupported("SPIR-V in a stage");
+    if (cts_has_objects(of)) {
+        cts_objects_create(cts, of);
+        return VK_NULL_HANDLE;
+    }
     return of->compute ? make_compute(cts, of) : make_graphics(cts, of);
 }
 

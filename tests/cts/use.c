@@ -50,7 +50,10 @@ static void push(const struct recording *r, uint32_t added)
 
 static void bind(const struct recording *r, VkPipeline pipeline)
 {
-    vkCmdBindPipeline(r->commands, point(r), pipeline);
+    if (pipeline)
+        vkCmdBindPipeline(r->commands, point(r), pipeline);
+    else
+        cts_objects_bind(r->cts, r->of, r->commands);
 }
 
 /* What has to be bound beside the pipeline. */

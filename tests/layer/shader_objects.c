@@ -45,7 +45,8 @@ static void watch(void *user, const struct pm_null_call *call)
 
 void objects_open(struct pm_harness *harness)
 {
-    static const char *const extensions[] = {"VK_EXT_shader_object", NULL};
+    static const char *const extensions[] = {"VK_EXT_shader_object",
+                                             "VK_EXT_device_generated_commands", NULL};
     const VkPhysicalDeviceShaderObjectFeaturesEXT features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_FEATURES_EXT,
         .shaderObject = VK_TRUE};

@@ -6,7 +6,8 @@
 
 #include "tests/layer/layered.h"
 
-/* A device with the extension, and the null driver's calls watched until the test's tear-down. */
+/* A device with the extension, and with generated commands, and the null driver's calls watched
+ * until the test's tear-down. */
 void objects_open(struct pm_harness *harness);
 
 struct object_options {

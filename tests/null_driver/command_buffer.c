@@ -41,6 +41,7 @@ static void reset(VkCommandBuffer buffer)
     buffer->draws = 0;
     buffer->recording = false;
     memset(buffer->shaders, 0, sizeof buffer->shaders);
+    buffer->objects = false;
 }
 
 static void free_buffer(VkCommandBuffer buffer)
@@ -170,7 +171,8 @@ static void add(VkCommandBuffer buffer, struct pm_null_operation operation)
 void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point, uint32_t instances)
 {
     pm_null_command_recorded(buffer);
-    pm_null_shaders_check(buffer);
+    if (buffer->objects)
+        pm_null_shaders_check(buffer);
     buffer->draws++;
     if (atomic_load_explicit(&cost_function, memory_order_relaxed))
         ADD(buffer, .kind = PM_NULL_OP_DRAW, .a = point, .b = instances);
@@ -189,7 +191,8 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBindPipeline(VkCommandBuffer commandBuff
 {
     if (!pm_null_object_alive(pipeline, VK_OBJECT_TYPE_PIPELINE))
         pm_null_error("a pipeline that does not exist is bound");
-    pm_null_shaders_disturbed(commandBuffer, pipelineBindPoint);
+    if (commandBuffer->objects)
+        pm_null_shaders_disturbed(commandBuffer, pipelineBindPoint);
     ADD(commandBuffer, .kind = PM_NULL_OP_BIND, .object = pipeline, .a = pipelineBindPoint);
 }
 

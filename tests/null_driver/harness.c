@@ -302,6 +302,27 @@ VkPipeline pm_harness_make_compute(struct pm_harness *harness)
     return pipeline;
 }
 
+VkShaderEXT pm_harness_make_object(struct pm_harness *harness, VkShaderStageFlagBits stage)
+{
+    const bool vertex = stage == VK_SHADER_STAGE_VERTEX_BIT,
+               fragment = stage == VK_SHADER_STAGE_FRAGMENT_BIT;
+    const VkShaderCreateInfoEXT info = {.sType = VK_STRUCTURE_TYPE_SHADER_CREATE_INFO_EXT,
+                                        .stage = stage,
+                                        .codeType = VK_SHADER_CODE_TYPE_SPIRV_EXT,
+                                        .codeSize = vertex     ? sizeof plain_vert
+                                                    : fragment ? sizeof branches_frag
+                                                               : sizeof branches_comp,
+                                        .pCode = vertex     ? plain_vert
+                                                 : fragment ? branches_frag
+                                                            : branches_comp,
+                                        .pName = "main",
+                                        .setLayoutCount = 1,
+                                        .pSetLayouts = &harness->set_layout};
+    VkShaderEXT shader;
+    PM_CHECK(harness->vk.CreateShadersEXT(harness->device, 1, &info, harness->allocator, &shader));
+    return shader;
+}
+
 void pm_harness_open_rest(struct pm_harness *harness)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,

@@ -92,6 +92,10 @@ void pm_harness_describe(const struct pm_harness *harness, struct pm_harness_pip
 VkPipeline pm_harness_make_graphics(struct pm_harness *harness);
 VkPipeline pm_harness_make_compute(struct pm_harness *harness);
 
+/* A shader object (VK_EXT_shader_object) of the vertex, fragment or compute stage, with the flags.
+ */
+VkShaderEXT pm_harness_make_object(struct pm_harness *harness, VkShaderStageFlagBits stage);
+
 VkCommandBuffer pm_harness_allocate(struct pm_harness *harness, VkCommandBufferLevel level);
 void pm_harness_begin(struct pm_harness *harness, VkCommandBuffer buffer,
                       VkCommandBufferUsageFlags flags);

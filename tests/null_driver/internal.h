@@ -210,6 +210,7 @@ struct VkCommandBuffer_T {
     VkCommandBuffer next; /* in the pool */
     bool recording;
     _Atomic uint32_t pending; /* submissions that are not done */
+    bool objects;             /* some shader object was bound */
     VkShaderEXT
         shaders[PM_NULL_STAGES]; /* that are bound now, by the number of their stage's bit */
     uint64_t draws;

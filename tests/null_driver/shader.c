@@ -64,6 +64,7 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBindShadersEXT(VkCommandBuffer commandBu
         else if (handle && shader->stage != pStages[i])
             pm_null_error("a shader object is bound at another stage than its own");
         commandBuffer->shaders[slot] = handle;
+        commandBuffer->objects = true;
         pm_null_shader_recorded(commandBuffer, handle, pStages[i] == VK_SHADER_STAGE_COMPUTE_BIT,
                                 pStages[i] == VK_SHADER_STAGE_FRAGMENT_BIT);
     }

@@ -73,7 +73,7 @@ curation)
 draw_cost)
     with_layer
     sample_everything
-    for kind in draw dispatch bind bind2 gbind2 occlusion pass rendering execute buffer reset frame; do
+    for kind in draw dispatch bind bind2 gbind2 occlusion pass rendering execute buffer reset object gobject2 frame; do
         rm -f "$PIECEMEAL_LOG_FILE"
         measure "$kind" 10
         grep -q 'made a variant' "$PIECEMEAL_LOG_FILE" || fail "the layer had no part in $kind"

@@ -6,7 +6,7 @@
  *
  * usage: shader_objects FILE
  */
-#include "dispatch.h"
+#include "tests/gpu/gpu_objects.h"
 #include "tests/gpu/gpu_private.h"
 
 #include <stdio.h>
@@ -111,48 +111,6 @@ static void set_up(struct scene *s)
                      VK_IMAGE_ASPECT_COLOR_BIT, &s->target);
 }
 
-/* All that shader objects leave to the command buffer. */
-static void set_state(VkCommandBuffer commands)
-{
-    const VkViewport viewport = {0, 0, SIDE, SIDE, 0, 1};
-    const VkVertexInputBindingDescription2EXT binding = {
-        VK_STRUCTURE_TYPE_VERTEX_INPUT_BINDING_DESCRIPTION_2_EXT,
-        NULL,
-        0,
-        sizeof(struct pm_gpu_vertex),
-        VK_VERTEX_INPUT_RATE_VERTEX,
-        1};
-    const VkVertexInputAttributeDescription2EXT attributes[2] = {
-        {VK_STRUCTURE_TYPE_VERTEX_INPUT_ATTRIBUTE_DESCRIPTION_2_EXT, NULL, 0, 0,
-         VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(struct pm_gpu_vertex, position)},
-        {VK_STRUCTURE_TYPE_VERTEX_INPUT_ATTRIBUTE_DESCRIPTION_2_EXT, NULL, 1, 0,
-         VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(struct pm_gpu_vertex, color)}};
-    const VkSampleMask samples = 1;
-    const VkBool32 off = VK_FALSE;
-    const VkColorComponentFlags all = 0xf;
-    vk.CmdSetViewportWithCount(commands, 1, &viewport);
-    vk.CmdSetVertexInputEXT(commands, 1, &binding, 2, attributes);
-    vk.CmdSetPrimitiveTopology(commands, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST);
-    vk.CmdSetPrimitiveRestartEnable(commands, VK_FALSE);
-    vk.CmdSetRasterizerDiscardEnable(commands, VK_FALSE);
-    vk.CmdSetPolygonModeEXT(commands, VK_POLYGON_MODE_FILL);
-    vk.CmdSetCullMode(commands, VK_CULL_MODE_NONE);
-    vk.CmdSetFrontFace(commands, VK_FRONT_FACE_CLOCKWISE);
-    vk.CmdSetDepthBiasEnable(commands, VK_FALSE);
-    vk.CmdSetDepthClampEnableEXT(commands, VK_FALSE);
-    vk.CmdSetDepthTestEnable(commands, VK_FALSE);
-    vk.CmdSetDepthWriteEnable(commands, VK_FALSE);
-    vk.CmdSetDepthBoundsTestEnable(commands, VK_FALSE);
-    vk.CmdSetStencilTestEnable(commands, VK_FALSE);
-    vk.CmdSetRasterizationSamplesEXT(commands, VK_SAMPLE_COUNT_1_BIT);
-    vk.CmdSetSampleMaskEXT(commands, VK_SAMPLE_COUNT_1_BIT, &samples);
-    vk.CmdSetAlphaToCoverageEnableEXT(commands, VK_FALSE);
-    vk.CmdSetAlphaToOneEnableEXT(commands, VK_FALSE);
-    vk.CmdSetLogicOpEnableEXT(commands, VK_FALSE);
-    vk.CmdSetColorBlendEnableEXT(commands, 0, 1, &off);
-    vk.CmdSetColorWriteMaskEXT(commands, 0, 1, &all);
-}
-
 static void draw(struct scene *s, VkCommandBuffer commands, uint32_t half)
 {
     static const VkShaderStageFlagBits stages[2] = {VK_SHADER_STAGE_VERTEX_BIT,
@@ -193,7 +151,8 @@ static void frame(struct scene *s)
                                                       .layerCount = 1,
                                                       .colorAttachmentCount = 1,
                                                       .pColorAttachments = &color});
-    set_state(commands);
+    gpu_objects_set_state(&vk, commands,
+                          &(struct gpu_object_state){.width = SIDE, .height = SIDE, .samples = 1});
     vk.CmdBindVertexBuffers2(commands, 0, 1, &s->vertices.buffer, &zero, NULL, NULL);
     for (uint32_t half = 0; half < HALVES; half++)
         draw(s, commands, half);

@@ -458,6 +458,33 @@ static void those_that_never_stand(void **state)
     pm_harness_close(&h);
 }
 
+/* They name the game's own, which need not be bindable by the device where they name no set. */
+static void generated_commands(void **state)
+{
+    (void)state;
+    open_specialized();
+    const VkShaderEXT compute = object_make(&h, COMPUTE);
+    const VkGeneratedCommandsShaderInfoEXT named = {
+        .sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_SHADER_INFO_EXT,
+        .shaderCount = 1,
+        .pShaders = &compute};
+    const VkGeneratedCommandsInfoEXT info = {.sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_INFO_EXT,
+                                             .pNext = &named,
+                                             .shaderStages = COMPUTE};
+    VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = h.driver->position();
+    object_bind(&h, buffer, COMPUTE, compute);
+    h.vk.CmdExecuteGeneratedCommandsEXT(buffer, VK_FALSE, &info);
+    optimized_assert_calls(&h, position, buffer,
+                           "vkCmdBindShadersEXT vkCmdBindShadersEXT "
+                           "vkCmdExecuteGeneratedCommandsEXT ");
+    assert_variant(0, COMPUTE, compute);
+    assert_bind(1, COMPUTE, compute);
+    finish(buffer);
+    destroy(compute);
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +501,7 @@ int main(void)
         PM_LAYERED_TEST(a_proven_one_is_bound),
         PM_LAYERED_TEST(queries_that_would_see_it),
         PM_LAYERED_TEST(those_that_never_stand),
+        PM_LAYERED_TEST(generated_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

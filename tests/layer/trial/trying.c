@@ -18,7 +18,8 @@ static struct pm_random randoms;
 static uint64_t cost(void *user, VkPipeline pipeline)
 {
     (void)user;
-    double time = pipeline == trying.graphics || pipeline == trying.compute
+    double time = pipeline == trying.graphics || pipeline == trying.compute ||
+                          (pipeline && (uintptr_t)pipeline == (uintptr_t)trying.object)
                       ? TRYING_ORIGINAL
                       : (double)trying.variant_cost;
     time *= 1 + trying.noise * (2 * pm_random_unit(&randoms) - 1);

@@ -14,6 +14,7 @@ enum {
 extern struct trying {
     struct pm_harness h;
     VkPipeline compute, graphics; /* the game's own */
+    VkShaderEXT object;           /* likewise; a test's */
     uint64_t variant_cost;        /* nanoseconds; also of what is not the game's */
     double noise;                 /* share by which a cost varies */
     const char *kinds;            /* sampler.kinds of the next session; NULL: timing */

@@ -87,6 +87,23 @@ static bool add(struct pm_words_store *store, const char *path, const uint32_t *
     return pm_file_put(path, words, bytes, error);
 }
 
+static bool is_there(const char *path)
+{
+    const bool there = access(path, F_OK) == 0;
+    if (there)
+        pm_file_used(path);
+    return there;
+}
+
+bool pm_words_store_find(struct pm_words_store *store, const struct pm_words_hash *hash)
+{
+    struct pm_error error;
+    char *path = path_of(store, hash, &error);
+    const bool there = path && is_there(path);
+    free(path);
+    return there;
+}
+
 bool pm_words_store_keep(struct pm_words_store *store, const struct pm_words_hash *hash,
                          const uint32_t *words, size_t count, bool *tidy, struct pm_error *error)
 {
@@ -95,9 +112,7 @@ bool pm_words_store_keep(struct pm_words_store *store, const struct pm_words_has
     if (!path)
         return false;
     bool kept = true;
-    if (access(path, F_OK) == 0) {
-        pm_file_used(path);
-    } else {
+    if (!is_there(path)) {
         kept = add(store, path, words, count * sizeof *words, error);
         const uint64_t added = atomic_load(&store->added);
         uint64_t tidied = atomic_load(&store->tidied);

@@ -31,6 +31,9 @@ void pm_words_store_close(struct pm_words_store *store);
 bool pm_words_store_keep(struct pm_words_store *store, const struct pm_words_hash *hash,
                          const uint32_t *words, size_t count, bool *tidy, struct pm_error *error);
 
+/* Whether words are kept already; if so, they were used just now. */
+bool pm_words_store_find(struct pm_words_store *store, const struct pm_words_hash *hash);
+
 /* Reads words that were kept, into `count` words at `words`. PM_ERROR_IO: they are gone;
  * PM_ERROR_INPUT: the file is damaged, and was removed. */
 bool pm_words_store_read(struct pm_words_store *store, const struct pm_words_hash *hash,

@@ -116,7 +116,7 @@ void pm_object_release(struct pm_object *object)
         pm_object_unmake(object, own);
     for (uint32_t i = 0; i < object->part_count; i++)
         pm_object_release(object->parts[i]);
-    pm_module_words_release(&objects->words, &object->words);
+    pm_module_words_release(&objects->words, object->words);
     pm_arena_destroy(object->arena);
     free(object->content->bytes);
     free(object->content);
@@ -209,7 +209,7 @@ struct pm_object *pm_draft_intern(struct pm_objects *objects, struct pm_object_d
     if (object) {
         pm_object_reference(object);
         pthread_rwlock_unlock(&objects->lock);
-        pm_module_words_release(&objects->words, &draft->words);
+        pm_module_words_release(&objects->words, draft->words);
         pm_draft_finish(draft);
         return object;
     }
@@ -221,7 +221,7 @@ struct pm_object *pm_draft_intern(struct pm_objects *objects, struct pm_object_d
     }
     pthread_rwlock_unlock(&objects->lock);
     if (!object) {
-        pm_module_words_release(&objects->words, &draft->words);
+        pm_module_words_release(&objects->words, draft->words);
         pm_draft_finish(draft);
         no_memory(error);
         return NULL;
@@ -294,7 +294,7 @@ struct pm_object *pm_objects_module(struct pm_objects *objects,
     if (!pm_buffer_append(&draft.content, &content, sizeof content))
         no_memory(error);
     else if (!(known = pm_draft_find(objects, &draft)) &&
-             pm_module_words_keep(&objects->words, info->pCode, &content, &draft.words, error))
+             (draft.words = pm_module_words_keep(&objects->words, info->pCode, &content, error)))
         return pm_draft_intern(objects, &draft, error);
     pm_draft_finish(&draft);
     return known;
@@ -302,9 +302,7 @@ struct pm_object *pm_objects_module(struct pm_objects *objects,
 
 bool pm_object_words(const struct pm_object *object, struct pm_words *words, struct pm_error *error)
 {
-    struct pm_module_content content;
-    memcpy(&content, object->content->bytes + KIND_BYTES, sizeof content);
-    return pm_module_words_read(&object->owner->words, &content, &object->words, words, error);
+    return pm_module_words_read(&object->owner->words, object->words, words, error);
 }
 
 uint64_t pm_object_own(struct pm_object *object, struct pm_error *error)

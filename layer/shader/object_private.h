@@ -33,15 +33,15 @@ struct pm_object {
     union pm_object_info info;
     struct pm_object **parts; /* referenced; in the order in which info names them */
     uint32_t part_count;
-    struct pm_words words; /* of a shader module that is kept in memory; else data is NULL */
-    _Atomic uint64_t own;  /* our own handle; 0: not made yet */
+    struct pm_kept_words *words; /* of a shader module */
+    _Atomic uint64_t own;        /* our own handle; 0: not made yet */
 };
 
 struct pm_objects {
     struct pm_device *device;
     struct pm_module_words_place words; /* where those of shader modules are */
-    pthread_rwlock_t lock;  /* maps, contents */
-    pthread_mutex_t making; /* the making of own handles; taken without `lock` */
+    pthread_rwlock_t lock;              /* maps, contents */
+    pthread_mutex_t making;             /* the making of own handles; taken without `lock` */
     struct pm_handle_map maps[PM_OBJECT_KINDS];
     struct pm_object_content *contents;
 };
@@ -54,8 +54,8 @@ struct pm_object_draft {
     union pm_object_info info;
     struct pm_object **parts;
     uint32_t part_count;
-    struct pm_words words;    /* as in the object */
-    struct pm_buffer content; /* starts with the kind; equal bytes mean identically defined */
+    struct pm_kept_words *words; /* as in the object */
+    struct pm_buffer content;    /* starts with the kind; equal bytes mean identically defined */
 };
 
 /* Starts a draft; everything of it ends with pm_draft_finish or pm_draft_intern. false: out of

@@ -2,7 +2,7 @@
 #include "layer/frame/binding.h"
 #include "layer/frame/command.h"
 #include "layer/hooks/hooks.h"
-#include "layer/hooks/short_way.h"
+#include "layer/hooks/registry.h"
 #include "layer/trial/ab.h"
 #include "layer/trial/timing.h"
 #include "layer/trial/trial.h"

@@ -280,6 +280,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
     }
     pm_arena_destroy(arena);
     pm_process_watch_exit();
+    pm_registry_swap_recordings(pm_recording_table_swap);
     pm_signal_handler_learn();
     if (device == NULL || !pm_registry_add_device(device)) {
         PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)gdpa(*out, "vkDestroyDevice");

@@ -12,8 +12,8 @@
  */
 #include "layer/frame/command.h"
 #include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
 #include "layer/hooks/sampled_call.h"
-#include "layer/hooks/short_way.h"
 
 #define DEFINE(name, canonical, point, parameters, arguments)                                      \
     static PM_COLD VKAPI_ATTR void VKAPI_CALL sampled_##name parameters                            \

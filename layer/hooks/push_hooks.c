@@ -6,7 +6,7 @@
  */
 #include "layer/frame/binding.h"
 #include "layer/hooks/hooks.h"
-#include "layer/hooks/short_way.h"
+#include "layer/hooks/registry.h"
 #include "layer/shader/pipeline.h"
 #include "layer/trial/trial.h"
 

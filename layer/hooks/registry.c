@@ -13,6 +13,7 @@ struct pm_draw_table pm_draw_targets;
 struct pm_push_table pm_push_targets;
 struct pm_recording_table pm_recording_targets;
 struct pm_one_device pm_one;
+static pm_recording_table_swapper *swap_recordings; /* under registry_lock */
 
 static struct pm_lookup instances = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct pm_lookup devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -101,8 +102,8 @@ static void swap_tables(const struct pm_device *device)
     const bool watched = atomic_load(&device->watched) != 0;
     pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, armed);
     pm_push_tables_swap(&pm_push_targets, &pm_one.next_push, armed || watched);
-    pm_recording_table_swap(&pm_recording_targets, &device->dispatch, armed,
-                            !watched && atomic_load(&device->sampling->learned));
+    swap_recordings(&pm_recording_targets, &device->dispatch, armed,
+                    !watched && atomic_load(&device->sampling->learned));
 }
 
 /* Under registry_lock. A draw on the device that `key` named may be under way on another thread and
@@ -243,6 +244,13 @@ void pm_registry_exit(void)
         pm_lookup_try_each(&instances, note_crash, NULL);
     else if (pm_lookup_try_each(&devices, end_device, NULL))
         pm_lookup_try_each(&instances, end_session, NULL);
+    pthread_mutex_unlock(&registry_lock);
+}
+
+void pm_registry_swap_recordings(pm_recording_table_swapper *swap)
+{
+    pthread_mutex_lock(&registry_lock);
+    swap_recordings = swap;
     pthread_mutex_unlock(&registry_lock);
 }
 

@@ -42,6 +42,27 @@ struct pm_recording_table {
 };
 extern PM_NEAR struct pm_recording_table pm_recording_targets;
 
+/* How a hook that is called very often finds out in a few instructions whether its call can just be
+ * passed on: the dispatch key is compared with the one device's, and the rest is a jump through a
+ * pointer that arming swaps. */
+#define PM_UNLIKELY(condition) __builtin_expect((condition), 0)
+#define PM_COLD __attribute__((noinline, cold))
+
+/* A hook reads its two words as plain memory on x86-64, since gcc folds only that into a compare
+ * and a jump. Each is an aligned pointer that is read once, so it cannot be torn; x86-64 keeps the
+ * order of the two loads; and the thread sanitizer is told to look away. */
+#ifdef __x86_64__
+#define PM_FAST __attribute__((no_sanitize("thread")))
+#define PM_READ(type, word) (*(type const *)(const void *)&(word))
+#else
+#define PM_FAST
+#define PM_READ(type, word) __atomic_load_n((type const *)(const void *)&(word), __ATOMIC_ACQUIRE)
+#endif
+
+/* Whether it is of the one device; needs PM_FAST. */
+#define PM_IS_OF_ONE(dispatchable)                                                                 \
+    (*(const void *const *)(dispatchable) == PM_READ(const void *, pm_one_key))
+
 /* What the armed hooks read. Written only while the device it describes cannot be drawing: when a
  * device is created or destroyed. */
 struct pm_one_device {
@@ -94,5 +115,10 @@ void pm_push_tables_swap(struct pm_push_table *now, const struct pm_push_table *
  * begins. */
 void pm_draw_tables_load(struct pm_draw_table *next, const struct pm_device_dispatch *dispatch);
 void pm_draw_tables_swap(struct pm_draw_table *now, const struct pm_draw_table *next, bool armed);
-void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device_dispatch *next,
-                             bool armed, bool plain);
+typedef void pm_recording_table_swapper(struct pm_recording_table *now,
+                                        const struct pm_device_dispatch *next, bool armed,
+                                        bool plain);
+pm_recording_table_swapper pm_recording_table_swap;
+
+/* Before a device is added: what swaps the hooks of command buffers. */
+void pm_registry_swap_recordings(pm_recording_table_swapper *swap);

@@ -2,7 +2,7 @@
 # Installs what is missing, builds and runs the tests. Ends on ctest's own summary.
 #
 #   ./test.sh          the quick tests
-#   ./test.sh --all    also the slow ones, and everything again under the sanitizers
+#   ./test.sh --all    also the slow ones, everything again under the sanitizers, and the layer's in 32 bits
 set -eu
 cd "$(dirname "$0")"
 
@@ -37,6 +37,17 @@ LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
     ctest --preset asan -j2 -LE "slow|no-asan" || status=$?
 build tsan
 ctest --preset tsan -j2 -LE "slow|system|gpu|no-tsan" || status=$?
+# Many games are 32-bit programs. Where that cannot be built, the script says why, and it is no failure.
+thirty_two=0
+scripts/fetch_i386.sh || thirty_two=$?
+case $thirty_two in
+0)
+    build release32
+    ctest --preset release32 -j2 || status=$?
+    ;;
+3) echo "test: the 32-bit layer is skipped" ;;
+*) status=$thirty_two ;;
+esac
 build release
 ctest --preset release -j2 || status=$?
 exit $status

@@ -8,7 +8,15 @@
 #include <stdint.h>
 #include <time.h>
 
-#define PM_SECOND INT64_C(1000000000) /* nanoseconds */
+#define PM_SECOND INT64_C(1000000000)   /* nanoseconds */
+#define PM_MILLISECOND INT64_C(1000000) /* likewise */
+
+/* Nanoseconds, not negative, as functions of the C library take them. */
+static inline struct timespec pm_timespec(int64_t nanoseconds)
+{
+    return (struct timespec){.tv_sec = (time_t)(nanoseconds / PM_SECOND),
+                             .tv_nsec = (long)(nanoseconds % PM_SECOND)};
+}
 
 /* Nanoseconds since some moment before the process began. */
 static inline int64_t pm_now(void)

@@ -103,7 +103,7 @@ struct pm_shader_sampler *pm_shader_sampler_create(const struct pm_sampler_space
     uint64_t points = 0;
     for (uint32_t i = 0; i < space_count; i++)
         points += spaces[i].count;
-    if (points == 0 || points >= UINT32_MAX)
+    if (points == 0 || points >= UINT32_MAX || points >= SIZE_MAX / sizeof(uint32_t))
         return NULL;
     struct pm_shader_sampler *sampler = calloc(1, sizeof(*sampler));
     if (!sampler)
@@ -116,7 +116,7 @@ struct pm_shader_sampler *pm_shader_sampler_create(const struct pm_sampler_space
         sampler->batch_count += spaces[i].count ? (spaces[i].count - 1) / batch + 1 : 0;
         sampler->space_ends[i] = sampler->batch_count;
     }
-    sampler->points = malloc(sizeof(uint32_t) * points);
+    sampler->points = malloc(sizeof(uint32_t) * (size_t)points);
     sampler->offsets = malloc(sizeof(uint32_t) * ((size_t)sampler->batch_count + 1));
     if (!sampler->points || !sampler->offsets)
         goto error;

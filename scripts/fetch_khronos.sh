@@ -11,17 +11,22 @@
 # also in a copy of the folder: no path is in it. What was built is kept for other clones too, in the user's cache
 # (XDG_CACHE_HOME or ~/.cache, piecemeal-build/khronos; 30 MB a version).
 #
-# usage: scripts/fetch_khronos.sh [BUILD]      BUILD is the build folder, `build` beside scripts/ unless told
+# With a toolchain file of cmake/, as cmake/i386.cmake, the same for that into BUILD/khronos-i386.
+#
+# usage: scripts/fetch_khronos.sh [BUILD [TOOLCHAIN]]   BUILD is the build folder, `build` beside scripts/ unless told
 set -euo pipefail
 
 scripts=$(cd "$(dirname "$0")" && pwd)
 . "$scripts/own_apt.sh"
-open_folder khronos "$@"
+toolchain=${2:+$(realpath "$2")}
+name=khronos${toolchain:+-$(basename "$toolchain" .cmake)}
+open_folder "$name" "${1:-$scripts/../build}"
 khronos=$folder
 
 pins=$scripts/khronos.txt
 recipe=$scripts/../cmake/spirv_tools
-key=$(grep -hv '^#' "$pins" "$recipe/CMakeLists.txt" | sha256sum | cut -d' ' -f1)
+# shellcheck disable=SC2086  # no file where there is no toolchain
+key=$(grep -hv '^#' "$pins" "$recipe/CMakeLists.txt" $toolchain | sha256sum | cut -d' ' -f1)
 
 is_done() { # folder
     [ "$(cat "$1/key" 2>/dev/null)" = "$key" ]
@@ -56,7 +61,7 @@ keep_in_cache() {
         mv -T "$made" "$cache" || rm -rf "$made"
 }
 
-if is_done "$khronos" || take "${first:+$first/build/khronos}" || take "$cache"; then
+if is_done "$khronos" || take "${first:+$first/build/$name}" || take "$cache"; then
     keep_in_cache 2>/dev/null || true
     exit 0
 fi
@@ -75,7 +80,8 @@ build_libraries() {
     FORCED_BUILD_VERSION_DESCRIPTION=$(pinned spirv-tools 3)
     export FORCED_BUILD_VERSION_DESCRIPTION
     {
-        cmake -G Ninja -S "$recipe" -B "$work/cmake" -DPM_SOURCES="$work/sources" -DCMAKE_BUILD_TYPE=Release &&
+        cmake -G Ninja -S "$recipe" -B "$work/cmake" -DPM_SOURCES="$work/sources" -DCMAKE_BUILD_TYPE=Release \
+            ${toolchain:+-DCMAKE_TOOLCHAIN_FILE="$toolchain"} &&
             cmake --build "$work/cmake" --target SPIRV-Tools-static SPIRV-Tools-opt -j "$(nproc)"
     } >"$work/log" 2>&1 || {
         tail -n 40 "$work/log" >&2

@@ -15,7 +15,7 @@ enum { STACK_BYTES = 8 << 20, MOST_THREADS = 64, LOWEST_NICE = 19 };
 
 struct pm_compiler {
     struct pm_device *device;
-    pid_t process; /* the one that the threads live in */
+    pid_t process;         /* the one that the threads live in */
     _Atomic bool stopping; /* what runs is to stop (base/stop.h) */
     pthread_mutex_t lock;
     pthread_cond_t work; /* a job was queued, or stop was set */
@@ -108,8 +108,7 @@ static void wait_for_work(struct pm_compiler *compiler, int64_t most)
         pthread_cond_wait(&compiler->work, &compiler->lock);
         return;
     }
-    const int64_t until = pm_now() + most;
-    const struct timespec time = {.tv_sec = until / PM_SECOND, .tv_nsec = until % PM_SECOND};
+    const struct timespec time = pm_timespec(pm_now() + most);
     pthread_cond_timedwait(&compiler->work, &compiler->lock, &time);
 }
 

@@ -1,7 +1,16 @@
 #include "layer/core/hang_watch.h"
 
-/* The table's values are times. */
-_Static_assert(sizeof(void *) >= sizeof(int64_t), "a time fits a pointer");
+/* The table's values are times, as odd numbers of milliseconds, so that none is NULL. In 32 bits
+ * they wrap around every 49 days: what counts is how long ago one was. */
+static uintptr_t stamp(int64_t time)
+{
+    return (uintptr_t)(time / PM_MILLISECOND) | 1;
+}
+
+static int64_t time_of(uintptr_t stamped, int64_t now)
+{
+    return now - (int64_t)(uintptr_t)(stamp(now) - stamped) * PM_MILLISECOND;
+}
 
 void pm_hang_watch_init(struct pm_hang_watch *watch)
 {
@@ -18,13 +27,14 @@ void pm_hang_watch_submitted(struct pm_hang_watch *watch, VkFence fence, int64_t
 {
     /* What there is no memory for is not watched. */
     if (fence != VK_NULL_HANDLE)
-        pm_lookup_put(&watch->fences, PM_KEY(fence), (void *)(uintptr_t)now);
+        pm_lookup_put(&watch->fences, PM_KEY(fence), (void *)stamp(now));
 }
 
 /* 0: it is no submission's. */
-static int64_t submitted_at(struct pm_hang_watch *watch, VkFence fence)
+static int64_t submitted_at(struct pm_hang_watch *watch, VkFence fence, int64_t now)
 {
-    return (int64_t)(uintptr_t)pm_lookup_find(&watch->fences, PM_KEY(fence));
+    const uintptr_t stamped = (uintptr_t)pm_lookup_find(&watch->fences, PM_KEY(fence));
+    return stamped ? time_of(stamped, now) : 0;
 }
 
 static void forget_late(struct pm_hang_watch *watch, VkFence fence)
@@ -44,11 +54,11 @@ void pm_hang_watch_reset(struct pm_hang_watch *watch, uint32_t count, const VkFe
 
 /* The fence that was submitted last, and when; 0: not all are submissions'. */
 static int64_t latest(struct pm_hang_watch *watch, const struct pm_hang_question *question,
-                      VkFence *fence)
+                      int64_t now, VkFence *fence)
 {
     int64_t time = 0;
     for (uint32_t i = 0; i < question->count; i++) {
-        const int64_t at = submitted_at(watch, question->fences[i]);
+        const int64_t at = submitted_at(watch, question->fences[i], now);
         if (at == 0)
             return 0;
         if (at > time)
@@ -75,7 +85,7 @@ void pm_hang_watch_answer(struct pm_hang_watch *watch, const struct pm_hang_ques
         see_finished(watch, question);
         return;
     }
-    const int64_t time = latest(watch, question, &fence);
+    const int64_t time = latest(watch, question, now, &fence);
     if (time != 0 && now - time >= PM_HANG)
         atomic_store(&watch->late, PM_KEY(fence));
 }
@@ -84,7 +94,7 @@ _Atomic int64_t *pm_hang_watch_wait_begins(struct pm_hang_watch *watch,
                                            const struct pm_hang_question *question, int64_t now)
 {
     VkFence fence = VK_NULL_HANDLE;
-    if (question->count > 0 && latest(watch, question, &fence) == 0)
+    if (question->count > 0 && latest(watch, question, now, &fence) == 0)
         return NULL;
     for (uint32_t i = 0; i < PM_HANG_WAITS; i++) {
         int64_t none = 0;

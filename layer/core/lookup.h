@@ -69,5 +69,7 @@ static inline void *pm_lookup_find(const struct pm_lookup *lookup, uint64_t key)
     return pm_lookup_find_behind(slots, home, key);
 }
 
-/* A handle, dispatchable or not, as a key. */
-#define PM_KEY(handle) ((uint64_t)(handle))
+/* A handle as a key: dispatchable ones are pointers, the others are numbers of 64 bits where
+ * pointers have 32. */
+#define PM_KEY(handle)                                                                             \
+    ((uint64_t) _Generic((handle), uint64_t : (handle), default : (uintptr_t)(handle)))

@@ -185,7 +185,7 @@ struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error
     counters->device = device;
     pthread_mutex_init(&counters->lock, NULL);
     counters->bytes = (uint64_t)device->instance->config.limits.counter_memory_mib << 20;
-    counters->seen = calloc(counters->bytes / 8, 8);
+    counters->seen = calloc((size_t)(counters->bytes / 8), 8); /* bytes: 4 GiB at most */
     if (counters->bytes == 0 || counters->seen == NULL) {
         pm_fail(error, PM_ERROR_MEMORY, "no memory for counters");
         goto failed;
@@ -280,8 +280,8 @@ bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
     if (!taken)
         return pm_fail(error, PM_ERROR_LIMIT, "counter memory is used up");
     if (counters->map != NULL) {
-        memset(counters->map + offset, 0, bytes);
-        memset(counters->seen + offset / 8, 0, bytes);
+        memset(counters->map + offset, 0, (size_t)bytes);
+        memset(counters->seen + offset / 8, 0, (size_t)bytes);
     }
     *block = (struct pm_counter_block){counters->address + offset, offset, bytes};
     return true;

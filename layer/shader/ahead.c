@@ -23,7 +23,7 @@ void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited)
     pthread_mutex_lock(&ahead->lock);
     pm_allowance_fill(&ahead->allowance, start);
     const int64_t until = start + (int64_t)ahead->allowance.left;
-    const struct timespec time = {until / PM_SECOND, until % PM_SECOND};
+    const struct timespec time = pm_timespec(until);
     int result = until > start ? 0 : -1;
     while (result == 0 && atomic_load(awaited))
         result = pthread_cond_timedwait(&ahead->done, &ahead->lock, &time);

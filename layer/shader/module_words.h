@@ -38,7 +38,7 @@ struct pm_module_words_place {
 
 /* What tells a module's words from others. */
 struct pm_module_content {
-    uint64_t count;
+    size_t count;
     struct pm_words_hash hash;
 };
 

@@ -265,7 +265,11 @@ static atomic_long monotonic_offset; /* seconds */
 /* Before the C library's. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
 {
+#ifdef SYS_clock_gettime64 /* of 32 bits: a time of 64, as the build has it */
+    const int result = (int)syscall(SYS_clock_gettime64, clock, time);
+#else
     const int result = (int)syscall(SYS_clock_gettime, clock, time);
+#endif
     if (clock == CLOCK_MONOTONIC)
         time->tv_sec += atomic_load(&monotonic_offset);
     return result;

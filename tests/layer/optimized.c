@@ -299,8 +299,7 @@ void optimized_assert_calls(const struct pm_harness *harness, uint64_t since,
 
 VkPipeline optimized_bound(const struct pm_harness *harness, uint64_t since, uint32_t n)
 {
-    return (VkPipeline)(uintptr_t)pm_call(harness->driver, since, "vkCmdBindPipeline", n)
-        .arguments[2];
+    return (VkPipeline)pm_call(harness->driver, since, "vkCmdBindPipeline", n).arguments[2];
 }
 
 VkPipeline optimized_effective(struct pm_harness *harness, VkPipeline pipeline,

@@ -24,8 +24,9 @@ pm_null_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateInfo *pCre
     (void)device;
     (void)pCreateInfo;
     (void)pAllocator;
-    *pCommandPool = (VkCommandPool)pm_null_object_create(VK_OBJECT_TYPE_COMMAND_POOL,
-                                                         sizeof(struct command_pool));
+    *pCommandPool =
+        PM_NULL_HANDLE(VkCommandPool, pm_null_object_create(VK_OBJECT_TYPE_COMMAND_POOL,
+                                                            sizeof(struct command_pool)));
     return *pCommandPool ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
@@ -46,7 +47,7 @@ static void reset(VkCommandBuffer buffer)
 
 static void free_buffer(VkCommandBuffer buffer)
 {
-    VkCommandBuffer *link = &((struct command_pool *)buffer->pool)->first;
+    VkCommandBuffer *link = &((struct command_pool *)PM_NULL_OBJECT(buffer->pool))->first;
     while (*link && *link != buffer)
         link = &(*link)->next;
     if (*link)
@@ -63,7 +64,7 @@ VKAPI_ATTR VkResult VKAPI_CALL
 pm_null_vkAllocateCommandBuffers(VkDevice device, const VkCommandBufferAllocateInfo *pAllocateInfo,
                                  VkCommandBuffer *pCommandBuffers)
 {
-    struct command_pool *pool = (struct command_pool *)pAllocateInfo->commandPool;
+    struct command_pool *pool = PM_NULL_OBJECT(pAllocateInfo->commandPool);
     for (uint32_t i = 0; i < pAllocateInfo->commandBufferCount; i++) {
         VkCommandBuffer buffer = calloc(1, sizeof(*buffer));
         if (!buffer) {
@@ -99,7 +100,7 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkDestroyCommandPool(VkDevice device, VkComma
 {
     (void)device;
     (void)pAllocator;
-    struct command_pool *pool = (struct command_pool *)commandPool;
+    struct command_pool *pool = PM_NULL_OBJECT(commandPool);
     while (pool && pool->first)
         free_buffer(pool->first);
     pm_null_object_destroy(pool, VK_OBJECT_TYPE_COMMAND_POOL);
@@ -111,7 +112,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkResetCommandPool(VkDevice device,
 {
     (void)device;
     (void)flags;
-    struct command_pool *pool = (struct command_pool *)commandPool;
+    struct command_pool *pool = PM_NULL_OBJECT(commandPool);
     for (VkCommandBuffer buffer = pool->first; buffer; buffer = buffer->next)
         reset(buffer);
     return VK_SUCCESS;
@@ -189,17 +190,18 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBindPipeline(VkCommandBuffer commandBuff
                                                      VkPipelineBindPoint pipelineBindPoint,
                                                      VkPipeline pipeline)
 {
-    if (!pm_null_object_alive(pipeline, VK_OBJECT_TYPE_PIPELINE))
+    if (!pm_null_object_alive(PM_NULL_OBJECT(pipeline), VK_OBJECT_TYPE_PIPELINE))
         pm_null_error("a pipeline that does not exist is bound");
     if (commandBuffer->objects)
         pm_null_shaders_disturbed(commandBuffer, pipelineBindPoint);
-    ADD(commandBuffer, .kind = PM_NULL_OP_BIND, .object = pipeline, .a = pipelineBindPoint);
+    ADD(commandBuffer, .kind = PM_NULL_OP_BIND, .object = PM_NULL_OBJECT(pipeline),
+        .a = pipelineBindPoint);
 }
 
 void pm_null_shader_recorded(VkCommandBuffer buffer, VkShaderEXT shader, bool compute,
                              bool fragment)
 {
-    ADD(buffer, .kind = PM_NULL_OP_SHADER, .object = shader, .a = compute,
+    ADD(buffer, .kind = PM_NULL_OP_SHADER, .object = PM_NULL_OBJECT(shader), .a = compute,
         .b = compute || fragment);
 }
 
@@ -207,22 +209,22 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdFillBuffer(VkCommandBuffer commandBuffer
                                                    VkBuffer dstBuffer, VkDeviceSize dstOffset,
                                                    VkDeviceSize size, uint32_t data)
 {
-    ADD(commandBuffer, .kind = PM_NULL_OP_FILL, .object = dstBuffer, .a = dstOffset, .b = size,
-        .c = data);
+    ADD(commandBuffer, .kind = PM_NULL_OP_FILL, .object = PM_NULL_OBJECT(dstBuffer), .a = dstOffset,
+        .b = size, .c = data);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdUpdateBuffer(VkCommandBuffer commandBuffer,
                                                      VkBuffer dstBuffer, VkDeviceSize dstOffset,
                                                      VkDeviceSize dataSize, const void *pData)
 {
-    void *bytes = malloc(dataSize);
+    void *bytes = malloc((size_t)dataSize);
     if (!bytes) {
         pm_null_error("no memory for an update");
         return;
     }
-    memcpy(bytes, pData, dataSize);
-    ADD(commandBuffer, .kind = PM_NULL_OP_UPDATE, .object = dstBuffer, .other = bytes,
-        .a = dstOffset, .b = dataSize);
+    memcpy(bytes, pData, (size_t)dataSize);
+    ADD(commandBuffer, .kind = PM_NULL_OP_UPDATE, .object = PM_NULL_OBJECT(dstBuffer),
+        .other = bytes, .a = dstOffset, .b = dataSize);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdCopyBuffer(VkCommandBuffer commandBuffer,
@@ -231,8 +233,9 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdCopyBuffer(VkCommandBuffer commandBuffer
                                                    const VkBufferCopy *pRegions)
 {
     for (uint32_t i = 0; i < regionCount; i++)
-        ADD(commandBuffer, .kind = PM_NULL_OP_COPY, .object = srcBuffer, .other = dstBuffer,
-            .a = pRegions[i].srcOffset, .b = pRegions[i].dstOffset, .c = pRegions[i].size);
+        ADD(commandBuffer, .kind = PM_NULL_OP_COPY, .object = PM_NULL_OBJECT(srcBuffer),
+            .other = PM_NULL_OBJECT(dstBuffer), .a = pRegions[i].srcOffset,
+            .b = pRegions[i].dstOffset, .c = pRegions[i].size);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdCopyBuffer2(VkCommandBuffer commandBuffer,
@@ -240,9 +243,10 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdCopyBuffer2(VkCommandBuffer commandBuffe
 {
     for (uint32_t i = 0; i < pCopyBufferInfo->regionCount; i++) {
         const VkBufferCopy2 *region = &pCopyBufferInfo->pRegions[i];
-        ADD(commandBuffer, .kind = PM_NULL_OP_COPY, .object = pCopyBufferInfo->srcBuffer,
-            .other = pCopyBufferInfo->dstBuffer, .a = region->srcOffset, .b = region->dstOffset,
-            .c = region->size);
+        ADD(commandBuffer, .kind = PM_NULL_OP_COPY,
+            .object = PM_NULL_OBJECT(pCopyBufferInfo->srcBuffer),
+            .other = PM_NULL_OBJECT(pCopyBufferInfo->dstBuffer), .a = region->srcOffset,
+            .b = region->dstOffset, .c = region->size);
     }
 }
 
@@ -251,7 +255,8 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdWriteTimestamp(VkCommandBuffer commandBu
                                                        VkQueryPool queryPool, uint32_t query)
 {
     (void)pipelineStage;
-    ADD(commandBuffer, .kind = PM_NULL_OP_TIMESTAMP, .object = queryPool, .a = query);
+    ADD(commandBuffer, .kind = PM_NULL_OP_TIMESTAMP, .object = PM_NULL_OBJECT(queryPool),
+        .a = query);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdWriteTimestamp2(VkCommandBuffer commandBuffer,
@@ -259,30 +264,33 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdWriteTimestamp2(VkCommandBuffer commandB
                                                         VkQueryPool queryPool, uint32_t query)
 {
     (void)stage;
-    ADD(commandBuffer, .kind = PM_NULL_OP_TIMESTAMP, .object = queryPool, .a = query);
+    ADD(commandBuffer, .kind = PM_NULL_OP_TIMESTAMP, .object = PM_NULL_OBJECT(queryPool),
+        .a = query);
 }
 
 /* What a query of another kind counts is 0. */
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdEndQuery(VkCommandBuffer commandBuffer,
                                                  VkQueryPool queryPool, uint32_t query)
 {
-    ADD(commandBuffer, .kind = PM_NULL_OP_TIMESTAMP, .object = queryPool, .a = query, .b = 1);
+    ADD(commandBuffer, .kind = PM_NULL_OP_TIMESTAMP, .object = PM_NULL_OBJECT(queryPool),
+        .a = query, .b = 1);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdResetQueryPool(VkCommandBuffer commandBuffer,
                                                        VkQueryPool queryPool, uint32_t firstQuery,
                                                        uint32_t queryCount)
 {
-    ADD(commandBuffer, .kind = PM_NULL_OP_RESET, .object = queryPool, .a = firstQuery,
-        .b = queryCount);
+    ADD(commandBuffer, .kind = PM_NULL_OP_RESET, .object = PM_NULL_OBJECT(queryPool),
+        .a = firstQuery, .b = queryCount);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdCopyQueryPoolResults(
     VkCommandBuffer commandBuffer, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount,
     VkBuffer dstBuffer, VkDeviceSize dstOffset, VkDeviceSize stride, VkQueryResultFlags flags)
 {
-    ADD(commandBuffer, .kind = PM_NULL_OP_RESULTS, .object = queryPool, .other = dstBuffer,
-        .a = firstQuery, .b = queryCount, .c = dstOffset, .d = stride, .e = flags);
+    ADD(commandBuffer, .kind = PM_NULL_OP_RESULTS, .object = PM_NULL_OBJECT(queryPool),
+        .other = PM_NULL_OBJECT(dstBuffer), .a = firstQuery, .b = queryCount, .c = dstOffset,
+        .d = stride, .e = flags);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdExecuteCommands(VkCommandBuffer commandBuffer,
@@ -297,28 +305,28 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdSetEvent(VkCommandBuffer commandBuffer, 
                                                  VkPipelineStageFlags stageMask)
 {
     (void)stageMask;
-    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = event, .a = 1);
+    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = PM_NULL_OBJECT(event), .a = 1);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdResetEvent(VkCommandBuffer commandBuffer, VkEvent event,
                                                    VkPipelineStageFlags stageMask)
 {
     (void)stageMask;
-    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = event, .a = 0);
+    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = PM_NULL_OBJECT(event), .a = 0);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdSetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
                                                   const VkDependencyInfo *pDependencyInfo)
 {
     (void)pDependencyInfo;
-    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = event, .a = 1);
+    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = PM_NULL_OBJECT(event), .a = 1);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdResetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
                                                     VkPipelineStageFlags2 stageMask)
 {
     (void)stageMask;
-    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = event, .a = 0);
+    ADD(commandBuffer, .kind = PM_NULL_OP_EVENT, .object = PM_NULL_OBJECT(event), .a = 0);
 }
 
 /* ---- executing ---- */
@@ -400,13 +408,13 @@ static void run(const struct pm_null_operation *op, struct execution *execution)
         if (!pm_null_object_alive(op->object, VK_OBJECT_TYPE_PIPELINE))
             pm_null_error("a submitted command buffer binds a destroyed pipeline");
         if (op->a <= VK_PIPELINE_BIND_POINT_COMPUTE)
-            execution->bound[op->a] = op->object;
+            execution->bound[op->a] = PM_NULL_HANDLE(VkPipeline, op->object);
         break;
     case PM_NULL_OP_SHADER:
         if (op->object && !pm_null_object_alive(op->object, VK_OBJECT_TYPE_SHADER_EXT))
             pm_null_error("a submitted command buffer binds a destroyed shader object");
         if (op->b)
-            execution->bound[op->a] = op->object;
+            execution->bound[op->a] = PM_NULL_HANDLE(VkPipeline, op->object);
         break;
     case PM_NULL_OP_DRAW:
         draw(execution, op);
@@ -418,10 +426,11 @@ static void run(const struct pm_null_operation *op, struct execution *execution)
         fill(op);
         break;
     case PM_NULL_OP_COPY:
-        memmove(((struct pm_null_buffer *)op->other)->bytes + op->b, buffer->bytes + op->a, op->c);
+        memmove(((struct pm_null_buffer *)op->other)->bytes + op->b, buffer->bytes + op->a,
+                (size_t)op->c);
         break;
     case PM_NULL_OP_UPDATE:
-        memcpy(buffer->bytes + op->a, op->other, op->b);
+        memcpy(buffer->bytes + op->a, op->other, (size_t)op->b);
         break;
     case PM_NULL_OP_TIMESTAMP:
         write_query(pool, op->a,
@@ -430,10 +439,12 @@ static void run(const struct pm_null_operation *op, struct execution *execution)
                                                   : pm_null_now());
         break;
     case PM_NULL_OP_RESET:
-        pm_null_vkResetQueryPool(NULL, op->object, (uint32_t)op->a, (uint32_t)op->b);
+        pm_null_vkResetQueryPool(NULL, PM_NULL_HANDLE(VkQueryPool, op->object), (uint32_t)op->a,
+                                 (uint32_t)op->b);
         break;
     case PM_NULL_OP_RESULTS:
-        pm_null_vkGetQueryPoolResults(NULL, op->object, (uint32_t)op->a, (uint32_t)op->b, SIZE_MAX,
+        pm_null_vkGetQueryPoolResults(NULL, PM_NULL_HANDLE(VkQueryPool, op->object),
+                                      (uint32_t)op->a, (uint32_t)op->b, SIZE_MAX,
                                       ((struct pm_null_buffer *)op->other)->bytes + op->c, op->d,
                                       (VkQueryResultFlags)op->e);
         break;

@@ -42,12 +42,12 @@ class Writer:
 
     def argument(self, parameter):
         """An argument as 64 bits."""
-        if parameter.pointers or parameter.array or parameter.type in self.registry.handles:
+        if parameter.pointers or parameter.array or parameter.type.startswith("PFN_"):
             return "(uint64_t)(uintptr_t)" + parameter.name
+        if parameter.type in self.registry.handles:
+            return "PM_NULL_NUMBER(%s)" % parameter.name
         if parameter.type == "float":
             return "pm_null_float_bits(%s)" % parameter.name
-        if parameter.type.startswith("PFN_"):
-            return "(uint64_t)(uintptr_t)" + parameter.name
         if self.registry.categories.get(parameter.type) in ("struct", "union"):
             raise SystemExit(parameter.type + " is passed by value")
         return "(uint64_t)" + parameter.name
@@ -62,9 +62,9 @@ class Writer:
         if parameter.type in registry.handles:
             kind = registry.handles[parameter.type][0]
             if length:
-                return ("    for (size_t i = 0; i < %s; i++)\n        %s[i] = (%s)pm_null_object_create(%s, 0);\n"
+                return ("    for (size_t i = 0; i < %s; i++)\n        %s[i] = PM_NULL_HANDLE(%s, pm_null_object_create(%s, 0));\n"
                         % (length, name, parameter.type, kind))
-            return "    *%s = (%s)pm_null_object_create(%s, 0);\n" % (name, parameter.type, kind)
+            return "    *%s = PM_NULL_HANDLE(%s, pm_null_object_create(%s, 0));\n" % (name, parameter.type, kind)
         if parameter.type == "void" or (length and parameter.pointers):
             return ""
         if structure is not None and structure.stype:
@@ -87,7 +87,7 @@ class Writer:
             return "    pm_null_command_recorded(commandBuffer);\n"
         if verb in ("Destroy", "Free") and len(command.parameters) >= 3:
             handle = command.parameters[1]
-            return "    pm_null_object_destroy((void *)%s, %s);\n" % (
+            return "    pm_null_object_destroy(PM_NULL_OBJECT(%s), %s);\n" % (
                 handle.name, self.registry.handles[handle.type][0])
         for parameter in command.parameters:
             if parameter.pointers and not parameter.const and parameter.pointers == 1:

@@ -98,6 +98,18 @@ struct pm_null_object {
     VkObjectType type;
 };
 
+/* The object behind a handle that is not dispatchable, and back. Where pointers have 32 bits such a
+ * handle is a number of 64, and of ours the upper half is not zero: who cuts one is found out. */
+#if VK_USE_64_BIT_PTR_DEFINES == 1
+#define PM_NULL_OBJECT(handle) ((void *)(handle))
+#define PM_NULL_HANDLE(type, object) ((type)(object))
+#else
+#define PM_NULL_OBJECT(handle) pm_null_object_of(handle)
+#define PM_NULL_HANDLE(type, object) ((type)pm_null_handle_of(object))
+void *pm_null_object_of(uint64_t handle);
+uint64_t pm_null_handle_of(const void *object);
+#endif
+
 /* A zeroed object of at least size bytes; NULL without memory. */
 void *pm_null_object_create(VkObjectType type, size_t size);
 /* NULL is allowed; anything else that is not a live object of the type is an error. */

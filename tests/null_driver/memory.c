@@ -9,8 +9,9 @@
 static VkResult allocate(struct pm_null_memory *memory)
 {
     const VkDeviceSize size = memory->size ? memory->size : 1;
-    return posix_memalign((void **)&memory->bytes, 4096, size) == 0 ? VK_SUCCESS
-                                                                    : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    return posix_memalign((void **)&memory->bytes, 4096, (size_t)size) == 0
+               ? VK_SUCCESS
+               : VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkAllocateMemory(VkDevice device,
@@ -30,7 +31,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkAllocateMemory(VkDevice device,
         pm_null_object_destroy(memory, VK_OBJECT_TYPE_DEVICE_MEMORY);
         return result;
     }
-    *pMemory = (VkDeviceMemory)memory;
+    *pMemory = PM_NULL_HANDLE(VkDeviceMemory, memory);
     return VK_SUCCESS;
 }
 
@@ -39,7 +40,7 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkFreeMemory(VkDevice device, VkDeviceMemory 
 {
     (void)device;
     (void)pAllocator;
-    struct pm_null_memory *object = (struct pm_null_memory *)memory;
+    struct pm_null_memory *object = (struct pm_null_memory *)PM_NULL_OBJECT(memory);
     if (!object)
         return;
     free(object->bytes);
@@ -53,7 +54,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkMapMemory(VkDevice device, VkDeviceMemo
     (void)device;
     (void)size;
     (void)flags;
-    *ppData = ((struct pm_null_memory *)memory)->bytes + offset;
+    *ppData = ((struct pm_null_memory *)PM_NULL_OBJECT(memory))->bytes + offset;
     return VK_SUCCESS;
 }
 
@@ -70,7 +71,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateBuffer(VkDevice device,
     if (!buffer)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     buffer->size = pCreateInfo->size;
-    *pBuffer = (VkBuffer)buffer;
+    *pBuffer = PM_NULL_HANDLE(VkBuffer, buffer);
     return VK_SUCCESS;
 }
 
@@ -84,7 +85,7 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetBufferMemoryRequirements(
     VkDevice device, VkBuffer buffer, VkMemoryRequirements *pMemoryRequirements)
 {
     (void)device;
-    *pMemoryRequirements = requirements(((struct pm_null_buffer *)buffer)->size);
+    *pMemoryRequirements = requirements(((struct pm_null_buffer *)PM_NULL_OBJECT(buffer))->size);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkGetBufferMemoryRequirements2(
@@ -110,8 +111,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkBindBufferMemory(VkDevice device, VkBuf
                                                           VkDeviceSize memoryOffset)
 {
     (void)device;
-    struct pm_null_buffer *object = (struct pm_null_buffer *)buffer;
-    const struct pm_null_memory *from = (const struct pm_null_memory *)memory;
+    struct pm_null_buffer *object = (struct pm_null_buffer *)PM_NULL_OBJECT(buffer);
+    const struct pm_null_memory *from = (const struct pm_null_memory *)PM_NULL_OBJECT(memory);
     object->bytes = from->bytes + memoryOffset;
     return VK_SUCCESS;
 }
@@ -129,7 +130,8 @@ VKAPI_ATTR VkDeviceAddress VKAPI_CALL
 pm_null_vkGetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInfo *pInfo)
 {
     (void)device;
-    return (VkDeviceAddress)(uintptr_t)((struct pm_null_buffer *)pInfo->buffer)->bytes;
+    return (VkDeviceAddress)(uintptr_t)((struct pm_null_buffer *)PM_NULL_OBJECT(pInfo->buffer))
+        ->bytes;
 }
 
 /* ---- images ---- */
@@ -157,7 +159,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateImage(VkDevice device,
     if (!image)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     image->size = image_size(pCreateInfo);
-    *pImage = (VkImage)image;
+    *pImage = PM_NULL_HANDLE(VkImage, image);
     return VK_SUCCESS;
 }
 
@@ -165,7 +167,7 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetImageMemoryRequirements(
     VkDevice device, VkImage image, VkMemoryRequirements *pMemoryRequirements)
 {
     (void)device;
-    *pMemoryRequirements = requirements(((struct image *)image)->size);
+    *pMemoryRequirements = requirements(((struct image *)PM_NULL_OBJECT(image))->size);
 }
 
 VKAPI_ATTR void VKAPI_CALL
@@ -207,7 +209,7 @@ static VkResult create_pipeline(VkPipelineCreateFlags flags, VkPipeline *pipelin
     if (!compiled && (flags & VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT))
         return VK_PIPELINE_COMPILE_REQUIRED;
     pm_null_compile();
-    *pipeline = (VkPipeline)pm_null_object_create(VK_OBJECT_TYPE_PIPELINE, 0);
+    *pipeline = PM_NULL_HANDLE(VkPipeline, pm_null_object_create(VK_OBJECT_TYPE_PIPELINE, 0));
     return VK_SUCCESS;
 }
 
@@ -319,7 +321,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateQueryPool(VkDevice device,
     pool->values = (_Atomic uint64_t *)(pool + 1);
     for (uint32_t i = 0; i < pool->count; i++)
         atomic_store(&pool->values[i], UINT64_MAX);
-    *pQueryPool = (VkQueryPool)pool;
+    *pQueryPool = PM_NULL_HANDLE(VkQueryPool, pool);
     return VK_SUCCESS;
 }
 
@@ -327,7 +329,7 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkResetQueryPool(VkDevice device, VkQueryPool
                                                     uint32_t firstQuery, uint32_t queryCount)
 {
     (void)device;
-    struct pm_null_query_pool *pool = (struct pm_null_query_pool *)queryPool;
+    struct pm_null_query_pool *pool = (struct pm_null_query_pool *)PM_NULL_OBJECT(queryPool);
     for (uint32_t i = 0; i < queryCount; i++)
         atomic_store(&pool->values[firstQuery + i], UINT64_MAX);
 }
@@ -340,7 +342,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetQueryPoolResults(VkDevice device, Vk
 {
     (void)device;
     (void)dataSize;
-    struct pm_null_query_pool *pool = (struct pm_null_query_pool *)queryPool;
+    struct pm_null_query_pool *pool = (struct pm_null_query_pool *)PM_NULL_OBJECT(queryPool);
     size_t word = flags & VK_QUERY_RESULT_64_BIT ? 8 : 4;
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < queryCount; i++) {

@@ -57,6 +57,10 @@ struct pm_null_future_features {
 
 enum { PM_NULL_ARGUMENTS = 16, PM_NULL_RING = 1 << 15 };
 
+/* A handle as a call's argument has it. */
+#define PM_NULL_NUMBER(handle)                                                                     \
+    ((uint64_t) _Generic((handle), uint64_t : (handle), default : (uintptr_t)(handle)))
+
 /* A call that reached the driver. */
 struct pm_null_call {
     const char *command; /* "vkCmdDraw"; the very name that was called, aliases apart */

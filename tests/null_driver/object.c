@@ -1,5 +1,7 @@
 #include "tests/null_driver/internal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAGIC = 0x600d0b1e, DEAD = 0xdeadc0de, CORE_TYPES = 64, TYPES = 256 };
@@ -24,6 +26,24 @@ uint64_t pm_null_object_live(VkObjectType type)
 {
     return (uint64_t)atomic_load(&live[slot_of(type)]);
 }
+
+#if VK_USE_64_BIT_PTR_DEFINES != 1
+#define UPPER_HALF (UINT64_C(0x5eed) << 32)
+
+void *pm_null_object_of(uint64_t handle)
+{
+    if (handle != 0 && (handle & ~(uint64_t)UINT32_MAX) != UPPER_HALF) {
+        fprintf(stderr, "null driver: half of a handle: %" PRIx64 "\n", handle);
+        abort();
+    }
+    return (void *)(uintptr_t)handle;
+}
+
+uint64_t pm_null_handle_of(const void *object)
+{
+    return object ? UPPER_HALF | (uintptr_t)object : 0;
+}
+#endif
 
 void *pm_null_object_create(VkObjectType type, size_t size)
 {

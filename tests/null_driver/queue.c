@@ -22,7 +22,7 @@ struct pm_null_work {
 
 void pm_null_signal(VkDevice device, VkSemaphore semaphore, uint64_t value)
 {
-    struct pm_null_semaphore *object = (struct pm_null_semaphore *)semaphore;
+    struct pm_null_semaphore *object = (struct pm_null_semaphore *)PM_NULL_OBJECT(semaphore);
     if (object->timeline && value <= object->value)
         pm_null_error("a timeline semaphore is signaled with a value that is not greater");
     object->value = object->timeline ? value : 1;
@@ -31,7 +31,7 @@ void pm_null_signal(VkDevice device, VkSemaphore semaphore, uint64_t value)
 
 void pm_null_signal_fence(VkDevice device, VkFence fence)
 {
-    ((struct pm_null_fence *)fence)->signaled = true;
+    ((struct pm_null_fence *)PM_NULL_OBJECT(fence))->signaled = true;
     pthread_cond_broadcast(&device->changed);
 }
 
@@ -40,7 +40,7 @@ static bool is_ready(const struct pm_null_work *work)
     if (atomic_load(&pm_null_submissions_held))
         return false;
     for (uint32_t i = 0; i < work->wait_count; i++) {
-        const struct pm_null_semaphore *semaphore = (const void *)work->waits[i].semaphore;
+        const struct pm_null_semaphore *semaphore = PM_NULL_OBJECT(work->waits[i].semaphore);
         if (semaphore->value < (semaphore->timeline ? work->waits[i].value : 1))
             return false;
     }
@@ -61,7 +61,8 @@ static void finish_first(VkQueue queue)
 {
     struct pm_null_work *work = queue->first;
     for (uint32_t i = 0; i < work->wait_count; i++) {
-        struct pm_null_semaphore *semaphore = (struct pm_null_semaphore *)work->waits[i].semaphore;
+        struct pm_null_semaphore *semaphore =
+            (struct pm_null_semaphore *)PM_NULL_OBJECT(work->waits[i].semaphore);
         if (!semaphore->timeline)
             semaphore->value = 0;
     }

@@ -32,7 +32,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateShadersEXT(VkDevice device, uint3
         if (pCreateInfos[i].codeSize == 0 || !pCreateInfos[i].pCode)
             pm_null_error("a shader object without code is made");
         for (uint32_t j = 0; j < pCreateInfos[i].setLayoutCount; j++) {
-            if (!pm_null_object_alive(pCreateInfos[i].pSetLayouts[j],
+            if (!pm_null_object_alive(PM_NULL_OBJECT(pCreateInfos[i].pSetLayouts[j]),
                                       VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT))
                 pm_null_error("a shader object names a set layout that does not exist");
         }
@@ -41,7 +41,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateShadersEXT(VkDevice device, uint3
             shader->set = set;
             shader->linked = linked;
         }
-        pShaders[i] = (VkShaderEXT)shader;
+        pShaders[i] = PM_NULL_HANDLE(VkShaderEXT, shader);
     }
     return VK_SUCCESS;
 }
@@ -53,13 +53,13 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBindShadersEXT(VkCommandBuffer commandBu
 {
     for (uint32_t i = 0; i < stageCount; i++) {
         const VkShaderEXT handle = pShaders ? pShaders[i] : VK_NULL_HANDLE;
-        const struct shader *shader = (const struct shader *)handle;
+        const struct shader *shader = PM_NULL_OBJECT(handle);
         const int slot = __builtin_ctz(pStages[i]);
         if (slot >= PM_NULL_STAGES) {
             pm_null_error("a shader object is bound at a stage that has none");
             continue;
         }
-        if (handle && !pm_null_object_alive(handle, VK_OBJECT_TYPE_SHADER_EXT))
+        if (handle && !pm_null_object_alive(shader, VK_OBJECT_TYPE_SHADER_EXT))
             pm_null_error("a shader object that does not exist is bound");
         else if (handle && shader->stage != pStages[i])
             pm_null_error("a shader object is bound at another stage than its own");
@@ -82,11 +82,11 @@ void pm_null_shaders_disturbed(VkCommandBuffer buffer, VkPipelineBindPoint point
 void pm_null_shaders_check(VkCommandBuffer buffer)
 {
     for (int slot = 0; slot < PM_NULL_STAGES; slot++) {
-        const struct shader *shader = (const struct shader *)buffer->shaders[slot];
+        const struct shader *shader = PM_NULL_OBJECT(buffer->shaders[slot]);
         if (!shader || !pm_null_object_alive(shader, VK_OBJECT_TYPE_SHADER_EXT) || shader->set == 0)
             continue;
         for (int other = 0; other < PM_NULL_STAGES; other++) {
-            const struct shader *with = (const struct shader *)buffer->shaders[other];
+            const struct shader *with = PM_NULL_OBJECT(buffer->shaders[other]);
             if ((shader->linked & 1u << other) != 0 &&
                 (!with || !pm_null_object_alive(with, VK_OBJECT_TYPE_SHADER_EXT) ||
                  with->set != shader->set))

@@ -106,8 +106,9 @@ pm_null_vkCreateSwapchainKHR(VkDevice device, const VkSwapchainCreateInfoKHR *pC
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     swapchain->count = pCreateInfo->minImageCount;
     for (uint32_t i = 0; i < swapchain->count; i++)
-        swapchain->images[i] = (VkImage)pm_null_object_create(VK_OBJECT_TYPE_IMAGE, 64);
-    *pSwapchain = (VkSwapchainKHR)swapchain;
+        swapchain->images[i] =
+            PM_NULL_HANDLE(VkImage, pm_null_object_create(VK_OBJECT_TYPE_IMAGE, 64));
+    *pSwapchain = PM_NULL_HANDLE(VkSwapchainKHR, swapchain);
     return VK_SUCCESS;
 }
 
@@ -116,9 +117,9 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkDestroySwapchainKHR(VkDevice device, VkSwap
 {
     (void)device;
     (void)pAllocator;
-    struct swapchain *object = (struct swapchain *)swapchain;
+    struct swapchain *object = PM_NULL_OBJECT(swapchain);
     for (uint32_t i = 0; object && i < object->count; i++)
-        pm_null_object_destroy(object->images[i], VK_OBJECT_TYPE_IMAGE);
+        pm_null_object_destroy(PM_NULL_OBJECT(object->images[i]), VK_OBJECT_TYPE_IMAGE);
     pm_null_object_destroy(object, VK_OBJECT_TYPE_SWAPCHAIN_KHR);
 }
 
@@ -128,7 +129,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetSwapchainImagesKHR(VkDevice device,
                                                                VkImage *pSwapchainImages)
 {
     (void)device;
-    struct swapchain *object = (struct swapchain *)swapchain;
+    struct swapchain *object = PM_NULL_OBJECT(swapchain);
     return pm_null_enumerate(object->images, object->count, sizeof(VkImage), pSwapchainImageCount,
                              pSwapchainImages);
 }
@@ -140,7 +141,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkAcquireNextImageKHR(VkDevice device,
                                                              uint32_t *pImageIndex)
 {
     (void)timeout;
-    struct swapchain *object = (struct swapchain *)swapchain;
+    struct swapchain *object = PM_NULL_OBJECT(swapchain);
     pthread_mutex_lock(&device->mutex);
     *pImageIndex = object->next;
     object->next = (object->next + 1) % object->count;

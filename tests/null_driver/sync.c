@@ -26,7 +26,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateFence(VkDevice device,
     if (!fence)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     fence->signaled = pCreateInfo->flags & VK_FENCE_CREATE_SIGNALED_BIT;
-    *pFence = (VkFence)fence;
+    *pFence = PM_NULL_HANDLE(VkFence, fence);
     return VK_SUCCESS;
 }
 
@@ -35,7 +35,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkResetFences(VkDevice device, uint32_t f
 {
     pthread_mutex_lock(&device->mutex);
     for (uint32_t i = 0; i < fenceCount; i++)
-        ((struct pm_null_fence *)pFences[i])->signaled = false;
+        ((struct pm_null_fence *)PM_NULL_OBJECT(pFences[i]))->signaled = false;
     pthread_mutex_unlock(&device->mutex);
     return VK_SUCCESS;
 }
@@ -43,9 +43,9 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkResetFences(VkDevice device, uint32_t f
 VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetFenceStatus(VkDevice device, VkFence fence)
 {
     pthread_mutex_lock(&device->mutex);
-    VkResult result = device->lost                                ? VK_ERROR_DEVICE_LOST
-                      : ((struct pm_null_fence *)fence)->signaled ? VK_SUCCESS
-                                                                  : VK_NOT_READY;
+    VkResult result = device->lost ? VK_ERROR_DEVICE_LOST
+                      : ((struct pm_null_fence *)PM_NULL_OBJECT(fence))->signaled ? VK_SUCCESS
+                                                                                  : VK_NOT_READY;
     pthread_mutex_unlock(&device->mutex);
     return result;
 }
@@ -83,7 +83,7 @@ static bool fences_there(const void *what)
 {
     const struct fences *fences = what;
     for (uint32_t i = 0; i < fences->count; i++) {
-        bool signaled = ((const struct pm_null_fence *)fences->fences[i])->signaled;
+        bool signaled = ((const struct pm_null_fence *)PM_NULL_OBJECT(fences->fences[i]))->signaled;
         if (signaled != fences->all)
             return signaled;
     }
@@ -118,7 +118,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateSemaphore(VkDevice device,
             semaphore->value = semaphore->timeline ? type->initialValue : 0;
         }
     }
-    *pSemaphore = (VkSemaphore)semaphore;
+    *pSemaphore = PM_NULL_HANDLE(VkSemaphore, semaphore);
     return VK_SUCCESS;
 }
 
@@ -127,7 +127,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetSemaphoreCounterValue(VkDevice devic
                                                                   uint64_t *pValue)
 {
     pthread_mutex_lock(&device->mutex);
-    *pValue = ((struct pm_null_semaphore *)semaphore)->value;
+    *pValue = ((struct pm_null_semaphore *)PM_NULL_OBJECT(semaphore))->value;
     VkResult result = device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
     pthread_mutex_unlock(&device->mutex);
     return result;
@@ -147,7 +147,7 @@ static bool semaphores_there(const void *what)
     const VkSemaphoreWaitInfo *info = what;
     bool any = info->flags & VK_SEMAPHORE_WAIT_ANY_BIT;
     for (uint32_t i = 0; i < info->semaphoreCount; i++) {
-        const struct pm_null_semaphore *semaphore = (const void *)info->pSemaphores[i];
+        const struct pm_null_semaphore *semaphore = PM_NULL_OBJECT(info->pSemaphores[i]);
         bool reached = semaphore->value >= info->pValues[i];
         if (reached == any)
             return reached;
@@ -172,26 +172,28 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkCreateEvent(VkDevice device,
     (void)device;
     (void)pCreateInfo;
     (void)pAllocator;
-    *pEvent = (VkEvent)pm_null_object_create(VK_OBJECT_TYPE_EVENT, sizeof(struct pm_null_event));
+    *pEvent = PM_NULL_HANDLE(
+        VkEvent, pm_null_object_create(VK_OBJECT_TYPE_EVENT, sizeof(struct pm_null_event)));
     return *pEvent ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkGetEventStatus(VkDevice device, VkEvent event)
 {
     (void)device;
-    return atomic_load(&((struct pm_null_event *)event)->set) ? VK_EVENT_SET : VK_EVENT_RESET;
+    return atomic_load(&((struct pm_null_event *)PM_NULL_OBJECT(event))->set) ? VK_EVENT_SET
+                                                                              : VK_EVENT_RESET;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkSetEvent(VkDevice device, VkEvent event)
 {
     (void)device;
-    atomic_store(&((struct pm_null_event *)event)->set, true);
+    atomic_store(&((struct pm_null_event *)PM_NULL_OBJECT(event))->set, true);
     return VK_SUCCESS;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkResetEvent(VkDevice device, VkEvent event)
 {
     (void)device;
-    atomic_store(&((struct pm_null_event *)event)->set, false);
+    atomic_store(&((struct pm_null_event *)PM_NULL_OBJECT(event))->set, false);
     return VK_SUCCESS;
 }

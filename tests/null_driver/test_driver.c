@@ -96,7 +96,7 @@ static void calls_are_recorded(void **state)
     assert_true(h.driver->read(position, &call));
     assert_string_equal(call.command, "vkCmdDraw");
     assert_int_equal(call.count, 5);
-    assert_ptr_equal((void *)call.arguments[0], buffer);
+    assert_ptr_equal((void *)(uintptr_t)call.arguments[0], buffer);
     assert_int_equal(call.arguments[1], 3);
     assert_int_equal(call.arguments[4], 9);
     assert_true(h.driver->read(position + 1, &call));

@@ -1,8 +1,10 @@
+#include "base/clock.h"
 #include "base/file.h"
 #include "profile/words_store.h"
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 
 enum { WORDS = 5000 };
@@ -33,8 +35,7 @@ static struct pm_words_hash fill(uint32_t seed)
 
 static void path_of(const struct pm_words_hash *hash, char path[160])
 {
-    snprintf(path, 160, "%s/%016lx%016lx", folder, (unsigned long)hash->high,
-             (unsigned long)hash->low);
+    snprintf(path, 160, "%s/%016" PRIx64 "%016" PRIx64, folder, hash->high, hash->low);
 }
 
 static void what_is_kept_is_read(void **state)
@@ -97,7 +98,8 @@ static void the_disk_is_bounded(void **state)
             const bool kept = pm_words_store_keep(store, &hash, words, WORDS, &tidy, &error);
             assert_int_equal(kept, i < 8);
             path_of(&hash, path);
-            const struct timespec used[2] = {{session * 9 + i + 1, 0}, {session * 9 + i + 1, 0}};
+            const struct timespec used[2] = {pm_timespec((session * 9 + i + 1) * PM_SECOND),
+                                             pm_timespec((session * 9 + i + 1) * PM_SECOND)};
             assert_true(!kept || utimensat(AT_FDCWD, path, used, 0) == 0);
         }
         assert_int_equal(error.code, PM_ERROR_LIMIT);

@@ -51,7 +51,7 @@ static size_t slots_of(struct pm_lookup *lookup)
     size_t count = 0;
     for (struct pm_lookup_slots *slots = atomic_load(&lookup->slots); slots != NULL;
          slots = slots->retired)
-        count += slots->mask + 1;
+        count += (size_t)slots->mask + 1;
     return count;
 }
 

@@ -44,11 +44,11 @@ static void a_draw(void **state)
     struct pm_null_call variant = pm_call(h.driver, position, "vkCmdBindPipeline", 1);
     struct pm_null_call again = pm_call(h.driver, position, "vkCmdBindPipeline", 2);
     struct pm_null_call draw = pm_call(h.driver, position, "vkCmdDraw", 0);
-    assert_int_equal(original.arguments[2], (uintptr_t)h.graphics);
-    assert_int_not_equal(variant.arguments[2], (uintptr_t)h.graphics);
+    assert_int_equal(original.arguments[2], PM_NULL_NUMBER(h.graphics));
+    assert_int_not_equal(variant.arguments[2], PM_NULL_NUMBER(h.graphics));
     assert_int_equal(variant.arguments[1], VK_PIPELINE_BIND_POINT_GRAPHICS);
     assert_int_equal(again.arguments[1], VK_PIPELINE_BIND_POINT_GRAPHICS);
-    assert_int_equal(again.arguments[2], (uintptr_t)h.graphics);
+    assert_int_equal(again.arguments[2], PM_NULL_NUMBER(h.graphics));
     for (uint32_t i = 1; i < 5; i++)
         assert_int_equal(draw.arguments[i], i + 2);
     h.vk.CmdEndRenderPass(buffer);
@@ -102,7 +102,7 @@ static void every_draw_command(void **state)
     h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
     uint32_t commands = 0;
     /* One shape for all of them: integers and pointers, at most seven, in registers and on the
-     * stack as any callee expects them. */
+     * stack as any callee expects them; in 32 bits they take one or two places each. */
     typedef void (*function)(VkCommandBuffer, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                              uint64_t, uint64_t);
 #define X(name, canonical, point, parameters, names)                                               \
@@ -113,7 +113,7 @@ static void every_draw_command(void **state)
         ((function)(PFN_vkVoidFunction)h.vk.name)(buffer, 11, 12, 13, 14, 15, 16, 17);             \
         assert_calls(position, buffer, "vkCmdBindPipeline vk" #name " vkCmdBindPipeline ");        \
         struct pm_null_call call = pm_call(h.driver, position, "vk" #name, 0);                     \
-        for (uint32_t i = 1; i < call.count; i++)                                                  \
+        for (uint32_t i = 1; i < call.count && sizeof(void *) == 8; i++)                           \
             assert_int_equal(call.arguments[i], 10 + i);                                           \
         call = pm_call(h.driver, position, "vkCmdBindPipeline", 0);                                \
         assert_int_equal(call.arguments[1], VK_PIPELINE_BIND_POINT_##point);                       \

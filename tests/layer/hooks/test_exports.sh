@@ -22,7 +22,7 @@ esac
 needed=$(readelf --dynamic "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 for name in $needed; do
     case $name in
-    libc.so.* | libm.so.* | ld-linux-*) ;;
+    libc.so.* | libm.so.* | ld-linux-* | ld-linux.so.*) ;;
     libasan.so.* | libubsan.so.* | libtsan.so.*) ;; # only in builds with sanitizers
     *)
         echo "needs $name"

@@ -34,7 +34,8 @@ static void draws_arrive_as_they_are(void **state)
     pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, h.graphics);
     h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
-    /* One shape for all of them: integers and pointers, at most seven. */
+    /* One shape for all of them: integers and pointers, at most seven; in 32 bits they take one or
+     * two places each, and only that the call arrives is seen. */
     typedef void (*function)(VkCommandBuffer, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                              uint64_t, uint64_t);
 #define X(name, canonical, point, parameters, names)                                               \
@@ -44,7 +45,7 @@ static void draws_arrive_as_they_are(void **state)
         assert_int_equal(h.driver->position(), position + 1);                                      \
         struct pm_null_call call = pm_call(h.driver, position, "vk" #name, 0);                     \
         assert_int_equal(call.arguments[0], (uintptr_t)buffer);                                    \
-        for (uint32_t i = 1; i < call.count; i++)                                                  \
+        for (uint32_t i = 1; i < call.count && sizeof(void *) == 8; i++)                           \
             assert_int_equal(call.arguments[i], 20 + i);                                           \
     }
     PM_DRAW_COMMANDS(X)
@@ -129,7 +130,7 @@ static void pointers_arrive_as_they_are(void **state)
     uint64_t position = h.driver->position();
 #define ARRIVED(command, index, pointer)                                                           \
     assert_int_equal(pm_call(h.driver, position, command, 0).arguments[index],                     \
-                     (uint64_t)(uintptr_t)(pointer))
+                     PM_NULL_NUMBER(pointer))
     PM_CHECK(h.vk.CreateFence(h.device, &fence_info, allocator, &fence));
     ARRIVED("vkCreateFence", 1, &fence_info);
     PM_CHECK(h.vk.CreateQueryPool(h.device, &query_info, allocator, &queries));

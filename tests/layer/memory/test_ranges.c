@@ -41,7 +41,7 @@ static void keeps_account(void **state)
         const uint32_t i = pm_random_below(&random, BLOCKS);
         if (blocks[i].bytes > 0) {
             pm_ranges_give(&ranges, blocks[i].at, blocks[i].bytes);
-            memset(used + blocks[i].at, 0, blocks[i].bytes);
+            memset(used + blocks[i].at, 0, (size_t)blocks[i].bytes);
             blocks[i].bytes = 0;
             continue;
         }

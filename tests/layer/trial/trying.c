@@ -152,8 +152,8 @@ uint32_t trying_foreign_binds(uint64_t since)
     struct pm_null_call call;
     for (uint64_t at = since; trying.h.driver->read(at, &call); at++)
         count += strcmp(call.command, "vkCmdBindPipeline") == 0 &&
-                 call.arguments[2] != (uintptr_t)trying.graphics &&
-                 call.arguments[2] != (uintptr_t)trying.compute;
+                 call.arguments[2] != PM_NULL_NUMBER(trying.graphics) &&
+                 call.arguments[2] != PM_NULL_NUMBER(trying.compute);
     return count;
 }
 

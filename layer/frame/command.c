@@ -163,6 +163,8 @@ void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_
 {
     choose(command, may_repeat, may_be_timed);
     pm_pushed_begin(&command->pushed, wanted_words(command));
+    /* What it follows must not be taken for what the next recording pushes. */
+    command->touched |= command->pushed.wanted != 0;
 }
 
 void pm_command_end(struct pm_command *command)

@@ -4,6 +4,10 @@
 #include "shader_rewrite/quirks/hidden_constants.h"
 #include "shader_rewrite/zero/clone/build_constant.h"
 
+/* Instructions that are looked at for the risk of loops; of those that are left then, which nest
+ * deep or are many, it is not told how often they turn. */
+static const uint64_t most_work = 5000000;
+
 struct substituting {
     struct pm_zero_round *round;
     struct pm_zero_region *region;
@@ -97,10 +101,15 @@ static bool find_risk(const struct substituting *s, uint32_t loop)
                 i->mark = turns;
         }
     }
-    for (uint32_t n = 0; n < cfg->order_count; n++)
-        for (struct pm_ir_instr *i = cfg->blocks[cfg->order[n]]->body.first; i; i = i->next)
+    for (uint32_t n = 0; n < cfg->order_count; n++) {
+        const uint32_t b = cfg->order[n];
+        s->round->work++;
+        if (!pm_loop_is_around(s->loops, loop, s->loops->loop_of[b]))
+            continue;
+        for (struct pm_ir_instr *i = cfg->blocks[b]->body.first; i; i = i->next)
             if (i->mark == turns)
                 i->mark = s->region->epoch;
+    }
     return risk;
 }
 
@@ -251,8 +260,9 @@ bool pm_constant_substitute(struct pm_zero_round *round, struct pm_zero_region *
         round->failed = true;
         return false;
     }
+    const uint64_t start = round->work;
     for (uint32_t l = 0; l < s.loops->count; l++)
-        s.risky[l] = find_risk(&s, l);
+        s.risky[l] = round->work - start > most_work || find_risk(&s, l);
     for (uint32_t p = 0; p < region->count && !round->module->failed; p++)
         for (uint32_t i = 0; region->parts[p].executable && i < region->parts[p].count; i++)
             if (region->parts[p].instrs[i]->result)

@@ -150,13 +150,69 @@ static bool specialize_zero(const struct corpus_file *file, struct pm_error *err
     return ok;
 }
 
-static void fail_each(attempt try)
+static bool find_constants(const struct corpus_file *file, struct pm_error *error)
+{
+    struct pm_constant_points points;
+    bool ok = pm_points_constant(file->words, file->count, &points, error);
+    pm_constant_points_finish(&points);
+    return ok;
+}
+
+/* Points of it, found undisturbed. */
+static uint32_t points_of(const struct corpus_file *file, struct pm_constant_point *points,
+                          uint32_t most)
+{
+    const bool was_armed = armed;
+    struct pm_constant_points found;
+    struct pm_error none = {0};
+    armed = false;
+    assert_true(pm_points_constant(file->words, file->count, &found, &none));
+    const uint32_t count = found.count < most ? found.count : most;
+    assert_true(count > 0);
+    for (uint32_t i = 0; i < count; i++)
+        points[i] = found.points[i];
+    pm_constant_points_finish(&found);
+    armed = was_armed;
+    return count;
+}
+
+static bool instrument_constants(const struct corpus_file *file, struct pm_error *error)
+{
+    struct pm_constant_point points[2];
+    const uint32_t count = points_of(file, points, 2);
+    const struct pm_instrument_info info = {.slot_count = 2,
+                                            .target = {.vulkan_minor = file->vulkan_minor}};
+    struct pm_instrumented out;
+    bool ok = pm_instrument_constants(file->words, file->count, points, count, &info, &out, error);
+    if (!ok)
+        assert_null(out.words.data);
+    pm_instrumented_finish(&out);
+    return ok;
+}
+
+static bool specialize_constants(const struct corpus_file *file, struct pm_error *error)
+{
+    struct pm_constant_known known = {.value = 2};
+    points_of(file, &known.point, 1);
+    const struct pm_specialize_constants_info info = {
+        .known = &known,
+        .known_count = 1,
+        .target = {.vulkan_minor = file->vulkan_minor},
+        .take_all = true,
+    };
+    struct pm_specialized_constants out;
+    bool ok = pm_specialize_constants(file->words, file->count, &info, &out, error);
+    if (!ok)
+        assert_null(out.words.data);
+    pm_specialized_constants_finish(&out);
+    return ok;
+}
+
+static void fail_each_of(attempt try, const char *const *names, size_t count)
 {
     struct corpus corpus;
     corpus_load(&corpus);
-    static const char *const names[] = {"nested.spvasm.vulkan1.1.", "demote.frag.vulkan1.1.O",
-                                        "loops.comp.vulkan1.1.g"};
-    for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+    for (size_t n = 0; n < count; n++) {
         const struct corpus_file *file = corpus_find(&corpus, names[n]);
         size_t after = 0;
         for (;; after += FAIL_STEP) {
@@ -175,6 +231,24 @@ static void fail_each(attempt try)
         assert_true(after > 2);
     }
     corpus_finish(&corpus);
+}
+
+static void fail_each(attempt try)
+{
+    static const char *const names[] = {"nested.spvasm.vulkan1.1.", "demote.frag.vulkan1.1.O",
+                                        "loops.comp.vulkan1.1.g"};
+    fail_each_of(try, names, sizeof(names) / sizeof(names[0]));
+}
+
+static void test_constants(void **state)
+{
+    (void)state;
+    static const char *const pushes[] = {"physical_pointers.comp.vulkan1.2.O"};
+    static const char *const uniforms[] = {"material.frag.vulkan1.1.O"};
+    fail_each_of(find_constants, pushes, 1);
+    fail_each_of(find_constants, uniforms, 1);
+    fail_each_of(instrument_constants, uniforms, 1);
+    fail_each_of(specialize_constants, pushes, 1);
 }
 
 static void test_round_trip(void **state)
@@ -216,9 +290,10 @@ static void test_specialize_zero(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_points),
-        cmocka_unit_test(test_instrument),      cmocka_unit_test(test_points_zero),
-        cmocka_unit_test(test_instrument_zero), cmocka_unit_test(test_specialize_zero),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_points),          cmocka_unit_test(test_instrument),
+        cmocka_unit_test(test_points_zero),     cmocka_unit_test(test_instrument_zero),
+        cmocka_unit_test(test_specialize_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

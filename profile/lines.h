@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PM_LINE_BYTES = 320, PM_LINE_WORDS = 12 };
+enum { PM_LINE_BYTES = 512, PM_LINE_WORDS = 36 };
 
 struct pm_line {
     char text[PM_LINE_BYTES];

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "profile/journal_folder.h"
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_BYTES = 4 << 20, /* PM_VERDICTS_MOST variants are below */
+    MOST_BYTES = 8 << 20, /* PM_VERDICTS_MOST variants are below */
     DAY = 24 * 60 * 60,
 };
 
@@ -105,15 +106,22 @@ enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now)
                : PM_VERDICT_NONE;
 }
 
-static bool can_be_used(const struct pm_kept_variant *kept, uint64_t options, int64_t now)
+/* Whether a variant that can be made again is of those that are looked for. */
+static bool is_faster(const struct pm_kept_variant *kept, int64_t now)
 {
-    return kept->made.count > 0 && kept->made.options == options &&
-           pm_kept_verdict(kept, now) == PM_VERDICT_FASTER;
+    return pm_kept_verdict(kept, now) == PM_VERDICT_FASTER;
 }
 
-bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
+static bool is_wanted(const struct pm_kept_variant *kept, int64_t now)
+{
+    return kept->sessions.wanted && pm_kept_verdict(kept, now) == PM_VERDICT_NONE;
+}
+
+static bool find_of_original(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
                              const struct pm_environment *environment, uint64_t options,
-                             int64_t now, struct pm_kept_variant *kept)
+                             int64_t now,
+                             bool (*is_it)(const struct pm_kept_variant *kept, int64_t now),
+                             struct pm_kept_variant *kept)
 {
     const struct pm_kept_variant *latest = NULL;
     if (!verdicts)
@@ -122,8 +130,10 @@ bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shade
     for (size_t i = 0; i < verdicts->table.count; i++) {
         const struct pm_kept_variant *other = &verdicts->table.variants[i];
         if (pm_shader_key_equal(&other->original, original) &&
-            pm_kept_same_environment(&other->environment, environment) &&
-            can_be_used(other, options, now) && (!latest || other->decided_at > latest->decided_at))
+            pm_kept_same_environment(&other->environment, environment) && other->made.count > 0 &&
+            other->made.options == options && is_it(other, now) &&
+            (!latest || other->decided_at > latest->decided_at ||
+             (other->decided_at == latest->decided_at && other->used_at > latest->used_at)))
             latest = other;
     }
     if (latest)
@@ -132,7 +142,21 @@ bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shade
     return latest != NULL;
 }
 
-bool pm_verdicts_any_faster(struct pm_verdicts *verdicts, const struct pm_environment *environment)
+bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
+                             const struct pm_environment *environment, uint64_t options,
+                             int64_t now, struct pm_kept_variant *kept)
+{
+    return find_of_original(verdicts, original, environment, options, now, is_faster, kept);
+}
+
+bool pm_verdicts_find_session(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
+                              const struct pm_environment *environment, uint64_t options,
+                              int64_t now, struct pm_kept_variant *kept)
+{
+    return find_of_original(verdicts, original, environment, options, now, is_wanted, kept);
+}
+
+bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts, const struct pm_environment *environment)
 {
     bool any = false;
     if (!verdicts)
@@ -142,8 +166,8 @@ bool pm_verdicts_any_faster(struct pm_verdicts *verdicts, const struct pm_enviro
         const struct pm_kept_variant *kept = &verdicts->table.variants[i];
         struct pm_environment same = kept->environment;
         same.subgroup_size = environment->subgroup_size;
-        any = kept->verdict == PM_VERDICT_FASTER && kept->made.count > 0 &&
-              pm_kept_same_environment(&same, environment);
+        any = (kept->verdict == PM_VERDICT_FASTER || kept->sessions.wanted) &&
+              kept->made.count > 0 && pm_kept_same_environment(&same, environment);
     }
     pthread_mutex_unlock(&verdicts->lock);
     return any;
@@ -164,6 +188,7 @@ static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *k
         changed.used_at = kept->used_at;
     } else if (old) {
         changed.made = old->made;
+        changed.sessions.wanted = old->sessions.wanted;
     }
     /* Out of memory: it is not kept, which costs a trial. */
     if (pm_kept_put(&verdicts->table, &changed))
@@ -179,6 +204,75 @@ void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant 
 void pm_verdicts_put_made(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
 {
     change(verdicts, kept, true);
+}
+
+/* ---- trials over sessions ---- */
+
+bool pm_session_half_waits(const struct pm_session_half *half, int64_t now)
+{
+    return half->there && now - half->at >= -DAY && now - half->at < PM_DAYS_HALF * DAY;
+}
+
+void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                               const struct pm_environment *environment)
+{
+    if (!verdicts)
+        return;
+    pthread_mutex_lock(&verdicts->lock);
+    struct pm_kept_variant *kept = pm_kept_find(&verdicts->table, key, environment);
+    if (kept && !kept->sessions.wanted) {
+        kept->sessions.wanted = true;
+        pm_kept_put(&verdicts->fresh, kept);
+    }
+    pthread_mutex_unlock(&verdicts->lock);
+}
+
+/* The variant's time over the original's, averaged over what both timed; 0: nothing. */
+static double ratio_of(const struct pm_session_half *a, const struct pm_session_half *b)
+{
+    double sum = 0;
+    unsigned count = 0;
+    for (int i = 0; i < PM_SESSION_USES; i++) {
+        if (a->nanoseconds[i] == 0 || b->nanoseconds[i] == 0)
+            continue;
+        sum += log((double)a->nanoseconds[i] / (double)b->nanoseconds[i]);
+        count++;
+    }
+    return count == 0 ? 0 : exp(a->variant ? sum / count : -sum / count);
+}
+
+/* true: they are a pair. */
+static bool pair_up(struct pm_kept_variant *kept, const struct pm_session_half *half)
+{
+    struct pm_session_half *other = &kept->sessions.half;
+    const double ratio = pm_session_half_waits(other, half->at) && other->variant != half->variant
+                             ? ratio_of(half, other)
+                             : 0;
+    kept->used_at = half->at;
+    if (ratio <= 0 || kept->sessions.count == PM_SESSION_PAIRS) {
+        *other = *half;
+        return false;
+    }
+    *other = (struct pm_session_half){.there = false};
+    kept->sessions.ratios[kept->sessions.count++] = pm_kept_millionths(ratio);
+    return true;
+}
+
+bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                          const struct pm_environment *environment,
+                          const struct pm_session_half *half, struct pm_kept_variant *kept)
+{
+    if (!verdicts)
+        return false;
+    pthread_mutex_lock(&verdicts->lock);
+    struct pm_kept_variant *found = pm_kept_find(&verdicts->table, key, environment);
+    const bool paired = found && pair_up(found, half);
+    if (found) {
+        *kept = *found;
+        pm_kept_put(&verdicts->fresh, found);
+    }
+    pthread_mutex_unlock(&verdicts->lock);
+    return paired;
 }
 
 /* ---- saving ---- */

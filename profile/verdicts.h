@@ -20,16 +20,34 @@
 #include "profile/profile.h"
 #include "profile/words_store.h"
 
-enum { PM_VERDICTS_MOST = 4096, PM_KEPT_NAME_BYTES = 48 };
+enum {
+    PM_VERDICTS_MOST = 4096,
+    PM_KEPT_NAME_BYTES = 48,
+    PM_SESSION_USES = 8,   /* of a shader that are timed in a session */
+    PM_SESSION_PAIRS = 32, /* of sessions, at most */
+};
 
 /* Days until a verdict is old. A faster variant is tried again then; a slower one may be compiled
  * again, and so may one that trials could not tell from the original. */
-enum { PM_DAYS_FASTER = 90, PM_DAYS_SLOWER = 30, PM_DAYS_UNDECIDED = 7 };
+enum {
+    PM_DAYS_FASTER = 90,
+    PM_DAYS_SLOWER = 30,
+    PM_DAYS_UNDECIDED = 7,
+    PM_DAYS_HALF = 14, /* until a session is no partner for another one any more */
+};
 
 enum pm_verdict { PM_VERDICT_NONE, PM_VERDICT_FASTER, PM_VERDICT_SLOWER, PM_VERDICT_UNDECIDED };
 
 /* What was timed. */
 enum pm_timed_kind { PM_TIMED_CALLS, PM_TIMED_PASSES, PM_TIMED_SESSIONS };
+
+/* What a session timed that had the one side throughout. */
+struct pm_session_half {
+    bool there;
+    bool variant;                          /* the side */
+    int64_t at;                            /* CLOCK_REALTIME, seconds */
+    uint64_t nanoseconds[PM_SESSION_USES]; /* by use, in the order of their recording; 0: none */
+};
 
 struct pm_kept_variant {
     struct pm_shader_key key, original; /* of the specialized module and of what it was made of */
@@ -44,6 +62,14 @@ struct pm_kept_variant {
         char entry_point[PM_KEPT_NAME_BYTES]; /* one word */
         uint64_t took;                        /* nanoseconds that the driver took last */
     } made;
+
+    /* A trial over sessions (layer/trial/sessions.h). */
+    struct {
+        bool wanted;                       /* nothing can alternate within a session */
+        uint32_t count;                    /* of pairs of sessions */
+        uint32_t ratios[PM_SESSION_PAIRS]; /* time with it over time without, in millionths */
+        struct pm_session_half half;       /* of the next pair */
+    } sessions;
 
     enum pm_verdict verdict; /* NONE: all below says nothing */
     enum pm_timed_kind kind;
@@ -71,8 +97,16 @@ bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shade
                              const struct pm_environment *environment, uint64_t options,
                              int64_t now, struct pm_kept_variant *kept);
 
+/* Likewise of those without a verdict that are to be tried over sessions, the one that was used
+ * last.
+ */
+bool pm_verdicts_find_session(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
+                              const struct pm_environment *environment, uint64_t options,
+                              int64_t now, struct pm_kept_variant *kept);
+
 /* Whether there may be any such at all in the environment, whatever the subgroup size. */
-bool pm_verdicts_any_faster(struct pm_verdicts *verdicts, const struct pm_environment *environment);
+bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts,
+                             const struct pm_environment *environment);
 
 /* The verdict at `now` (CLOCK_REALTIME, seconds); NONE: there is none, or it is old. A time that
  * lies ahead is of a clock that was wrong, so it is old. */
@@ -82,6 +116,17 @@ enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now)
  * was of it; until pm_verdicts_save in memory only. verdicts NULL is allowed. */
 void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
 void pm_verdicts_put_made(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
+
+/* Nothing could be timed of a variant that is kept: it is to be tried over sessions. */
+void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                               const struct pm_environment *environment);
+/* What a session timed of it becomes a pair with what an earlier one did on the other side, or
+ * waits for one. true: it is a pair; *kept has them all. */
+bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                          const struct pm_environment *environment,
+                          const struct pm_session_half *half, struct pm_kept_variant *kept);
+/* Whether the half waits for a partner at `now`. */
+bool pm_session_half_waits(const struct pm_session_half *half, int64_t now);
 
 /* Brings what is new to the disk; no call where nothing is. Waits for the disk: not for a game's
  * own threads. */
@@ -98,6 +143,9 @@ struct pm_kept_table {
 struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
                                      const struct pm_shader_key *key,
                                      const struct pm_environment *environment);
+/* A ratio as it is kept. */
+uint32_t pm_kept_millionths(double ratio);
+
 bool pm_kept_same_environment(const struct pm_environment *a, const struct pm_environment *b);
 /* Puts a variant in; of too many, what was used longest ago goes. false: out of memory. */
 bool pm_kept_put(struct pm_kept_table *table, const struct pm_kept_variant *kept);

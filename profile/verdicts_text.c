@@ -167,6 +167,35 @@ static bool parse_verdict(const struct pm_line *line, struct pm_kept_variant *ke
     return good;
 }
 
+/* sessions RATIO...: of the variant before. */
+static bool parse_sessions(const struct pm_line *line, struct pm_kept_variant *kept)
+{
+    if (!kept || kept->sessions.wanted || line->count > 1 + PM_SESSION_PAIRS)
+        return false;
+    kept->sessions.wanted = true;
+    kept->sessions.count = (uint32_t)line->count - 1;
+    bool good = true;
+    for (uint32_t i = 0; good && i < kept->sessions.count; i++)
+        good = pm_line_number(line->words[1 + i], &kept->sessions.ratios[i]) &&
+               kept->sessions.ratios[i] > 0;
+    return good;
+}
+
+/* half original|variant TIME NANOSECONDS...: of the variant before. */
+static bool parse_half(const struct pm_line *line, struct pm_kept_variant *kept)
+{
+    if (!kept || kept->sessions.half.there)
+        return false;
+    struct pm_session_half *half = &kept->sessions.half;
+    half->there = true;
+    half->variant = strcmp(line->words[1], "variant") == 0;
+    bool good = (half->variant || strcmp(line->words[1], "original") == 0) &&
+                parse_time(line->words[2], &half->at);
+    for (int i = 0; good && i < PM_SESSION_USES; i++)
+        good = pm_line_long_number(line->words[3 + i], 10, &half->nanoseconds[i]);
+    return good;
+}
+
 /* *last: the variant that lines of one belong to. */
 static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
                        struct pm_kept_variant **last)
@@ -176,6 +205,10 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
         return parse_verdict(line, *last);
     if (pm_line_is(line, "made", 7))
         return parse_made(line, *last);
+    if (pm_line_is(line, "half", 3 + PM_SESSION_USES))
+        return parse_half(line, *last);
+    if (line->count > 0 && pm_line_is(line, "sessions", line->count))
+        return parse_sessions(line, *last);
     if (!pm_line_is(line, "variant", 9) || !parse_variant(line, &kept) ||
         pm_kept_find(table, &kept.key, &kept.environment) || !pm_kept_put(table, &kept))
         return false;
@@ -209,7 +242,7 @@ bool pm_kept_parse(struct pm_kept_table *table, const char *layer, const char *t
 
 /* ---- writing ---- */
 
-static uint32_t per_ratio(double ratio)
+uint32_t pm_kept_millionths(double ratio)
 {
     const double most = ratio < MOST_RATIO ? ratio : MOST_RATIO;
     return most > 0 ? (uint32_t)lround(most * PER_RATIO) : 0;
@@ -232,14 +265,30 @@ static bool format_one(const struct pm_kept_variant *kept, struct pm_buffer *out
            (kept->verdict == PM_VERDICT_NONE ||
             pm_buffer_printf(out, "verdict %s %s %u %u %u %u %" PRId64 "\n",
                              verdict_words[kept->verdict], kind_words[kept->kind],
-                             per_ratio(kept->ratio), per_ratio(kept->low), per_ratio(kept->high),
-                             kept->pairs, kept->decided_at));
+                             pm_kept_millionths(kept->ratio), pm_kept_millionths(kept->low),
+                             pm_kept_millionths(kept->high), kept->pairs, kept->decided_at));
+}
+
+static bool format_sessions(const struct pm_kept_variant *kept, struct pm_buffer *out)
+{
+    const struct pm_session_half *half = &kept->sessions.half;
+    bool ok = !kept->sessions.wanted || pm_buffer_append_string(out, "sessions");
+    for (uint32_t i = 0; ok && kept->sessions.wanted && i < kept->sessions.count; i++)
+        ok = pm_buffer_printf(out, " %u", kept->sessions.ratios[i]);
+    ok = ok && (!kept->sessions.wanted || pm_buffer_append_string(out, "\n"));
+    if (!ok || !half->there)
+        return ok;
+    ok =
+        pm_buffer_printf(out, "half %s %" PRId64, half->variant ? "variant" : "original", half->at);
+    for (int i = 0; ok && i < PM_SESSION_USES; i++)
+        ok = pm_buffer_printf(out, " %" PRIu64, half->nanoseconds[i]);
+    return ok && pm_buffer_append_string(out, "\n");
 }
 
 bool pm_kept_format(const struct pm_kept_table *table, const char *layer, struct pm_buffer *out)
 {
     bool ok = pm_buffer_printf(out, HEADER "layer %s\n", layer);
     for (size_t i = 0; ok && i < table->count; i++)
-        ok = format_one(&table->variants[i], out);
+        ok = format_one(&table->variants[i], out) && format_sessions(&table->variants[i], out);
     return ok;
 }

@@ -67,7 +67,7 @@ struct pm_specialized_kept *pm_specialized_kept_create(struct pm_device *device)
     kept->words = pm_words_store_open(NULL, (uint64_t)config->limits.shader_store_mib << 20);
     kept->options = options_of(device);
     kept->any = kept->words && may_skip_canonicalizing(device) &&
-                pm_verdicts_any_faster(kept->verdicts, &environment);
+                pm_verdicts_any_at_once(kept->verdicts, &environment);
     if (config->sampler.seed_set || !pm_random_system(&kept->lot, sizeof kept->lot))
         kept->lot = config->sampler.seed;
     return kept;

@@ -152,7 +152,7 @@ static void how_it_is_made(void **unused)
     made.made.took = 1234567;
     snprintf(made.made.entry_point, sizeof made.made.entry_point, "main");
     struct pm_verdicts *verdicts = open_it(NULL);
-    assert_false(pm_verdicts_any_faster(verdicts, &gpu));
+    assert_false(pm_verdicts_any_at_once(verdicts, &gpu));
     pm_verdicts_put_made(verdicts, &made);
     assert_false(
         pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options, NOW, &found));
@@ -161,7 +161,7 @@ static void how_it_is_made(void **unused)
     pm_verdicts_close(verdicts);
     assert_kept(&a);
     verdicts = open_it(NULL);
-    assert_true(pm_verdicts_any_faster(verdicts, &gpu));
+    assert_true(pm_verdicts_any_at_once(verdicts, &gpu));
     assert_true(
         pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options, NOW, &found));
     assert_true(pm_shader_key_equal(&found.key, &a.key));
@@ -175,6 +175,59 @@ static void how_it_is_made(void **unused)
                                          NOW + 1000LL * DAY, &found));
     assert_false(
         pm_verdicts_find_faster(verdicts, &c.original, &gpu, made.made.options, NOW, &found));
+    pm_verdicts_close(verdicts);
+}
+
+/* Sessions that had either side make a pair, whichever came first. */
+static void sessions_make_pairs(void **unused)
+{
+    (void)unused;
+    struct pm_kept_variant made = variant('a', PM_VERDICT_NONE, 1), found;
+    made.made.count = 10;
+    snprintf(made.made.entry_point, sizeof made.made.entry_point, "main");
+    struct pm_session_half half = {.there = true, .at = NOW, .nanoseconds = {1000, 0, 400}};
+    struct pm_verdicts *verdicts = open_it(NULL);
+    pm_verdicts_put_made(verdicts, &made);
+    assert_false(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0, NOW, &found));
+    pm_verdicts_want_sessions(verdicts, &made.key, &gpu);
+    assert_true(pm_verdicts_any_at_once(verdicts, &gpu));
+    assert_true(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0, NOW, &found));
+    for (int i = 0; i < 2; i++) {
+        half.variant = i == 1;
+        half.nanoseconds[0] = i == 1 ? 800 : 1000;
+        half.nanoseconds[2] = i == 1 ? 320 : 400;
+        assert_int_equal(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found), i == 1);
+        assert_true(pm_verdicts_save(verdicts, NULL));
+        pm_verdicts_close(verdicts);
+        verdicts = open_it(NULL);
+    }
+    /* The variant first, and what only one of them timed left out. */
+    half.nanoseconds[1] = 123456;
+    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    /* The same side again takes its place. */
+    half.nanoseconds[0] = 900;
+    half.nanoseconds[2] = 0;
+    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    half = (struct pm_session_half){.there = true, .at = NOW, .nanoseconds = {1000}};
+    assert_true(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    assert_int_equal(found.sessions.count, 2);
+    assert_int_equal(found.sessions.ratios[0], 800000);
+    assert_int_equal(found.sessions.ratios[1], 900000);
+    assert_false(found.sessions.half.there);
+    /* One that waited for too long is no partner, nor is one that timed other things. */
+    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    half.variant = true;
+    half.at = NOW + PM_DAYS_HALF * DAY;
+    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    half = (struct pm_session_half){.there = true, .at = half.at, .nanoseconds = {0, 1000}};
+    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    /* With a verdict it is over. */
+    const struct pm_kept_variant decided = variant('a', PM_VERDICT_SLOWER, 1.1);
+    keep(verdicts, &decided);
+    assert_false(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0, NOW, &found));
+    assert_true(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0,
+                                         NOW + PM_DAYS_SLOWER * DAY, &found));
+    assert_int_equal(found.sessions.count, 0);
     pm_verdicts_close(verdicts);
 }
 
@@ -292,6 +345,7 @@ int main(void)
         JOURNALS_TEST(damage_is_ignored),
         JOURNALS_TEST(there_are_not_too_many),
         JOURNALS_TEST(how_it_is_made),
+        JOURNALS_TEST(sessions_make_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,11 +54,12 @@ struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
 struct pm_optimizer; /* optimize.h: specialized variants */
 struct pm_journal;   /* profile/journal.h */
 struct pm_verdicts;  /* profile/verdicts.h */
-struct pm_values_store; /* profile/values_store.h */
-struct pm_timing;       /* timing.h: timestamps */
-struct pm_additive;     /* additive.h: whether single draws can be timed */
-struct pm_trials;       /* trial.h: specialized variants that are tried */
-struct pm_ab;           /* ab.h: original and specialized in turn */
+struct pm_values_store;   /* profile/values_store.h */
+struct pm_timing;         /* timing.h: timestamps */
+struct pm_additive;       /* additive.h: whether single draws can be timed */
+struct pm_trials;         /* trial.h: specialized variants that are tried */
+struct pm_session_trials; /* sessions.h: the same over sessions */
+struct pm_ab;             /* ab.h: original and specialized in turn */
 
 struct pm_instance {
     VkInstance handle;
@@ -147,10 +148,11 @@ struct pm_device {
     _Atomic uint64_t watched;       /* words of push constants that variants were made for, as bits
                                        (shader/watch.h); none is ever taken back */
     struct pm_constants_due constants;
-    struct pm_timing *timing;        /* NULL: nothing can be timed, or is to be */
-    struct pm_trials *trials;        /* likewise */
-    struct pm_additive *additive;    /* likewise */
-    struct pm_ab *ab;                /* NULL: nothing is compared */
-    struct pm_hang_watch hang_watch; /* kept up to date while there is an optimizer */
+    struct pm_timing *timing;           /* NULL: nothing can be timed, or is to be */
+    struct pm_trials *trials;           /* likewise */
+    struct pm_additive *additive;       /* likewise */
+    struct pm_session_trials *sessions; /* likewise */
+    struct pm_ab *ab;                   /* NULL: nothing is compared */
+    struct pm_hang_watch hang_watch;    /* kept up to date while there is an optimizer */
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };

@@ -112,6 +112,9 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
     command->begun = true;
     command->once = once;
+    command->repeats = may_repeat;
+    command->simultaneous = (info->flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT) != 0;
+    command->spare = PM_TIMING_NONE;
     command->active = command->pool->is_protected ? PM_CONDITION(PM_ACTIVE_PROTECTED) : 0;
     if (command->secondary && info->pInheritanceInfo != NULL &&
         info->pInheritanceInfo->pipelineStatistics != 0)
@@ -239,6 +242,7 @@ void pm_command_execute(struct pm_command *primary, uint32_t count, const VkComm
     /* What was bound is undefined from here on, and what ran is not known. */
     if (primary->pass.place != PM_PLACE_OUTSIDE)
         primary->pass.place = PM_PLACE_PASS;
+    primary->pass.executed = true;
     for (int i = 0; i < PM_BIND_POINTS; i++)
         primary->bound[i].pipeline = NULL;
     pm_pushed_forget(&primary->pushed);

@@ -37,6 +37,8 @@ struct pm_bound {
 #define PM_TIMING_NONE UINT32_MAX
 
 struct pm_trial;
+struct pm_session_trial; /* trial/sessions.h */
+struct pm_session_use;
 
 /* What a measurement is of (trial.h): of each trial that takes part, which use. */
 struct pm_timed {
@@ -45,11 +47,18 @@ struct pm_timed {
     bool variant;
 };
 
-enum { PM_TIMED_MOST = 8 }; /* trials in one measurement */
+enum { PM_TIMED_MOST = 8, PM_TIMED_TRIALS = 4 }; /* trials in one measurement */
 
 struct pm_timed_uses {
     struct pm_timed uses[PM_TIMED_MOST];
     uint32_t count; /* 0: nothing that is wanted any more */
+    /* Or of trials over sessions, read after each submission: their uses; while the render pass
+     * instance goes on, they themselves. */
+    union {
+        struct pm_session_use *sessions[PM_TIMED_TRIALS];
+        struct pm_session_trial *trials[PM_TIMED_TRIALS];
+    };
+    uint32_t session_count;
 };
 
 /* The render pass instance that a recording which is timed is in (trial.h). */
@@ -57,6 +66,7 @@ struct pm_pass_instance {
     enum pm_condition place; /* PM_PLACE_OUTSIDE: in none, and all below says nothing */
     bool worth;              /* something was bound in it that is awaited */
     bool started;            /* its own first timestamp was written */
+    bool executed;           /* secondary command buffers, in it */
     uint32_t slot;           /* among those of the frame (pm_trials_pass) */
     uint32_t measurement;    /* of it, or reserved for one of its draws; PM_TIMING_NONE */
     struct pm_timed_uses timed;
@@ -76,6 +86,8 @@ struct pm_command {
     bool touched; /* something may be otherwise than where a recording begins that nothing is known
                      of: begin puts it right */
     bool once;    /* the recording is for one submission; said of one that may be timed only */
+    bool repeats; /* it may be submitted more than once; likewise */
+    bool simultaneous;           /* and while an earlier submission is under way */
     enum pm_condition recording; /* PM_RECORDING_SAMPLED or TIMED until it ends, else TRACKED */
     uint32_t active;             /* PM_CONDITION bits of PM_ACTIVE_…, but for what is counted or
                                     looked up elsewhere: queries, other shaders, a lost device */
@@ -84,6 +96,7 @@ struct pm_command {
     uint64_t watched; /* by any of them */
     struct pm_pushed pushed;
     struct pm_pass_instance pass;
+    uint32_t spare;   /* a measurement of it that measures nothing; PM_TIMING_NONE */
     uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;
     uint32_t use_count, use_capacity;

@@ -20,6 +20,7 @@
 #include "layer/shader/pipeline.h"
 #include "layer/trial/ab.h"
 #include "layer/trial/additive.h"
+#include "layer/trial/sessions.h"
 #include "layer/trial/trial.h"
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +130,16 @@ static void shader_used(struct pm_device *device, const struct pm_shader_key *ke
     pm_ab_shader(device->ab, key);
 }
 
-static const struct pm_optimizer_calls optimizer_calls = {variant_built, shader_used,
-                                                          pm_registry_follow};
+static void in_session(struct pm_device *device, struct pm_pipeline *pipeline,
+                       const struct pm_specialized_shader *shader)
+{
+    pm_session_trials_join(device->sessions, pipeline, shader);
+}
+
+static const struct pm_optimizer_calls optimizer_calls = {.built = variant_built,
+                                                          .in_session = in_session,
+                                                          .used = shader_used,
+                                                          .follow = pm_registry_follow};
 
 /* What proves specialized variants; without it none is bound but those that the database proves. */
 static void start_trials(struct pm_device *device)
@@ -141,6 +150,7 @@ static void start_trials(struct pm_device *device)
     device->timing = pm_timing_create(device);
     device->trials = pm_trials_create(device);
     device->additive = device->trials != NULL ? pm_additive_create(device) : NULL;
+    device->sessions = device->trials != NULL ? pm_session_trials_create(device) : NULL;
     if (device->trials != NULL)
         pm_trials_poll_with(device);
     if (device->trials == NULL)
@@ -194,6 +204,10 @@ static void stop_sampling(struct pm_device *device)
     device->compiler = NULL;
     pm_constants_finish(device);
     pm_readback_stop(device->readback);
+    if (device->sampling != NULL) {
+        pm_trials_end(device->trials);
+        pm_session_trials_end(device->sessions);
+    }
     release_queues(device->sampling);
     pm_sampling_destroy(device->sampling);
     device->sampling = NULL;
@@ -202,10 +216,12 @@ static void stop_sampling(struct pm_device *device)
     pm_pipelines_destroy(device->pipelines);
     pm_additive_destroy(device->additive);
     pm_trials_destroy(device->trials);
+    pm_session_trials_destroy(device->sessions);
     pm_timing_destroy(device->timing);
     pm_ab_destroy(device->ab);
     device->additive = NULL;
     device->trials = NULL;
+    device->sessions = NULL;
     device->timing = NULL;
     device->ab = NULL;
     pm_objects_destroy(device->objects);

@@ -15,6 +15,7 @@
 #include "layer/shader/optimize.h"
 #include "layer/trial/ab.h"
 #include "layer/trial/additive.h"
+#include "layer/trial/sessions.h"
 #include "layer/trial/trial.h"
 
 static VkResult checked(struct pm_device *device, VkResult result)
@@ -129,6 +130,7 @@ static void heartbeat(struct pm_device *device)
         return;
     pm_ab_heartbeat(device->ab, number);
     pm_trials_heartbeat(device->trials, number);
+    pm_session_trials_heartbeat(device->sessions, number);
     pm_optimize_heartbeat(device);
     pm_constants_follow(device);
 }

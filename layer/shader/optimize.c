@@ -96,7 +96,9 @@ static void decide(struct pm_candidate *candidate, bool faster)
     optimizer->proven = true;
     set_binds(optimizer);
     pthread_mutex_unlock(&optimizer->lock);
-    log_of(optimized, "is used from now on");
+    log_of(optimized, optimized->shader->session == PM_SESSION_VARIANT
+                          ? "is used in this session, to be timed"
+                          : "is used from now on");
 }
 
 /* What a variant that runs only where push constants have values is to watch. */
@@ -317,7 +319,13 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
         return false;
     const struct pm_specialized_shader *shader =
         pm_specialized_shaders_proven(optimizer->shaders, &request, &took);
-    if (!shader || !reserve(optimizer))
+    if (!shader)
+        return false;
+    if (shader->session == PM_SESSION_ORIGINAL) {
+        optimizer->calls.in_session(optimizer->device, pipeline, shader);
+        return true;
+    }
+    if (!reserve(optimizer))
         return false;
     struct pm_optimized *optimized = build_soon(optimizer, pipeline, shader, took, until);
     if (!optimized) {
@@ -325,6 +333,8 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
         return false;
     }
     atomic_store(&pipeline->optimized, optimized);
+    if (shader->session == PM_SESSION_VARIANT)
+        optimizer->calls.in_session(optimizer->device, pipeline, shader);
     decide(&optimized->candidate, true);
     return true;
 }

@@ -27,6 +27,9 @@ struct pm_optimizer_calls {
     /* One is built that nothing proves yet: it may be tried from now on. compute: of a compute
      * pipeline. */
     void (*built)(struct pm_device *device, struct pm_candidate *candidate, bool compute);
+    /* A pipeline is part of a trial over sessions, with the side that the shader says. */
+    void (*in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
+                       const struct pm_specialized_shader *shader);
     /* One is bound in the game's place for the first time; key: the original shader's. */
     void (*used)(struct pm_device *device, const struct pm_shader_key *key);
     /* There is going to be one for values of these words of push constants, as bits: recordings

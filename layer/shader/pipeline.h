@@ -25,6 +25,7 @@
 
 struct pm_candidate;          /* candidate.h */
 struct pm_optimized;          /* optimized.h */
+struct pm_session_trial;      /* trial/sessions.h */
 struct pm_specialized_shader; /* specialized_shader.h */
 
 /* A compile of one batch, or of the record (PM_PREPARE). */
@@ -49,11 +50,11 @@ struct pm_pipeline {
     struct pm_arena *arena;
     const VkGraphicsPipelineCreateInfo *graphics;
     const VkComputePipelineCreateInfo *compute;
-    const VkShaderCreateInfoEXT *object;    /* without its code */
-    VkPipelineCreateFlags2 flags;           /* the game's; the deep copy's are not to be used */
-    struct pm_object *layout, *render_pass; /* referenced; NULL: none */
+    const VkShaderCreateInfoEXT *object;      /* without its code */
+    VkPipelineCreateFlags2 flags;             /* the game's; the deep copy's are not to be used */
+    struct pm_object *layout, *render_pass;   /* referenced; NULL: none */
     const struct pm_push_ranges *push_ranges; /* of the layout; NULL: not known */
-    struct pm_object **set_layouts;         /* referenced, as many as the object has */
+    struct pm_object **set_layouts;           /* referenced, as many as the object has */
     uint32_t set_layout_count;
     struct pm_object **modules; /* referenced, one a stage */
     uint32_t module_count;
@@ -85,7 +86,8 @@ struct pm_pipeline {
     _Atomic(struct pm_optimized *) folded;
     _Atomic(struct pm_candidate *) folded_candidate;
     _Atomic(struct pm_optimized *) folded_best; /* it, once it is proven */
-    _Atomic uint32_t wish;                    /* enum pm_wish */
+    _Atomic(struct pm_session_trial *) session; /* trial/sessions.h; NULL: none */
+    _Atomic uint32_t wish;                      /* enum pm_wish */
     _Atomic uint32_t heat; /* binds while there was a wish, PM_MOST_HEAT at most */
     const struct pm_specialized_shader *specialized; /* what it would run; the optimizer's */
     const struct pm_specialized_shader *specialized_folded;
@@ -110,7 +112,7 @@ struct pm_pipelines {
     struct pm_lookup by_handle; /* VkPipeline to struct pm_pipeline */
     struct pm_lookup by_shader; /* VkShaderEXT likewise */
     struct pm_push_layouts push_layouts;
-    pthread_mutex_t lock;       /* handle counts */
+    pthread_mutex_t lock; /* handle counts */
     struct pm_shader_records *records;
     pthread_mutex_t cache_lock;
     VkPipelineCache cache;           /* ours, for variants only; made when first needed */

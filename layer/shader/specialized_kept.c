@@ -200,6 +200,18 @@ static bool read_words(const struct pm_specialized_kept *kept,
     return false;
 }
 
+/* The other one than a session that waits for it had, else by lot. */
+static enum pm_session_side side_of(const struct pm_specialized_kept *kept,
+                                    const struct pm_kept_variant *variant, int64_t now)
+{
+    uint64_t of_key;
+    memcpy(&of_key, variant->key.bytes, sizeof of_key);
+    const bool lot = (pm_random_mix(kept->lot + of_key + variant->sessions.count) & 1) != 0;
+    const bool specialized =
+        pm_session_half_waits(&variant->sessions.half, now) ? !variant->sessions.half.variant : lot;
+    return specialized ? PM_SESSION_VARIANT : PM_SESSION_ORIGINAL;
+}
+
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
                               const struct pm_environment *environment,
@@ -208,9 +220,14 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
     struct pm_kept_variant variant;
     struct pm_words words;
     const struct pm_environment by = pm_session_environment(kept->device, environment);
-    if (!pm_verdicts_find_faster(kept->verdicts, original, &by, kept->options, time(NULL),
-                                 &variant) ||
-        is_tried_again(kept, &variant.key) || !read_words(kept, &variant, &words))
+    const int64_t now = time(NULL);
+    const bool faster =
+        pm_verdicts_find_faster(kept->verdicts, original, &by, kept->options, now, &variant) &&
+        !is_tried_again(kept, &variant.key);
+    const bool session =
+        !faster && kept->device->trials &&
+        pm_verdicts_find_session(kept->verdicts, original, &by, kept->options, now, &variant);
+    if (!(faster || session) || !read_words(kept, &variant, &words))
         return false;
     char *entry_point = strdup(variant.made.entry_point);
     if (!entry_point) {
@@ -223,7 +240,8 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
         .key = variant.key,
         .environment = *environment,
         .module = {.words = words},
-        .timing = PM_TIMING_FASTER,
+        .timing = faster ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED,
+        .session = session ? side_of(kept, &variant, now) : PM_SESSION_NONE,
     };
     *took = (int64_t)variant.made.took;
     return true;

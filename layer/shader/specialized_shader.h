@@ -19,6 +19,9 @@
  * this machine's own verdict, else by the database. */
 enum pm_timing_verdict { PM_TIMING_UNDECIDED, PM_TIMING_FASTER, PM_TIMING_SLOWER };
 
+/* The side that a session has which is part of a trial over sessions (trial/sessions.h). */
+enum pm_session_side { PM_SESSION_NONE, PM_SESSION_ORIGINAL, PM_SESSION_VARIANT };
+
 struct pm_specialized_shader {
     struct pm_shader_key original;     /* what it was made of */
     const char *entry_point;           /* of the module; owned */
@@ -28,6 +31,7 @@ struct pm_specialized_shader {
     struct pm_known_words known; /* words that it was made for; of such a module nothing leaves the
                                     machine, not even its key, which tells values from others */
     enum pm_timing_verdict timing; /* UNDECIDED or FASTER */
+    enum pm_session_side session;  /* NONE but for pm_specialized_shaders_proven */
     struct pm_journal_entry *entry;
 };
 
@@ -46,9 +50,9 @@ enum pm_specialized_use {
     PM_SPECIALIZED_USES
 };
 
-/* The one that an earlier session on this machine found faster, where it can be had without making
- * anything, and how many nanoseconds the driver took for its pipeline last. Reads two small files
- * at most. NULL: there is none, or only later. */
+/* The one that an earlier session on this machine found faster, or that is tried over sessions,
+ * where it can be had without making anything, and how many nanoseconds the driver took for its
+ * pipeline last. Reads two small files at most. NULL: there is none, or only later. */
 const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, int64_t *took);

@@ -5,6 +5,7 @@
 #include "layer/counts/poller.h"
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
+#include "layer/trial/sessions.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ struct measurement {
     uint32_t next;         /* of the recording; PM_TIMING_NONE: the last */
     uint32_t next_waiting; /* likewise */
     uint64_t mask;         /* of the queue family's valid bits */
+    uint64_t started;      /* of trials over sessions: what its first query was when read last */
     struct pm_timed_uses timed;
     bool ended;
     bool submitted; /* once: later submissions are not read */
@@ -163,6 +165,17 @@ uint32_t pm_timing_reserve(struct pm_command *command)
     return index;
 }
 
+void pm_timing_reset(struct pm_command *command, uint32_t index)
+{
+    command->device->dispatch.CmdResetQueryPool(command->handle, command->device->timing->pool,
+                                                2 * index, 2);
+}
+
+bool pm_timing_resets(const struct pm_timing *timing)
+{
+    return timing != NULL && timing->reset != NULL;
+}
+
 void pm_timing_start(const struct pm_command *command, uint32_t index)
 {
     write_timestamp(command, 2 * index);
@@ -186,6 +199,15 @@ static void wait_for(struct pm_timing *timing, uint32_t index)
     atomic_fetch_add(&timing->waiting, 1);
 }
 
+/* Of trials over sessions, whether any of them wants more. */
+static bool is_wanted(const struct measurement *measurement)
+{
+    bool wanted = false;
+    for (uint32_t i = 0; i < measurement->timed.session_count; i++)
+        wanted = wanted || pm_session_wants(measurement->timed.sessions[i]);
+    return wanted;
+}
+
 void pm_timing_submit(struct pm_command *command)
 {
     struct pm_timing *timing = command->device->timing;
@@ -193,6 +215,10 @@ void pm_timing_submit(struct pm_command *command)
     pthread_mutex_lock(&timing->lock);
     for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next) {
         struct measurement *measurement = &timing->measurements[i];
+        if (measurement->ended && !measurement->waiting && is_wanted(measurement)) {
+            wait_for(timing, i);
+            any = true;
+        }
         if (measurement->submitted || !measurement->ended || measurement->timed.count == 0)
             continue;
         measurement->submitted = true;
@@ -228,7 +254,8 @@ static bool drop_one(struct pm_timing *timing, uint32_t index)
         return false;
     }
     if (!readable)
-        measurement->timed.count = 0; /* taken already, or never submitted */
+        measurement->timed.count = measurement->timed.session_count =
+            0; /* taken already, or never submitted */
     wait_for(timing, index);
     return readable;
 }
@@ -309,9 +336,13 @@ static void read_queries(struct pm_timing *timing, struct reading *reading, uint
         read_range(timing, reading, i, 1);
 }
 
-static bool is_there(const struct reading *reading, uint32_t index)
+/* Of trials over sessions what an earlier submission left may still be there. */
+static bool is_there(const struct pm_timing *timing, const struct reading *reading, uint32_t index)
 {
-    return reading->queries[index][0][1] != 0 && reading->queries[index][1][1] != 0;
+    const struct measurement *measurement = &timing->measurements[index];
+    return reading->queries[index][0][1] != 0 && reading->queries[index][1][1] != 0 &&
+           (measurement->timed.session_count == 0 ||
+            reading->queries[index][0][0] != measurement->started);
 }
 
 static double nanoseconds_of(const struct pm_timing *timing, const struct reading *reading,
@@ -327,7 +358,10 @@ static double nanoseconds_of(const struct pm_timing *timing, const struct readin
 static void settle(struct pm_timing *timing, const struct reading *reading, uint32_t index)
 {
     struct measurement *measurement = &timing->measurements[index];
-    if (!is_there(reading, index) && reading->recorded[index]) {
+    const bool there = is_there(timing, reading, index);
+    if (there)
+        measurement->started = reading->queries[index][0][0];
+    if (!there && reading->recorded[index]) {
         measurement->next_waiting = timing->first_waiting;
         timing->first_waiting = index;
         return;
@@ -348,8 +382,12 @@ void pm_timing_poll(struct pm_timing *timing, pm_timing_taker take, void *user)
     read_queries(timing, &reading, first);
     for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting) {
         const struct pm_timed_uses *timed = &timing->measurements[i].timed;
-        for (uint32_t use = 0; is_there(&reading, i) && use < timed->count; use++)
+        if (!is_there(timing, &reading, i))
+            continue;
+        for (uint32_t use = 0; use < timed->count; use++)
             take(user, &timed->uses[use], nanoseconds_of(timing, &reading, i));
+        for (uint32_t use = 0; use < timed->session_count; use++)
+            pm_session_take(timed->sessions[use], nanoseconds_of(timing, &reading, i));
     }
     pthread_mutex_lock(&timing->lock);
     timing->reading = false;

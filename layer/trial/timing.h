@@ -36,6 +36,13 @@ bool pm_timing_needs_no_reset(const struct pm_command *command);
  * PM_TIMING_NONE: all are in use. One that is never started measures nothing. */
 uint32_t pm_timing_reserve(struct pm_command *command);
 
+/* Resets one that was reserved for the recording, and not ended, once more; outside render passes.
+ */
+void pm_timing_reset(struct pm_command *command, uint32_t measurement);
+
+/* Whether a recording's measurements can be read after each of its submissions. NULL is allowed. */
+bool pm_timing_resets(const struct pm_timing *timing);
+
 /* Writes its first timestamp into the recording. Inside a render pass that has several views
  * neither this nor the next may be called. */
 void pm_timing_start(const struct pm_command *command, uint32_t measurement);

@@ -1,48 +1,30 @@
 /* Which side is next, and what the pairs say. trial.h. */
 #include "layer/trial/trial.h"
 
-#include "base/paired.h"
 #include "base/random.h"
 #include "layer/core/session.h"
 #include "layer/counts/report.h"
 #include "layer/trial/additive.h"
 #include "layer/trial/pass_table.h"
-#include "profile/verdicts.h"
+#include "layer/trial/verdict.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     TRACKS = 16,       /* uses in a frame that are timed */
     CALLS_A_FRAME = 8, /* of a pipeline */
     PENDING = 8,       /* pairs of a track of which one half is still under way */
-    LEAST_PAIRS = 8,   /* judged first, and whenever there are twice as many */
     MOST_PAIRS = 4096,
     IDLE = 512,       /* heartbeats without a timed use until a trial sleeps */
     SLEEP = 8 * IDLE, /* heartbeats until it wakes again, the first time */
     LONGEST_SLEEP = 1 << 20,
     LOOK = 64,       /* heartbeats between two looks at who is idle */
+    REPEATED = 32,   /* submissions and heartbeats until it is clear that nothing can be timed */
     RETRY = 1 << 14, /* heartbeats until an undecided trial begins anew, the first time */
 };
 
-/* Share of the pairs left out at either end (Yuen). */
-#define TRIM 0.2
-/* An interval of so many pairs is made twice as wide, that of twice as many one and a half times.
- */
-#define EARLY_PAIRS 8.0
-/* Below this the interval must lie. A call that gains less is not worth a variant; a whole render
- * pass instance gains less than the shader does. */
-#define LIMIT_CALL 0.99
-#define LIMIT_PASS 1.0
-/* An interval's upper end over its lower one. Beyond the one, something else decides what was
- * measured, and no outcome is taken from it; below the other, more pairs would tell nothing that
- * matters. */
-#define WIDEST 1.25
-#define NARROWEST 1.025
-
 enum kind { UNUSED, CALLS, PASSES };
-enum outcome { GOES_ON, FASTER, SLOWER, UNDECIDED /* for now */ };
 
 struct pair {
     uint32_t number;
@@ -66,14 +48,15 @@ struct pm_trial {
     bool is_private;                    /* its outcome stays on the machine */
     struct pm_environment environment;
     uint64_t seed;
+    uint64_t begun_at;     /* heartbeat */
     _Atomic uint32_t kind; /* of use: enum kind */
     bool compute;
-    _Atomic bool awake;   /* changed under the lock */
-    _Atomic bool over;    /* likewise: it is decided, or undecided and asleep */
-    enum outcome outcome; /* under the lock */
-    bool reported;        /* likewise */
-    uint32_t sleep;       /* heartbeats; under the lock */
-    uint32_t retry;       /* likewise */
+    _Atomic bool awake;      /* changed under the lock */
+    _Atomic bool over;       /* likewise: it is decided, or undecided and asleep */
+    enum pm_outcome outcome; /* under the lock */
+    bool reported;           /* likewise */
+    uint32_t sleep;          /* heartbeats; under the lock */
+    uint32_t retry;          /* likewise */
     _Atomic uint64_t
         used_at; /* heartbeat of the latest timed use, or of waking or falling asleep */
     struct track tracks[TRACKS]; /* the pairs: the poller's */
@@ -117,7 +100,7 @@ void pm_trials_destroy(struct pm_trials *trials)
         return;
     for (struct pm_trial *trial = trials->first, *next; trial != NULL; trial = next) {
         next = trial->next;
-        if (trial->outcome == GOES_ON)
+        if (trial->outcome == PM_GOES_ON)
             log_unfinished(trial);
         free(trial->time);
         free(trial);
@@ -186,6 +169,7 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->is_private = candidate->is_private;
     trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
+    trial->begun_at = heartbeat_of(trials);
     trial->sleep = SLEEP;
     trial->retry = RETRY;
     trial->next = trials->first;
@@ -200,7 +184,7 @@ static void join(struct pm_trial *trial, struct pm_candidate *candidate)
     candidate->gone = forget;
     candidate->next = trial->first;
     trial->first = candidate;
-    if (trial->outcome == UNDECIDED)
+    if (trial->outcome == PM_UNDECIDED)
         return;
     set_awake(trial, true);
     atomic_store(&trial->owner->used_at, heartbeat_of(trial->owner));
@@ -214,13 +198,13 @@ void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, boo
     struct pm_trial *trial = find(trials, candidate, compute);
     if (trial == NULL)
         trial = begin(trials, candidate, compute);
-    const enum outcome outcome = trial != NULL ? trial->outcome : GOES_ON;
-    const bool decided = outcome == FASTER || outcome == SLOWER;
+    const enum pm_outcome outcome = trial != NULL ? trial->outcome : PM_GOES_ON;
+    const bool decided = outcome == PM_FASTER || outcome == PM_SLOWER;
     if (trial != NULL && !decided)
         join(trial, candidate);
     pthread_mutex_unlock(&trials->lock);
     if (decided)
-        candidate->verdict(candidate, outcome == FASTER);
+        candidate->verdict(candidate, outcome == PM_FASTER);
     else if (!compute)
         pm_additive_want(trials->device->additive);
 }
@@ -228,11 +212,37 @@ void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, boo
 /* Under the lock. */
 static void begin_anew(struct pm_trial *trial)
 {
-    trial->outcome = GOES_ON;
+    trial->outcome = PM_GOES_ON;
     if (trial->retry < LONGEST_SLEEP)
         trial->retry *= 2;
     atomic_store(&trial->over, false);
     set_awake(trial, true);
+}
+
+/* Nothing could be timed though the game submits its recordings again: later sessions try it each
+ * as a whole. Under the lock. */
+static void note_untimed(const struct pm_trial *trial)
+{
+    struct pm_device *device = trial->owner->device;
+    if (atomic_load(&trial->kind) != UNUSED || atomic_load(&device->sampling->again) < REPEATED)
+        return;
+    const struct pm_environment environment = pm_session_environment(device, &trial->environment);
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&trial->key, key);
+    pm_verdicts_want_sessions(pm_session_verdicts(device->instance), &trial->key, &environment);
+    pm_log_debug(device->instance->log,
+                 "a specialized shader %.12s cannot be timed in turn: sessions are", key);
+}
+
+void pm_trials_end(struct pm_trials *trials)
+{
+    if (trials == NULL)
+        return;
+    pthread_mutex_lock(&trials->lock);
+    for (const struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next)
+        if (heartbeat_of(trials) >= trial->begun_at + REPEATED)
+            note_untimed(trial);
+    pthread_mutex_unlock(&trials->lock);
 }
 
 /* Under the lock. */
@@ -242,10 +252,12 @@ static void look_at(struct pm_trial *trial, uint64_t heartbeat)
     const uint64_t idle = heartbeat - atomic_load(&trial->used_at);
     if (trial->first == NULL)
         return;
-    if (trial->outcome == UNDECIDED && idle >= trial->retry)
+    if (trial->outcome == PM_UNDECIDED && idle >= trial->retry)
         begin_anew(trial);
     if (atomic_load(&trial->over) || idle < (awake ? IDLE : trial->sleep))
         return;
+    if (awake)
+        note_untimed(trial);
     if (awake && trial->sleep < LONGEST_SLEEP)
         trial->sleep *= 2;
     set_awake(trial, !awake);
@@ -365,46 +377,29 @@ static void sum_kept(struct pm_trial *trial, double lowest, double highest)
     }
 }
 
-static enum outcome outcome_of(const struct pm_trial *trial, const struct pm_paired *paired)
+static enum pm_outcome judge(struct pm_trial *trial, struct pm_paired *paired)
 {
-    const double limit = atomic_load(&trial->kind) == PASSES ? LIMIT_PASS : LIMIT_CALL;
-    const double width = paired->high / paired->low;
-    if (width <= WIDEST && paired->high < limit)
-        return FASTER;
-    if (width <= WIDEST && paired->low > limit)
-        return SLOWER;
-    return width < NARROWEST || trial->count >= MOST_PAIRS ? UNDECIDED : GOES_ON;
-}
-
-static enum outcome judge(struct pm_trial *trial, struct pm_paired *paired)
-{
-    if (trial->count < LEAST_PAIRS || (trial->count & (trial->count - 1)) != 0)
-        return GOES_ON;
     double *ratios = malloc(trial->count * sizeof(*ratios));
     if (ratios == NULL)
-        return GOES_ON;
+        return PM_GOES_ON;
     for (uint32_t i = 0; i < trial->count; i++)
         ratios[i] = log(trial->time[i][1] / trial->time[i][0]);
-    *paired = pm_paired_interval(ratios, trial->count, TRIM);
-    /* Whoever looks often finds a gain by chance: the earlier, the more is asked for. */
-    const double wider = 1 + EARLY_PAIRS / trial->count;
-    paired->low = paired->ratio * pow(paired->low / paired->ratio, wider);
-    paired->high = paired->ratio * pow(paired->high / paired->ratio, wider);
-    const enum outcome outcome = outcome_of(trial, paired);
-    const uint32_t cut = (uint32_t)(TRIM * trial->count);
-    if (outcome != GOES_ON)
+    const enum pm_outcome outcome = pm_trial_judge(ratios, trial->count, MOST_PAIRS,
+                                                   atomic_load(&trial->kind) == PASSES, paired);
+    const uint32_t cut = (uint32_t)(PM_TRIAL_TRIM * trial->count);
+    if (outcome != PM_GOES_ON)
         sum_kept(trial, ratios[cut], ratios[trial->count - 1 - cut]);
     free(ratios);
     return outcome;
 }
 
 /* Under the lock. */
-static void finish(struct pm_trial *trial, enum outcome outcome, const struct pm_paired *paired)
+static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct pm_paired *paired)
 {
     struct pm_trials *trials = trial->owner;
-    static const char *const words[] = {[FASTER] = "faster: used",
-                                        [SLOWER] = "dropped",
-                                        [UNDECIDED] = "undecided: tried again later"};
+    static const char *const words[] = {[PM_FASTER] = "faster: used",
+                                        [PM_SLOWER] = "dropped",
+                                        [PM_UNDECIDED] = "undecided: tried again later"};
     atomic_store(&trial->over, true);
     trial->outcome = outcome;
     trial->reported = false;
@@ -417,36 +412,19 @@ static void finish(struct pm_trial *trial, enum outcome outcome, const struct pm
                 " pairs%s), %s",
                 key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->count,
                 atomic_load(&trial->kind) == PASSES ? " of render passes" : "", words[outcome]);
-    for (struct pm_candidate *c = trial->first; c != NULL && outcome != UNDECIDED; c = c->next)
-        c->verdict(c, outcome == FASTER);
+    for (struct pm_candidate *c = trial->first; c != NULL && outcome != PM_UNDECIDED; c = c->next)
+        c->verdict(c, outcome == PM_FASTER);
 }
 
 /* Keeps the outcome for the sessions to come. Waits for the disk. */
-static void keep(const struct pm_trial *trial, enum outcome outcome, const struct pm_paired *paired)
+static void keep(const struct pm_trial *trial, enum pm_outcome outcome,
+                 const struct pm_paired *paired)
 {
-    static const enum pm_verdict verdicts[] = {[FASTER] = PM_VERDICT_FASTER,
-                                               [SLOWER] = PM_VERDICT_SLOWER,
-                                               [UNDECIDED] = PM_VERDICT_UNDECIDED};
-    struct pm_instance *instance = trial->owner->device->instance;
-    struct pm_verdicts *kept = pm_session_verdicts(instance);
-    const int64_t now = time(NULL);
-    const struct pm_kept_variant variant = {
-        .key = trial->key,
-        .original = trial->original,
-        .environment = pm_session_environment(trial->owner->device, &trial->environment),
-        .used_at = now,
-        .verdict = verdicts[outcome],
-        .kind = atomic_load(&trial->kind) == PASSES ? PM_TIMED_PASSES : PM_TIMED_CALLS,
-        .ratio = paired->ratio,
-        .low = paired->low,
-        .high = paired->high,
-        .pairs = trial->pairs,
-        .decided_at = now,
-    };
-    struct pm_error error = {0};
-    pm_verdicts_put(kept, &variant);
-    if (!pm_verdicts_save(kept, &error))
-        pm_log_info(instance->log, "a verdict is not kept: %s", error.message);
+    const struct pm_kept_variant named = {
+        .key = trial->key, .original = trial->original, .environment = trial->environment};
+    pm_trial_keep(trial->owner->device, &named,
+                  atomic_load(&trial->kind) == PASSES ? PM_TIMED_PASSES : PM_TIMED_CALLS, outcome,
+                  paired, trial->pairs);
 }
 
 /* For one more pair; false: out of memory. */
@@ -454,7 +432,7 @@ static bool make_room(struct pm_trial *trial)
 {
     if (trial->count < trial->room)
         return true;
-    const uint32_t room = trial->room ? 2 * trial->room : LEAST_PAIRS;
+    const uint32_t room = trial->room ? 2 * trial->room : PM_LEAST_PAIRS;
     double(*time)[2] = realloc(trial->time, room * sizeof(*time));
     if (time == NULL)
         return false;
@@ -480,8 +458,8 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     trial->time[trial->count][1] = pair->time[1];
     trial->count++;
     struct pm_paired paired;
-    const enum outcome outcome = judge(trial, &paired);
-    if (outcome == GOES_ON)
+    const enum pm_outcome outcome = judge(trial, &paired);
+    if (outcome == PM_GOES_ON)
         return;
     pthread_mutex_lock(&trials->lock);
     finish(trial, outcome, &paired);

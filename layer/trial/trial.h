@@ -45,6 +45,10 @@ struct pm_trials *pm_trials_create(struct pm_device *device);
 /* After every recording was dropped and every pipeline destroyed. NULL is allowed. */
 void pm_trials_destroy(struct pm_trials *trials);
 
+/* The device is about to go: what could not be timed is tried over sessions (sessions.h) from now
+ * on. NULL is allowed. */
+void pm_trials_end(struct pm_trials *trials);
+
 /* A candidate that was just built takes part in its shader's trial until it is gone, or has the
  * verdict at once. compute: of a compute pipeline. trials NULL is allowed. */
 void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, bool compute);
@@ -88,6 +92,7 @@ void pm_trial_pushed(struct pm_command *command);
 struct pm_timed_call {
     uint32_t measurement;
     struct pm_timed timed;
+    struct pm_session_use *session; /* of a trial over sessions (sessions.h); NULL: none */
 };
 
 /* Before a call at which the countdown was through, and after it; then pm_binding_put_back is
@@ -103,7 +108,8 @@ struct pm_pass_beginning {
     uint64_t what;            /* tells it from others of the frame */
 };
 
-/* Whether recordings may be timed at all just now; while not, none of the next three does anything. */
+/* Whether recordings may be timed at all just now; while not, none of the next three does anything.
+ */
 static inline bool pm_trials_time(const struct pm_device *device)
 {
     return device->trials != NULL && pm_sampling_is_trying(device->sampling);

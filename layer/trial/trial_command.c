@@ -2,13 +2,15 @@
 #include "layer/frame/binding.h"
 #include "layer/shader/object.h"
 #include "layer/trial/additive.h"
+#include "layer/trial/sessions.h"
 #include "layer/trial/trial.h"
 
 bool pm_trial_may_time(const struct pm_command *command, bool may_repeat)
 {
     const struct pm_device *device = command->device;
     return device->trials != NULL && pm_sampling_is_trying(device->sampling) &&
-           !command->secondary && !may_repeat && !command->pool->is_protected &&
+           !command->secondary && (!may_repeat || pm_session_may_time(command)) &&
+           !command->pool->is_protected &&
            pm_timing_is_possible(device->timing, command->pool->family);
 }
 
@@ -21,7 +23,8 @@ static bool may_bind(const struct pm_command *command, int point, enum pm_bindin
 static struct pm_candidate *candidate_of(const struct pm_command *command, int point)
 {
     struct pm_pipeline *pipeline = command->bound[point].pipeline;
-    if (pipeline == NULL)
+    /* The side that was recorded would stay for as long as the recording does. */
+    if (pipeline == NULL || command->repeats)
         return NULL;
     struct pm_candidate *candidate = pm_pipeline_candidate(pipeline);
     if (candidate != NULL && pm_trial_is_awake(candidate->trial))
@@ -53,11 +56,12 @@ static bool cover_side(struct pm_command *command, int point, enum pm_binding ki
 /* While a call may have to be timed every one takes the long way. */
 static void count_down(struct pm_command *command)
 {
-    command->countdown =
-        candidate_of(command, PM_COMPUTE) != NULL || (command->pass.place == PM_PLACE_TIMED_DRAWS &&
-                                                      candidate_of(command, PM_GRAPHICS) != NULL)
-            ? 1
-            : PM_NEVER;
+    command->countdown = pm_session_of(command, PM_COMPUTE) != NULL ||
+                                 candidate_of(command, PM_COMPUTE) != NULL ||
+                                 (command->pass.place == PM_PLACE_TIMED_DRAWS &&
+                                  candidate_of(command, PM_GRAPHICS) != NULL)
+                             ? 1
+                             : PM_NEVER;
 }
 
 /* Whether there is a measurement for the call that follows. Inside a render pass instance it may
@@ -90,22 +94,43 @@ static void time_call(struct pm_command *command, int point, struct pm_candidate
         pm_binding_bind(command, point);
 }
 
+/* A dispatch of a trial over sessions, with what stands. */
+static void time_session(struct pm_command *command, struct pm_session_trial *trial,
+                         struct pm_timed_call *call)
+{
+    call->measurement = pm_timing_reserve(command);
+    if (call->measurement == PM_TIMING_NONE)
+        return;
+    call->session = pm_session_next(trial);
+    if (call->session != NULL)
+        pm_timing_start(command, call->measurement);
+    else
+        call->measurement = PM_TIMING_NONE;
+}
+
 struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point)
 {
     struct pm_timed_call call = {.measurement = PM_TIMING_NONE};
     struct pm_candidate *candidate =
         may_bind(command, point, PM_BINDING_TRIAL_CALL) ? candidate_of(command, point) : NULL;
+    struct pm_session_trial *trial = point == PM_COMPUTE ? pm_session_of(command, point) : NULL;
     if (candidate != NULL)
         time_call(command, point, candidate, &call);
+    else if (trial != NULL)
+        time_session(command, trial, &call);
     count_down(command);
     return call;
 }
 
 void pm_trial_call_ends(struct pm_command *command, const struct pm_timed_call *call)
 {
-    if (call->measurement != PM_TIMING_NONE)
-        pm_timing_end(command, call->measurement,
-                      &(struct pm_timed_uses){.uses = {call->timed}, .count = 1});
+    if (call->measurement == PM_TIMING_NONE)
+        return;
+    const struct pm_timed_uses timed =
+        call->session != NULL
+            ? (struct pm_timed_uses){.sessions = {call->session}, .session_count = 1}
+            : (struct pm_timed_uses){.uses = {call->timed}, .count = 1};
+    pm_timing_end(command, call->measurement, &timed);
 }
 
 /* ---- render pass instances ---- */
@@ -137,6 +162,8 @@ static void choose(struct pm_command *command, const struct pm_candidate *candid
 
 void pm_trial_bind(struct pm_command *command, int point)
 {
+    if (command->repeats && point == PM_GRAPHICS)
+        pm_session_pass_bound(command);
     const struct pm_candidate *candidate =
         point == PM_GRAPHICS && command->pass.place != PM_PLACE_OUTSIDE
             ? candidate_of(command, point)
@@ -186,6 +213,10 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
     struct pm_command *command = timed_command(device, handle);
     if (command == NULL)
         return NULL;
+    if (command->repeats) {
+        pm_session_pass_begins(command, beginning->whole);
+        return command;
+    }
     const enum pm_additive_outcome additive = pm_additive_outcome(device->additive);
     bool worth;
     struct pm_pass_instance *pass = &command->pass;
@@ -224,6 +255,10 @@ void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
     struct pm_command *command = timed_command(device, handle);
     if (command == NULL || command->pass.place == PM_PLACE_OUTSIDE)
         return;
+    if (command->repeats) {
+        pm_session_pass_ended(command);
+        return;
+    }
     struct pm_pass_instance *pass = &command->pass;
     if (pass->place != PM_PLACE_TIMED_PASS)
         pass->timed.count = 0;

@@ -2,6 +2,8 @@
  * so that a recording made a moment later binds it. */
 #include "tests/layer/trial/trying.h"
 
+#include "tests/patience.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -189,6 +191,117 @@ static void damaged_words_are_not_believed(void **state)
     assert_false(is_bound_at_once());
 }
 
+/* ---- trials over sessions ---- */
+
+enum { SUBMISSIONS = 100 };
+
+static void submit_often(VkCommandBuffer buffer)
+{
+    for (int i = 0; i < SUBMISSIONS; i++) {
+        pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    }
+}
+
+/* A session that records a dispatch or a draw once and submits that again and again. How the call
+ * ran: 1 with the variant, 0 with the game's own. */
+static int steady_session(uint64_t variant_cost, bool draws, const char *until_logged)
+{
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    trying.dispatches = true;
+    trying.background = true;
+    trying.variant_cost = variant_cost;
+    pm_harness_open(&trying.h, NULL);
+    if (draws)
+        trying.graphics = optimized_graphics(&trying.h);
+    else
+        trying.compute = optimized_compute(&trying.h);
+    trying_costs();
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = trying.h.driver->position();
+    pm_harness_begin(&trying.h, buffer, 0);
+    if (draws)
+        trying_draw(buffer);
+    else
+        trying_dispatch(buffer);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    const int variant = (int)trying_foreign_binds(position);
+    const uint32_t logged = optimized_logged(until_logged);
+    uint64_t until = 0;
+    submit_often(buffer);
+    while (until_logged[0] && optimized_logged(until_logged) == logged && patience(&until))
+        submit_often(buffer);
+    submit_often(buffer);
+    trying.h.vk.FreeCommandBuffers(trying.h.device, trying.h.pool, 1, &buffer);
+    trying_close();
+    return variant;
+}
+
+static void try_over_sessions(bool draws, uint64_t variant_cost, const char *outcome)
+{
+    int sides[2] = {0, 0};
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    optimized_learn();
+    optimized_enable(false);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    /* The first session finds out that nothing can alternate. */
+    assert_int_equal(steady_session(variant_cost, draws, "timed in turn: sessions are"), 0);
+    for (int i = 0; optimized_logged(outcome) == 0; i++) {
+        char seed[16];
+        assert_true(i < 40);
+        snprintf(seed, sizeof seed, "%d", i);
+        setenv("PIECEMEAL_SAMPLER_SEED", seed, 1);
+        sides[steady_session(variant_cost, draws, "timed a session")]++;
+    }
+    /* Either side as often: 8 pairs. */
+    assert_int_equal(sides[0], 8);
+    assert_int_equal(sides[1], 8);
+}
+
+static void sessions_alternate(void **state)
+{
+    (void)state;
+    try_over_sessions(false, 80000, "8 pairs of sessions: faster");
+    /* From now on it is used, and nothing is timed. */
+    const uint64_t position = pm_harness_driver()->position();
+    assert_int_equal(steady_session(80000, false, ""), 1);
+    assert_int_equal(pm_calls_of(pm_harness_driver(), position, "vkCmdWriteTimestamp"), 0);
+}
+
+static void render_passes_too(void **state)
+{
+    (void)state;
+    try_over_sessions(true, 80000, "8 pairs of sessions: faster");
+    assert_int_equal(steady_session(80000, true, ""), 1);
+}
+
+static void a_slower_one_is_dropped(void **state)
+{
+    (void)state;
+    try_over_sessions(false, 110000, "8 pairs of sessions: dropped");
+    assert_int_equal(steady_session(110000, false, ""), 0);
+}
+
+/* It need not slow down eight sessions. */
+static void a_much_slower_one_is_dropped_early(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    optimized_learn();
+    optimized_enable(false);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(200000, false, "timed in turn: sessions are"), 0);
+    for (int i = 0; i < 4; i++)
+        (void)steady_session(200000, false, "timed a session");
+    optimized_assert_logged("2 pairs of sessions: dropped", 1);
+    assert_int_equal(steady_session(200000, false, ""), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +315,10 @@ int main(void)
         PM_LAYERED_TEST(it_is_journaled),
         PM_LAYERED_TEST(not_on_an_unknown_driver),
         PM_LAYERED_TEST(damaged_words_are_not_believed),
+        PM_LAYERED_TEST(sessions_alternate),
+        PM_LAYERED_TEST(render_passes_too),
+        PM_LAYERED_TEST(a_slower_one_is_dropped),
+        PM_LAYERED_TEST(a_much_slower_one_is_dropped_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

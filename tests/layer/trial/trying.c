@@ -29,6 +29,11 @@ static uint64_t cost(void *user, VkPipeline pipeline)
     return (uint64_t)time;
 }
 
+void trying_costs(void)
+{
+    trying.h.driver->set_cost(cost, NULL);
+}
+
 void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *options)
 {
     trying.variant_cost = variant_cost;
@@ -43,7 +48,7 @@ void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *o
     trying.h.driver->inject(trying.faults ? trying.faults : "");
     trying.graphics = trying.dispatches ? VK_NULL_HANDLE : optimized_graphics(&trying.h);
     trying.h.driver->inject("");
-    trying.h.driver->set_cost(cost, NULL);
+    trying_costs();
     if (!trying.background)
         return;
     /* What is never bound is never made. */

@@ -30,6 +30,8 @@ void trying_open(uint64_t variant_cost, const struct pm_harness_options *options
 /* The same without waiting for what the layer finds out. */
 void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *options);
 void trying_close(void);
+/* Calls cost from now on what the session says. */
+void trying_costs(void);
 
 /* Frames without a call, until the log has a text; false: it never had. */
 bool trying_wait_for(const char *text);

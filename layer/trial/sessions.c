@@ -1,0 +1,265 @@
+#include "layer/trial/sessions.h"
+
+#include "layer/core/session.h"
+#include "layer/shader/pipeline.h"
+#include "layer/trial/timing.h"
+#include "layer/trial/verdict.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    MOST_TRIALS = 8,
+    SAMPLES = 64,      /* of a use that are kept */
+    LEAST_SAMPLES = 8, /* for it to count */
+    OPEN = 4096,       /* heartbeats in which recordings are timed */
+};
+
+/* Pairs at the end that say so are enough to drop a variant. */
+enum { HARMFUL_PAIRS = 2 };
+#define HARMFUL 1250000u
+
+struct pm_session_use {
+    struct pm_session_trial *trial;
+    uint32_t count; /* the poller's */
+    uint64_t samples[SAMPLES];
+};
+
+struct pm_session_trial {
+    struct pm_session_trials *owner;
+    struct pm_kept_variant named; /* key, original, environment */
+    bool variant;                 /* the side */
+    _Atomic uint32_t used;        /* uses that were recorded */
+    _Atomic bool done;            /* enough was timed */
+    struct pm_session_use uses[PM_SESSION_USES];
+};
+
+struct pm_session_trials {
+    struct pm_device *device;
+    pthread_mutex_t lock; /* adding */
+    struct pm_session_trial *trials[MOST_TRIALS];
+    _Atomic uint32_t count;
+    _Atomic bool closed; /* nothing more is recorded for them */
+    _Atomic bool awake;  /* recordings are tracked for them; changed under the lock */
+};
+
+struct pm_session_trials *pm_session_trials_create(struct pm_device *device)
+{
+    struct pm_session_trials *trials = calloc(1, sizeof *trials);
+    if (trials == NULL)
+        return NULL;
+    trials->device = device;
+    pthread_mutex_init(&trials->lock, NULL);
+    return trials;
+}
+
+void pm_session_trials_destroy(struct pm_session_trials *trials)
+{
+    if (trials == NULL)
+        return;
+    for (uint32_t i = 0; i < trials->count; i++)
+        free(trials->trials[i]);
+    pthread_mutex_destroy(&trials->lock);
+    free(trials);
+}
+
+/* ---- taking part ---- */
+
+/* Under the lock. NULL: there are too many. */
+static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
+                                            const struct pm_specialized_shader *shader)
+{
+    const uint32_t count = atomic_load(&trials->count);
+    for (uint32_t i = 0; i < count; i++)
+        if (pm_shader_key_equal(&trials->trials[i]->named.key, &shader->key))
+            return trials->trials[i];
+    struct pm_session_trial *trial = count < MOST_TRIALS ? calloc(1, sizeof *trial) : NULL;
+    if (trial == NULL)
+        return NULL;
+    trial->owner = trials;
+    trial->named.key = shader->key;
+    trial->named.original = shader->original;
+    trial->named.environment = shader->environment;
+    trial->variant = shader->session == PM_SESSION_VARIANT;
+    for (int i = 0; i < PM_SESSION_USES; i++)
+        trial->uses[i].trial = trial;
+    trials->trials[count] = trial;
+    atomic_store(&trials->count, count + 1);
+    return trial;
+}
+
+/* Under the lock. */
+static void set_awake(struct pm_session_trials *trials, bool awake)
+{
+    if (atomic_exchange(&trials->awake, awake) != awake)
+        pm_sampling_try(trials->device->sampling, awake ? 1 : -1);
+}
+
+void pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline *pipeline,
+                            const struct pm_specialized_shader *shader)
+{
+    if (trials == NULL || atomic_load(&trials->closed))
+        return;
+    pthread_mutex_lock(&trials->lock);
+    struct pm_session_trial *trial = find_or_add(trials, shader);
+    if (trial != NULL && !atomic_load(&trials->closed))
+        set_awake(trials, true);
+    pthread_mutex_unlock(&trials->lock);
+    atomic_store(&pipeline->session, trial);
+}
+
+void pm_session_trials_heartbeat(struct pm_session_trials *trials, uint64_t heartbeat)
+{
+    if (trials == NULL || heartbeat != OPEN)
+        return;
+    pthread_mutex_lock(&trials->lock);
+    atomic_store(&trials->closed, true);
+    set_awake(trials, false);
+    pthread_mutex_unlock(&trials->lock);
+}
+
+bool pm_session_may_time(const struct pm_command *command)
+{
+    const struct pm_device *device = command->device;
+    const struct pm_session_trials *trials = device->sessions;
+    return trials != NULL && atomic_load_explicit(&trials->awake, memory_order_relaxed) &&
+           pm_timing_resets(device->timing) &&
+           (!command->simultaneous || atomic_load(&device->sampling->queue_count) <= 1);
+}
+
+struct pm_session_trial *pm_session_of(const struct pm_command *command, int point)
+{
+    const struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    if (!command->repeats || pipeline == NULL)
+        return NULL;
+    struct pm_session_trial *trial = atomic_load_explicit(&pipeline->session, memory_order_relaxed);
+    return trial != NULL && !atomic_load_explicit(&trial->owner->closed, memory_order_relaxed) &&
+                   atomic_load_explicit(&trial->used, memory_order_relaxed) < PM_SESSION_USES
+               ? trial
+               : NULL;
+}
+
+struct pm_session_use *pm_session_next(struct pm_session_trial *trial)
+{
+    const uint32_t number = atomic_fetch_add(&trial->used, 1);
+    if (number < PM_SESSION_USES)
+        return &trial->uses[number];
+    atomic_store(&trial->used, PM_SESSION_USES);
+    return NULL;
+}
+
+/* ---- times ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t median(const struct pm_session_use *use)
+{
+    uint64_t sorted[SAMPLES];
+    const uint32_t count = use->count < SAMPLES ? use->count : SAMPLES;
+    if (count < LEAST_SAMPLES)
+        return 0;
+    memcpy(sorted, use->samples, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    return sorted[count / 2];
+}
+
+static bool is_harmful(const struct pm_kept_variant *kept)
+{
+    bool harmful = kept->sessions.count >= HARMFUL_PAIRS;
+    for (uint32_t i = 0; harmful && i < HARMFUL_PAIRS; i++)
+        harmful = kept->sessions.ratios[kept->sessions.count - 1 - i] >= HARMFUL;
+    return harmful;
+}
+
+static enum pm_outcome judge(const struct pm_kept_variant *kept, struct pm_paired *paired)
+{
+    double ratios[PM_SESSION_PAIRS];
+    const uint32_t count = kept->sessions.count;
+    for (uint32_t i = 0; i < count; i++)
+        ratios[i] = log(kept->sessions.ratios[i] * 1e-6);
+    if (!is_harmful(kept))
+        return pm_trial_judge(ratios, count, PM_SESSION_PAIRS, true, paired);
+    *paired = pm_paired_interval(ratios, count, 0);
+    return PM_SLOWER;
+}
+
+/* The session's part in the trial is over. Waits for the disk. */
+static void finish(struct pm_session_trial *trial)
+{
+    static const char *const words[] = {[PM_GOES_ON] = "more sessions are to come",
+                                        [PM_FASTER] = "faster: used from the next session on",
+                                        [PM_SLOWER] = "dropped",
+                                        [PM_UNDECIDED] = "undecided: tried again later"};
+    struct pm_device *device = trial->owner->device;
+    struct pm_verdicts *verdicts = pm_session_verdicts(device->instance);
+    const struct pm_environment environment =
+        pm_session_environment(device, &trial->named.environment);
+    struct pm_session_half half = {.there = true, .variant = trial->variant, .at = time(NULL)};
+    bool any = false;
+    for (int i = 0; i < PM_SESSION_USES; i++) {
+        half.nanoseconds[i] = median(&trial->uses[i]);
+        any |= half.nanoseconds[i] > 0;
+    }
+    if (atomic_exchange(&trial->done, true) || !any)
+        return;
+    struct pm_kept_variant kept = {.sessions.count = 0};
+    struct pm_paired paired = {.ratio = 1, .low = 0, .high = INFINITY};
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&trial->named.key, key);
+    const bool pair = pm_verdicts_add_half(verdicts, &trial->named.key, &environment, &half, &kept);
+    const enum pm_outcome outcome = pair ? judge(&kept, &paired) : PM_GOES_ON;
+    pm_log_info(device->instance->log,
+                "timed a session with the %s shader %.12s (%" PRIu64
+                " ns), %u pairs of sessions: %s",
+                trial->variant ? "specialized" : "original of the specialized", key,
+                half.nanoseconds[0], kept.sessions.count, words[outcome]);
+    struct pm_error error = {0};
+    if (outcome != PM_GOES_ON)
+        pm_trial_keep(device, &trial->named, PM_TIMED_SESSIONS, outcome, &paired,
+                      kept.sessions.count);
+    else if (!pm_verdicts_save(verdicts, &error))
+        pm_log_info(device->instance->log, "a session is not kept: %s", error.message);
+}
+
+void pm_session_trials_end(struct pm_session_trials *trials)
+{
+    for (uint32_t i = 0; trials != NULL && i < trials->count; i++)
+        finish(trials->trials[i]);
+}
+
+bool pm_session_wants(const struct pm_session_use *use)
+{
+    return !atomic_load_explicit(&use->trial->done, memory_order_relaxed);
+}
+
+/* Whether all that is recorded was timed often enough, or something so often that the rest is not
+ * submitted any more. */
+static bool has_enough(const struct pm_session_trial *trial)
+{
+    const uint32_t used = atomic_load(&trial->used);
+    bool all = used > 0;
+    for (uint32_t i = 0; i < used && i < PM_SESSION_USES; i++) {
+        all = all && trial->uses[i].count >= SAMPLES;
+        if (trial->uses[i].count >= 8 * SAMPLES)
+            return true;
+    }
+    return all;
+}
+
+void pm_session_take(struct pm_session_use *use, double nanoseconds)
+{
+    struct pm_session_trial *trial = use->trial;
+    if (atomic_load(&trial->done))
+        return;
+    if (use->count < SAMPLES)
+        use->samples[use->count] = (uint64_t)llround(nanoseconds);
+    use->count++;
+    if (has_enough(trial))
+        finish(trial);
+}

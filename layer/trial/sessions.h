@@ -1,0 +1,62 @@
+/*
+ * Trials over sessions, for shaders of which nothing can be timed in turn within one: what is
+ * recorded once and submitted again and again keeps the side that it was recorded with. Such a
+ * session has one side throughout, the game's own shader or the variant, which is bound as a proven
+ * one is; by lot, or the other one where an earlier session waits for it. Its calls and render pass
+ * instances are timed wherever they are recorded. What comes of it is kept (profile/verdicts.h),
+ * and makes a pair with a session that had the other side.
+ *
+ * The pairs are judged as those of a trial within a session are (verdict.h): of two sessions that
+ * follow each other the lot said which side came first, so that under no difference a pair's
+ * logarithm is as likely above as below zero, whatever drifts from session to session; and pairs
+ * have no session in common. Two in a row that say a quarter slower are enough to drop a variant.
+ *
+ * A use is timed by two queries that its recording resets itself, outside of render passes. They
+ * are read after each submission until there is enough. Where a render pass instance executes
+ * secondary command buffers it is left alone, and so is a device without hostQueryReset.
+ *
+ * Thread safety: what takes a command follows its command buffer's external synchronization; taking
+ * times belongs to the poller's thread; all else may be called from any thread.
+ */
+#pragma once
+
+#include "layer/frame/command.h"
+#include "layer/shader/specialized_shader.h"
+
+struct pm_session_trials;
+struct pm_session_trial;
+
+/* NULL: out of memory. */
+struct pm_session_trials *pm_session_trials_create(struct pm_device *device);
+/* What was timed is kept, as far as it goes. The poller's thread has ended, and the optimizer is
+ * still there. NULL is allowed. */
+void pm_session_trials_end(struct pm_session_trials *trials);
+/* After every recording was dropped and every pipeline destroyed. NULL is allowed. */
+void pm_session_trials_destroy(struct pm_session_trials *trials);
+
+/* A new pipeline takes part in its shader's trial. Before the game has it. NULL is allowed. */
+void pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline *pipeline,
+                            const struct pm_specialized_shader *shader);
+
+/* A heartbeat: after some thousand nothing more is recorded for them. NULL is allowed. */
+void pm_session_trials_heartbeat(struct pm_session_trials *trials, uint64_t heartbeat);
+
+/* Whether a recording that may be submitted more than once is to be timed. */
+bool pm_session_may_time(const struct pm_command *command);
+
+/* The trial of what is bound, while more of it is to be recorded; NULL: there is none. */
+struct pm_session_trial *pm_session_of(const struct pm_command *command, int point);
+
+/* The next use of it; NULL: there are enough. */
+struct pm_session_use *pm_session_next(struct pm_session_trial *trial);
+
+/* Whether more times of a use are wanted, and one of them. */
+bool pm_session_wants(const struct pm_session_use *use);
+void pm_session_take(struct pm_session_use *use, double nanoseconds);
+
+/* ---- session_command.c: in a recording that takes part ---- */
+
+/* Outside of a render pass instance, before it begins; what is bound in it; when it has ended. */
+void pm_session_pass_begins(struct pm_command *command, bool whole);
+void pm_session_pass_bound(struct pm_command *command);
+void pm_session_pass_ended(struct pm_command *command);

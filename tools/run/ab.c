@@ -162,8 +162,9 @@ static void compare(struct pm_ab_report *report, const struct blocks *blocks, do
         const double a = original->nanoseconds / original->frames;
         const double b = optimized->nanoseconds / optimized->frames;
         ratios[report->pairs++] = log(b / a);
-        report->original += a;
-        report->optimized += b;
+        /* As the ratios are averaged, so that what is shown fits together. */
+        report->original += log(a);
+        report->optimized += log(b);
         report->frames += (uint64_t)(original->frames + optimized->frames);
         recordings += original->recordings + optimized->recordings;
         binds += optimized->binds;
@@ -179,8 +180,8 @@ static void compare(struct pm_ab_report *report, const struct blocks *blocks, do
         report->outcome = PM_AB_TOO_SHORT;
         return;
     }
-    report->original /= report->pairs;
-    report->optimized /= report->pairs;
+    report->original = exp(report->original / report->pairs);
+    report->optimized = exp(report->optimized / report->pairs);
     report->time = pm_paired_interval(ratios, report->pairs, 0);
 }
 
@@ -264,7 +265,9 @@ void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *ou
             "optimized\n",
             prefix, gain(report->time.ratio), gain(report->time.high), gain(report->time.low),
             report->original / 1e6, report->optimized / 1e6);
-    fprintf(out, "%s%llu frames on %s, in %u pairs of blocks of %u (%u of each dropped)\n", prefix,
-            (unsigned long long)report->frames, report->device, report->pairs, report->block,
-            report->dropped);
+    fprintf(
+        out,
+        "%s%llu frames on %s, in %u pairs of blocks of %u (%u of each dropped); geometric means\n",
+        prefix, (unsigned long long)report->frames, report->device, report->pairs, report->block,
+        report->dropped);
 }

@@ -23,7 +23,7 @@ enum pm_ab_outcome {
 struct pm_ab_report {
     enum pm_ab_outcome outcome;
     struct pm_paired time;      /* optimized over original */
-    double original, optimized; /* nanoseconds a frame, mean */
+    double original, optimized; /* nanoseconds a frame, geometric means: their ratio is time.ratio */
     uint32_t pairs;             /* of blocks that were compared */
     uint64_t frames;            /* in them */
     uint64_t heartbeats;        /* of the whole program, where it ended by itself */

@@ -117,6 +117,27 @@ static void a_gain(void **state)
     free(text);
 }
 
+/* What is printed fits together, however much slower the program gets in the course of it. */
+static void one_estimate(void **state)
+{
+    (void)state;
+    double gain, original, optimized;
+    device(7);
+    shader(7, "0123456789abcdef");
+    for (unsigned i = 0; i < 40; i++)
+        pair(7, i, i < 20 ? 10 : 100, i < 20 ? 5 : 95);
+    struct pm_ab_report report = read_report();
+    char *text = print(&report);
+    const char *line = strstr(text, "run: +");
+    assert_non_null(line);
+    assert_int_equal(
+        sscanf(line, "run: %lf %% frames (95 %% interval %*f to %*f %%): %lf ms original, %lf ms",
+               &gain, &original, &optimized),
+        3);
+    assert_true(fabs(100 * (original / optimized - 1) - gain) < 0.02);
+    free(text);
+}
+
 /* Pairs from before all shaders were in use, of other processes, and halves do not count. */
 static void only_whole_pairs(void **state)
 {
@@ -218,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         AB_TEST(a_gain),
+        AB_TEST(one_estimate),
         AB_TEST(only_whole_pairs),
         AB_TEST(without_the_layer),
         AB_TEST(nothing_specialized),

@@ -359,6 +359,8 @@ void pm_optimize_bound(struct pm_optimized *optimized)
     const struct pm_specialized_shader *shader = optimized->shader;
     struct pm_device *device = optimized->pipeline->device;
     pm_journal_used(shader->entry);
+    if (shader->known.count > 0)
+        pm_log_debug(device->instance->log, "a variant for known words is bound");
     device->optimizer->calls.used(device, &shader->original);
     atomic_store_explicit(&optimized->bound, true, memory_order_relaxed);
 }

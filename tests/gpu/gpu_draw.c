@@ -54,8 +54,8 @@ void gpu_fixed_state_fill(struct gpu_fixed_state *state, uint32_t width, uint32_
         .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
 }
 
-static VkPipeline create_pipeline(struct pm_gpu *gpu, const struct pm_gpu_draw *draw,
-                                  VkShaderModule fragment)
+VkPipeline gpu_draw_pipeline(struct pm_gpu *gpu, const struct pm_gpu_draw *draw,
+                             VkShaderModule fragment)
 {
     const VkPipelineShaderStageCreateInfo stages[] = {
         {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -181,7 +181,7 @@ void *pm_gpu_draw(struct pm_gpu *gpu, const struct pm_gpu_draw *draw, size_t *si
     const VkFormat format = draw->format ? draw->format : VK_FORMAT_R32G32B32A32_SFLOAT;
     *size = (size_t)draw->width * draw->height * texel_bytes(format);
     VkShaderModule fragment = gpu_module(gpu, draw->fragment.words, draw->fragment.count);
-    VkPipeline pipeline = create_pipeline(gpu, draw, fragment);
+    VkPipeline pipeline = gpu_draw_pipeline(gpu, draw, fragment);
     struct target target;
     create_target(gpu, draw, format, &target);
     struct pm_gpu_buffer vertices, texels;

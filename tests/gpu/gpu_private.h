@@ -65,3 +65,7 @@ struct gpu_fixed_state {
 /* scale: of the viewport, to the target. */
 void gpu_fixed_state_fill(struct gpu_fixed_state *state, uint32_t width, uint32_t height,
                           float scale);
+
+/* The pipeline of a draw, with this module as its fragment shader. */
+VkPipeline gpu_draw_pipeline(struct pm_gpu *gpu, const struct pm_gpu_draw *draw,
+                             VkShaderModule fragment);

@@ -1,0 +1,46 @@
+#!/bin/bash
+# Variants for values of push constants: a first session learns them, the next ones bind what is folded for them, also
+# where most calls now have other values; the pictures are the same as without us, bit by bit. usage: constants.sh DRIVER
+. "$(dirname "$0")/lib.sh"
+
+driver "$1"
+program=$PM_BUILD/tests/system/pushes
+without_layer
+for mode in 1 2; do
+    run_quietly "$scratch/run-without" "$program" "$scratch/without-$mode" $mode
+    run_quietly "$scratch/run-again" "$program" "$scratch/again" $mode
+    same_file "$scratch/without-$mode" "$scratch/again" "without us"
+done
+if cmp -s "$scratch/without-1" "$scratch/without-2"; then
+    fail "the words that are pushed make no difference"
+fi
+
+# session LOG MODE SETTING...: on this machine only
+session() {
+    local log=$1 mode=$2 sets=() setting
+    shift 2
+    for setting in "$@"; do
+        sets+=(--set "$setting")
+    done
+    run_quietly "$scratch/run-$log" "$PM_BUILD/tools/piecemeal" run --local --set log.level=debug \
+        --set log.file="$scratch/$log" --set debug.synchronous=true "${sets[@]}" -- \
+        "$program" "$scratch/drawn-$log" "$mode"
+    same_file "$scratch/without-$mode" "$scratch/drawn-$log" "$log"
+    if grep -E ' (warning|error): ' "$scratch/$log" >&2; then
+        fail "the layer complained in the $log session"
+    fi
+}
+bound='a variant for known words is bound'
+
+session learned 1 sampler.window_probability=1 sampler.api_probability=1 sampler.batch=all
+for mode in 1 2; do
+    session "used-$mode" "$mode" sampler.window_probability=0 debug.trust_variants=true
+    grep -qE 'words of push constants, fragment' "$scratch/used-$mode" || fail "no fragment shader was folded"
+    grep -qE 'words of push constants, compute' "$scratch/used-$mode" || fail "no compute shader was folded"
+    count=$(grep -c "$bound" "$scratch/used-$mode" || true)
+    [ "$count" -eq 2 ] || fail "$count variants were bound, not 2"
+done
+session withheld 1 sampler.window_probability=0 debug.trust_variants=true optimize.constants=false
+if grep -q "$bound" "$scratch/withheld"; then
+    fail "a variant was bound that optimize.constants withholds"
+fi

@@ -36,6 +36,7 @@ void pm_config_init(struct pm_config *config)
                    .creation_ms = 20,
                    .proven_ms_per_pipeline = 2,
                    .proven_ms_per_second = 20,
+                   .predicates = 16384,
                    .background_share = PM_BACKGROUND_SHARE},
         .log = {.level = PM_LOG_WARNING},
         .ab = {.frames = 32},

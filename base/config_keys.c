@@ -66,6 +66,7 @@ const struct pm_config_entry pm_config_entries[] = {
      NULL},
     {"limits.proven_ms_per_second", PM_CONFIG_COUNT, AT(limits.proven_ms_per_second), 0, 1000,
      NULL},
+    {"limits.predicates", PM_CONFIG_COUNT, AT(limits.predicates), 0, 1u << 20, NULL},
     {"limits.background_share", PM_CONFIG_PROBABILITY, AT(limits.background_share), 0.001, 1, NULL},
     {"log.level", PM_CONFIG_CHOICE, AT(log.level), 0, 0, level_names},
     {"log.file", PM_CONFIG_STRING, AT(log.file), 0, 0, NULL},

@@ -43,10 +43,11 @@
 
 #define PM_LAYER_NAME "VK_LAYER_PIECEMEAL_cooperative_pgo"
 
-struct pm_counters; /* counters.h: the device memory that shaders count in */
-struct pm_compiler; /* compiler.h: background threads */
-struct pm_readback; /* readback.h: counters to host memory */
-struct pm_poller;   /* poller.h: from there to the spool */
+struct pm_counters;   /* counters.h: the device memory that shaders count in */
+struct pm_predicates; /* predicates.h: words that say which of two calls runs */
+struct pm_compiler;   /* compiler.h: background threads */
+struct pm_readback;   /* readback.h: counters to host memory */
+struct pm_poller;     /* poller.h: from there to the spool */
 struct pm_spool_writer;
 struct pm_objects;   /* object.h: shader modules, layouts, render passes by handle and by content */
 struct pm_pipelines; /* pipeline.h: pipelines by handle */
@@ -96,8 +97,9 @@ struct pm_device_abilities {
     bool memory_model_device_scope;
     bool timeline_semaphore;
     bool host_query_reset;
-    bool cache_control;       /* pipelineCreationCacheControl */
-    bool queries_see_shaders; /* the game may make pools of pipeline statistics or performance */
+    bool cache_control;         /* pipelineCreationCacheControl */
+    bool conditional_rendering; /* VK_EXT_conditional_rendering is ours alone: we enabled it */
+    bool queries_see_shaders;   /* the game may make pools of pipeline statistics or performance */
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
     bool subgroup_vote, subgroup_quad; /* in the stages that have the above; quad operations are
                                           for fragment and compute on every device that has them */
@@ -133,12 +135,14 @@ struct pm_device {
     struct pm_device_abilities abilities;
     uint32_t *queue_families; /* those it was created with queues of; owned */
     uint32_t queue_family_count;
-    uint32_t clear_family; /* one that can transfer and has an unprotected queue */
+    uint64_t lone_families; /* by bit: those of which it has one queue; the first 64 */
+    uint32_t clear_family;  /* one that can transfer and has an unprotected queue */
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
     struct pm_objects *objects; /* this and the next are NULL when abilities.sample is false */
     struct pm_pipelines *pipelines;
     struct pm_counters *counters;
+    struct pm_predicates *predicates; /* NULL: no call is recorded twice */
     struct pm_compiler *compiler;
     struct pm_poller *poller;
     struct pm_readback *readback;

@@ -8,74 +8,21 @@
 
 #define SMALLEST_COPY UINT64_C(65536) /* bytes */
 
-static uint32_t host_memory_type(const struct pm_device *device, uint32_t allowed)
-{
-    const VkMemoryPropertyFlags coherent =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    uint32_t found = UINT32_MAX;
-    for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
-        VkMemoryPropertyFlags flags = device->memory.memoryTypes[i].propertyFlags;
-        if ((allowed & (1u << i)) == 0 || (flags & coherent) != coherent)
-            continue;
-        if ((flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0)
-            return i;
-        if (found == UINT32_MAX)
-            found = i;
-    }
-    return found;
-}
-
-static void free_buffer(struct pm_copy *copy)
-{
-    const struct pm_device *device = copy->queue->device;
-    if (copy->buffer != VK_NULL_HANDLE)
-        device->dispatch.DestroyBuffer(device->handle, copy->buffer, NULL);
-    if (copy->memory != VK_NULL_HANDLE)
-        device->dispatch.FreeMemory(device->handle, copy->memory, NULL);
-    copy->buffer = VK_NULL_HANDLE;
-    copy->memory = VK_NULL_HANDLE;
-    copy->map = NULL;
-    copy->capacity = 0;
-}
-
 static bool reserve_buffer(struct pm_copy *copy, uint64_t bytes)
 {
-    if (bytes <= copy->capacity)
+    if (bytes <= copy->host.bytes)
         return true;
     struct pm_device *device = copy->queue->device;
-    const struct pm_device_dispatch *dispatch = &device->dispatch;
     uint64_t capacity = SMALLEST_COPY;
     while (capacity < bytes)
         capacity *= 2;
-    free_buffer(copy);
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = capacity,
-        .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
-    };
-    if (dispatch->CreateBuffer(device->handle, &info, NULL, &copy->buffer) != VK_SUCCESS)
+    pm_mapped_buffer_destroy(device, &copy->host);
+    if (!pm_mapped_buffer_create(device, capacity, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                                 VK_MEMORY_PROPERTY_HOST_CACHED_BIT, false, &copy->host))
         return false;
-    VkMemoryRequirements needs;
-    dispatch->GetBufferMemoryRequirements(device->handle, copy->buffer, &needs);
-    const VkMemoryAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = needs.size,
-        .memoryTypeIndex = host_memory_type(device, needs.memoryTypeBits),
-    };
-    void *map;
-    if (allocate.memoryTypeIndex == UINT32_MAX ||
-        dispatch->AllocateMemory(device->handle, &allocate, NULL, &copy->memory) != VK_SUCCESS ||
-        dispatch->BindBufferMemory(device->handle, copy->buffer, copy->memory, 0) != VK_SUCCESS ||
-        dispatch->MapMemory(device->handle, copy->memory, 0, VK_WHOLE_SIZE, 0, &map) !=
-            VK_SUCCESS) {
-        free_buffer(copy);
-        return false;
-    }
-    copy->map = map;
-    copy->capacity = capacity;
-    pm_name_object(device, VK_OBJECT_TYPE_BUFFER, PM_KEY(copy->buffer), "counter readback");
-    pm_name_object(device, VK_OBJECT_TYPE_DEVICE_MEMORY, PM_KEY(copy->memory), "counter readback");
+    pm_name_object(device, VK_OBJECT_TYPE_BUFFER, PM_KEY(copy->host.buffer), "counter readback");
+    pm_name_object(device, VK_OBJECT_TYPE_DEVICE_MEMORY, PM_KEY(copy->host.memory),
+                   "counter readback");
     return true;
 }
 
@@ -200,8 +147,8 @@ static bool record(struct pm_queue *queue, struct pm_copy *copy)
     /* lavapipe 22 leaves out a barrier that is the first command, as if the command buffers before
      * were through, while they still rasterize: copies then hold a part of what a call counted. So
      * there is a command before it, whose four bytes are copied over. */
-    if (copy->buffer != VK_NULL_HANDLE)
-        dispatch->CmdFillBuffer(copy->commands, copy->buffer, 0, sizeof(uint32_t), 0);
+    if (copy->host.buffer != VK_NULL_HANDLE)
+        dispatch->CmdFillBuffer(copy->commands, copy->host.buffer, 0, sizeof(uint32_t), 0);
     const VkMemoryBarrier before = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
         .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
@@ -218,7 +165,7 @@ static bool record(struct pm_queue *queue, struct pm_copy *copy)
         };
         if (entry->data)
             dispatch->CmdCopyBuffer(copy->commands, pm_counters_buffer(queue->device->counters),
-                                    copy->buffer, 1, &region);
+                                    copy->host.buffer, 1, &region);
     }
     /* To the host; and what follows on the queue counts only when the copy is through, so that it
      * holds whole calls. */
@@ -302,7 +249,7 @@ void pm_copies_release(struct pm_queue *queue)
         struct pm_copy *copy = queue->copies[i];
         if (copy == NULL)
             continue;
-        free_buffer(copy);
+        pm_mapped_buffer_destroy(device, &copy->host);
         if (copy->fence != VK_NULL_HANDLE)
             dispatch->DestroyFence(device->handle, copy->fence, NULL);
         free(copy->entries);

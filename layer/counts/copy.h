@@ -8,6 +8,7 @@
 #pragma once
 
 #include "layer/frame/queue.h"
+#include "layer/memory/mapped_buffer.h"
 
 /* A variant in a copy. It holds the reference that the queue's dirty list held. */
 struct pm_copy_entry {
@@ -27,10 +28,7 @@ struct pm_copy {
     VkCommandBuffer commands;
     VkFence fence;  /* where there are no timeline semaphores */
     uint64_t value; /* of the queue's timeline */
-    VkBuffer buffer;
-    VkDeviceMemory memory;
-    const unsigned char *map;
-    uint64_t capacity; /* bytes of buffer */
+    struct pm_mapped_buffer host;
     struct pm_copy_entry *entries;
     uint32_t entry_count, entry_capacity;
 };

@@ -41,7 +41,8 @@ static void take_differences(const struct pm_copy *copy, const struct pm_copy_en
         uint64_t *seen = pm_counters_seen(counters, variant->block.offset + first * 8);
         /* Two 32-bit words, low first, are a 64-bit one on the little-endian hosts that Vulkan runs
          * on. */
-        const uint64_t *found = (const uint64_t *)(const void *)(copy->map + entry->offset) + first;
+        const uint64_t *found =
+            (const uint64_t *)(const void *)(copy->host.map + entry->offset) + first;
         for (uint32_t i = 0; i < count; i++) {
             totals[i] += found[i] - seen[i];
             seen[i] = found[i];

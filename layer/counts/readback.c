@@ -60,11 +60,14 @@ void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint3
     for (uint32_t i = 0; i < count && !readback->stopped; i++) {
         struct pm_variant *variant = uses[i].variant;
         struct pm_variant_counts *counted = &variant->counted;
+        const uint32_t calls = uses[i].calls + uses[i].picked;
+        if (calls == 0)
+            continue;
         if (sign < 0) {
-            counted->calls -= counted->calls < uses[i].calls ? counted->calls : uses[i].calls;
+            counted->calls -= counted->calls < calls ? counted->calls : calls;
             continue;
         }
-        counted->calls += uses[i].calls;
+        counted->calls += calls;
         counted->scene = pm_scene_join(counted->scene, queue->scene);
         if (pm_count_used(queue, variant))
             pm_log_debug(queue->device->instance->log,

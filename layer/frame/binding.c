@@ -151,8 +151,7 @@ void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition cond
         command->active_queries--;
 }
 
-/* What the call's push constants are, where they are known. */
-static void sample_pushed(const struct pm_command *command, int point)
+void pm_binding_sample_pushed(const struct pm_command *command, int point)
 {
     const struct pm_pipeline *pipeline = command->bound[point].pipeline;
     if (pipeline != NULL &&
@@ -161,22 +160,39 @@ static void sample_pushed(const struct pm_command *command, int point)
         atomic_store(&command->device->constants.any, true);
 }
 
+bool pm_binding_may_sample(const struct pm_command *command, int point)
+{
+    return (pm_binding_allowed(command, point) & PM_BINDING_INSTRUMENTED) != 0;
+}
+
+const struct pm_built *pm_binding_take(struct pm_command *command, int point, uint32_t calls,
+                                       uint32_t *use)
+{
+    struct pm_variant *variant = pm_pipeline_sample(command->bound[point].pipeline);
+    if (variant == NULL)
+        return NULL;
+    /* Once it is in the list another thread cannot take it away, but the list may hold the only
+     * reference. */
+    if (pm_command_use(command, variant, calls, use))
+        return &variant->built;
+    pm_variant_release(variant);
+    return NULL;
+}
+
+void pm_binding_instrument(struct pm_command *command, int point, const struct pm_built *variant)
+{
+    command->bound[point].built = variant;
+    pm_binding_cover(command, point, PM_BINDING_INSTRUMENTED, variant->handle, NULL);
+    pm_binding_bind(command, point);
+}
+
 void pm_binding_sample(struct pm_command *command, int point)
 {
     command->countdown = pm_geometric(&command->random, command->device->sampling->probability);
-    sample_pushed(command, point);
-    if ((pm_binding_allowed(command, point) & PM_BINDING_INSTRUMENTED) == 0)
+    pm_binding_sample_pushed(command, point);
+    if (!pm_binding_may_sample(command, point))
         return;
-    struct pm_variant *variant = pm_pipeline_sample(command->bound[point].pipeline);
-    if (variant == NULL)
-        return;
-    /* Once it is in the list another thread cannot take it away, but the list may hold the only
-     * reference. */
-    if (!pm_command_use(command, variant, 1)) {
-        pm_variant_release(variant);
-        return;
-    }
-    command->bound[point].built = &variant->built;
-    pm_binding_cover(command, point, PM_BINDING_INSTRUMENTED, variant->built.handle, NULL);
-    pm_binding_bind(command, point);
+    const struct pm_built *variant = pm_binding_take(command, point, 1, NULL);
+    if (variant != NULL)
+        pm_binding_instrument(command, point, variant);
 }

@@ -147,6 +147,20 @@ void pm_binding_put_back(struct pm_command *command, uint32_t ended);
 void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition condition);
 void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition condition);
 
+/* Whether an instrumented variant may be bound for the next call. */
+bool pm_binding_may_sample(const struct pm_command *command, int point);
+
+/* An instrumented variant for the next call, which it must allow, named in the recording with so
+ * many calls; *use: pm_command_use. NULL: there is none. Binds nothing. */
+const struct pm_built *pm_binding_take(struct pm_command *command, int point, uint32_t calls,
+                                       uint32_t *use);
+
+/* Binds it over what stands. */
+void pm_binding_instrument(struct pm_command *command, int point, const struct pm_built *variant);
+
+/* Notes what the next call's push constants are, where they are known. */
+void pm_binding_sample_pushed(const struct pm_command *command, int point);
+
 /* A call at which the countdown of a recording that is sampled was through: draws the next, and
  * binds an instrumented variant where there is one and it is allowed. Afterwards
  * pm_binding_put_back is owed. */

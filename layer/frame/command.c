@@ -1,5 +1,8 @@
 #include "layer/frame/command.h"
 
+#include "layer/frame/predicated_calls.h"
+#include "layer/memory/predicates.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +85,17 @@ struct pm_command *pm_command_forget(struct pm_sampling *sampling, VkCommandBuff
     return command;
 }
 
+/* What the recording that was says of whether the game keeps them. */
+static void learn(struct pm_command *command, bool once)
+{
+    if (once || atomic_load_explicit(&command->submits, memory_order_relaxed) == 1)
+        pm_sampling_learn_anew(command->device->sampling);
+}
+
 void pm_command_destroy(struct pm_command *command)
 {
+    if (!command->once)
+        learn(command, false);
     pm_command_drop(command);
     free(command->uses);
     free(command);
@@ -107,8 +119,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     const bool once = (info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) != 0;
     const uint32_t submits = atomic_load_explicit(&command->submits, memory_order_relaxed);
     const bool may_repeat = !once && (!command->begun || submits > 1);
-    if (once || submits == 1)
-        pm_sampling_learn_anew(command->device->sampling);
+    learn(command, once);
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
     command->begun = true;
     command->once = once;
@@ -142,10 +153,106 @@ static uint64_t wanted_words(const struct pm_command *command)
                : atomic_load_explicit(&device->watched, memory_order_acquire);
 }
 
+/* ---- calls that the recording holds twice ---- */
+
+/* The chance that a call is chosen that is not for sure: less the fewer words there are, so that
+ * they last. */
+static double chance(const struct pm_device *device)
+{
+    const double used = pm_predicates_used(device->predicates);
+    const double times = used < 0.5    ? PM_PREDICATED_TIMES
+                         : used < 0.75 ? PM_PREDICATED_TIMES / 2
+                                       : 1;
+    const double more = device->sampling->probability * times;
+    return more < 1 ? more : 1;
+}
+
+/* Up to so many of the device's sure ones. */
+static uint32_t reserve_sure(struct pm_sampling *sampling, uint32_t wanted)
+{
+    uint32_t taken = atomic_load(&sampling->sure), most;
+    do {
+        most = PM_PREDICATED_SURE - taken < wanted ? PM_PREDICATED_SURE - taken : wanted;
+    } while (!atomic_compare_exchange_weak(&sampling->sure, &taken, taken + most));
+    return most;
+}
+
+void pm_command_give_back_sure(struct pm_command *command, uint32_t count)
+{
+    command->predicated->reserved -= count;
+    atomic_fetch_sub(&command->device->sampling->sure, count);
+}
+
+/* Whether the recording that begins could hold calls twice. */
+static bool may_hold_twice(const struct pm_command *command)
+{
+    const struct pm_device *device = command->device;
+    const struct pm_sampling *sampling = device->sampling;
+    /* Where every call is sampled for ever there is nothing to choose. */
+    const bool always = sampling->share >= 1 && sampling->probability >= 1;
+    return device->predicates != NULL && !always && !pm_sampling_keeps_nothing(sampling) &&
+           sampling->probability > 0 && !command->secondary && !command->pool->is_protected &&
+           command->pool->family < 64 && (device->lone_families >> command->pool->family & 1) != 0;
+}
+
+void pm_command_count_twice(struct pm_command *command)
+{
+    struct pm_predicated *predicated = command->predicated;
+    predicated->chance = predicated->sure > 0 ? 1 : chance(command->device);
+    command->countdown = pm_geometric(&command->random, predicated->chance);
+}
+
+/* It does: draws its countdown. false: out of memory. */
+static bool begin_twice(struct pm_command *command)
+{
+    command->predicated = calloc(1, sizeof *command->predicated);
+    if (command->predicated == NULL)
+        return false;
+    command->predicated->sure = command->predicated->reserved =
+        reserve_sure(command->device->sampling, PM_PREDICATED_FIRST);
+    pm_command_count_twice(command);
+    return true;
+}
+
+/* Frees all of it; the device is done with the recording. */
+static void drop_twice(struct pm_command *command)
+{
+    struct pm_predicated *predicated = command->predicated;
+    if (predicated == NULL)
+        return;
+    for (uint32_t i = 0; i < predicated->count; i += PM_PREDICATE_BLOCK)
+        pm_predicates_free(command->device->predicates, predicated->blocks[i / PM_PREDICATE_BLOCK]);
+    pm_command_give_back_sure(command, predicated->reserved);
+    if (predicated->count > 0)
+        atomic_fetch_sub(&command->device->sampling->twice, 1);
+    free(predicated->calls);
+    free(predicated->blocks);
+    free(predicated->picked.calls);
+    free(predicated->next.calls);
+    free(predicated);
+    command->predicated = NULL;
+}
+
+/* The recording has ended: gives back what it does not need. */
+static void end_twice(struct pm_command *command)
+{
+    struct pm_predicated *predicated = command->predicated;
+    if (predicated == NULL)
+        return;
+    pm_command_give_back_sure(command, predicated->sure);
+    predicated->sure = 0;
+    if (predicated->count == 0)
+        drop_twice(command);
+}
+
+/* ---- what becomes of a recording ---- */
+
 static void choose(struct pm_command *command, bool may_repeat, bool may_be_timed)
 {
     struct pm_sampling *sampling = command->device->sampling;
-    const bool sampled = pm_sampling_begin(sampling, may_repeat);
+    const bool twice = may_repeat && may_hold_twice(command);
+    const bool sampled =
+        twice ? pm_sampling_begin_kept(sampling) : pm_sampling_begin(sampling, may_repeat);
     const bool timed = may_be_timed && (sampled || pm_sampling_begin_timed(sampling));
     if (!sampled && !timed)
         return;
@@ -156,6 +263,10 @@ static void choose(struct pm_command *command, bool may_repeat, bool may_be_time
     if (timed && (!sampled || (pm_random_next(&command->random) & 1) != 0)) {
         command->recording = PM_RECORDING_TIMED;
         command->countdown = PM_NEVER;
+    } else if (twice) {
+        command->recording = PM_RECORDING_SAMPLED;
+        if (!begin_twice(command))
+            pm_command_end(command);
     } else {
         command->recording = PM_RECORDING_SAMPLED;
         command->countdown = pm_geometric(&command->random, sampling->probability);
@@ -176,17 +287,20 @@ void pm_command_end(struct pm_command *command)
     if (!pm_command_takes_part(command))
         return;
     command->recording = PM_RECORDING_TRACKED;
+    end_twice(command);
     pm_sampling_end(command->device->sampling);
 }
 
 void pm_command_drop(struct pm_command *command)
 {
     pm_command_end(command);
+    drop_twice(command);
     if (command->use_count == 0)
         return;
     for (uint32_t i = 0; i < command->use_count; i++)
         pm_variant_release(command->uses[i].variant);
     command->use_count = 0;
+    command->sampled = 0;
     atomic_fetch_sub(&command->device->sampling->holding, 1);
 }
 
@@ -204,13 +318,17 @@ static bool reserve_use(struct pm_command *command)
     return true;
 }
 
-bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint32_t calls)
+bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint32_t calls,
+                    uint32_t *use)
 {
     /* The latest first: the same pipeline is often drawn with many times in a row. */
     for (uint32_t i = command->use_count; i-- > 0;) {
         if (command->uses[i].variant == variant) {
             command->uses[i].calls += calls;
+            command->sampled += calls;
             pm_variant_release(variant);
+            if (use != NULL)
+                *use = i;
             return true;
         }
     }
@@ -218,8 +336,17 @@ bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint
         return false;
     if (command->use_count == 0)
         atomic_fetch_add(&command->device->sampling->holding, 1);
-    command->uses[command->use_count++] = (struct pm_use){variant, calls};
+    if (use != NULL)
+        *use = command->use_count;
+    command->uses[command->use_count++] = (struct pm_use){.variant = variant, .calls = calls};
+    command->sampled += calls;
     return true;
+}
+
+bool pm_command_counts(const struct pm_command *command)
+{
+    return command->sampled > 0 ||
+           (command->predicated != NULL && command->predicated->picked.count > 0);
 }
 
 /* The primary counts and holds what its secondaries name, so that a submission looks at primaries
@@ -232,7 +359,7 @@ static void take_uses(struct pm_command *primary, const struct pm_command *secon
         pm_variant_reference(use.variant);
         /* Out of memory: the reference is never given back, which is safe; only these calls go
          * uncounted. */
-        pm_command_use(primary, use.variant, use.calls);
+        pm_command_use(primary, use.variant, use.calls, NULL);
     }
 }
 

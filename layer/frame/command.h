@@ -15,7 +15,8 @@
 /* A variant that a recording names: it holds a reference. */
 struct pm_use {
     struct pm_variant *variant;
-    uint32_t calls; /* sampled calls in one submission of the recording */
+    uint32_t calls;  /* sampled calls in one submission of the recording */
+    uint32_t picked; /* likewise in the latest one, of those that it holds twice (predicated.h) */
 };
 
 enum { PM_GRAPHICS, PM_COMPUTE, PM_BIND_POINTS };
@@ -39,6 +40,7 @@ struct pm_bound {
 struct pm_trial;
 struct pm_session_trial; /* trial/sessions.h */
 struct pm_session_use;
+struct pm_predicated; /* predicated_calls.h */
 
 /* What a measurement is of (trial.h): of each trial that takes part, which use. */
 struct pm_timed {
@@ -100,8 +102,10 @@ struct pm_command {
     uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;
     uint32_t use_count, use_capacity;
-    uint32_t scene;           /* that the last label in it began (scene.h) */
-    _Atomic uint32_t submits; /* since it began last */
+    uint32_t sampled;                 /* sum of the uses' calls */
+    struct pm_predicated *predicated; /* calls that it holds twice; NULL: it may hold none */
+    uint32_t scene;                   /* that the last label in it began (scene.h) */
+    _Atomic uint32_t submits;         /* since it began last */
 };
 
 struct pm_command_pool {
@@ -136,7 +140,7 @@ static inline bool pm_command_takes_part(const struct pm_command *command)
 static inline bool pm_command_holds(const struct pm_command *command)
 {
     return command->use_count > 0 || command->timings != PM_TIMING_NONE ||
-           pm_command_takes_part(command);
+           command->predicated != NULL || pm_command_takes_part(command);
 }
 
 /* ---- pools and their buffers; nothing is found by a handle that was forgotten ---- */
@@ -193,9 +197,18 @@ void pm_command_end(struct pm_command *command);
  * dropped before (trial/timing.h). */
 void pm_command_drop(struct pm_command *command);
 
-/* Names a variant in the recording, taking over one reference to it. false: out of memory, and the
- * reference stays the caller's. */
-bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint32_t calls);
+/* Draws the countdown to the next call that a recording with `predicated` may hold twice; and gives
+ * back sure ones that it does not choose (predicated.h). */
+void pm_command_count_twice(struct pm_command *command);
+void pm_command_give_back_sure(struct pm_command *command, uint32_t count);
+
+/* Names a variant in the recording, taking over one reference to it; *use (NULL is allowed): its
+ * index among the uses. false: out of memory, and the reference stays the caller's. */
+bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint32_t calls,
+                    uint32_t *use);
+
+/* Whether a submission of the recording, as it is now, counts anything. */
+bool pm_command_counts(const struct pm_command *command);
 
 /* Secondary command buffers were executed in the recording. */
 void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers);

@@ -10,15 +10,17 @@
 
 #define PM_QUEUE_COPIES 2 /* checkpoints under way at a time */
 
-struct pm_copy; /* counts/copy.h */
+struct pm_copy;              /* counts/copy.h */
+struct pm_predicate_updates; /* predicate_update.h */
 
 struct pm_queue {
     struct pm_device *device;
     VkQueue handle;
     uint32_t family;
-    uint32_t index, bit; /* its number, and 1 << that */
-    uint64_t submits;    /* the game's; for who holds the VkQueue */
-    uint32_t scene;      /* of its latest submission (scene.h); likewise */
+    uint32_t index, bit;                  /* its number, and 1 << that */
+    uint64_t submits;                     /* the game's; for who holds the VkQueue */
+    uint32_t scene;                       /* of its latest submission (scene.h); likewise */
+    struct pm_predicate_updates *updates; /* likewise; NULL: none was needed yet */
 
     /* all below: under the readback's lock (counts/count_state.h) */
     struct pm_variant **dirty;    /* used by submissions since the last copy, each referenced */

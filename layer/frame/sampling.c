@@ -196,14 +196,41 @@ bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat)
 /* Recordings after which it is known whether a game keeps them, and the share that makes it so. */
 enum { KNOWN_RECORDINGS = 64, KEPT_SHARE = 16 };
 
-double pm_sampling_chance_ahead(struct pm_sampling *sampling)
+/* Pipelines that may be a small program's all, before it is known. */
+enum { FEW_PIPELINES = 16 };
+
+bool pm_sampling_keeps_nothing(const struct pm_sampling *sampling)
 {
     const uint32_t anew = atomic_load_explicit(&sampling->anew, memory_order_relaxed);
     const uint32_t again = atomic_load_explicit(&sampling->again, memory_order_relaxed);
-    if ((anew >= KNOWN_RECORDINGS && again < anew / KEPT_SHARE) ||
+    return anew >= KNOWN_RECORDINGS && again < anew / KEPT_SHARE;
+}
+
+bool pm_sampling_begin_kept(struct pm_sampling *sampling)
+{
+    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
+        atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed) || sampling->share <= 0)
+        return false;
+    pthread_mutex_lock(&sampling->lock);
+    atomic_fetch_add(&sampling->recording, 1);
+    set_armed(sampling, true);
+    pthread_mutex_unlock(&sampling->lock);
+    return true;
+}
+
+double pm_sampling_chance_ahead(struct pm_sampling *sampling)
+{
+    if (pm_sampling_keeps_nothing(sampling) ||
         atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed))
         return 0;
-    return atomic_load(&sampling->open) ? 1 : sampling->share;
+    if (atomic_load(&sampling->open))
+        return 1;
+    const bool keeps =
+        atomic_load_explicit(&sampling->again, memory_order_relaxed) >= KNOWN_RECORDINGS;
+    if (sampling->device->predicates != NULL && sampling->share > 0 &&
+        (keeps || atomic_fetch_add(&sampling->ahead, 1) < FEW_PIPELINES))
+        return 1;
+    return sampling->share;
 }
 
 bool pm_sampling_begin_timed(struct pm_sampling *sampling)

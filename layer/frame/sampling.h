@@ -2,12 +2,13 @@
  * When the layer samples (DESIGN, A frame; HAZARDS 12): the window's state by heartbeats, which
  * command buffers are sampled, and whether draws take the armed hooks.
  *
- * A recording is sampled when it begins inside a window; one that begins outside and is (or may be,
- * since nothing is known of it yet) submitted more than once as it is is sampled with
- * the probability that a heartbeat lies in a window, so that buffers recorded before the first
- * window are profiled at the same overall rate. Every other buffer is left alone until it begins
- * again. The hooks are armed while a window is open or such a buffer is being recorded: a recording
- * is tracked from its begin to its end or not at all, so what it has bound is always known.
+ * A recording is sampled when it begins inside a window. One that is (or may be, since nothing is
+ * known of it yet) submitted more than once as it is has its calls chosen for the submissions to
+ * come (predicated.h); where the device cannot do that, one that begins outside is sampled with the
+ * probability that a heartbeat lies in a window, so that buffers recorded before the first window
+ * are profiled at the same overall rate. Every other buffer is left alone until it begins again.
+ * The hooks are armed while a window is open or such a buffer is being recorded: a recording is
+ * tracked from its begin to its end or not at all, so what it has bound is always known.
  *
  * Thread safety: any thread.
  */
@@ -48,6 +49,10 @@ struct pm_sampling {
     /* Whether the game keeps its recordings; PM_MOST_LEARNED at most. */
     _Atomic uint32_t again; /* submissions of one that was submitted before */
     _Atomic uint32_t anew;  /* recordings that are for one submission, or were given up after it */
+    _Atomic uint32_t sure;  /* calls chosen for sure (predicated.h) */
+    _Atomic uint32_t twice; /* recordings that hold calls twice (predicated.h) */
+    _Atomic uint32_t ahead; /* pipelines that something was made ahead for before it was known
+                               whether the game keeps its recordings */
 
     /* What frames change. */
     _Alignas(PM_CACHE_LINE) pthread_mutex_t lock; /* the window, random, arming, adding queues */
@@ -95,6 +100,18 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling);
  * recording, as far as anyone knows. */
 bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
 
+/* The same for a recording whose calls are chosen for submissions to come (predicated.h), outside
+ * windows too. */
+bool pm_sampling_begin_kept(struct pm_sampling *sampling);
+
+/* Whether what is submitted now is sampled. */
+static inline bool pm_sampling_is_on(const struct pm_sampling *sampling)
+{
+    return atomic_load_explicit(&sampling->open, memory_order_relaxed) &&
+           !atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed) &&
+           !atomic_load_explicit(&sampling->device->lost, memory_order_relaxed);
+}
+
 /* Sets `learned`, and says so. */
 void pm_sampling_set_learned(struct pm_sampling *sampling);
 
@@ -117,8 +134,12 @@ static inline void pm_sampling_learn_anew(struct pm_sampling *sampling)
         pm_sampling_set_learned(sampling);
 }
 
+/* Whether it is known that the game records (nearly) everything anew. */
+bool pm_sampling_keeps_nothing(const struct pm_sampling *sampling);
+
 /* The chance that a new pipeline's calls are sampled from recordings that the game keeps: as for
- * those recordings (pm_sampling_begin), and 0 where it records everything anew. */
+ * those recordings (pm_sampling_begin), all of them where they can hold calls twice (predicated.h)
+ * and the game keeps some or has only begun, and 0 where it records everything anew. */
 double pm_sampling_chance_ahead(struct pm_sampling *sampling);
 
 /* The same for a recording that is to be timed. */

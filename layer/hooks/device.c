@@ -7,6 +7,7 @@
 #include "layer/counts/copy.h"
 #include "layer/counts/poller.h"
 #include "layer/counts/readback.h"
+#include "layer/frame/predicate_update.h"
 #include "layer/frame/sampling.h"
 #include "layer/hooks/device_abilities.h"
 #include "layer/hooks/hooks.h"
@@ -14,6 +15,7 @@
 #include "layer/hooks/registry.h"
 #include "layer/hooks/unload.h"
 #include "layer/memory/counters.h"
+#include "layer/memory/predicates.h"
 #include "layer/shader/constant_values.h"
 #include "layer/shader/object.h"
 #include "layer/shader/optimize.h"
@@ -111,6 +113,11 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
         bool known = false;
         for (uint32_t j = 0; j < device->queue_family_count; j++)
             known |= device->queue_families[j] == queue->queueFamilyIndex;
+        const uint64_t bit =
+            queue->queueFamilyIndex < 64 ? UINT64_C(1) << queue->queueFamilyIndex : 0;
+        device->lone_families &= ~bit;
+        if (!known && queue->queueCount == 1)
+            device->lone_families |= bit;
         if (!known)
             device->queue_families[device->queue_family_count++] = queue->queueFamilyIndex;
     }
@@ -173,6 +180,8 @@ static bool start_sampling(struct pm_device *device)
     device->objects = pm_objects_create(device);
     device->pipelines = pm_pipelines_create(device);
     device->compiler = pm_compiler_create(device);
+    if (device->abilities.conditional_rendering && pm_session_samples(device->instance))
+        device->predicates = pm_predicates_create(device);
     if (device->sampling != NULL && device->readback != NULL && device->counters != NULL &&
         device->objects != NULL && device->pipelines != NULL && device->compiler != NULL) {
         device->optimizer = pm_optimizer_create(device, &optimizer_calls);
@@ -190,11 +199,13 @@ static bool start_sampling(struct pm_device *device)
     return false;
 }
 
-/* What the readback made for the queues. */
+/* What was made for the queues. */
 static void release_queues(const struct pm_sampling *sampling)
 {
-    for (uint32_t i = 0; sampling != NULL && i < sampling->queue_count; i++)
+    for (uint32_t i = 0; sampling != NULL && i < sampling->queue_count; i++) {
         pm_copies_release(sampling->queue_list[i]);
+        pm_predicate_update_release(sampling->queue_list[i]);
+    }
 }
 
 /* Ends it. The device is idle and its handles are the game's no more. */
@@ -226,11 +237,13 @@ static void stop_sampling(struct pm_device *device)
     device->ab = NULL;
     pm_objects_destroy(device->objects);
     pm_counters_destroy(device->counters);
+    pm_predicates_destroy(device->predicates);
     pm_readback_destroy(device->readback);
     pm_poller_destroy(device->poller);
     device->pipelines = NULL;
     device->objects = NULL;
     device->counters = NULL;
+    device->predicates = NULL;
     device->readback = NULL;
     device->poller = NULL;
 }
@@ -242,13 +255,15 @@ static void free_device(struct pm_device *device)
     free(device);
 }
 
-static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info)
+/* info: what it was made with; asked: what the game asked for. */
+static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info,
+                   const VkDeviceCreateInfo *asked)
 {
     struct pm_instance *instance = device->instance;
     const struct pm_instance_dispatch *dispatch = &instance->dispatch;
     dispatch->GetPhysicalDeviceProperties(device->physical, &device->properties);
     dispatch->GetPhysicalDeviceMemoryProperties(device->physical, &device->memory);
-    pm_device_find_abilities(device, info);
+    pm_device_find_abilities(device, info, asked);
     if (!find_queue_families(device, info) || device->set_loader_data == NULL)
         device->abilities.sample = false;
     if (start_sampling(device)) {
@@ -292,7 +307,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
         device->set_loader_data = set_loader_data;
         pm_device_dispatch_load(&device->dispatch, *out, gdpa);
         if (wants_sampling(instance))
-            set_up(device, used);
+            set_up(device, used, info);
     }
     pm_arena_destroy(arena);
     pm_process_watch_exit();

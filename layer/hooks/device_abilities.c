@@ -8,7 +8,9 @@
 #include <string.h>
 
 /* A feature that is a member of a core version's structure of features, and of a structure of its
- * own that was an extension's before. Using both structures in one chain is not allowed. */
+ * own that was an extension's before. Using both structures in one chain is not allowed. Or one
+ * that is an extension's still: then core is later than any version and `all` no structure's type.
+ */
 struct feature {
     const char *extension;
     uint32_t core; /* the version */
@@ -54,6 +56,14 @@ static const struct feature host_query_reset =
 static const struct feature cache_control = FEATURE_OF(
     3, VK_EXT_PIPELINE_CREATION_CACHE_CONTROL_EXTENSION_NAME, PIPELINE_CREATION_CACHE_CONTROL,
     VkPhysicalDevicePipelineCreationCacheControlFeatures, pipelineCreationCacheControl);
+
+static const struct feature conditional_rendering = {
+    .extension = VK_EXT_CONDITIONAL_RENDERING_EXTENSION_NAME,
+    .core = UINT32_MAX,
+    .all = VK_STRUCTURE_TYPE_MAX_ENUM,
+    .type = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT,
+    .size = sizeof(VkPhysicalDeviceConditionalRenderingFeaturesEXT),
+    .offset = offsetof(VkPhysicalDeviceConditionalRenderingFeaturesEXT, conditionalRendering)};
 
 static void *find_in_chain(const VkDeviceCreateInfo *info, VkStructureType type)
 {
@@ -231,6 +241,7 @@ static bool copy_info(struct request *request, const VkDeviceCreateInfo *info)
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT,
     };
     struct pm_device_chain chain;
     request->info = pm_arena_dup(request->arena, info, sizeof *info);
@@ -287,6 +298,9 @@ VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_ins
         ask(&request, &int64_atomics);
     if (is_on(request.info, &memory_model))
         ask(&request, &memory_model_scope);
+    if (pm_session_samples(instance) && instance->config.limits.predicates > 0 &&
+        !has_extension(info, conditional_rendering.extension))
+        ask(&request, &conditional_rendering);
     return request.info;
 }
 
@@ -345,7 +359,8 @@ static void find_subgroups(struct pm_device *device)
         enough && (subgroup.supportedStages & VK_SHADER_STAGE_FRAGMENT_BIT) != 0;
 }
 
-void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo *info)
+void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo *info,
+                              const VkDeviceCreateInfo *asked)
 {
     struct pm_device_abilities *abilities = &device->abilities;
     uint32_t version = pm_device_api_version(device->instance, &device->properties);
@@ -363,6 +378,9 @@ void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo
     abilities->timeline_semaphore = is_on(info, &timeline);
     abilities->host_query_reset = is_on(info, &host_query_reset);
     abilities->cache_control = is_on(info, &cache_control);
+    abilities->conditional_rendering = is_on(info, &conditional_rendering) &&
+                                       has_extension(info, conditional_rendering.extension) &&
+                                       !has_extension(asked, conditional_rendering.extension);
     abilities->memory_model_device_scope = is_on(info, &memory_model_scope);
     abilities->int64_atomics = core != NULL && core->shaderInt64 && is_on(info, &int64_atomics);
     abilities->queries_see_shaders = (core != NULL && core->pipelineStatisticsQuery) ||

@@ -14,9 +14,10 @@ VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_ins
                                      VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
                                      struct pm_error *error);
 
-/* Fills device->abilities of a device that was created with info; what it needs of *device is
- * instance, physical and properties. */
-void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo *info);
+/* Fills device->abilities of a device that was created with info, where the game had asked for
+ * `asked`; what it needs of *device is instance, physical and properties. */
+void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo *info,
+                              const VkDeviceCreateInfo *asked);
 
 /* The version that both the device and the game's instance (as the layer made it) have. */
 uint32_t pm_device_api_version(const struct pm_instance *instance,

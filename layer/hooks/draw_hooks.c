@@ -4,7 +4,7 @@
  *     hook_     compares the dispatch key with the one device's and jumps through pm_draw_targets:
  *               either straight to the next layer, or, while armed, to
  *     armed_    counts the call down in its command buffer; at zero
- *     sampled_  binds a variant around it
+ *     sampled_  binds a variant around it, or calls twice, the second time with one
  *     many_     the way when there are several devices
  *
  * With the arguments in registers hook_ is four instructions on x86-64: load, compare, branch,
@@ -20,8 +20,10 @@
     {                                                                                              \
         struct pm_device *device = pm_device_of(commandBuffer);                                    \
         struct pm_command *command = pm_command_of(device->sampling, commandBuffer);               \
-        const struct pm_timed_call call = pm_sampled_call_begins(command, PM_##point);             \
+        const struct pm_sampled_call call = pm_sampled_call_begins(command, PM_##point);           \
         device->dispatch.name arguments;                                                           \
+        if (pm_sampled_call_again(command, PM_##point, &call))                                     \
+            device->dispatch.name arguments;                                                       \
         pm_sampled_call_ends(command, &call);                                                      \
     }                                                                                              \
     static VKAPI_ATTR void VKAPI_CALL armed_##name parameters                                      \

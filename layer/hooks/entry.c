@@ -70,6 +70,11 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice ha
     PFN_vkVoidFunction next = device->dispatch.GetDeviceProcAddr(handle, name);
     if (next == NULL || device->sampling == NULL)
         return next;
+    /* Of an extension that the game has not enabled. */
+    if (device->abilities.conditional_rendering &&
+        (strcmp(name, "vkCmdBeginConditionalRenderingEXT") == 0 ||
+         strcmp(name, "vkCmdEndConditionalRenderingEXT") == 0))
+        return NULL;
     PFN_vkVoidFunction hook = device_hook(device->instance, name);
     return hook != NULL ? hook : next;
 }

@@ -7,6 +7,7 @@
 #include "layer/counts/constant_source.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/command.h"
+#include "layer/frame/predicate_update.h"
 #include "layer/frame/queue.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
@@ -59,7 +60,7 @@ static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
         pm_sampling_learn(&sampling->again);
     if (command->timings != PM_TIMING_NONE)
         (sign > 0 ? pm_timing_submit : pm_timing_submit_failed)(command);
-    if (command->use_count > 0)
+    if (pm_command_counts(command))
         pm_readback_submit(queue, command->uses, command->use_count, sign);
 }
 
@@ -103,6 +104,42 @@ static void enter2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *
             label = label_of(queue, infos[i].pCommandBufferInfos[j].commandBuffer);
     }
     enter_scene(queue, label);
+}
+
+/* What of a recording that holds calls twice is sampled in the submission that is about to be made.
+ */
+static void pick(struct pm_queue *queue, VkCommandBuffer handle)
+{
+    struct pm_command *command = pm_command_of(queue->device->sampling, handle);
+    if (command != NULL && command->predicated != NULL)
+        pm_predicate_update_add(queue, command);
+}
+
+static bool may_pick(const struct pm_queue *queue)
+{
+    return atomic_load_explicit(&queue->device->sampling->twice, memory_order_relaxed) != 0;
+}
+
+static void pick_all(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos)
+{
+    if (!may_pick(queue))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < infos[i].commandBufferCount; j++)
+            pick(queue, infos[i].pCommandBuffers[j]);
+    }
+    pm_predicate_update_submit(queue);
+}
+
+static void pick_all2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *infos)
+{
+    if (!may_pick(queue))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < infos[i].commandBufferInfoCount; j++)
+            pick(queue, infos[i].pCommandBufferInfos[j].commandBuffer);
+    }
+    pm_predicate_update_submit(queue);
 }
 
 static void submit_all(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos, int sign)
@@ -165,6 +202,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
         return device->dispatch.QueueSubmit(handle, count, infos, fence);
     pm_cpu_watch_submit(&device->sampling->watch, handle);
     enter(queue, count, infos);
+    pick_all(queue, count, infos);
     submit_all(queue, count, infos, 1);
     VkResult result = checked(device, device->dispatch.QueueSubmit(handle, count, infos, fence));
     if (result != VK_SUCCESS)
@@ -182,6 +220,7 @@ static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQue
         return next(handle, count, infos, fence);
     pm_cpu_watch_submit(&device->sampling->watch, handle);
     enter2(queue, count, infos);
+    pick_all2(queue, count, infos);
     submit_all2(queue, count, infos, 1);
     VkResult result = checked(device, next(handle, count, infos, fence));
     if (result != VK_SUCCESS)

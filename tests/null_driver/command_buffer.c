@@ -43,6 +43,7 @@ static void reset(VkCommandBuffer buffer)
     buffer->recording = false;
     memset(buffer->shaders, 0, sizeof buffer->shaders);
     buffer->objects = false;
+    buffer->conditional = false;
 }
 
 static void free_buffer(VkCommandBuffer buffer)
@@ -139,6 +140,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_null_vkEndCommandBuffer(VkCommandBuffer comman
 {
     if (!commandBuffer->recording)
         pm_null_error("a command buffer is ended that was not begun");
+    if (commandBuffer->conditional)
+        pm_null_error("a command buffer is ended inside conditional rendering");
     commandBuffer->recording = false;
     return VK_SUCCESS;
 }
@@ -174,16 +177,39 @@ void pm_null_draw_recorded(VkCommandBuffer buffer, VkPipelineBindPoint point, ui
     pm_null_command_recorded(buffer);
     if (buffer->objects)
         pm_null_shaders_check(buffer);
-    buffer->draws++;
-    if (atomic_load_explicit(&cost_function, memory_order_relaxed))
-        ADD(buffer, .kind = PM_NULL_OP_DRAW, .a = point, .b = instances);
+    buffer->draws += !buffer->conditional;
+    if (buffer->conditional || atomic_load_explicit(&cost_function, memory_order_relaxed))
+        ADD(buffer, .kind = PM_NULL_OP_DRAW, .a = point, .b = instances, .c = buffer->conditional);
 }
 
 void pm_null_pass_recorded(VkCommandBuffer buffer, bool begins)
 {
     pm_null_command_recorded(buffer);
+    if (buffer->conditional)
+        pm_null_error("a render pass instance begins or ends inside conditional rendering");
     if (atomic_load_explicit(&cost_function, memory_order_relaxed))
         ADD(buffer, .kind = PM_NULL_OP_PASS, .a = begins);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBeginConditionalRenderingEXT(
+    VkCommandBuffer commandBuffer, const VkConditionalRenderingBeginInfoEXT *info)
+{
+    const struct pm_null_buffer *buffer = (const void *)info->buffer;
+    if (commandBuffer->conditional)
+        pm_null_error("conditional rendering begins inside conditional rendering");
+    if (info->offset % 4 != 0 || info->offset + 4 > buffer->size)
+        pm_null_error("a predicate is not in its buffer, or not aligned");
+    commandBuffer->conditional = true;
+    ADD(commandBuffer, .kind = PM_NULL_OP_PREDICATE, .object = info->buffer, .a = info->offset,
+        .b = (info->flags & VK_CONDITIONAL_RENDERING_INVERTED_BIT_EXT) != 0);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdEndConditionalRenderingEXT(VkCommandBuffer commandBuffer)
+{
+    if (!commandBuffer->conditional)
+        pm_null_error("conditional rendering ends that did not begin");
+    commandBuffer->conditional = false;
+    ADD(commandBuffer, .kind = PM_NULL_OP_PREDICATE);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBindPipeline(VkCommandBuffer commandBuffer,
@@ -297,6 +323,8 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdExecuteCommands(VkCommandBuffer commandB
                                                         uint32_t commandBufferCount,
                                                         const VkCommandBuffer *pCommandBuffers)
 {
+    if (commandBuffer->conditional)
+        pm_null_error("secondary command buffers are executed inside conditional rendering");
     for (uint32_t i = 0; i < commandBufferCount; i++)
         ADD(commandBuffer, .kind = PM_NULL_OP_EXECUTE, .object = pCommandBuffers[i]);
 }
@@ -360,10 +388,14 @@ struct execution {
     VkPipeline bound[2]; /* by bind point, of graphics and compute */
     bool pass;           /* a render pass instance is open */
     uint64_t deferred;   /* nanoseconds of its draws */
+    bool discards;       /* draws, by a predicate */
 };
 
 static void draw(struct execution *execution, const struct pm_null_operation *op)
 {
+    if (execution->discards)
+        return;
+    atomic_fetch_add(&pm_null_executed_draws, op->c);
     pm_null_cost cost = atomic_load(&cost_function);
     if (!cost)
         return;
@@ -397,6 +429,16 @@ static void fill(const struct pm_null_operation *op)
     uint32_t data = (uint32_t)op->c;
     for (uint64_t i = 0; i + 4 <= size; i += 4)
         memcpy(buffer->bytes + op->a + i, &data, 4);
+}
+
+/* It is read once, when it begins. */
+static void predicate(struct execution *execution, const struct pm_null_operation *op)
+{
+    const struct pm_null_buffer *buffer = op->object;
+    uint32_t word = 0;
+    if (buffer)
+        memcpy(&word, buffer->bytes + op->a, sizeof word);
+    execution->discards = buffer && (word != 0) == (op->b != 0);
 }
 
 static void run(const struct pm_null_operation *op, struct execution *execution)
@@ -450,6 +492,9 @@ static void run(const struct pm_null_operation *op, struct execution *execution)
         break;
     case PM_NULL_OP_EXECUTE:
         pm_null_execute(op->object);
+        break;
+    case PM_NULL_OP_PREDICATE:
+        predicate(execution, op);
         break;
     case PM_NULL_OP_EVENT:
         atomic_store(&((struct pm_null_event *)op->object)->set, op->a != 0);

@@ -197,7 +197,8 @@ struct pm_null_operation {
     enum {
         PM_NULL_OP_BIND,      /* object, a bind point */
         PM_NULL_OP_SHADER,    /* object or NULL, a: 1 of compute, b: what costs tell it by */
-        PM_NULL_OP_DRAW,      /* a bind point, b instances; only where draws have a cost */
+        PM_NULL_OP_DRAW,      /* a bind point, b instances, c: 1 it is counted when it is executed;
+                                 only where draws have a cost or it is under a predicate */
         PM_NULL_OP_PASS,      /* a: 1 a render pass instance begins, 0 it ends; likewise */
         PM_NULL_OP_FILL,      /* object, a offset, b size, c data */
         PM_NULL_OP_COPY,      /* object, other; a source offset, b destination offset, c size */
@@ -208,6 +209,7 @@ struct pm_null_operation {
                                  flags */
         PM_NULL_OP_EXECUTE,   /* object: a secondary command buffer */
         PM_NULL_OP_EVENT,     /* object, a value */
+        PM_NULL_OP_PREDICATE, /* object buffer, a offset, b: 1 inverted; NULL: it ends */
     } kind;
     void *object, *other;
     uint64_t a, b, c, d, e;
@@ -219,13 +221,13 @@ struct VkCommandBuffer_T {
     VK_LOADER_DATA loader;
     VkDevice device;
     VkCommandPool pool;
-    VkCommandBuffer next; /* in the pool */
-    bool recording;
-    _Atomic uint32_t pending; /* submissions that are not done */
-    bool objects;             /* some shader object was bound */
+    VkCommandBuffer next;        /* in the pool */
+    bool recording, conditional; /* conditional: conditional rendering is active */
+    _Atomic uint32_t pending;    /* submissions that are not done */
+    bool objects;                /* some shader object was bound */
     VkShaderEXT
         shaders[PM_NULL_STAGES]; /* that are bound now, by the number of their stage's bit */
-    uint64_t draws;
+    uint64_t draws;              /* but for those under a predicate */
     struct pm_null_operation *operations;
     size_t count, allocated;
 };

@@ -248,10 +248,9 @@ static void *run(void *user)
     return NULL;
 }
 
-static void anything_in_any_order(void **state)
+static void in_any_order(uint32_t thread_count)
 {
-    (void)state;
-    const struct pm_harness_options options = {.queues = THREADS};
+    const struct pm_harness_options options = {.queues = thread_count};
     static struct world worlds[THREADS];
     pm_layered_enable(PM_LAYER_IMPLICIT);
     setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0.1", 1);
@@ -266,12 +265,12 @@ static void anything_in_any_order(void **state)
         pm_harness_open(&h, &options);
         h.driver->set_delay(round * 50);
         pthread_t threads[THREADS];
-        for (uint64_t i = 0; i < THREADS; i++) {
+        for (uint64_t i = 0; i < thread_count; i++) {
             worlds[i] =
                 (struct world){.h = h, .random = round * THREADS + i + 1, .queue = h.queues[i]};
             assert_int_equal(pthread_create(&threads[i], NULL, run, &worlds[i]), 0);
         }
-        for (int i = 0; i < THREADS; i++) {
+        for (uint32_t i = 0; i < thread_count; i++) {
             pthread_join(threads[i], NULL);
             assert_true(worlds[i].submits > 100);
         }
@@ -279,10 +278,24 @@ static void anything_in_any_order(void **state)
     }
 }
 
+static void anything_in_any_order(void **state)
+{
+    (void)state;
+    in_any_order(THREADS);
+}
+
+/* The device's one queue: what is kept is recorded twice (frame/predicated.h). */
+static void on_the_only_queue(void **state)
+{
+    (void)state;
+    in_any_order(1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(anything_in_any_order),
+        PM_LAYERED_TEST(on_the_only_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,8 +125,10 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
     return &variant;
 }
 
-bool pm_command_use(struct pm_command *command, struct pm_variant *used, uint32_t calls)
+bool pm_command_use(struct pm_command *command, struct pm_variant *used, uint32_t calls,
+                    uint32_t *use)
 {
+    assert_null(use);
     assert_ptr_equal(command, &world->command);
     assert_ptr_equal(used, &variant);
     assert_int_equal(calls, 1);

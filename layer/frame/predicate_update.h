@@ -1,0 +1,29 @@
+/*
+ * Which of the calls that kept recordings hold twice (predicated.h) are sampled in a submission: a
+ * small command buffer of ours in front of the game's, on the same queue, that writes the words
+ * that change. Outside windows, once they are 0 again, there is none.
+ *
+ * Why nothing reads a word while it changes, though recordings that were submitted earlier may be
+ * pending (SIMULTANEOUS_USE): all submissions of a recording go to one queue (predicated.h), and
+ * there is no write but these. A barrier makes each wait until everything submitted before to the
+ * queue has read its predicates, and another one makes everything submitted after it wait for the
+ * write. A recording that is in several places of one vkQueueSubmit has the same choice in all.
+ *
+ * Thread safety: while the game holds the queue.
+ */
+#pragma once
+
+#include "layer/frame/queue.h"
+
+struct pm_command;
+
+/* A recording that is about to be submitted to the queue. Where its words are to change that is
+ * recorded; without a command buffer for it all stays as it was. */
+void pm_predicate_update_add(struct pm_queue *queue, struct pm_command *command);
+
+/* All that are about to be submitted were added: submits what changes. Afterwards their uses say
+ * what is counted. */
+void pm_predicate_update_submit(struct pm_queue *queue);
+
+/* Destroys what was made for the queue; the device is idle. */
+void pm_predicate_update_release(struct pm_queue *queue);

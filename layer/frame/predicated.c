@@ -1,0 +1,150 @@
+#include "layer/frame/predicated.h"
+
+#include "layer/frame/binding.h"
+#include "layer/memory/predicates.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool grow(void *array, uint32_t count, size_t size)
+{
+    void *old;
+    memcpy(&old, array, sizeof old);
+    void *grown = realloc(old, count * size);
+    if (grown != NULL)
+        memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
+
+/* Room for one more call, and a word for it. false: out of memory, or of words. */
+static bool reserve(struct pm_command *command)
+{
+    struct pm_predicated *predicated = command->predicated;
+    if (predicated->count == predicated->capacity) {
+        const uint32_t capacity =
+            predicated->capacity > 0 ? predicated->capacity * 2 : 2 * PM_PREDICATE_BLOCK;
+        if (!grow(&predicated->calls, capacity, sizeof *predicated->calls) ||
+            !grow(&predicated->blocks, capacity / PM_PREDICATE_BLOCK, sizeof *predicated->blocks) ||
+            !grow(&predicated->picked.calls, capacity, sizeof *predicated->picked.calls) ||
+            !grow(&predicated->next.calls, capacity, sizeof *predicated->next.calls))
+            return false;
+        predicated->capacity = capacity;
+    }
+    return predicated->count % PM_PREDICATE_BLOCK != 0 ||
+           pm_predicates_allocate(command->device->predicates,
+                                  &predicated->blocks[predicated->count / PM_PREDICATE_BLOCK]);
+}
+
+/* The word is not needed after all. */
+static void unreserve(struct pm_command *command)
+{
+    const struct pm_predicated *predicated = command->predicated;
+    if (predicated->count % PM_PREDICATE_BLOCK == 0)
+        pm_predicates_free(command->device->predicates,
+                           predicated->blocks[predicated->count / PM_PREDICATE_BLOCK]);
+}
+
+static uint32_t word_of(const struct pm_predicated *predicated, uint32_t call)
+{
+    return predicated->blocks[call / PM_PREDICATE_BLOCK] +
+           call % PM_PREDICATE_BLOCK * (uint32_t)sizeof(uint32_t);
+}
+
+/* The variant's calls run where the word is not 0, the game's where it is. */
+static void begin_predicate(const struct pm_command *command, uint32_t offset, bool game)
+{
+    const VkConditionalRenderingBeginInfoEXT info = {
+        .sType = VK_STRUCTURE_TYPE_CONDITIONAL_RENDERING_BEGIN_INFO_EXT,
+        .buffer = pm_predicates_buffer(command->device->predicates),
+        .offset = offset,
+        .flags = game ? VK_CONDITIONAL_RENDERING_INVERTED_BIT_EXT : 0,
+    };
+    command->device->dispatch.CmdBeginConditionalRenderingEXT(command->handle, &info);
+}
+
+/* Chooses the call. false: it stays as it is. */
+static bool choose(struct pm_command *command, int point, struct pm_predicated_pair *pair)
+{
+    struct pm_predicated *predicated = command->predicated;
+    if (!pm_binding_may_sample(command, point) || !reserve(command))
+        return false;
+    uint32_t use;
+    pair->variant = pm_binding_take(command, point, 0, &use);
+    if (pair->variant == NULL) {
+        unreserve(command);
+        return false;
+    }
+    pair->offset = word_of(predicated, predicated->count);
+    if (predicated->count == 0)
+        atomic_fetch_add(&command->device->sampling->twice, 1);
+    predicated->calls[predicated->count++] = (struct pm_predicated_call){
+        .use = use,
+        .probability = command->device->sampling->probability / predicated->chance,
+    };
+    return true;
+}
+
+/* Push constants are known now and not when it is submitted: so, as with other recordings, with
+ * probability p inside windows, and outside with the share of them. */
+static void sample_pushed(struct pm_command *command, int point)
+{
+    const struct pm_sampling *sampling = command->device->sampling;
+    const double probability = sampling->probability / command->predicated->chance *
+                               (pm_sampling_is_on(sampling) ? 1 : sampling->share);
+    if (pm_random_unit(&command->random) < probability)
+        pm_binding_sample_pushed(command, point);
+}
+
+struct pm_predicated_pair pm_predicated_begins(struct pm_command *command, int point)
+{
+    struct pm_predicated *predicated = command->predicated;
+    struct pm_predicated_pair pair = {.variant = NULL};
+    sample_pushed(command, point);
+    const bool sure = predicated->sure > 0;
+    predicated->sure -= sure;
+    const bool chosen = choose(command, point, &pair);
+    if (sure && !chosen)
+        pm_command_give_back_sure(command, 1);
+    pm_command_count_twice(command);
+    if (chosen)
+        begin_predicate(command, pair.offset, true);
+    return pair;
+}
+
+void pm_predicated_again(struct pm_command *command, int point,
+                         const struct pm_predicated_pair *pair)
+{
+    pm_predicated_ends(command);
+    pm_binding_instrument(command, point, pair->variant);
+    begin_predicate(command, pair->offset, false);
+}
+
+void pm_predicated_ends(struct pm_command *command)
+{
+    command->device->dispatch.CmdEndConditionalRenderingEXT(command->handle);
+}
+
+/* ---- submissions ---- */
+
+void pm_predicated_pick(struct pm_command *command)
+{
+    struct pm_predicated *predicated = command->predicated;
+    predicated->next.count = 0;
+    if (!pm_sampling_is_on(command->device->sampling))
+        return;
+    for (uint32_t i = 0; i < predicated->count; i++) {
+        if (pm_random_unit(&command->random) < predicated->calls[i].probability)
+            predicated->next.calls[predicated->next.count++] = i;
+    }
+}
+
+void pm_predicated_picked(struct pm_command *command)
+{
+    struct pm_predicated *predicated = command->predicated;
+    for (uint32_t i = 0; i < predicated->picked.count; i++)
+        command->uses[predicated->calls[predicated->picked.calls[i]].use].picked = 0;
+    for (uint32_t i = 0; i < predicated->next.count; i++)
+        command->uses[predicated->calls[predicated->next.calls[i]].use].picked++;
+    const struct pm_picks picked = predicated->picked;
+    predicated->picked = predicated->next;
+    predicated->next = (struct pm_picks){.calls = picked.calls};
+}

@@ -1,0 +1,43 @@
+/*
+ * Calls that a kept recording holds twice (HAZARDS 12): the game's own and an instrumented
+ * variant's, under opposite predicates of VK_EXT_conditional_rendering on a word of ours, so that
+ * exactly one of them runs, and which one is said anew for each submission (predicate_update.h):
+ * outside windows always the game's.
+ *
+ * A call that is chosen with probability c when it is recorded is sampled with probability p / c in
+ * each submission inside a window: with p in all, as where everything is recorded anew. The first
+ * calls of a recording are chosen for sure, while the device has not too many such, so that small
+ * programs are covered; of the others PM_PREDICATED_TIMES as many as are sampled, fewer when words
+ * become scarce.
+ *
+ * Only in primary command buffers without ONE_TIME_SUBMIT that may be submitted again, and of queue
+ * families of which the game has one queue: there all submissions of a recording are in one order,
+ * and so are the changes to its words.
+ *
+ * Thread safety: the command buffer's, Vulkan's external synchronization; once the recording has
+ * ended, the queue's.
+ */
+#pragma once
+
+#include "layer/frame/command.h"
+#include "layer/frame/predicated_calls.h"
+
+/* A call that runs twice. */
+struct pm_predicated_pair {
+    const struct pm_built *variant; /* NULL: it is passed on once, as it is */
+    uint32_t offset;                /* bytes in the buffer */
+};
+
+/* A call at which the countdown was through: draws the next; where there is a variant the game's
+ * call that follows is under a predicate, and pm_predicated_again is owed, then the call again,
+ * then pm_predicated_ends. */
+struct pm_predicated_pair pm_predicated_begins(struct pm_command *command, int point);
+void pm_predicated_again(struct pm_command *command, int point,
+                         const struct pm_predicated_pair *pair);
+void pm_predicated_ends(struct pm_command *command);
+
+/* What the recording's words become with the submission that is being made: `next`. */
+void pm_predicated_pick(struct pm_command *command);
+
+/* The words are so: `picked` is what `next` was, and the recording's uses say so. */
+void pm_predicated_picked(struct pm_command *command);

@@ -1,0 +1,38 @@
+/*
+ * Which calls a recording holds twice, and what was said of them (predicated.h). The recording
+ * makes it when it begins and frees it when it is dropped (command.h).
+ *
+ * Thread safety: the command buffer's, Vulkan's external synchronization; once the recording has
+ * ended, the queue's.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Calls that are recorded twice for each that is sampled. */
+#define PM_PREDICATED_TIMES 4.0
+/* Calls at the begin of a recording that are chosen for sure; and how many such there may be. */
+enum { PM_PREDICATED_FIRST = 4, PM_PREDICATED_SURE = 64 };
+
+struct pm_predicated_call {
+    uint32_t use;       /* its variant, among those of the recording */
+    double probability; /* that it is sampled in a submission inside a window */
+};
+
+/* Indices of calls, ascending; room for all. */
+struct pm_picks {
+    uint32_t *calls;
+    uint32_t count;
+};
+
+struct pm_predicated {
+    struct pm_predicated_call *calls; /* call i reads word i % PM_PREDICATE_BLOCK of its block */
+    uint32_t *blocks;                 /* bytes in the buffer: of calls 0…3, 4…7, … */
+    uint32_t count, capacity;         /* of calls */
+    double chance;                    /* with which the countdown was drawn */
+    uint32_t sure;                    /* that are still to be chosen for sure */
+    uint32_t reserved;                /* of the device's sure ones, those included */
+    struct pm_picks picked;           /* whose words are 1 behind the latest submission */
+    struct pm_picks next;             /* likewise, behind the one that is being made */
+    uint64_t update;                  /* the latest that it was looked at for (pm_queue.updates) */
+};

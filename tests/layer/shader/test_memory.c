@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PIPELINES = 3000, WORDS = 8192 }; /* 32 KiB */
+enum { WARM_UP = 32, PIPELINES = 3000, WORDS = 8192 }; /* 32 KiB */
 
 static struct pm_harness h;
 
@@ -28,15 +28,19 @@ static long status_bytes(const char *field)
     return kib * 1024;
 }
 
-/* The bytes that so many pipelines cost the process, whose modules it destroys as games do. */
-static long make_pipelines(void)
+static long resident(void)
+{
+    return status_bytes("RssAnon:") + status_bytes("RssFile:");
+}
+
+/* Pipelines whose modules are destroyed as games do; each has words of its own, from `first` on. */
+static void make_pipelines(uint32_t first, uint32_t count)
 {
     static uint32_t words[WORDS];
     struct pm_harness_pipeline of;
     words[0] = 0x07230203; /* nobody reads further */
     pm_harness_describe(&h, &of);
-    const long before = status_bytes("RssAnon:") + status_bytes("RssFile:");
-    for (uint32_t i = 0; i < PIPELINES; i++) {
+    for (uint32_t i = first; i < first + count; i++) {
         VkPipeline pipeline;
         words[WORDS - 1] = i;
         of.stages[1].module = pm_harness_make_module(&h, words, sizeof words);
@@ -44,7 +48,30 @@ static long make_pipelines(void)
             h.vk.CreateGraphicsPipelines(h.device, VK_NULL_HANDLE, 1, &of.info, NULL, &pipeline));
         h.vk.DestroyShaderModule(h.device, of.stages[1].module, NULL);
     }
-    return status_bytes("RssAnon:") + status_bytes("RssFile:") - before;
+}
+
+/* Waits until threads of ours have done what they had to. */
+static void settle(void)
+{
+    long before = -1;
+    uint64_t until = 0;
+    for (int same = 0; same < 5 && patience(&until);) {
+        const long now = resident();
+        same = now == before ? same + 1 : 0;
+        before = now;
+        usleep(50000);
+    }
+}
+
+/* The bytes that so many pipelines cost the process. The first few bring in the code, our thread's
+ * too, of which a kernel may map megabytes at once. */
+static long cost_of_pipelines(void)
+{
+    make_pipelines(0, WARM_UP);
+    settle();
+    const long before = resident();
+    make_pipelines(WARM_UP, PIPELINES);
+    return resident() - before;
 }
 
 /* In a process of its own, so that nothing that was freed before is used. */
@@ -58,7 +85,7 @@ static long measure(enum pm_layered how)
         pm_layered_enable(how);
         setenv("PM_NULL_RECORD", "0", 1);
         pm_harness_open(&h, &(struct pm_harness_options){0});
-        bytes = make_pipelines();
+        bytes = cost_of_pipelines();
         _exit(write(ends[1], &bytes, sizeof bytes) != (ssize_t)sizeof bytes);
     }
     assert_true(child > 0);

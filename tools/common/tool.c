@@ -49,3 +49,17 @@ bool pm_tool_number(const char *text, uint64_t most, uint64_t *number)
     *number = value;
     return true;
 }
+
+bool pm_tool_temporary(char *path, size_t size, const char *name, struct pm_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, size, "%s/%s-XXXXXX", folder && folder[0] == '/' ? folder : "/tmp", name);
+    const int file = mkstemp(path);
+    if (file < 0) {
+        pm_fail_errno(error, errno, "%s", path);
+        path[0] = '\0';
+        return false;
+    }
+    close(file);
+    return true;
+}

@@ -29,3 +29,7 @@ char *pm_tool_local_storage(void);
 
 /* An unsigned number, all of text, up to most. */
 bool pm_tool_number(const char *text, uint64_t most, uint64_t *number);
+
+/* Makes an empty file of this process's own, in $TMPDIR or /tmp, which the caller removes; its path
+ * goes to path (size bytes). name: what it begins with. false: path is "". */
+bool pm_tool_temporary(char *path, size_t size, const char *name, struct pm_error *error);

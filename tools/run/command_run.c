@@ -125,14 +125,8 @@ static int parse(int argc, char **argv, struct options *options)
 /* A file of ours for what the layer measures. */
 static bool prepare_ab(struct options *options, struct pm_error *error)
 {
-    const char *folder = getenv("TMPDIR");
-    snprintf(options->ab_file, sizeof(options->ab_file), "%s/piecemeal-ab-XXXXXX",
-             folder && folder[0] == '/' ? folder : "/tmp");
-    int file = mkstemp(options->ab_file);
-    if (file < 0)
-        return pm_fail_errno(error, errno, "%s", options->ab_file);
-    close(file);
-    return set_variable("ab.file", options->ab_file, error);
+    return pm_tool_temporary(options->ab_file, sizeof(options->ab_file), "piecemeal-ab", error) &&
+           set_variable("ab.file", options->ab_file, error);
 }
 
 static bool prepare_environment(struct options *options, struct pm_error *error)

@@ -1,8 +1,8 @@
 #include "tools/run/run_games.h"
 
 #include "profile/game_note.h"
+#include "tools/common/tool.h"
 #include "tools/run/programs.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,26 +10,12 @@
 /* A game is about to start. */
 enum { PULL_SECONDS = 5 };
 
-static void warn(const struct pm_error *error)
-{
-    fprintf(stderr, "piecemeal run: %s\n", error->message);
-}
-
 bool pm_run_games_begin(struct pm_run_games *run, const char *program, struct pm_error *error)
 {
-    const char *folder = getenv("TMPDIR");
     run->program = pm_program_path(program);
-    snprintf(run->notes, sizeof(run->notes), "%s/piecemeal-games-XXXXXX",
-             folder && folder[0] == '/' ? folder : "/tmp");
-    const int file = mkstemp(run->notes);
-    if (file < 0) {
-        pm_fail_errno(error, errno, "%s", run->notes);
-        run->notes[0] = '\0';
-        return false;
-    }
-    close(file);
-    return setenv(PM_GAME_NOTE_VARIABLE, run->notes, 1) == 0 ||
-           pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    return pm_tool_temporary(run->notes, sizeof(run->notes), "piecemeal-games", error) &&
+           (setenv(PM_GAME_NOTE_VARIABLE, run->notes, 1) == 0 ||
+            pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
 }
 
 static void pull(const char *game, struct pm_log *log)
@@ -43,7 +29,7 @@ static void pull(const char *game, struct pm_log *log)
     /* What is wrong with its config the layer says. */
     if (pm_config_load_game(&config, game, NULL) && config.aggregator.url &&
         !pm_sync_pull(&info, &report, &error))
-        warn(&error);
+        pm_tool_failed("run", &error);
     pm_config_finish(&config);
 }
 
@@ -52,7 +38,7 @@ void pm_run_games_pull(const struct pm_run_games *run, struct pm_log *log)
     struct pm_error error = {0};
     struct pm_names games = {0};
     if (run->program && !pm_program_games(run->program, &games, &error))
-        warn(&error);
+        pm_tool_failed("run", &error);
     for (size_t i = 0; i < games.count; i++)
         pull(games.names[i], log);
     pm_names_finish(&games);
@@ -73,13 +59,13 @@ void pm_run_games_ended(struct pm_run_games *run)
 {
     struct pm_error error = {0};
     if (run->notes[0] && !pm_game_note_read(run->notes, &run->games, &error))
-        warn(&error);
+        pm_tool_failed("run", &error);
     for (size_t i = 0; i < run->games.count; i++)
         say_config(run->games.names[i]);
     error = (struct pm_error){0};
     if (run->program && run->games.count > 0 &&
         !pm_program_remember(run->program, &run->games, &error))
-        warn(&error);
+        pm_tool_failed("run", &error);
 }
 
 bool pm_run_games_upload_config(const struct pm_run_games *run, struct pm_config *config)

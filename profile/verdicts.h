@@ -5,8 +5,8 @@
  * On the disk, beside the journal of safe mode (journal.h): `$PLACE_DATA/journal/<safe name of
  * game>/verdicts`, a text, read once and replaced whole (rename) whenever something is learned, so
  * that a session that is killed keeps what it learned before. Several processes of a game share it:
- * what another one has written meanwhile stays. Of another layer version or damaged it is ignored.
- * It has PM_VERDICTS_MOST variants at most; what was used longest ago goes.
+ * what another one has written meanwhile stays. Of another build of the layer or damaged it is
+ * ignored. It has PM_VERDICTS_MOST variants at most; what was used longest ago goes.
  *
  * A variant is named by the key of the specialized module and by its environment with device,
  * driver and driver's version: a new driver or PGO database has no verdicts.
@@ -80,7 +80,8 @@ struct pm_kept_variant {
 
 struct pm_verdicts;
 
-/* folder NULL: the default. layer: the layer's version, of one word. NULL: out of memory, or no
+/* folder NULL: the default. layer: the build's name, of one word (layer/core/build_name.h): what
+ * specializes may change from one to the next, its version need not. NULL: out of memory, or no
  * home. *damaged (may be NULL): code PM_OK, or what was ignored. Reads a small file. */
 struct pm_verdicts *pm_verdicts_open(const char *folder, const char *game, const char *layer,
                                      struct pm_error *damaged);
@@ -150,7 +151,7 @@ bool pm_kept_same_environment(const struct pm_environment *a, const struct pm_en
 /* Puts a variant in; of too many, what was used longest ago goes. false: out of memory. */
 bool pm_kept_put(struct pm_kept_table *table, const struct pm_kept_variant *kept);
 
-/* Reads a text; of another layer version it is empty. false: damaged, and where, or no memory;
+/* Reads a text; of another build of the layer it is empty. false: damaged, and where, or no memory;
  * *table is empty then. */
 bool pm_kept_parse(struct pm_kept_table *table, const char *layer, const char *text, size_t size,
                    struct pm_error *error);

@@ -1,6 +1,7 @@
 #include "layer/core/session.h"
 
 #include "base/random.h"
+#include "layer/core/build_name.h"
 #include "profile/journal.h"
 #include "profile/values_store.h"
 #include "profile/verdicts.h"
@@ -73,8 +74,14 @@ struct pm_verdicts *pm_session_verdicts(struct pm_instance *instance)
     pthread_mutex_lock(&instance->journal_lock);
     if (!instance->verdicts_tried) {
         struct pm_error damaged = {0};
+        char build[PM_BUILD_NAME_BYTES];
+        if (!pm_build_name(build))
+            pm_log_info(instance->log,
+                        "this build of the layer has no build id: what another one of version %s "
+                        "has kept is taken for its own",
+                        build);
         instance->verdicts_tried = true;
-        instance->verdicts = pm_verdicts_open(NULL, instance->game, PM_VERSION, &damaged);
+        instance->verdicts = pm_verdicts_open(NULL, instance->game, build, &damaged);
         if (damaged.code != PM_OK)
             pm_log_warning(instance->log, "ignored: %s", damaged.message);
     }

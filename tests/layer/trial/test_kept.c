@@ -201,9 +201,14 @@ static void another_driver_and_layer_try_again(void **state)
     assert_tried(2);
     change("layer", 1, "0.0.0");
     assert_tried(3);
+    /* Of one version there are many builds: the version alone names none, and an id one. */
+    change("layer", 1, PM_VERSION);
+    assert_tried(4);
+    change("layer", 1, PM_VERSION "+0123456789abcdef0123456789abcdef01234567");
+    assert_tried(5);
     /* A release of it whose driverVersion is the same. */
     setenv("PM_NULL_DRIVER_INFO", "Mesa 25.0.8", 1);
-    assert_tried(4);
+    assert_tried(6);
 }
 
 static void damage_costs_a_trial(void **state)

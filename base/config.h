@@ -1,7 +1,7 @@
 /*
  * The configuration of one game (docs/config.md, manifest/config.schema.json): JSON, overridden by
- * PIECEMEAL_<SECTION>_<KEY> from the environment, overridden by `--set section.key=value` of the command line
- * (which `piecemeal run` passes on through the environment).
+ * PIECEMEAL_<SECTION>_<KEY> from the environment, overridden by `--set section.key=value` of the
+ * command line (which `piecemeal run` passes on through the environment).
  *
  * Thread safety: a struct pm_config is read-only once loaded and may then be read from any thread.
  */
@@ -41,9 +41,9 @@ enum pm_float_zero { PM_FLOAT_ZERO_SHADER, PM_FLOAT_ZERO_NEVER, PM_FLOAT_ZERO_AL
 #define PM_BACKGROUND_SHARE 0.05
 
 struct pm_config {
-    char *game_name; /* NULL: find out (DESIGN: identity of a game) */
+    char *game_name;         /* NULL: find out (DESIGN: identity of a game) */
     char *game_scene_labels; /* NULL: none; how debug labels begin that name a scene */
-    char *game_scene; /* NULL: none; a tag for the uploads of this session */
+    char *game_scene;        /* NULL: none; a tag for the uploads of this session */
     struct {
         double window_probability;
         uint32_t window_frames;
@@ -57,6 +57,7 @@ struct pm_config {
         bool zero, blocks, variants, constants;
         enum pm_float_zero float_zero;
         double retry_share; /* of the sessions in which a kept verdict is tried again */
+        double doubt_share; /* of the machines that try what is published as slower */
     } optimize;
     struct {
         char *url, *token_file, *ca_file; /* NULL: none */
@@ -71,7 +72,8 @@ struct pm_config {
     } limits;
     struct {
         enum pm_log_level level;
-        char *file; /* NULL: stderr of `piecemeal run` (descriptor in PIECEMEAL_LOG_FD), else nowhere */
+        char *file; /* NULL: stderr of `piecemeal run` (descriptor in PIECEMEAL_LOG_FD), else
+                       nowhere */
     } log;
     struct {
         uint32_t frames; /* heartbeats of a block */
@@ -91,31 +93,35 @@ void pm_config_init(struct pm_config *config);
 void pm_config_finish(struct pm_config *config);
 
 /* Merges a JSON text over *config. name is what errors call it. On failure the message is
- * "name:line:column: what is wrong" and *config is as it was. Unknown keys are errors, with the nearest known
- * key suggested. */
+ * "name:line:column: what is wrong" and *config is as it was. Unknown keys are errors, with the
+ * nearest known key suggested. */
 bool pm_config_parse(struct pm_config *config, const char *name, const char *text, size_t size,
                      struct pm_error *error);
 
 /* As pm_config_parse, from a file. */
 bool pm_config_load_file(struct pm_config *config, const char *path, struct pm_error *error);
 
-/* A game's own configuration over *config: the file that PIECEMEAL_CONFIG names, else $PLACE_CONFIG/<safe name of
- * game>.json where there is one (game may be NULL), then the environment. */
+/* A game's own configuration over *config: the file that PIECEMEAL_CONFIG names, else
+ * $PLACE_CONFIG/<safe name of game>.json where there is one (game may be NULL), then the
+ * environment. */
 bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_error *error);
 
-/* Where that file is, there or not: $PLACE_CONFIG/<safe name of game>.json; malloc'ed. NULL: no home, or out of memory. */
+/* Where that file is, there or not: $PLACE_CONFIG/<safe name of game>.json; malloc'ed. NULL: no
+ * home, or out of memory. */
 char *pm_config_game_path(const char *game);
 
 /* Sets one key from text, "sampler.batch" = "all"; what names the source in errors. */
 bool pm_config_set(struct pm_config *config, const char *key, const char *value, const char *what,
                    struct pm_error *error);
 
-/* Applies every PIECEMEAL_<SECTION>_<KEY> of environment (NULL-terminated as environ is). Variables that are
- * not keys (PIECEMEAL_ENABLE, PIECEMEAL_CONFIG…) are left alone; a bad value is an error. */
+/* Applies every PIECEMEAL_<SECTION>_<KEY> of environment (NULL-terminated as environ is). Variables
+ * that are not keys (PIECEMEAL_ENABLE, PIECEMEAL_CONFIG…) are left alone; a bad value is an error.
+ */
 bool pm_config_apply_environment(struct pm_config *config, char *const *environment,
                                  struct pm_error *error);
 
-/* The key's variable, "sampler.batch" to "PIECEMEAL_SAMPLER_BATCH", into out (size bytes); false: too long. */
+/* The key's variable, "sampler.batch" to "PIECEMEAL_SAMPLER_BATCH", into out (size bytes); false:
+ * too long. */
 bool pm_config_variable(const char *key, char *out, size_t size);
 
 /* The keys known, in order; NULL after the last. */

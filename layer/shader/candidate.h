@@ -22,6 +22,7 @@ struct pm_candidate {
     struct pm_environment environment; /* of its timing profiles */
     struct pm_journal_entry *entry;    /* to be told whenever it is about to be bound */
     bool is_private;                   /* nothing of it leaves the machine */
+    bool promising;                    /* others found it faster */
     const struct pm_watch *watch;      /* it may only be bound where that fits; NULL: anywhere */
 
     /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */

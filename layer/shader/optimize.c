@@ -145,6 +145,7 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
             .environment = shader->environment,
             .entry = shader->entry,
             .is_private = shader->known.count > 0,
+            .promising = shader->published == PM_TIMING_FASTER,
             .watch = use == PM_USE_PUSHED ? &optimized->watch : NULL,
             .verdict = decide,
         };

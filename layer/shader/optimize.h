@@ -7,8 +7,8 @@
  * A pipeline's variant is queued when the game binds the pipeline for the first time, since engines
  * make thousands that they never bind; what is bound most often goes first (waiting.h). It is
  * specialized and compiled on the compiler's threads, and then waits for its trial (candidate.h),
- * unless a published timing profile of exactly this module on this device decides at once. Where
- * limits.variants is reached a pipeline waits until another one's variant goes.
+ * unless this machine's own trial of an earlier session decides at once. Where limits.variants is
+ * reached a pipeline waits until another one's variant goes.
  *
  * Everything is made from the record's canonical module and the PGO database of the session's
  * start. Where the database has no zero profile there is no optimizer, and nothing happens at all.

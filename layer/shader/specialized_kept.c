@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "layer/core/session.h"
+#include "profile/machine_lot.h"
 #include "profile/verdicts.h"
 #include "shader_rewrite/quirks/quirks.h"
 #include <ctype.h>
@@ -86,10 +87,17 @@ void pm_specialized_kept_destroy(struct pm_specialized_kept *kept)
 /* Whether a variant is among those that this session tries again, though a verdict is there. */
 static bool is_tried_again(const struct pm_specialized_kept *kept, const struct pm_shader_key *key)
 {
-    uint64_t of_key;
-    memcpy(&of_key, key->bytes, sizeof of_key);
-    const double drawn = (double)(pm_random_mix(kept->lot ^ of_key) >> 11) * 0x1p-53;
-    return kept->device->trials && drawn < kept->device->instance->config.optimize.retry_share;
+    return kept->device->trials &&
+           pm_lot_falls(kept->lot, key, kept->device->instance->config.optimize.retry_share);
+}
+
+bool pm_specialized_kept_doubts(const struct pm_specialized_kept *kept,
+                                const struct pm_shader_key *key)
+{
+    const struct pm_config *config = &kept->device->instance->config;
+    return kept->device->trials &&
+           pm_lot_falls(config->sampler.seed_set ? config->sampler.seed : pm_machine_lot(NULL), key,
+                        config->optimize.doubt_share);
 }
 
 bool pm_specialized_kept_timing(struct pm_specialized_kept *kept,

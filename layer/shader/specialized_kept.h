@@ -23,6 +23,11 @@ bool pm_specialized_kept_timing(struct pm_specialized_kept *kept,
                                 const struct pm_specialized_shader *shader,
                                 enum pm_timing_verdict *timing);
 
+/* Whether this machine is the one of twenty (optimize.doubt_share) that tries a shader of which the
+ * database says that it is slower, so that a lie dies. Reads a small file. */
+bool pm_specialized_kept_doubts(const struct pm_specialized_kept *kept,
+                                const struct pm_shader_key *key);
+
 /* A shader was made, and the driver took so many nanoseconds for its pipeline. Writes its words:
  * compile threads only. */
 void pm_specialized_kept_made(struct pm_specialized_kept *kept,

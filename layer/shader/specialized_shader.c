@@ -13,8 +13,8 @@
 struct shader {
     struct pm_specialized_shader made;
     const struct pm_shader_record
-        *record;          /* what it was made of; NULL: an earlier session made it */
-    int64_t took;         /* of such a one: nanoseconds of the driver's, last */
+        *record;  /* what it was made of; NULL: an earlier session made it */
+    int64_t took; /* of such a one: nanoseconds of the driver's, last */
     enum pm_specialized_use use;
     pthread_mutex_t lock; /* held while it is made, so that it is made once */
     bool tried, usable;
@@ -85,6 +85,8 @@ static bool find_published(const struct pm_specialized_shaders *shaders,
     return false;
 }
 
+/* What others say of its speed. It chooses what is tried and what is compiled, not what is bound:
+ * nobody can be believed (HAZARDS 24). */
 static enum pm_timing_verdict published_timing(const struct pm_specialized_shaders *shaders,
                                                const struct pm_specialized_shader *shader)
 {
@@ -213,20 +215,35 @@ static void log_of(const struct pm_specialized_shaders *shaders, enum pm_log_lev
     pm_logf(shaders->device->instance->log, level, "shader %.12s %s", key, what);
 }
 
+/* Whether it is worth compiling, by this machine's own verdict, else by what is published: said
+ * once, in the log. Only the machine's own verdict spares a trial. */
+static bool may_be_faster(const struct pm_specialized_shaders *shaders,
+                          struct pm_specialized_shader *shader)
+{
+    if (pm_specialized_kept_timing(shaders->kept, shader, &shader->timing)) {
+        if (shader->timing == PM_TIMING_SLOWER)
+            log_of(shaders, PM_LOG_INFO, &shader->original,
+                   "is not specialized: a trial of an earlier session found it no faster then");
+        return shader->timing != PM_TIMING_SLOWER;
+    }
+    shader->timing = PM_TIMING_UNDECIDED;
+    shader->published = published_timing(shaders, shader);
+    if (shader->published != PM_TIMING_SLOWER)
+        return true;
+    const bool doubts = pm_specialized_kept_doubts(shaders->kept, &shader->key);
+    log_of(shaders, PM_LOG_INFO, &shader->original,
+           doubts ? "is slower when specialized, says the database: this machine tries it"
+                  : "is not specialized: the database knows it to be slower then");
+    return doubts;
+}
+
 /* Whether what was made may be used: said once, in the log. */
 static bool may_use(const struct pm_specialized_shaders *shaders,
                     struct pm_specialized_shader *shader)
 {
     struct pm_error error = {0};
-    const bool own = pm_specialized_kept_timing(shaders->kept, shader, &shader->timing);
-    if (!own)
-        shader->timing = published_timing(shaders, shader);
-    if (shader->timing == PM_TIMING_SLOWER) {
-        log_of(shaders, PM_LOG_INFO, &shader->original,
-               own ? "is not specialized: a trial of an earlier session found it no faster then"
-                   : "is not specialized: the database knows it to be slower then");
+    if (!may_be_faster(shaders, shader))
         return false;
-    }
     if (pm_journal_holds(shaders->journal, &shader->key)) {
         log_of(shaders, PM_LOG_INFO, &shader->original,
                "is not specialized: that is held back (piecemeal doctor)");

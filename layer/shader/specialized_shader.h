@@ -3,7 +3,8 @@
  * and whether it may be used: not without a published zero profile, not when the journal holds it
  * back (HAZARDS 22), not when an earlier session's trial on this machine found it no faster
  * (HAZARDS 21, profile/verdicts.h); and where there was none, not when a published timing profile
- * of this very module on this device says that it is slower.
+ * of this very module on this device says that it is slower, unless this machine is one of those
+ * that doubt it. What is published never makes one faster (HAZARDS 24): that takes a trial.
  *
  * Ownership: a shader belongs to its table and lives until that is destroyed. Thread safety: any
  * thread, at any time. Getting one takes as long as a compiler does: compile threads only.
@@ -15,8 +16,7 @@
 #include "profile/journal.h"
 #include "shader_rewrite/shader_rewrite.h"
 
-/* What is known of the specialized module's time over the original's when the session begins: by
- * this machine's own verdict, else by the database. */
+/* What is known of the specialized module's time over the original's when the session begins. */
 enum pm_timing_verdict { PM_TIMING_UNDECIDED, PM_TIMING_FASTER, PM_TIMING_SLOWER };
 
 /* The side that a session has which is part of a trial over sessions (trial/sessions.h). */
@@ -30,8 +30,10 @@ struct pm_specialized_shader {
     struct pm_specialized module;
     struct pm_known_words known; /* words that it was made for; of such a module nothing leaves the
                                     machine, not even its key, which tells values from others */
-    enum pm_timing_verdict timing; /* UNDECIDED or FASTER */
-    enum pm_session_side session;  /* NONE but for pm_specialized_shaders_proven */
+    enum pm_timing_verdict timing; /* by this machine's own verdict: UNDECIDED, or FASTER, which is
+                                      bound without a trial */
+    enum pm_timing_verdict published; /* by the database; says what is worth trying again */
+    enum pm_session_side session;     /* NONE but for pm_specialized_shaders_proven */
     struct pm_journal_entry *entry;
 };
 

@@ -46,6 +46,7 @@ struct pm_trial {
     struct pm_candidate *first;         /* under the lock; of pipelines that are there */
     struct pm_shader_key key, original; /* of the variant and of what it was made of */
     bool is_private;                    /* its outcome stays on the machine */
+    bool promising;                     /* others found it faster: it is tried again soon */
     struct pm_environment environment;
     uint64_t seed;
     uint64_t begun_at;     /* heartbeat */
@@ -167,6 +168,7 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->key = candidate->key;
     trial->original = candidate->original;
     trial->is_private = candidate->is_private;
+    trial->promising = candidate->promising;
     trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
     trial->begun_at = heartbeat_of(trials);
@@ -213,7 +215,7 @@ void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, boo
 static void begin_anew(struct pm_trial *trial)
 {
     trial->outcome = PM_GOES_ON;
-    if (trial->retry < LONGEST_SLEEP)
+    if (trial->retry < LONGEST_SLEEP && !trial->promising)
         trial->retry *= 2;
     atomic_store(&trial->over, false);
     set_awake(trial, true);

@@ -234,16 +234,18 @@ static void a_pool_may_come_after_the_bind(void **state)
     pm_harness_close(&h);
 }
 
-static void a_timing_profile_decides(void **state)
+/* Without timestamps nothing is tried: what others say is faster is not bound either, and what they
+ * say is slower is not made, whatever the lot. */
+static void a_timing_profile_binds_nothing(void **state)
 {
     (void)state;
     struct pm_shader_key keys[2];
     setenv("PM_NULL_TIMESTAMP_BITS", "0", 1);
+    setenv("PIECEMEAL_OPTIMIZE_DOUBT_SHARE", "1", 1);
     const struct {
         double low, high;
         uint32_t made;
-        bool bound;
-    } cases[] = {{0.8, 0.9, 1, true}, {0.9, 1.1, 1, false}, {1.1, 1.2, 0, false}};
+    } cases[] = {{0.1, 0.2, 1}, {0.9, 1.1, 1}, {1.1, 1.2, 0}};
     for (size_t i = 0; i < 3; i++) {
         optimized_learn();
         optimized_enable(true);
@@ -257,7 +259,7 @@ static void a_timing_profile_decides(void **state)
         pm_harness_open(&h, NULL);
         const VkPipeline compute = optimized_compute(&h);
         assert_int_equal(watch_counts().variants, cases[i].made);
-        assert_int_equal(is_replaced(compute, COMPUTE), cases[i].bound);
+        assert_false(is_replaced(compute, COMPUTE));
         h.vk.DestroyPipeline(h.device, compute, NULL);
         pm_harness_close(&h);
     }
@@ -522,7 +524,7 @@ int main(void)
         PM_LAYERED_TEST(recordings_from_before_stay_as_they_are),
         PM_LAYERED_TEST(a_sampled_call_binds_back_what_was_bound),
         PM_LAYERED_TEST(a_pool_may_come_after_the_bind),
-        PM_LAYERED_TEST(a_timing_profile_decides),
+        PM_LAYERED_TEST(a_timing_profile_binds_nothing),
         PM_LAYERED_TEST(without_a_profile_nothing_happens),
         PM_LAYERED_TEST(refusals_leave_the_pipeline_as_it_is),
         PM_LAYERED_TEST(they_have_their_own_limit),

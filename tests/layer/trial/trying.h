@@ -21,6 +21,8 @@ extern struct trying {
     bool additive;                /* of the next session: single draws can be timed */
     bool dispatches;              /* likewise: there is no pipeline that draws */
     bool background;              /* likewise: variants are built in the background */
+    double published[2];          /* likewise: what the database says of the variants' time over the
+                                     originals', from and to; 0: nothing */
     const char *faults;           /* likewise: of the driver, while the draws' variant is built */
 } trying;
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/lock.h"
 #include "base/random.h"
+#include "profile/journal_asked.h"
 #include "profile/journal_folder.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,8 @@ struct pm_journal {
     _Atomic bool stirred; /* a variant was written down or first used since the last heartbeat */
     _Atomic bool settled; /* and so ended, though devices live; changed under the lock */
     _Atomic bool crashed;
+    _Atomic int64_t beat;    /* the latest heartbeat's time; 0: there was none */
+    _Atomic int64_t touched; /* likewise, when the file was */
     pthread_mutex_t lock;
     /* guarded by lock: */
     struct pm_journal_entry *entries;
@@ -75,7 +78,9 @@ static bool make_file(struct pm_journal *journal, const char *folder, struct pm_
     uint64_t random = 0;
     char *path = NULL;
     pm_random_system(&random, sizeof random);
-    if (asprintf(&path, "%s/%ld-%016" PRIx64 PM_JOURNAL_SUFFIX, folder, (long)getpid(), random) < 0)
+    const char *run = pm_run_name();
+    if (asprintf(&path, "%s/%ld-%016" PRIx64 "%s%s" PM_JOURNAL_SUFFIX, folder, (long)getpid(),
+                 random, run ? "-" : "", run ? run : "") < 0)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
     journal->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool made = journal->fd >= 0 && flock(journal->fd, LOCK_EX | LOCK_NB) == 0;
@@ -307,6 +312,7 @@ void pm_journal_heartbeat(struct pm_journal *journal, int64_t now, uint32_t seco
 {
     if (atomic_load_explicit(&journal->settled, memory_order_relaxed) || !is_ours(journal))
         return;
+    atomic_store_explicit(&journal->beat, now, memory_order_relaxed);
     /* Who holds it may be syncing; the next heartbeat will do. */
     if (pthread_mutex_trylock(&journal->lock) != 0)
         return;
@@ -316,6 +322,13 @@ void pm_journal_heartbeat(struct pm_journal *journal, int64_t now, uint32_t seco
              now - journal->quiet_since >= (int64_t)seconds)
         settle(journal);
     pthread_mutex_unlock(&journal->lock);
+}
+
+void pm_journal_alive(struct pm_journal *journal)
+{
+    const int64_t beat = atomic_load_explicit(&journal->beat, memory_order_relaxed);
+    if (is_ours(journal) && atomic_exchange(&journal->touched, beat) != beat)
+        futimens(journal->fd, NULL);
 }
 
 void pm_journal_begin(struct pm_journal *journal)

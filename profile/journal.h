@@ -14,7 +14,8 @@
  *    PM_JOURNAL_WAIT sessions have ended properly without them; a second time, for good;
  *  - when it is the second in a row that used variants, all variants are held back for
  *    PM_JOURNAL_WAIT properly ended sessions (safe mode), and those it used count as new
- * afterwards. Sessions that wrote down no variant say nothing about variants when they end badly.
+ * afterwards. Sessions that wrote down no variant say nothing about variants when they end badly,
+ * nor do those that were asked to end (journal_asked.h).
  *
  * A session that went on for long after its last new variant has settled: whatever ends it then is
  * hardly a variant's doing, and many a game is always ended by being killed. A lost device is a bad
@@ -90,6 +91,11 @@ void pm_journal_lost(struct pm_journal *journal);
  * without a variant being written down or used for the first time, the session has settled: it
  * counts as properly ended from here on, until that happens again. Never blocks. */
 void pm_journal_heartbeat(struct pm_journal *journal, int64_t now, uint32_t seconds);
+
+/* What tells a session that was alive when it was asked to end from one that hung
+ * (journal_asked.h): called about once a second, not by a game's own thread, it notes on the disk
+ * whether frames have gone through since the call before. */
+void pm_journal_alive(struct pm_journal *journal);
 
 /* A device that may use variants begins, or ends; with the last one the session has ended properly,
  * for as long as no other begins. */

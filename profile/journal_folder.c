@@ -89,29 +89,47 @@ static bool is_live(const char *path)
     return live;
 }
 
-/* The ended sessions, oldest first. The paths are the caller's. */
-static size_t list_ended(const char *folder, struct session_file *list)
+void pm_journal_each_file(const char *folder, const char *suffix,
+                          void (*visit)(const char *path, const struct stat *status, void *user),
+                          void *user)
 {
-    size_t count = 0;
     DIR *directory = opendir(folder);
-    for (struct dirent *entry;
-         directory && count < MOST_SESSIONS && (entry = readdir(directory));) {
-        const size_t length = strlen(entry->d_name), tail = sizeof PM_JOURNAL_SUFFIX - 1;
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        const size_t length = strlen(entry->d_name), tail = strlen(suffix);
         struct stat status;
-        if (length <= tail || strcmp(entry->d_name + length - tail, PM_JOURNAL_SUFFIX) != 0 ||
+        if (length <= tail || strcmp(entry->d_name + length - tail, suffix) != 0 ||
             fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(status.st_mode))
             continue;
         char *path = join(folder, entry->d_name);
-        if (path && !is_live(path))
-            list[count++] = (struct session_file){path, status.st_mtim};
-        else
-            free(path);
+        if (path)
+            visit(path, &status, user);
+        free(path);
     }
     if (directory)
         closedir(directory);
-    qsort(list, count, sizeof *list, by_age);
-    return count;
+}
+
+struct ended {
+    struct session_file *list;
+    size_t count;
+};
+
+static void add_ended(const char *path, const struct stat *status, void *user)
+{
+    struct ended *ended = user;
+    char *copy = ended->count < MOST_SESSIONS && !is_live(path) ? strdup(path) : NULL;
+    if (copy)
+        ended->list[ended->count++] = (struct session_file){copy, status->st_mtim};
+}
+
+/* The ended sessions, oldest first. The paths are the caller's. */
+static size_t list_ended(const char *folder, struct session_file *list)
+{
+    struct ended ended = {list, 0};
+    pm_journal_each_file(folder, PM_JOURNAL_SUFFIX, add_ended, &ended);
+    qsort(list, ended.count, sizeof *list, by_age);
+    return ended.count;
 }
 
 static bool judge_file(struct pm_history *history, const char *path, struct pm_journal_state *state)
@@ -196,12 +214,12 @@ bool pm_journal_judge(const char *folder, bool keep, struct pm_history *history,
     return ok;
 }
 
-/* ---- for people ---- */
+/* ---- all games ---- */
 
-bool pm_journal_each(const char *folder,
-                     void (*visit)(const char *path, const char *game,
-                                   const struct pm_journal_state *state, void *user),
-                     void *user, struct pm_error *error)
+bool pm_journal_each_folder(const char *folder,
+                            bool (*visit)(const char *path, const char *game, void *user,
+                                          struct pm_error *error),
+                            void *user, struct pm_error *error)
 {
     char *place = journals_folder(folder);
     if (!place)
@@ -211,18 +229,39 @@ bool pm_journal_each(const char *folder,
               pm_fail_errno(error, errno, "%s: cannot open the journals", place);
     for (struct dirent *entry; directory && ok && (entry = readdir(directory));) {
         char *path = entry->d_name[0] == '.' ? NULL : join(place, entry->d_name);
-        struct pm_journal_state state = {0};
-        struct pm_history history = {0};
-        if (path) {
-            ok = pm_journal_judge(path, false, &history, &state, error);
-            if (ok)
-                visit(path, entry->d_name, &state, user);
-        }
-        pm_history_finish(&history);
+        if (path)
+            ok = visit(path, entry->d_name, user, error);
         free(path);
     }
     if (directory)
         closedir(directory);
     free(place);
     return ok;
+}
+
+struct telling {
+    void (*visit)(const char *path, const char *game, const struct pm_journal_state *state,
+                  void *user);
+    void *user;
+};
+
+static bool tell(const char *path, const char *game, void *user, struct pm_error *error)
+{
+    const struct telling *telling = user;
+    struct pm_journal_state state = {0};
+    struct pm_history history = {0};
+    const bool judged = pm_journal_judge(path, false, &history, &state, error);
+    if (judged)
+        telling->visit(path, game, &state, telling->user);
+    pm_history_finish(&history);
+    return judged;
+}
+
+bool pm_journal_each(const char *folder,
+                     void (*visit)(const char *path, const char *game,
+                                   const struct pm_journal_state *state, void *user),
+                     void *user, struct pm_error *error)
+{
+    struct telling telling = {visit, user};
+    return pm_journal_each_folder(folder, tell, &telling, error);
 }

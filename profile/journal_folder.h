@@ -7,6 +7,8 @@
 
 #include "profile/journal_history.h"
 
+#include <sys/stat.h>
+
 /* The ending of a session's file. */
 #define PM_JOURNAL_SUFFIX ".session"
 
@@ -18,6 +20,18 @@ char *pm_journal_game_folder(const char *folder, const char *game);
  * whoever has it. -1: not to be had. */
 int pm_journal_lock(const char *folder);
 void pm_journal_unlock(int lock);
+
+/* Calls visit with each file of the folder whose name ends so. */
+void pm_journal_each_file(const char *folder, const char *suffix,
+                          void (*visit)(const char *path, const struct stat *status, void *user),
+                          void *user);
+
+/* Calls visit with the folder of each game, by its safe name, until it returns false. folder NULL:
+ * the default. */
+bool pm_journal_each_folder(const char *folder,
+                            bool (*visit)(const char *path, const char *game, void *user,
+                                          struct pm_error *error),
+                            void *user, struct pm_error *error);
 
 /* Judges the ended sessions; with `keep` the history is written and they go. A session whose
  * history could not be written stays, and is judged again. What is damaged is left out and told in

@@ -197,6 +197,8 @@ static bool parse_session_line(struct pm_session_record *session, const struct p
         session->ended = false;
         return true;
     }
+    if (pm_line_is(line, PM_JOURNAL_ASKED, 1))
+        return session->asked = true;
     return false;
 }
 
@@ -277,7 +279,8 @@ bool pm_history_judge(struct pm_history *history, const struct pm_session_record
                       bool *bad)
 {
     const bool properly = session->ended && !session->lost;
-    *bad = !properly && session->count > 0;
+    const bool asked = session->asked && !session->lost;
+    *bad = !properly && !asked && session->count > 0;
     if (*bad)
         return judge_bad(history, session);
     return !properly || judge_good(history, session);

@@ -28,6 +28,7 @@ struct pm_session_record {
     bool *used;                 /* one for each: it was bound; known at a proper end only */
     size_t count, allocated;
     bool ended, lost;
+    bool asked; /* and it ended because of that (journal_asked.h) */
 };
 
 void pm_history_finish(struct pm_history *history);
@@ -43,8 +44,8 @@ bool pm_history_format(const struct pm_history *history, struct pm_buffer *out);
 bool pm_session_record_parse(struct pm_session_record *session, const char *text, size_t size,
                              struct pm_error *error);
 
-/* Adds what the session says. *bad: it did not end properly, and used variants. false: no memory.
- */
+/* Adds what the session says. *bad: it did not end properly though nobody asked for its end, and
+ * used variants. false: no memory. */
 bool pm_history_judge(struct pm_history *history, const struct pm_session_record *session,
                       bool *bad);
 
@@ -58,3 +59,4 @@ void pm_history_count(const struct pm_history *history, struct pm_journal_state 
 #define PM_JOURNAL_LOST "lost"
 #define PM_JOURNAL_END "end"
 #define PM_JOURNAL_AGAIN "again" /* a device begins after an end */
+#define PM_JOURNAL_ASKED "asked" /* by who started it, after it died: somebody asked for that */

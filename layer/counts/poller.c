@@ -1,5 +1,6 @@
 #include "layer/counts/poller.h"
 
+#include "base/clock.h"
 #include "layer/core/process_exit.h"
 #include "layer/core/thread.h"
 #include "layer/counts/report.h"
@@ -17,8 +18,9 @@ struct pm_poller {
     struct pm_device *device;
     struct pm_poll_source sources[PM_POLL_SOURCES]; /* unchanged once the thread runs */
     uint32_t source_count;
-    pthread_mutex_t lock; /* all below */
-    pthread_cond_t work;  /* a source waits, or stopping */
+    void (*each_second)(struct pm_device *device); /* likewise; NULL: nothing */
+    pthread_mutex_t lock;                          /* all below */
+    pthread_cond_t work;                           /* a source waits, or stopping */
     pthread_t thread;
     bool started, stopping, answers;
 };
@@ -30,7 +32,11 @@ struct pm_poller *pm_poller_create(struct pm_device *device)
         return NULL;
     poller->device = device;
     pthread_mutex_init(&poller->lock, NULL);
-    pthread_cond_init(&poller->work, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&poller->work, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     return poller;
 }
 
@@ -47,6 +53,12 @@ void pm_poller_add(struct pm_poller *poller, const struct pm_poll_source *source
 {
     assert(poller->source_count < PM_POLL_SOURCES && !poller->started);
     poller->sources[poller->source_count++] = *source;
+}
+
+void pm_poller_each_second(struct pm_poller *poller, void (*call)(struct pm_device *device))
+{
+    assert(!poller->each_second && !poller->started);
+    poller->each_second = call;
 }
 
 static bool is_any_waiting(const struct pm_poller *poller)
@@ -68,19 +80,47 @@ static bool poll_all(const struct pm_poller *poller)
     return soon;
 }
 
+/* Under the lock: until somebody wakes the thread, or it is time for what comes each second. */
+static void sleep_until(struct pm_poller *poller, int64_t second)
+{
+    const struct timespec until = {.tv_sec = (time_t)(second / PM_SECOND),
+                                   .tv_nsec = (long)(second % PM_SECOND)};
+    if (poller->each_second)
+        pthread_cond_timedwait(&poller->work, &poller->lock, &until);
+    else
+        pthread_cond_wait(&poller->work, &poller->lock);
+}
+
+/* *second: when that is next. */
+static void call_each_second(const struct pm_poller *poller, int64_t *second)
+{
+    const int64_t now = pm_now();
+    if (!poller->each_second || now < *second)
+        return;
+    *second = now + PM_SECOND;
+    poller->each_second(poller->device);
+}
+
 static void *run(void *user)
 {
     struct pm_poller *poller = user;
     pm_thread_lower(NICENESS);
     long interval = POLL_SHORTEST;
+    int64_t second = pm_now();
     pthread_mutex_lock(&poller->lock);
     while (!poller->stopping) {
-        if (!is_any_waiting(poller)) {
-            pthread_cond_wait(&poller->work, &poller->lock);
+        const bool waiting = is_any_waiting(poller);
+        if (!waiting && (!poller->each_second || pm_now() < second)) {
+            sleep_until(poller, second);
             interval = POLL_SHORTEST;
             continue;
         }
         pthread_mutex_unlock(&poller->lock);
+        call_each_second(poller, &second);
+        if (!waiting) {
+            pthread_mutex_lock(&poller->lock);
+            continue;
+        }
         if (poll_all(poller)) {
             interval = POLL_SHORTEST;
         } else {

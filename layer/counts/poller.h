@@ -31,6 +31,10 @@ void pm_poller_destroy(struct pm_poller *poller);
 enum { PM_POLL_SOURCES = 4 };
 void pm_poller_add(struct pm_poller *poller, const struct pm_poll_source *source);
 
+/* Has the thread call something about once a second as long as it is there, waited for or not; one
+ * thing at most, before the thread starts. */
+void pm_poller_each_second(struct pm_poller *poller, void (*call)(struct pm_device *device));
+
 /* Starts the thread when it is not there. false: it could not be, or must not any more: the poller
  * was stopped, the process is exiting, or it is a forked child. */
 bool pm_poller_start(struct pm_poller *poller);

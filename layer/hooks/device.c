@@ -190,6 +190,10 @@ static bool start_sampling(struct pm_device *device)
         if (device->optimizer != NULL && device->abilities.queries_see_shaders)
             atomic_store(&device->sampling->careful, true);
         start_trials(device);
+        if (pm_optimize_shows_life(device)) {
+            pm_poller_each_second(device->poller, pm_optimize_alive);
+            pm_poller_start(device->poller);
+        }
         return true;
     }
     device->abilities.sample = false;

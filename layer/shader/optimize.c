@@ -10,6 +10,7 @@
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_make.h"
 #include "layer/shader/waiting.h"
+#include "profile/journal_asked.h"
 #include <stdlib.h>
 
 struct pm_optimizer {
@@ -382,6 +383,16 @@ void pm_optimize_heartbeat(struct pm_device *device)
     if (device->optimizer)
         pm_journal_heartbeat(device->optimizer->journal, pm_now() / PM_SECOND,
                              device->instance->config.debug.settle_seconds);
+}
+
+bool pm_optimize_shows_life(const struct pm_device *device)
+{
+    return device->optimizer && pm_run_name() != NULL;
+}
+
+void pm_optimize_alive(struct pm_device *device)
+{
+    pm_journal_alive(device->optimizer->journal);
 }
 
 void pm_optimize_ends(struct pm_device *device, bool crashes)

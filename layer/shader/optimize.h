@@ -68,6 +68,11 @@ static inline void pm_optimize_notice(struct pm_pipeline *pipeline)
 /* A heartbeat, for safe mode. */
 void pm_optimize_heartbeat(struct pm_device *device);
 
+/* Whether pm_optimize_alive is to be called: `piecemeal run` may have to know (safe mode). */
+bool pm_optimize_shows_life(const struct pm_device *device);
+/* About once a second, on a thread of ours. */
+void pm_optimize_alive(struct pm_device *device);
+
 /* The device or the process is about to end: notes it where that is no proper end
  * (docs/specialized.md, Safe mode), because a crash's handler does it (crashes), or the device
  * hangs. Makes no Vulkan calls and takes no locks, for exit handlers and signal handlers. */

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MANIFEST "vulkan/implicit_layer.d/VkLayer_piecemeal.json"
@@ -80,11 +82,27 @@ bool pm_launch_environment(struct pm_error *error)
 }
 
 static volatile sig_atomic_t child_to_signal;
+static _Atomic int64_t asked; /* CLOCK_REALTIME, seconds */
+
+/* The terminal sends SIGINT to the child itself. */
+static void note(int number)
+{
+    struct timespec now;
+    (void)number;
+    clock_gettime(CLOCK_REALTIME, &now);
+    atomic_store(&asked, now.tv_sec);
+}
 
 static void pass_on(int number)
 {
+    note(number);
     if (child_to_signal > 0)
         kill((pid_t)child_to_signal, number);
+}
+
+int64_t pm_launch_asked(void)
+{
+    return atomic_load(&asked);
 }
 
 bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
@@ -112,8 +130,9 @@ bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
         _exit(127);
     }
     child_to_signal = (sig_atomic_t)child;
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = pass_on};
-    sigaction(SIGINT, &ignore, NULL);
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, only_note = {.sa_handler = note},
+                     pass = {.sa_handler = pass_on};
+    sigaction(SIGINT, &only_note, NULL);
     sigaction(SIGQUIT, &ignore, NULL);
     sigaction(SIGTERM, &pass, NULL);
     sigaction(SIGHUP, &pass, NULL);

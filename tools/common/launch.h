@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 
+#include <stdint.h>
+
 /* The folder that has vulkan/implicit_layer.d with our manifest in it, seen from where this program
  * is installed or built; malloc'ed, NULL when there is none. */
 char *pm_launch_data_folder(void);
@@ -20,6 +22,10 @@ bool pm_launch_environment(struct pm_error *error);
  * passed on, and waits. *status is its exit status, or 128 + the signal that killed it. false: it
  * could not be started. */
 bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error);
+
+/* When SIGINT, SIGTERM or SIGHUP came to this process while a program ran, the last time:
+ * CLOCK_REALTIME, seconds. 0: never. */
+int64_t pm_launch_asked(void);
 
 /* From here on what the started programs leave behind is this process's: a game that outlives the
  * script it was started by. false: the system has no such thing, or refuses. */

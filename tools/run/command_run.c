@@ -2,10 +2,12 @@
 #include "aggregator_client/client.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "profile/journal_asked.h"
 #include "profile/left_alone.h"
 #include "tools/common/launch.h"
 #include "tools/common/tool.h"
 #include "tools/run/ab.h"
+#include "tools/run/asked.h"
 #include "tools/run/local.h"
 #include "tools/run/run_games.h"
 #include <errno.h>
@@ -335,12 +337,18 @@ int pm_command_run(int argc, char **argv)
     error = (struct pm_error){0};
     if (options.local)
         pm_launch_adopt();
+    char run[PM_RUN_NAME_BYTES];
+    const bool named = pm_run_begin(run, &error);
+    if (!named)
+        warn(&error);
     const time_t began = time(NULL);
     bool started = pm_launch_wait(options.program, &status, &error);
     if (!started)
         status = pm_tool_failed("run", &error);
     else
         pm_run_games_ended(&games);
+    if (started && named)
+        pm_run_asked(run, status);
     if (started && options.local)
         take_in_run(&options.run, log, status);
     else if (started)

@@ -1,6 +1,7 @@
 /* The poller on sources of the test's own: who is polled when, and what happens at the end. */
 #include "layer/counts/poller.h"
 
+#include "base/clock.h"
 #include "layer/core/process_exit.h"
 #include "layer/counts/report.h"
 #include "tests/cmocka_includes.h"
@@ -70,6 +71,14 @@ static int tear_down(void **state)
     return 0;
 }
 
+static _Atomic uint32_t seconds;
+
+static void each_second(struct pm_device *called)
+{
+    assert_ptr_equal(called, device);
+    atomic_fetch_add(&seconds, 1);
+}
+
 static void until_written(uint32_t rounds)
 {
     while (atomic_load(&written) < rounds)
@@ -127,6 +136,29 @@ static void nothing_to_stop(void **state)
     assert_int_equal(written, 0);
 }
 
+/* Also while nothing is waited for, and nobody wakes it. */
+static void something_each_second(void **state)
+{
+    (void)state;
+    const int64_t start = pm_now();
+    atomic_store(&seconds, 0);
+    pm_poller_each_second(poller, each_second);
+    assert_true(pm_poller_start(poller));
+    while (atomic_load(&seconds) < 3)
+        usleep(1000);
+    assert_true(pm_now() - start >= 2 * PM_SECOND);
+    assert_int_equal(written, 0);
+    /* And while something is. */
+    atomic_store(&sources[0].waiting, 1u << 30);
+    pm_poller_wake(poller);
+    const uint32_t before = atomic_load(&seconds);
+    while (atomic_load(&seconds) < before + 1)
+        usleep(1000);
+    pm_poller_stop(poller, false);
+    assert_true(written > 0);
+    assert_true(atomic_load(&seconds) <= (pm_now() - start) / PM_SECOND + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +166,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_last_round_while_the_gpu_answers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(none_when_it_does_not, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_to_stop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(something_each_second, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

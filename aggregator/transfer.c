@@ -10,6 +10,7 @@
 
 struct import {
     struct pm_world *world; /* what it goes to */
+    struct pm_storage *from;
     const char *game;
     struct pm_imported *imported;
     size_t origins; /* that the game has there */
@@ -33,8 +34,7 @@ static bool add_game(const struct import *import, struct pm_storage *from, struc
                        "could be counted twice",
                        import->game);
     return pm_profile_check(&name, &pm_profile_limits_default, error) &&
-           storage->operations->add_uploads(storage, import->game, import->imported->uploads,
-                                            error);
+           pm_storage_add_game(storage, import->game, import->imported->uploads, error);
 }
 
 /* Is this origin among those that the visited game has? */
@@ -82,13 +82,12 @@ static bool agree_on_space(struct import *import, const struct pm_storage_key *k
     import->kind = key->kind;
     import->key = key->key;
     import->space = space;
-    if (!storage->operations->find_space(storage, import->game, &key->key, key->kind, &known,
-                                         error))
+    if (!pm_storage_find_space(storage, import->game, &key->key, key->kind, &known, error))
         return false;
     if (known != 0 && known != space)
         return pm_fail(error, PM_ERROR_INPUT, "it has %u points there and %u here", space, known);
-    return known != 0 || storage->operations->put_space(storage, import->game, &key->key, key->kind,
-                                                        space, error);
+    return known != 0 ||
+           pm_storage_put_space(storage, import->game, &key->key, key->kind, space, error);
 }
 
 /* Whoever imports vouches for it: no number of tokens has to. scene: as for pm_claims_scope; NULL:
@@ -117,10 +116,13 @@ static bool visit_scene(void *user, const char *scene, uint64_t uploads, uint32_
     struct pm_storage *storage = import->world->storage;
     const struct pm_profile name = {.game = import->game, .scene = scene, .layer_version = ""};
     const uint32_t today = pm_world_today(import->world);
-    bool known;
+    struct pm_storage_scene one = {.game = import->game,
+                                   .name = scene,
+                                   .uploads = uploads,
+                                   .day = day < today ? day : today,
+                                   .most = UINT32_MAX};
     return pm_profile_check(&name, &pm_profile_limits_default, error) &&
-           storage->operations->add_scene(storage, import->game, scene, uploads,
-                                          day < today ? day : today, UINT32_MAX, &known, error);
+           storage->operations->add_scenes(storage, &one, 1, error);
 }
 
 /* A file from elsewhere may hold what no upload could have brought. */
@@ -158,7 +160,7 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
            vouch(import, key, statistics.space, NULL, error) &&
            vouch(import, key, statistics.space, "", error) &&
            (key->scene[0] == 0 || vouch(import, key, statistics.space, key->scene, error)) &&
-           storage->operations->add_blob(storage, key, blob, size, error);
+           pm_storage_add_blob(storage, key, blob, size, error);
     pm_statistics_finish(&statistics);
     import->imported->blobs++;
     return done || pm_fail_blob(error, key);
@@ -174,39 +176,53 @@ static bool visit_original(void *user, const struct pm_shader_key *key,
     const uint32_t today = pm_world_today(import->world);
     if (!key)
         return pm_fail(error, PM_ERROR_INPUT, "an original of day %u has a damaged key", day);
+    const struct pm_storage_original one = {import->game, *key, *original,
+                                            day < today ? day : today};
     return pm_shader_key_is_none(original) ||
-           storage->operations->put_original(storage, import->game, key, original,
-                                             day < today ? day : today, error);
+           storage->operations->put_originals(storage, &one, 1, error);
+}
+
+static bool import_game(void *user, struct pm_storage *storage, struct pm_error *error)
+{
+    struct import *import = user;
+    struct pm_storage *from = import->from;
+    (void)storage;
+    import->origins = 0;
+    import->kind = (enum pm_kind)0;
+    *import->imported = (struct pm_imported){0};
+    return from->operations->read_origins(from, import->game, visit_origin, import, error) &&
+           add_game(import, from, error) &&
+           from->operations->list_scenes(from, import->game, UINT32_MAX, visit_scene, import,
+                                         error) &&
+           from->operations->read_originals(from, import->game, visit_original, import, error) &&
+           from->operations->read_game(from, import->game, NULL, visit_blob, import, error);
 }
 
 bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator *source,
                           const char *game, struct pm_imported *imported, struct pm_error *error)
 {
-    struct pm_world *world = &aggregator->world;
-    struct pm_storage *storage = world->storage, *from = source->world.storage;
-    struct import import = {.world = world, .game = game, .imported = imported};
+    struct import import = {.world = &aggregator->world,
+                            .from = source->world.storage,
+                            .game = game,
+                            .imported = imported};
     *imported = (struct pm_imported){0};
-    if (!pm_fold(&source->folding, game, error))
-        return false;
-    pthread_mutex_lock(&aggregator->world.write_mutex);
-    bool done = storage->operations->begin(storage, error);
-    if (done) {
-        done = from->operations->read_origins(from, game, visit_origin, &import, error) &&
-               add_game(&import, from, error) &&
-               from->operations->list_scenes(from, game, UINT32_MAX, visit_scene, &import, error) &&
-               from->operations->read_originals(from, game, visit_original, &import, error) &&
-               from->operations->read_game(from, game, NULL, visit_blob, &import, error);
-        done = pm_storage_end(storage, done, error);
-    }
-    pthread_mutex_unlock(&aggregator->world.write_mutex);
-    return done;
+    return pm_fold(&source->folding, game, error) &&
+           pm_world_transact(&aggregator->world, PM_DURABLE, import_game, &import, error);
 }
 
 /* ---- forgetting ---- */
 
-static bool drop(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
-                 uint64_t *blobs, struct pm_error *error)
+struct drop {
+    const char *game;
+    const struct pm_shader_key *key; /* NULL: all of the game */
+    uint64_t *blobs;
+};
+
+static bool drop(void *user, struct pm_storage *storage, struct pm_error *error)
 {
+    const struct drop *drop = user;
+    const struct pm_shader_key *key = drop->key;
+    const char *game = drop->game;
     char text[PM_SHADER_KEY_TEXT];
     uint64_t uploads;
     bool known;
@@ -216,9 +232,9 @@ static bool drop(struct pm_storage *storage, const char *game, const struct pm_s
         return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
     /* Uploads go on beside this: some of the shader may have come since it was folded. */
     if ((key && !pm_samples_forget(storage, game, key, error)) ||
-        !storage->operations->drop(storage, game, key, blobs, error))
+        !storage->operations->drop(storage, game, key, drop->blobs, error))
         return false;
-    if (!key || *blobs > 0)
+    if (!key || *drop->blobs > 0)
         return true;
     pm_shader_key_format(key, text);
     return pm_fail(error, PM_ERROR_STATE, "nothing is known of shader %s of \"%s\"", text, game);
@@ -227,16 +243,9 @@ static bool drop(struct pm_storage *storage, const char *game, const struct pm_s
 bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
                         const struct pm_shader_key *key, uint64_t *blobs, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->world.storage;
+    struct drop what = {game, key, blobs};
     *blobs = 0;
-    if (key && !pm_aggregator_fold(aggregator, game, error))
-        return false;
-    pthread_mutex_lock(&aggregator->world.write_mutex);
-    bool done = storage->operations->begin(storage, error);
-    if (done) {
-        done = drop(storage, game, key, blobs, error);
-        done = pm_storage_end(storage, done, error);
-    }
-    pthread_mutex_unlock(&aggregator->world.write_mutex);
-    return done && (!key || pm_aggregator_curate(aggregator, game, error));
+    return (!key || pm_aggregator_fold(aggregator, game, error)) &&
+           pm_world_transact(&aggregator->world, PM_DURABLE, drop, &what, error) &&
+           (!key || pm_aggregator_curate(aggregator, game, error));
 }

@@ -11,15 +11,22 @@
 #define SECONDS 1
 #define REMEMBER_SECONDS 300 /* after which another process's changes to claims are seen */
 
-static bool prune_once(struct pm_storage *storage, uint32_t first, uint64_t *deleted,
-                       struct pm_error *error)
+/* A step of what is done in many. */
+struct step {
+    uint32_t day;  /* the first that is kept, or today */
+    uint64_t rows; /* that it was about; 0: nothing was left */
+};
+
+static bool prune_step(void *user, struct pm_storage *storage, struct pm_error *error)
 {
-    if (!storage->operations->begin(storage, error))
-        return false;
-    if (storage->operations->prune(storage, first, ROWS, deleted, error))
-        return storage->operations->commit(storage, error);
-    storage->operations->rollback(storage);
-    return false;
+    struct step *step = user;
+    return storage->operations->prune(storage, step->day, ROWS, &step->rows, error);
+}
+
+static bool blank_step(void *user, struct pm_storage *storage, struct pm_error *error)
+{
+    struct step *step = user;
+    return storage->operations->blank_marks(storage, step->day, ROWS, &step->rows, error);
 }
 
 static bool may_go_on(const struct pm_aggregator *aggregator, int64_t end)
@@ -30,17 +37,14 @@ static bool may_go_on(const struct pm_aggregator *aggregator, int64_t end)
 /* Whatever the clock shows: the key that made the marks of another day is gone. */
 static bool blank(struct pm_aggregator *aggregator, struct pm_error *error)
 {
-    struct pm_storage *storage = aggregator->world.storage;
     const uint32_t today = pm_world_today(&aggregator->world);
     const int64_t end = pm_now() + SECONDS * PM_SECOND;
     bool done = true;
     while (done && aggregator->blanked_on != today && may_go_on(aggregator, end)) {
-        uint64_t blanked = 0;
-        pthread_mutex_lock(&aggregator->world.write_mutex);
-        done = storage->operations->blank_marks(storage, today, ROWS, &blanked, error);
-        if (done && blanked == 0)
+        struct step step = {.day = today};
+        done = pm_world_transact(&aggregator->world, PM_DURABLE, blank_step, &step, error);
+        if (done && step.rows == 0)
             aggregator->blanked_on = today;
-        pthread_mutex_unlock(&aggregator->world.write_mutex);
     }
     return done;
 }
@@ -75,14 +79,15 @@ static bool prune(struct pm_aggregator *aggregator, bool *expired, struct pm_err
     const int64_t end = pm_now() + SECONDS * PM_SECOND;
     bool done = true;
     while (done && aggregator->pruned_on != today && may_go_on(aggregator, end)) {
-        uint64_t deleted = 0;
-        pthread_mutex_lock(&aggregator->world.write_mutex);
-        done = prune_once(aggregator->world.storage, first, &deleted, error);
-        if (done && deleted == 0)
+        struct step step = {.day = first};
+        done = pm_world_transact(&aggregator->world, PM_DURABLE, prune_step, &step, error);
+        if (done && step.rows == 0)
             aggregator->pruned_on = today;
-        *expired = *expired || (done && deleted > 0);
-        if (done && deleted > 0)
-            pm_claims_forget(aggregator->claims);
+        *expired = *expired || (done && step.rows > 0);
+        if (!done || step.rows == 0)
+            continue;
+        pthread_mutex_lock(&aggregator->world.write_mutex);
+        pm_claims_forget(aggregator->claims);
         pthread_mutex_unlock(&aggregator->world.write_mutex);
     }
     return done;
@@ -97,11 +102,11 @@ bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struc
         pm_claims_forget(aggregator->claims);
         aggregator->claims_since = now;
     }
-    bool done =
-        pm_claims_begin_epoch(aggregator->claims, pm_world_today(&aggregator->world), error) &&
-        pm_quarantine_write(&aggregator->quarantine, error);
+    const bool done =
+        pm_claims_begin_epoch(aggregator->claims, pm_world_today(&aggregator->world), error);
     pm_sources_save(aggregator->sources);
     pthread_mutex_unlock(&aggregator->world.write_mutex);
-    return done && blank(aggregator, error) &&
+    return done && pm_quarantine_write(&aggregator->quarantine, error) &&
+           blank(aggregator, error) &&
            (!may_prune(aggregator) || prune(aggregator, expired, error));
 }

@@ -20,6 +20,7 @@ enum pm_code {
     PM_ERROR_DEVICE,      /* a Vulkan driver refused; the message has the VkResult's name */
     PM_ERROR_NETWORK,     /* the aggregator could not be reached or answered with something unusable */
     PM_ERROR_STATE,       /* not possible now (no consent, no database yet, already running) */
+    PM_ERROR_CONFLICT,    /* another came between; the same again may succeed at once */
     PM_ERROR_STOPPED,     /* the thread was asked to stop (stop.h) */
 };
 

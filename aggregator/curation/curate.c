@@ -4,6 +4,7 @@
 #include "aggregator/statistics/ageing.h"
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/storage/fail.h"
+#include "aggregator/trust/claims.h"
 #include "aggregator/trust/originals.h"
 #include <stdlib.h>
 #include <string.h>

@@ -70,23 +70,32 @@ static bool make_publication(struct pm_storage *storage, const char *scene,
     return make_body(database, body, etag, error);
 }
 
+struct body_part {
+    const char *etag;
+    uint32_t number;
+    const uint8_t *data;
+    size_t size;
+};
+
+static bool put_part(void *user, struct pm_storage *storage, struct pm_error *error)
+{
+    const struct body_part *part = user;
+    return storage->operations->put_part(storage, part->etag, part->number, part->data, part->size,
+                                         error);
+}
+
 /* Puts the body down in parts that take a few milliseconds each; between them, whoever waits to
  * commit uploads comes first. */
 static bool store_body(struct pm_world *world, const char *etag, const struct pm_buffer *body,
                        struct pm_error *error)
 {
-    struct pm_storage *storage = world->storage;
     for (size_t at = 0; at < body->size; at += PART_BYTES) {
         const size_t left = body->size - at;
         const int64_t begin = pm_now();
-        if (!pm_world_may_go_on(world, "while publishing", error))
-            return false;
-        pthread_mutex_lock(&world->write_mutex);
-        const bool done = storage->operations->put_part(
-            storage, etag, (uint32_t)(at / PART_BYTES), body->data + at,
-            left < PART_BYTES ? left : PART_BYTES, error);
-        pthread_mutex_unlock(&world->write_mutex);
-        if (!done)
+        struct body_part part = {etag, (uint32_t)(at / PART_BYTES), body->data + at,
+                                 left < PART_BYTES ? left : PART_BYTES};
+        if (!pm_world_may_go_on(world, "while publishing", error) ||
+            !pm_world_transact(world, PM_DURABLE, put_part, &part, error))
             return false;
         const int64_t rest = pm_now() - begin;
         if (left > PART_BYTES)
@@ -96,25 +105,33 @@ static bool store_body(struct pm_world *world, const char *etag, const struct pm
 }
 
 /* etag NULL: the database stays as it is. */
+struct publication {
+    const char *scene;
+    const struct pm_curated *curated;
+    const char *etag;
+    size_t size; /* bytes of the body */
+    int64_t now;
+};
+
+static bool put_publication(void *user, struct pm_storage *storage, struct pm_error *error)
+{
+    const struct publication *publication = user;
+    const struct pm_curated *curated = publication->curated;
+    const char *game = curated->database.game;
+    return (!publication->etag ||
+            storage->operations->put_database(storage, game, publication->scene, publication->etag,
+                                              publication->size, error)) &&
+           (*publication->scene ||
+            storage->operations->add_coverage(storage, game, publication->now, curated->uploads,
+                                              curated->points_covered, curated->points, error));
+}
+
 static bool store_whole(struct pm_world *world, const char *scene, const struct pm_curated *curated,
                         const char *etag, const struct pm_buffer *body, struct pm_error *error)
 {
-    struct pm_storage *storage = world->storage;
-    const char *game = curated->database.game;
-    if (etag && !store_body(world, etag, body, error))
-        return false;
-    pthread_mutex_lock(&world->write_mutex);
-    bool done = storage->operations->begin(storage, error);
-    if (done) {
-        done = (!etag ||
-                storage->operations->put_database(storage, game, scene, etag, body->size, error)) &&
-               (*scene || storage->operations->add_coverage(
-                              storage, game, pm_world_now(world), curated->uploads,
-                              curated->points_covered, curated->points, error));
-        done = pm_storage_end(storage, done, error);
-    }
-    pthread_mutex_unlock(&world->write_mutex);
-    return done;
+    struct publication publication = {scene, curated, etag, body->size, pm_world_now(world)};
+    return (!etag || store_body(world, etag, body, error)) &&
+           pm_world_transact(world, PM_DURABLE, put_publication, &publication, error);
 }
 
 /* One body at a time: its parts are put down before it takes the place of the one before. */

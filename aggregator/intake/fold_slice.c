@@ -10,7 +10,8 @@
 
 /* Points of one shader that are decoded at once; a sample that has more is so all the same. */
 #define POINTS_AT_ONCE ((size_t)1 << 16)
-#define FEWER 4 /* where what they become is too much */
+#define WRITTEN_AT_ONCE ((size_t)128) /* blobs */
+#define FEWER 4                       /* where what they become is too much */
 /* Of what one row becomes, in bytes; the limits of an upload keep it smaller (prepare.c: its
  * points). */
 #define ROW_DELTAS_CAP ((size_t)2 << 30)
@@ -34,8 +35,9 @@ struct slice {
     struct pm_arena *arena; /* rows and scenes */
     struct fold_sample *samples;
     size_t count, allocated;
-    uint64_t rows, last_row, bytes;
-    bool careful; /* each row is looked at as a whole: something of one cannot be */
+    uint64_t bytes;
+    struct pm_buffer rows; /* that were read: uint64_t each */
+    bool careful;          /* each row is looked at as a whole: something of one cannot be */
     struct pm_damaged damaged;
     struct delta *deltas;
     size_t delta_count;
@@ -46,6 +48,11 @@ struct slice {
 static bool may_go_on(const struct slice *slice, struct pm_error *error)
 {
     return pm_world_may_go_on(slice->place->world, PM_FOLDING, error);
+}
+
+static size_t row_count(const struct slice *slice)
+{
+    return slice->rows.size / sizeof(uint64_t);
 }
 
 /* ---- reading ---- */
@@ -95,9 +102,9 @@ static bool visit_row(void *user, const struct pm_storage_samples *row, struct p
     copy.data = pm_arena_dup(slice->arena, row->data, row->size);
     if (!copy.data)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu bytes of samples", row->size);
-    slice->rows++;
+    if (!pm_buffer_append(&slice->rows, &row->row, sizeof(row->row)))
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for rows of samples");
     slice->bytes += row->size;
-    slice->last_row = row->row;
     if (row->day < slice->first_day)
         return true;
     if (!read_row(slice, &copy, &whole, &why, error))
@@ -221,60 +228,86 @@ static bool sum_all(struct slice *slice, struct pm_error *error)
 
 /* ---- writing ---- */
 
-/* A scene that is not known of the game is none. Blobs of one shader are often of one scene. */
-struct last_scene {
-    const char *name; /* NULL: there was none */
-    bool known;
+/* What is known of some deltas, and what becomes of them. */
+struct known {
+    struct pm_storage_scene scenes[WRITTEN_AT_ONCE]; /* in the order of the deltas */
+    struct pm_storage_space spaces[WRITTEN_AT_ONCE], fresh[WRITTEN_AT_ONCE];
+    struct pm_storage_blob blobs[WRITTEN_AT_ONCE];
+    size_t fresh_count, blob_count;
 };
 
-static bool is_known_scene(const struct slice *slice, const char *scene, struct last_scene *last,
-                           bool *known, struct pm_error *error)
+static bool ask(struct pm_storage *storage, const struct slice *slice, size_t first, size_t count,
+                struct known *known, struct pm_error *error)
+{
+    size_t named = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct pm_storage_key *key = &slice->deltas[first + i].key;
+        known->spaces[i] =
+            (struct pm_storage_space){.game = key->game, .key = key->key, .kind = key->kind};
+        known->scenes[i] = (struct pm_storage_scene){.game = key->game, .name = key->scene};
+        named += *key->scene != 0;
+    }
+    return storage->operations->find_spaces(storage, known->spaces, count, error) &&
+           (named == 0 || storage->operations->find_scenes(storage, known->scenes, count, error));
+}
+
+/* A scene that is not known of the game is none. What the retention took with older statistics is
+ * known again. What is known of a shader may have changed since: then these were of another one. */
+static void choose(const struct slice *slice, size_t first, size_t count, struct known *known)
+{
+    known->fresh_count = known->blob_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct delta *delta = &slice->deltas[first + i];
+        struct pm_storage_space *space = &known->spaces[i];
+        const struct pm_storage_space *before = i > 0 ? &known->spaces[i - 1] : NULL;
+        /* Deltas are in the order of their shaders. */
+        if (space->space == 0 && before && before->kind == space->kind &&
+            pm_shader_key_equal(&before->key, &space->key)) {
+            space->space = before->space;
+        } else if (space->space == 0) {
+            space->space = delta->space;
+            known->fresh[known->fresh_count++] = *space;
+        }
+        if (space->space != delta->space)
+            continue;
+        struct pm_storage_blob *blob = &known->blobs[known->blob_count++];
+        *blob =
+            (struct pm_storage_blob){delta->key, slice->encoded.data + delta->start, delta->size};
+        if (!known->scenes[i].known)
+            blob->key.scene = "";
+    }
+}
+
+static bool write_some(const struct slice *slice, size_t first, size_t count, struct known *known,
+                       struct pm_error *error)
 {
     struct pm_storage *storage = slice->place->world->storage;
-    if (!last->name || strcmp(last->name, scene) != 0) {
-        last->name = scene;
-        last->known = *scene == 0;
-        if (!last->known && !storage->operations->find_scene(storage, slice->place->game, scene,
-                                                             &last->known, error))
-            return false;
-    }
-    *known = last->known;
-    return true;
+    if (!ask(storage, slice, first, count, known, error))
+        return false;
+    choose(slice, first, count, known);
+    return storage->operations->put_spaces(storage, known->fresh, known->fresh_count, error) &&
+           storage->operations->add_blobs(storage, known->blobs, known->blob_count, error);
 }
 
 static bool write_all(const struct slice *slice, bool *again, struct pm_error *error)
 {
     struct pm_storage *storage = slice->place->world->storage;
-    struct last_scene last = {0};
+    struct known *known = malloc(sizeof(*known));
     uint64_t deleted;
-    for (size_t i = 0; i < slice->delta_count; i++) {
-        const struct delta *delta = &slice->deltas[i];
-        struct pm_storage_key key = delta->key;
-        uint32_t space;
-        bool known;
-        if (!may_go_on(slice, error) || !is_known_scene(slice, key.scene, &last, &known, error))
-            return false;
-        if (!known)
-            key.scene = "";
-        if (!storage->operations->find_space(storage, slice->place->game, &delta->key.key,
-                                             delta->key.kind, &space, error))
-            return false;
-        /* What the retention took with older statistics is known again. */
-        if (space == 0 &&
-            !storage->operations->put_space(storage, slice->place->game, &delta->key.key,
-                                            delta->key.kind, delta->space, error))
-            return false;
-        /* What is known of a shader may have changed since: then these were of another one. */
-        if ((space == 0 || space == delta->space) &&
-            !storage->operations->add_blob(storage, &key, slice->encoded.data + delta->start,
-                                           delta->size, error))
-            return false;
+    bool done = known || pm_fail(error, PM_ERROR_MEMORY, "out of memory for folding");
+    for (size_t first = 0; done && first < slice->delta_count; first += WRITTEN_AT_ONCE) {
+        const size_t left = slice->delta_count - first;
+        done = write_some(slice, first, left < WRITTEN_AT_ONCE ? left : WRITTEN_AT_ONCE, known,
+                          error) &&
+               may_go_on(slice, error);
     }
-    if (!pm_damaged_set_aside(&slice->damaged, slice->place->quarantine, error) ||
+    free(known);
+    if (!done || !pm_damaged_set_aside(&slice->damaged, slice->place->quarantine, error) ||
         !storage->operations->delete_samples(storage, slice->place->game, slice->place->part,
-                                             slice->last_row, &deleted, error))
+                                             (const uint64_t *)(const void *)slice->rows.data,
+                                             row_count(slice), &deleted, error))
         return false;
-    *again = deleted != slice->rows;
+    *again = deleted != row_count(slice);
     return true;
 }
 
@@ -302,6 +335,7 @@ static void slice_finish(struct slice *slice)
     free(slice->samples);
     free(slice->deltas);
     pm_buffer_finish(&slice->encoded);
+    pm_buffer_finish(&slice->rows);
 }
 
 bool pm_fold_slice(const struct pm_fold_place *place, size_t *most, uint64_t *bytes,
@@ -310,6 +344,7 @@ bool pm_fold_slice(const struct pm_fold_place *place, size_t *most, uint64_t *by
     struct pm_world *world = place->world;
     struct pm_storage *storage = world->storage;
     bool done = true, again = true, careful = false;
+    uint32_t tries = 0;
     *bytes = 0;
     while (done && again) {
         struct slice slice = {.place = place,
@@ -319,17 +354,20 @@ bool pm_fold_slice(const struct pm_fold_place *place, size_t *most, uint64_t *by
                               .arena = pm_arena_create(0)};
         struct pm_error reason = {0};
         again = false;
+        pm_buffer_init(&slice.rows, (size_t)1 << 30);
         done = (slice.arena || pm_fail(&reason, PM_ERROR_MEMORY, "out of memory for samples")) &&
                storage->operations->read_samples(storage, place->game, place->part, *most,
                                                  visit_row, &slice, &reason);
-        pm_buffer_init(&slice.encoded, slice.rows > 1 ? place->sum_bytes : ROW_DELTAS_CAP);
-        if (done && slice.rows > 0)
+        pm_buffer_init(&slice.encoded, row_count(&slice) > 1 ? place->sum_bytes : ROW_DELTAS_CAP);
+        if (done && row_count(&slice) > 0)
             done = sum_all(&slice, &reason) && commit_all(&slice, &again, &reason);
         if (done && !again) {
             *bytes = slice.bytes;
             pm_damaged_log(&slice.damaged, world->log);
         }
-        if (!done && reason.code == PM_ERROR_MEMORY && slice.rows > 1) {
+        if (!done && pm_world_again(world, &tries, &reason)) {
+            done = again = true; /* whoever came between may have folded the same rows */
+        } else if (!done && reason.code == PM_ERROR_MEMORY && row_count(&slice) > 1) {
             *most = (size_t)(slice.bytes < *most ? slice.bytes : *most) / FEWER + 1;
             done = again = true;
         } else if (!done && reason.code == PM_ERROR_INPUT && !careful) {

@@ -10,8 +10,8 @@ struct forget {
     struct pm_storage *storage;
     const struct pm_shader_key *key;
     struct pm_arena *arena; /* scenes' names */
-    uint64_t last_row;
-    struct pm_buffer left; /* of the row that is rewritten */
+    struct pm_buffer rows;  /* that were read: uint64_t each */
+    struct pm_buffer left;  /* of the row that is rewritten */
 };
 
 /* Appends the sample as it was. */
@@ -39,7 +39,8 @@ static bool rewrite(void *user, const struct pm_storage_samples *row, struct pm_
     struct pm_storage_samples rewritten = *row;
     struct pm_sample_reader reader;
     bool end = false;
-    forget->last_row = row->row;
+    if (!pm_buffer_append(&forget->rows, &row->row, sizeof(row->row)))
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for rows of samples");
     if (!pm_damaged_check(row, error))
         return pm_fail_prefix(error, PM_DAMAGED_REASON);
     forget->left.size = 0;
@@ -55,7 +56,24 @@ static bool rewrite(void *user, const struct pm_storage_samples *row, struct pm_
     }
     rewritten.data = forget->left.data;
     rewritten.size = forget->left.size;
-    return rewritten.size == 0 || storage->operations->add_samples(storage, &rewritten, error);
+    return rewritten.size == 0 || storage->operations->add_samples(storage, &rewritten, 1, error);
+}
+
+static bool forget_part(struct forget *forget, const char *game, unsigned part,
+                        struct pm_error *error)
+{
+    struct pm_storage *storage = forget->storage;
+    uint64_t deleted;
+    /* What is added is not seen by what is read: it is not committed. */
+    if (!storage->operations->read_samples(storage, game, part, SIZE_MAX, rewrite, forget, error))
+        return false;
+    const size_t rows = forget->rows.size / sizeof(uint64_t);
+    if (!storage->operations->delete_samples(storage, game, part,
+                                             (const uint64_t *)(const void *)forget->rows.data,
+                                             rows, &deleted, error))
+        return false;
+    return deleted == rows ||
+           pm_fail(error, PM_ERROR_CONFLICT, "what waits of \"%s\" is being folded in", game);
 }
 
 bool pm_samples_forget(struct pm_storage *storage, const char *game,
@@ -65,14 +83,11 @@ bool pm_samples_forget(struct pm_storage *storage, const char *game,
     bool done = true;
     for (size_t i = 0; done && i < sizeof(parts) / sizeof(*parts); i++) {
         struct forget forget = {.storage = storage, .key = key, .arena = pm_arena_create(0)};
-        uint64_t deleted;
         pm_buffer_init(&forget.left, (size_t)1 << 30);
-        /* What is added is behind what is read, and not seen by it: it is not committed. */
+        pm_buffer_init(&forget.rows, (size_t)1 << 30);
         done = (forget.arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples")) &&
-               storage->operations->read_samples(storage, game, parts[i], SIZE_MAX, rewrite,
-                                                 &forget, error) &&
-               storage->operations->delete_samples(storage, game, parts[i], forget.last_row,
-                                                   &deleted, error);
+               forget_part(&forget, game, parts[i], error);
+        pm_buffer_finish(&forget.rows);
         pm_buffer_finish(&forget.left);
         pm_arena_destroy(forget.arena);
     }

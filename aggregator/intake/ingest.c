@@ -1,15 +1,39 @@
 #include "aggregator/intake/ingest.h"
 
 #include "aggregator/storage/fail.h"
-#include "aggregator/trust/originals.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
+
+/* A number of points that this transaction knows, beside what the storage answered. */
+struct known_space {
+    UT_hash_handle hh;
+    struct space_name {
+        const struct pm_group_game *game;
+        struct pm_shader_key key;
+        uint32_t kind;
+    } name;
+    uint32_t space;
+    bool fresh; /* the storage has none yet */
+};
 
 /* One transaction. */
 struct ingest {
     const struct pm_ingestion *all;
     struct pm_group group;
+    struct pm_storage_upload *uploads; /* of those that were prepared */
+    size_t upload_count;
+    struct pm_storage_space *spaces; /* of their shaders, one upload's behind the other's */
+    size_t space_count;
+    struct known_space *known;
+    bool replaced; /* what is in `known` goes before what the storage answered */
+    struct pm_storage_space *fresh_spaces;
+    size_t fresh_count;
+    struct pm_storage_original *originals;
+    size_t original_count;
+    struct pm_storage_upload *refused; /* that were fresh */
+    size_t refused_count;
 };
 
 static bool is_refusal(const struct pm_error *error)
@@ -17,9 +41,52 @@ static bool is_refusal(const struct pm_error *error)
     return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_UNSUPPORTED;
 }
 
+/* ---- numbers of points ---- */
+
+static struct space_name name_of(const struct pm_group_game *game,
+                                 const struct pm_shader_profile *shader)
+{
+    struct space_name name;
+    memset(&name, 0, sizeof(name));
+    name.game = game;
+    name.key = shader->key;
+    name.kind = (uint32_t)shader->kind;
+    return name;
+}
+
+/* answered: by the storage. 0: it is not known. */
+static uint32_t known_of(const struct ingest *ingest, const struct pm_group_game *game,
+                         const struct pm_shader_profile *shader, uint32_t answered)
+{
+    const struct known_space *known;
+    if (answered != 0 && !ingest->replaced)
+        return answered;
+    const struct space_name name = name_of(game, shader);
+    HASH_FIND(hh, ingest->known, &name, sizeof(name), known);
+    return known ? known->space : answered;
+}
+
+static bool know(struct ingest *ingest, const struct pm_group_game *game,
+                 const struct pm_shader_profile *shader, bool fresh, struct pm_error *error)
+{
+    const struct space_name name = name_of(game, shader);
+    struct known_space *known;
+    HASH_FIND(hh, ingest->known, &name, sizeof(name), known);
+    if (!known) {
+        known = calloc(1, sizeof(*known));
+        if (!known)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
+        known->name = name;
+        HASH_ADD(hh, ingest->known, name, sizeof(known->name), known);
+    }
+    known->space = shader->space;
+    known->fresh = fresh;
+    return true;
+}
+
 /* Every blob of the shader is of a space that was a lie. So are samples that wait, which folding
  * will leave out. */
-static bool replace_space(struct ingest *ingest, const char *game,
+static bool replace_space(struct ingest *ingest, const struct pm_group_game *game,
                           const struct pm_shader_profile *shader, uint32_t known,
                           struct pm_error *error)
 {
@@ -30,32 +97,31 @@ static bool replace_space(struct ingest *ingest, const char *game,
                    "\"%s\", shader %s: %" PRIu32
                    " points, as many clients say, and not the %" PRIu32
                    " known before: its profiles are deleted",
-                   game, text, shader->space, known);
-    return storage->operations->replace_space(storage, game, &shader->key, shader->kind,
-                                              shader->space, error);
+                   game->name, text, shader->space, known);
+    ingest->replaced = true;
+    return storage->operations->replace_space(storage, game->name, &shader->key, shader->kind,
+                                              shader->space, error) &&
+           know(ingest, game, shader, false, error);
 }
 
 /* false: the storage failed. *agrees false: the profile is to be refused, for *reason. All shaders
  * are looked at all the same, since each that disagrees is a claim. */
-static bool check_spaces(struct ingest *ingest, const struct pm_profile *profile,
+static bool check_spaces(struct ingest *ingest, const struct pm_group_game *game,
+                         const struct pm_profile *profile, const struct pm_storage_space *spaces,
                          const struct pm_ingest_source *source, bool *agrees,
                          struct pm_error *reason, struct pm_error *error)
 {
-    struct pm_storage *storage = ingest->all->world->storage;
     *agrees = true;
     for (size_t i = 0; i < profile->shader_count; i++) {
         const struct pm_shader_profile *shader = &profile->shaders[i];
-        uint32_t known;
+        const uint32_t known = known_of(ingest, game, shader, spaces[i].space);
         bool wins = false;
-        if (!storage->operations->find_space(storage, profile->game, &shader->key, shader->kind,
-                                             &known, error))
-            return false;
         if (known == 0 || known == shader->space)
             continue;
         if (source && !pm_claims_note(ingest->all->claims, profile->game, profile->scene, shader,
                                       source, ingest->group.day, known, &wins, error))
             return false;
-        if (wins && !replace_space(ingest, profile->game, shader, known, error))
+        if (wins && !replace_space(ingest, game, shader, known, error))
             return false;
         if (!wins && *agrees) {
             pm_fail(reason, PM_ERROR_INPUT,
@@ -67,23 +133,38 @@ static bool check_spaces(struct ingest *ingest, const struct pm_profile *profile
     return true;
 }
 
-static bool put_spaces(struct ingest *ingest, const struct pm_profile *profile,
-                       const struct pm_ingest_source *source, struct pm_error *error)
+/* ---- keeping ---- */
+
+static bool note_original(struct ingest *ingest, const char *game,
+                          const struct pm_shader_profile *shader,
+                          const struct pm_ingest_source *source, struct pm_error *error)
 {
-    struct pm_storage *storage = ingest->all->world->storage;
+    bool stands;
+    uint32_t day; /* the last of which it stands */
+    if (pm_shader_key_is_none(&shader->original))
+        return true;
+    if (!pm_claims_note_original(ingest->all->claims, game, shader, source, ingest->group.day,
+                                 &stands, &day, error))
+        return false;
+    if (stands)
+        ingest->originals[ingest->original_count++] =
+            (struct pm_storage_original){game, shader->key, shader->original, day};
+    return true;
+}
+
+static bool note_shaders(struct ingest *ingest, const struct pm_group_game *game,
+                         const struct pm_profile *profile, const struct pm_storage_space *spaces,
+                         const struct pm_ingest_source *source, struct pm_error *error)
+{
     for (size_t i = 0; i < profile->shader_count; i++) {
         const struct pm_shader_profile *shader = &profile->shaders[i];
-        uint32_t known;
         bool wins;
-        /* Asked again: one key may occur in a profile with several environments. */
-        if (!storage->operations->find_space(storage, profile->game, &shader->key, shader->kind,
-                                             &known, error) ||
-            (known == 0 && !storage->operations->put_space(storage, profile->game, &shader->key,
-                                                           shader->kind, shader->space, error)) ||
+        /* One key may occur in a profile with several environments. */
+        if ((known_of(ingest, game, shader, spaces[i].space) == 0 &&
+             !know(ingest, game, shader, true, error)) ||
             (source && !pm_claims_note(ingest->all->claims, profile->game, profile->scene, shader,
                                        source, ingest->group.day, shader->space, &wins, error)) ||
-            !pm_originals_note(ingest->all->claims, storage, profile->game, shader, source,
-                               ingest->group.day, error))
+            !note_original(ingest, profile->game, shader, source, error))
             return false;
     }
     return true;
@@ -101,13 +182,13 @@ static bool note_scene(struct ingest *ingest, struct pm_group_game *game, const 
 }
 
 static bool keep(struct ingest *ingest, struct pm_group_game *game,
-                 const struct pm_prepared *prepared, const struct pm_ingest_source *source,
-                 struct pm_error *error)
+                 const struct pm_prepared *prepared, const struct pm_storage_space *spaces,
+                 const struct pm_ingest_source *source, struct pm_error *error)
 {
     game->uploads++;
     return note_scene(ingest, game, prepared->profile->scene, source, error) &&
            pm_group_append(&ingest->group, game, prepared, error) &&
-           put_spaces(ingest, prepared->profile, source, error);
+           note_shaders(ingest, game, prepared->profile, spaces, source, error);
 }
 
 /* Of a game that nobody may add. */
@@ -122,57 +203,162 @@ static void turn_away(struct ingest *ingest, struct pm_ingest_outcome *outcome)
 
 /* false: the group fails as a whole. */
 static bool take(struct ingest *ingest, const struct pm_prepared *prepared,
+                 const struct pm_storage_upload *upload, const struct pm_storage_space *spaces,
                  const struct pm_ingest_source *source, struct pm_ingest_outcome *outcome,
                  struct pm_error *error)
 {
-    struct pm_storage *storage = ingest->all->world->storage;
     const struct pm_profile *profile = prepared->profile;
-    bool agrees, fresh;
+    bool agrees = false;
     struct pm_group_game *game = pm_group_find(&ingest->group, profile->game, error);
     memset(outcome, 0, sizeof(*outcome));
     outcome->result = PM_INGEST_REFUSED;
     if (!game)
         return false;
-    if (!game->has_room) {
+    if (!game->has_room)
         turn_away(ingest, outcome);
+    else if (!check_spaces(ingest, game, profile, spaces, source, &agrees, &outcome->reason, error))
+        return false;
+    if (!agrees) {
+        if (upload->fresh)
+            ingest->refused[ingest->refused_count++] = *upload;
         return true;
     }
-    if (!check_spaces(ingest, profile, source, &agrees, &outcome->reason, error))
-        return false;
-    if (!agrees)
-        return true;
-    if (!storage->operations->add_upload_id(storage, profile->upload_id, ingest->group.day, &fresh,
-                                            error))
-        return false;
-    outcome->result = fresh ? PM_INGEST_STORED : PM_INGEST_DUPLICATE;
-    if (!fresh)
+    outcome->result = upload->fresh ? PM_INGEST_STORED : PM_INGEST_DUPLICATE;
+    if (!upload->fresh)
         return true;
     outcome->uncounted = source && !pm_sources_count(ingest->all->sources, source, profile->game);
-    return outcome->uncounted || keep(ingest, game, prepared, source, error);
+    return outcome->uncounted || keep(ingest, game, prepared, spaces, source, error);
 }
 
-/* Those that are NULL have their outcome already. */
+/* ---- a group ---- */
+
+static void ingest_finish(struct ingest *ingest)
+{
+    struct known_space *known, *next;
+    HASH_ITER(hh, ingest->known, known, next)
+    {
+        HASH_DEL(ingest->known, known);
+        free(known);
+    }
+    free(ingest->uploads);
+    free(ingest->spaces);
+    free(ingest->fresh_spaces);
+    free(ingest->originals);
+    free(ingest->refused);
+    pm_group_finish(&ingest->group);
+}
+
+/* What the storage is asked. Those that are NULL have their outcome already. */
+static bool make_questions(struct ingest *ingest, struct pm_prepared *const *prepared, size_t count,
+                           struct pm_error *error)
+{
+    size_t shaders = 0;
+    for (size_t i = 0; i < count; i++)
+        shaders += prepared[i] ? prepared[i]->profile->shader_count : 0;
+    ingest->uploads = calloc(count + 1, sizeof(*ingest->uploads));
+    ingest->refused = calloc(count + 1, sizeof(*ingest->refused));
+    ingest->spaces = calloc(shaders + 1, sizeof(*ingest->spaces));
+    ingest->originals = calloc(shaders + 1, sizeof(*ingest->originals));
+    if (!ingest->uploads || !ingest->refused || !ingest->spaces || !ingest->originals)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu uploads", count);
+    for (size_t i = 0; i < count; i++) {
+        const struct pm_profile *profile = prepared[i] ? prepared[i]->profile : NULL;
+        if (!profile)
+            continue;
+        ingest->uploads[ingest->upload_count++] = (struct pm_storage_upload){
+            .game = profile->game, .id = profile->upload_id, .day = ingest->group.day};
+        for (size_t j = 0; j < profile->shader_count; j++)
+            ingest->spaces[ingest->space_count++] =
+                (struct pm_storage_space){.game = profile->game,
+                                          .key = profile->shaders[j].key,
+                                          .kind = profile->shaders[j].kind};
+    }
+    return true;
+}
+
 static bool take_all(struct ingest *ingest, struct pm_prepared *const *prepared,
                      const struct pm_ingest_source *const *sources, size_t count,
                      struct pm_ingest_outcome *outcomes, struct pm_error *error)
 {
-    const struct pm_ingestion *all = ingest->all;
-    struct pm_storage *storage = all->world->storage;
-    if (!pm_claims_begin_epoch(all->claims, ingest->group.day, error) ||
-        !storage->operations->begin(storage, error))
-        return false;
-    bool done = true;
-    for (size_t i = 0; done && i < count; i++)
-        done = !prepared[i] ||
-               take(ingest, prepared[i], sources ? sources[i] : NULL, &outcomes[i], error);
-    done = done && pm_group_flush(&ingest->group, error);
-    done = pm_storage_end(storage, done, error);
-    if (done) {
-        pm_sources_keep(all->sources);
-    } else {
-        pm_sources_undo(all->sources);
-        pm_claims_forget(all->claims);
+    const struct pm_storage_upload *upload = ingest->uploads;
+    const struct pm_storage_space *spaces = ingest->spaces;
+    for (size_t i = 0; i < count; i++) {
+        if (!prepared[i])
+            continue;
+        if (!take(ingest, prepared[i], upload, spaces, sources ? sources[i] : NULL, &outcomes[i],
+                  error))
+            return false;
+        upload++;
+        spaces += prepared[i]->profile->shader_count;
     }
+    return true;
+}
+
+static bool make_batch(struct ingest *ingest, struct pm_storage_batch *batch,
+                       struct pm_error *error)
+{
+    struct known_space *known, *next;
+    ingest->fresh_spaces = calloc(HASH_COUNT(ingest->known) + 1, sizeof(*ingest->fresh_spaces));
+    if (!ingest->fresh_spaces)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
+    HASH_ITER(hh, ingest->known, known, next)
+    {
+        if (known->fresh)
+            ingest->fresh_spaces[ingest->fresh_count++] =
+                (struct pm_storage_space){.game = known->name.game->name,
+                                          .key = known->name.key,
+                                          .kind = (enum pm_kind)known->name.kind,
+                                          .space = known->space};
+    }
+    *batch = (struct pm_storage_batch){.spaces = ingest->fresh_spaces,
+                                       .space_count = ingest->fresh_count,
+                                       .originals = ingest->originals,
+                                       .original_count = ingest->original_count};
+    return pm_group_collect(&ingest->group, batch, error);
+}
+
+static bool commit_all(struct ingest *ingest, struct pm_prepared *const *prepared,
+                       const struct pm_ingest_source *const *sources, size_t count,
+                       struct pm_ingest_outcome *outcomes, struct pm_error *error)
+{
+    struct pm_storage *storage = ingest->all->world->storage;
+    struct pm_storage_batch batch;
+    if (!storage->operations->begin_uploads(storage, ingest->uploads, ingest->upload_count, error))
+        return false;
+    if (storage->operations->find_spaces(storage, ingest->spaces, ingest->space_count, error) &&
+        take_all(ingest, prepared, sources, count, outcomes, error) &&
+        (ingest->refused_count == 0 ||
+         storage->operations->return_uploads(storage, ingest->refused, ingest->refused_count,
+                                             error)) &&
+        make_batch(ingest, &batch, error))
+        return storage->operations->commit_uploads(storage, &batch, error);
+    storage->operations->rollback(storage);
+    return false;
+}
+
+static bool ingest_once(struct pm_ingestion *ingestion, struct pm_prepared *const *prepared,
+                        const struct pm_ingest_source *const *sources, size_t count,
+                        struct pm_ingest_outcome *outcomes, struct pm_error *error)
+{
+    struct pm_world *world = ingestion->world;
+    struct ingest ingest = {.all = ingestion,
+                            .group = {.world = world, .limits = &ingestion->limits}};
+    pthread_mutex_lock(&world->write_mutex);
+    ingest.group.day = pm_world_today(world);
+    const bool done = pm_claims_begin_epoch(ingestion->claims, ingest.group.day, error) &&
+                      make_questions(&ingest, prepared, count, error) &&
+                      commit_all(&ingest, prepared, sources, count, outcomes, error);
+    if (done) {
+        pm_sources_keep(ingestion->sources);
+        pm_group_committed(&ingest.group);
+    } else {
+        pm_sources_undo(ingestion->sources);
+        pm_claims_forget(ingestion->claims);
+    }
+    pthread_mutex_unlock(&world->write_mutex);
+    if (done)
+        pm_folding_add(ingestion->folding, ingest.group.bytes);
+    ingest_finish(&ingest);
     return done;
 }
 
@@ -180,23 +366,18 @@ bool pm_ingest_prepared(struct pm_ingestion *ingestion, struct pm_prepared *cons
                         const struct pm_ingest_source *const *sources, size_t count,
                         struct pm_ingest_outcome *outcomes, struct pm_error *error)
 {
-    struct pm_world *world = ingestion->world;
-    struct ingest ingest = {.all = ingestion,
-                            .group = {.world = world, .limits = &ingestion->limits}};
-    if (!pm_fold_make_room(ingestion->folding, error))
-        return false;
-    pthread_mutex_lock(&world->write_mutex);
-    ingest.group.day = pm_world_today(world);
-    const bool done = take_all(&ingest, prepared, sources, count, outcomes, error);
-    pthread_mutex_unlock(&world->write_mutex);
-    if (done)
-        pm_folding_add(ingestion->folding, ingest.group.bytes);
-    pm_group_finish(&ingest.group);
+    struct pm_error reason = {0};
+    uint32_t tries = 0;
+    bool done = pm_fold_make_room(ingestion->folding, &reason);
+    while (done && !(done = ingest_once(ingestion, prepared, sources, count, outcomes, &reason)))
+        done = pm_world_again(ingestion->world, &tries, &reason);
     for (size_t i = 0; done && i < count; i++) {
         if (prepared[i] && outcomes[i].result == PM_INGEST_REFUSED)
             pm_quarantine_add_profile(ingestion->quarantine, prepared[i]->profile,
                                       outcomes[i].reason.message);
     }
+    if (!done && error)
+        *error = reason;
     return done;
 }
 

@@ -6,6 +6,7 @@
 /* Bytes of a row's samples beyond which the next row begins. */
 #define ROW_BYTES ((size_t)1 << 20)
 #define MIXED_BYTES ((size_t)128 << 10)
+#define ROW_CAP ((size_t)1 << 30)
 
 void pm_group_finish(struct pm_group *group)
 {
@@ -23,6 +24,11 @@ void pm_group_finish(struct pm_group *group)
             pm_buffer_finish(&game->parts[i]);
         free(game);
     }
+    for (size_t i = 0; i < group->row_count; i++)
+        free((void *)group->rows[i].data);
+    free(group->rows);
+    free(group->counts);
+    free(group->named);
 }
 
 /* May uploads of the game be kept? Under the storage's write lock, so that nobody else brings a new
@@ -69,27 +75,34 @@ struct pm_group_game *pm_group_find(struct pm_group *group, const char *name,
     game->name = name;
     game->has_room = has_room;
     for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
-        pm_buffer_init(&game->parts[i], (size_t)1 << 30);
+        pm_buffer_init(&game->parts[i], ROW_CAP);
     HASH_ADD_KEYPTR(hh, group->games, game->name, strlen(game->name), game);
     return game;
 }
 
-/* Writes what a buffer has as a row of the part and begins the next. */
-static bool write_row(struct pm_group *group, struct pm_group_game *game, unsigned from,
-                      unsigned part, struct pm_error *error)
+/* Makes what a buffer has a row of the part and begins the next. */
+static bool end_row(struct pm_group *group, struct pm_group_game *game, unsigned from,
+                    unsigned part, struct pm_error *error)
 {
-    struct pm_storage *storage = group->world->storage;
     struct pm_buffer *samples = &game->parts[from];
-    const struct pm_storage_samples row = {.game = game->name,
-                                           .part = part,
-                                           .day = group->day,
-                                           .data = samples->data,
-                                           .size = samples->size};
     if (samples->size == 0)
         return true;
+    if (group->row_count == group->rows_allocated) {
+        const size_t allocated = group->rows_allocated ? 2 * group->rows_allocated : 32;
+        struct pm_storage_samples *rows = reallocarray(group->rows, allocated, sizeof(*rows));
+        if (!rows)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
+        group->rows = rows;
+        group->rows_allocated = allocated;
+    }
+    group->rows[group->row_count++] = (struct pm_storage_samples){.game = game->name,
+                                                                  .part = part,
+                                                                  .day = group->day,
+                                                                  .data = samples->data,
+                                                                  .size = samples->size};
     group->bytes += samples->size;
-    samples->size = 0;
-    return storage->operations->add_samples(storage, &row, error);
+    pm_buffer_init(samples, ROW_CAP);
+    return true;
 }
 
 /* Moves the samples of all parts to the end of the first. */
@@ -108,16 +121,16 @@ static bool join_parts(struct pm_group_game *game)
 /* A row for each part costs more than it saves where the group has little of the game. Folding a
  * mixed row rewrites more blobs in one transaction, so that it had better stay the exception for a
  * game that many upload to. */
-static bool write_rows(struct pm_group *group, struct pm_group_game *game, struct pm_error *error)
+static bool end_rows(struct pm_group *group, struct pm_group_game *game, struct pm_error *error)
 {
     size_t size = 0;
     for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
         size += game->parts[i].size;
     if (size < MIXED_BYTES)
-        return join_parts(game) ? write_row(group, game, 0, PM_SAMPLE_MIXED, error)
+        return join_parts(game) ? end_row(group, game, 0, PM_SAMPLE_MIXED, error)
                                 : pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group");
     for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++) {
-        if (!write_row(group, game, i, i, error))
+        if (!end_row(group, game, i, i, error))
             return false;
     }
     return true;
@@ -138,38 +151,51 @@ void pm_group_tell_no_room(struct pm_group *group)
          "with 507; `piecemeal db drop` makes room, and so does the retention");
 }
 
-static bool count_scenes(struct pm_group *group, const struct pm_group_game *game,
-                         struct pm_error *error)
+bool pm_group_collect(struct pm_group *group, struct pm_storage_batch *batch,
+                      struct pm_error *error)
 {
-    struct pm_storage *storage = group->world->storage;
-    struct pm_group_scene *scene, *next;
-    bool known;
-    HASH_ITER(hh, game->scenes, scene, next)
+    struct pm_group_game *game, *next;
+    size_t games = HASH_COUNT(group->games), scenes = 0;
+    HASH_ITER(hh, group->games, game, next)
+    scenes += HASH_COUNT(game->scenes);
+    group->counts = calloc(games + 1, sizeof(*group->counts));
+    group->named = calloc(scenes + 1, sizeof(*group->named));
+    if (!group->counts || !group->named)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
+    games = 0;
+    HASH_ITER(hh, group->games, game, next)
     {
-        if (!storage->operations->add_scene(
-                storage, game->name, scene->name, scene->uploads, group->day,
-                scene->stands ? group->limits->max_scenes : 0, &known, error))
+        struct pm_group_scene *scene, *after;
+        if (game->uploads == 0)
+            continue;
+        group->counts[games++] = (struct pm_storage_game){game->name, game->uploads};
+        HASH_ITER(hh, game->scenes, scene, after)
+        group->named[group->named_count++] =
+            (struct pm_storage_scene){.game = game->name,
+                                      .name = scene->name,
+                                      .uploads = scene->uploads,
+                                      .day = group->day,
+                                      .most = scene->stands ? group->limits->max_scenes : 0};
+        if (!end_rows(group, game, error))
             return false;
-        if (scene->stands && !known)
+    }
+    batch->games = group->counts;
+    batch->game_count = games;
+    batch->scenes = group->named;
+    batch->scene_count = group->named_count;
+    batch->samples = group->rows;
+    batch->sample_count = group->row_count;
+    return true;
+}
+
+void pm_group_committed(struct pm_group *group)
+{
+    for (size_t i = 0; i < group->named_count; i++) {
+        if (group->named[i].most > 0 && !group->named[i].known)
             tell(group, &group->limits->told_scenes,
                  "a game has as many scenes as may be known of one (--max-scenes): uploads that "
                  "name further ones count for the game, and for no scene of it");
     }
-    return true;
-}
-
-bool pm_group_flush(struct pm_group *group, struct pm_error *error)
-{
-    struct pm_storage *storage = group->world->storage;
-    struct pm_group_game *game, *next;
-    HASH_ITER(hh, group->games, game, next)
-    {
-        if (game->uploads > 0 &&
-            (!storage->operations->add_uploads(storage, game->name, game->uploads, error) ||
-             !count_scenes(group, game, error) || !write_rows(group, game, error)))
-            return false;
-    }
-    return true;
 }
 
 bool pm_group_name_scene(struct pm_group_game *game, const char *name, bool stands,
@@ -198,7 +224,7 @@ bool pm_group_append(struct pm_group *group, struct pm_group_game *game,
         if (prepared->ends[i] > start &&
             !pm_buffer_append(samples, prepared->samples.data + start, prepared->ends[i] - start))
             return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
-        if (samples->size >= ROW_BYTES && !write_row(group, game, i, i, error))
+        if (samples->size >= ROW_BYTES && !end_row(group, game, i, i, error))
             return false;
     }
     return true;

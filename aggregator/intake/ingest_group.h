@@ -1,5 +1,5 @@
 /*
- * What a group of uploads says, game by game, until it is written in the group's one transaction:
+ * What a group of uploads says, game by game, until it is written at the group's end, as sets:
  * how many uploads there were, of which scenes, and rows of samples, by parts (samples.h) where the
  * group has much of the game.
  *
@@ -40,9 +40,14 @@ struct pm_group {
     struct pm_ingest_limits *limits;
     uint32_t day;
     struct pm_group_game *games;
-    bool counted;        /* games_left is known */
-    uint64_t games_left; /* that may become known */
-    uint64_t bytes;      /* of samples that were written */
+    bool counted;                    /* games_left is known */
+    uint64_t games_left;             /* that may become known */
+    uint64_t bytes;                  /* of samples that are collected */
+    struct pm_storage_samples *rows; /* that are complete; their data is malloc'ed */
+    size_t row_count, rows_allocated;
+    struct pm_storage_game *counts; /* these two: of the batch */
+    struct pm_storage_scene *named;
+    size_t named_count;
 };
 
 /* Begins as {.world, .limits, .day}. */
@@ -57,8 +62,11 @@ void pm_group_tell_no_room(struct pm_group *group);
 /* An upload named the scene (not "", lives as long). stands: the scene may become known. */
 bool pm_group_name_scene(struct pm_group_game *game, const char *name, bool stands,
                          struct pm_error *error);
-/* Takes an upload's samples, and writes what is a row by now. */
+/* Takes an upload's samples. */
 bool pm_group_append(struct pm_group *group, struct pm_group_game *game,
                      const struct pm_prepared *prepared, struct pm_error *error);
-/* Writes all that is left. */
-bool pm_group_flush(struct pm_group *group, struct pm_error *error);
+/* Puts games, scenes and samples into the batch; they stay the group's. */
+bool pm_group_collect(struct pm_group *group, struct pm_storage_batch *batch,
+                      struct pm_error *error);
+/* The batch is committed: says in the log what had no room. */
+void pm_group_committed(struct pm_group *group);

@@ -7,3 +7,46 @@ bool pm_storage_end(struct pm_storage *storage, bool done, struct pm_error *erro
     storage->operations->rollback(storage);
     return false;
 }
+
+/* ---- sets of one ---- */
+
+bool pm_storage_find_space(struct pm_storage *storage, const char *game,
+                           const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
+                           struct pm_error *error)
+{
+    struct pm_storage_space one = {.game = game, .key = *key, .kind = kind};
+    const bool done = storage->operations->find_spaces(storage, &one, 1, error);
+    *space = one.space;
+    return done;
+}
+
+bool pm_storage_put_space(struct pm_storage *storage, const char *game,
+                          const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
+                          struct pm_error *error)
+{
+    const struct pm_storage_space one = {.game = game, .key = *key, .kind = kind, .space = space};
+    return storage->operations->put_spaces(storage, &one, 1, error);
+}
+
+bool pm_storage_add_blob(struct pm_storage *storage, const struct pm_storage_key *key,
+                         const void *blob, size_t size, struct pm_error *error)
+{
+    const struct pm_storage_blob one = {*key, blob, size};
+    return storage->operations->add_blobs(storage, &one, 1, error);
+}
+
+bool pm_storage_add_game(struct pm_storage *storage, const char *game, uint64_t uploads,
+                         struct pm_error *error)
+{
+    const struct pm_storage_game one = {game, uploads};
+    return storage->operations->add_games(storage, &one, 1, error);
+}
+
+bool pm_storage_find_scene(struct pm_storage *storage, const char *game, const char *scene,
+                           bool *known, struct pm_error *error)
+{
+    struct pm_storage_scene one = {.game = game, .name = scene};
+    const bool done = storage->operations->find_scenes(storage, &one, 1, error);
+    *known = one.known;
+    return done;
+}

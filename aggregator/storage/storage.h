@@ -1,6 +1,6 @@
 /*
- * Where the aggregator keeps its statistics: an interface (DESIGN, Storage). Each folder beside this
- * file implements it (sqlite/storage_sqlite.h); nothing here knows which.
+ * Where the aggregator keeps its statistics: an interface (DESIGN, Storage). Each folder beside
+ * this file implements it (sqlite/storage_sqlite.h); nothing here knows which.
  *
  * A blob is one shader's counters (statistics.h encodes them); the storage merges blobs by the
  * function it is given and never looks inside. What uploads say is put down in rows of samples
@@ -8,8 +8,15 @@
  * the blobs, many uploads at a time. Each of both is one transaction, so every sample is in a row
  * or in a blob, and in one of them only.
  *
+ * What is written comes in sets: one call takes many of a kind, so that an engine on another
+ * machine is asked seldom. Several processes may write to one storage, on several machines. What
+ * one of them looked at may be another's by the time it writes: nothing here relies on rows that
+ * were not read.
+ *
  * Every failure names the storage (the file). PM_ERROR_LIMIT: it is full, nothing of the
- * transaction was kept, and a later one may succeed.
+ * transaction was kept, and a later one may succeed. PM_ERROR_CONFLICT, of any writer function:
+ * another writer came between, nothing of the transaction is kept, and whoever began it does it all
+ * again (pm_world_transact).
  *
  * Thread safety: writer functions by one thread at a time (the aggregator serializes them); read
  * functions from any thread, at any time; they see what was committed.
@@ -35,6 +42,52 @@ struct pm_storage_key {
     uint32_t day; /* days since the epoch, UTC */
 };
 
+/* What is added to one blob. */
+struct pm_storage_blob {
+    struct pm_storage_key key;
+    const void *data;
+    size_t size; /* bytes */
+};
+
+/* An upload's id, which is of a game and, for ever, of the day on which it was first taken. */
+struct pm_storage_upload {
+    const char *game;
+    const uint8_t *id; /* PM_UPLOAD_ID_BYTES */
+    uint32_t day;
+    bool fresh; /* answered: it was not there before, and is now */
+};
+
+/* How many points a shader has. */
+struct pm_storage_space {
+    const char *game;
+    struct pm_shader_key key;
+    enum pm_kind kind;
+    uint32_t space; /* 0: it is not known */
+};
+
+/* Uploads that a game gets. */
+struct pm_storage_game {
+    const char *name;
+    uint64_t uploads;
+};
+
+/* Uploads, of `day` at the latest, that named a scene. One that is not known becomes so where its
+ * game then knows `most` at the most. */
+struct pm_storage_scene {
+    const char *game, *name;
+    uint64_t uploads;
+    uint32_t day, most;
+    bool known; /* answered: whether it is */
+};
+
+/* The game's shader `original` is what the timed one of `key` was specialized from; day: the last
+ * on which enough said so. */
+struct pm_storage_original {
+    const char *game;
+    struct pm_shader_key key, original;
+    uint32_t day;
+};
+
 /* Appends merge(old, added) to *out. Must be commutative and associative. */
 typedef bool (*pm_storage_merge)(const void *old, size_t old_size, const void *added,
                                  size_t added_size, struct pm_buffer *out, struct pm_error *error);
@@ -43,7 +96,7 @@ typedef bool (*pm_storage_merge)(const void *old, size_t old_size, const void *a
 struct pm_storage_samples {
     const char *game;
     unsigned part;
-    uint64_t row; /* ascending within a game's part */
+    uint64_t row; /* names it within its game; not in order of arrival */
     uint32_t day; /* as in struct pm_storage_key */
     const void *data;
     size_t size;  /* bytes */
@@ -70,8 +123,8 @@ struct pm_storage_claim {
     enum pm_kind kind;
     uint8_t scope[PM_SCOPE_BYTES];
     uint32_t space;
-    uint32_t tokens; /* most distinct tokens of one epoch */
-    uint32_t day;    /* the last epoch that had so many */
+    uint32_t tokens;    /* most distinct tokens of one epoch */
+    uint32_t day;       /* the last epoch that had so many */
     uint32_t marks_day; /* the epoch of the marks */
     const void *marks;  /* of the tokens of that epoch; lives until the visitor returns */
     size_t marks_size;  /* bytes */
@@ -104,6 +157,21 @@ typedef bool (*pm_storage_visit_part)(void *user, const char *game, unsigned par
 typedef bool (*pm_storage_visit_coverage)(void *user, int64_t time, uint64_t uploads,
                                           uint64_t points_covered, uint64_t points);
 
+/* What a batch of uploads says, without those that are refused, were there before or do not count.
+ */
+struct pm_storage_batch {
+    const struct pm_storage_game *games;
+    size_t game_count;
+    struct pm_storage_scene *scenes;
+    size_t scene_count;
+    const struct pm_storage_space *spaces; /* as for put_spaces */
+    size_t space_count;
+    const struct pm_storage_original *originals;
+    size_t original_count;
+    const struct pm_storage_samples *samples;
+    size_t sample_count;
+};
+
 struct pm_storage_operations {
     void (*destroy)(struct pm_storage *storage);
     /* Whoever has to wait for another process, now or later, waits no longer than until then
@@ -121,27 +189,31 @@ struct pm_storage_operations {
     /* Durable when it returns true; undone when it returns false. */
     bool (*commit)(struct pm_storage *storage, struct pm_error *error);
     void (*rollback)(struct pm_storage *storage);
-    /* *fresh is false when the id was seen before (also in this transaction). */
-    bool (*add_upload_id)(struct pm_storage *storage, const uint8_t id[static PM_UPLOAD_ID_BYTES],
-                          uint32_t day, bool *fresh, struct pm_error *error);
-    /* Makes the game known and adds to its number of uploads. */
-    bool (*add_uploads)(struct pm_storage *storage, const char *game, uint64_t uploads,
-                        struct pm_error *error);
-    /* Counts uploads, of this day at the latest, that named the scene. One that is not known
-     * becomes so where the game then knows `most` at the most. *known: whether it is. */
-    bool (*add_scene)(struct pm_storage *storage, const char *game, const char *scene,
-                      uint64_t uploads, uint32_t day, uint32_t most, bool *known,
+    /* Begins a durable one with these ids, and answers for each. The same id twice in a set is
+     * fresh once. */
+    bool (*begin_uploads)(struct pm_storage *storage, struct pm_storage_upload *uploads,
+                          size_t count, struct pm_error *error);
+    /* Of uploads that are refused after all: their ids are as if they had never come. */
+    bool (*return_uploads)(struct pm_storage *storage, const struct pm_storage_upload *uploads,
+                           size_t count, struct pm_error *error);
+    /* What became of a batch of uploads, all at once, and commits what begin_uploads began. Answers
+     * which scenes are known then. */
+    bool (*commit_uploads)(struct pm_storage *storage, struct pm_storage_batch *batch,
+                           struct pm_error *error);
+    /* Makes games known and adds to their numbers of uploads. */
+    bool (*add_games)(struct pm_storage *storage, const struct pm_storage_game *games, size_t count,
                       struct pm_error *error);
-    /* Sees this transaction. */
-    bool (*find_scene)(struct pm_storage *storage, const char *game, const char *scene, bool *known,
+    bool (*add_scenes)(struct pm_storage *storage, struct pm_storage_scene *scenes, size_t count,
                        struct pm_error *error);
-    /* The number of points that the shader has; *space is 0 when it was never put. Sees this
-     * transaction. */
-    bool (*find_space)(struct pm_storage *storage, const char *game,
-                       const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
-                       struct pm_error *error);
-    bool (*put_space)(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
-                      enum pm_kind kind, uint32_t space, struct pm_error *error);
+    /* Answers which are known. These two see this transaction. */
+    bool (*find_scenes)(struct pm_storage *storage, struct pm_storage_scene *scenes, size_t count,
+                        struct pm_error *error);
+    /* Answers how many points each shader has. */
+    bool (*find_spaces)(struct pm_storage *storage, struct pm_storage_space *spaces, size_t count,
+                        struct pm_error *error);
+    /* Of shaders of which it is not known. */
+    bool (*put_spaces)(struct pm_storage *storage, const struct pm_storage_space *spaces,
+                       size_t count, struct pm_error *error);
     /* Every blob of a (key, kind) is deleted, and its number of points is this from now on: the one
      * known before was a lie. */
     bool (*replace_space)(struct pm_storage *storage, const char *game,
@@ -157,11 +229,9 @@ struct pm_storage_operations {
     bool (*put_claim)(struct pm_storage *storage, const char *game,
                       const struct pm_storage_claim *claim, uint32_t instead,
                       struct pm_error *error);
-    /* Notes what the shader of `key` was specialized from; day: the last on which enough said so.
-     * What is known already stays until enough have not said so for the retention. */
-    bool (*put_original)(struct pm_storage *storage, const char *game,
-                         const struct pm_shader_key *key, const struct pm_shader_key *original,
-                         uint32_t day, struct pm_error *error);
+    /* What is known already stays until enough have not said so for the retention. */
+    bool (*put_originals)(struct pm_storage *storage, const struct pm_storage_original *originals,
+                          size_t count, struct pm_error *error);
     /* Keeps no more than `most` entries and `most_bytes` of bodies: the oldest go. */
     bool (*add_quarantined)(struct pm_storage *storage, const struct pm_quarantined *entry,
                             uint32_t most, uint64_t most_bytes, struct pm_error *error);
@@ -176,14 +246,16 @@ struct pm_storage_operations {
      * there are none any more. */
     bool (*blank_marks)(struct pm_storage *storage, uint32_t today, uint32_t rows,
                         uint64_t *blanked, struct pm_error *error);
-    /* Adds a row of samples to a game's part. row->row is not read. */
-    bool (*add_samples)(struct pm_storage *storage, const struct pm_storage_samples *row,
-                        struct pm_error *error);
-    /* Deletes the rows of a game's part up to this one; *deleted: how many. */
+    /* Adds rows of samples to their games' parts; what names a row is not read. */
+    bool (*add_samples)(struct pm_storage *storage, const struct pm_storage_samples *rows,
+                        size_t count, struct pm_error *error);
+    /* Deletes exactly these rows of a game's part; *deleted: how many of them were there. */
     bool (*delete_samples)(struct pm_storage *storage, const char *game, unsigned part,
-                           uint64_t row, uint64_t *deleted, struct pm_error *error);
-    bool (*add_blob)(struct pm_storage *storage, const struct pm_storage_key *key, const void *blob,
-                     size_t size, struct pm_error *error);
+                           const uint64_t *rows, size_t count, uint64_t *deleted,
+                           struct pm_error *error);
+    /* Merges into the blobs that are there. The same key may be there twice. */
+    bool (*add_blobs)(struct pm_storage *storage, const struct pm_storage_blob *blobs, size_t count,
+                      struct pm_error *error);
     /* A body is put down in parts, numbered from 0, each a transaction of its own where it is
      * large, so that nobody waits for long, and is there for good once put_database named it. A
      * part that is there already stays as it is: the ETag tells its content. */
@@ -270,3 +342,18 @@ struct pm_storage {
 
 /* Ends what begin began: commits when it is done, else undoes it. false: nothing of it was kept. */
 bool pm_storage_end(struct pm_storage *storage, bool done, struct pm_error *error);
+
+/* ---- sets of one ---- */
+
+bool pm_storage_find_space(struct pm_storage *storage, const char *game,
+                           const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
+                           struct pm_error *error);
+bool pm_storage_put_space(struct pm_storage *storage, const char *game,
+                          const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
+                          struct pm_error *error);
+bool pm_storage_add_blob(struct pm_storage *storage, const struct pm_storage_key *key,
+                         const void *blob, size_t size, struct pm_error *error);
+bool pm_storage_add_game(struct pm_storage *storage, const char *game, uint64_t uploads,
+                         struct pm_error *error);
+bool pm_storage_find_scene(struct pm_storage *storage, const char *game, const char *scene,
+                           bool *known, struct pm_error *error);

@@ -1,10 +1,13 @@
 #include "aggregator/storage/world.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include <time.h>
 
 #define SECONDS_A_DAY 86400
 #define HURRY_SECONDS 2
+#define TRIES 12
+#define FIRST_WAIT_NS 500000 /* twice as long each time, up to a second */
 
 void pm_world_init(struct pm_world *world, struct pm_storage *storage)
 {
@@ -45,4 +48,50 @@ bool pm_world_may_go_on(const struct pm_world *world, const char *doing, struct 
 {
     return !pm_world_is_interrupted(world) ||
            pm_fail(error, PM_ERROR_STATE, "interrupted %s", doing);
+}
+
+/* ---- transactions ---- */
+
+bool pm_world_again(struct pm_world *world, uint32_t *tries, struct pm_error *error)
+{
+    uint64_t number = 0;
+    if (error->code != PM_ERROR_CONFLICT)
+        return false;
+    if (++*tries == TRIES || pm_world_is_interrupted(world)) {
+        error->code = PM_ERROR_STATE;
+        return false;
+    }
+    /* Those that met wait for different times. */
+    pm_random_system(&number, sizeof(number));
+    const int64_t longest = (int64_t)FIRST_WAIT_NS << *tries;
+    const int64_t wait = longest / 2 + (int64_t)(number % (uint64_t)(longest / 2));
+    nanosleep(&(struct timespec){wait / PM_SECOND, wait % PM_SECOND}, NULL);
+    return true;
+}
+
+static bool transact(struct pm_world *world, enum pm_durability durability, pm_world_work work,
+                     void *user, struct pm_error *error)
+{
+    struct pm_storage *storage = world->storage;
+    pthread_mutex_lock(&world->write_mutex);
+    bool done = durability == PM_LAZY ? storage->operations->begin_lazily(storage, error)
+                                      : storage->operations->begin(storage, error);
+    done = done && pm_storage_end(storage, work(user, storage, error), error);
+    pthread_mutex_unlock(&world->write_mutex);
+    return done;
+}
+
+bool pm_world_transact(struct pm_world *world, enum pm_durability durability, pm_world_work work,
+                       void *user, struct pm_error *error)
+{
+    struct pm_error reason = {0};
+    uint32_t tries = 0;
+    while (!transact(world, durability, work, user, &reason)) {
+        if (pm_world_again(world, &tries, &reason))
+            continue;
+        if (error)
+            *error = reason;
+        return false;
+    }
+    return true;
 }

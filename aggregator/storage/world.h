@@ -38,3 +38,18 @@ void pm_world_interrupt(struct pm_world *world, bool set);
 bool pm_world_is_interrupted(const struct pm_world *world);
 /* false: it is interrupted, with PM_ERROR_STATE. doing: "folding uploads in". */
 bool pm_world_may_go_on(const struct pm_world *world, const char *doing, struct pm_error *error);
+
+enum pm_durability {
+    PM_DURABLE, /* when it is committed */
+    PM_LAZY,    /* as soon as a later one is (struct pm_storage_operations, begin_lazily) */
+};
+
+/* Does the work in a transaction, under the write mutex, and does it again where another writer of
+ * the storage came between, some times: it must not mind. false: nothing of it was kept. */
+typedef bool (*pm_world_work)(void *user, struct pm_storage *storage, struct pm_error *error);
+bool pm_world_transact(struct pm_world *world, enum pm_durability durability, pm_world_work work,
+                       void *user, struct pm_error *error);
+
+/* For who does it by itself: after a failure, may the same be tried again? Waits for a moment, the
+ * longer the more tries there were; not under the write mutex. Begins with *tries of 0. */
+bool pm_world_again(struct pm_world *world, uint32_t *tries, struct pm_error *error);

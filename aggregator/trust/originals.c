@@ -53,18 +53,3 @@ struct pm_shader_key pm_originals_find(const struct pm_originals *originals,
             : NULL;
     return found ? found->original : (struct pm_shader_key){0};
 }
-
-bool pm_originals_note(struct pm_claims *claims, struct pm_storage *storage, const char *game,
-                       const struct pm_shader_profile *shader,
-                       const struct pm_ingest_source *source, uint32_t today,
-                       struct pm_error *error)
-{
-    bool stands;
-    uint32_t day; /* the last of which it stands */
-    if (pm_shader_key_is_none(&shader->original))
-        return true;
-    if (!pm_claims_note_original(claims, game, shader, source, today, &stands, &day, error))
-        return false;
-    return !stands || storage->operations->put_original(storage, game, &shader->key,
-                                                        &shader->original, day, error);
-}

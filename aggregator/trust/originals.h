@@ -5,13 +5,11 @@
  * an original needs the word of min_tokens distinct tokens (claims.h); before that it is not even
  * kept. The first that has it stays until no day of the retention is one on which so many gave it.
  *
- * Thread safety: a list belongs to one thread at a time; noting, as the writer functions of
- * storage.h.
+ * Thread safety: a list belongs to one thread at a time.
  */
 #pragma once
 
 #include "aggregator/storage/storage.h"
-#include "aggregator/trust/claims.h"
 
 struct pm_original {
     struct pm_shader_key key, original;
@@ -34,9 +32,3 @@ void pm_originals_finish(struct pm_originals *originals);
 /* None when it is not known. */
 struct pm_shader_key pm_originals_find(const struct pm_originals *originals,
                                        const struct pm_shader_key *key);
-
-/* Notes what a profile says, if it says something. source NULL: nobody vouches for it. */
-bool pm_originals_note(struct pm_claims *claims, struct pm_storage *storage, const char *game,
-                       const struct pm_shader_profile *shader,
-                       const struct pm_ingest_source *source, uint32_t today,
-                       struct pm_error *error);

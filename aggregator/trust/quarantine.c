@@ -87,22 +87,23 @@ void pm_quarantine_add_profile(struct pm_quarantine *quarantine, const struct pm
     pm_buffer_finish(&encoded);
 }
 
-static bool write_entries(struct pm_storage *storage, const struct pm_quarantine_entry *entries,
-                          size_t count, struct pm_error *error)
+struct written {
+    const struct pm_quarantine_entry *entries;
+    size_t count;
+};
+
+static bool write_entries(void *user, struct pm_storage *storage, struct pm_error *error)
 {
-    bool done = storage->operations->begin(storage, error);
-    if (!done)
-        return false;
-    for (size_t i = 0; done && i < count; i++) {
-        const struct pm_quarantined written = {entries[i].time, entries[i].game, entries[i].reason,
-                                               entries[i].body, entries[i].body_size};
-        done = storage->operations->add_quarantined(storage, &written, STORED_ENTRIES, STORED_BYTES,
+    const struct written *written = user;
+    bool done = true;
+    for (size_t i = 0; done && i < written->count; i++) {
+        const struct pm_quarantine_entry *entry = &written->entries[i];
+        const struct pm_quarantined row = {entry->time, entry->game, entry->reason, entry->body,
+                                           entry->body_size};
+        done = storage->operations->add_quarantined(storage, &row, STORED_ENTRIES, STORED_BYTES,
                                                     error);
     }
-    if (done)
-        return storage->operations->commit(storage, error);
-    storage->operations->rollback(storage);
-    return false;
+    return done;
 }
 
 /* Puts back what could not be written, before what came since; the oldest go where there is no
@@ -133,7 +134,8 @@ bool pm_quarantine_write(struct pm_quarantine *waiting, struct pm_error *error)
     pthread_mutex_unlock(&waiting->mutex);
     if (count == 0)
         return true;
-    if (!write_entries(waiting->world->storage, entries, count, error)) {
+    struct written written = {entries, count};
+    if (!pm_world_transact(waiting->world, PM_DURABLE, write_entries, &written, error)) {
         put_back(waiting, entries, count);
         return false;
     }

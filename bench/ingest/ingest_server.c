@@ -69,7 +69,7 @@ static bool fill_game(struct pm_storage *storage, const struct bodies_info *bodi
     char name[BODIES_GAME_BYTES];
     bodies_game(game, name);
     if (!storage->operations->begin(storage, error) ||
-        !storage->operations->add_uploads(storage, name, SERVER_FILLED_UPLOADS, error))
+        !pm_storage_add_game(storage, name, SERVER_FILLED_UPLOADS, error))
         return false;
     for (uint32_t i = 0; i < shaders; i++) {
         const struct pm_buffer *blob = &templates[i % TEMPLATES];
@@ -80,9 +80,8 @@ static bool fill_game(struct pm_storage *storage, const struct bodies_info *bodi
                                            .kind = PM_KIND_BLOCK,
                                            .day = 1};
         if (!put_claims(storage, &key, bodies->points, error) ||
-            !storage->operations->put_space(storage, name, &key.key, key.kind, bodies->points,
-                                            error) ||
-            !storage->operations->add_blob(storage, &key, blob->data, blob->size, error))
+            !pm_storage_put_space(storage, name, &key.key, key.kind, bodies->points, error) ||
+            !pm_storage_add_blob(storage, &key, blob->data, blob->size, error))
             return false;
         if (i % SHADERS_A_COMMIT == SHADERS_A_COMMIT - 1 &&
             (!storage->operations->commit(storage, error) ||

@@ -202,7 +202,7 @@ static void plant(struct place *place, int site, const struct pm_storage_key *ke
     pm_statistics_init(&statistics);
     assert_true(pm_statistics_add_profile(&statistics, &shader, &error));
     assert_true(pm_statistics_encode(&statistics, &blob, &error));
-    assert_true(storage->operations->add_blob(storage, key, blob.data, blob.size, &error));
+    assert_true(pm_storage_add_blob(storage, key, blob.data, blob.size, &error));
     pm_statistics_finish(&statistics);
     pm_buffer_finish(&blob);
 }
@@ -244,7 +244,7 @@ static void test_hostile_files_are_refused(void **state)
         assert_true(pm_aggregator_drop(place->sites[1], "game", NULL, &blobs, &error));
     }
     store_one(place, 1, 2, 3);
-    assert_true(from->operations->add_blob(from, &good, "PMst\x01\x01\xff", 7, &error));
+    assert_true(pm_storage_add_blob(from, &good, "PMst\x01\x01\xff", 7, &error));
     must_not_import(place, 0, 1, PM_ERROR_INPUT, "byte");
 
     /* Of two spaces, in two environments. */
@@ -260,7 +260,7 @@ static void test_hostile_files_are_refused(void **state)
     plant(place, 1, &good, 3);
     must_import(place, 0, 1);
 
-    assert_true(from->operations->add_uploads(from, "a\tgame", 1, &error));
+    assert_true(pm_storage_add_game(from, "a\tgame", 1, &error));
     struct pm_imported imported;
     assert_false(
         pm_aggregator_import(place->sites[0], place->sites[1], "a\tgame", &imported, &error));

@@ -18,6 +18,7 @@ enum pm_sqlite_statement {
     PM_SQLITE_COMMIT,
     PM_SQLITE_ROLLBACK,
     PM_SQLITE_ADD_UPLOAD_ID,
+    PM_SQLITE_DROP_UPLOAD_ID,
     PM_SQLITE_ADD_UPLOADS,
     PM_SQLITE_COUNT_SCENE,
     PM_SQLITE_ADD_SCENE,
@@ -150,24 +151,24 @@ void pm_sqlite_rollback(struct pm_storage *storage);
 bool pm_sqlite_begin(struct pm_storage *storage, struct pm_error *error);
 bool pm_sqlite_begin_lazily(struct pm_storage *storage, struct pm_error *error);
 bool pm_sqlite_commit(struct pm_storage *storage, struct pm_error *error);
-bool pm_sqlite_add_upload_id(struct pm_storage *storage,
-                             const uint8_t id[static PM_UPLOAD_ID_BYTES], uint32_t day, bool *fresh,
-                             struct pm_error *error);
-bool pm_sqlite_add_uploads(struct pm_storage *storage, const char *game, uint64_t uploads,
-                           struct pm_error *error);
-bool pm_sqlite_add_scene(struct pm_storage *storage, const char *game, const char *scene,
-                         uint64_t uploads, uint32_t day, uint32_t most, bool *known,
-                         struct pm_error *error);
-bool pm_sqlite_find_scene(struct pm_storage *storage, const char *game, const char *scene,
-                          bool *known, struct pm_error *error);
-bool pm_sqlite_find_space(struct pm_storage *storage, const char *game,
-                          const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
+bool pm_sqlite_begin_uploads(struct pm_storage *storage, struct pm_storage_upload *uploads,
+                             size_t count, struct pm_error *error);
+bool pm_sqlite_return_uploads(struct pm_storage *storage, const struct pm_storage_upload *uploads,
+                              size_t count, struct pm_error *error);
+bool pm_sqlite_commit_uploads(struct pm_storage *storage, struct pm_storage_batch *batch,
+                              struct pm_error *error);
+bool pm_sqlite_add_games(struct pm_storage *storage, const struct pm_storage_game *games,
+                         size_t count, struct pm_error *error);
+bool pm_sqlite_add_scenes(struct pm_storage *storage, struct pm_storage_scene *scenes, size_t count,
                           struct pm_error *error);
-bool pm_sqlite_put_space(struct pm_storage *storage, const char *game,
-                         const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
-                         struct pm_error *error);
-bool pm_sqlite_add_blob(struct pm_storage *storage, const struct pm_storage_key *key,
-                        const void *blob, size_t size, struct pm_error *error);
+bool pm_sqlite_find_scenes(struct pm_storage *storage, struct pm_storage_scene *scenes,
+                           size_t count, struct pm_error *error);
+bool pm_sqlite_find_spaces(struct pm_storage *storage, struct pm_storage_space *spaces,
+                           size_t count, struct pm_error *error);
+bool pm_sqlite_put_spaces(struct pm_storage *storage, const struct pm_storage_space *spaces,
+                          size_t count, struct pm_error *error);
+bool pm_sqlite_add_blobs(struct pm_storage *storage, const struct pm_storage_blob *blobs,
+                         size_t count, struct pm_error *error);
 bool pm_sqlite_add_origin(struct pm_storage *storage, const char *game, const void *origin,
                           size_t size, struct pm_error *error);
 bool pm_sqlite_add_coverage(struct pm_storage *storage, const char *game, int64_t time,
@@ -183,10 +184,11 @@ void pm_sqlite_spaces_remember(struct pm_sqlite *sqlite, const char *game,
 void pm_sqlite_spaces_forget(struct pm_sqlite *sqlite);
 
 /* Samples that wait (storage_sqlite_samples.c). */
-bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_samples *row,
-                           struct pm_error *error);
+bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_samples *rows,
+                           size_t count, struct pm_error *error);
 bool pm_sqlite_delete_samples(struct pm_storage *storage, const char *game, unsigned part,
-                              uint64_t row, uint64_t *deleted, struct pm_error *error);
+                              const uint64_t *rows, size_t count, uint64_t *deleted,
+                              struct pm_error *error);
 bool pm_sqlite_read_samples(struct pm_storage *storage, const char *game, unsigned part,
                             size_t bytes, pm_storage_visit_samples visit, void *user,
                             struct pm_error *error);
@@ -277,9 +279,9 @@ bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
 bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
                              const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
                              struct pm_error *error);
-bool pm_sqlite_put_original(struct pm_storage *storage, const char *game,
-                            const struct pm_shader_key *key, const struct pm_shader_key *original,
-                            uint32_t day, struct pm_error *error);
+bool pm_sqlite_put_originals(struct pm_storage *storage,
+                             const struct pm_storage_original *originals, size_t count,
+                             struct pm_error *error);
 bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quarantined *entry,
                                uint32_t most, uint64_t most_bytes, struct pm_error *error);
 bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,

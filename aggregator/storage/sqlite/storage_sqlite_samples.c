@@ -15,33 +15,42 @@ static int bind_part(sqlite3_stmt *s, const char *game, unsigned part)
     return PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), sqlite3_bind_int(s, 2, (int)part));
 }
 
-bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_samples *row,
-                           struct pm_error *error)
+bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_samples *rows,
+                           size_t count, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_SAMPLES, error);
-    return s &&
-           pm_sqlite_run(sqlite, s,
-                         PM_SQLITE_BOUND(bind_part(s, row->game, row->part),
-                                         pm_sqlite_bind_count(s, 3, row->size),
-                                         sqlite3_bind_int64(s, 4, row->day),
-                                         pm_sqlite_bind_blob(s, 5, row->data, row->size),
-                                         sqlite3_bind_int64(s, 6, hash_of(row->data, row->size))),
-                         NULL, error);
+    bool done = s != NULL;
+    for (size_t i = 0; done && i < count; i++) {
+        const struct pm_storage_samples *row = &rows[i];
+        done =
+            pm_sqlite_run(sqlite, s,
+                          PM_SQLITE_BOUND(bind_part(s, row->game, row->part),
+                                          pm_sqlite_bind_count(s, 3, row->size),
+                                          sqlite3_bind_int64(s, 4, row->day),
+                                          pm_sqlite_bind_blob(s, 5, row->data, row->size),
+                                          sqlite3_bind_int64(s, 6, hash_of(row->data, row->size))),
+                          NULL, error);
+    }
+    return done;
 }
 
 bool pm_sqlite_delete_samples(struct pm_storage *storage, const char *game, unsigned part,
-                              uint64_t row, uint64_t *deleted, struct pm_error *error)
+                              const uint64_t *rows, size_t count, uint64_t *deleted,
+                              struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_DELETE_SAMPLES, error);
-    if (!s ||
-        !pm_sqlite_run(sqlite, s,
-                       PM_SQLITE_BOUND(bind_part(s, game, part), pm_sqlite_bind_count(s, 3, row)),
-                       NULL, error))
-        return false;
-    *deleted = (uint64_t)sqlite3_changes64(sqlite->writer);
-    return true;
+    bool done = s != NULL;
+    *deleted = 0;
+    for (size_t i = 0; done && i < count; i++) {
+        done = pm_sqlite_run(
+            sqlite, s,
+            PM_SQLITE_BOUND(bind_part(s, game, part), pm_sqlite_bind_count(s, 3, rows[i])), NULL,
+            error);
+        *deleted += done ? (uint64_t)sqlite3_changes64(sqlite->writer) : 0;
+    }
+    return done;
 }
 
 /* ---- reading ---- */

@@ -13,6 +13,7 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_COMMIT] = "COMMIT",
     [PM_SQLITE_ROLLBACK] = "ROLLBACK",
     [PM_SQLITE_ADD_UPLOAD_ID] = "INSERT OR IGNORE INTO upload_ids VALUES (?1, ?2)",
+    [PM_SQLITE_DROP_UPLOAD_ID] = "DELETE FROM upload_ids WHERE id = ?1",
     [PM_SQLITE_ADD_UPLOADS] = "INSERT INTO games VALUES (?1, ?2)"
                               " ON CONFLICT DO UPDATE SET uploads = uploads + excluded.uploads",
     [PM_SQLITE_COUNT_SCENE] = "UPDATE scenes SET uploads = uploads + ?3, day = max(day, ?4)"
@@ -33,7 +34,7 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_SWEEP_BODIES] = PM_SQLITE_SWEEP,
     [PM_SQLITE_ADD_SAMPLES] =
         "INSERT INTO samples (game, part, size, day, d, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    [PM_SQLITE_DELETE_SAMPLES] = "DELETE FROM samples WHERE game = ?1 AND part = ?2 AND row <= ?3",
+    [PM_SQLITE_DELETE_SAMPLES] = "DELETE FROM samples WHERE game = ?1 AND part = ?2 AND row = ?3",
     [PM_SQLITE_DATA_VERSION] = "PRAGMA data_version",
     [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage SELECT ?1, ?2, ?3, ?4, ?5"
                                " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)",

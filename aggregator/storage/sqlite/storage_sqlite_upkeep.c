@@ -99,18 +99,23 @@ bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
                          NULL, error);
 }
 
-bool pm_sqlite_put_original(struct pm_storage *storage, const char *game,
-                            const struct pm_shader_key *key, const struct pm_shader_key *original,
-                            uint32_t day, struct pm_error *error)
+bool pm_sqlite_put_originals(struct pm_storage *storage,
+                             const struct pm_storage_original *originals, size_t count,
+                             struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_ORIGINAL, error);
-    return s &&
-           pm_sqlite_run(
-               sqlite, s,
-               PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), pm_sqlite_bind_key(s, 2, key),
-                               pm_sqlite_bind_key(s, 3, original), pm_sqlite_bind_count(s, 4, day)),
-               NULL, error);
+    sqlite3_stmt *s = count > 0 ? pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_ORIGINAL, error) : NULL;
+    bool done = s || count == 0;
+    for (size_t i = 0; done && i < count; i++) {
+        const struct pm_storage_original *one = &originals[i];
+        done = pm_sqlite_run(sqlite, s,
+                             PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, one->game),
+                                             pm_sqlite_bind_key(s, 2, &one->key),
+                                             pm_sqlite_bind_key(s, 3, &one->original),
+                                             pm_sqlite_bind_count(s, 4, one->day)),
+                             NULL, error);
+    }
+    return done;
 }
 
 /* ---- quarantine ---- */

@@ -71,115 +71,179 @@ bool pm_sqlite_commit(struct pm_storage *storage, struct pm_error *error)
     return true;
 }
 
-bool pm_sqlite_add_upload_id(struct pm_storage *storage,
-                             const uint8_t id[static PM_UPLOAD_ID_BYTES], uint32_t day, bool *fresh,
-                             struct pm_error *error)
+/* ---- uploads ---- */
+
+bool pm_sqlite_begin_uploads(struct pm_storage *storage, struct pm_storage_upload *uploads,
+                             size_t count, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_UPLOAD_ID, error);
-    if (!s || !pm_sqlite_run(
-                  sqlite, s,
-                  PM_SQLITE_BOUND(sqlite3_bind_blob(s, 1, id, PM_UPLOAD_ID_BYTES, SQLITE_STATIC),
-                                  sqlite3_bind_int64(s, 2, day)),
-                  NULL, error))
+    if (!pm_sqlite_begin(storage, error))
         return false;
-    *fresh = sqlite3_changes(sqlite->writer) > 0;
-    return true;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_UPLOAD_ID, error);
+    bool done = s != NULL;
+    for (size_t i = 0; done && i < count; i++) {
+        done = pm_sqlite_run(
+            sqlite, s,
+            PM_SQLITE_BOUND(pm_sqlite_bind_blob(s, 1, uploads[i].id, PM_UPLOAD_ID_BYTES),
+                            sqlite3_bind_int64(s, 2, uploads[i].day)),
+            NULL, error);
+        uploads[i].fresh = done && sqlite3_changes(sqlite->writer) > 0;
+    }
+    if (!done)
+        pm_sqlite_rollback(storage);
+    return done;
 }
 
-bool pm_sqlite_add_uploads(struct pm_storage *storage, const char *game, uint64_t uploads,
-                           struct pm_error *error)
+bool pm_sqlite_return_uploads(struct pm_storage *storage, const struct pm_storage_upload *uploads,
+                              size_t count, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_DROP_UPLOAD_ID, error);
+    bool done = s != NULL;
+    for (size_t i = 0; done && i < count; i++)
+        done = pm_sqlite_run(
+            sqlite, s,
+            PM_SQLITE_BOUND(pm_sqlite_bind_blob(s, 1, uploads[i].id, PM_UPLOAD_ID_BYTES)), NULL,
+            error);
+    return done;
+}
+
+bool pm_sqlite_commit_uploads(struct pm_storage *storage, struct pm_storage_batch *batch,
+                              struct pm_error *error)
+{
+    if (pm_sqlite_put_spaces(storage, batch->spaces, batch->space_count, error) &&
+        pm_sqlite_put_originals(storage, batch->originals, batch->original_count, error) &&
+        pm_sqlite_add_games(storage, batch->games, batch->game_count, error) &&
+        pm_sqlite_add_scenes(storage, batch->scenes, batch->scene_count, error) &&
+        pm_sqlite_add_samples(storage, batch->samples, batch->sample_count, error))
+        return pm_sqlite_commit(storage, error);
+    pm_sqlite_rollback(storage);
+    return false;
+}
+
+bool pm_sqlite_add_games(struct pm_storage *storage, const struct pm_storage_game *games,
+                         size_t count, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_UPLOADS, error);
-    return s && pm_sqlite_run(sqlite, s,
-                              PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
-                                              pm_sqlite_bind_count(s, 2, uploads)),
-                              NULL, error);
+    bool done = s != NULL;
+    for (size_t i = 0; done && i < count; i++)
+        done = pm_sqlite_run(sqlite, s,
+                             PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, games[i].name),
+                                             pm_sqlite_bind_count(s, 2, games[i].uploads)),
+                             NULL, error);
+    return done;
 }
 
-static int bind_scene(sqlite3_stmt *s, const char *game, const char *scene)
+/* ---- scenes ---- */
+
+static int bind_scene(sqlite3_stmt *s, const struct pm_storage_scene *scene)
 {
-    return PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), pm_sqlite_bind_text(s, 2, scene));
+    return PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, scene->game),
+                           pm_sqlite_bind_text(s, 2, scene->name));
 }
 
-bool pm_sqlite_add_scene(struct pm_storage *storage, const char *game, const char *scene,
-                         uint64_t uploads, uint32_t day, uint32_t most, bool *known,
-                         struct pm_error *error)
+static bool add_scene(struct pm_sqlite *sqlite, struct pm_storage_scene *scene,
+                      struct pm_error *error)
 {
     static const enum pm_sqlite_statement steps[] = {PM_SQLITE_COUNT_SCENE, PM_SQLITE_ADD_SCENE};
-    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    *known = false;
-    for (size_t i = 0; !*known && i < sizeof(steps) / sizeof(*steps); i++) {
+    scene->known = false;
+    for (size_t i = 0; !scene->known && i < sizeof(steps) / sizeof(*steps); i++) {
         sqlite3_stmt *s = pm_sqlite_prepared(sqlite, steps[i], error);
         if (!s ||
-            !pm_sqlite_run(sqlite, s,
-                           PM_SQLITE_BOUND(bind_scene(s, game, scene),
-                                           pm_sqlite_bind_count(s, 3, uploads),
-                                           sqlite3_bind_int64(s, 4, day),
-                                           i > 0 ? sqlite3_bind_int64(s, 5, most) : SQLITE_OK),
-                           NULL, error))
+            !pm_sqlite_run(
+                sqlite, s,
+                PM_SQLITE_BOUND(bind_scene(s, scene), pm_sqlite_bind_count(s, 3, scene->uploads),
+                                sqlite3_bind_int64(s, 4, scene->day),
+                                i > 0 ? sqlite3_bind_int64(s, 5, scene->most) : SQLITE_OK),
+                NULL, error))
             return false;
-        *known = sqlite3_changes(sqlite->writer) > 0;
+        scene->known = sqlite3_changes(sqlite->writer) > 0;
     }
     return true;
 }
 
-bool pm_sqlite_find_scene(struct pm_storage *storage, const char *game, const char *scene,
-                          bool *known, struct pm_error *error)
-{
-    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_SCENE, error);
-    int64_t found = 0;
-    if (!s || !pm_sqlite_run(sqlite, s, bind_scene(s, game, scene), &found, error))
-        return false;
-    *known = found != 0;
-    return true;
-}
-
-bool pm_sqlite_find_space(struct pm_storage *storage, const char *game,
-                          const struct pm_shader_key *key, enum pm_kind kind, uint32_t *space,
+bool pm_sqlite_add_scenes(struct pm_storage *storage, struct pm_storage_scene *scenes, size_t count,
                           struct pm_error *error)
 {
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++)
+        done = add_scene((struct pm_sqlite *)storage, &scenes[i], error);
+    return done;
+}
+
+bool pm_sqlite_find_scenes(struct pm_storage *storage, struct pm_storage_scene *scenes,
+                           size_t count, struct pm_error *error)
+{
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    *space = pm_sqlite_spaces_find(sqlite, game, key, kind);
-    if (*space != 0)
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++) {
+        sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_SCENE, error);
+        int64_t found = 0;
+        done = s && pm_sqlite_run(sqlite, s, bind_scene(s, &scenes[i]), &found, error);
+        scenes[i].known = found != 0;
+    }
+    return done;
+}
+
+/* ---- numbers of points ---- */
+
+static int bind_shader(sqlite3_stmt *s, const struct pm_storage_space *space)
+{
+    return PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, space->game),
+                           pm_sqlite_bind_key(s, 2, &space->key),
+                           sqlite3_bind_int(s, 3, (int)space->kind));
+}
+
+static bool find_space(struct pm_sqlite *sqlite, struct pm_storage_space *space,
+                       struct pm_error *error)
+{
+    space->space = pm_sqlite_spaces_find(sqlite, space->game, &space->key, space->kind);
+    if (space->space != 0)
         return true;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_SPACE, error);
     int64_t value = 0;
-    if (!s || !pm_sqlite_run(sqlite, s,
-                             PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
-                                             pm_sqlite_bind_key(s, 2, key),
-                                             sqlite3_bind_int(s, 3, (int)kind)),
-                             &value, error))
+    if (!s || !pm_sqlite_run(sqlite, s, bind_shader(s, space), &value, error))
         return false;
-    *space = (uint32_t)value;
-    if (*space != 0)
-        pm_sqlite_spaces_remember(sqlite, game, key, kind, *space);
+    space->space = (uint32_t)value;
+    if (space->space != 0)
+        pm_sqlite_spaces_remember(sqlite, space->game, &space->key, space->kind, space->space);
     return true;
 }
 
-bool pm_sqlite_put_space(struct pm_storage *storage, const char *game,
-                         const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
-                         struct pm_error *error)
+bool pm_sqlite_find_spaces(struct pm_storage *storage, struct pm_storage_space *spaces,
+                           size_t count, struct pm_error *error)
 {
-    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_SPACE, error);
-    if (!s ||
-        !pm_sqlite_run(
-            sqlite, s,
-            PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), pm_sqlite_bind_key(s, 2, key),
-                            sqlite3_bind_int(s, 3, (int)kind), sqlite3_bind_int64(s, 4, space)),
-            NULL, error))
-        return false;
-    pm_sqlite_spaces_remember(sqlite, game, key, kind, space);
-    return true;
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++)
+        done = find_space((struct pm_sqlite *)storage, &spaces[i], error);
+    return done;
 }
 
-bool pm_sqlite_add_blob(struct pm_storage *storage, const struct pm_storage_key *key,
-                        const void *blob, size_t size, struct pm_error *error)
+bool pm_sqlite_put_spaces(struct pm_storage *storage, const struct pm_storage_space *spaces,
+                          size_t count, struct pm_error *error)
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++) {
+        const struct pm_storage_space *one = &spaces[i];
+        sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_SPACE, error);
+        done = s && pm_sqlite_run(
+                        sqlite, s,
+                        PM_SQLITE_BOUND(bind_shader(s, one), sqlite3_bind_int64(s, 4, one->space)),
+                        NULL, error);
+        if (done)
+            pm_sqlite_spaces_remember(sqlite, one->game, &one->key, one->kind, one->space);
+    }
+    return done;
+}
+
+/* ---- blobs, origins, coverage ---- */
+
+static bool add_blob(struct pm_sqlite *sqlite, const struct pm_storage_blob *blob,
+                     struct pm_error *error)
+{
+    const struct pm_storage_key *key = &blob->key;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_BLOB, error);
     uint8_t environment[PM_SQLITE_ENVIRONMENT_BYTES];
     pm_sqlite_pack_environment(&key->environment, environment);
@@ -191,8 +255,17 @@ bool pm_sqlite_add_blob(struct pm_storage *storage, const struct pm_storage_key 
                    sqlite3_bind_blob(s, 3, environment, sizeof(environment), SQLITE_STATIC),
                    sqlite3_bind_int(s, 4, (int)key->kind), sqlite3_bind_int64(s, 5, key->flags),
                    sqlite3_bind_int64(s, 6, key->day), pm_sqlite_bind_text(s, 7, key->scene),
-                   sqlite3_bind_blob64(s, 8, blob, size, SQLITE_STATIC)),
+                   sqlite3_bind_blob64(s, 8, blob->data, blob->size, SQLITE_STATIC)),
                NULL, error);
+}
+
+bool pm_sqlite_add_blobs(struct pm_storage *storage, const struct pm_storage_blob *blobs,
+                         size_t count, struct pm_error *error)
+{
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++)
+        done = add_blob((struct pm_sqlite *)storage, &blobs[i], error);
+    return done;
 }
 
 bool pm_sqlite_add_origin(struct pm_storage *storage, const char *game, const void *origin,

@@ -273,8 +273,8 @@ static size_t store_stuck(struct place *place, size_t bytes)
                                            .day = key.day,
                                            .data = samples.data,
                                            .size = samples.size};
-    assert_true(storage->operations->add_blob(storage, &key, "x", 1, &error) &&
-                storage->operations->add_samples(storage, &row, &error));
+    assert_true(pm_storage_add_blob(storage, &key, "x", 1, &error) &&
+                storage->operations->add_samples(storage, &row, 1, &error));
     pm_buffer_finish(&samples);
     pm_aggregator_destroy(aggregator);
     return row.size;

@@ -236,7 +236,7 @@ static void test_retention(void **state)
     bool known;
     assert_true(storage->operations->count_games(storage, &games, &error));
     assert_int_equal(games, 0);
-    assert_true(storage->operations->find_scene(storage, "game", "sky", &known, &error));
+    assert_true(pm_storage_find_scene(storage, "game", "sky", &known, &error));
     assert_false(known);
 }
 

@@ -19,9 +19,9 @@
 static const struct pm_storage_operations *real;
 static struct pm_storage_operations held; /* real with some that wait or fail */
 static atomic_bool locked, hold,
-    is_held;              /* begin fails; begin or list_samples waits, and does so */
-static atomic_uint begun; /* calls of begin while it fails */
-static atomic_uint added; /* blobs */
+    is_held;              /* begin_uploads fails; it or list_samples waits, and does so */
+static atomic_uint begun; /* calls of begin_uploads while it fails */
+static atomic_uint added; /* calls of add_blobs */
 
 static void wait_while_held(void)
 {
@@ -33,10 +33,11 @@ static void wait_while_held(void)
     }
 }
 
-static bool begin_locked(struct pm_storage *storage, struct pm_error *error)
+static bool begin_locked(struct pm_storage *storage, struct pm_storage_upload *uploads,
+                         size_t count, struct pm_error *error)
 {
     if (!atomic_load(&locked))
-        return real->begin(storage, error);
+        return real->begin_uploads(storage, uploads, count, error);
     atomic_fetch_add(&begun, 1);
     wait_while_held();
     return pm_fail(error, PM_ERROR_STATE, "another process is writing to it");
@@ -49,12 +50,12 @@ static bool list_slowly(struct pm_storage *storage, const char *game, pm_storage
     return real->list_samples(storage, game, visit, user, error);
 }
 
-static bool add_slowly(struct pm_storage *storage, const struct pm_storage_key *key,
-                       const void *blob, size_t size, struct pm_error *error)
+static bool add_slowly(struct pm_storage *storage, const struct pm_storage_blob *blobs,
+                       size_t count, struct pm_error *error)
 {
     atomic_fetch_add(&added, 1);
     wait_while_held();
-    return real->add_blob(storage, key, blob, size, error);
+    return real->add_blobs(storage, blobs, count, error);
 }
 
 static int set_up(void **state)
@@ -67,7 +68,7 @@ static int set_up(void **state)
     struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
     real = storage->operations;
     held = *real;
-    held.begin = begin_locked;
+    held.begin_uploads = begin_locked;
     storage->operations = &held;
     atomic_store(&locked, false);
     atomic_store(&hold, false);
@@ -176,7 +177,7 @@ static void test_stop_while_folding(void **state)
         shaders[i] = block_shader(place->arena, i, 1, &point, 1);
     const struct pm_profile *profile =
         profile_of(place->arena, &place->random, "game", shaders, UPLOADS);
-    held.add_blob = add_slowly;
+    held.add_blobs = add_slowly;
     atomic_store(&hold, true);
     place_serve(place);
     assert_int_equal(http_upload(place->port, NULL, profile), 204);

@@ -65,7 +65,7 @@ struct pm_storage_key blob_key(uint64_t shader, uint32_t day, const char *scene)
 void add_blob(struct pm_storage *storage, struct pm_storage_key key, const char *blob)
 {
     struct pm_error error;
-    if (!storage->operations->add_blob(storage, &key, blob, strlen(blob), &error))
+    if (!pm_storage_add_blob(storage, &key, blob, strlen(blob), &error))
         fail_msg("%s", error.message);
 }
 

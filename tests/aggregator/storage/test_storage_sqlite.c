@@ -58,43 +58,41 @@ static void test_transactions(void **state)
     const uint8_t id[PM_UPLOAD_ID_BYTES] = {1, 2, 3};
     const struct pm_shader_key key = key_of(3);
     struct pm_error error;
-    bool fresh;
+    struct pm_storage_upload uploads[] = {{"game", id, 5, false}, {"game", id, 5, false}};
     uint32_t space;
 
-    assert_true(do_->begin(storage, &error));
-    assert_true(do_->add_upload_id(storage, id, 5, &fresh, &error));
-    assert_true(fresh);
-    assert_true(do_->add_upload_id(storage, id, 6, &fresh, &error));
-    assert_false(fresh);
-    assert_true(do_->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
+    assert_true(do_->begin_uploads(storage, uploads, 2, &error));
+    assert_true(uploads[0].fresh);
+    assert_false(uploads[1].fresh);
+    assert_true(pm_storage_find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
     assert_int_equal(space, 0);
-    assert_true(do_->put_space(storage, "game", &key, PM_KIND_BLOCK, 9, &error));
-    assert_true(do_->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
+    assert_true(pm_storage_put_space(storage, "game", &key, PM_KIND_BLOCK, 9, &error));
+    assert_true(pm_storage_find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
     assert_int_equal(space, 9);
     add_blob(storage, blob_key(1, 1, ""), "1");
     /* Readers see what is committed. */
     assert_blobs(storage, "game", "");
     do_->rollback(storage);
 
-    assert_true(do_->begin(storage, &error));
-    assert_true(do_->add_upload_id(storage, id, 5, &fresh, &error));
-    assert_true(fresh);
-    assert_true(do_->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
+    assert_true(do_->begin_uploads(storage, uploads, 1, &error));
+    assert_true(uploads[0].fresh);
+    assert_true(do_->return_uploads(storage, uploads, 1, &error));
+    do_->rollback(storage);
+    assert_true(do_->begin_uploads(storage, uploads, 1, &error));
+    assert_true(uploads[0].fresh);
+    assert_true(pm_storage_find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
     assert_int_equal(space, 0);
-    assert_true(do_->put_space(storage, "game", &key, PM_KIND_BLOCK, 10, &error));
+    assert_true(pm_storage_put_space(storage, "game", &key, PM_KIND_BLOCK, 10, &error));
     assert_true(do_->commit(storage, &error));
     assert_blobs(storage, "game", "");
 
     storage_place_reopen(place);
     storage = place->storage;
-    assert_true(storage->operations->begin(storage, &error));
-    assert_true(storage->operations->add_upload_id(storage, id, 5, &fresh, &error));
-    assert_false(fresh);
-    assert_true(
-        storage->operations->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
+    assert_true(storage->operations->begin_uploads(storage, uploads, 1, &error));
+    assert_false(uploads[0].fresh);
+    assert_true(pm_storage_find_space(storage, "game", &key, PM_KIND_BLOCK, &space, &error));
     assert_int_equal(space, 10);
-    assert_true(
-        storage->operations->find_space(storage, "game", &key, PM_KIND_ZERO, &space, &error));
+    assert_true(pm_storage_find_space(storage, "game", &key, PM_KIND_ZERO, &space, &error));
     assert_int_equal(space, 0);
     storage->operations->rollback(storage);
 }
@@ -105,9 +103,9 @@ static void test_games(void **state)
     struct pm_storage *storage = place->storage;
     struct pm_buffer all;
     struct pm_error error;
-    assert_true(storage->operations->add_uploads(storage, "b", 2, &error));
-    assert_true(storage->operations->add_uploads(storage, "a/\xc3\xa4", 1, &error));
-    assert_true(storage->operations->add_uploads(storage, "b", 40, &error));
+    assert_true(pm_storage_add_game(storage, "b", 2, &error));
+    assert_true(pm_storage_add_game(storage, "a/\xc3\xa4", 1, &error));
+    assert_true(pm_storage_add_game(storage, "b", 40, &error));
     pm_buffer_init(&all, 1000);
     assert_true(storage->operations->list_games(storage, append_game, &all, &error));
     assert_string_equal(all.data, "a/\xc3\xa4=1 b=42 ");
@@ -131,12 +129,14 @@ static void test_games(void **state)
 static bool name_scene(struct pm_storage *storage, const char *scene, uint32_t day, uint32_t most)
 {
     struct pm_error error;
-    bool known, found;
-    if (!storage->operations->add_scene(storage, "game", scene, 1, day, most, &known, &error) ||
-        !storage->operations->find_scene(storage, "game", scene, &found, &error))
+    struct pm_storage_scene one = {
+        .game = "game", .name = scene, .uploads = 1, .day = day, .most = most};
+    bool found;
+    if (!storage->operations->add_scenes(storage, &one, 1, &error) ||
+        !pm_storage_find_scene(storage, "game", scene, &found, &error))
         fail_msg("%s", error.message);
-    assert_true(known == found);
-    return known;
+    assert_true(one.known == found);
+    return found;
 }
 
 static void test_scenes(void **state)
@@ -174,9 +174,9 @@ static void test_drop(void **state)
     char etag[PM_ETAG_TEXT];
     pm_buffer_init(&all, 1000);
     pm_buffer_init(&origins, 1000);
-    assert_true(storage->operations->add_uploads(storage, "game", 2, &error));
-    assert_true(storage->operations->add_uploads(storage, "other", 1, &error));
-    assert_true(storage->operations->put_space(storage, "game", &first, PM_KIND_BLOCK, 5, &error));
+    assert_true(pm_storage_add_game(storage, "game", 2, &error));
+    assert_true(pm_storage_add_game(storage, "other", 1, &error));
+    assert_true(pm_storage_put_space(storage, "game", &first, PM_KIND_BLOCK, 5, &error));
     put_database(storage, "", "one", "a", 1);
     assert_true(storage->operations->add_coverage(storage, "game", 1, 1, 1, 1, &error));
     assert_true(
@@ -204,7 +204,7 @@ static void test_drop(void **state)
     assert_false(storage->operations->get_database(storage, "game", "", false, etag, NULL, &error));
 
     /* When it comes back it is another. */
-    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
+    assert_true(pm_storage_add_game(storage, "game", 1, &error));
     all.size = 0;
     assert_true(storage->operations->read_origins(storage, "game", append_origin, &all, &error));
     assert_int_equal(all.size, origins.size);
@@ -228,7 +228,7 @@ static void test_merge_failure_is_told(void **state)
     const struct pm_storage_key key = blob_key(1, 1, "");
     add_blob(storage, key, "1");
     assert_true(storage->operations->begin(storage, &error));
-    assert_false(storage->operations->add_blob(storage, &key, "x", 1, &error));
+    assert_false(pm_storage_add_blob(storage, &key, "x", 1, &error));
     assert_int_equal(error.code, PM_ERROR_INPUT);
     assert_non_null(strstr(error.message, "no numbers"));
     assert_non_null(strstr(error.message, place->path));

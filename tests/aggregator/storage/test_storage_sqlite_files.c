@@ -99,12 +99,12 @@ static void test_old_schema(void **state)
         assert_string_equal(etag, "one");
         const struct pm_shader_key none = {0};
         const uint8_t id[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-        bool fresh = true;
-        assert_true(
-            storage->operations->find_space(storage, "game", &none, PM_KIND_BLOCK, &space, &error));
+        struct pm_storage_upload upload = {"game", id, 4, true};
+        assert_true(pm_storage_find_space(storage, "game", &none, PM_KIND_BLOCK, &space, &error));
         assert_int_equal(space, 9);
-        assert_true(storage->operations->add_upload_id(storage, id, 4, &fresh, &error));
-        assert_false(fresh);
+        assert_true(storage->operations->begin_uploads(storage, &upload, 1, &error));
+        assert_false(upload.fresh);
+        storage->operations->rollback(storage);
         all.size = 0;
         assert_true(
             storage->operations->read_origins(storage, "game", append_origin, &all, &error));
@@ -238,8 +238,8 @@ static void test_full_disk(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     bool done = storage->operations->begin(storage, &error);
     const struct pm_storage_key key = blob_key(1, 1, ""), large = blob_key(2, 1, "");
-    done = done && storage->operations->add_blob(storage, &key, "1", 1, &error) &&
-           storage->operations->add_blob(storage, &large, big, 1 << 20, &error);
+    done = done && pm_storage_add_blob(storage, &key, "1", 1, &error) &&
+           pm_storage_add_blob(storage, &large, big, 1 << 20, &error);
     if (done)
         done = storage->operations->commit(storage, &error);
     else

@@ -41,7 +41,7 @@ static void test_bodies_are_whole(void **state)
     struct storage_place *place = *state;
     struct pm_storage *storage = place->storage;
     struct pm_error error;
-    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
+    assert_true(pm_storage_add_game(storage, "game", 1, &error));
     put_database(storage, "", "one", "abc", 3);
     assert_true(storage->operations->put_part(storage, "two", 0, "de", 2, &error));
     assert_true(storage->operations->put_part(storage, "two", 2, "h", 1, &error));
@@ -82,7 +82,7 @@ static void test_databases(void **state)
     assert_int_equal(samples, 0);
     assert_unpublished(storage, "", false, "game");
 
-    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
+    assert_true(pm_storage_add_game(storage, "game", 1, &error));
     put_database(storage, "", "one", "abc\0d", 5);
     assert_unpublished(storage, "", true, "game");
     put_database(storage, "", "two", "x\0yz", 4);
@@ -104,8 +104,8 @@ static void test_coverage(void **state)
     struct pm_storage *storage = place->storage;
     struct pm_buffer all;
     struct pm_error error;
-    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
-    assert_true(storage->operations->add_uploads(storage, "other", 1, &error));
+    assert_true(pm_storage_add_game(storage, "game", 1, &error));
+    assert_true(pm_storage_add_game(storage, "other", 1, &error));
     assert_true(storage->operations->add_coverage(storage, "game", 20, 3, 7, 9, &error));
     assert_true(storage->operations->add_coverage(storage, "game", 10, 1, 2, 9, &error));
     assert_true(storage->operations->add_coverage(storage, "other", 15, 1, 1, 1, &error));
@@ -134,8 +134,8 @@ static void test_old_coverage_is_thinned(void **state)
     struct pm_error error;
     unsigned count[3] = {0}, other[3] = {0};
     const int64_t end = 1000000 + 10 * 86400;
-    assert_true(storage->operations->add_uploads(storage, "game", 1, &error));
-    assert_true(storage->operations->add_uploads(storage, "other", 1, &error));
+    assert_true(pm_storage_add_game(storage, "game", 1, &error));
+    assert_true(pm_storage_add_game(storage, "other", 1, &error));
     assert_true(storage->operations->add_coverage(storage, "other", 1000001, 0, 1, 1, &error));
     assert_true(storage->operations->add_coverage(storage, "other", 1000002, 0, 1, 1, &error));
     assert_true(storage->operations->begin(storage, &error));

@@ -148,9 +148,11 @@ static void test_cap_over_games(void **state)
     assert_false(send(place, "game 1", 2, 1, 1, 500).uncounted);
 }
 
-static bool fail_to_commit(struct pm_storage *storage, struct pm_error *error)
+static bool fail_to_commit(struct pm_storage *storage, struct pm_storage_batch *batch,
+                           struct pm_error *error)
 {
     (void)storage;
+    (void)batch;
     return pm_fail(error, PM_ERROR_LIMIT, "full");
 }
 
@@ -168,7 +170,7 @@ static void test_failed_group_is_not_counted(void **state)
     struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
     const struct pm_storage_operations *works = storage->operations;
     struct pm_storage_operations fails = *works;
-    fails.commit = fail_to_commit;
+    fails.commit_uploads = fail_to_commit;
     storage->operations = &fails;
     assert_false(
         pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, outcomes, &error));

@@ -192,14 +192,12 @@ static void test_a_shader_in_use_keeps_its_space(void **state)
     place->now += (int64_t)PM_RETENTION_DAYS * DAY;
     send(place, place->aggregator, 1, 32, "");
     upkeep(place->aggregator);
-    assert_true(
-        storage->operations->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, NULL));
+    assert_true(pm_storage_find_space(storage, "game", &key, PM_KIND_BLOCK, &space, NULL));
     assert_int_equal(space, 1);
     place->now += (int64_t)PM_RETENTION_DAYS * DAY;
     assert_true(pm_aggregator_fold(place->aggregator, "game", NULL));
     upkeep(place->aggregator);
-    assert_true(
-        storage->operations->find_space(storage, "game", &key, PM_KIND_BLOCK, &space, NULL));
+    assert_true(pm_storage_find_space(storage, "game", &key, PM_KIND_BLOCK, &space, NULL));
     assert_int_equal(space, 0);
 }
 

@@ -126,7 +126,7 @@ static void join_values(struct joining *j)
             struct pm_ir_operand *next;
             for (struct pm_ir_operand *use = def ? def->first_use : NULL; use; use = next) {
                 next = use->next_use;
-                if (!pm_zero_is_behind(j->region, use->user))
+                if (!pm_zero_is_behind(j->round, j->region, use->user))
                     continue;
                 struct pm_ir_def *with = join_value(j, def);
                 if (!with)

@@ -8,6 +8,7 @@
  * block; a construct without either is skipped.
  */
 #include "shader_rewrite/analysis/analysis_casts.h"
+#include "shader_rewrite/zero/region/leaving.h"
 #include "shader_rewrite/zero/region/silent.h"
 
 bool pm_zero_is_constant_in_copy(const struct pm_zero_round *round,
@@ -198,10 +199,10 @@ static void need_all(struct marking *m)
     }
 }
 
-static bool is_used_behind(const struct pm_zero_region *region, const struct pm_ir_def *def)
+static bool is_used_behind(const struct marking *m, const struct pm_ir_def *def)
 {
     for (const struct pm_ir_operand *use = def->first_use; use; use = use->next_use)
-        if (use->user->block && !pm_zero_in_region(region, use->user))
+        if (pm_zero_is_behind(m->round, m->region, use->user))
             return true;
     return false;
 }
@@ -244,7 +245,7 @@ static void need_roots(struct marking *m, uint32_t index)
         if (pm_zero_region_access(m->round, instr).writes &&
             !pm_zero_is_silent(m->round, m->region, instr))
             need_effect(m, instr, index);
-        else if (instr->result && is_used_behind(m->region, instr->result))
+        else if (instr->result && is_used_behind(m, instr->result))
             need_value(m, instr->result);
     }
     const struct pm_ir_block *block = m->round->cfg->blocks[part->block];

@@ -97,7 +97,7 @@ bool pm_zero_can_transform(struct pm_zero_round *round, struct pm_zero_region *r
             bool leaves = false;
             for (const struct pm_ir_operand *use = def ? def->first_use : NULL; use && !leaves;
                  use = use->next_use)
-                leaves = pm_zero_is_behind(region, use->user);
+                leaves = pm_zero_is_behind(round, region, use->user);
             if (leaves && !let_leave(round, region, def)) {
                 region->reason = "what no OpPhi may hold (a pointer, an image) is made in the "
                                  "region and used behind it";

@@ -373,14 +373,44 @@ static void test_narrow_values(void **state)
     subject_finish(&s);
 }
 
+/* What a block that nothing leads to uses stays the original's: the block may stand before the one
+ * in which S and R meet. Only of modules that are not canonical. */
+static void test_use_that_is_never_reached(void **state)
+{
+    (void)state;
+    struct subject s = subject_assemble(
+        "", "", "",
+        "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+        "%x = OpFMul %float %w %v1\n%y = OpExtInst %float %glsl Sin %x\n"
+        "%less = OpFOrdLessThan %bool %v1 %f7\n"
+        "OpSelectionMerge %behind None\nOpBranchConditional %less %inside %behind\n"
+        "%inside = OpLabel\n%z = OpFMul %float %w %y\nOpStore %p0 %z\nOpBranch %behind\n"
+        "%never = OpLabel\n%unused = OpFMul %float %x %y\nOpStore %p1 %unused\nOpUnreachable\n"
+        "%behind = OpLabel\n%result = OpFMul %float %w %y\n");
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uniform_check),     cmocka_unit_test(test_pack_elements),
-        cmocka_unit_test(test_factor_kills_read), cmocka_unit_test(test_spanned_check),
-        cmocka_unit_test(test_dynamic_index),     cmocka_unit_test(test_expectations),
-        cmocka_unit_test(test_exact_functions),   cmocka_unit_test(test_memory_order),
-        cmocka_unit_test(test_opaque_values),     cmocka_unit_test(test_narrow_values),
+        cmocka_unit_test(test_uniform_check),
+        cmocka_unit_test(test_pack_elements),
+        cmocka_unit_test(test_factor_kills_read),
+        cmocka_unit_test(test_spanned_check),
+        cmocka_unit_test(test_dynamic_index),
+        cmocka_unit_test(test_expectations),
+        cmocka_unit_test(test_exact_functions),
+        cmocka_unit_test(test_memory_order),
+        cmocka_unit_test(test_opaque_values),
+        cmocka_unit_test(test_narrow_values),
+        cmocka_unit_test(test_use_that_is_never_reached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,7 @@ WORDS = {
     'sampler': 'three countdowns',
     'shader_rewrite': "the library's face",
     'shader_rewrite/constants': 'words that seldom change',
+    'shader_rewrite/variants': 'recipes of A-Z testing',
     'shader_rewrite/zero': 'specialized for zeros',
     'shader_rewrite/quirks': "drivers' compilers",
     'shader_rewrite/instrument': 'counters put in',

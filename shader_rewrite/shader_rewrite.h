@@ -11,4 +11,5 @@
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
 #include "shader_rewrite/points/points.h"
+#include "shader_rewrite/variants/variants.h"
 #include "shader_rewrite/zero/zero.h"

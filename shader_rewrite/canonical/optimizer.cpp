@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <new>
 #include <spirv-tools/optimizer.hpp>
 #include <string>
@@ -81,7 +82,10 @@ void add_passes(Optimizer &optimizer, pm_optimizer_step step)
     }
 }
 
-pm_optimizer_result run(pm_optimizer_step step, const uint32_t *words, size_t count,
+// Registers passes; false: one is not known.
+using Registering = std::function<bool(Optimizer &)>;
+
+pm_optimizer_result run(const Registering &add, const uint32_t *words, size_t count,
                         std::vector<uint32_t> &result, std::string &message)
 {
     // Not the device's environment: the canonical module, and with it the key, is the same on any
@@ -95,7 +99,8 @@ pm_optimizer_result run(pm_optimizer_step step, const uint32_t *words, size_t co
         if (position.index)
             message += " (word " + std::to_string(position.index) + ")";
     });
-    add_passes(optimizer, step);
+    if (!add(optimizer))
+        return PM_OPTIMIZER_GAVE_UP;
 
     OptimizerOptions options;
     options.set_run_validator(false); // pm_canonicalize validates, for the device's environment
@@ -110,11 +115,9 @@ void put_message(const char *text, char *message, size_t message_size)
             *c = ' ';
 }
 
-} // namespace
-
-extern "C" pm_optimizer_result pm_optimizer_run(pm_optimizer_step step, const uint32_t *words,
-                                                size_t count, uint32_t **out, size_t *out_count,
-                                                char *message, size_t message_size)
+pm_optimizer_result run_caught(const Registering &add, const uint32_t *words, size_t count,
+                               uint32_t **out, size_t *out_count, char *message,
+                               size_t message_size)
 {
     *out = nullptr;
     *out_count = 0;
@@ -122,7 +125,7 @@ extern "C" pm_optimizer_result pm_optimizer_run(pm_optimizer_step step, const ui
     try {
         std::vector<uint32_t> result;
         std::string text;
-        if (run(step, words, count, result, text) != PM_OPTIMIZER_DONE) {
+        if (run(add, words, count, result, text) != PM_OPTIMIZER_DONE) {
             put_message(text.empty() ? "no reason given" : text.c_str(), message, message_size);
             return PM_OPTIMIZER_GAVE_UP;
         }
@@ -140,4 +143,26 @@ extern "C" pm_optimizer_result pm_optimizer_run(pm_optimizer_step step, const ui
         put_message("unknown exception", message, message_size);
     }
     return PM_OPTIMIZER_GAVE_UP;
+}
+
+} // namespace
+
+extern "C" pm_optimizer_result pm_optimizer_run(pm_optimizer_step step, const uint32_t *words,
+                                                size_t count, uint32_t **out, size_t *out_count,
+                                                char *message, size_t message_size)
+{
+    const auto add = [step](Optimizer &optimizer) {
+        add_passes(optimizer, step);
+        return true;
+    };
+    return run_caught(add, words, count, out, out_count, message, message_size);
+}
+
+extern "C" pm_optimizer_result pm_optimizer_run_flag(const char *flag, const uint32_t *words,
+                                                     size_t count, uint32_t **out,
+                                                     size_t *out_count, char *message,
+                                                     size_t message_size)
+{
+    const auto add = [flag](Optimizer &optimizer) { return optimizer.RegisterPassFromFlag(flag); };
+    return run_caught(add, words, count, out, out_count, message, message_size);
 }

@@ -39,6 +39,12 @@ enum pm_optimizer_result pm_optimizer_run(enum pm_optimizer_step step, const uin
                                           size_t count, uint32_t **out, size_t *out_count,
                                           char *message, size_t message_size);
 
+/* The same with one pass of spirv-opt's, by its option there ("--loop-unroll"); no part of the
+ * recipe of the canonical module. */
+enum pm_optimizer_result pm_optimizer_run_flag(const char *flag, const uint32_t *words,
+                                               size_t count, uint32_t **out, size_t *out_count,
+                                               char *message, size_t message_size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,6 @@
 #include "shader_rewrite/constants/substitute.h"
 
+#include "shader_rewrite/analysis/analysis_exact.h"
 #include "shader_rewrite/constants/constant_load.h"
 #include "shader_rewrite/quirks/hidden_constants.h"
 #include "shader_rewrite/zero/clone/build_constant.h"
@@ -27,30 +28,6 @@ static bool is_float(const struct pm_ir_instr *type)
 
 /* ---- loops that must not be told how often they turn ---- */
 
-/* Float arithmetic that every compiler and device does alike. */
-static bool is_exact(uint16_t opcode)
-{
-    switch (opcode) {
-    case SpvOpConvertSToF:
-    case SpvOpConvertUToF:
-    case SpvOpBitcast:
-    case SpvOpFNegate:
-    case SpvOpFAdd:
-    case SpvOpFSub:
-    case SpvOpFMul:
-    case SpvOpSelect:
-    case SpvOpPhi:
-        return true;
-    default:
-        return pm_ir_opcode_is_core(opcode, PM_IR_OP_COMPOSITE);
-    }
-}
-
-static bool computes(const struct pm_ir_instr *instr)
-{
-    return instr->opcode == SpvOpExtInst || pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_COMPUTES);
-}
-
 /* Which of its operands are marked, constants aside. */
 static void look_at_operands(const struct pm_ir_instr *instr, uint32_t mark, bool *any, bool *all)
 {
@@ -71,7 +48,7 @@ static void look_at_operands(const struct pm_ir_instr *instr, uint32_t mark, boo
 static bool is_risky(const struct substituting *s, const struct pm_ir_instr *instr, bool all)
 {
     return is_float(pm_ir_type_of(instr)) &&
-           (!is_exact(instr->opcode) ||
+           (!pm_exact_is(instr->opcode) ||
             (!all && pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_ARITHMETIC) &&
              !pm_float_permits(&s->round->permission, instr)));
 }
@@ -92,7 +69,7 @@ static bool find_risk(const struct substituting *s, uint32_t loop)
             s->round->work++;
             bool any = true, all = true;
             const bool counts = i->opcode == SpvOpPhi && b == s->loops->loops[loop].header;
-            if (!counts && computes(i))
+            if (!counts && pm_exact_computes(i))
                 look_at_operands(i, turns, &any, &all);
             else if (!counts)
                 continue;

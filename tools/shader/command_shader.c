@@ -5,6 +5,7 @@
 #include "tools/common/tool.h"
 #include "tools/shader/constant_passes.h"
 #include "tools/shader/shader_input.h"
+#include "tools/shader/variant_pass.h"
 #include "tools/shader/zero_profile_file.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -324,6 +325,7 @@ static const struct pass passes[] = {
     {"points_constant", false, pm_shader_points_constant},
     {"instrument_constants", false, pm_shader_instrument_constants},
     {"specialize_constants", false, pm_shader_specialize_constants},
+    {"make_variant", false, pm_shader_make_variant},
     {"validate", true, validate},
 };
 

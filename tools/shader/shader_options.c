@@ -21,6 +21,9 @@ static const char help[] =
     "  points_constant     the words of push constants and uniform buffers that could be worth it\n"
     "  instrument_constants  counters of what those in uniform buffers are\n"
     "  specialize_constants  a canonical module's version for words that are known\n"
+    "  make_variant        a canonical module's version by a recipe of A-Z testing; without "
+    "--recipe what\n"
+    "                      each recipe makes of it\n"
     "  validate            spirv-val for the target\n\n"
     "  -o FILE             where the module goes\n"
     "  --entry NAME        the entry point (main)\n"
@@ -31,7 +34,8 @@ static const char help[] =
     "                      layouts that the device allows; the last implies the one before\n"
     "  --store FOLDER      the shader store (the layer's)\n"
     "  --spec ID=VALUE     a specialization constant's 32 bits; may be given often\n"
-    "  --known WORD=VALUE  a word that specialize_constants takes for known; WORD is push:BYTE, or\n"
+    "  --known WORD=VALUE  a word that specialize_constants takes for known; WORD is push:BYTE, "
+    "or\n"
     "                      SET.BINDING:BYTE of a uniform buffer; may be given often\n"
     "  --points all|LIST   which points, as in 0,3,4 (all)\n"
     "  --slots N           copies of the counters, a power of two (1)\n"
@@ -45,7 +49,8 @@ static const char help[] =
     "                      what is known of the game on this machine\n"
     "  --float-zero WORD   permission for 0*x = 0: shader, never or allow (shader)\n"
     "  --vendor ID         the vendor whose costs count (any)\n"
-    "  --driver ID[:VERSION]  the driver that will run it, as VkDriverId and driverVersion have it:\n"
+    "  --driver ID[:VERSION]  the driver that will run it, as VkDriverId and driverVersion have "
+    "it:\n"
     "                      guards against others' compilers are off (any)\n"
     "  --transforms N      how many transforms at most (3)\n"
     "  --threshold P       the least P(zero) (0.32)\n"
@@ -53,6 +58,7 @@ static const char help[] =
     "  --fit-regions       regions begin and end where that pays best\n"
     "  --hoist-across      checks may be in an earlier block than their candidates\n"
     "  --pairs             one check may test two candidates\n"
+    "  --recipe NAME[,NAME]  a recipe of make_variant, or two one after the other\n"
     "  --all-candidates    points are all values that may be zero\n"
     "  --take-all          specialize whatever can be, gain or not\n"
     "  --json              say what was done as JSON\n"
@@ -84,10 +90,8 @@ static bool parse_known(const char *text, struct pm_constant_known *known)
         known->point = (struct pm_constant_point){.source = PM_CONSTANT_PUSH, .offset = offset};
     } else if (sscanf(text, "%u.%u:%u=%i%n", &set, &binding, &offset, (int *)&value, &end) == 4 &&
                end > 0 && !text[end]) {
-        known->point = (struct pm_constant_point){.source = PM_CONSTANT_UNIFORM,
-                                                  .set = set,
-                                                  .binding = binding,
-                                                  .offset = offset};
+        known->point = (struct pm_constant_point){
+            .source = PM_CONSTANT_UNIFORM, .set = set, .binding = binding, .offset = offset};
     } else {
         return false;
     }
@@ -237,6 +241,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_FLAG("fit-regions", &beyond->fit_regions),
         PM_OPTION_FLAG("hoist-across", &beyond->hoist_across),
         PM_OPTION_FLAG("pairs", &beyond->pairs),
+        PM_OPTION_TEXT("recipe", &options->recipe),
         PM_OPTION_FLAG("all-candidates", &options->all_candidates),
         PM_OPTION_FLAG("take-all", &options->specialize.take_all),
         PM_OPTION_FLAG("json", &options->json),

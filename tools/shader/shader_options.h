@@ -31,6 +31,7 @@ struct pm_shader_options {
     struct pm_instrument_info instrument;
     struct pm_pass_times *times; /* NULL: not asked for */
     const char *profile, *game;  /* NULL: none */
+    const char *recipe;          /* NULL: none */
     struct pm_driver driver;     /* specialize.driver, if it was given */
     struct pm_specialize_zero_info specialize;
 };

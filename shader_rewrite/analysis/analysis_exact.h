@@ -1,0 +1,15 @@
+/*
+ * What a compiler that knows the operands computes exactly as the device does (HAZARDS 3: a
+ * driver's compiler folds constants otherwise than the device computes).
+ *
+ * Thread safety: no state.
+ */
+#pragma once
+
+#include "shader_rewrite/ir/ir_module.h"
+
+/* Whether float arithmetic of this opcode is done alike by every compiler and device. */
+bool pm_exact_is(uint16_t opcode);
+
+/* Whether an instruction computes something of its operands, which a compiler may fold. */
+bool pm_exact_computes(const struct pm_ir_instr *instr);

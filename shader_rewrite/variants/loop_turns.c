@@ -1,0 +1,200 @@
+#include "shader_rewrite/variants/loop_turns.h"
+
+#include "shader_rewrite/analysis/analysis_exact.h"
+
+/* ---- turns ---- */
+
+/* The value of a 32-bit integer constant. */
+static bool constant_of(const struct pm_ir_def *def, int64_t *value)
+{
+    const struct pm_ir_instr *instr = def ? def->instr : NULL;
+    const struct pm_ir_instr *type = instr ? pm_ir_type_of(instr) : NULL;
+    if (!instr || instr->opcode != SpvOpConstant || type->opcode != SpvOpTypeInt ||
+        pm_ir_operand_word(&type->operands[0]) != 32)
+        return false;
+    const uint32_t word = pm_ir_operand_word(&instr->operands[0]);
+    *value = pm_ir_operand_word(&type->operands[1]) ? (int64_t)(int32_t)word : (int64_t)word;
+    return true;
+}
+
+static bool compare(uint16_t opcode, int64_t a, int64_t b)
+{
+    switch (opcode) {
+    case SpvOpSLessThan:
+    case SpvOpULessThan:
+        return a < b;
+    case SpvOpSLessThanEqual:
+    case SpvOpULessThanEqual:
+        return a <= b;
+    case SpvOpSGreaterThan:
+    case SpvOpUGreaterThan:
+        return a > b;
+    case SpvOpSGreaterThanEqual:
+    case SpvOpUGreaterThanEqual:
+        return a >= b;
+    case SpvOpINotEqual:
+        return a != b;
+    default:
+        return false;
+    }
+}
+
+static bool is_comparison(uint16_t opcode)
+{
+    return compare(opcode, 0, 1) || compare(opcode, 1, 0);
+}
+
+/* The numbers a loop counts by. */
+struct counting {
+    int64_t from, step, to;
+    uint16_t comparison;
+};
+
+static bool find_step(const struct pm_ir_instr *phi, const struct pm_ir_instr *next,
+                      struct counting *counting)
+{
+    if (!next || (next->opcode != SpvOpIAdd && next->opcode != SpvOpISub) ||
+        next->operands[0].def != phi->result ||
+        !constant_of(next->operands[1].def, &counting->step))
+        return false;
+    if (next->opcode == SpvOpISub)
+        counting->step = -counting->step;
+    return counting->step != 0;
+}
+
+/* Of a phi of the header: where it begins, from outside, and what it becomes each turn. */
+static bool find_counting(const struct pm_ir_function *function, uint32_t loop,
+                          const struct pm_ir_instr *phi, struct counting *counting)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    if (phi->operand_count != 4)
+        return false;
+    bool begins = false, goes_on = false;
+    for (uint32_t o = 0; o < 4; o += 2) {
+        const struct pm_ir_block *from = pm_ir_block_of(phi->operands[o + 1].def);
+        const bool inside = from && pm_loop_is_around(loops, loop, loops->loop_of[from->index]);
+        if (inside)
+            goes_on = find_step(phi, pm_ir_operand_instr(phi, o), counting);
+        else
+            begins = constant_of(phi->operands[o].def, &counting->from);
+    }
+    return begins && goes_on;
+}
+
+/* The condition under which the header, or the one block behind it, goes on with the loop. NULL:
+ * that is not how it ends. */
+static const struct pm_ir_instr *condition_of(const struct pm_ir_function *function, uint32_t loop)
+{
+    const struct pm_loop *l = &pm_loops(function)->loops[loop];
+    const struct pm_cfg *cfg = pm_cfg(function);
+    const struct pm_ir_block *block = cfg->blocks[l->header];
+    const struct pm_ir_instr *end = pm_ir_terminator(block);
+    if (end->opcode == SpvOpBranch) {
+        block = pm_ir_block_of(end->operands[0].def);
+        end = pm_ir_terminator(block);
+    }
+    if (end->opcode != SpvOpBranchConditional)
+        return NULL;
+    const struct pm_ir_block *no = pm_ir_block_of(end->operands[2].def);
+    return no == cfg->blocks[l->merge] ? pm_ir_operand_instr(end, 0) : NULL;
+}
+
+static bool is_left_once(const struct pm_ir_function *function, uint32_t loop)
+{
+    const struct pm_graph *flow = &pm_cfg(function)->flow;
+    const uint32_t merge = pm_loops(function)->loops[loop].merge;
+    return flow->predecessor_start[merge + 1] - flow->predecessor_start[merge] == 1;
+}
+
+uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop)
+{
+    struct counting counting = {0};
+    const struct pm_ir_instr *condition = condition_of(function, loop);
+    if (!condition || !is_comparison(condition->opcode) || !is_left_once(function, loop) ||
+        !constant_of(condition->operands[1].def, &counting.to))
+        return 0;
+    const struct pm_ir_instr *phi = pm_ir_operand_instr(condition, 0);
+    const uint32_t header = pm_loops(function)->loops[loop].header;
+    if (!phi || phi->opcode != SpvOpPhi || phi->block->index != header ||
+        !find_counting(function, loop, phi, &counting))
+        return 0;
+    uint32_t turns = 0;
+    for (int64_t i = counting.from; turns <= PM_MOST_TURNS; i += counting.step, turns++)
+        if (!compare(condition->opcode, i, counting.to) || i < INT32_MIN || i > INT32_MAX)
+            break;
+    return turns <= PM_MOST_TURNS ? turns : 0;
+}
+
+uint32_t pm_loop_size(const struct pm_ir_function *function, uint32_t loop)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    uint32_t size = 0;
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        if (pm_loop_is_around(loops, loop, loops->loop_of[b->index]))
+            for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
+                size++;
+    return size;
+}
+
+/* ---- risk ---- */
+
+/* The mark of what a compiler may know, turn by turn. */
+enum { UNKNOWN, KNOWN };
+
+static bool is_float(const struct pm_ir_instr *type)
+{
+    while (type && (type->opcode == SpvOpTypeVector || type->opcode == SpvOpTypeMatrix ||
+                    type->opcode == SpvOpTypeArray))
+        type = pm_ir_operand_instr(type, 0);
+    return type && type->opcode == SpvOpTypeFloat;
+}
+
+static bool computes(const struct pm_ir_instr *instr)
+{
+    return instr->opcode == SpvOpPhi || pm_exact_computes(instr);
+}
+
+/* Whether all of its operands are constants or known. */
+static bool follows(const struct pm_ir_instr *instr)
+{
+    for (uint32_t o = 0; o < instr->operand_count; o++) {
+        const struct pm_ir_instr *operand = pm_ir_operand_instr(instr, o);
+        if (!operand || operand->opcode == SpvOpLabel || operand->opcode == SpvOpExtInstImport ||
+            pm_ir_opcode_is(operand->opcode, PM_IR_OP_CONSTANT))
+            continue;
+        if (operand->mark != KNOWN)
+            return false;
+    }
+    return true;
+}
+
+/* Takes back what does not follow from what is known; whether there was something. */
+static bool take_back(const struct pm_ir_function *function)
+{
+    bool changed = false;
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (struct pm_ir_instr *i = b->body.first; i; i = i->next)
+            if (i->mark == KNOWN && !follows(i)) {
+                i->mark = UNKNOWN;
+                changed = true;
+            }
+    return changed;
+}
+
+bool pm_loop_is_risky(const struct pm_ir_function *function, uint32_t loop)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    for (struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        const bool inside = pm_loop_is_around(loops, loop, loops->loop_of[b->index]);
+        b->label->mark = UNKNOWN;
+        for (struct pm_ir_instr *i = b->body.first; i; i = i->next)
+            i->mark = inside && computes(i) ? KNOWN : UNKNOWN;
+    }
+    while (take_back(function))
+        ;
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
+            if (i->mark == KNOWN && is_float(pm_ir_type_of(i)) && !pm_exact_is(i->opcode))
+                return true;
+    return false;
+}

@@ -1,0 +1,22 @@
+/*
+ * How often loops turn, where the module says so, and whether it may be told to a compiler.
+ *
+ * Thread safety: as the module. PM_ANALYSIS_LOOPS is required of the function.
+ */
+#pragma once
+
+#include "shader_rewrite/analysis/analysis.h"
+
+/* A loop with more turns is one of which it is not known. */
+enum { PM_MOST_TURNS = 256 };
+
+/* Of a loop by its index: an integer of the header's begins with a constant, changes by one each
+ * turn, and its comparison with a third is the one way out. 0: not known. */
+uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop);
+
+/* Whether a compiler that unrolls the loop would find constants in float arithmetic that it may
+ * compute in another way than the device does (HAZARDS 3). Marks the function's instructions. */
+bool pm_loop_is_risky(const struct pm_ir_function *function, uint32_t loop);
+
+/* How many instructions are in it. */
+uint32_t pm_loop_size(const struct pm_ir_function *function, uint32_t loop);

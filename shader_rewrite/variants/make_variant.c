@@ -1,0 +1,151 @@
+/* Runs a recipe. variants.h. */
+#include "shader_rewrite/canonical/canonical.h"
+#include "shader_rewrite/canonical/canonical_passes.h"
+#include "shader_rewrite/canonical/optimizer.h"
+#include "shader_rewrite/variants/recipes.h"
+
+#include <string.h>
+
+/* Of what goes into SPIRV-Tools' passes, some of which take time by the square of it, and of what
+ * may come out of a step. Sizes alone decide, not the clock: a variant is a function of the module.
+ */
+enum { MOST_WORDS = 1 << 16, MOST_GROWTH = 4, LEAST_ROOM = 1 << 12 };
+
+struct making {
+    struct pm_pass_runner passes;
+    const struct pm_target *target;
+    const struct pm_words original;
+    size_t most_words;
+    bool too_large;
+};
+
+static bool take_words(struct making *m, const struct pm_words *words, struct pm_error *error)
+{
+    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, error);
+    if (!module)
+        return false;
+    pm_ir_module_destroy(m->passes.module);
+    m->passes.module = module;
+    m->too_large |= words->count > m->most_words;
+    return true;
+}
+
+static bool run_flag(struct making *m, const char *flag, struct pm_error *error)
+{
+    struct pm_words in = {0}, out = {0};
+    char message[300];
+    if (!pm_ir_emit(m->passes.module, &in, error))
+        return false;
+    enum pm_optimizer_result result = pm_optimizer_run_flag(flag, in.data, in.count, &out.data,
+                                                            &out.count, message, sizeof message);
+    bool ok = result == PM_OPTIMIZER_DONE;
+    if (!ok)
+        pm_fail(error, result == PM_OPTIMIZER_GAVE_UP ? PM_ERROR_UNSUPPORTED : PM_ERROR_MEMORY,
+                "SPIRV-Tools' %s gave up: %s", flag, message);
+    ok = ok && take_words(m, &out, error);
+    pm_words_finish(&in);
+    pm_words_finish(&out);
+    return ok;
+}
+
+/* The next pass trusts what it is given: one of SPIRV-Tools' ends the process where a value is not
+ * there (seen, of what its unrolling made). */
+static bool is_sound(const struct making *m, const char *flag, struct pm_error *error)
+{
+    struct pm_error invalid;
+    struct pm_words made = {0};
+    if (!pm_ir_emit(m->passes.module, &made, error))
+        return false;
+    const bool ok =
+        pm_validate_made(&made, m->original.data, m->original.count, m->target, &invalid) ||
+        pm_fail(error, PM_ERROR_UNSUPPORTED, "SPIRV-Tools' %s made no valid module: %s", flag,
+                invalid.message);
+    pm_words_finish(&made);
+    return ok;
+}
+
+/* As canonicalization does it (HAZARDS 3): no float arithmetic is touched, and no load in a loop
+ * stands for one behind it. */
+static bool run_guarded(struct making *m, const char *flag, struct pm_error *error)
+{
+    struct pm_pass_runner *p = &m->passes;
+    struct pm_float_guard guard;
+    return pm_pass_apply(p, &pm_pass_avoid_crashes, NULL, error) &&
+           pm_pass_apply(p, &pm_pass_mark_loads, NULL, error) &&
+           pm_pass_apply(p, &pm_pass_guard_floats, &guard, error) && run_flag(m, flag, error) &&
+           pm_pass_apply(p, &pm_pass_unguard_floats, &guard, error) &&
+           pm_pass_apply(p, &pm_pass_unmark_loads, NULL, error) && is_sound(m, flag, error);
+}
+
+/* SPIRV-Tools' passes leave much behind that is not needed. */
+static bool simplify(struct making *m, struct pm_error *error)
+{
+    struct pm_words in = {0}, out = {0};
+    bool ok = pm_ir_emit(m->passes.module, &in, error) &&
+              pm_simplify(in.data, in.count, m->passes.times, &out, error) &&
+              take_words(m, &out, error);
+    pm_words_finish(&in);
+    pm_words_finish(&out);
+    return ok;
+}
+
+static bool run_steps(struct making *m, const struct pm_recipe *recipe, struct pm_error *error)
+{
+    const struct pm_recipe_step *step = recipe ? recipe->steps : NULL;
+    bool flags = false;
+    for (; step && (step->pass || step->flag) && !m->too_large; step++) {
+        uint32_t argument = step->argument;
+        if (!(step->pass ? pm_pass_apply(&m->passes, step->pass, &argument, error)
+                         : run_guarded(m, step->flag, error)))
+            return false;
+        flags |= step->flag != NULL;
+    }
+    return !flags || m->too_large || simplify(m, error);
+}
+
+/* Into the canonical order. */
+static bool emit(struct making *m, struct pm_words *out, struct pm_error *error)
+{
+    if (!pm_pass_apply(&m->passes, &pm_pass_order, NULL, error))
+        return false;
+    m->passes.module->generator = 0;
+    return pm_ir_emit(m->passes.module, out, error);
+}
+
+static bool same_words(const struct pm_words *made, const uint32_t *words, size_t count)
+{
+    return made->count == count && memcmp(made->data, words, count * sizeof *words) == 0;
+}
+
+static bool changes(const struct pm_recipe *recipe)
+{
+    return recipe && recipe->kind != PM_RECIPE_CANONICAL;
+}
+
+bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_variant_info *info,
+                     struct pm_words *out, struct pm_error *error)
+{
+    *out = (struct pm_words){0};
+    struct pm_error invalid;
+    struct making m = {.target = &info->target,
+                       .original = {(uint32_t *)(uintptr_t)words, count},
+                       .most_words = MOST_GROWTH * count + LEAST_ROOM};
+    if (count > MOST_WORDS)
+        return true;
+    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    if (!module)
+        return false;
+    m.passes = pm_pass_runner_of(module, info->times);
+    const bool canonical = !changes(info->recipe) && !changes(info->second);
+    bool ok = run_steps(&m, info->recipe, error) && run_steps(&m, info->second, error) &&
+              emit(&m, out, error);
+    pm_ir_module_destroy(m.passes.module);
+    const bool none = ok && (m.too_large || (!canonical && same_words(out, words, count)));
+    if (ok && !none && !pm_validate_made(out, words, count, &info->target, &invalid))
+        ok = pm_fail(error, PM_ERROR_STATE, "the variant is not valid: %s", invalid.message);
+    if (!ok || none) {
+        pm_words_finish(out);
+        *out = (struct pm_words){0};
+    }
+    return ok;
+}

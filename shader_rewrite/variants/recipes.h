@@ -1,0 +1,16 @@
+/*
+ * What recipes are made of: for recipes.c, which lists them, and make_variant.c, which runs them.
+ *
+ * Thread safety: no state.
+ */
+#pragma once
+
+#include "shader_rewrite/analysis/pass.h"
+#include "shader_rewrite/variants/variants.h"
+
+/* Ends with one that has neither. */
+struct pm_recipe_step {
+    const struct pm_pass *pass; /* of ours; its context points to `argument` */
+    const char *flag;           /* of spirv-opt's */
+    uint32_t argument;
+};

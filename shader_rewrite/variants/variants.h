@@ -1,0 +1,66 @@
+/*
+ * A-Z testing's variants of a shader (Cooperative PGO, section 4.3): versions that compute the same
+ * bits in another way, of which nobody knows beforehand which one a driver runs fastest. Each is
+ * made by a recipe: a few passes over the canonical module, of ours and of SPIRV-Tools'.
+ *
+ * A recipe has a name and a version, which is raised whenever another module comes out of it. Two
+ * variants are the same where their canonical words are.
+ *
+ * Over the canonical module; fragment and compute only. Units: words of 32 bits.
+ * Ownership: output words are malloc'ed; the caller frees them with pm_words_finish.
+ * Thread safety: no state; any thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "shader_rewrite/ir/target.h"
+#include "shader_rewrite/ir/words.h"
+
+struct pm_driver;     /* quirks.h */
+struct pm_pass_times; /* pass.h */
+
+/* What a recipe is about, as in the paper. */
+enum pm_recipe_kind {
+    PM_RECIPE_CANONICAL, /* the canonical module itself, in the game's module's place */
+    PM_RECIPE_SCHEDULING,
+    PM_RECIPE_UNROLLING,
+    PM_RECIPE_SCALARS, /* scalar replacement, of vectors too */
+    PM_RECIPE_REDUNDANCY,
+    PM_RECIPE_SELECTIONS, /* if-conversion, and what the driver is told of selections */
+    PM_RECIPE_LOADS,
+    PM_RECIPE_STRENGTH,
+};
+
+struct pm_recipe_step; /* recipes.h */
+
+struct pm_recipe {
+    const char *name; /* one word, of letters, digits and '-' */
+    uint32_t version;
+    enum pm_recipe_kind kind;
+    const char *what; /* a line, for people */
+    const struct pm_recipe_step *steps;
+};
+
+/* How many there are, and the one of an index below that. The order stays from version to version;
+ * new ones come last. */
+uint32_t pm_recipe_count(void);
+const struct pm_recipe *pm_recipe_at(uint32_t index);
+/* NULL: none is called so. */
+const struct pm_recipe *pm_recipe_find(const char *name);
+/* "scheduling" and so on. */
+const char *pm_recipe_kind_name(enum pm_recipe_kind kind);
+
+struct pm_variant_info {
+    const struct pm_recipe *recipe;
+    const struct pm_recipe *second; /* run over what the first one made; NULL: none */
+    struct pm_target target;
+    struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
+};
+
+/* Makes a variant. out->count is 0 where there is none: the recipe finds nothing to change, or what
+ * it would make is too large. It is validated for the target, in the canonical order, and other
+ * than the canonical module but for the recipe PM_RECIPE_CANONICAL. false: the module cannot be
+ * read, SPIRV-Tools gave up, or what came out was not valid (PM_ERROR_STATE: the message has
+ * spirv-val's words). */
+bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_variant_info *info,
+                     struct pm_words *out, struct pm_error *error);

@@ -1,0 +1,15 @@
+// SPIRV-Tools' copies would not be precise any more.
+#version 450
+layout(local_size_x = 8) in;
+layout(set = 0, binding = 0) buffer Values {
+    float values[];
+};
+
+void main()
+{
+    const uint i = gl_GlobalInvocationID.x;
+    precise float sum = values[i];
+    for (int k = 0; k < 4; k++)
+        sum = sum * values[i + uint(k)] + values[i + 1u];
+    values[i] = sum;
+}

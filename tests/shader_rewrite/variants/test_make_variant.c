@@ -1,0 +1,230 @@
+/* The recipes by name, and that each does what it says to a module that has something for it. What
+ * their variants compute is test_variant_bits'. */
+#include "base/file.h"
+#include "tests/shader_rewrite/spirv_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+static const struct pm_target target = {.vulkan_minor = 1};
+
+static struct pm_words canonical_of(const char *name)
+{
+    char path[512];
+    struct pm_buffer file;
+    struct pm_words out;
+    struct pm_error error;
+    snprintf(path, sizeof path, PM_TEST_RECIPE_SUBJECTS "/%s.comp.spv", name);
+    pm_buffer_init(&file, 1 << 20);
+    if (!pm_file_read(path, &file, &error))
+        fail_msg("%s", error.message);
+    const struct pm_canonicalize_info info = {.words = (const uint32_t *)(const void *)file.data,
+                                              .word_count = file.size / sizeof(uint32_t),
+                                              .stage = PM_STAGE_COMPUTE,
+                                              .entry_point = "main",
+                                              .target = target};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s", error.message);
+    pm_buffer_finish(&file);
+    return out;
+}
+
+/* By one recipe, or two. */
+static struct pm_words make(const struct pm_words *canonical, const char *name, const char *second)
+{
+    const struct pm_variant_info info = {.recipe = pm_recipe_find(name),
+                                         .second = second ? pm_recipe_find(second) : NULL,
+                                         .target = target};
+    struct pm_words out;
+    struct pm_error error;
+    assert_non_null(info.recipe);
+    assert_true(!second || info.second);
+    if (!pm_make_variant(canonical->data, canonical->count, &info, &out, &error))
+        fail_msg("%s: %s", name, error.message);
+    return out;
+}
+
+static bool same(const struct pm_words *a, const struct pm_words *b)
+{
+    return a->count == b->count && memcmp(a->data, b->data, a->count * sizeof *a->data) == 0;
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    bool kinds[PM_RECIPE_STRENGTH + 1] = {false};
+    assert_true(pm_recipe_count() >= 24);
+    for (uint32_t r = 0; r < pm_recipe_count(); r++) {
+        const struct pm_recipe *recipe = pm_recipe_at(r);
+        assert_ptr_equal(pm_recipe_find(recipe->name), recipe); /* so no name is there twice */
+        assert_true(recipe->version > 0);
+        assert_true(strlen(recipe->what) > 0 && strlen(pm_recipe_kind_name(recipe->kind)) > 0);
+        for (const char *c = recipe->name; *c; c++)
+            assert_true(islower((unsigned char)*c) || isdigit((unsigned char)*c) || *c == '-');
+        kinds[recipe->kind] = true;
+    }
+    for (size_t k = 0; k < sizeof kinds; k++)
+        assert_true(kinds[k]);
+    assert_null(pm_recipe_at(pm_recipe_count()));
+    assert_null(pm_recipe_find("no-such-recipe"));
+}
+
+/* Each has something to do here, and does the same each time. */
+static void test_all_do_something(void **state)
+{
+    (void)state;
+    struct pm_words canonical = canonical_of("plenty");
+    uint32_t distinct = 0;
+    struct pm_words made[64];
+    for (uint32_t r = 0; r < pm_recipe_count(); r++) {
+        const char *name = pm_recipe_at(r)->name;
+        made[r] = make(&canonical, name, NULL);
+        struct pm_words again = make(&canonical, name, NULL);
+        assert_true(same(&made[r], &again));
+        pm_words_finish(&again);
+        bool is_new = made[r].count > 0;
+        for (uint32_t other = 0; other < r; other++)
+            is_new = is_new && !same(&made[other], &made[r]);
+        distinct += is_new;
+    }
+    assert_true(same(&made[0], &canonical));
+    printf("%u recipes, %u distinct variants\n", pm_recipe_count(), distinct);
+    assert_true(distinct >= 24);
+    for (uint32_t r = 0; r < pm_recipe_count(); r++)
+        pm_words_finish(&made[r]);
+    pm_words_finish(&canonical);
+}
+
+static int count_in(const struct pm_words *canonical, const char *recipe, const char *needle)
+{
+    struct pm_words made = make(canonical, recipe, NULL);
+    assert_true(made.count > 0);
+    const int count = pm_test_count(&made, needle);
+    pm_words_finish(&made);
+    return count;
+}
+
+static void test_what_they_do(void **state)
+{
+    (void)state;
+    struct pm_words canonical = canonical_of("plenty");
+    const int loops = pm_test_count(&canonical, "OpLoopMerge");
+    assert_int_equal(loops, 3);
+    assert_int_equal(count_in(&canonical, "unroll-full", "OpLoopMerge"), 1);
+    assert_int_equal(count_in(&canonical, "unroll-long", "OpLoopMerge"), 0);
+    assert_int_equal(count_in(&canonical, "unroll-twice", "OpLoopMerge"), loops);
+    assert_true(count_in(&canonical, "unroll-twice", "OpLoad") >
+                pm_test_count(&canonical, "OpLoad"));
+    assert_int_equal(count_in(&canonical, "ask-no-unroll", "DontUnroll"), loops);
+    assert_int_equal(count_in(&canonical, "ask-unroll", " Unroll"), loops);
+    assert_true(count_in(&canonical, "ask-flatten", " Flatten") >=
+                count_in(&canonical, "ask-flatten-small", " Flatten"));
+    assert_true(count_in(&canonical, "ask-branch", "DontFlatten") > 0);
+    assert_true(pm_test_count(&canonical, "OpFMul %v4float") > 0);
+    assert_int_equal(count_in(&canonical, "scalarize", "OpFMul %v4float"), 0);
+    assert_true(pm_test_count(&canonical, "OpFDiv") > 0);
+    assert_int_equal(count_in(&canonical, "strength", "OpFDiv"), 0);
+    assert_int_equal(count_in(&canonical, "strength", "OpUDiv"), 0);
+    assert_int_equal(count_in(&canonical, "strength", "OpUMod"), 0);
+    assert_true(count_in(&canonical, "whole-loads", "OpLoad") <
+                pm_test_count(&canonical, "OpLoad"));
+    assert_true(count_in(&canonical, "repeat-loads", "OpLoad") >
+                pm_test_count(&canonical, "OpLoad"));
+    /* The two square roots are one before the selection. */
+    assert_int_equal(pm_test_count(&canonical, "Sqrt"), 2);
+    assert_int_equal(count_in(&canonical, "hoist-common", "Sqrt"), 1);
+    assert_int_equal(count_in(&canonical, "unroll-scalars", "OpVariable %_ptr_Function"), 0);
+    pm_words_finish(&canonical);
+}
+
+/* What stands in front of the first loop. */
+static bool is_before_loops(const struct pm_words *words, const char *needle)
+{
+    char *text = pm_test_disassemble(words);
+    const char *at = strstr(text, needle), *loop = strstr(text, "OpLoopMerge");
+    const bool before = at && loop && at < loop;
+    free(text);
+    return before;
+}
+
+static void test_hoisted(void **state)
+{
+    (void)state;
+    struct pm_words canonical = canonical_of("plenty");
+    struct pm_words made = make(&canonical, "hoist", NULL);
+    assert_false(is_before_loops(&canonical, " Exp "));
+    assert_true(is_before_loops(&made, " Exp "));
+    pm_words_finish(&made);
+    pm_words_finish(&canonical);
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    struct pm_words canonical = canonical_of("plenty");
+    struct pm_words pair = make(&canonical, "unroll-long", "scalarize");
+    assert_int_equal(pm_test_count(&pair, "OpLoopMerge"), 0);
+    assert_int_equal(pm_test_count(&pair, "OpFMul %v4float"), 0);
+    pm_words_finish(&pair);
+    pm_words_finish(&canonical);
+}
+
+/* Loops that are left alone, though their turns are known. */
+static void test_left_alone(void **state)
+{
+    (void)state;
+    static const char *const unrolling[] = {"unroll-full", "unroll-long", "unroll-twice",
+                                            "unroll-four", "unroll-scalars"};
+    struct pm_words risky = canonical_of("risky"), precise = canonical_of("precise");
+    for (size_t i = 0; i < sizeof unrolling / sizeof *unrolling; i++) {
+        struct pm_words made = make(&risky, unrolling[i], NULL);
+        assert_int_equal(made.count, 0);
+        made = make(&precise, unrolling[i], NULL);
+        assert_int_equal(made.count, 0);
+    }
+    struct pm_words asked = make(&risky, "ask-unroll", NULL);
+    assert_int_equal(asked.count, 0);
+    asked = make(&precise, "ask-unroll", NULL);
+    assert_true(asked.count > 0);
+    pm_words_finish(&asked);
+    pm_words_finish(&risky);
+    pm_words_finish(&precise);
+}
+
+static void test_nothing_to_do(void **state)
+{
+    (void)state;
+    struct pm_words canonical = canonical_of("little");
+    for (uint32_t r = 1; r < pm_recipe_count(); r++) {
+        struct pm_words made = make(&canonical, pm_recipe_at(r)->name, NULL);
+        assert_int_equal(made.count, 0);
+    }
+    pm_words_finish(&canonical);
+}
+
+static void test_broken(void **state)
+{
+    (void)state;
+    const uint32_t words[] = {0x07230203, 0x00010300, 0, 5, 0, 0xffffffff};
+    const struct pm_variant_info info = {.recipe = pm_recipe_find("unroll-full"), .target = target};
+    struct pm_words made;
+    struct pm_error error;
+    assert_false(pm_make_variant(words, sizeof words / 4, &info, &made, &error));
+    assert_int_equal(error.code, PM_ERROR_INPUT);
+    assert_int_equal(made.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),         cmocka_unit_test(test_all_do_something),
+        cmocka_unit_test(test_what_they_do),  cmocka_unit_test(test_hoisted),
+        cmocka_unit_test(test_pairs),         cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_nothing_to_do), cmocka_unit_test(test_broken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+/* The recipes' variants of random shaders write the same bits as the original on every driver, with
+ * every float result NoContraction in both (HAZARDS 3).
+ *
+ *   test_shader_rewrite_variant_bits [FIRST [COUNT]]     these seeds only, and all recipes
+ *
+ * Without arguments two seeds have half of the recipes each. Else a shader of one seed in three is
+ * run with pairs of recipes too. Where bits differ, both are run
+ * with loads of buffers that differ by their loop: a driver may use for a load behind a loop what
+ * it loaded in it (test_differential.c), and then it is the original that it gets wrong.
+ */
+#include "base/random.h"
+#include "tests/shader_rewrite/differential/differential.h"
+#include "tests/shader_rewrite/spirv_text.h"
+#include "tests/temporary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+enum { SEEDS = 2, MOST_RECIPES = 64 };
+
+static struct differential differential;
+static uint64_t first_seed = 1, seed_count = SEEDS;
+static bool all;
+static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
+
+static struct {
+    uint64_t shaders, variants, same, carried, by_recipe[MOST_RECIPES];
+} seen;
+
+struct subject {
+    uint64_t seed;
+    enum pm_stage stage;
+    struct pm_words original, canonical;
+    struct differential_output expected;
+};
+
+static void run_precise(const struct subject *subject, const struct pm_words *module,
+                        struct differential_output *output)
+{
+    struct pm_words precise = differential_precise(module);
+    differential_run(&differential, &precise, subject->stage, NULL, output);
+    pm_words_finish(&precise);
+}
+
+static bool same_when_reloading(const struct subject *subject, const struct pm_words *variant)
+{
+    static struct differential_output expected, output;
+    size_t first;
+    struct pm_words original = differential_reloading(&subject->original);
+    struct pm_words reloading = differential_reloading(variant);
+    run_precise(subject, &original, &expected);
+    run_precise(subject, &reloading, &output);
+    pm_words_finish(&original);
+    pm_words_finish(&reloading);
+    return differential_compare(&subject->expected, &expected, &first) != 0 &&
+           differential_compare(&expected, &output, &first) == 0;
+}
+
+static void fail_with(const struct subject *subject, const struct pm_variant_info *info,
+                      const struct pm_words *variant, const char *what)
+{
+    char folder[64];
+    temporary_make(folder, sizeof folder);
+    differential_dump(folder, "original", &subject->original);
+    differential_dump(folder, "canonical", &subject->canonical);
+    if (variant->count)
+        differential_dump(folder, "variant", variant);
+    fail_msg("seed %" PRIu64 ", %s%s%s on %s: %s; see %s", subject->seed, info->recipe->name,
+             info->second ? "," : "", info->second ? info->second->name : "", differential.gpu.name,
+             what, folder);
+}
+
+/* Words of variants that were run, since several recipes come to the same. */
+static struct pm_words ran[MOST_RECIPES];
+static uint32_t ran_count;
+
+static bool was_run(const struct pm_words *variant)
+{
+    for (uint32_t i = 0; i < ran_count; i++)
+        if (ran[i].count == variant->count &&
+            memcmp(ran[i].data, variant->data, variant->count * sizeof(uint32_t)) == 0)
+            return true;
+    return false;
+}
+
+static void forget_run(void)
+{
+    while (ran_count > 0)
+        pm_words_finish(&ran[--ran_count]);
+}
+
+static void check(const struct subject *subject, uint32_t recipe, const struct pm_recipe *second)
+{
+    static struct differential_output output;
+    const struct pm_variant_info info = {
+        .recipe = pm_recipe_at(recipe), .second = second, .target = target};
+    struct pm_words variant;
+    struct pm_error error;
+    char text[128];
+    size_t first;
+    if (!pm_make_variant(subject->canonical.data, subject->canonical.count, &info, &variant,
+                         &error))
+        fail_with(subject, &info, &variant, error.message);
+    if (variant.count == 0)
+        return;
+    seen.by_recipe[recipe]++;
+    if (was_run(&variant)) {
+        seen.same++;
+        pm_words_finish(&variant);
+        return;
+    }
+    seen.variants++;
+    run_precise(subject, &variant, &output);
+    const size_t different = differential_compare(&subject->expected, &output, &first);
+    if (different != 0 && !same_when_reloading(subject, &variant)) {
+        snprintf(text, sizeof text, "%zu words differ, from word %zu on: 0x%08x, not 0x%08x",
+                 different, first, output.words[first], subject->expected.words[first]);
+        fail_with(subject, &info, &variant, text);
+    }
+    seen.carried += different != 0;
+    if (ran_count < MOST_RECIPES)
+        ran[ran_count++] = variant;
+    else
+        pm_words_finish(&variant);
+}
+
+static struct random_shader_options options_of(uint64_t seed)
+{
+    return (struct random_shader_options){
+        .stage = seed % 2 ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE,
+        .statements = RANDOM_SHADER_STATEMENTS,
+        .demote = differential.gpu.demote && !differential.gpu.swiftshader,
+        .exits_inside = !differential.gpu.swiftshader,
+        .words = seed % 5 == 4,
+        .uniforms = seed / 5 % 2,
+    };
+}
+
+static void check_seed(uint64_t seed)
+{
+    struct subject subject = {.seed = seed};
+    const struct random_shader_options options = options_of(seed);
+    char *text = random_shader_text(seed, &options);
+    struct pm_error error;
+    subject.stage = options.stage;
+    subject.original = pm_test_assemble(text, 3);
+    free(text);
+    const struct pm_canonicalize_info info = {.words = subject.original.data,
+                                              .word_count = subject.original.count,
+                                              .stage = options.stage,
+                                              .entry_point = "main",
+                                              .target = target};
+    if (!pm_canonicalize(&info, &subject.canonical, &error))
+        fail_msg("seed %" PRIu64 ": %s", seed, error.message);
+    differential_inputs(&differential, seed, false);
+    run_precise(&subject, &subject.original, &subject.expected);
+    seen.shaders++;
+    struct pm_random random;
+    pm_random_init(&random, seed);
+    for (uint32_t r = 0; r < pm_recipe_count(); r++) {
+        if (all || r % SEEDS == seed % SEEDS)
+            check(&subject, r, NULL);
+        if (all && seed % 3 == 0)
+            check(&subject, r, pm_recipe_at((uint32_t)pm_random_below(&random, pm_recipe_count())));
+    }
+    forget_run();
+    pm_words_finish(&subject.original);
+    pm_words_finish(&subject.canonical);
+}
+
+static void test_same_bits(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < seed_count; i++)
+        check_seed(first_seed + i);
+    printf("%" PRIu64 " shaders, %" PRIu64 " variants run, %" PRIu64
+           " more had the same words, %" PRIu64 " differ by what the driver carries out of loops\n",
+           seen.shaders, seen.variants, seen.same, seen.carried);
+    for (uint32_t r = 0; r < pm_recipe_count(); r++)
+        printf("  %-18s %" PRIu64 "\n", pm_recipe_at(r)->name, seen.by_recipe[r]);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    differential_create(&differential);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    differential_destroy(&differential);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    all = argc > 1;
+    if (all)
+        first_seed = strtoull(argv[1], NULL, 0), seed_count = 1;
+    if (argc > 2)
+        seed_count = strtoull(argv[2], NULL, 0);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,94 @@
+#include "tools/shader/variant_pass.h"
+#include "base/file.h"
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 64 };
+
+/* "NAME", or two with a comma between. */
+static bool find_recipes(const char *text, struct pm_variant_info *info, struct pm_error *error)
+{
+    char first[NAME_BYTES];
+    const size_t length = strcspn(text, ",");
+    const char *second = text[length] ? text + length + 1 : NULL;
+    snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : 0), text);
+    info->recipe = pm_recipe_find(first);
+    info->second = second ? pm_recipe_find(second) : NULL;
+    return (info->recipe && (!second || info->second)) ||
+           pm_fail(error, PM_ERROR_INPUT, "--recipe %s: there is none called so", text);
+}
+
+static void key_of(const struct pm_words *words, char *text)
+{
+    const struct pm_shader_key key =
+        pm_shader_key_compute(pm_canonicalize_recipe(), words->data, words->count);
+    pm_shader_key_format(&key, text);
+}
+
+/* A line, or an element of the list. */
+static void say(cJSON *list, const struct pm_recipe *recipe, const struct pm_words *made,
+                const struct pm_error *failed)
+{
+    char key[PM_SHADER_KEY_TEXT] = "";
+    if (made->count > 0)
+        key_of(made, key);
+    if (!list) {
+        printf("%-18s %-18s %s\n", recipe->name, pm_recipe_kind_name(recipe->kind),
+               failed            ? failed->message
+               : made->count > 0 ? key
+                                 : "nothing to change");
+        return;
+    }
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "name", recipe->name);
+    cJSON_AddNumberToObject(json, "version", recipe->version);
+    cJSON_AddStringToObject(json, "kind", pm_recipe_kind_name(recipe->kind));
+    cJSON_AddStringToObject(json, "what", recipe->what);
+    if (failed)
+        cJSON_AddStringToObject(json, "failed", failed->message);
+    else if (made->count > 0)
+        cJSON_AddStringToObject(json, "key", key);
+    cJSON_AddNumberToObject(json, "words", (double)made->count);
+    cJSON_AddItemToArray(list, json);
+}
+
+static bool say_all(const struct pm_shader_options *options, const struct pm_words *in)
+{
+    cJSON *list = options->json ? cJSON_CreateArray() : NULL;
+    for (uint32_t r = 0; r < pm_recipe_count(); r++) {
+        const struct pm_variant_info info = {
+            .recipe = pm_recipe_at(r), .target = options->target, .times = options->times};
+        struct pm_words made;
+        struct pm_error failed;
+        const bool ok = pm_make_variant(in->data, in->count, &info, &made, &failed);
+        say(list, info.recipe, &made, ok ? NULL : &failed);
+        pm_words_finish(&made);
+    }
+    char *text = list ? cJSON_Print(list) : NULL;
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(list);
+    return true;
+}
+
+bool pm_shader_make_variant(struct pm_shader_options *options, const struct pm_words *in,
+                            struct pm_error *error)
+{
+    struct pm_variant_info info = {.target = options->target, .times = options->times};
+    struct pm_words made;
+    if (!options->recipe)
+        return say_all(options, in);
+    if (!find_recipes(options->recipe, &info, error) ||
+        !pm_make_variant(in->data, in->count, &info, &made, error))
+        return false;
+    char key[PM_SHADER_KEY_TEXT] = "nothing to change";
+    if (made.count > 0)
+        key_of(&made, key);
+    puts(key);
+    const struct pm_words *out = made.count > 0 ? &made : in;
+    const bool ok = !options->out || pm_file_write(options->out, out->data, out->count * 4, error);
+    pm_words_finish(&made);
+    return ok;
+}

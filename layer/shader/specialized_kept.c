@@ -220,6 +220,16 @@ static enum pm_session_side side_of(const struct pm_specialized_kept *kept,
     return specialized ? PM_SESSION_VARIANT : PM_SESSION_ORIGINAL;
 }
 
+/* Whether a faster one has a trial all the same: by lot, or as the other side of a session that the
+ * lot fell on. */
+static bool is_tried_now(const struct pm_specialized_kept *kept,
+                         const struct pm_kept_variant *variant, int64_t now)
+{
+    return is_tried_again(kept, &variant->key) ||
+           (kept->device->trials && variant->sessions.wanted &&
+            pm_session_half_waits(&variant->sessions.half, now));
+}
+
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
                               const struct pm_environment *environment,
@@ -229,12 +239,13 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
     struct pm_words words;
     const struct pm_environment by = pm_session_environment(kept->device, environment);
     const int64_t now = time(NULL);
-    const bool faster =
-        pm_verdicts_find_faster(kept->verdicts, original, &by, kept->options, now, &variant) &&
-        !is_tried_again(kept, &variant.key);
+    const bool known =
+        pm_verdicts_find_faster(kept->verdicts, original, &by, kept->options, now, &variant);
+    const bool faster = known && !is_tried_now(kept, &variant, now);
     const bool session =
-        !faster && kept->device->trials &&
-        pm_verdicts_find_session(kept->verdicts, original, &by, kept->options, now, &variant);
+        kept->device->trials && (known ? !faster && variant.sessions.wanted
+                                       : pm_verdicts_find_session(kept->verdicts, original, &by,
+                                                                  kept->options, now, &variant));
     if (!(faster || session) || !read_words(kept, &variant, &words))
         return false;
     char *entry_point = strdup(variant.made.entry_point);

@@ -42,9 +42,9 @@ void pm_specialized_kept_save(struct pm_specialized_kept *kept);
 bool pm_specialized_kept_any(const struct pm_specialized_kept *kept);
 
 /* The shader of an original that was found faster and is used without a trial, or that is tried
- * over sessions (then it says with which side, whether that needs the shader or not), and how many
- * nanoseconds the driver took for it last. Fills in all of *shader but its entry of the journal.
- * Reads a file. false: there is none. */
+ * over sessions, for the first time or again (then it says with which side, whether that needs the
+ * shader or not), and how many nanoseconds the driver took for it last. Fills in all of *shader but
+ * its entry of the journal. Reads a file. false: there is none. */
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
                               const struct pm_environment *environment,

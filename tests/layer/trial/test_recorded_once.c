@@ -269,6 +269,16 @@ static void sessions_alternate(void **state)
     const uint64_t position = pm_harness_driver()->position();
     assert_int_equal(steady_session(80000, false, ""), 1);
     assert_int_equal(pm_calls_of(pm_harness_driver(), position, "vkCmdWriteTimestamp"), 0);
+    /* But for a share of the sessions, of which each has a partner with the other side: what has
+     * become slower since goes. */
+    for (int i = 0; i < 2; i++) {
+        setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "1", 1);
+        const int first = steady_session(150000, false, "timed a session");
+        setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+        assert_int_equal(steady_session(150000, false, "timed a session"), !first);
+    }
+    optimized_assert_logged("2 pairs of sessions: dropped", 1);
+    assert_int_equal(steady_session(150000, false, ""), 0);
 }
 
 static void render_passes_too(void **state)

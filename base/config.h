@@ -37,6 +37,9 @@ enum pm_float_zero { PM_FLOAT_ZERO_SHADER, PM_FLOAT_ZERO_NEVER, PM_FLOAT_ZERO_AL
 
 #define PM_BATCH_ALL UINT32_MAX
 
+/* optimize.uniform_share where nothing is said: the offload RFC's. */
+#define PM_UNIFORM_SHARE 0.9
+
 /* limits.background_share where nothing is said. */
 #define PM_BACKGROUND_SHARE 0.05
 
@@ -58,6 +61,8 @@ struct pm_config {
         enum pm_float_zero float_zero;
         double retry_share; /* of the sessions in which a kept verdict is tried again */
         double doubt_share; /* of the machines that try what is published as slower */
+        double uniform_share; /* of a block's lanes that entered it with their whole subgroup, from
+                                 which on the block is uniform */
     } optimize;
     struct {
         char *url, *token_file, *ca_file; /* NULL: none */

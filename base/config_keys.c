@@ -50,6 +50,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"optimize.float_zero", PM_CONFIG_CHOICE, AT(optimize.float_zero), 0, 0, float_zero_names},
     {"optimize.retry_share", PM_CONFIG_PROBABILITY, AT(optimize.retry_share), 0, 1, NULL},
     {"optimize.doubt_share", PM_CONFIG_PROBABILITY, AT(optimize.doubt_share), 0, 1, NULL},
+    {"optimize.uniform_share", PM_CONFIG_PROBABILITY, AT(optimize.uniform_share), 0, 1, NULL},
     {"aggregator.url", PM_CONFIG_STRING, AT(aggregator.url), 0, 0, NULL},
     {"aggregator.token_file", PM_CONFIG_STRING, AT(aggregator.token_file), 0, 0, NULL},
     {"aggregator.ca_file", PM_CONFIG_STRING, AT(aggregator.ca_file), 0, 0, NULL},

@@ -80,3 +80,9 @@ const struct pm_shader_estimates *pm_database_find(const struct pm_database *dat
         return NULL;
     return &database->shaders[low];
 }
+
+bool pm_block_is_uniform(const struct pm_point_estimate *block, double uniform_share)
+{
+    const struct pm_ratio *uniform = &block->measures[PM_MEASURE_UNIFORM];
+    return uniform->clusters == 0 || uniform->ratio >= uniform_share;
+}

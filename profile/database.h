@@ -51,6 +51,10 @@ struct pm_point_estimate {
     struct pm_ratio measures[PM_MEASURES]; /* those that its kind has not are 0 */
 };
 
+/* Whether a block is uniform: as large a share of its lanes, or more, entered it with their whole
+ * subgroup. One that nothing ever entered is, too (the offload RFC, "Profile Merge"). */
+bool pm_block_is_uniform(const struct pm_point_estimate *block, double uniform_share);
+
 struct pm_shader_estimates {
     struct pm_shader_key key;
     struct pm_environment environment;

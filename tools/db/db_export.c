@@ -1,3 +1,4 @@
+#include "base/config.h"
 #include "base/file.h"
 #include "tools/common/options.h"
 #include "tools/db/db.h"
@@ -25,7 +26,8 @@ static const char help[] =
     "its shader that\n"
     "were sampled. In llvm a function is KEY.block, its counters its blocks in order, and shaders "
     "that are not sampled\n"
-    "whole are left out. In pprof a function is a shader, a line its block.\n";
+    "whole are left out; a comment says which blocks are uniform (optimize.uniform_share). In "
+    "pprof a function is a shader, a line its block.\n";
 
 struct options {
     struct pm_estimates_source source;
@@ -69,8 +71,14 @@ static bool write_to(FILE *out, const char *name, const struct options *options,
     struct pm_estimates estimates;
     if (!pm_estimates_load(&options->source, &estimates, error))
         return false;
-    const struct pm_export export = {&estimates.database, options->shader};
-    bool done = format->export(&export, out, error);
+    struct pm_config config;
+    pm_config_init(&config);
+    bool done = pm_config_load_game(&config, estimates.database.game, error);
+    const struct pm_export export = {.database = &estimates.database,
+                                     .shader = options->shader,
+                                     .uniform_share = config.optimize.uniform_share};
+    done = done && format->export(&export, out, error);
+    pm_config_finish(&config);
     if (done && (fflush(out) != 0 || ferror(out)))
         done = pm_fail_errno(error, errno, "%s: cannot be written", name);
     pm_estimates_finish(&estimates);

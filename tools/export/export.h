@@ -25,6 +25,7 @@ struct pm_export {
     const struct pm_database *database;
     const char *shader;                     /* only those whose key's text starts so; NULL: all */
     const struct pm_left_alone *left_alone; /* of the game, for JSON; NULL: not asked for */
+    double uniform_share;                   /* optimize.uniform_share of the game, for LLVM */
 };
 
 typedef bool (*pm_exporter)(const struct pm_export *export, FILE *out, struct pm_error *error);
@@ -44,7 +45,10 @@ bool pm_export_collapsed(const struct pm_export *export, FILE *out, struct pm_er
  * KEY.block; its counters are its blocks' counts, its hash is the first 6 bytes of the key, the
  * subgroup size and the flags, without bit 60, which LLVM takes for that of a context-sensitive
  * profile. A shader some of whose blocks have no sample is left out, since LLVM would take them for
- * never run; a comment says how many. */
+ * never run; a comment says how many. A comment above a function says which blocks are uniform,
+ * since the text format has no field for it, in the forms of the offload RFC: the function's
+ * attribute, U or D a block, and the profile's UniformityBits, a bit a block from the least
+ * significant on, in hex. */
 bool pm_export_llvm(const struct pm_export *export, FILE *out, struct pm_error *error);
 
 /* pprof's profile.proto, gzip-compressed. A function is a shader, a line number is a block; the

@@ -25,10 +25,27 @@ static bool is_whole(const struct pm_shader_estimates *shader)
     return shader->space > 0;
 }
 
-static void print_shader(const struct pm_shader_estimates *shader, FILE *out)
+static void print_uniformity(const struct pm_shader_estimates *shader, double share, FILE *out)
+{
+    fputs("# amdgpu-block-uniformity=", out);
+    for (uint32_t i = 0; i < shader->space; i++)
+        fputc(pm_block_is_uniform(&shader->points[i], share) ? 'U' : 'D', out);
+    fputs(" UniformityBits=", out);
+    for (uint32_t first = 0; first < shader->space; first += 8) {
+        unsigned bits = 0;
+        for (uint32_t i = first; i < shader->space && i < first + 8; i++)
+            if (pm_block_is_uniform(&shader->points[i], share))
+                bits |= 1u << (i - first);
+        fprintf(out, "%02x", bits);
+    }
+    fputc('\n', out);
+}
+
+static void print_shader(const struct pm_shader_estimates *shader, double uniform_share, FILE *out)
 {
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&shader->key, key);
+    print_uniformity(shader, uniform_share, out);
     fprintf(out, "%s.block\n%llu\n%u\n", key, (unsigned long long)hash_of(shader), shader->space);
     for (uint32_t i = 0; i < shader->space; i++) {
         uint64_t count = 0;
@@ -51,7 +68,7 @@ bool pm_export_llvm(const struct pm_export *export, FILE *out, struct pm_error *
         if (!pm_export_has_blocks(export, shader))
             continue;
         if (is_whole(shader))
-            print_shader(shader, out);
+            print_shader(shader, export->uniform_share, out);
         else
             left_out++;
     }

@@ -28,6 +28,14 @@ static struct pm_point_estimate block(double frequency, uint32_t clusters)
     return point;
 }
 
+/* Of which so large a share of the lanes entered with their whole subgroup. */
+static struct pm_point_estimate shared_block(double frequency, double uniform)
+{
+    struct pm_point_estimate point = block(frequency, 3);
+    point.measures[PM_MEASURE_UNIFORM] = (struct pm_ratio){.ratio = uniform, .clusters = 3};
+    return point;
+}
+
 /* A whole shader, one that lacks a sample of a block, a zero profile, one without estimates. */
 struct sample {
     struct pm_database database;
@@ -67,7 +75,8 @@ static void make(struct sample *sample)
 static char *exported(pm_exporter exporter, const struct sample *sample, const char *shader,
                       size_t *size)
 {
-    const struct pm_export export = {&sample->database, shader};
+    const struct pm_export export = {
+        .database = &sample->database, .shader = shader, .uniform_share = 0.9};
     struct pm_error error = {0};
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
@@ -203,7 +212,8 @@ static void test_llvm(void **state)
     char expected[1024];
     snprintf(expected, sizeof(expected),
              "# Block counts of the shaders of " ESCAPED
-             "\n# Counted are invocations in sampled calls.\n" KEY ".block\n" HASH
+             "\n# Counted are invocations in sampled calls.\n"
+             "# amdgpu-block-uniformity=UUU UniformityBits=07\n" KEY ".block\n" HASH
              "\n3\n1000\n250\n0\n\n# Left out: 1 shaders that are not sampled whole.\n");
     exports(pm_export_llvm, &sample, expected);
 
@@ -229,6 +239,30 @@ static void test_llvm(void **state)
         free(text);
     }
     globfree(&tools);
+}
+
+/* Nine blocks: at the share, just below, above, and one that never ran. */
+static void test_llvm_uniformity(void **state)
+{
+    (void)state;
+    struct sample sample;
+    make(&sample);
+    struct pm_point_estimate blocks[9];
+    for (int i = 0; i < 9; i++)
+        blocks[i] = shared_block(1, i == 2 ? 0.8999 : i == 7 ? 0 : 0.9 + i / 100.0);
+    blocks[4] = block(0, 3);
+    sample.shaders[0].points = blocks;
+    sample.shaders[0].space = 9;
+    size_t size;
+    char *text = exported(pm_export_llvm, &sample, NULL, &size);
+    says(text, "\n# amdgpu-block-uniformity=UUDUUUUDU UniformityBits=7b01\n" KEY ".block\n");
+    free(text);
+    struct pm_export strict = {.database = &sample.database, .uniform_share = 0.95};
+    FILE *out = open_memstream(&text, &size);
+    assert_true(pm_export_llvm(&strict, out, NULL));
+    assert_int_equal(fclose(out), 0);
+    says(text, "=DDDDUUUDU UniformityBits=7001\n");
+    free(text);
 }
 
 static void test_pprof(void **state)
@@ -283,7 +317,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_collapsed), cmocka_unit_test(test_csv),
         cmocka_unit_test(test_json),      cmocka_unit_test(test_counts_are_bounded),
-        cmocka_unit_test(test_llvm),      cmocka_unit_test(test_pprof),
+        cmocka_unit_test(test_llvm),      cmocka_unit_test(test_llvm_uniformity),
+        cmocka_unit_test(test_pprof),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

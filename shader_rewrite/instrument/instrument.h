@@ -22,6 +22,9 @@ struct pm_instrument_info {
     const uint32_t *points; /* ascending, distinct, each below pm_points_blocks' count */
     uint32_t point_count;   /* may be 0: only the normalization counters */
     uint32_t slot_count;    /* copies of the counters, which updates spread over: 1, 2, 4 … 256 */
+    /* A point counts lanes alone, in one counter instead of PM_COUNTS: with pm_points_flow's points
+     * those of all blocks follow. Read by instrument_blocks only. */
+    bool lanes_only;
     bool int64_atomics;     /* shaderInt64 and shaderBufferInt64Atomics; else 32 bits with carry */
     bool memory_model_device_scope; /* vulkanMemoryModelDeviceScope is enabled */
     bool subgroup_quad;             /* quad operations in the stage; read by instrument_zero only */
@@ -42,7 +45,7 @@ struct pm_instrument_info {
 
 /* Counter layout, in 64-bit units: slot s starts at s * slot_stride; in it [0] entry lanes, [1]
  * entry subgroups, then per instrumented point PM_COUNTS (3) counters in the order of profile.h's
- * PM_BLOCK_*. Without 64-bit atomics each counter is two 32-bit words, low first. The total of a
+ * PM_BLOCK_*, or one, its lanes (lanes_only). Without 64-bit atomics each counter is two 32-bit words, low first. The total of a
  * counter is the sum over slots. */
 struct pm_instrumented {
     struct pm_words words;

@@ -10,7 +10,11 @@ static void count_point(struct pm_instrument *p, struct pm_counting_slot slot, u
                         struct pm_ir_def *lanes, struct pm_ir_def *uniform)
 {
     const struct pm_counting *c = &p->counting;
-    uint32_t first = pm_instrument_counter(index);
+    uint32_t first = pm_instrument_counter(p, index);
+    if (p->info->lanes_only) {
+        pm_counting_add(c, &p->builder, slot, first, lanes);
+        return;
+    }
     struct pm_ir_def *one = pm_ir_constant_uint(c->module, 1);
     pm_counting_add(c, &p->builder, slot, first + PM_BLOCK_LANES, lanes);
     pm_counting_add(c, &p->builder, slot, first + PM_BLOCK_SUBGROUPS, one);
@@ -36,8 +40,10 @@ static void instrument_point(struct pm_instrument *p, uint32_t index, struct pm_
      * that returned or was killed or demoted since did not enter: the subgroup is then not uniform.
      */
     struct pm_ir_def *uniform =
-        pm_ir_build(b, SpvOpIEqual, p->counting.boolean,
-                    PM_IR_ARGS(pm_ir_id(place.lanes), pm_ir_id(p->entry_lanes)));
+        p->info->lanes_only
+            ? NULL
+            : pm_ir_build(b, SpvOpIEqual, p->counting.boolean,
+                          PM_IR_ARGS(pm_ir_id(place.lanes), pm_ir_id(p->entry_lanes)));
     count_point(p, place.slot, index, place.lanes, uniform);
     pm_instrument_leave(p, &place);
 }
@@ -92,9 +98,10 @@ bool pm_instrument_blocks(const uint32_t *words, size_t count,
     *out = (struct pm_instrumented){0};
     struct pass p = {.out = out};
     struct pm_pass_runner *passes = &p.instrument.passes;
-    bool ok = pm_instrument_begin(&p.instrument, words, count, info, error) &&
-              pm_pass_run(passes, &pm_pass_points_blocks, &p.points, error) != PM_PASS_FAILED &&
-              pm_pass_run(passes, &instrument_blocks, &p, error) != PM_PASS_FAILED;
+    bool ok = pm_instrument_begin(&p.instrument, words, count, info, error);
+    p.instrument.units = info->lanes_only ? 1 : 0;
+    ok = ok && pm_pass_run(passes, &pm_pass_points_blocks, &p.points, error) != PM_PASS_FAILED &&
+         pm_pass_run(passes, &instrument_blocks, &p, error) != PM_PASS_FAILED;
     pm_block_points_finish(&p.points);
     return pm_instrument_end(&p.instrument, ok, out, error);
 }

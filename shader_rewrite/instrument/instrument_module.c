@@ -77,9 +77,9 @@ uint32_t pm_instrument_most_points(size_t word_count)
     return points < FEWEST ? FEWEST : points > MOST ? MOST : (uint32_t)points;
 }
 
-uint32_t pm_instrument_counter(uint32_t point)
+uint32_t pm_instrument_counter(const struct pm_instrument *p, uint32_t point)
 {
-    return FIRST_POINT + PM_COUNTS * point;
+    return FIRST_POINT + (p->units ? p->units : PM_COUNTS) * point;
 }
 
 struct pm_instrument_place pm_instrument_enter(struct pm_instrument *p, struct pm_ir_block *rest)

@@ -35,7 +35,7 @@ bool pm_instrument_ready(struct pm_instrument *instrument, uint32_t space,
                          struct pm_instrumented *out, struct pm_error *error);
 
 /* Index of an instrumented point's first counter in its slot. */
-uint32_t pm_instrument_counter(uint32_t point);
+uint32_t pm_instrument_counter(const struct pm_instrument *instrument, uint32_t point);
 
 /* Counts at the entry block. also: what else is counted there, on the elected lane; NULL: nothing.
  */

@@ -178,11 +178,15 @@ static bool choose_points(const char *text, uint32_t space, uint32_t *chosen, ui
     return true;
 }
 
+/* space: how many points there are. */
 static void say_instrumented(const struct pm_shader_options *options,
-                             const struct pm_instrumented *out, uint32_t points)
+                             const struct pm_instrumented *out, uint32_t points, uint32_t space)
 {
     if (!options->json) {
-        printf("%u points, %llu counter bytes, address in SpecIds %u and %u%s%s\n", points,
+        printf("%u points, ", points);
+        if (options->flow)
+            printf("%u saved, ", space - points);
+        printf("%llu counter bytes, address in SpecIds %u and %u%s%s\n",
                (unsigned long long)out->counter_bytes, out->spec_id_low, out->spec_id_high,
                out->forced_early_tests ? ", early fragment tests added" : "",
                out->counts_occluded ? ", occluded pixels counted too" : "");
@@ -190,6 +194,8 @@ static void say_instrumented(const struct pm_shader_options *options,
     }
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "points", points);
+    if (options->flow)
+        cJSON_AddNumberToObject(json, "saved", space - points);
     cJSON_AddNumberToObject(json, "spec_id_low", out->spec_id_low);
     cJSON_AddNumberToObject(json, "spec_id_high", out->spec_id_high);
     cJSON_AddNumberToObject(json, "slot_stride", out->slot_stride);
@@ -197,6 +203,23 @@ static void say_instrumented(const struct pm_shader_options *options,
     cJSON_AddBoolToObject(json, "forced_early_tests", out->forced_early_tests);
     cJSON_AddBoolToObject(json, "counts_occluded", out->counts_occluded);
     print_json(json);
+}
+
+/* Of blocks those whose lanes tell those of all. */
+static bool choose_flow(struct pm_shader_options *options, const struct pm_words *in,
+                        uint32_t *chosen, struct pm_error *error)
+{
+    struct pm_flow_points points;
+    if (strcmp(options->pass, "instrument_blocks"))
+        return pm_fail(error, PM_ERROR_INPUT, "--flow is of instrument_blocks alone");
+    if (!pm_points_flow(in->data, in->count, NULL, &points, error))
+        return false;
+    for (uint32_t i = 0; i < points.count; i++)
+        chosen[i] = points.points[i];
+    options->instrument.point_count = points.count;
+    options->instrument.lanes_only = true;
+    pm_flow_points_finish(&points);
+    return true;
 }
 
 typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
@@ -214,11 +237,13 @@ static bool instrument(struct pm_shader_options *options, const struct pm_words 
     options->instrument.target = options->target;
     options->instrument.times = options->times;
     ok = ok &&
-         choose_points(options->points, space, chosen, &options->instrument.point_count, error) &&
+         (options->flow ? choose_flow(options, in, chosen, error)
+                        : choose_points(options->points, space, chosen,
+                                        &options->instrument.point_count, error)) &&
          pass(in->data, in->count, &options->instrument, &out, error) &&
          write_words(options, &out.words, error);
     if (ok)
-        say_instrumented(options, &out, options->instrument.point_count);
+        say_instrumented(options, &out, options->instrument.point_count, space);
     pm_instrumented_finish(&out);
     free(chosen);
     return ok;

@@ -38,6 +38,7 @@ static const char help[] =
     "or\n"
     "                      SET.BINDING:BYTE of a uniform buffer; may be given often\n"
     "  --points all|LIST   which points, as in 0,3,4 (all)\n"
+    "  --flow              instrument_blocks counts lanes alone, at as few blocks as tell those of all\n"
     "  --slots N           copies of the counters, a power of two (1)\n"
     "  --no-int64          counters as two 32-bit words\n"
     "  --no-quad           for a device without quad operations\n"
@@ -225,6 +226,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_TEXTS("spec", given.specs, &given.spec_count, PM_SHADER_SPECS),
         PM_OPTION_TEXTS("known", given.known, &given.known_count, PM_SHADER_KNOWN),
         PM_OPTION_TEXT("points", &options->points),
+        PM_OPTION_FLAG("flow", &options->flow),
         PM_OPTION_NUMBER("slots", &given.slots, 256),
         PM_OPTION_FLAG("no-int64", &given.narrow),
         PM_OPTION_FLAG("no-quad", &given.no_quad),

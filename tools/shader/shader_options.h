@@ -21,6 +21,7 @@ struct pm_shader_options {
     const char *out;       /* NULL: nowhere */
     const char *entry, *points;
     bool target_set, entry_set, stage_set, json, timed;
+    bool flow;           /* lanes alone, at pm_points_flow's points */
     bool all_candidates; /* zeros that are points: all values that may be zero */
     enum pm_stage stage;
     struct pm_target target;

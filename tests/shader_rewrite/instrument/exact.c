@@ -106,6 +106,7 @@ static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shade
                                             .points = variant->points,
                                             .point_count = variant->point_count,
                                             .slot_count = variant->slot_count,
+                                            .lanes_only = variant->lanes_only,
                                             .int64_atomics = variant->wide,
                                             .memory_model_device_scope =
                                                 gpu->memory_model_device_scope,
@@ -136,6 +137,43 @@ static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shade
     return said;
 }
 
+/* Lanes alone at the points that tell those of all (points_flow), rebuilt. Where a driver's counts
+ * are off (tolerance) so is what they leave of each other, by more. */
+static void check_flow(struct pm_gpu *gpu, const struct exact_shader *shader,
+                       const struct exact_variant *like, const struct exact_truth *truth,
+                       run_shader run, void *user)
+{
+    struct pm_flow_points points;
+    struct pm_error error = {0};
+    struct pm_gpu_buffer counters;
+    const struct pm_words *words = &shader->canonical;
+    if (!pm_points_flow(words->data, words->count, NULL, &points, &error))
+        fail_msg("%s: %s", shader->name, error.message);
+    assert_int_equal(points.space, shader->points.count);
+    struct exact_variant variant = *like;
+    variant.points = points.points;
+    variant.point_count = points.count;
+    variant.lanes_only = true;
+    struct pm_instrumented out =
+        count(gpu, shader, &variant, pm_instrument_blocks, false, run, user, &counters);
+    uint64_t *lanes = calloc(points.space, sizeof *lanes);
+    bool exact;
+    assert_non_null(lanes);
+    lanes[0] = total(&out, &variant, counters.data, 0);
+    for (uint32_t i = 0; i < points.count; i++)
+        lanes[points.points[i]] = total(&out, &variant, counters.data, 2 + i);
+    if (!pm_points_flow_rebuild(words->data, words->count, &points, lanes, &exact, &error))
+        fail_msg("%s: %s", shader->name, error.message);
+    if (!(truth->tolerance > 0)) {
+        assert_true(exact);
+        for (uint32_t i = 0; i < points.space; i++)
+            expect(shader, &variant, "lanes by flow", i, lanes[i], truth->points[i].lanes, 0);
+    }
+    free(lanes);
+    pm_flow_points_finish(&points);
+    pm_gpu_buffer_destroy(gpu, &counters);
+}
+
 struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader *shader,
                                    const struct exact_variant *variant,
                                    const struct exact_truth *truth,
@@ -148,6 +186,8 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
         count(gpu, shader, variant, pm_instrument_blocks, false, run, user, &counters);
     compare(shader, variant, truth, &out, counters.data);
     pm_gpu_buffer_destroy(gpu, &counters);
+    if (variant->point_count == shader->points.count && variant->slot_count == 1)
+        check_flow(gpu, shader, variant, truth, run, user);
     return out;
 }
 

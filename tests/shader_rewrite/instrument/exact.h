@@ -30,6 +30,7 @@ struct exact_variant {
     bool wide;            /* 64-bit atomics */
     uint64_t first_value; /* every counter starts there: near 2^32 the carry is seen */
     bool may_force_early_tests;
+    bool lanes_only;
 };
 
 /* Whether the model's subgroups are the driver's; where not, only lanes are compared. */
@@ -44,7 +45,8 @@ struct exact_truth {
 };
 
 /* Instruments, calls run with the shader and the specialization constants that give it its
- * counters, and compares. Returns what instrumenting said; its words are freed. */
+ * counters, and compares; of all points also with the lanes that follow from those of some
+ * (pm_points_flow). Returns what instrumenting said; its words are freed. */
 struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader *shader,
                                    const struct exact_variant *variant,
                                    const struct exact_truth *truth,

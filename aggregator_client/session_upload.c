@@ -13,6 +13,7 @@ struct group {
 struct groups {
     struct group list[PM_SPOOL_PARTS];
     unsigned count;
+    size_t checkpoints;
 };
 
 static void finish_groups(struct groups *groups)
@@ -36,7 +37,8 @@ static struct group *group_of(struct groups *groups, const struct pm_profile *ch
             return group;
     }
     if (groups->count == PM_SPOOL_PARTS) {
-        pm_fail(error, PM_ERROR_LIMIT, "more than %d games in one process", PM_SPOOL_PARTS);
+        pm_fail(error, PM_ERROR_LIMIT, "more than %d games and scenes in one process",
+                PM_SPOOL_PARTS);
         return NULL;
     }
     struct group *group = &groups->list[groups->count++];
@@ -53,7 +55,9 @@ static struct group *group_of(struct groups *groups, const struct pm_profile *ch
 
 static bool take_checkpoint(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
 {
-    struct group *group = group_of(user, checkpoint, error);
+    struct groups *groups = user;
+    struct group *group = group_of(groups, checkpoint, error);
+    groups->checkpoints++;
     return group && pm_profile_merge_add(group->merge, checkpoint, error);
 }
 
@@ -102,6 +106,7 @@ bool pm_session_build(struct pm_session *session, const char *path, struct pm_er
         pm_spool_read(path, take_checkpoint, &groups, &session->damaged_at, &session->damage);
     if (!built && error)
         *error = session->damage;
+    session->checkpoints = groups.checkpoints;
     session->withheld = built && pm_spool_is_withheld(path);
     for (unsigned i = 0; i < groups.count && built; i++) {
         built = build_upload(&groups.list[i], path, i, &session->uploads[i], error);

@@ -1,6 +1,6 @@
 /*
  * What a session becomes on its way out: its checkpoints merged into one upload for each (game,
- * scene, layer version) it had, which is nearly always one. Private to aggregator_client/.
+ * scene, layer version) it had, which is nearly always one. What `run --local` takes in, too.
  *
  * Thread safety: no state but what the caller holds.
  */
@@ -18,6 +18,7 @@ struct pm_session_upload {
 struct pm_session {
     struct pm_session_upload uploads[PM_SPOOL_PARTS];
     unsigned count;      /* 0: nothing was counted in it */
+    size_t checkpoints;  /* that were merged */
     bool withheld;       /* consent.upload was false when it was recorded */
     uint64_t damaged_at; /* bytes, as of pm_spool_read; UINT64_MAX: nowhere */
     struct pm_error damage;

@@ -33,8 +33,9 @@
 /* A session's name is the upload id it will have, in hexadecimal. */
 #define PM_SPOOL_NAME (2 * PM_UPLOAD_ID_BYTES)
 
-/* A process with several games in it (a launcher) makes one upload of each; so many at most. */
-enum { PM_SPOOL_PARTS = 16 };
+/* A process with several games in it (a launcher), or with several scenes, makes one upload of each;
+ * so many at most. A session has 64 scenes (layer/frame/scene.h). */
+enum { PM_SPOOL_PARTS = 128 };
 
 enum { PM_SPOOL_HEADER = 16, PM_SPOOL_RECORD_HEADER = 12 };
 

@@ -56,9 +56,12 @@ bool pm_report_chart(const struct pm_report_coverage *samples, size_t count, str
                                   "class='axis end' x='%d' y='%d'>"
                                   "%s UTC</text></svg><p>%llu of %llu points covered (%.1f "
                                   "%%) after "
-                                  "%llu uploads.</p>",
+                                  "%llu upload%s%s.</p>",
                                   LEFT, HEIGHT - 8, first, WIDTH - RIGHT, HEIGHT - 8, last,
                                   (unsigned long long)end->points_covered,
                                   (unsigned long long)end->points, 100 * share(end),
-                                  (unsigned long long)end->uploads);
+                                  (unsigned long long)end->uploads, end->uploads == 1 ? "" : "s",
+                                  end->uploads == 1 ? ": intervals within one session say nothing "
+                                                      "about others"
+                                                    : "");
 }

@@ -1,6 +1,7 @@
 #include "tools/run/local.h"
 #include "aggregator/aggregator.h"
 #include "aggregator_client/client.h"
+#include "aggregator_client/session_upload.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "tools/common/tool.h"
@@ -105,38 +106,53 @@ static bool remember_game(struct taking *taking, const char *game, struct pm_err
     return true;
 }
 
-static bool take_checkpoint(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
+/* One upload of a session: one cluster, as it would be elsewhere. */
+static bool ingest(struct taking *taking, const struct pm_session_upload *upload,
+                   struct pm_error *error)
 {
-    struct taking *taking = user;
+    struct pm_buffer wire;
+    struct pm_profile profile;
+    const struct pm_profile *const profiles[] = {&profile};
     struct pm_ingest_outcome outcome;
-    if (!remember_game(taking, checkpoint->game, error) ||
-        !pm_aggregator_ingest(taking->aggregator, &checkpoint, 1, &outcome, error))
-        return false;
-    if (outcome.result == PM_INGEST_REFUSED)
-        pm_log_warning(taking->log, "a checkpoint of %s was refused: %s", checkpoint->game,
+    struct pm_arena *arena = pm_arena_create(0);
+    pm_buffer_init(&wire, pm_profile_limits_default.decompressed_bytes);
+    bool ok = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    ok = ok && pm_decompress(upload->body.data, upload->body.size, &wire, error) &&
+         pm_profile_decode(wire.data, wire.size, NULL, arena, &profile, error) &&
+         remember_game(taking, profile.game, error) &&
+         pm_aggregator_ingest(taking->aggregator, profiles, 1, &outcome, error);
+    if (ok && outcome.result == PM_INGEST_REFUSED)
+        pm_log_warning(taking->log, "a session of %s was refused: %s", profile.game,
                        outcome.reason.message);
-    else if (outcome.result == PM_INGEST_STORED)
-        taking->report->checkpoints++;
-    return true;
+    pm_buffer_finish(&wire);
+    pm_arena_destroy(arena);
+    return ok;
 }
 
-static bool take_session(struct taking *taking, const struct pm_spool_session *session,
+static bool take_session(struct taking *taking, const struct pm_spool_session *file,
                          struct pm_error *error)
 {
-    uint64_t damaged_at = UINT64_MAX;
-    struct pm_error damage = {0};
-    if (!pm_spool_read(session->path, take_checkpoint, taking, &damaged_at, &damage)) {
-        *error = damage;
-        return false;
-    }
-    if (damaged_at != UINT64_MAX) {
-        pm_log_warning(taking->log, "%s", damage.message);
+    struct pm_session session;
+    struct pm_error why = {0};
+    if (!pm_session_build(&session, file->path, &why)) {
+        if (why.code != PM_ERROR_INPUT)
+            return pm_fail(error, why.code, "%s", why.message);
+        /* Nothing can be made of it, today or later. */
+        pm_log_warning(taking->log, "%s", why.message);
+        taking->report->damaged++;
+    } else if (session.damaged_at != UINT64_MAX) {
+        pm_log_warning(taking->log, "%s", session.damage.message);
         taking->report->damaged++;
     }
-    if (unlink(session->path) != 0 && errno != ENOENT)
-        return pm_fail_errno(error, errno, "%s", session->path);
-    taking->report->sessions++;
-    return true;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < session.count; i++)
+        ok = ingest(taking, &session.uploads[i], error);
+    if (ok && unlink(file->path) != 0 && errno != ENOENT)
+        ok = pm_fail_errno(error, errno, "%s", file->path);
+    taking->report->checkpoints += session.checkpoints;
+    taking->report->sessions += ok;
+    pm_session_finish(&session);
+    return ok;
 }
 
 static bool place_database(struct taking *taking, const char *game, struct pm_error *error)

@@ -56,6 +56,10 @@ run sh -c '"$@"; true' sh sh "$work/game" "$spooling" "$work/writes"
 kill -INT -"$run"
 ended 'took in 5 checkpoints of 1 sessions'
 
+# One process is one session, however many checkpoints it wrote.
+expect 0 '^ +0 +14 +4 ' "$piecemeal" db show --points
+expect 0 '"sessions": *4\b' "$piecemeal" db show --json
+
 # What somebody else left is taken in, and counted by nobody.
 rm -f "$work/writes"
 PIECEMEAL_SPOOL="$work/data/piecemeal/local/spool/left" "$spooling" 6 "$work/writes" 0
@@ -71,6 +75,13 @@ ended '1 sessions still go on'
 kill -KILL "$game"
 expect 0 'took in 0 checkpoints' "$piecemeal" run --local -- true
 expect 0 '"calls": *29\b' "$piecemeal" db show --json
+
+# What one session says is said to be that.
+rm -rf "$work/data"
+run "$spooling" 3 "$work/writes" 0
+ended 'took in 3 checkpoints of 1 sessions'
+expect 0 'within one session$' "$piecemeal" db show --points
+expect 0 '^all of it from one session' "$piecemeal" db show
 
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
 echo "all as expected"

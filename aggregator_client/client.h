@@ -21,6 +21,8 @@ bool pm_consent_write(enum pm_consent consent, struct pm_error *error);
 struct pm_sync_report {
     size_t sessions_uploaded; /* acknowledged, and gone from the spool */
     size_t sessions_waiting;  /* ended, and still in the spool */
+    char waits_for[512];     /* why the first of them does; "" where none does */
+    char away[256];           /* the aggregator that did not answer; "": none was asked in vain */
     size_t sessions_damaged;  /* with a torn tail, or not readable at all */
     size_t sessions_refused;  /* for good; moved to spool/refused */
     size_t shaders_uploaded;
@@ -35,7 +37,8 @@ struct pm_sync_info {
     struct pm_log *log;
     const char *spool_folder;  /* NULL: the default */
     const char *game;          /* whose database to pull; NULL: every game in the cache and spool */
-    uint32_t deadline_seconds; /* give up retrying after; 0: 30 */
+    uint32_t deadline_seconds; /* give up after; 0: 30 */
+    uint32_t retry_seconds;    /* begin no other try after; 0: the deadline */
 };
 
 /* Merges each ended session into one upload (one for each game, where a process had several), which it keeps beside
@@ -44,14 +47,17 @@ struct pm_sync_info {
  * acknowledged (200, 204) or refused for good (400, 413: moved to spool/refused, with the reason beside it). Without
  * consent or without a url nothing leaves, which is no error. One process at a time: a second one waits for the first.
  *
- * false: something could not be sent (PM_ERROR_NETWORK), or the spool could not be used; *report says what was done
- * before. What *report had is added to. */
+ * false: something could not be sent (PM_ERROR_NETWORK), or the spool could not be used; *error is the first that went
+ * wrong, and only what else did is logged; *report says what was done before. What *report had is added to. */
 bool pm_sync_upload(const struct pm_sync_info *info, struct pm_sync_report *report, struct pm_error *error);
 
 /* Pulls the game's PGO database into the cache by ETag; what the aggregator answers is decoded before it replaces
- * the old one. It tells the aggregator which game is played, so it needs consent as an upload does, but a configuration
+ * the old one. An aggregator that *report says is away is not asked, which is no error. It tells the aggregator which game is played, so it needs consent as an upload does, but a configuration
  * that withholds uploads does not withhold it. A game the aggregator does not know is no error. */
 bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report, struct pm_error *error);
+
+/* Whether sync would go there at all: the url, the token file, the certificates' file. Asks nobody. */
+bool pm_sync_check(const struct pm_config *config, struct pm_error *error);
 
 /* Appends, as JSON, exactly what pm_sync_upload would send: per upload where to, how many bytes, whether it would be
  * sent at all and why not, and every number in it. Writes nothing. */

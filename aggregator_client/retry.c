@@ -14,13 +14,15 @@ static int64_t now(void)
     return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
 }
 
-void pm_retry_init(struct pm_retry *retry, uint32_t seconds)
+void pm_retry_init(struct pm_retry *retry, uint32_t seconds, uint32_t tries)
 {
     uint64_t seed;
     if (!pm_random_system(&seed, sizeof(seed)))
         seed = (uint64_t)now();
     pm_random_init(&retry->random, seed);
-    retry->deadline = now() + (int64_t)(seconds ? seconds : DEFAULT_SECONDS) * SECOND;
+    const int64_t began = now();
+    retry->deadline = began + (int64_t)(seconds ? seconds : DEFAULT_SECONDS) * SECOND;
+    retry->last = tries ? began + (int64_t)tries * SECOND : retry->deadline;
     retry->wait = first_wait;
 }
 
@@ -38,7 +40,7 @@ bool pm_retry_sleep(struct pm_retry *retry, uint32_t least)
     if (seconds < least)
         seconds += least;
     int64_t until = now() + (int64_t)(seconds * (double)SECOND);
-    if (until >= retry->deadline)
+    if (until >= retry->deadline || until >= retry->last)
         return false;
     struct timespec time = {.tv_sec = until / SECOND, .tv_nsec = until % SECOND};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)

@@ -13,17 +13,19 @@
 struct pm_retry {
     struct pm_random random;
     int64_t deadline; /* nanoseconds of CLOCK_MONOTONIC */
+    int64_t last;     /* likewise: until when another try may begin */
     double wait;      /* seconds, the next one before jitter */
 };
 
-/* seconds: how long to try in all; 0: 30. */
-void pm_retry_init(struct pm_retry *retry, uint32_t seconds);
+/* seconds: how long to try in all; 0: 30. tries: for how long of it another try may begin; 0: all.
+ */
+void pm_retry_init(struct pm_retry *retry, uint32_t seconds, uint32_t tries);
 
 /* Milliseconds until the deadline, 0 when it passed. */
 uint32_t pm_retry_left(const struct pm_retry *retry);
 
 /* Sleeps: at least `least` seconds (the aggregator's Retry-After), else half to the whole of the
- * next wait. false, at once: that would pass the deadline. */
+ * next wait. false, at once: no other try may begin then. */
 bool pm_retry_sleep(struct pm_retry *retry, uint32_t least);
 
 /* The next request is another one: waits begin small again. */

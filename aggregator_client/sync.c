@@ -119,3 +119,13 @@ void pm_game_remember(const char *game)
     free(safe);
     free(folder);
 }
+
+bool pm_sync_check(const struct pm_config *config, struct pm_error *error)
+{
+    struct pm_http *http = pm_http_create(config, error);
+    const bool good = http != NULL;
+    pm_http_destroy(http);
+    return good &&
+           (!config->aggregator.ca_file || access(config->aggregator.ca_file, R_OK) == 0 ||
+            pm_fail_errno(error, errno, "aggregator.ca_file: %s", config->aggregator.ca_file));
+}

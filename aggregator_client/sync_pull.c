@@ -189,7 +189,7 @@ static bool request(const struct pm_sync_info *info, struct pm_http *http, struc
         uint32_t wait = answer.retry_after;
         pm_buffer_finish(&answer.body);
         if (again)
-            pm_log_warning(info->log, "%s", why.message);
+            pm_log_info(info->log, "%s", why.message);
         again = again && pm_retry_sleep(retry, wait);
     }
     free(escaped);
@@ -209,9 +209,15 @@ static bool pull_game(const struct pm_sync_info *info, struct pm_http **http,
     if (!path || asprintf(&tag_path, "%s.etag", path) < 0) {
         tag_path = NULL;
         pulled = pm_fail(error, PM_ERROR_MEMORY, "no place for the cached database");
-    } else if (settings.server->aggregator.url) {
-        pulled = pm_sync_http(http, settings.server, error) &&
-                 request(info, *http, retry, game, path, tag_path, report, error);
+    } else if (settings.server->aggregator.url &&
+               strcmp(settings.server->aggregator.url, report->away) != 0) {
+        struct pm_error why = {0};
+        pulled = pm_sync_http(http, settings.server, &why) &&
+                 request(info, *http, retry, game, path, tag_path, report, &why);
+        if (!pulled && why.code == PM_ERROR_NETWORK)
+            snprintf(report->away, sizeof(report->away), "%s", settings.server->aggregator.url);
+        if (!pulled && error)
+            *error = why;
     }
     free(path);
     free(tag_path);
@@ -226,7 +232,8 @@ static bool pull_all(const struct pm_sync_info *info, const char *folder, struct
     struct pm_http *http = NULL;
     bool pulled = true;
     if (info->game) {
-        pulled = pm_names_add(&names, info->game) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        pulled =
+            pm_names_add(&names, info->game) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     } else {
         names_of_cache(&names, folder);
         names_of_spool(&names, info->spool_folder);
@@ -235,9 +242,10 @@ static bool pull_all(const struct pm_sync_info *info, const char *folder, struct
         struct pm_error why = {0};
         if (pull_game(info, &http, retry, names.names[i], report, &why))
             continue;
-        pm_log_error(info->log, "%s", why.message);
         if (pulled && error)
             *error = why;
+        else
+            pm_log_error(info->log, "%s", why.message);
         pulled = false;
     }
     pm_http_destroy(http);
@@ -258,7 +266,7 @@ bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report
     char *folder = pm_place_path(PM_PLACE_CACHE, "databases"), *lock_path = NULL;
     bool pulled = false;
     struct pm_retry retry;
-    pm_retry_init(&retry, info->deadline_seconds);
+    pm_retry_init(&retry, info->deadline_seconds, info->retry_seconds);
     if (!folder || asprintf(&lock_path, "%s/.lock", folder) < 0) {
         lock_path = NULL;
         pm_fail(error, PM_ERROR_MEMORY, "no place for the cached databases");

@@ -27,12 +27,21 @@ struct sync {
 /* What became of one upload. */
 enum fate { ACKNOWLEDGED, REFUSED, WAITING };
 
+/* The first is said by who called us. */
 static void note_failure(struct sync *sync, const struct pm_error *why)
 {
-    pm_log_error(sync->info->log, "%s", why->message);
     if (!sync->failed && sync->error)
         *sync->error = *why;
+    else
+        pm_log_error(sync->info->log, "%s", why->message);
     sync->failed = true;
+}
+
+static void note_waiting(struct sync *sync, const char *why)
+{
+    char *first = sync->report->waits_for;
+    if (first[0] == '\0')
+        snprintf(first, sizeof(sync->report->waits_for), "%s", why);
 }
 
 /* 204 is the acknowledgement, 200 that it was seen before. A 200 with a page in it is not the
@@ -80,7 +89,7 @@ static enum fate send_upload(struct sync *sync, struct pm_http *http, const stru
         pm_buffer_finish(&answer.body);
         if (!again)
             return fate;
-        pm_log_warning(sync->info->log, "%s", why->message);
+        pm_log_info(sync->info->log, "%s", why->message);
         if (!pm_retry_sleep(&sync->retry, wait))
             break;
     }
@@ -163,7 +172,7 @@ static enum fate upload_one(struct sync *sync, struct pm_session_upload *upload,
     enum fate fate = WAITING;
     struct pm_http *http = NULL;
     if (settings.withheld) {
-        pm_log_info(sync->info->log, "a session of %s waits: %s", upload->game, settings.why);
+        note_waiting(sync, settings.why);
     } else if (!(http = pm_sync_http(&sync->http, settings.server, &why)) ||
                (!known && !write_file(kept, &upload->body, &why))) {
         note_failure(sync, &why);
@@ -174,6 +183,10 @@ static enum fate upload_one(struct sync *sync, struct pm_session_upload *upload,
         } else if (fate == WAITING) {
             sync->given_up = true;
             note_failure(sync, &why);
+            note_waiting(sync, "the aggregator does not take it now");
+            if (why.code == PM_ERROR_NETWORK)
+                snprintf(sync->report->away, sizeof(sync->report->away), "%s",
+                         settings.server->aggregator.url);
         } else if (fate == REFUSED) {
             pm_log_error(sync->info->log, "an upload of %s was refused: %s", upload->game,
                          why.message);
@@ -239,8 +252,8 @@ static void upload_session(struct sync *sync, const char *path)
     }
     struct pm_session session;
     if (!pm_session_build(&session, path, &why)) {
-        pm_log_error(sync->info->log, "%s", why.message);
         if (why.code == PM_ERROR_INPUT) {
+            pm_log_error(sync->info->log, "%s", why.message);
             sync->report->sessions_damaged++;
             if (!keep_refused(sync, path, why.message, &why))
                 note_failure(sync, &why);
@@ -255,8 +268,7 @@ static void upload_session(struct sync *sync, const char *path)
             sync->report->sessions_damaged++;
         }
         if (session.withheld) {
-            pm_log_info(sync->info->log, "%s stays: consent.upload was false when it was recorded",
-                        path);
+            note_waiting(sync, "consent.upload was false when it was recorded");
             sync->report->sessions_waiting++;
         } else {
             upload_parts(sync, &session, path);
@@ -307,6 +319,8 @@ static bool upload_all(struct sync *sync, bool consent)
     for (size_t i = 0; i < count; i++) {
         if (sessions[i].live)
             continue;
+        if (!consent)
+            note_waiting(sync, "there is no consent: `piecemeal consent grant`");
         if (consent && !sync->given_up)
             upload_session(sync, sessions[i].path);
         else
@@ -331,13 +345,12 @@ bool pm_sync_upload(const struct pm_sync_info *info, struct pm_sync_report *repo
     if (access(sync.folder, F_OK) != 0 && errno == ENOENT) {
         uploaded = true; /* nothing was ever recorded */
     } else if (consent != PM_CONSENT_GRANTED) {
-        pm_log_info(info->log, "nothing is uploaded without consent (`piecemeal consent grant`)");
         uploaded = upload_all(&sync, false);
     } else if (asprintf(&lock_path, "%s/.sync.lock", sync.folder) < 0) {
         lock_path = NULL;
         uploaded = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     } else {
-        pm_retry_init(&sync.retry, info->deadline_seconds);
+        pm_retry_init(&sync.retry, info->deadline_seconds, info->retry_seconds);
         int lock = pm_sync_lock(lock_path, &sync.retry, error);
         uploaded = lock >= 0;
         if (uploaded) {

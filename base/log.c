@@ -65,10 +65,12 @@ struct pm_log *pm_log_create(const char *path, int fd, enum pm_log_level level,
     pthread_mutex_init(&log->places_lock, NULL);
     if (path) {
         /* O_NONBLOCK: a FIFO without a reader must not hang a game. */
-        log->fd =
+        const int file =
             open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
-        log->owned = log->fd >= 0;
-        if (log->fd < 0)
+        log->owned = file >= 0;
+        if (file >= 0)
+            log->fd = file;
+        else
             pm_fail_errno(error, errno, "%s: cannot open the log file", path);
     }
     if (log->fd >= 0 && fstat(log->fd, &log->file) != 0)

@@ -18,7 +18,7 @@ typedef void (*pm_log_callback)(void *user, enum pm_log_level level, const char 
 
 /* Writes to the file at path (created 0600, appended to), or to the descriptor fd when path is NULL (the log
  * does not close it), or nowhere when path is NULL and fd is -1. NULL when out of memory; a file that cannot be
- * opened gives a log that writes nowhere and *error filled. A program may close descriptors that are not its own
+ * opened gives a log that writes to fd, and *error filled. A program may close descriptors that are not its own
  * and get their numbers for files of its own: what is another file by then is not written to. */
 struct pm_log *pm_log_create(const char *path, int fd, enum pm_log_level level, struct pm_error *error);
 void pm_log_destroy(struct pm_log *log);

@@ -1,9 +1,14 @@
 #include "tools/command_sync.h"
 #include "aggregator_client/client.h"
+#include "base/config_typos.h"
+#include "tools/common/next_sync.h"
 #include "tools/common/options.h"
 #include "tools/common/tool.h"
 #include <stdio.h>
 #include <unistd.h>
+
+/* Somebody waits for it; the timer is more patient. */
+enum { RETRY_SECONDS = 3 };
 
 static const char help[] =
     "usage: piecemeal sync [--dry-run] [--game NAME] [--config FILE]\n\n"
@@ -24,23 +29,41 @@ static int dry_run(const struct pm_sync_info *info)
     return ok ? PM_EXIT_OK : pm_tool_failed("sync", &error);
 }
 
+static void say(const struct pm_sync_report *report)
+{
+    printf("uploaded %zu sessions (%zu shaders)", report->sessions_uploaded,
+           report->shaders_uploaded);
+    if (report->sessions_waiting > 0)
+        printf(", %zu wait%s (%s)", report->sessions_waiting,
+               report->sessions_waiting == 1 ? "s" : "", report->waits_for);
+    if (report->sessions_damaged > 0)
+        printf(", %zu damaged", report->sessions_damaged);
+    if (report->sessions_refused > 0)
+        printf(", %zu refused", report->sessions_refused);
+    printf("; database %s\n", report->database_pulled      ? "pulled"
+                              : report->database_unchanged ? "unchanged"
+                                                           : "not pulled");
+}
+
 static int sync_now(const struct pm_sync_info *info)
 {
     struct pm_error error = {0};
     struct pm_sync_report report = {0};
     int status = PM_EXIT_OK;
     if (!pm_sync_upload(info, &report, &error))
-        status = pm_tool_failed("sync", &error);
+        status = pm_tool_sync_failed("sync", &error, report.sessions_waiting);
     error = (struct pm_error){0};
     if (!pm_sync_pull(info, &report, &error))
-        status = pm_tool_failed("sync", &error);
-    printf("uploaded %zu sessions (%zu shaders), %zu wait, %zu damaged; database %s\n",
-           report.sessions_uploaded, report.shaders_uploaded, report.sessions_waiting,
-           report.sessions_damaged,
-           report.database_pulled      ? "pulled"
-           : report.database_unchanged ? "unchanged"
-                                       : "not pulled");
+        status = pm_tool_sync_failed("sync", &error, report.sessions_waiting);
+    if (status == PM_EXIT_OK || report.sessions_uploaded > 0)
+        say(&report);
     return status;
+}
+
+static void say_typo(void *user, const char *message)
+{
+    (void)user;
+    fprintf(stderr, "piecemeal sync: %s\n", message);
 }
 
 int pm_command_sync(int argc, char **argv)
@@ -61,7 +84,9 @@ int pm_command_sync(int argc, char **argv)
         status = pm_tool_failed("sync", &error);
     } else {
         struct pm_log *log = pm_log_create(NULL, STDERR_FILENO, config.log.level, NULL);
-        struct pm_sync_info info = {.config = &config, .log = log, .game = game};
+        const struct pm_sync_info info = {
+            .config = &config, .log = log, .game = game, .retry_seconds = RETRY_SECONDS};
+        pm_config_variable_typos(environ, say_typo, NULL);
         status = dry ? dry_run(&info) : sync_now(&info);
         pm_log_destroy(log);
     }

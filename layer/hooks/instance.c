@@ -2,15 +2,18 @@
 
 #include "aggregator_client/disk/database_cache.h"
 #include "aggregator_client/disk/spool.h"
+#include "base/config_typos.h"
 #include "layer/core/identity.h"
 #include "layer/hooks/device.h"
 #include "layer/hooks/registry.h"
 #include "profile/game_note.h"
 #include "profile/journal.h"
+#include "profile/trouble.h"
 #include "profile/values_store.h"
 #include "profile/verdicts.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <vulkan/vk_layer.h>
 
 static VkLayerInstanceCreateInfo *find_link(const VkInstanceCreateInfo *info)
@@ -24,6 +27,11 @@ static VkLayerInstanceCreateInfo *find_link(const VkInstanceCreateInfo *info)
             return link;
     }
     return NULL;
+}
+
+static void say_typo(void *user, const char *message)
+{
+    pm_log_warning(user, "%s", message);
 }
 
 /* Config, log, database. Whatever fails makes the instance passive, with a line that says why. */
@@ -58,6 +66,12 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
         pm_log_error(instance->log, "%s; the layer passes everything through", error.message);
     if (log_error.code != PM_OK)
         pm_log_warning(instance->log, "%s", log_error.message);
+    pm_trouble_note(instance->game, instance->passive         ? error.message
+                                    : log_error.code != PM_OK ? log_error.message
+                                                              : NULL);
+    /* `piecemeal run` says it itself, before it starts the game. */
+    if (getenv(PM_GAME_NOTE_VARIABLE) == NULL)
+        pm_config_variable_typos(environ, say_typo, instance->log);
     if (instance->config.game_name != NULL && !instance->passive) {
         char *name = strdup(instance->config.game_name);
         if (name != NULL) {

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,3 +43,8 @@ struct pm_option {
  * errors call it. Texts point into argv. */
 int pm_tool_options(const char *command, const char *help, const struct pm_option *options,
                     int count, int argc, char **argv, int *operands);
+
+/* For who calls getopt_long himself, with opterr 0 and a ':' before the letters: says what is wrong
+ * with the option that it has just refused, and what may have been meant. missing: it returned ':',
+ * for want of a value. PM_EXIT_USAGE. */
+int pm_tool_bad_option(const char *command, char **argv, const struct option *known, bool missing);

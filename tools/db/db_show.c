@@ -61,7 +61,7 @@ static void print_points(const struct pm_shader_estimates *shader)
         printf("    %5u %7u %8u", i, point->calls, point->sessions);
         for (unsigned measure = 0; measure < count; measure++)
             print_ratio(&point->measures[measure]);
-        putchar('\n');
+        puts(point->sessions == 1 ? "  within one session" : "");
     }
 }
 
@@ -146,6 +146,20 @@ static void print_state(const struct pm_shader_estimates *shader)
            shader->flags & PM_PROFILE_NO_QUADS ? ", without quads too" : "");
 }
 
+/* An interval is of how sessions differ, of which one says nothing. */
+static void print_sessions(const struct pm_database *database)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < database->shader_count; i++) {
+        const struct pm_shader_estimates *shader = &database->shaders[i];
+        for (uint32_t point = 0; shader->points && point < shader->space; point++)
+            if (shader->points[point].sessions > most)
+                most = shader->points[point].sessions;
+    }
+    if (most == 1)
+        printf("\nall of it from one session: how far others are from it, no interval can say\n");
+}
+
 static void print_left_alone(const struct pm_left_alone *left, struct pm_arena *arena)
 {
     const char *text = left->shaders > 0 ? pm_left_alone_describe(left, arena) : NULL;
@@ -193,6 +207,7 @@ static bool print_text(const struct options *options, const struct pm_estimates 
         shaders++;
         whole += coverage.covered == coverage.points;
     }
+    print_sessions(database);
     printf("\n%llu of %llu shaders covered whole, %llu of %llu points sampled\n",
            (unsigned long long)whole, (unsigned long long)shaders, (unsigned long long)covered,
            (unsigned long long)points);
@@ -208,6 +223,9 @@ static bool show(const struct options *options, const struct pm_estimates *estim
     bool ok = arena != NULL || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     ok = ok && pm_left_alone_read(NULL, estimates->database.game, 0, arena, &left, error);
     const struct pm_export export = {&estimates->database, options->shader, &left};
+    if (ok && options->shader && !pm_export_selects_any(&estimates->database, options->shader))
+        ok = pm_fail(error, PM_ERROR_STATE, "no shader of %s has a key that begins with %s",
+                     estimates->database.game, options->shader);
     if (ok && options->json) {
         ok = pm_export_json(&export, stdout, error);
     } else if (ok && (ok = print_text(options, estimates, error))) {

@@ -5,43 +5,19 @@
 #include "profile/left_alone.h"
 #include "tools/common/options.h"
 #include "tools/common/tool.h"
+#include "tools/doctor/doctor_config.h"
 #include "tools/doctor/doctor_devices.h"
 #include "tools/doctor/doctor_loader.h"
+#include "tools/doctor/doctor_places.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] = "usage: piecemeal doctor [--game NAME] [--config FILE] [--json]\n\n"
-                           "Says what this machine's drivers and loader support, and why not; ends "
-                           "with 1 when something is wrong.\n";
-
-static void check_config(struct pm_doctor *doctor, const char *game, const char *path)
-{
-    struct pm_error error = {0};
-    struct pm_config config;
-    pm_config_init(&config);
-    if (!pm_tool_config(&config, game, path, &error))
-        pm_doctor_say(doctor, PM_FINDING_BAD, "config", "%s (the layer passes everything through)",
-                      error.message);
-    else
-        pm_doctor_say(doctor, PM_FINDING_OK, "config", "%s",
-                      path ? path : "the environment's and the game's are well-formed");
-    if (!config.aggregator.url)
-        pm_doctor_say(doctor, PM_FINDING_NOTE, "aggregator",
-                      "no aggregator.url: nothing leaves this machine");
-    else
-        pm_doctor_say(doctor, PM_FINDING_OK, "aggregator", "%s", config.aggregator.url);
-    enum pm_consent consent;
-    if (!pm_consent_read(&consent, &error))
-        pm_doctor_say(doctor, PM_FINDING_BAD, "consent", "%s", error.message);
-    else
-        pm_doctor_say(doctor, PM_FINDING_OK, "consent", "%s%s",
-                      consent == PM_CONSENT_GRANTED   ? "granted"
-                      : consent == PM_CONSENT_REVOKED ? "revoked"
-                                                      : "not asked yet",
-                      config.consent_withheld ? ", and withheld by the config" : "");
-    pm_config_finish(&config);
-}
+static const char help[] =
+    "usage: piecemeal doctor [--game NAME] [--config FILE] [--json]\n\n"
+    "Says what this machine's drivers and loader support, and why not; and what "
+    "the next session of a game\nis going to use, of every game that has a "
+    "config where none is named. Ends with 1 when something\nis wrong.\n";
 
 static void check_spool(struct pm_doctor *doctor)
 {
@@ -135,7 +111,8 @@ int pm_command_doctor(int argc, char **argv)
     doctor.list = doctor.json ? cJSON_CreateArray() : NULL;
     pm_doctor_loader(&doctor);
     pm_doctor_devices(&doctor);
-    check_config(&doctor, game, path);
+    pm_doctor_config(&doctor, game, path);
+    pm_doctor_places(&doctor);
     check_spool(&doctor);
     check_journal(&doctor);
     check_left_alone(&doctor);

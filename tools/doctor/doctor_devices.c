@@ -116,6 +116,23 @@ static bool layer_is_active(void)
     return false;
 }
 
+static void say_no_instance(struct pm_doctor *doctor, VkResult result)
+{
+    const char *files = getenv("VK_DRIVER_FILES"), *older = getenv("VK_ICD_FILENAMES");
+    const char *named = files && *files ? files : older && *older ? older : NULL;
+    if (result != VK_ERROR_INCOMPATIBLE_DRIVER)
+        pm_doctor_say(doctor, PM_FINDING_BAD, "loader", "vkCreateInstance failed with %d", result);
+    else if (named)
+        pm_doctor_say(doctor, PM_FINDING_BAD, "devices",
+                      "none of the drivers that VK_DRIVER_FILES or VK_ICD_FILENAMES names can be "
+                      "used: %s",
+                      named);
+    else
+        pm_doctor_say(doctor, PM_FINDING_BAD, "devices",
+                      "the loader finds no Vulkan driver (vulkan/icd.d in /etc, /usr/share and "
+                      "their kin); Debian's for a machine without a GPU is mesa-vulkan-drivers");
+}
+
 static int check(struct pm_doctor *doctor)
 {
     uint32_t version = VK_API_VERSION_1_0, count = DEVICES_MOST;
@@ -135,7 +152,7 @@ static int check(struct pm_doctor *doctor)
     VkInstance instance;
     VkResult result = vkCreateInstance(&info, NULL, &instance);
     if (result != VK_SUCCESS) {
-        pm_doctor_say(doctor, PM_FINDING_BAD, "loader", "vkCreateInstance failed with %d", result);
+        say_no_instance(doctor, result);
         return (int)doctor->bad;
     }
     result = vkEnumeratePhysicalDevices(instance, &count, devices);

@@ -1,7 +1,8 @@
+#include "tools/doctor/doctor_loader.h"
 #include "base/file.h"
 #include "tools/common/launch.h"
-#include "tools/doctor/doctor_loader.h"
 #include <dlfcn.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #define MANIFEST "VkLayer_piecemeal.json"
+#define LAYER_NAME "VK_LAYER_PIECEMEAL_cooperative_pgo"
 
 /* A manifest's library_path is absolute, relative to the manifest when it has a slash, else the
  * linker's to find. */
@@ -105,6 +107,50 @@ static void check_manifests(struct pm_doctor *doctor)
     free(own);
 }
 
+/* Loaders from 1.3.234 on leave out what VK_LOADER_LAYERS_DISABLE names, unless
+ * VK_LOADER_LAYERS_ALLOW does (LoaderInterfaceArchitecture.md). */
+static bool is_filtered(const char *filter)
+{
+    static const char *const all[] = {"~all~", "~implicit~"};
+    bool found = false;
+    char *copy = strdup(filter), *rest = NULL;
+    for (char *glob = copy ? strtok_r(copy, ",", &rest) : NULL; glob && !found;
+         glob = strtok_r(NULL, ",", &rest))
+        found = !strcmp(glob, all[0]) || !strcmp(glob, all[1]) ||
+                fnmatch(glob, LAYER_NAME, FNM_CASEFOLD) == 0;
+    free(copy);
+    return found;
+}
+
+static void check_filters(struct pm_doctor *doctor)
+{
+    const char *disable = getenv("VK_LOADER_LAYERS_DISABLE");
+    const char *allow = getenv("VK_LOADER_LAYERS_ALLOW");
+    if (disable && is_filtered(disable) && !(allow && is_filtered(allow)))
+        pm_doctor_say(doctor, PM_FINDING_BAD, "environment",
+                      "VK_LOADER_LAYERS_DISABLE is '%s': the loader leaves the layer out", disable);
+}
+
+/* Others that the loader may load around the game, which may be why something looks different. */
+static void say_other_layers(struct pm_doctor *doctor)
+{
+    uint32_t count = 0;
+    struct pm_buffer names;
+    pm_buffer_init(&names, 4096);
+    if (vkEnumerateInstanceLayerProperties(&count, NULL) != VK_SUCCESS)
+        return;
+    VkLayerProperties *layers = calloc(count + 1, sizeof(*layers));
+    if (layers && vkEnumerateInstanceLayerProperties(&count, layers) >= 0)
+        for (uint32_t i = 0; i < count; i++)
+            if (strcmp(layers[i].layerName, LAYER_NAME) != 0)
+                pm_buffer_printf(&names, "%s%s", names.size ? ", " : "", layers[i].layerName);
+    if (names.size)
+        pm_doctor_say(doctor, PM_FINDING_NOTE, "layers", "others that the loader knows: %s",
+                      (const char *)names.data);
+    pm_buffer_finish(&names);
+    free(layers);
+}
+
 void pm_doctor_loader(struct pm_doctor *doctor)
 {
     const char *enable = getenv("PIECEMEAL_ENABLE"), *layers = getenv("VK_INSTANCE_LAYERS");
@@ -119,7 +165,9 @@ void pm_doctor_loader(struct pm_doctor *doctor)
     else if (!enable && !(layers && strstr(layers, "VK_LAYER_PIECEMEAL")))
         pm_doctor_say(doctor, PM_FINDING_NOTE, "environment",
                       "PIECEMEAL_ENABLE is not set here; `piecemeal run` sets it for the game");
+    check_filters(doctor);
     if (getenv("VK_LAYER_PATH"))
         pm_doctor_say(doctor, PM_FINDING_NOTE, "environment",
                       "VK_LAYER_PATH replaces where explicit layers are looked for");
+    say_other_layers(doctor);
 }

@@ -10,6 +10,14 @@ bool pm_export_selected(const struct pm_shader_estimates *shader, const char *pr
     return !prefix || !strncmp(text, prefix, strlen(prefix));
 }
 
+bool pm_export_selects_any(const struct pm_database *database, const char *prefix)
+{
+    for (size_t i = 0; i < database->shader_count; i++)
+        if (pm_export_selected(&database->shaders[i], prefix))
+            return true;
+    return false;
+}
+
 bool pm_export_has_blocks(const struct pm_export *export, const struct pm_shader_estimates *shader)
 {
     return shader->kind == PM_KIND_BLOCK && shader->points &&

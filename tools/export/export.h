@@ -59,6 +59,8 @@ bool pm_export_pprof(const struct pm_export *export, FILE *out, struct pm_error 
 
 /* prefix NULL: true. */
 bool pm_export_selected(const struct pm_shader_estimates *shader, const char *prefix);
+/* Whether any is. */
+bool pm_export_selects_any(const struct pm_database *database, const char *prefix);
 
 /* Is it a shader with block counts, and selected? */
 bool pm_export_has_blocks(const struct pm_export *export, const struct pm_shader_estimates *shader);

@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "usage: piecemeal report [--game NAME] -o REPORT.html [OPTION…]\n\n"
-    "  -o FILE          where the page goes\n"
+    "  -o FILE          where the page goes; -: to standard output\n"
     "  --game NAME      the game; needed where there are several\n"
     "  --storage FILE   an aggregator's SQLite file (the one of `run --local`)\n"
     "  --database FILE  a PGO database that was pulled\n"
@@ -127,6 +128,19 @@ static bool build_shaders(const struct options *options, const struct pm_estimat
     return true;
 }
 
+static bool is_standard_output(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static bool write_page(const char *path, const struct pm_buffer *page, struct pm_error *error)
+{
+    if (!is_standard_output(path))
+        return pm_file_write(path, page->data, page->size, error);
+    const int why = pm_write_all(STDOUT_FILENO, page->data, page->size);
+    return why == 0 || pm_fail_errno(error, why, "standard output");
+}
+
 static bool write_report(const struct options *options, const struct pm_estimates *estimates,
                          struct pm_error *error)
 {
@@ -142,8 +156,8 @@ static bool write_report(const struct options *options, const struct pm_estimate
     report.coverage_count = history.count;
     if (ok && !pm_report_page(&report, &page))
         ok = pm_fail(error, PM_ERROR_MEMORY, "the page grew over its bound, or memory ran out");
-    ok = ok && pm_file_write(options->out, page.data, page.size, error);
-    if (ok)
+    ok = ok && write_page(options->out, &page, error);
+    if (ok && !is_standard_output(options->out))
         printf("%s: %zu shaders of %s\n", options->out, report.shader_count, report.game);
     pm_buffer_finish(&page);
     free(history.samples);

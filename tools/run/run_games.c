@@ -1,5 +1,6 @@
 #include "tools/run/run_games.h"
 
+#include "base/config_typos.h"
 #include "profile/game_note.h"
 #include "tools/common/tool.h"
 #include "tools/run/programs.h"
@@ -8,7 +9,7 @@
 #include <unistd.h>
 
 /* A game is about to start. */
-enum { PULL_SECONDS = 5 };
+enum { PULL_SECONDS = 5, RETRY_SECONDS = 2 };
 
 bool pm_run_games_begin(struct pm_run_games *run, const char *program, struct pm_error *error)
 {
@@ -24,8 +25,11 @@ static void pull(const char *game, struct pm_log *log)
     struct pm_config config;
     struct pm_sync_report report = {0};
     pm_config_init(&config);
-    const struct pm_sync_info info = {
-        .config = &config, .log = log, .game = game, .deadline_seconds = PULL_SECONDS};
+    const struct pm_sync_info info = {.config = &config,
+                                      .log = log,
+                                      .game = game,
+                                      .deadline_seconds = PULL_SECONDS,
+                                      .retry_seconds = RETRY_SECONDS};
     /* What is wrong with its config the layer says. */
     if (pm_config_load_game(&config, game, NULL) && config.aggregator.url &&
         !pm_sync_pull(&info, &report, &error))
@@ -49,9 +53,12 @@ static void say_config(const char *game)
     const char *named = getenv("PIECEMEAL_CONFIG");
     char *own = named && named[0] ? NULL : pm_config_game_path(game);
     const char *path = own ? own : named;
+    char *meant = own ? pm_config_misnamed(game) : NULL;
     if (path)
-        fprintf(stderr, "piecemeal run: the game is \"%s\"; its config: %s%s\n", game, path,
-                access(path, F_OK) == 0 ? "" : ", which is not there: the defaults");
+        fprintf(stderr, "piecemeal run: the game is \"%s\"; its config: %s%s%s%s\n", game, path,
+                access(path, F_OK) == 0 ? "" : ", which is not there: the defaults",
+                meant ? "; nothing reads " : "", meant ? meant : "");
+    free(meant);
     free(own);
 }
 

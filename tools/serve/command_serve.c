@@ -1,12 +1,14 @@
 #include "tools/serve/command_serve.h"
 #include "aggregator/dashboard/dashboard.h"
 #include "aggregator/service/dev_tls.h"
+#include "aggregator/service/service_listen.h"
+#include "tools/common/options.h"
 #include "tools/common/tool.h"
 #include "tools/serve/notify.h"
 #include "tools/serve/serve_check.h"
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static void print_help(void)
@@ -46,7 +48,8 @@ static int read_command_line(int argc, char **argv, struct pm_serve_options *opt
         known[count++] = (struct option){row->name, row->argument != NULL, 0,
                                          OPTION + (int)(row - pm_serve_option_table)};
     optind = 0; /* glibc: from the start again */
-    for (int got; (got = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    opterr = 0;
+    for (int got; (got = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         struct pm_error error = {0};
         if (got == HELP) {
             print_help();
@@ -57,7 +60,7 @@ static int read_command_line(int argc, char **argv, struct pm_serve_options *opt
         if (got == CHECK)
             request->check = true;
         if (got < CONFIG)
-            return pm_tool_usage("serve", "see above");
+            return pm_tool_bad_option("serve", argv, known, got == ':');
         if (got < OPTION || !options)
             continue;
         const struct pm_serve_option *row = &pm_serve_option_table[got - OPTION];
@@ -132,6 +135,28 @@ static void obey(struct pm_service *service, const sigset_t *signals, struct pm_
                 caught == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
+/* Before the storage is made, so that a port that is taken leaves no file. */
+static bool can_listen(const struct pm_serve_options *options, struct pm_error *error)
+{
+    const int fd = pm_service_listen(&options->service, error);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Others can reach it, and can read on the way what should be secret. */
+static void warn_open(const struct pm_serve_options *options, struct pm_log *log)
+{
+    const struct pm_service_info *info = &options->service;
+    const char *address = info->address ? info->address : "127.0.0.1";
+    const bool near = strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+    if (!near && !info->certificate_file && !options->dev_tls)
+        pm_log_warning(log,
+                       "%s is served without TLS: %s can be read on the way (--certificate and "
+                       "--key; --dev-tls for trials)",
+                       address, info->token_file ? "tokens and profiles" : "profiles");
+}
+
 static int serve(struct pm_serve_options *options, const sigset_t *signals)
 {
     struct pm_dev_tls tls = {0};
@@ -143,6 +168,9 @@ static int serve(struct pm_serve_options *options, const sigset_t *signals)
     pm_log_set_style(log, pm_log_style_of(STDERR_FILENO));
     pm_log_set_limit(log, LOG_LINES);
     options->aggregator.log = options->service.log = log;
+    warn_open(options, log);
+    if (!can_listen(options, &error))
+        goto done;
     aggregator = pm_aggregator_open(options->storage, &options->aggregator, &error);
     if (!aggregator)
         goto done;

@@ -1,0 +1,32 @@
+#!/bin/bash
+# A game that nobody started with `piecemeal run` has nowhere to say what is wrong with its config or its log: `doctor`
+# shows it, until a session goes well.
+. "$(dirname "$0")/lib.sh"
+driver lavapipe-22
+piecemeal=$PM_BUILD/tools/piecemeal
+play() {
+    env VK_ADD_LAYER_PATH="$PM_BUILD/share/vulkan/explicit_layer.d" VK_INSTANCE_LAYERS=$piecemeal_layer "$@" \
+        "$PM_BUILD/examples/piecemeal-postprocess" --frames 1 --size 16x16 --quiet >"$scratch/out" 2>&1 ||
+        { cat "$scratch/out"; fail "the game failed"; }
+}
+# doctor PATTERN: whether it finds that
+doctor() {
+    VK_DRIVER_FILES=/none "$piecemeal" doctor >"$scratch/doctor" 2>&1 || true
+    grep -qE "$1" "$scratch/doctor"
+}
+
+doctor '^BAD .*last session' && fail "there is trouble before there was a session"
+printf '{"sampler": {"bacth": 3}}\n' >"$scratch/bad.json"
+play PIECEMEAL_CONFIG="$scratch/bad.json"
+doctor '^BAD .*last session: .*bad.json:1:14: .*did you mean "sampler.batch"' || fail "doctor does not show a bad config"
+play PIECEMEAL_LOG_FILE=/dev/null/log
+doctor '^BAD .*last session: .*/dev/null/log: cannot open the log file' || fail "doctor does not show a bad log file"
+play PIECEMEAL_LOG_LEVEL=error
+doctor '^BAD .*last session' && fail "the trouble stays though it is over"
+
+# Under `piecemeal run` a log file that cannot be opened is said there, and so is what is said after it.
+"$piecemeal" run --set log.file=/dev/null/log --set log.level=info -- \
+    "$PM_BUILD/examples/piecemeal-postprocess" --frames 1 --size 16x16 --quiet >"$scratch/run" 2>&1
+grep -q 'warning: /dev/null/log: cannot open the log file' "$scratch/run" || fail "$(cat "$scratch/run")"
+grep -q 'info: game "' "$scratch/run" || fail "what follows is lost: $(cat "$scratch/run")"
+echo "$name: all as expected"

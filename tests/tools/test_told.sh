@@ -1,0 +1,129 @@
+#!/bin/sh
+# What a person is told when something is not as he thinks: names that nothing reads, folders that cannot be written to,
+# an aggregator that is away.
+#   test_told.sh PIECEMEAL SPOOLING
+set -eu
+piecemeal=$1 spooling=$2
+. "$(dirname "$0")/lib.sh"
+export XDG_CONFIG_HOME="$work/config" XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache"
+for variable in $(env | sed -n 's/^\(PIECEMEAL_[A-Z_]*\)=.*/\1/p'); do unset "$variable"; done
+configs=$work/config/piecemeal
+mkdir -p "$configs"
+
+lines() { [ "$(wc -l <"$1")" = "$2" ] || { echo "FAILED: not $2 lines:"; cat "$1"; failures=$((failures + 1)); }; }
+
+# ---- names that nothing reads ----
+
+export PIECEMEAL_SAMPLER_BACTH=3
+for command in 'run -- true' sync; do
+    expect 0 '^piecemeal [a-z]*: PIECEMEAL_SAMPLER_BACTH .*did you mean PIECEMEAL_SAMPLER_BATCH\?$' "$piecemeal" $command
+done
+expect 1 'BAD .*PIECEMEAL_SAMPLER_BACTH .*did you mean PIECEMEAL_SAMPLER_BATCH' \
+    env VK_DRIVER_FILES=/none "$piecemeal" doctor
+unset PIECEMEAL_SAMPLER_BACTH
+# What `run` itself sets is none of these.
+"$piecemeal" run --local --ab -- "$piecemeal" sync >"$work/out" 2>&1
+expect 1 '' grep 'is ignored' "$work/out"
+expect 2 '^piecemeal run: --locla is no option; did you mean --local\?$' "$piecemeal" run --locla -- true
+expect 2 '^piecemeal sync: --dryrun is no option; did you mean --dry-run\?$' "$piecemeal" sync --dryrun
+expect 2 '^piecemeal serve: --prot is no option; did you mean --port\?$' "$piecemeal" serve --prot 3
+expect 2 '^piecemeal serve: --storage needs a value$' "$piecemeal" serve --storage
+expect 2 '^piecemeal run: --local takes no value$' "$piecemeal" run --local=3 -- true
+expect 2 '^piecemeal report: -x is no option$' "$piecemeal" report -x
+echo '{}' >"$configs/My Tiny Game.json"
+expect 1 'BAD .*no game reads .*/My Tiny Game.json: it would have to be called My%20Tiny%20Game.json' \
+    env VK_DRIVER_FILES=/none "$piecemeal" doctor
+expect 1 'BAD .*/My%20Tiny%20Game.json is not there: .*; nothing reads .*/My Tiny Game.json' \
+    env VK_DRIVER_FILES=/none "$piecemeal" doctor --game 'My Tiny Game'
+cat >"$work/named" <<'END'
+#!/bin/sh
+echo 'My Tiny Game' >>"$PIECEMEAL_GAMES"
+END
+chmod +x "$work/named"
+expect 0 'the game is "My Tiny Game"; .*which is not there: the defaults; nothing reads .*/My Tiny Game.json$' \
+    "$piecemeal" run -- "$work/named"
+rm "$configs/My Tiny Game.json"
+
+# ---- doctor says what will be used, and of which files ----
+
+# doctor [ARGUMENT…]: its findings, to $work/found; without a driver it is quick.
+doctor() { VK_DRIVER_FILES=$work/none "$piecemeal" doctor "$@" >"$work/found" 2>&1 || true; }
+finds() { expect 0 "$1" cat "$work/found"; }
+
+doctor
+finds 'BAD .*none of the drivers that VK_DRIVER_FILES'
+finds 'games without a config of their own: no aggregator.url'
+finds 'ok .*folders: what is recorded: .* MiB are free'
+echo '{"aggregator": {"url": "https://pgo.example.org"}}' >"$configs/one.json"
+echo '{"aggregator": {"url": "http://pgo.example.org"}}' >"$configs/two.json"
+echo '{"aggregator": 3}' >"$configs/three.json"
+echo '{"log": {"file": "/dev/null/log"}}' >"$configs/four.json"
+doctor
+finds 'ok .*/one.json is well-formed'
+finds 'ok .*aggregator: .*/one.json: https://pgo.example.org'
+finds 'BAD .*aggregator: .*/two.json: .*must begin with https://'
+finds 'BAD .*config: .*/three.json:1:16: '
+finds 'BAD .*log: .*/four.json: /dev/null/log: Not a directory'
+doctor --game one
+finds 'ok .*/one.json is well-formed'
+expect 1 '' grep two.json "$work/found"
+rm "$configs"/*.json
+VK_LOADER_LAYERS_DISABLE='~all~' doctor
+finds 'BAD .*VK_LOADER_LAYERS_DISABLE .*leaves the layer out'
+XDG_DATA_HOME=/dev/null/data doctor
+finds 'BAD .*folders: what is recorded: '
+
+# ---- the game always starts ----
+
+for folders in HOME=/dev/null/home XDG_DATA_HOME=/dev/null/data; do
+    expect 0 '^played$' env -u XDG_DATA_HOME -u XDG_CONFIG_HOME -u XDG_CACHE_HOME "$folders" \
+        "$piecemeal" run --local -- echo played
+    expect 0 '^piecemeal run: nothing can be kept of this run: /dev/null' env -u XDG_DATA_HOME -u XDG_CONFIG_HOME \
+        -u XDG_CACHE_HOME "$folders" "$piecemeal" run --local -- true
+done
+expect 0 '^played$' env TMPDIR=/nowhere "$piecemeal" run --local --ab -- echo played
+expect 0 '^played$' "$piecemeal" run --config "$work/nowhere.json" -- echo played
+expect 0 "PIECEMEAL_CONFIG=$work/nowhere.json" "$piecemeal" run --config "$work/nowhere.json" -- env
+
+# ---- an aggregator that is away, and a missing consent ----
+
+PIECEMEAL_SPOOL="$work/data/piecemeal/spool" "$spooling" 1 "$work/writes" 0
+export PIECEMEAL_AGGREGATOR_URL=http://127.0.0.1:1
+expect 0 '^uploaded 0 sessions \(0 shaders\), 1 waits \(there is no consent: `piecemeal consent grant`\)' "$piecemeal" sync
+"$piecemeal" consent grant
+began=$(date +%s)
+status=0
+"$piecemeal" sync >"$work/out" 2>"$work/err" || status=$?
+[ "$status" = 1 ] || { echo "FAILED: sync without a server: $status"; failures=$((failures + 1)); }
+lines "$work/out" 0
+lines "$work/err" 1
+grep -q '^piecemeal sync: http://127.0.0.1:1/v1/uploads: .*; 1 session waits; next try: ' "$work/err" ||
+    { echo "FAILED:"; cat "$work/err"; failures=$((failures + 1)); }
+[ $(($(date +%s) - began)) -lt 20 ] || { echo "FAILED: sync tried for too long"; failures=$((failures + 1)); }
+unset PIECEMEAL_AGGREGATOR_URL
+
+# ---- the server ----
+
+"$piecemeal" serve --storage "$work/a.sqlite" --address 0.0.0.0 --port 0 >"$work/serve" 2>"$work/serve.err" &
+server=$!
+for _ in $(seq 300); do
+    grep -q listening "$work/serve" && break
+    sleep 0.1
+done
+expect 0 '0.0.0.0 is served without TLS: profiles can be read' cat "$work/serve.err"
+port=$(sed -n 's/.* port //p' "$work/serve")
+expect 1 'cannot listen on 0.0.0.0, port' "$piecemeal" serve --storage "$work/b.sqlite" --address 0.0.0.0 --port "$port"
+[ ! -e "$work/b.sqlite" ] || { echo "FAILED: a failed bind left a file"; failures=$((failures + 1)); }
+kill -TERM $server
+wait $server || true
+
+# ---- what was asked for and is not there ----
+
+"$piecemeal" run --local -- "$spooling" 3 "$work/writes" 0 2>/dev/null
+expect 1 'no shader of spooling has a key that begins with zzz' "$piecemeal" db show --shader zzz
+expect 1 'no shader of spooling has a key that begins with zzz' "$piecemeal" db show --json --shader zzz
+expect 0 '^<!doctype html>' "$piecemeal" report -o -
+[ ! -e ./- ] || { echo "FAILED: report -o - made a file"; failures=$((failures + 1)); }
+
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+echo "all as expected"

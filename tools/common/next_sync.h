@@ -1,0 +1,13 @@
+/*
+ * What to say when an aggregator did not answer: once, and when it is asked again.
+ *
+ * Thread safety: starts a process; one thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include <stddef.h>
+
+/* Prints on stderr what failed, how many sessions wait for it, and when the next try is (the user's
+ * timer's, where it is set), in one line. PM_EXIT_FAILED. */
+int pm_tool_sync_failed(const char *command, const struct pm_error *error, size_t waiting);

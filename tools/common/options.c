@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Long options are numbered from FIRST. */
-enum { MOST_OPTIONS = 32, FIRST = 256, LONGEST_OPTION = 128 };
+enum { MOST_OPTIONS = 64, FIRST = 256, LONGEST_OPTION = 128 };
 
 static int take(const char *command, const struct pm_option *option, const char *argument)
 {

@@ -247,6 +247,16 @@ static void end_twice(struct pm_command *command)
 
 /* ---- what becomes of a recording ---- */
 
+/* The probability that a call is chosen which then counts in every submission of the recording.
+ * Outside windows it is drawn for the recording whether any is; inside, what may be kept would cost
+ * for ever what a window does, and be sampled more often than what is recorded anew. */
+static double probability_of(const struct pm_sampling *sampling, bool may_repeat)
+{
+    const bool kept =
+        may_repeat && pm_sampling_is_on(sampling) && !pm_sampling_keeps_nothing(sampling);
+    return kept ? sampling->probability * sampling->share : sampling->probability;
+}
+
 static void choose(struct pm_command *command, bool may_repeat, bool may_be_timed)
 {
     struct pm_sampling *sampling = command->device->sampling;
@@ -269,7 +279,8 @@ static void choose(struct pm_command *command, bool may_repeat, bool may_be_time
             pm_command_end(command);
     } else {
         command->recording = PM_RECORDING_SAMPLED;
-        command->countdown = pm_geometric(&command->random, sampling->probability);
+        command->probability = probability_of(sampling, may_repeat);
+        command->countdown = pm_geometric(&command->random, command->probability);
     }
 }
 

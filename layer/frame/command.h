@@ -83,6 +83,7 @@ struct pm_command {
     struct pm_command_pool *pool;
     struct pm_command *next, *previous; /* in the pool */
     struct pm_random random;
+    double probability; /* that a call of the recording is sampled, while it is */
     bool secondary;
     bool begun;   /* at least once */
     bool touched; /* something may be otherwise than where a recording begins that nothing is known

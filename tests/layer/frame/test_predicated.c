@@ -4,6 +4,7 @@
 #include "tests/layer/layered.h"
 #include "tests/layer/pipelines.h"
 #include "tests/layer/spooled.h"
+#include "tests/patience.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +248,57 @@ static void as_many_as_where_all_is_recorded_anew(void **state)
     }
 }
 
+/* ---- where calls cannot be recorded twice ---- */
+
+enum { COUNTING_COSTS = 5 /* times what a call costs, more than was ever measured */ };
+
+/* The time that kept recordings take more than without us, at the defaults' p and share of the time
+ * in windows, though windows are short here. They are recorded while a window is open, or not. */
+static double more_time(bool in_window, const struct pm_harness_options *options)
+{
+    enum { BUFFERS = 400, CALLS = 500, TIMES = 3 };
+    static VkCommandBuffer buffers[BUFFERS];
+    uint64_t until = 0;
+    open_with("0.0064", "16", "0.01", options);
+    VkCommandBuffer none = recorded(0, 0);
+    const uint32_t opened = pm_layered_logged("a profiling window opens");
+    while (in_window && pm_layered_logged("a profiling window opens") == opened && patience(&until))
+        submit(none, 1);
+    for (int i = 0; i < BUFFERS; i++)
+        buffers[i] = recorded(0, CALLS);
+    for (int times = 0; times < TIMES; times++)
+        for (int i = 0; i < BUFFERS; i++)
+            submit(buffers[i], 1);
+    const uint64_t total = executed.game + executed.other, counting = executed.other;
+    assert_int_equal(total, (uint64_t)BUFFERS * CALLS * TIMES);
+    close_all();
+    print_message("%s: %lu of %lu calls counted\n",
+                  in_window ? "recorded in a window" : "recorded outside", (unsigned long)counting,
+                  (unsigned long)total);
+    /* 0.0929 % of them, and by far enough that something is sampled at all. */
+    assert_true((double)counting > 0.0003 * (double)total);
+    return (double)counting * (COUNTING_COSTS - 1) / (double)total;
+}
+
+/* A call that counts does so in every submission, also outside windows: so few do that recordings
+ * take less than 0.5 % longer. */
+static void what_is_kept_costs_little_without_it(void **state)
+{
+    (void)state;
+    static const struct pm_harness_options queues = {.queues = 2};
+    setenv("PM_NULL_RECORD", "0", 1);
+    setenv("PIECEMEAL_LOG_LEVEL", "debug", 1);
+    for (int i = 0; i < 4; i++) {
+        if (i < 2)
+            setenv("PM_NULL_WITHOUT_EXTENSIONS", "VK_EXT_conditional_rendering", 1);
+        else
+            unsetenv("PM_NULL_WITHOUT_EXTENSIONS");
+        setenv("PIECEMEAL_SAMPLER_SEED", i % 2 == 0 ? "11" : "12", 1);
+        assert_true(more_time(i % 2 == 0, i < 2 ? NULL : &queues) < 0.005);
+    }
+    unsetenv("PIECEMEAL_LOG_LEVEL");
+}
+
 /* Words go with their recordings, in every way that one can go; beyond the limit nothing is
  * chosen, and nothing is lost. */
 static void words_are_given_back(void **state)
@@ -329,6 +381,7 @@ int main(void)
         PM_LAYERED_TEST(nor_where_it_cannot_be),
         PM_LAYERED_TEST(exactly_one_of_the_two_runs),
         PM_LAYERED_TEST(by_the_other_submit),
+        PM_LAYERED_TEST(what_is_kept_costs_little_without_it),
         PM_LAYERED_TEST(as_many_as_where_all_is_recorded_anew),
         PM_LAYERED_TEST(words_are_given_back),
         PM_LAYERED_TEST(words_start_at_the_game_s),

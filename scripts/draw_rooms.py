@@ -59,6 +59,7 @@ WORDS = {
     'aggregator_client/disk': 'spool, cached database',
     'sampler': 'three countdowns',
     'shader_rewrite': "the library's face",
+    'shader_rewrite/blocks': 'by how often blocks run',
     'shader_rewrite/constants': 'words that seldom change',
     'shader_rewrite/variants': 'recipes of A-Z testing',
     'shader_rewrite/zero': 'specialized for zeros',

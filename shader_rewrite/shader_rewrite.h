@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "shader_rewrite/blocks/blocks.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/constants/constants.h"
 #include "shader_rewrite/instrument/instrument.h"

@@ -88,6 +88,18 @@ void pm_ir_build_end_if(struct pm_ir_builder *builder, struct pm_ir_block *merge
     builder->before = merge ? merge->body.first : NULL;
 }
 
+static void put_behind(struct pm_ir_block *block, struct pm_ir_block *after)
+{
+    block->function = after->function;
+    block->prev = after;
+    block->next = after->next;
+    if (after->next)
+        after->next->prev = block;
+    else
+        after->function->last_block = block;
+    after->next = block;
+}
+
 struct pm_ir_block *pm_ir_block_create(struct pm_ir_module *module, struct pm_ir_block *after)
 {
     struct pm_ir_block *block = after ? pm_arena_zalloc(module->arena, 1, sizeof(*block)) : NULL;
@@ -98,14 +110,7 @@ struct pm_ir_block *pm_ir_block_create(struct pm_ir_module *module, struct pm_ir
     }
     label->block = block;
     block->label = label;
-    block->function = after->function;
-    block->prev = after;
-    block->next = after->next;
-    if (after->next)
-        after->next->prev = block;
-    else
-        after->function->last_block = block;
-    after->next = block;
+    put_behind(block, after);
     return block;
 }
 
@@ -119,6 +124,12 @@ void pm_ir_block_remove(struct pm_ir_block *block)
         block->next->prev = block->prev;
     else
         block->function->last_block = block->prev;
+}
+
+void pm_ir_block_move(struct pm_ir_block *block, struct pm_ir_block *after)
+{
+    pm_ir_block_remove(block);
+    put_behind(block, after);
 }
 
 struct pm_ir_block *pm_ir_block_split(struct pm_ir_module *module, struct pm_ir_block *block,

@@ -128,6 +128,9 @@ struct pm_ir_block *pm_ir_block_create(struct pm_ir_module *module, struct pm_ir
 /* Takes an empty block that nothing names any more out of its function. */
 void pm_ir_block_remove(struct pm_ir_block *block);
 
+/* Puts a block behind another one of its function. */
+void pm_ir_block_move(struct pm_ir_block *block, struct pm_ir_block *after);
+
 /* Moves `at` and all behind it, with the terminator, into a new block behind this one, and makes
  * the OpPhi that named this block name the new one. The block is left without a terminator. at
  * NULL: an empty block. */

@@ -4,9 +4,9 @@
  * - what has a canonical module has one with names too;
  * - the analyses agree with themselves when computed again;
  * - what spirv-val accepts stays valid when its blocks, its zeros or its constants are counted, and
- *   when it is specialized by any profile, or for any words (or is refused as unsupported); the
- *   points of all are found.
- * The mutator works on words and knows where ids are likely, so that modules stay nearly valid.
+ *   when it is specialized by any profile, or for any words, or optimized by any counts of its
+ * blocks (or is refused as unsupported); the points of all are found. The mutator works on words
+ * and knows where ids are likely, so that modules stay nearly valid.
  */
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/ir/ir_module.h"
@@ -195,6 +195,48 @@ static void check_constants(const struct pm_words *words, const struct pm_target
         pm_constant_points_finish(&points);
 }
 
+/* Rare blocks, few turns, and any bits. NULL when out of memory. */
+static double *counts(uint32_t mix, uint32_t count)
+{
+    static const double some[] = {0, 1e-3, 1e-6, 1, 1, 2, 3};
+    double *list = numbers(mix, count);
+    for (uint32_t i = 0; list && i < count; i++) {
+        const uint32_t choice = (mix + i) * 0x9e3779b1u >> 28;
+        if (choice < sizeof(some) / sizeof(some[0]))
+            list[i] = some[choice];
+    }
+    return list;
+}
+
+static void check_optimize(const struct pm_words *words, uint32_t count,
+                           const struct pm_target *target, bool valid)
+{
+    struct pm_error error = {0};
+    const uint32_t mix = mix_of(words);
+    double *frequency = counts(mix + 3, count), *subgroups = counts(mix + 4, count);
+    double *uniform = numbers(mix + 5, count);
+    const struct pm_block_profile profile = {.frequency = frequency,
+                                             .uniform = mix & 1 ? uniform : NULL,
+                                             .subgroups = mix & 2 ? subgroups : frequency,
+                                             .block_count = count};
+    const struct pm_optimize_blocks_info info = {.profile = &profile,
+                                                 .passes = mix & 12 ? PM_BLOCK_ALL : mix >> 4,
+                                                 .uniform_share = 0.5,
+                                                 .ignore_uniformity = mix & 16,
+                                                 .subgroup_vote = mix & 32,
+                                                 .target = *target};
+    struct pm_optimized_blocks out;
+    const bool made = frequency && subgroups && uniform &&
+                      pm_optimize_blocks(words->data, words->count, &info, &out, &error);
+    if (valid && error.code != PM_ERROR_UNSUPPORTED && error.code != PM_ERROR_LIMIT)
+        require(made, "optimize a valid module", &error);
+    if (made)
+        pm_optimized_blocks_finish(&out);
+    free(frequency);
+    free(subgroups);
+    free(uniform);
+}
+
 static void check_instrument(uint32_t *data, size_t count, const struct pm_target *target,
                              bool valid)
 {
@@ -212,6 +254,7 @@ static void check_instrument(uint32_t *data, size_t count, const struct pm_targe
     check_pass(pm_instrument_zero, zeros.count, &words, target, valid);
     check_specialize(&words, zeros.count, blocks.count, target, valid);
     check_constants(&words, target, valid);
+    check_optimize(&words, blocks.count, target, valid);
     pm_zero_points_finish(&zeros);
     pm_block_points_finish(&blocks);
 }

@@ -150,6 +150,41 @@ static bool specialize_zero(const struct corpus_file *file, struct pm_error *err
     return ok;
 }
 
+/* Everything in it is rare, and loops are steady. */
+static bool optimize_blocks(const struct corpus_file *file, struct pm_error *error)
+{
+    enum { MOST = 64 };
+    static double frequency[MOST], subgroups[MOST], uniform[MOST];
+    const bool was_armed = armed;
+    struct pm_block_points points;
+    struct pm_error none = {0};
+    armed = false;
+    assert_true(pm_points_blocks(file->words, file->count, &points, &none));
+    const uint32_t count = points.count;
+    assert_true(count < MOST);
+    for (uint32_t i = 0; i < count; i++) {
+        frequency[i] =
+            points.points[i].at_most_once ? 1 : 2 + (i > 0 && points.points[i - 1].at_most_once);
+        subgroups[i] = i % 3 == 1 ? 0.001 : 1;
+        uniform[i] = 1;
+    }
+    pm_block_points_finish(&points);
+    armed = was_armed;
+    const struct pm_block_profile profile = {
+        .frequency = frequency, .uniform = uniform, .subgroups = subgroups, .block_count = count};
+    const struct pm_optimize_blocks_info info = {.profile = &profile,
+                                                 .passes = PM_BLOCK_ALL,
+                                                 .uniform_share = 0.9,
+                                                 .subgroup_vote = true,
+                                                 .target = {.vulkan_minor = file->vulkan_minor}};
+    struct pm_optimized_blocks out;
+    bool ok = pm_optimize_blocks(file->words, file->count, &info, &out, error);
+    if (!ok)
+        assert_null(out.words.data);
+    pm_optimized_blocks_finish(&out);
+    return ok;
+}
+
 static bool find_constants(const struct corpus_file *file, struct pm_error *error)
 {
     struct pm_constant_points points;
@@ -251,6 +286,12 @@ static void test_constants(void **state)
     fail_each_of(specialize_constants, pushes, 1);
 }
 
+static void test_optimize_blocks(void **state)
+{
+    (void)state;
+    fail_each(optimize_blocks);
+}
+
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -290,10 +331,10 @@ static void test_specialize_zero(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_points),          cmocka_unit_test(test_instrument),
-        cmocka_unit_test(test_points_zero),     cmocka_unit_test(test_instrument_zero),
-        cmocka_unit_test(test_specialize_zero),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_optimize_blocks),
+        cmocka_unit_test(test_constants),       cmocka_unit_test(test_points),
+        cmocka_unit_test(test_instrument),      cmocka_unit_test(test_points_zero),
+        cmocka_unit_test(test_instrument_zero), cmocka_unit_test(test_specialize_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
  *
  * BEYOND says which seeds have what goes beyond AZP: half of them each, or with "none" and "all"
  * none and all of them everything. PART "specialized" leaves the instrumented modules out, which
- * take a third of the time.
+ * take a third of the time; "blocks" leaves out all but what the passes over blocks make.
  *
  * Where bits differ, both modules are run again with every float result NoContraction: a driver may
  * fuse or reassociate the one and not the other, and then it is no fault of ours (HAZARDS 3). And
@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "shader_rewrite/quirks/quirks.h"
 #include "tests/shader_rewrite/differential/adversary.h"
+#include "tests/shader_rewrite/differential/adversary_blocks.h"
 #include "tests/shader_rewrite/differential/adversary_constants.h"
 #include "tests/shader_rewrite/differential/differential.h"
 #include "tests/shader_rewrite/spirv_text.h"
@@ -41,14 +42,15 @@ enum { SEEDS = 12, SECONDS_RUN = 200, SECONDS_WAITED = 3600, MOST_POINTS = 12 };
 static struct differential differential;
 static uint64_t first_seed = 1, seed_count = SEEDS, seed_running;
 static const char *beyond_choice = "half";
-static bool only_specialized;
+static bool only_specialized, only_blocks;
 static const char *running_name; /* what runs, should it hang */
 static struct pm_words running;
 /* A uniform buffer of the random shaders' is an array of floats without gaps. */
 static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
 
 static struct {
-    uint64_t shaders, variants, contracted, carried, combinations, transforms, constants, guards;
+    uint64_t shaders, variants, contracted, carried, combinations, transforms, constants, guards,
+        blocks;
 } seen;
 
 /* One shader under test, its outputs, and what was wrong. */
@@ -328,6 +330,28 @@ static bool check_constants(struct trial *t)
     return ok;
 }
 
+/* ---- optimize_blocks ---- */
+
+/* No second run of the same words. Votes of fragments are of devices that have them there. */
+static bool check_optimized(struct trial *t)
+{
+    struct pm_error error = {0};
+    const bool vote = t->options.stage == PM_STAGE_COMPUTE
+                          ? differential.gpu.quad
+                          : differential.gpu.vote_and_quad_in_fragment;
+    bool ok = true;
+    for (uint32_t w = 0; w < ADVERSARY_BLOCK_WAYS && ok; w++) {
+        const char *name = adversary_block_ways[w];
+        struct pm_optimized_blocks out;
+        ok = adversary_blocks(w, t->seed, &t->canonical, vote, &target, &out, &error)
+                 ? !out.words.count || check_variant(t, name, &out.words, NULL)
+                 : wrong(t, name, error.message);
+        seen.blocks += ok ? out.changes : 0;
+        pm_optimized_blocks_finish(&out);
+    }
+    return ok;
+}
+
 /* ---- one shader ---- */
 
 static struct random_shader_options options_of(uint64_t seed)
@@ -370,7 +394,9 @@ static bool run_trial(struct trial *t)
     running_name = "original";
     differential_run(&differential, &t->original, t->options.stage, NULL, &t->expected);
     seen.shaders++;
-    return check_canonical(t) && check_constants(t) &&
+    if (only_blocks)
+        return check_canonical(t) && check_optimized(t);
+    return check_canonical(t) && check_constants(t) && check_optimized(t) &&
            (only_specialized || (check_blocks(t) && check_zeros(t))) && check_specialized(t);
 }
 
@@ -456,10 +482,11 @@ static void test_random_shaders(void **state)
     seed_running = 0;
     printf("%" PRIu64 " shaders; with profiles %" PRIu64 " combinations, %" PRIu64
            " transforms; %" PRIu64 " with known words, %" PRIu64 " behind guards; %" PRIu64
-           " variants run, %" PRIu64 " differ by the driver's contraction only, %" PRIu64
+           " changes by blocks; %" PRIu64 " variants run, %" PRIu64
+           " differ by the driver's contraction only, %" PRIu64
            " by what it carries out of loops\n",
            seen.shaders, seen.combinations, seen.transforms, seen.constants, seen.guards,
-           seen.variants, seen.contracted, seen.carried);
+           seen.blocks, seen.variants, seen.contracted, seen.carried);
 }
 
 /* ---- */
@@ -489,6 +516,7 @@ int main(int argc, char **argv)
     if (argc > 3)
         beyond_choice = argv[3];
     only_specialized = argc > 4 && strcmp(argv[4], "specialized") == 0;
+    only_blocks = argc > 4 && strcmp(argv[4], "blocks") == 0;
     if (strcmp(beyond_choice, "half") && strcmp(beyond_choice, "none") &&
         strcmp(beyond_choice, "all")) {
         fprintf(stderr, "BEYOND is half, none or all, not %s\n", beyond_choice);

@@ -1,0 +1,79 @@
+/*
+ * Optimizations by how often blocks run, and how: in whole subgroups or not (the cooperative
+ * paper's 4.1, and the offload RFC, whose point is that a rare block costs nothing only where
+ * subgroups skip it whole). Each is a pass of its own; _optimize_blocks runs those that are asked
+ * for. Any numbers of a profile are accepted: they cost speed, never correctness, and what comes
+ * out computes the same bits, as far as drivers keep them (HAZARDS 3).
+ *
+ * Over the canonical module; fragment and compute only.
+ * Ownership: outputs are malloc'ed, and freed by the function named beside them.
+ * Thread safety: no state; any thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "shader_rewrite/ir/target.h"
+#include "shader_rewrite/ir/words.h"
+
+struct pm_costs;      /* analysis_costs.h */
+struct pm_pass_times; /* pass.h */
+
+/* What is known of a shader: lists by block point (points.h), NAN where nothing is; NULL: of none.
+ */
+struct pm_block_profile {
+    const double *frequency;  /* lanes over entry lanes */
+    const double *low, *high; /* the ends of its interval; NULL: it is exact */
+    const double *uniform;    /* the share of these lanes that entered with their whole subgroup */
+    const double *subgroups;  /* subgroups over entry subgroups */
+    uint32_t block_count;
+};
+
+/* The passes, in the order in which they run. */
+enum pm_block_pass {
+    PM_BLOCK_FLATTEN, /* selections: DontFlatten around rare blocks, Flatten of short balanced ones
+                       */
+    PM_BLOCK_SINK,    /* what only rare uniform blocks need is computed there */
+    PM_BLOCK_VERSION, /* rare bodies go behind a vote of their own */
+    PM_BLOCK_UNROLL,  /* loops: DontUnroll of rare ones, Unroll and PartialCount of steady ones */
+    PM_BLOCK_PEEL,    /* steady loops: as many turns as there always are, in front of the loop */
+    PM_BLOCK_LAYOUT,  /* rare blocks last, weights of branches */
+    PM_BLOCK_PASSES,
+};
+
+/* Its name on the command line and in reports, as "optimize_flatten". */
+const char *pm_block_pass_name(enum pm_block_pass pass);
+
+/* The pass of a name, as a bit of struct pm_optimize_blocks_info's passes; all of them of
+ * "optimize_blocks"; 0: there is none. */
+uint32_t pm_block_passes_named(const char *name);
+
+#define PM_BLOCK_ALL ((1u << PM_BLOCK_PASSES) - 1)
+
+struct pm_optimize_blocks_info {
+    const struct pm_block_profile *profile; /* NULL: nothing is known */
+    uint32_t passes;                        /* 1 << enum pm_block_pass, each */
+    double uniform_share; /* optimize.uniform_share; from which on a block is uniform */
+    double
+        cold_share; /* of subgroups, below which a block is rare; 0 stands for the paper's 0.01 */
+    bool ignore_uniformity; /* sinking into rare blocks that are not uniform. For measuring */
+    bool subgroup_vote;     /* the device has it in the stage; without it nothing is versioned */
+    const struct pm_costs *costs; /* NULL: the defaults */
+    struct pm_target target;      /* the output is validated for it */
+    struct pm_pass_times *times;  /* how long the passes took is added; NULL: not wanted */
+};
+
+struct pm_optimized_blocks {
+    struct pm_words words; /* validated for the target; count 0 where nothing was changed */
+    uint32_t changes;
+    char *report; /* JSON: {"changes": n, "decisions": [{"pass", "block" (its point), "value" (an
+                     id, of what is sunk), "done", "what", "reason"}]}, of each selection, loop,
+                     value and branch that a pass looked at */
+};
+
+/* The passes of info, one after another. false: PM_ERROR_INPUT for words that are no SPIR-V, or a
+ * profile of another number of blocks; PM_ERROR_STATE where the output was not valid (a bug of
+ * ours). That nothing is worth changing is no failure. */
+bool pm_optimize_blocks(const uint32_t *words, size_t count,
+                        const struct pm_optimize_blocks_info *info, struct pm_optimized_blocks *out,
+                        struct pm_error *error);
+void pm_optimized_blocks_finish(struct pm_optimized_blocks *optimized);

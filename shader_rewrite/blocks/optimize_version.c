@@ -1,0 +1,177 @@
+/*
+ * Versioning of rare bodies: a selection around a body that hardly any subgroup enters is put
+ * behind a vote of the subgroup. Then the shader has two versions of it, with the body and without,
+ * and the branch between them is uniform, which a driver that runs both sides of divergent branches
+ * does not flatten:
+ *
+ *     if (c) { body }     becomes     if (any(c)) { if (c) { body } }
+ *
+ * Helper lanes need not join the vote (HAZARDS 2), and so may miss the body. So in a fragment
+ * shader nothing behind may look at other lanes, and the selection may be in no loop, which a
+ * helper might not leave.
+ */
+#include "shader_rewrite/blocks/block_facts.h"
+
+#include "shader_rewrite/analysis/analysis_lanes.h"
+#include "shader_rewrite/analysis/analysis_uniform.h"
+#include "shader_rewrite/ir/ir_builder.h"
+
+struct context {
+    struct pm_blocks *blocks;
+    const struct pm_cfg *cfg;
+    struct pm_uniform uniform;
+    const bool *lanes_read_behind; /* by block */
+};
+
+/* The one way of a branch that is not the merge block; NULL: there are two. */
+static struct pm_ir_block *body_of(const struct pm_ir_instr *branch, const struct pm_ir_def *merge)
+{
+    const struct pm_ir_def *yes = branch->operands[1].def, *no = branch->operands[2].def;
+    if ((yes == merge) == (no == merge))
+        return NULL;
+    return pm_ir_block_of(yes == merge ? no : yes);
+}
+
+static const char *why_not(const struct context *c, const struct pm_ir_block *header,
+                           const struct pm_ir_instr *merge)
+{
+    const struct pm_ir_instr *branch = pm_ir_terminator(header);
+    if (branch->opcode != SpvOpBranchConditional)
+        return "a switch";
+    const struct pm_ir_block *body = body_of(branch, merge->operands[0].def);
+    if (!body)
+        return "it has two sides";
+    if (pm_ir_merge(pm_ir_block_of(merge->operands[0].def)) &&
+        pm_ir_merge(pm_ir_block_of(merge->operands[0].def))->opcode == SpvOpLoopMerge)
+        return "a loop begins where it ends";
+    if (!pm_blocks_is_cold(c->blocks, body, header))
+        return "its body is not rare";
+    if (pm_uniform_in(&c->uniform, branch->operands[0].def, header))
+        return "its condition is uniform already";
+    if (!c->blocks->info->subgroup_vote)
+        return "the device has no vote";
+    if (c->blocks->stage == PM_STAGE_COMPUTE)
+        return NULL;
+    if (pm_loops(c->blocks->function)->loop_of[header->index] != PM_NO_LOOP)
+        return "in a loop of a fragment shader";
+    return c->lanes_read_behind[header->index] ? "other lanes are looked at behind it" : NULL;
+}
+
+/* The pairs of an OpPhi that are not of the header move to one in the body's own merge block. */
+static void move_phi(struct pm_ir_module *module, struct pm_ir_instr *phi,
+                     struct pm_ir_block *header, struct pm_ir_block *inner,
+                     struct pm_ir_block *inner_header)
+{
+    struct pm_ir_instr *moved = pm_ir_instr_create(module, SpvOpPhi, phi->type.def, 0);
+    struct pm_ir_def *without = NULL;
+    if (!moved)
+        return;
+    pm_ir_insert(&inner->body, inner, pm_ir_terminator(inner), moved);
+    pm_ir_copy_decorations(module, phi->result, moved->result, true);
+    for (uint32_t o = 0; o + 1 < phi->operand_count; o += 2) {
+        struct pm_ir_block *from = pm_ir_block_of(phi->operands[o + 1].def);
+        if (from == header)
+            without = phi->operands[o].def;
+        pm_ir_phi_add(module, moved, phi->operands[o].def, from == header ? inner_header : from);
+    }
+    pm_ir_operands_remove(phi, 0, phi->operand_count);
+    pm_ir_phi_add(module, phi, without, header);
+    pm_ir_phi_add(module, phi, moved->result, inner);
+}
+
+/* The body is come to from another block. */
+static void rename_phis(struct pm_ir_block *body, const struct pm_ir_block *header,
+                        const struct pm_ir_block *inner_header)
+{
+    for (struct pm_ir_instr *i = body->body.first; i && i->opcode == SpvOpPhi; i = i->next)
+        for (uint32_t o = 1; o < i->operand_count; o += 2)
+            if (i->operands[o].def == header->label->result)
+                pm_ir_operand_set(&i->operands[o], inner_header->label->result);
+}
+
+/* Branches to the merge block, but for the header's, lead to the body's own. */
+static void move_branches(struct pm_ir_def *merge, const struct pm_ir_block *header,
+                          const struct pm_ir_block *inner_header, struct pm_ir_block *inner)
+{
+    for (struct pm_ir_operand *use = merge->first_use, *next; use; use = next) {
+        next = use->next_use;
+        const struct pm_ir_instr *user = use->user;
+        if (!user->block || user->block == header || user->block == inner)
+            continue;
+        const bool leads = pm_ir_opcode_is_terminator(user->opcode);
+        if (leads || (user->opcode == SpvOpSelectionMerge && user->block == inner_header))
+            pm_ir_operand_set(use, inner->label->result);
+    }
+}
+
+static void version(struct pm_ir_module *module, struct pm_ir_block *header,
+                    struct pm_ir_instr *merge)
+{
+    struct pm_ir_def *condition = pm_ir_terminator(header)->operands[0].def;
+    struct pm_ir_block *end = pm_ir_block_of(merge->operands[0].def);
+    struct pm_ir_block *body = body_of(pm_ir_terminator(header), merge->operands[0].def);
+    const bool when = body->label->result == pm_ir_terminator(header)->operands[1].def;
+    pm_ir_require_version(module, PM_SPIRV_1_3);
+    pm_ir_require_capability(module, SpvCapabilityGroupNonUniform);
+    pm_ir_require_capability(module, SpvCapabilityGroupNonUniformVote);
+    struct pm_ir_def *scope = pm_ir_constant_uint(module, SpvScopeSubgroup);
+    /* The inner selection: a block with the old branch, behind the header. */
+    struct pm_ir_block *inner_header = pm_ir_block_create(module, header);
+    struct pm_ir_block *inner = pm_ir_block_create(module, end->prev);
+    if (!inner_header || !inner)
+        return;
+    for (struct pm_ir_instr *i = merge, *next; i; i = next) {
+        next = i->next;
+        pm_ir_detach(i);
+        pm_ir_insert(&inner_header->body, inner_header, NULL, i);
+    }
+    struct pm_ir_builder b = {module, header, NULL};
+    struct pm_ir_def *any =
+        pm_ir_build(&b, when ? SpvOpGroupNonUniformAny : SpvOpGroupNonUniformAll,
+                    pm_ir_type_bool(module), PM_IR_ARGS(pm_ir_id(scope), pm_ir_id(condition)));
+    pm_ir_build_instr(
+        &b, SpvOpSelectionMerge, NULL,
+        PM_IR_ARGS(pm_ir_id(end->label->result), pm_ir_word(SpvSelectionControlDontFlattenMask)));
+    pm_ir_build_branch_conditional(&b, any, when ? inner_header : end, when ? end : inner_header);
+    b = (struct pm_ir_builder){module, inner, NULL};
+    pm_ir_build_branch(&b, end);
+    rename_phis(body, header, inner_header);
+    move_branches(end->label->result, header, inner_header, inner);
+    for (struct pm_ir_instr *i = end->body.first; i && i->opcode == SpvOpPhi; i = i->next)
+        move_phi(module, i, header, inner, inner_header);
+}
+
+static bool find_facts(struct context *c, struct pm_ir_module *module)
+{
+    const struct pm_memory memory = pm_memory_of(module);
+    c->lanes_read_behind = pm_other_lanes_read_behind(c->blocks->function, c->blocks->arena);
+    return c->lanes_read_behind &&
+           pm_uniform_compute(&c->uniform, module, &memory, c->blocks->function, c->blocks->arena);
+}
+
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
+{
+    struct pm_blocks *blocks = context;
+    struct context c = {.blocks = blocks, .cfg = pm_cfg(blocks->function)};
+    const uint32_t before = blocks->changes;
+    if (!find_facts(&c, module)) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        return PM_PASS_FAILED;
+    }
+    for (uint32_t b = 0; b < c.cfg->count && !module->failed; b++) {
+        struct pm_ir_block *header = c.cfg->blocks[b];
+        struct pm_ir_instr *merge = pm_ir_merge(header);
+        if (!merge || merge->opcode != SpvOpSelectionMerge || !pm_cfg_reachable(c.cfg, b))
+            continue;
+        const char *reason = why_not(&c, header, merge);
+        if (!reason)
+            version(module, header, merge);
+        pm_blocks_decide(blocks, PM_BLOCK_VERSION, header, 0, !reason, "its body behind a vote",
+                         reason ? reason : "hardly any subgroup enters its body");
+    }
+    return pm_pass_result_of(true, blocks->changes != before);
+}
+
+const struct pm_pass pm_pass_optimize_version = {
+    "optimize_version", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0,
+    run};

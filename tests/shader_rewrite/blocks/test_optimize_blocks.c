@@ -1,0 +1,137 @@
+/* All passes together, over every shader of the corpus, by profiles of all kinds: what comes out is
+ * valid; and what is refused. */
+#include "base/random.h"
+#include "shader_rewrite/blocks/block_profile.h"
+#include "tests/shader_rewrite/blocks/block_subject.h"
+#include "tests/shader_rewrite/corpus_files.h"
+#include "tests/shader_rewrite/spirv_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+static uint32_t changed;
+
+static void fill(struct pm_random *random, double *list, uint32_t count)
+{
+    static const double values[] = {0, 0.001, 1, 1, 5, 6, -1, INFINITY, NAN, 1e300};
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = values[pm_random_below(random, sizeof(values) / sizeof(values[0]))];
+}
+
+static void check(const struct corpus_file *file, const struct pm_words *canonical,
+                  struct pm_random *random)
+{
+    struct pm_error error = {0};
+    struct pm_block_points points;
+    double lists[3][256];
+    if (!pm_points_blocks(canonical->data, canonical->count, &points, &error))
+        fail_msg("%s: %s", file->name, error.message);
+    assert_in_range(points.count, 1, 256);
+    for (int i = 0; i < 3; i++)
+        fill(random, lists[i], points.count);
+    const struct pm_block_profile profile = {.frequency = lists[0],
+                                             .uniform = lists[1],
+                                             .subgroups = lists[2],
+                                             .block_count = points.count};
+    const struct pm_optimize_blocks_info info = {.profile = &profile,
+                                                 .passes = PM_BLOCK_ALL,
+                                                 .uniform_share = 0.9,
+                                                 .subgroup_vote = true,
+                                                 .target = {.vulkan_minor = file->vulkan_minor}};
+    struct pm_optimized_blocks out;
+    if (!pm_optimize_blocks(canonical->data, canonical->count, &info, &out, &error))
+        fail_msg("%s: %s", file->name, error.message);
+    changed += out.changes;
+    pm_optimized_blocks_finish(&out);
+    pm_block_points_finish(&points);
+}
+
+static void test_corpus(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    struct pm_random random;
+    corpus_load(&corpus);
+    pm_random_init(&random, 1);
+    changed = 0;
+    for (size_t i = 0; i < corpus.count; i++) {
+        const struct corpus_file *file = &corpus.files[i];
+        struct pm_error error = {0};
+        struct pm_words canonical;
+        const struct pm_canonicalize_info info = {
+            .words = file->words,
+            .word_count = file->count,
+            .stage = strstr(file->name, ".frag.") ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE,
+            .entry_point = "main",
+            .target = {.vulkan_minor = file->vulkan_minor}};
+        if (!pm_canonicalize(&info, &canonical, &error))
+            continue; /* another test's */
+        for (int n = 0; n < 4; n++)
+            check(file, &canonical, &random);
+        pm_words_finish(&canonical);
+    }
+    corpus_finish(&corpus);
+    printf("%u changes\n", changed);
+    assert_true(changed > 100);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_int_equal(pm_block_passes_named("optimize_blocks"), PM_BLOCK_ALL);
+    for (uint32_t p = 0; p < PM_BLOCK_PASSES; p++)
+        assert_int_equal(pm_block_passes_named(pm_block_pass_name((enum pm_block_pass)p)), 1u << p);
+    assert_int_equal(pm_block_passes_named("optimize"), 0);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject("OpStore %to %f1\n");
+    struct pm_error error = {0};
+    struct pm_optimized_blocks out;
+    const struct pm_block_profile profile = {.block_count = 2};
+    struct pm_optimize_blocks_info info = {
+        .profile = &profile, .passes = PM_BLOCK_ALL, .target = {.vulkan_minor = 3}};
+    assert_false(pm_optimize_blocks(subject.words.data, subject.words.count, &info, &out, &error));
+    assert_int_equal(error.code, PM_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "2 blocks, the module 1"));
+    assert_false(pm_optimize_blocks(subject.words.data, 3, &info, &out, &error));
+    /* Nothing known, nothing done. */
+    info.profile = NULL;
+    assert_true(pm_optimize_blocks(subject.words.data, subject.words.count, &info, &out, &error));
+    assert_int_equal(out.changes, 0);
+    assert_null(out.words.data);
+    pm_optimized_blocks_finish(&out);
+    block_subject_finish(&subject);
+}
+
+static void test_profile(void **state)
+{
+    (void)state;
+    struct pm_point_estimate points[2] = {{.calls = 1}};
+    struct pm_shader_estimates estimates = {.kind = PM_KIND_BLOCK, .space = 2, .points = points};
+    points[0].measures[PM_MEASURE_FREQUENCY] = (struct pm_ratio){
+        .ratio = 2, .ratio_low = 1.5, .ratio_high = 2.5, .mean = 9, .clusters = 3};
+    points[0].measures[PM_MEASURE_UNIFORM] = (struct pm_ratio){.ratio = 0.75, .clusters = 3};
+    points[0].measures[PM_MEASURE_SUBGROUPS] = (struct pm_ratio){.ratio = 3, .clusters = 3};
+    struct pm_block_profile profile;
+    assert_true(pm_block_profile_init(&profile, &estimates));
+    assert_int_equal(profile.block_count, 2);
+    assert_true(profile.frequency[0] == 2 && profile.low[0] == 1.5 && profile.high[0] == 2.5);
+    assert_true(profile.uniform[0] == 0.75 && profile.subgroups[0] == 3);
+    assert_true(isnan(profile.frequency[1]) && isnan(profile.uniform[1]));
+    pm_block_profile_finish(&profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_corpus), cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_profile)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* Turns of steady loops in front of them. That what comes out computes the same is the differential
+ * test's. */
+#include "tests/shader_rewrite/blocks/block_subject.h"
+#include "tests/shader_rewrite/spirv_text.h"
+
+#include <stdlib.h>
+
+#include "tests/cmocka_includes.h"
+
+/* Blocks: 0, 1 header, 2 body, 3 latch, 4 behind. The sum and the number of turns are used behind.
+ */
+#define LOOP(inside)                                                                               \
+    "%n = OpConvertFToU %uint %u\nOpBranch %loop\n"                                                \
+    "%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"                                     \
+    "%sum = OpPhi %float %f0 %entry %sum2 %latch\n"                                                \
+    "%more = OpULessThan %bool %i %n\nOpLoopMerge %end %latch None\n"                              \
+    "OpBranchConditional %more %body %end\n"                                                       \
+    "%body = OpLabel\n%f = OpConvertUToF %float %i\n" inside "OpBranch %latch\n"                   \
+    "%latch = OpLabel\n%sum2 = OpFAdd %float %sum %f\n%j = OpIAdd %uint %i %u1\nOpBranch %loop\n"  \
+    "%end = OpLabel\n%g = OpConvertUToF %float %i\n%h = OpFAdd %float %g %sum\nOpStore %to %h\n"
+
+static const struct block_known five = {{1, 6, 5, 5, 1}, {1, 1, 1, 1, 1}, {1, 6, 5, 5, 1}};
+
+static void test_peels(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject(LOOP(""));
+    char *report;
+    struct block_subject out = block_optimized(&subject, "optimize_peel", &five, &report);
+    block_decided(report, 1, true, "it turns equally often");
+    assert_int_equal(pm_test_count(&out.words, "OpLoopMerge"), 2);
+    assert_int_equal(pm_test_count(&out.words, "OpULessThan"), 6);
+    assert_int_equal(pm_test_count(&out.words, "OpFAdd"), 6 + 1);
+    free(report);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
+}
+
+/* Known by the lanes alone to be steady, it is left alone where its turns are not uniform. */
+static void test_refused(void **state)
+{
+    (void)state;
+    const struct {
+        const char *body;
+        const struct block_known *known;
+        uint32_t header;
+        const char *reason;
+    } rows[] = {
+        {LOOP("OpControlBarrier %u2 %u2 %u0\n"), &five, 1, "lanes do something together in it"},
+        {LOOP("OpSelectionMerge %met None\nOpBranchConditional %d_yes %leave %met\n"
+              "%leave = OpLabel\nOpBranch %latch\n%met = OpLabel\n"),
+         &(const struct block_known){
+             {1, 6, 5, 1, 4, 5, 1}, {1, 1, 1, 1, 1, 1, 1}, {1, 6, 5, 1, 4, 5, 1}},
+         1, "several ways lead to its latch"},
+        {LOOP(""),
+         &(const struct block_known){{1, 6, 5, 5, 1}, {1, 1, 0.8, 0.8, 1}, {1, 6, 5, 5, 1}}, 1,
+         "lanes of a subgroup do not turn together"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct block_subject subject = block_subject(rows[i].body);
+        char *report;
+        struct block_subject out =
+            block_optimized(&subject, "optimize_peel", rows[i].known, &report);
+        block_decided(report, rows[i].header, false, rows[i].reason);
+        assert_int_equal(pm_test_count(&out.words, "OpLoopMerge"), 1);
+        free(report);
+        block_subject_finish(&out);
+        block_subject_finish(&subject);
+    }
+}
+
+/* It is left from inside too, with a value of its own. Blocks: 0, 1 header, 2 body, 3 leaves, 4,
+ * 5 latch, 6 behind. */
+static void test_breaks(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject(
+        "OpBranch %loop\n%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"
+        "%more = OpULessThan %bool %i %u5\nOpLoopMerge %end %latch None\n"
+        "OpBranchConditional %more %body %end\n%body = OpLabel\n"
+        "%f = OpConvertUToF %float %i\n%e = OpFOrdLessThan %bool %d %f\n"
+        "OpSelectionMerge %met None\nOpBranchConditional %e %leaves %met\n"
+        "%leaves = OpLabel\nOpStore %to %f\nOpBranch %end\n%met = OpLabel\nOpBranch %latch\n"
+        "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\nOpBranch %loop\n"
+        "%end = OpLabel\n%g = OpPhi %float %f1 %loop %f %leaves\nOpStore %to %g\n");
+    const struct block_known known = {
+        {1, 6, 5, 0, 5, 5, 1}, {1, 1, 1, 1, 1, 1, 1}, {1, 6, 5, 0, 5, 5, 1}};
+    char *report;
+    struct block_subject out = block_optimized(&subject, "optimize_peel", &known, &report);
+    block_decided(report, 1, true, "it turns equally often");
+    assert_int_equal(pm_test_count(&out.words, "OpLoopMerge"), 2);
+    assert_int_equal(pm_test_count(&out.words, "OpSelectionMerge"), 6);
+    free(report);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
+}
+
+/* It is left from inside alone, by a block that comes late. Blocks: 0, 1 header, 2 body, 3 leaves,
+ * 4, 5 latch, 6 behind. */
+static void test_left_inside(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject(
+        "OpBranch %loop\n%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"
+        "OpLoopMerge %end %latch None\nOpBranch %body\n%body = OpLabel\n"
+        "%f = OpConvertUToF %float %i\n%e = OpULessThan %bool %u4 %i\n"
+        "OpSelectionMerge %met None\nOpBranchConditional %e %leaves %met\n"
+        "%leaves = OpLabel\nOpStore %to %f\nOpBranch %end\n%met = OpLabel\nOpBranch %latch\n"
+        "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\nOpBranch %loop\n"
+        "%end = OpLabel\n%g = OpFAdd %float %f %f1\nOpStore %to %g\n");
+    const struct block_known known = {
+        {1, 6, 6, 1, 5, 5, 1}, {1, 1, 1, 1, 1, 1, 1}, {1, 6, 6, 1, 5, 5, 1}};
+    char *report;
+    struct block_subject out = block_optimized(&subject, "optimize_peel", &known, &report);
+    block_decided(report, 1, true, "it turns equally often");
+    assert_int_equal(pm_test_count(&out.words, "OpULessThan"), 6);
+    free(report);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_peels), cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_breaks),
+                                       cmocka_unit_test(test_left_inside)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

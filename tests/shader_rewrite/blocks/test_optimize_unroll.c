@@ -1,0 +1,86 @@
+/* Which loops are asked to be unrolled, and which not. */
+#include "tests/shader_rewrite/blocks/block_subject.h"
+#include "tests/shader_rewrite/spirv_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/cmocka_includes.h"
+
+/* Blocks: 0, 1 header, 2 body, 3 latch, 4 behind. */
+#define LOOP(control)                                                                              \
+    "%n = OpConvertFToU %uint %u\nOpBranch %loop\n"                                                \
+    "%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"                                     \
+    "%more = OpULessThan %bool %i %n\nOpLoopMerge %end %latch " control "\n"                       \
+    "OpBranchConditional %more %body %end\n"                                                       \
+    "%body = OpLabel\n%f = OpConvertUToF %float %i\nOpStore %to %f\nOpBranch %latch\n"             \
+    "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\nOpBranch %loop\n%end = OpLabel\n"
+
+struct row {
+    const char *control;
+    struct block_known known;
+    const char *expected, *reason;
+    bool done;
+};
+
+static void check(const struct row *row)
+{
+    struct block_subject subject = block_subject(row->control);
+    char *report, merge[64];
+    struct block_subject out = block_optimized(&subject, "optimize_unroll", &row->known, &report);
+    snprintf(merge, sizeof(merge), " %s\n", row->expected);
+    block_decided(report, 1, row->done, row->reason);
+    assert_int_equal(pm_test_count(&out.words, "OpLoopMerge"), 1);
+    if (!pm_test_count(&out.words, merge))
+        fail_msg("not %s: %s", row->expected, report);
+    free(report);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
+}
+
+static void test_loops(void **state)
+{
+    (void)state;
+    const struct block_known rare = {
+        {1, 1, 0.004, 0.004, 1}, {1, 1, 1, 1, 1}, {1, 1.004, 0.004, 0.004, 1}};
+    const struct block_known five = {{1, 6, 5, 5, 1}, {1, 1, 1, 1, 1}, {1, 6, 5, 5, 1}};
+    const struct block_known between = {{1, 6, 5, 5, 1}, {1, 1, 1, 1, 1}, {1, 5.4, 4.4, 4.4, 1}};
+    const struct block_known alone = {{1, 6, 5, 5, 1}, {1, 1, 0.5, 0.5, 1}, {1, 6, 5, 5, 1}};
+    const struct block_known often = {{1, 41, 40, 40, 1}, {1, 1, 1, 1, 1}, {1, 41, 40, 40, 1}};
+    const struct block_known unknown = {{1, 6, 5, 5, 1}, {1, 1, 1, 1, 1}, {1, NAN, NAN, NAN, 1}};
+    const struct row rows[] = {
+        {LOOP("None"), rare, "DontUnroll", "hardly any subgroup turns", true},
+        {LOOP("Unroll"), rare, "DontUnroll", "hardly any subgroup turns", true},
+        {LOOP("None"), five, "Unroll", "it turns equally often", true},
+        {LOOP("DontUnroll"), five, "Unroll", "it turns equally often", true},
+        {LOOP("Unroll"), five, "Unroll", "the shader says so, or more, itself", false},
+        {LOOP("DependencyLength 4"), five, "DependencyLength 4",
+         "the shader says so, or more, itself", false},
+        {LOOP("None"), between, "None", "it does not turn equally often", false},
+        {LOOP("None"), alone, "None", "lanes of a subgroup do not turn together", false},
+        {LOOP("None"), often, "None", "it turns too seldom, or too often", false},
+        {LOOP("None"), unknown, "None", "how often it turns is not known", false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        check(&rows[i]);
+}
+
+/* SPIR-V 1.4 has a count. */
+static void test_partial_count(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject_newer(LOOP("None"));
+    const struct block_known five = {{1, 6, 5, 5, 1}, {1, 1, 1, 1, 1}, {1, 6, 5, 5, 1}};
+    struct block_subject out = block_optimized(&subject, "optimize_unroll", &five, NULL);
+    assert_int_equal(pm_test_count(&out.words, "Unroll|PartialCount 5"), 1);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loops),
+                                       cmocka_unit_test(test_partial_count)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+/*
+ * Block profiles that no honest client sends, and what the passes over blocks make of a shader by
+ * them.
+ *
+ * Thread safety: no state.
+ */
+#pragma once
+
+#include "shader_rewrite/shader_rewrite.h"
+
+/* Loops that turn equally often with rare uniform blocks in and around them, so that everything is
+ * done that may be; and numbers of no meaning. */
+enum { ADVERSARY_BLOCK_WAYS = 2 };
+extern const char *const adversary_block_ways[ADVERSARY_BLOCK_WAYS];
+
+/* Of a canonical module. A failure to read it ends the test. */
+bool adversary_blocks(uint32_t way, uint64_t seed, const struct pm_words *canonical, bool vote,
+                      const struct pm_target *target, struct pm_optimized_blocks *out,
+                      struct pm_error *error);

@@ -3,6 +3,7 @@
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "tools/common/tool.h"
+#include "tools/shader/block_passes.h"
 #include "tools/shader/constant_passes.h"
 #include "tools/shader/shader_input.h"
 #include "tools/shader/variant_pass.h"
@@ -278,8 +279,6 @@ static bool load_profile(const struct pm_shader_options *options, const struct p
     struct pm_shader_key key = pm_shader_key_compute(pm_canonicalize_recipe(), in->data, in->count);
     struct pm_zero_points candidates = {0};
     struct pm_block_points blocks = {0};
-    if (!options->profile && !options->game)
-        return pm_fail(error, PM_ERROR_INPUT, "it needs --profile or --game");
     bool ok = pm_points_zero_given(in->data, in->count, NULL, options->all_candidates, &candidates,
                                    error) &&
               pm_points_blocks(in->data, in->count, &blocks, error) &&
@@ -351,6 +350,13 @@ static const struct pass passes[] = {
     {"instrument_constants", false, pm_shader_instrument_constants},
     {"specialize_constants", false, pm_shader_specialize_constants},
     {"make_variant", false, pm_shader_make_variant},
+    {"optimize_blocks", false, pm_shader_optimize_blocks},
+    {"optimize_flatten", false, pm_shader_optimize_blocks},
+    {"optimize_sink", false, pm_shader_optimize_blocks},
+    {"optimize_version", false, pm_shader_optimize_blocks},
+    {"optimize_unroll", false, pm_shader_optimize_blocks},
+    {"optimize_peel", false, pm_shader_optimize_blocks},
+    {"optimize_layout", false, pm_shader_optimize_blocks},
     {"validate", true, validate},
 };
 

@@ -24,6 +24,9 @@ static const char help[] =
     "  make_variant        a canonical module's version by a recipe of A-Z testing; without "
     "--recipe what\n"
     "                      each recipe makes of it\n"
+    "  optimize_blocks     a canonical module's version by how often its blocks run: all of\n"
+    "                      optimize_flatten, optimize_sink, optimize_version, optimize_unroll,\n"
+    "                      optimize_peel and optimize_layout, which are passes of their own too\n"
     "  validate            spirv-val for the target\n\n"
     "  -o FILE             where the module goes\n"
     "  --entry NAME        the entry point (main)\n"
@@ -38,7 +41,8 @@ static const char help[] =
     "or\n"
     "                      SET.BINDING:BYTE of a uniform buffer; may be given often\n"
     "  --points all|LIST   which points, as in 0,3,4 (all)\n"
-    "  --flow              instrument_blocks counts lanes alone, at as few blocks as tell those of all\n"
+    "  --flow              instrument_blocks counts lanes alone, at as few blocks as tell those of "
+    "all\n"
     "  --slots N           copies of the counters, a power of two (1)\n"
     "  --no-int64          counters as two 32-bit words\n"
     "  --no-quad           for a device without quad operations\n"
@@ -46,8 +50,13 @@ static const char help[] =
     "  --early-tests       EarlyFragmentTests may be added where the shader allows it\n"
     "  --profile FILE      P(zero): a PGO database, or JSON "
     "{\"zero\":[…],\"writes\":[…],\"blocks\":[…]}\n"
+    "                      (subgroups); of blocks also \"frequency\", \"low\", \"high\", "
+    "\"uniform\"\n"
     "  --game NAME         whose profile, where the file has several games; without --profile\n"
     "                      what is known of the game on this machine\n"
+    "  --uniform-share P   from which share of its lanes on a block is uniform (0.9)\n"
+    "  --ignore-uniformity  computations are sunk into divergent blocks too\n"
+    "  --no-vote           for a device without subgroup vote\n"
     "  --float-zero WORD   permission for 0*x = 0: shader, never or allow (shader)\n"
     "  --vendor ID         the vendor whose costs count (any)\n"
     "  --driver ID[:VERSION]  the driver that will run it, as VkDriverId and driverVersion have "
@@ -115,7 +124,8 @@ static bool parse_float_zero(const char *word, enum pm_float_zero *out)
 
 /* Options as they were given, where they are not what they mean. */
 struct given {
-    const char *stage, *float_zero, *driver, *threshold, *least_share, *specs[PM_SHADER_SPECS];
+    const char *stage, *float_zero, *driver, *threshold, *least_share, *uniform_share,
+        *specs[PM_SHADER_SPECS];
     const char *known[PM_SHADER_KNOWN];
     size_t spec_count, known_count;
     uint64_t target, slots, vendor, transforms;
@@ -202,7 +212,11 @@ static int read_specialize_options(const struct given *given, struct pm_shader_o
     if (given->transforms == 0)
         return pm_tool_usage("shader", "--transforms: '0' is not 1 to 1000");
     specialize->most_transforms = (uint32_t)given->transforms;
-    int status = read_share("threshold", given->threshold, &specialize->threshold);
+    options->uniform_share = PM_UNIFORM_SHARE;
+    int status = read_share("uniform-share", given->uniform_share, &options->uniform_share);
+    if (status >= 0)
+        return status;
+    status = read_share("threshold", given->threshold, &specialize->threshold);
     return status >= 0 ? status
                        : read_share("least-share", given->least_share, &specialize->least_share);
 }
@@ -234,6 +248,9 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_FLAG("early-tests", &options->instrument.may_force_early_tests),
         PM_OPTION_TEXT("profile", &options->profile),
         PM_OPTION_TEXT("game", &options->game),
+        PM_OPTION_TEXT("uniform-share", &given.uniform_share),
+        PM_OPTION_FLAG("ignore-uniformity", &options->ignore_uniformity),
+        PM_OPTION_FLAG("no-vote", &options->no_vote),
         PM_OPTION_TEXT("float-zero", &given.float_zero),
         PM_OPTION_NUMBER("vendor", &given.vendor, UINT32_MAX),
         PM_OPTION_TEXT("driver", &given.driver),

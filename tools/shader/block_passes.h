@@ -1,0 +1,13 @@
+/*
+ * `piecemeal shader optimize_blocks` and the passes that it is made of.
+ *
+ * Thread safety: one thread, as main.
+ */
+#pragma once
+
+#include "tools/shader/shader_options.h"
+
+/* Of the passes that options->pass names: what they make of the module goes to options->out, what
+ * they decided is said. */
+bool pm_shader_optimize_blocks(struct pm_shader_options *options, const struct pm_words *in,
+                               struct pm_error *error);

@@ -26,15 +26,13 @@ bool pm_blocks_is_uniform(const struct pm_blocks *blocks, const struct pm_ir_blo
     return numbers.uniform >= blocks->uniform_share || numbers.frequency <= 0;
 }
 
-void pm_blocks_decide(struct pm_blocks *blocks, enum pm_block_pass pass,
-                      const struct pm_ir_block *block, uint32_t value, bool done, const char *what,
-                      const char *reason)
+void pm_blocks_decide(struct pm_blocks *blocks, const char *pass, const struct pm_ir_block *block,
+                      uint32_t value, bool done, const char *what, const char *reason)
 {
     const uint32_t label = block->label->result->id;
     struct pm_buffer *out = &blocks->report;
     blocks->changes += done;
-    bool ok = pm_buffer_printf(out, "%s{\"pass\":\"%s\",\"block\":", out->size ? "," : "",
-                               pm_block_pass_name(pass));
+    bool ok = pm_buffer_printf(out, "%s{\"pass\":\"%s\",\"block\":", out->size ? "," : "", pass);
     if (label < blocks->label_bound && blocks->points[label] != UINT32_MAX)
         ok = ok && pm_buffer_printf(out, "%u", blocks->points[label]);
     else

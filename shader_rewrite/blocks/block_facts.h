@@ -46,10 +46,10 @@ bool pm_blocks_is_cold(const struct pm_blocks *blocks, const struct pm_ir_block 
  * of one that never is. */
 bool pm_blocks_is_uniform(const struct pm_blocks *blocks, const struct pm_ir_block *block);
 
-/* What a pass has decided. done: it was changed, and counts. value: an id; 0: none. */
-void pm_blocks_decide(struct pm_blocks *blocks, enum pm_block_pass pass,
-                      const struct pm_ir_block *block, uint32_t value, bool done, const char *what,
-                      const char *reason);
+/* What a pass, by its name, has decided. done: it was changed, and counts. value: an id; 0: none.
+ */
+void pm_blocks_decide(struct pm_blocks *blocks, const char *pass, const struct pm_ir_block *block,
+                      uint32_t value, bool done, const char *what, const char *reason);
 
 /* ---- the passes, one a file; their context is a struct pm_blocks ---- */
 

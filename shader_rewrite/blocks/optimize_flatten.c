@@ -5,6 +5,8 @@
 
 #include "shader_rewrite/analysis/analysis_motion.h"
 
+static const char pass_name[] = "optimize_flatten";
+
 /* Cycles of both sides together that a branch may cost more than. */
 static const double short_cycles = 16;
 /* Both sides are taken by as large a share of the lanes, and so by most subgroups. */
@@ -22,7 +24,7 @@ static void set_control(struct context *c, struct pm_ir_instr *merge, uint32_t c
     const bool changes = pm_ir_operand_word(&merge->operands[1]) != control;
     if (changes)
         pm_ir_operand_set_word(&merge->operands[1], control);
-    pm_blocks_decide(c->blocks, PM_BLOCK_FLATTEN, merge->block, 0, changes, what,
+    pm_blocks_decide(c->blocks, pass_name, merge->block, 0, changes, what,
                      changes ? reason : "the shader says so itself");
 }
 
@@ -102,7 +104,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         }
         const char *why_not = why_not_flat(&c, b, merge);
         if (why_not)
-            pm_blocks_decide(blocks, PM_BLOCK_FLATTEN, b, 0, false, "None", why_not);
+            pm_blocks_decide(blocks, pass_name, b, 0, false, "None", why_not);
         else
             set_control(&c, merge, SpvSelectionControlFlattenMask, "Flatten",
                         "short, and most subgroups take both sides");
@@ -110,5 +112,4 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     return pm_pass_result_of(true, blocks->changes != before);
 }
 
-const struct pm_pass pm_pass_optimize_flatten = {"optimize_flatten", PM_ANALYSIS_CFG,
-                                                 PM_ANALYSIS_ALL, run};
+const struct pm_pass pm_pass_optimize_flatten = {pass_name, PM_ANALYSIS_CFG, PM_ANALYSIS_ALL, run};

@@ -6,6 +6,8 @@
 #include "shader_rewrite/ir/ir_builder.h"
 #include <math.h>
 
+static const char pass_name[] = "optimize_layout";
+
 /* ---- order ---- */
 
 /* Whether a block may come now: what dominates it, structurally too, is there. */
@@ -114,7 +116,7 @@ static bool weigh_all(struct pm_blocks *blocks)
         const bool done =
             weigh(blocks->module, end, edge_to(&cfg->flow, edges, b, end->operands[1].def),
                   edge_to(&cfg->flow, edges, b, end->operands[2].def));
-        pm_blocks_decide(blocks, PM_BLOCK_LAYOUT, cfg->blocks[b], 0, done, "branch weights",
+        pm_blocks_decide(blocks, pass_name, cfg->blocks[b], 0, done, "branch weights",
                          done ? "the counts of blocks say them"
                               : "the counts of blocks do not say them");
     }
@@ -132,10 +134,10 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         return PM_PASS_FAILED;
     }
-    pm_blocks_decide(blocks, PM_BLOCK_LAYOUT, blocks->function->first_block, 0, moved,
-                     "rare blocks last", moved ? "there are some" : "they are, or there are none");
+    pm_blocks_decide(blocks, pass_name, blocks->function->first_block, 0, moved, "rare blocks last",
+                     moved ? "there are some" : "they are, or there are none");
     return pm_pass_result_of(true, blocks->changes != before);
 }
 
 const struct pm_pass pm_pass_optimize_layout = {
-    "optimize_layout", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_STRUCTURE, 0, run};
+    pass_name, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_STRUCTURE, 0, run};

@@ -13,12 +13,14 @@
 #include "shader_rewrite/blocks/peel.h"
 #include "shader_rewrite/blocks/steady_loops.h"
 
+static const char pass_name[] = "optimize_peel";
+
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     struct pm_blocks *blocks = context;
     const uint32_t before = blocks->changes;
     const struct pm_loops *loops = pm_loops(blocks->function);
-    const struct pm_loop_turns *turns = pm_loop_turns(blocks);
+    const struct pm_steady_loop *turns = pm_steady_loops(blocks);
     if (!turns) {
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         return PM_PASS_FAILED;
@@ -32,11 +34,11 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         const bool done = turns[l].steady && !reason;
         if (done)
             pm_peel(&peel, turns[l].steady);
-        pm_blocks_decide(blocks, PM_BLOCK_PEEL, header, 0, done, "copied in front",
+        pm_blocks_decide(blocks, pass_name, header, 0, done, "copied in front",
                          reason ? reason : "it turns equally often");
     }
     return pm_pass_result_of(true, blocks->changes != before);
 }
 
-const struct pm_pass pm_pass_optimize_peel = {"optimize_peel",
+const struct pm_pass pm_pass_optimize_peel = {pass_name,
                                               PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, 0, run};

@@ -14,6 +14,8 @@
 #include "shader_rewrite/analysis/analysis_motion.h"
 #include "shader_rewrite/ir/block_open.h"
 
+static const char pass_name[] = "optimize_sink";
+
 enum { MOST_PLACES = 4 }; /* that one value is computed in */
 
 struct context {
@@ -219,7 +221,7 @@ static void sink_all(struct context *c)
             if (!why_not)
                 sink(c, i, &places);
             if (!why_not || places.count || places.divergent)
-                pm_blocks_decide(blocks, PM_BLOCK_SINK, block, value, !why_not,
+                pm_blocks_decide(blocks, pass_name, block, value, !why_not,
                                  places.count > 1 ? "computed in several rare blocks"
                                                   : "computed in a rare block",
                                  why_not ? why_not : "only rare uniform blocks need it");
@@ -248,5 +250,5 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     return pm_pass_result_of(true, mended || blocks->changes != before);
 }
 
-const struct pm_pass pm_pass_optimize_sink = {
-    "optimize_sink", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, PM_ANALYSIS_ALL, run};
+const struct pm_pass pm_pass_optimize_sink = {pass_name, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS,
+                                              PM_ANALYSIS_ALL, run};

@@ -2,6 +2,8 @@
  * hardly any subgroup turns in, and to unroll those that always turn equally often. */
 #include "shader_rewrite/blocks/steady_loops.h"
 
+static const char pass_name[] = "optimize_unroll";
+
 enum { VERSION_1_4 = 0x10400 }; /* which has PartialCount */
 
 static bool set_control(struct pm_ir_module *module, struct pm_ir_instr *merge, uint32_t control,
@@ -17,7 +19,7 @@ static bool set_control(struct pm_ir_module *module, struct pm_ir_instr *merge, 
 }
 
 static void decide(struct pm_blocks *blocks, struct pm_ir_block *header,
-                   const struct pm_loop_turns *turns)
+                   const struct pm_steady_loop *turns)
 {
     struct pm_ir_instr *merge = pm_ir_merge(header);
     const bool newer = blocks->module->version >= VERSION_1_4;
@@ -34,7 +36,7 @@ static void decide(struct pm_blocks *blocks, struct pm_ir_block *header,
     const bool says = control && merge->operand_count > 3;
     const bool done =
         control && !says && set_control(blocks->module, merge, control, turns->steady);
-    pm_blocks_decide(blocks, PM_BLOCK_UNROLL, header, 0, done, what,
+    pm_blocks_decide(blocks, pass_name, header, 0, done, what,
                      done || !control ? reason : "the shader says so, or more, itself");
 }
 
@@ -43,7 +45,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     struct pm_blocks *blocks = context;
     const uint32_t before = blocks->changes;
     const struct pm_loops *loops = pm_loops(blocks->function);
-    const struct pm_loop_turns *turns = pm_loop_turns(blocks);
+    const struct pm_steady_loop *turns = pm_steady_loops(blocks);
     (void)module;
     if (!turns) {
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
@@ -55,4 +57,4 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
 }
 
 const struct pm_pass pm_pass_optimize_unroll = {
-    "optimize_unroll", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, PM_ANALYSIS_ALL, run};
+    pass_name, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, PM_ANALYSIS_ALL, run};

@@ -16,6 +16,8 @@
 #include "shader_rewrite/analysis/analysis_uniform.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
+static const char pass_name[] = "optimize_version";
+
 struct context {
     struct pm_blocks *blocks;
     const struct pm_cfg *cfg;
@@ -166,12 +168,11 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         const char *reason = why_not(&c, header, merge);
         if (!reason)
             version(module, header, merge);
-        pm_blocks_decide(blocks, PM_BLOCK_VERSION, header, 0, !reason, "its body behind a vote",
+        pm_blocks_decide(blocks, pass_name, header, 0, !reason, "its body behind a vote",
                          reason ? reason : "hardly any subgroup enters its body");
     }
     return pm_pass_result_of(true, blocks->changes != before);
 }
 
 const struct pm_pass pm_pass_optimize_version = {
-    "optimize_version", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0,
-    run};
+    pass_name, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0, run};

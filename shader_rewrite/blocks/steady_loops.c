@@ -52,7 +52,7 @@ static bool is_exact_enough(const struct pm_block_numbers *numbers)
     return numbers->high - numbers->low <= 2 * steady_share * numbers->frequency;
 }
 
-static void judge(const struct finding *f, struct pm_loop_turns *turns)
+static void judge(const struct finding *f, struct pm_steady_loop *turns)
 {
     const struct pm_block_numbers latch = pm_blocks_numbers(f->blocks, turns->latch);
     const double whole = round(turns->turns);
@@ -87,11 +87,11 @@ static bool find_edges(struct finding *f)
     return pm_flow_edges(f->blocks->function, counts, f->edges, arena);
 }
 
-struct pm_loop_turns *pm_loop_turns(const struct pm_blocks *blocks)
+struct pm_steady_loop *pm_steady_loops(const struct pm_blocks *blocks)
 {
     struct finding f = {
         .blocks = blocks, .cfg = pm_cfg(blocks->function), .loops = pm_loops(blocks->function)};
-    struct pm_loop_turns *turns =
+    struct pm_steady_loop *turns =
         pm_arena_zalloc(blocks->arena, f.loops->count + 1u, sizeof(*turns));
     if (!turns || !find_edges(&f))
         return NULL;

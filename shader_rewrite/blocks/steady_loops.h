@@ -10,7 +10,7 @@
 /* So many turns may be unrolled, and no more instructions be made of them. */
 enum { PM_STEADY_MOST_TURNS = 16, PM_STEADY_MOST_INSTRUCTIONS = 768 };
 
-struct pm_loop_turns {
+struct pm_steady_loop {
     const struct pm_ir_block *latch; /* the block that leads back; NULL: there are several */
     double turns; /* how often lanes that come to the loop come to its latch; NAN: not known */
     bool rare;    /* hardly any subgroup of the shader ever does */
@@ -22,4 +22,4 @@ struct pm_loop_turns {
 
 /* With PM_ANALYSIS_DOMINATORS and PM_ANALYSIS_LOOPS required; by loop, in the arena of `blocks`.
  * NULL: out of memory. */
-struct pm_loop_turns *pm_loop_turns(const struct pm_blocks *blocks);
+struct pm_steady_loop *pm_steady_loops(const struct pm_blocks *blocks);

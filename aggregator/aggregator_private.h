@@ -22,5 +22,5 @@ struct pm_aggregator {
     int64_t claims_since; /* seconds: when `claims` last began to remember */
     struct pm_steady steady;
     uint32_t pruned_on;  /* the day on which nothing was left to prune */
-    uint32_t blanked_on; /* the day on which no marks of other days were left */
+    uint32_t settled_on; /* the day on which no marks of other days were left */
 };

@@ -97,15 +97,15 @@ static bool vouch(struct import *import, const struct pm_storage_key *key, uint3
 {
     struct pm_storage *storage = import->world->storage;
     const uint32_t today = pm_world_today(import->world);
-    struct pm_storage_claim claim = {.key = key->key,
+    struct pm_storage_claim claim = {.game = import->game,
+                                     .key = key->key,
                                      .kind = key->kind,
                                      .space = space,
                                      .tokens = INT32_MAX,
-                                     .day = today,
-                                     .marks_day = today};
+                                     .day = today};
     if (scene)
         pm_claims_scope(&key->environment, key->flags == 0, scene, claim.scope);
-    return storage->operations->put_claim(storage, import->game, &claim, 0, error);
+    return storage->operations->put_claims(storage, &claim, 1, error);
 }
 
 /* Whoever imports also says which scenes there are, however many. */

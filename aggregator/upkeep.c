@@ -13,20 +13,21 @@
 
 /* A step of what is done in many. */
 struct step {
-    uint32_t day;  /* the first that is kept, or today */
-    uint64_t rows; /* that it was about; 0: nothing was left */
+    uint32_t today, first; /* days; first: that is kept */
+    uint64_t rows;         /* that it was about; 0: nothing was left */
 };
 
 static bool prune_step(void *user, struct pm_storage *storage, struct pm_error *error)
 {
     struct step *step = user;
-    return storage->operations->prune(storage, step->day, ROWS, &step->rows, error);
+    return storage->operations->prune(storage, step->first, ROWS, &step->rows, error);
 }
 
-static bool blank_step(void *user, struct pm_storage *storage, struct pm_error *error)
+static bool settle_step(void *user, struct pm_storage *storage, struct pm_error *error)
 {
     struct step *step = user;
-    return storage->operations->blank_marks(storage, step->day, ROWS, &step->rows, error);
+    return storage->operations->settle_marks(storage, step->today, step->first, ROWS, &step->rows,
+                                             error);
 }
 
 static bool may_go_on(const struct pm_aggregator *aggregator, int64_t end)
@@ -35,16 +36,17 @@ static bool may_go_on(const struct pm_aggregator *aggregator, int64_t end)
 }
 
 /* Whatever the clock shows: the key that made the marks of another day is gone. */
-static bool blank(struct pm_aggregator *aggregator, struct pm_error *error)
+static bool settle(struct pm_aggregator *aggregator, struct pm_error *error)
 {
     const uint32_t today = pm_world_today(&aggregator->world);
+    const uint32_t first = pm_ageing_first_day(today, aggregator->world.retention_days);
     const int64_t end = pm_now() + SECONDS * PM_SECOND;
     bool done = true;
-    while (done && aggregator->blanked_on != today && may_go_on(aggregator, end)) {
-        struct step step = {.day = today};
-        done = pm_world_transact(&aggregator->world, PM_DURABLE, blank_step, &step, error);
+    while (done && aggregator->settled_on != today && may_go_on(aggregator, end)) {
+        struct step step = {.today = today, .first = first};
+        done = pm_world_transact(&aggregator->world, PM_DURABLE, settle_step, &step, error);
         if (done && step.rows == 0)
-            aggregator->blanked_on = today;
+            aggregator->settled_on = today;
     }
     return done;
 }
@@ -79,7 +81,7 @@ static bool prune(struct pm_aggregator *aggregator, bool *expired, struct pm_err
     const int64_t end = pm_now() + SECONDS * PM_SECOND;
     bool done = true;
     while (done && aggregator->pruned_on != today && may_go_on(aggregator, end)) {
-        struct step step = {.day = first};
+        struct step step = {.today = today, .first = first};
         done = pm_world_transact(&aggregator->world, PM_DURABLE, prune_step, &step, error);
         if (done && step.rows == 0)
             aggregator->pruned_on = today;
@@ -107,6 +109,6 @@ bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struc
     pm_sources_save(aggregator->sources);
     pthread_mutex_unlock(&aggregator->world.write_mutex);
     return done && pm_quarantine_write(&aggregator->quarantine, error) &&
-           blank(aggregator, error) &&
+           settle(aggregator, error) &&
            (!may_prune(aggregator) || prune(aggregator, expired, error));
 }

@@ -31,7 +31,7 @@ struct curation {
     uint32_t flags;             /* of all */
     uint32_t today;
     uint32_t first_day;              /* of the retention */
-    struct pm_storage_claim *claims; /* without marks and those of numbers of points, sorted */
+    struct pm_storage_claim *claims; /* without those of numbers of points, sorted */
     size_t claim_count, claims_allocated;
     struct pm_originals originals;
 };
@@ -269,8 +269,12 @@ static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct
         curation->claims = claims;
         curation->claims_allocated = allocated;
     }
-    curation->claims[curation->claim_count] = *claim;
-    curation->claims[curation->claim_count++].marks = NULL;
+    struct pm_storage_claim *last =
+        curation->claim_count > 0 ? &curation->claims[curation->claim_count - 1] : NULL;
+    if (!last || compare_claims(last, claim) != 0)
+        curation->claims[curation->claim_count++] = *claim;
+    else if (last->day < curation->first_day || claim->tokens >= last->tokens)
+        *last = *claim;
     return true;
 }
 

@@ -25,7 +25,9 @@ struct ingest {
     struct pm_storage_upload *uploads; /* of those that were prepared */
     size_t upload_count;
     struct pm_storage_space *spaces; /* of their shaders, one upload's behind the other's */
+    bool *full; /* of each of these: nobody needs claim anything of it any more */
     size_t space_count;
+    struct pm_storage_cap *caps; /* of the uploads */
     struct known_space *known;
     bool replaced; /* what is in `known` goes before what the storage answered */
     struct pm_storage_space *fresh_spaces;
@@ -156,14 +158,16 @@ static bool note_shaders(struct ingest *ingest, const struct pm_group_game *game
                          const struct pm_profile *profile, const struct pm_storage_space *spaces,
                          const struct pm_ingest_source *source, struct pm_error *error)
 {
+    const bool *full = &ingest->full[spaces - ingest->spaces];
     for (size_t i = 0; i < profile->shader_count; i++) {
         const struct pm_shader_profile *shader = &profile->shaders[i];
         bool wins;
         /* One key may occur in a profile with several environments. */
         if ((known_of(ingest, game, shader, spaces[i].space) == 0 &&
              !know(ingest, game, shader, true, error)) ||
-            (source && !pm_claims_note(ingest->all->claims, profile->game, profile->scene, shader,
-                                       source, ingest->group.day, shader->space, &wins, error)) ||
+            (source && !full[i] &&
+             !pm_claims_note(ingest->all->claims, profile->game, profile->scene, shader, source,
+                             ingest->group.day, shader->space, &wins, error)) ||
             !note_original(ingest, profile->game, shader, source, error))
             return false;
     }
@@ -226,7 +230,7 @@ static bool take(struct ingest *ingest, const struct pm_prepared *prepared,
     outcome->result = upload->fresh ? PM_INGEST_STORED : PM_INGEST_DUPLICATE;
     if (!upload->fresh)
         return true;
-    outcome->uncounted = source && !pm_sources_count(ingest->all->sources, source, profile->game);
+    outcome->uncounted = upload->over;
     return outcome->uncounted || keep(ingest, game, prepared, spaces, source, error);
 }
 
@@ -241,7 +245,9 @@ static void ingest_finish(struct ingest *ingest)
         free(known);
     }
     free(ingest->uploads);
+    free(ingest->caps);
     free(ingest->spaces);
+    free(ingest->full);
     free(ingest->fresh_spaces);
     free(ingest->originals);
     free(ingest->refused);
@@ -249,7 +255,8 @@ static void ingest_finish(struct ingest *ingest)
 }
 
 /* What the storage is asked. Those that are NULL have their outcome already. */
-static bool make_questions(struct ingest *ingest, struct pm_prepared *const *prepared, size_t count,
+static bool make_questions(struct ingest *ingest, struct pm_prepared *const *prepared,
+                           const struct pm_ingest_source *const *sources, size_t count,
                            struct pm_error *error)
 {
     size_t shaders = 0;
@@ -257,16 +264,26 @@ static bool make_questions(struct ingest *ingest, struct pm_prepared *const *pre
         shaders += prepared[i] ? prepared[i]->profile->shader_count : 0;
     ingest->uploads = calloc(count + 1, sizeof(*ingest->uploads));
     ingest->refused = calloc(count + 1, sizeof(*ingest->refused));
+    ingest->caps = calloc(count + 1, sizeof(*ingest->caps));
     ingest->spaces = calloc(shaders + 1, sizeof(*ingest->spaces));
+    ingest->full = calloc(shaders + 1, sizeof(*ingest->full));
     ingest->originals = calloc(shaders + 1, sizeof(*ingest->originals));
-    if (!ingest->uploads || !ingest->refused || !ingest->spaces || !ingest->originals)
+    if (!ingest->uploads || !ingest->refused || !ingest->caps || !ingest->spaces || !ingest->full ||
+        !ingest->originals)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu uploads", count);
     for (size_t i = 0; i < count; i++) {
         const struct pm_profile *profile = prepared[i] ? prepared[i]->profile : NULL;
         if (!profile)
             continue;
+        struct pm_storage_cap *cap = &ingest->caps[ingest->upload_count];
+        const struct pm_ingest_source *source = sources ? sources[i] : NULL;
         ingest->uploads[ingest->upload_count++] = (struct pm_storage_upload){
-            .game = profile->game, .id = profile->upload_id, .day = ingest->group.day};
+            .game = profile->game,
+            .id = profile->upload_id,
+            .day = ingest->group.day,
+            .caps = source && pm_sources_cap(ingest->all->sources, source, profile->game, cap)
+                        ? cap
+                        : NULL};
         for (size_t j = 0; j < profile->shader_count; j++)
             ingest->spaces[ingest->space_count++] =
                 (struct pm_storage_space){.game = profile->game,
@@ -274,6 +291,34 @@ static bool make_questions(struct ingest *ingest, struct pm_prepared *const *pre
                                           .kind = profile->shaders[j].kind};
     }
     return true;
+}
+
+/* What the uploads may claim, so that the storage is asked for it at once. */
+static bool look_for_claims(struct ingest *ingest, struct pm_prepared *const *prepared,
+                            const struct pm_ingest_source *const *sources, size_t count,
+                            struct pm_error *error)
+{
+    struct pm_claims *claims = ingest->all->claims;
+    const struct pm_storage_upload *upload = ingest->uploads;
+    bool done = true, *full = ingest->full;
+    for (size_t i = 0; sources && done && i < count; i++) {
+        const struct pm_profile *profile = prepared[i] ? prepared[i]->profile : NULL;
+        if (!profile)
+            continue;
+        const bool counts = sources[i] && upload->fresh && !upload->over;
+        const char *scene = profile->scene;
+        if (counts && scene && *scene)
+            done = pm_claims_expect_scene(claims, profile->game, scene, error);
+        for (size_t j = 0; counts && done && j < profile->shader_count; j++) {
+            const struct pm_shader_profile *shader = &profile->shaders[j];
+            done = pm_claims_expect(claims, profile->game, scene, shader, &full[j], error) &&
+                   (pm_shader_key_is_none(&shader->original) ||
+                    pm_claims_expect_original(claims, profile->game, shader, error));
+        }
+        full += profile->shader_count;
+        upload++;
+    }
+    return done && pm_claims_look(claims, error);
 }
 
 static bool take_all(struct ingest *ingest, struct pm_prepared *const *prepared,
@@ -298,6 +343,7 @@ static bool make_batch(struct ingest *ingest, struct pm_storage_batch *batch,
                        struct pm_error *error)
 {
     struct known_space *known, *next;
+    size_t marks = 0;
     ingest->fresh_spaces = calloc(HASH_COUNT(ingest->known) + 1, sizeof(*ingest->fresh_spaces));
     if (!ingest->fresh_spaces)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
@@ -312,8 +358,10 @@ static bool make_batch(struct ingest *ingest, struct pm_storage_batch *batch,
     }
     *batch = (struct pm_storage_batch){.spaces = ingest->fresh_spaces,
                                        .space_count = ingest->fresh_count,
+                                       .marks = pm_claims_marks(ingest->all->claims, &marks),
                                        .originals = ingest->originals,
                                        .original_count = ingest->original_count};
+    batch->mark_count = marks;
     return pm_group_collect(&ingest->group, batch, error);
 }
 
@@ -326,6 +374,7 @@ static bool commit_all(struct ingest *ingest, struct pm_prepared *const *prepare
     if (!storage->operations->begin_uploads(storage, ingest->uploads, ingest->upload_count, error))
         return false;
     if (storage->operations->find_spaces(storage, ingest->spaces, ingest->space_count, error) &&
+        look_for_claims(ingest, prepared, sources, count, error) &&
         take_all(ingest, prepared, sources, count, outcomes, error) &&
         (ingest->refused_count == 0 ||
          storage->operations->return_uploads(storage, ingest->refused, ingest->refused_count,
@@ -346,15 +395,13 @@ static bool ingest_once(struct pm_ingestion *ingestion, struct pm_prepared *cons
     pthread_mutex_lock(&world->write_mutex);
     ingest.group.day = pm_world_today(world);
     const bool done = pm_claims_begin_epoch(ingestion->claims, ingest.group.day, error) &&
-                      make_questions(&ingest, prepared, count, error) &&
+                      make_questions(&ingest, prepared, sources, count, error) &&
                       commit_all(&ingest, prepared, sources, count, outcomes, error);
-    if (done) {
-        pm_sources_keep(ingestion->sources);
+    pm_claims_end(ingestion->claims);
+    if (done)
         pm_group_committed(&ingest.group);
-    } else {
-        pm_sources_undo(ingestion->sources);
+    else
         pm_claims_forget(ingestion->claims);
-    }
     pthread_mutex_unlock(&world->write_mutex);
     if (done)
         pm_folding_add(ingestion->folding, ingest.group.bytes);

@@ -27,6 +27,9 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
+#define PM_SCOPE_BYTES 16
+#define PM_MARK_BYTES 8
+#define PM_CAP_BYTES 16
 #define PM_ETAG_TEXT 65 /* 64 hexadecimal digits and a terminator */
 
 struct pm_storage;
@@ -49,12 +52,21 @@ struct pm_storage_blob {
     size_t size; /* bytes */
 };
 
+/* What a token may send in the epoch `day`, by its marks (sources.h): an upload counts where there
+ * are fewer than `most_of_game` of the first and `most` of the second before it. */
+struct pm_storage_cap {
+    uint8_t of_game[PM_CAP_BYTES], of_all[PM_CAP_BYTES];
+    uint32_t day, most_of_game, most;
+};
+
 /* An upload's id, which is of a game and, for ever, of the day on which it was first taken. */
 struct pm_storage_upload {
     const char *game;
     const uint8_t *id; /* PM_UPLOAD_ID_BYTES */
     uint32_t day;
-    bool fresh; /* answered: it was not there before, and is now */
+    const struct pm_storage_cap *caps; /* what it counts against; NULL: nothing */
+    bool fresh;                        /* answered: it was not there before, and is now */
+    bool over; /* answered, of a fresh one: it is beyond its caps, and counts against none */
 };
 
 /* How many points a shader has. */
@@ -114,20 +126,18 @@ typedef bool (*pm_storage_visit_scene)(void *user, const char *scene, uint64_t u
 typedef bool (*pm_storage_visit_origin)(void *user, const void *origin, size_t size,
                                         struct pm_error *error);
 
-#define PM_SCOPE_BYTES 16
-
-/* One number of points that uploads said a shader has, and how many tokens said so (sources.h), in
- * one scope (claims.h). */
+/* What uploads said of a (shader, kind) in a scope (claims.h): how many points it has, and of whom
+ * that is known, as one of two: how many distinct tokens said so in the epoch `day`, or the mark of
+ * one that did (sources.h). Marks are a set: one more of them is one more token. */
 struct pm_storage_claim {
+    const char *game;
     struct pm_shader_key key;
     enum pm_kind kind;
     uint8_t scope[PM_SCOPE_BYTES];
     uint32_t space;
-    uint32_t tokens;    /* most distinct tokens of one epoch */
-    uint32_t day;       /* the last epoch that had so many */
-    uint32_t marks_day; /* the epoch of the marks */
-    const void *marks;  /* of the tokens of that epoch; lives until the visitor returns */
-    size_t marks_size;  /* bytes */
+    uint32_t day;
+    uint32_t tokens;     /* not read of a mark */
+    const uint8_t *mark; /* PM_MARK_BYTES; NULL: it is a count */
 };
 typedef bool (*pm_storage_visit_claim)(void *user, const struct pm_storage_claim *claim,
                                        struct pm_error *error);
@@ -166,6 +176,8 @@ struct pm_storage_batch {
     size_t scene_count;
     const struct pm_storage_space *spaces; /* as for put_spaces */
     size_t space_count;
+    const struct pm_storage_claim *marks;
+    size_t mark_count;
     const struct pm_storage_original *originals;
     size_t original_count;
     const struct pm_storage_samples *samples;
@@ -193,7 +205,7 @@ struct pm_storage_operations {
      * fresh once. */
     bool (*begin_uploads)(struct pm_storage *storage, struct pm_storage_upload *uploads,
                           size_t count, struct pm_error *error);
-    /* Of uploads that are refused after all: their ids are as if they had never come. */
+    /* Of uploads that are refused after all: they are as if they had never come. */
     bool (*return_uploads)(struct pm_storage *storage, const struct pm_storage_upload *uploads,
                            size_t count, struct pm_error *error);
     /* What became of a batch of uploads, all at once, and commits what begin_uploads began. Answers
@@ -219,16 +231,20 @@ struct pm_storage_operations {
     bool (*replace_space)(struct pm_storage *storage, const char *game,
                           const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
                           struct pm_error *error);
-    /* What was put of a (key, kind, scope), see put_claim; sees this transaction. */
-    bool (*find_claims)(struct pm_storage *storage, const char *game,
-                        const struct pm_shader_key *key, enum pm_kind kind,
-                        const uint8_t scope[static PM_SCOPE_BYTES], pm_storage_visit_claim visit,
-                        void *user, struct pm_error *error);
-    /* Puts the claim in the place of the one with the same key, kind, scope and space, and deletes
-     * that of the space `instead` (0: of none). */
-    bool (*put_claim)(struct pm_storage *storage, const char *game,
-                      const struct pm_storage_claim *claim, uint32_t instead,
-                      struct pm_error *error);
+    /* All that is known of these subjects (game, key, kind and scope of each are read), whatever
+     * the space: each one's sorted by space, day and mark; sees this transaction. */
+    bool (*find_claims)(struct pm_storage *storage, const struct pm_storage_claim *subjects,
+                        size_t count, pm_storage_visit_claim visit, void *user,
+                        struct pm_error *error);
+    /* Marks that are there stay. */
+    bool (*add_marks)(struct pm_storage *storage, const struct pm_storage_claim *marks,
+                      size_t count, struct pm_error *error);
+    /* Counts, each in the place of the one before. */
+    bool (*put_claims)(struct pm_storage *storage, const struct pm_storage_claim *claims,
+                       size_t count, struct pm_error *error);
+    /* Counts and marks of a subject's space. */
+    bool (*drop_claim)(struct pm_storage *storage, const struct pm_storage_claim *claim,
+                       struct pm_error *error);
     /* What is known already stays until enough have not said so for the retention. */
     bool (*put_originals)(struct pm_storage *storage, const struct pm_storage_original *originals,
                           size_t count, struct pm_error *error);
@@ -242,10 +258,11 @@ struct pm_storage_operations {
      * do. */
     bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
                   struct pm_error *error);
-    /* Blanks the marks of at most `rows` claims that are not of this day. *blanked: of how many; 0:
-     * there are none any more. */
-    bool (*blank_marks)(struct pm_storage *storage, uint32_t today, uint32_t rows,
-                        uint64_t *blanked, struct pm_error *error);
+    /* Ends epochs: of at most `rows` claims, marks that are not of this day become counts, which
+     * take the place of those before where they are no less or those are of before `first`; caps of
+     * other days are deleted. *settled: of how many claims; 0: there are none any more. */
+    bool (*settle_marks)(struct pm_storage *storage, uint32_t today, uint32_t first, uint32_t rows,
+                         uint64_t *settled, struct pm_error *error);
     /* Adds rows of samples to their games' parts; what names a row is not read. */
     bool (*add_samples)(struct pm_storage *storage, const struct pm_storage_samples *rows,
                         size_t count, struct pm_error *error);
@@ -322,7 +339,7 @@ struct pm_storage_operations {
     bool (*get_database)(struct pm_storage *storage, const char *game, const char *scene,
                          bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                          struct pm_error *error);
-    /* Sorted by key, kind, scope, space. */
+    /* As counts, marks counted too; sorted by key, kind, scope, space and day. */
     bool (*read_claims)(struct pm_storage *storage, const char *game, pm_storage_visit_claim visit,
                         void *user, struct pm_error *error);
     /* Sorted by key. */

@@ -5,6 +5,7 @@
 #include <blake2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #define REMEMBERED (1u << 22) /* 32 MiB where so many are remembered */
 
@@ -16,7 +17,11 @@ struct pm_claims {
     uint32_t min_tokens;
     uint32_t epoch; /* the one that runs */
     uint64_t secret[2];
-    uint64_t *full; /* REMEMBERED of them; NULL: none yet */
+    uint64_t *full;                 /* REMEMBERED of them; NULL: none yet */
+    struct found *group;            /* what is known of the group's subjects */
+    struct pm_storage_claim *marks; /* that were noted; their bytes are in mark_bytes */
+    uint8_t (*mark_bytes)[PM_MARK_BYTES];
+    size_t mark_count, marks_allocated;
 };
 
 struct pm_claims *pm_claims_create(struct pm_world *world, struct pm_sources *sources,
@@ -37,8 +42,12 @@ struct pm_claims *pm_claims_create(struct pm_world *world, struct pm_sources *so
 
 void pm_claims_destroy(struct pm_claims *claims)
 {
-    if (claims)
-        free(claims->full);
+    if (!claims)
+        return;
+    pm_claims_end(claims);
+    free(claims->marks);
+    free(claims->mark_bytes);
+    free(claims->full);
     free(claims);
 }
 
@@ -136,140 +145,271 @@ static uint64_t number_of(const struct pm_claims *claims, const struct subject *
     return number | 1;
 }
 
-struct found {
-    struct pm_storage_claim all[PM_CLAIMS_OF_SHADER];
-    size_t count;
-    uint8_t *marks; /* of each, one after the other */
-    size_t room;    /* bytes for the marks of one */
+/* ---- what the storage says of a group's subjects ---- */
+
+/* One claim of a subject. */
+struct counted {
+    uint32_t space;
+    uint32_t tokens, day;    /* the most of one epoch, and the last that had as many */
+    uint32_t last_day, last; /* marks of the day that was seen last */
+    uint32_t of_today;       /* marks of today, in found->marks */
 };
 
-static uint8_t *marks_of(const struct found *found, const struct pm_storage_claim *claim)
+/* Name and content of one. */
+struct found {
+    UT_hash_handle hh;
+    struct pm_storage_claim subject; /* game, key, kind, scope */
+    bool known;                      /* the storage was asked */
+    size_t count;
+    struct counted all[PM_CLAIMS_OF_SHADER];
+    uint8_t *marks; /* of today, `room` bytes of each of `all` */
+    size_t room;
+    size_t name_size;
+    uint8_t name[]; /* key, kind, scope, and the game */
+};
+
+static size_t make_name(const struct pm_storage_claim *subject, uint8_t *name)
 {
-    return found->marks + (size_t)(claim - found->all) * found->room;
+    uint8_t *at = name;
+    const size_t size = strlen(subject->game);
+    memcpy(at, subject->key.bytes, PM_SHADER_KEY_BYTES);
+    at += PM_SHADER_KEY_BYTES;
+    *at++ = (uint8_t)subject->kind;
+    memcpy(at, subject->scope, PM_SCOPE_BYTES);
+    at += PM_SCOPE_BYTES;
+    memcpy(at, subject->game, size);
+    return (size_t)(at - name) + size;
+}
+
+/* The group's entry of the subject, made if need be. NULL: out of memory. */
+static struct found *find(struct pm_claims *claims, const struct pm_storage_claim *subject,
+                          struct pm_error *error)
+{
+    const size_t most = PM_SHADER_KEY_BYTES + 1 + PM_SCOPE_BYTES + strlen(subject->game) + 1;
+    struct found *found, *made = calloc(1, sizeof(*made) + most);
+    if (!made) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for claims");
+        return NULL;
+    }
+    made->name_size = make_name(subject, made->name);
+    HASH_FIND(hh, claims->group, made->name, made->name_size, found);
+    if (found) {
+        free(made);
+        return found;
+    }
+    made->room = (size_t)claims->min_tokens * PM_MARK_BYTES;
+    made->marks = malloc(PM_CLAIMS_OF_SHADER * made->room);
+    if (!made->marks) {
+        free(made);
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u tokens", claims->min_tokens);
+        return NULL;
+    }
+    made->subject = *subject;
+    made->subject.game = (const char *)made->name + (made->name_size - strlen(subject->game));
+    HASH_ADD_KEYPTR(hh, claims->group, made->name, made->name_size, made);
+    return made;
+}
+
+void pm_claims_end(struct pm_claims *claims)
+{
+    struct found *found, *next;
+    HASH_ITER(hh, claims->group, found, next)
+    {
+        HASH_DEL(claims->group, found);
+        free(found->marks);
+        free(found);
+    }
+    claims->mark_count = 0;
+}
+
+static uint8_t *marks_of(const struct found *found, const struct counted *counted)
+{
+    return found->marks + (size_t)(counted - found->all) * found->room;
+}
+
+/* So many made the claim on one day. What is of before the retention counts for nothing. */
+static void offer(const struct pm_claims *claims, struct counted *counted, uint32_t tokens,
+                  uint32_t day)
+{
+    const uint32_t first = pm_ageing_first_day(claims->epoch, claims->world->retention_days);
+    const bool old = day < first, was_old = counted->day < first;
+    if (was_old == old
+            ? tokens > counted->tokens || (tokens == counted->tokens && day > counted->day)
+            : was_old) {
+        counted->tokens = tokens;
+        counted->day = day;
+    }
+}
+
+static void count_mark(const struct pm_claims *claims, struct found *found, struct counted *counted,
+                       const uint8_t mark[static PM_MARK_BYTES], uint32_t day)
+{
+    if (counted->last_day != day)
+        counted->last = 0;
+    counted->last_day = day;
+    offer(claims, counted, ++counted->last, day);
+    if (day != claims->epoch || (counted->of_today + 1) * PM_MARK_BYTES > found->room)
+        return;
+    memcpy(marks_of(found, counted) + counted->of_today++ * PM_MARK_BYTES, mark, PM_MARK_BYTES);
+}
+
+static struct counted *counted_of(struct found *found, uint32_t space)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->all[i].space == space)
+            return &found->all[i];
+    }
+    if (found->count == PM_CLAIMS_OF_SHADER)
+        return NULL;
+    found->all[found->count] = (struct counted){.space = space};
+    return &found->all[found->count++];
 }
 
 static bool visit(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
 {
-    struct found *found = user;
-    (void)error;
-    if (found->count == PM_CLAIMS_OF_SHADER)
-        return true;
-    struct pm_storage_claim *copy = &found->all[found->count++];
-    *copy = *claim;
-    copy->marks = marks_of(found, copy);
-    if (copy->marks_size > found->room)
-        copy->marks_size = found->room;
-    if (copy->marks_size > 0)
-        memcpy(marks_of(found, copy), claim->marks, copy->marks_size);
-    return true;
+    struct pm_claims *claims = user;
+    struct found *found = find(claims, claim, error);
+    struct counted *counted = found ? counted_of(found, claim->space) : NULL;
+    if (counted && claim->mark)
+        count_mark(claims, found, counted, claim->mark, claim->day);
+    else if (counted)
+        offer(claims, counted, claim->tokens, claim->day);
+    return found != NULL;
+}
+
+bool pm_claims_look(struct pm_claims *claims, struct pm_error *error)
+{
+    struct pm_storage *storage = claims->world->storage;
+    struct found *found, *next;
+    size_t count = 0;
+    struct pm_storage_claim *subjects = calloc(HASH_COUNT(claims->group) + 1, sizeof(*subjects));
+    if (!subjects)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for claims");
+    HASH_ITER(hh, claims->group, found, next)
+    {
+        if (!found->known)
+            subjects[count++] = found->subject;
+        found->known = true;
+    }
+    const bool done = count == 0 || storage->operations->find_claims(storage, subjects, count,
+                                                                     visit, claims, error);
+    free(subjects);
+    return done;
+}
+
+const struct pm_storage_claim *pm_claims_marks(const struct pm_claims *claims, size_t *count)
+{
+    for (size_t i = 0; i < claims->mark_count; i++)
+        claims->marks[i].mark = claims->mark_bytes[i];
+    *count = claims->mark_count;
+    return claims->marks;
+}
+
+/* ---- one claim ---- */
+
+static struct pm_storage_claim name_of(const struct subject *subject)
+{
+    struct pm_storage_claim name = {
+        .game = subject->game, .key = subject->shader->key, .kind = subject->shader->kind};
+    scope_of(subject, name.scope);
+    return name;
 }
 
 /* Did the token make a claim in this epoch? */
-static bool is_marked(const struct found *found, const uint8_t mark[static PM_MARK_BYTES],
-                      uint32_t today)
+static bool is_marked(const struct found *found, const uint8_t mark[static PM_MARK_BYTES])
 {
     for (size_t i = 0; i < found->count; i++) {
-        const struct pm_storage_claim *claim = &found->all[i];
-        for (size_t j = 0; claim->marks_day == today && j < claim->marks_size; j += PM_MARK_BYTES) {
-            if (memcmp(marks_of(found, claim) + j, mark, PM_MARK_BYTES) == 0)
+        const struct counted *counted = &found->all[i];
+        for (size_t j = 0; j < counted->of_today; j++) {
+            if (memcmp(marks_of(found, counted) + j * PM_MARK_BYTES, mark, PM_MARK_BYTES) == 0)
                 return true;
         }
     }
     return false;
 }
 
-static bool stands(const struct pm_claims *claims, const struct pm_storage_claim *claim,
-                   uint32_t today)
+static bool stands(const struct pm_claims *claims, const struct counted *counted)
 {
-    return claim->tokens >= claims->min_tokens &&
-           claim->day >= pm_ageing_first_day(today, claims->world->retention_days);
+    return counted->tokens >= claims->min_tokens &&
+           counted->day >= pm_ageing_first_day(claims->epoch, claims->world->retention_days);
 }
 
 /* Does the claim that is known stand? One that nobody made does not. */
-static bool known_stands(const struct pm_claims *claims, const struct found *found, uint32_t known,
-                         uint32_t today)
+static bool known_stands(const struct pm_claims *claims, const struct found *found, uint32_t known)
 {
     for (size_t i = 0; i < found->count; i++) {
-        if (found->all[i].space == known && stands(claims, &found->all[i], today))
+        if (found->all[i].space == known && stands(claims, &found->all[i]))
             return true;
     }
     return false;
 }
 
-/* The claim of this space, a new one if need be: then *instead is the space of the one whose place
- * it takes, or 0. NULL: there is no place. */
-static struct pm_storage_claim *place(const struct pm_claims *claims, struct found *found,
-                                      const struct pm_shader_profile *shader,
-                                      const uint8_t scope[static PM_SCOPE_BYTES], uint32_t today,
-                                      uint32_t *instead)
+/* Makes a place for one more claim, if it can. */
+static bool make_place(struct pm_claims *claims, struct found *found, struct pm_error *error)
 {
-    struct pm_storage_claim *claim = NULL;
-    *instead = 0;
+    struct pm_storage *storage = claims->world->storage;
     for (size_t i = 0; i < found->count; i++) {
-        if (found->all[i].space == shader->space)
-            return &found->all[i];
-    }
-    if (found->count < PM_CLAIMS_OF_SHADER)
-        claim = &found->all[found->count++];
-    for (size_t i = 0; !claim && i < found->count; i++) {
-        if (found->all[i].marks_day != today && !stands(claims, &found->all[i], today)) {
-            claim = &found->all[i];
-            *instead = claim->space;
-        }
-    }
-    if (claim) {
-        *claim = (struct pm_storage_claim){.key = shader->key,
-                                           .kind = shader->kind,
-                                           .space = shader->space,
-                                           .marks_day = today,
-                                           .marks = marks_of(found, claim)};
-        memcpy(claim->scope, scope, PM_SCOPE_BYTES);
-    }
-    return claim;
-}
-
-/* false: there are as many marks as are counted. */
-static bool add_mark(const struct pm_claims *claims, struct found *found,
-                     struct pm_storage_claim *claim, const uint8_t mark[static PM_MARK_BYTES],
-                     uint32_t today)
-{
-    if (claim->marks_day != today)
-        claim->marks_size = 0;
-    if (claim->marks_size + PM_MARK_BYTES > found->room)
-        return false;
-    memcpy(marks_of(found, claim) + claim->marks_size, mark, PM_MARK_BYTES);
-    claim->marks_size += PM_MARK_BYTES;
-    claim->marks_day = today;
-    const uint32_t tokens = (uint32_t)(claim->marks_size / PM_MARK_BYTES);
-    if (tokens >= claim->tokens ||
-        claim->day < pm_ageing_first_day(today, claims->world->retention_days)) {
-        claim->tokens = tokens;
-        claim->day = today;
+        struct counted *counted = &found->all[i];
+        struct pm_storage_claim claim = found->subject;
+        if (counted->last_day == claims->epoch || stands(claims, counted))
+            continue;
+        claim.space = counted->space;
+        *counted = found->all[--found->count];
+        memcpy(marks_of(found, counted), marks_of(found, &found->all[found->count]), found->room);
+        return storage->operations->drop_claim(storage, &claim, error);
     }
     return true;
 }
 
-/* Adds the source to the subject's claims, as they are in the storage. *claim: the one it makes;
- * NULL: it is not counted. */
-static bool add(struct pm_claims *claims, const struct subject *subject,
-                const struct pm_ingest_source *source, uint32_t today, struct found *found,
-                struct pm_storage_claim **claim, struct pm_error *error)
+/* The claim of this space, a new one if need be. NULL: there is no place, or the storage failed. */
+static struct counted *place(struct pm_claims *claims, struct found *found, uint32_t space,
+                             bool *done, struct pm_error *error)
 {
-    struct pm_storage *storage = claims->world->storage;
-    const struct pm_shader_profile *shader = subject->shader;
-    uint8_t mark[PM_MARK_BYTES], scope[PM_SCOPE_BYTES];
-    uint32_t instead;
-    scope_of(subject, scope);
-    if (!storage->operations->find_claims(storage, subject->game, &shader->key, shader->kind, scope,
-                                          visit, found, error))
-        return false;
-    pm_sources_mark(claims->sources, source, subject->game, &shader->key, shader->kind, scope,
-                    mark);
-    const bool marked = is_marked(found, mark, today);
-    *claim = place(claims, found, shader, scope, today, &instead);
-    if (!*claim || marked || !add_mark(claims, found, *claim, mark, today))
+    struct counted *counted = counted_of(found, space);
+    *done = counted || make_place(claims, found, error);
+    return counted || !*done ? counted : counted_of(found, space);
+}
+
+static bool add_mark(struct pm_claims *claims, struct found *found, struct counted *counted,
+                     const uint8_t mark[static PM_MARK_BYTES], struct pm_error *error)
+{
+    /* There are as many marks as are counted. */
+    if ((counted->of_today + 1) * PM_MARK_BYTES > found->room)
         return true;
-    return storage->operations->put_claim(storage, subject->game, *claim, instead, error);
+    if (claims->mark_count == claims->marks_allocated) {
+        const size_t room = claims->marks_allocated ? 2 * claims->marks_allocated : 256;
+        struct pm_storage_claim *marks = reallocarray(claims->marks, room, sizeof(*marks));
+        claims->marks = marks ? marks : claims->marks;
+        void *bytes = marks ? reallocarray(claims->mark_bytes, room, PM_MARK_BYTES) : NULL;
+        if (!bytes)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu claims", room);
+        claims->mark_bytes = bytes;
+        claims->marks_allocated = room;
+    }
+    struct pm_storage_claim *claim = &claims->marks[claims->mark_count];
+    *claim = found->subject;
+    claim->space = counted->space;
+    claim->day = claims->epoch;
+    memcpy(claims->mark_bytes[claims->mark_count++], mark, PM_MARK_BYTES);
+    count_mark(claims, found, counted, mark, claims->epoch);
+    return true;
+}
+
+/* Adds the source to the subject's claims. *counted: the one it makes; NULL: it is not counted. */
+static bool add(struct pm_claims *claims, const struct subject *subject,
+                const struct pm_ingest_source *source, struct found **found,
+                struct counted **counted, struct pm_error *error)
+{
+    const struct pm_storage_claim name = name_of(subject);
+    uint8_t mark[PM_MARK_BYTES];
+    bool done;
+    *found = find(claims, &name, error);
+    if (!*found || (!(*found)->known && !pm_claims_look(claims, error)))
+        return false;
+    pm_sources_mark(claims->sources, source, subject->game, &name.key, name.kind, name.scope, mark);
+    const bool marked = is_marked(*found, mark);
+    *counted = place(claims, *found, subject->shader->space, &done, error);
+    return done && (!*counted || marked || add_mark(claims, *found, *counted, mark, error));
 }
 
 /* Does the claim that it makes have as many marks as are counted? */
@@ -279,6 +419,45 @@ static bool is_full(struct pm_claims *claims, const struct subject *subject)
     const uint64_t *remembered = place_of(claims, number);
     return remembered && *remembered == number;
 }
+
+/* ---- what is expected ---- */
+
+static bool expect(struct pm_claims *claims, const struct subject *subject, struct pm_error *error)
+{
+    const struct pm_storage_claim name = name_of(subject);
+    return find(claims, &name, error) != NULL;
+}
+
+bool pm_claims_expect(struct pm_claims *claims, const char *game, const char *scene,
+                      const struct pm_shader_profile *shader, bool *full, struct pm_error *error)
+{
+    const struct subject points = {game, shader, NULL, false},
+                         all_scenes = {game, shader, "", false},
+                         one_scene = {game, shader, scene, false};
+    const bool has_scene = scene && *scene;
+    *full = claims->min_tokens <= 1 || is_full(claims, has_scene ? &one_scene : &all_scenes);
+    return *full || (expect(claims, &points, error) && expect(claims, &all_scenes, error) &&
+                     (!has_scene || expect(claims, &one_scene, error)));
+}
+
+bool pm_claims_expect_original(struct pm_claims *claims, const char *game,
+                               const struct pm_shader_profile *shader, struct pm_error *error)
+{
+    const struct subject subject = {game, shader, NULL, true};
+    return claims->min_tokens <= 1 || is_full(claims, &subject) || expect(claims, &subject, error);
+}
+
+/* No shader is of this kind. */
+static const struct pm_shader_profile no_shader = {.kind = (enum pm_kind)0, .space = 1};
+
+bool pm_claims_expect_scene(struct pm_claims *claims, const char *game, const char *scene,
+                            struct pm_error *error)
+{
+    const struct subject subject = {game, &no_shader, scene, false};
+    return claims->min_tokens <= 1 || is_full(claims, &subject) || expect(claims, &subject, error);
+}
+
+/* ---- what is noted ---- */
 
 /* What came of a claim. */
 struct verdict {
@@ -293,26 +472,23 @@ static bool note(struct pm_claims *claims, const struct subject *subject,
                  struct verdict *verdict, struct pm_error *error)
 {
     const bool agrees = known == 0 || known == subject->shader->space;
-    struct found found = {.room = (size_t)claims->min_tokens * PM_MARK_BYTES};
-    struct pm_storage_claim *claim = NULL;
+    struct found *found;
+    struct counted *counted = NULL;
     *verdict = (struct verdict){.stands = agrees && is_full(claims, subject), .day = today};
     if (verdict->stands)
         return true;
-    found.marks = malloc(PM_CLAIMS_OF_SHADER * found.room);
-    if (!found.marks)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u tokens", claims->min_tokens);
-    const bool done = add(claims, subject, source, today, &found, &claim, error);
-    if (done && claim) {
-        const uint64_t number = number_of(claims, subject);
-        uint64_t *remembered = place_of(claims, number);
-        verdict->stands = stands(claims, claim, today);
-        verdict->day = claim->day;
-        verdict->wins = !agrees && verdict->stands && !known_stands(claims, &found, known, today);
-        if (remembered && claim->marks_day == today && claim->marks_size == found.room)
-            *remembered = number;
-    }
-    free(found.marks);
-    return done;
+    if (!add(claims, subject, source, &found, &counted, error))
+        return false;
+    if (!counted)
+        return true;
+    const uint64_t number = number_of(claims, subject);
+    uint64_t *remembered = place_of(claims, number);
+    verdict->stands = stands(claims, counted);
+    verdict->day = counted->day;
+    verdict->wins = !agrees && verdict->stands && !known_stands(claims, found, known);
+    if (remembered && verdict->stands && counted->day == today)
+        *remembered = number;
+    return true;
 }
 
 bool pm_claims_note(struct pm_claims *claims, const char *game, const char *scene,
@@ -363,9 +539,7 @@ bool pm_claims_note_scene(struct pm_claims *claims, const char *game, const char
                           const struct pm_ingest_source *source, uint32_t today, bool *stands,
                           struct pm_error *error)
 {
-    /* No shader is of this kind. */
-    static const struct pm_shader_profile none = {.kind = (enum pm_kind)0, .space = 1};
-    const struct subject subject = {game, &none, scene, false};
+    const struct subject subject = {game, &no_shader, scene, false};
     struct verdict verdict;
     if (!note_alone(claims, &subject, source, today, &verdict, error))
         return false;

@@ -2,7 +2,8 @@
  * How many points a shader has, what of it may be published, and how many distinct tokens say so. A
  * claim is a number of points with the marks (sources.h) of the tokens that sent it in the running
  * epoch, and the largest number of them that one epoch of the retention had; marks are counted up
- * to min_tokens, and blanked when their epoch has ended.
+ * to min_tokens, and only their number is kept when their epoch has ended. Marks are a set, to
+ * which several processes may add at a time.
  *
  * Whoever is first may be the liar. So the first claim is provisional: its statistics gather and
  * are not published until min_tokens distinct tokens have made it in one epoch. If as many make
@@ -49,6 +50,26 @@ bool pm_claims_begin_epoch(struct pm_claims *claims, uint32_t day, struct pm_err
  */
 void pm_claims_scope(const struct pm_environment *environment, bool plain, const char *scene,
                      uint8_t scope[static PM_SCOPE_BYTES]);
+
+/* ---- a group of uploads ----
+ *
+ * Before its claims are noted, those that may be are expected, so that the storage is asked once.
+ */
+
+/* Are claims of the source for the shader and scene already counted as often as they can be? Else
+ * they are expected. *full: nothing would be noted for a shader whose number of points agrees. */
+bool pm_claims_expect(struct pm_claims *claims, const char *game, const char *scene,
+                      const struct pm_shader_profile *shader, bool *full, struct pm_error *error);
+bool pm_claims_expect_original(struct pm_claims *claims, const char *game,
+                               const struct pm_shader_profile *shader, struct pm_error *error);
+bool pm_claims_expect_scene(struct pm_claims *claims, const char *game, const char *scene,
+                            struct pm_error *error);
+/* Asks the storage what is known of all that is expected. */
+bool pm_claims_look(struct pm_claims *claims, struct pm_error *error);
+/* The marks that were noted since; valid until the end. */
+const struct pm_storage_claim *pm_claims_marks(const struct pm_claims *claims, size_t *count);
+/* Forgets what the storage said: after each group, whatever became of it. */
+void pm_claims_end(struct pm_claims *claims);
 
 /* Notes that the source sent a profile of the shader and scene in the epoch `today`. *wins: its
  * number of points is not `known` (0: none is), and is the right one all the same. Of one that is

@@ -8,16 +8,16 @@
  * belong to the same token as marks of another, nor those of one day to those of the next, by
  * whoever gets at the storage, and not by us either once the day has ended.
  *
- * - Of one token, game and epoch only so many clusters count: an upload beyond them is acknowledged,
- *   and adds nothing. A token may spread over PM_SOURCES_GAMES times as many clusters in all.
+ * - Of one token, game and epoch only so many clusters count: an upload beyond them is
+ * acknowledged, and adds nothing. A token may spread over PM_SOURCES_GAMES times as many clusters
+ * in all. The storage counts them by marks (storage.h, caps), with the uploads' ids, and deletes
+ * them once their day has ended.
  * - Distinct tokens of a shader are counted by marks in the storage (claims.h), within an epoch:
  *   across epochs the same token cannot be told from another.
  *
- * Restarts: key and counts are in memory, and in a file beside the storage (0600) that is written
- * at the beginning of an epoch, with every upkeep that finds new counts, and at the end. A process
- * that is killed loses the counts since the last upkeep, seconds, so that a token may count that
- * much oftener. Without the file, a restart begins a new epoch: tokens then count anew, and as
- * others than before. Memory is bounded; where it ends, what is new does not count.
+ * Restarts: the key is in memory, and in a file beside the storage (0600) that is written at the
+ * beginning of an epoch. Without the file, a restart begins a new epoch: tokens then count anew,
+ * and as others than before.
  *
  * Thread safety: one thread at a time (the aggregator's write mutex).
  */
@@ -33,7 +33,6 @@ struct pm_ingest_source {
     uint8_t digest[PM_SOURCE_BYTES];
 };
 
-#define PM_MARK_BYTES 8
 #define PM_SOURCES_GAMES 64
 
 struct pm_sources;
@@ -50,12 +49,11 @@ bool pm_sources_begin(struct pm_sources *sources, uint32_t day, struct pm_error 
 /* Writes the file if there is something new; a failure is logged, once. */
 void pm_sources_save(struct pm_sources *sources);
 
-/* May one more cluster of the source count? If so it has been counted, unless pm_sources_undo takes
- * back all since the last pm_sources_keep. */
-bool pm_sources_count(struct pm_sources *sources, const struct pm_ingest_source *source,
-                      const char *game);
-void pm_sources_keep(struct pm_sources *sources);
-void pm_sources_undo(struct pm_sources *sources);
+/* By what the storage counts the source's clusters of the game. false: it need not, since all
+ * count.
+ */
+bool pm_sources_cap(const struct pm_sources *sources, const struct pm_ingest_source *source,
+                    const char *game, struct pm_storage_cap *cap);
 
 /* What a claim of this scope (claims.h) keeps of a source. */
 void pm_sources_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,

@@ -47,20 +47,17 @@ static bool make_template(uint32_t number, uint32_t space, struct pm_buffer *out
 static bool put_claims(struct pm_storage *storage, const struct pm_storage_key *key, uint32_t space,
                        struct pm_error *error)
 {
-    static const uint8_t marks[PM_MIN_TOKENS * PM_MARK_BYTES] = {1};
     const uint32_t today = (uint32_t)(time(NULL) / 86400);
-    struct pm_storage_claim claim = {.key = key->key,
+    struct pm_storage_claim claim = {.game = key->game,
+                                     .key = key->key,
                                      .kind = key->kind,
                                      .space = space,
                                      .tokens = PM_MIN_TOKENS,
-                                     .day = today,
-                                     .marks_day = today,
-                                     .marks = marks,
-                                     .marks_size = sizeof(marks)};
-    if (!storage->operations->put_claim(storage, key->game, &claim, 0, error))
+                                     .day = today};
+    if (!storage->operations->put_claims(storage, &claim, 1, error))
         return false;
     pm_claims_scope(&key->environment, true, "", claim.scope);
-    return storage->operations->put_claim(storage, key->game, &claim, 0, error);
+    return storage->operations->put_claims(storage, &claim, 1, error);
 }
 
 static bool fill_game(struct pm_storage *storage, const struct bodies_info *bodies, uint32_t game,

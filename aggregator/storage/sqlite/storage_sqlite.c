@@ -79,7 +79,9 @@ static const struct pm_storage_operations operations = {
     .get_database = pm_sqlite_get_database,
     .read_coverage = pm_sqlite_read_coverage,
     .find_claims = pm_sqlite_find_claims,
-    .put_claim = pm_sqlite_put_claim,
+    .add_marks = pm_sqlite_add_marks,
+    .put_claims = pm_sqlite_put_claims,
+    .drop_claim = pm_sqlite_drop_claim,
     .replace_space = pm_sqlite_replace_space,
     .read_claims = pm_sqlite_read_claims,
     .put_originals = pm_sqlite_put_originals,
@@ -87,7 +89,7 @@ static const struct pm_storage_operations operations = {
     .add_quarantined = pm_sqlite_add_quarantined,
     .read_quarantine = pm_sqlite_read_quarantine,
     .prune = pm_sqlite_prune,
-    .blank_marks = pm_sqlite_blank_marks,
+    .settle_marks = pm_sqlite_settle_marks,
 };
 
 static struct pm_sqlite *create(const char *path, pm_storage_merge merge, struct pm_error *error)
@@ -103,6 +105,7 @@ static struct pm_sqlite *create(const char *path, pm_storage_merge merge, struct
     pthread_mutex_init(&sqlite->readers_mutex, NULL);
     sqlite->storage.operations = &operations;
     sqlite->merge = merge;
+    sqlite->has_marks = true;
     sqlite->patience = PM_SQLITE_BUSY_MILLISECONDS;
     atomic_init(&sqlite->hurry, INT64_MAX);
     sqlite->path = copy;
@@ -153,5 +156,7 @@ struct pm_storage *pm_storage_sqlite_open_to_read(const char *path, struct pm_er
         fine = pm_fail(error, PM_ERROR_STATE, "%s: is of the older schema %d; serve it once", path,
                        (int)version);
     struct pm_sqlite *sqlite = fine ? create(path, NULL, error) : NULL;
+    if (sqlite)
+        sqlite->has_marks = pm_sqlite_has_marks(version);
     return sqlite ? &sqlite->storage : NULL;
 }

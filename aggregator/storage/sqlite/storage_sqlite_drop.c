@@ -7,17 +7,14 @@ static const char *const of_shader[] = {
     "DELETE FROM statistics WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
     "DELETE FROM spaces WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
     "DELETE FROM claims WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
+    "DELETE FROM claim_marks WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
     "DELETE FROM originals WHERE game = ?1 AND (?2 IS NULL OR key = ?2 OR original = ?2)",
 };
 static const char *const of_game[] = {
-    "DELETE FROM samples WHERE game = ?1",
-    "DELETE FROM databases WHERE game = ?1",
-    "DELETE FROM scenes WHERE game = ?1",
-    "DELETE FROM coverage WHERE game = ?1",
-    "DELETE FROM quarantine WHERE game = ?1",
-    "DELETE FROM origins WHERE game = ?1",
-    "DELETE FROM games WHERE name = ?1",
-    PM_SQLITE_SWEEP,
+    "DELETE FROM samples WHERE game = ?1",    "DELETE FROM databases WHERE game = ?1",
+    "DELETE FROM scenes WHERE game = ?1",     "DELETE FROM coverage WHERE game = ?1",
+    "DELETE FROM quarantine WHERE game = ?1", "DELETE FROM origins WHERE game = ?1",
+    "DELETE FROM games WHERE name = ?1",      PM_SQLITE_SWEEP,
 };
 
 static bool delete_rows(struct pm_sqlite *sqlite, const char *sql, const char *game,

@@ -19,6 +19,8 @@ enum pm_sqlite_statement {
     PM_SQLITE_ROLLBACK,
     PM_SQLITE_ADD_UPLOAD_ID,
     PM_SQLITE_DROP_UPLOAD_ID,
+    PM_SQLITE_RAISE_CAP,
+    PM_SQLITE_LOWER_CAP,
     PM_SQLITE_ADD_UPLOADS,
     PM_SQLITE_COUNT_SCENE,
     PM_SQLITE_ADD_SCENE,
@@ -38,8 +40,13 @@ enum pm_sqlite_statement {
     PM_SQLITE_ADD_ORIGIN,
     /* Those of storage_sqlite_upkeep.c. */
     PM_SQLITE_FIND_CLAIMS,
+    PM_SQLITE_ADD_MARK,
     PM_SQLITE_PUT_CLAIM,
     PM_SQLITE_DROP_CLAIM,
+    PM_SQLITE_DROP_MARKS,
+    PM_SQLITE_COUNT_MARKS,
+    PM_SQLITE_END_MARKS,
+    PM_SQLITE_END_CAPS,
     PM_SQLITE_FORGET_BLOBS,
     PM_SQLITE_REPLACE_SPACE,
     PM_SQLITE_PUT_ORIGINAL,
@@ -56,6 +63,7 @@ enum pm_sqlite_statement {
     PM_SQLITE_PRUNE_COVERAGE,
     PM_SQLITE_EMPTY_SPACES,
     PM_SQLITE_EMPTY_CLAIMS,
+    PM_SQLITE_EMPTY_MARKS,
     PM_SQLITE_EMPTY_ORIGINALS,
     PM_SQLITE_EMPTY_SCENES,
     PM_SQLITE_EMPTY_COVERAGE,
@@ -63,7 +71,6 @@ enum pm_sqlite_statement {
     PM_SQLITE_EMPTY_ORIGINS,
     PM_SQLITE_EMPTY_GAMES,
     PM_SQLITE_EMPTY_BODIES,
-    PM_SQLITE_BLANK_MARKS,
     PM_SQLITE_STATEMENTS
 };
 struct pm_sqlite_space;
@@ -72,6 +79,7 @@ struct pm_sqlite {
     struct pm_storage storage; /* first */
     char *path;
     pm_storage_merge merge;
+    bool has_marks; /* pm_sqlite_has_marks */
     sqlite3 *writer;
     sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
     struct pm_error merge_error;    /* why the merge function failed; code PM_OK: it did not */
@@ -212,6 +220,8 @@ bool pm_sqlite_read_version(const char *path, sqlite3 *db, int64_t *version,
 int64_t pm_sqlite_newest_version(void);
 /* The oldest one that it can read as it is, without bringing it to the newest first. */
 int64_t pm_sqlite_oldest_readable_version(void);
+/* Are marks rows? Before, claims counted them, too. */
+bool pm_sqlite_has_marks(int64_t version);
 
 /* Big-endian, so that SQLite sorts environments as their fields sort. */
 void pm_sqlite_pack_environment(const struct pm_environment *environment,
@@ -264,18 +274,23 @@ bool pm_sqlite_read_quarantine(struct pm_storage *storage, const char *game,
 /* Claims, quarantine and retention (storage_sqlite_upkeep.c). */
 struct pm_sqlite_claim_visit {
     struct pm_sqlite *sqlite;
+    const char *game;
     pm_storage_visit_claim visit;
     void *user;
 };
-/* A row of key, kind, space, tokens, day, marks_day, marks. user: struct pm_sqlite_claim_visit. */
+/* A row of key, kind, scope, space, day, tokens, mark. user: struct pm_sqlite_claim_visit. */
 bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *error);
-bool pm_sqlite_find_claims(struct pm_storage *storage, const char *game,
-                           const struct pm_shader_key *key, enum pm_kind kind,
-                           const uint8_t scope[static PM_SCOPE_BYTES], pm_storage_visit_claim visit,
-                           void *user, struct pm_error *error);
-bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
-                         const struct pm_storage_claim *claim, uint32_t instead,
-                         struct pm_error *error);
+bool pm_sqlite_find_claims(struct pm_storage *storage, const struct pm_storage_claim *subjects,
+                           size_t count, pm_storage_visit_claim visit, void *user,
+                           struct pm_error *error);
+bool pm_sqlite_add_marks(struct pm_storage *storage, const struct pm_storage_claim *marks,
+                         size_t count, struct pm_error *error);
+bool pm_sqlite_put_claims(struct pm_storage *storage, const struct pm_storage_claim *claims,
+                          size_t count, struct pm_error *error);
+bool pm_sqlite_drop_claim(struct pm_storage *storage, const struct pm_storage_claim *claim,
+                          struct pm_error *error);
+bool pm_sqlite_settle_marks(struct pm_storage *storage, uint32_t today, uint32_t first,
+                            uint32_t rows, uint64_t *settled, struct pm_error *error);
 bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
                              const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
                              struct pm_error *error);
@@ -286,5 +301,3 @@ bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quara
                                uint32_t most, uint64_t most_bytes, struct pm_error *error);
 bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
                      struct pm_error *error);
-bool pm_sqlite_blank_marks(struct pm_storage *storage, uint32_t today, uint32_t rows,
-                           uint64_t *blanked, struct pm_error *error);

@@ -335,13 +335,19 @@ bool pm_sqlite_read_bytes(struct pm_storage *storage, uint64_t *bytes, struct pm
 
 /* ---- claims and quarantine ---- */
 
+#define CLAIMS "SELECT key, kind, scope, space, day, tokens, NULL FROM claims WHERE game = ?1"
+#define MARKED                                                                                     \
+    "SELECT key, kind, scope, space, day, count(*), NULL FROM claim_marks WHERE game = ?1"         \
+    " GROUP BY key, kind, scope, space, day"
+#define CLAIMS_SORTED " ORDER BY 1, 2, 3, 4, 5"
+
 bool pm_sqlite_read_claims(struct pm_storage *storage, const char *game,
                            pm_storage_visit_claim visit, void *user, struct pm_error *error)
 {
-    struct pm_sqlite_claim_visit all = {(struct pm_sqlite *)storage, visit, user};
+    struct pm_sqlite_claim_visit all = {(struct pm_sqlite *)storage, game, visit, user};
     return select_rows(all.sqlite,
-                       "SELECT key, kind, space, tokens, day, marks_day, NULL, scope FROM claims"
-                       " WHERE game = ?1 ORDER BY key, kind, scope, space",
+                       all.sqlite->has_marks ? CLAIMS " UNION ALL " MARKED CLAIMS_SORTED
+                                             : CLAIMS CLAIMS_SORTED,
                        &(struct parameters){.game = game}, pm_sqlite_claim_row, &all, error);
 }
 

@@ -7,8 +7,8 @@
 
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
-#define SCHEMA_VERSION 7
-/* The tables have not changed since. */
+#define SCHEMA_VERSION 8
+/* The tables that are read have not changed since, but for marks. */
 #define TABLES_VERSION 5
 
 #define TEXT_OF(x) #x
@@ -76,6 +76,20 @@ static const char *const steps[SCHEMA_VERSION] = {
     "",
     /* 7: so with statistics of constants. */
     "",
+    /* 8: the marks of claims are a set, of which claims keep the counts of days that have ended
+     * (their column of marks is no more in use); how often tokens counted today. */
+    "CREATE TABLE claim_marks (game TEXT NOT NULL, key BLOB NOT NULL, kind INTEGER NOT NULL,"
+    " scope BLOB NOT NULL, space INTEGER NOT NULL, day INTEGER NOT NULL, mark BLOB NOT NULL,"
+    " PRIMARY KEY (game, key, kind, scope, space, day, mark)) WITHOUT ROWID;"
+    "CREATE INDEX claim_marks_by_day ON claim_marks (day);"
+    "INSERT OR IGNORE INTO claim_marks"
+    " WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
+    " WHERE 8 * (i + 1) < (SELECT ifnull(max(length(marks)), 0) FROM claims))"
+    " SELECT game, key, kind, scope, space, marks_day, substr(marks, 8 * i + 1, 8)"
+    " FROM claims JOIN n ON 8 * i < length(marks);"
+    "UPDATE claims SET marks = NULL WHERE marks IS NOT NULL;"
+    "CREATE TABLE caps (day INTEGER NOT NULL, mark BLOB NOT NULL, n INTEGER NOT NULL,"
+    " PRIMARY KEY (day, mark)) WITHOUT ROWID;",
 };
 
 static bool is_full(int saved_errno)
@@ -205,6 +219,11 @@ bool pm_sqlite_read_version(const char *path, sqlite3 *db, int64_t *version, str
 int64_t pm_sqlite_newest_version(void)
 {
     return SCHEMA_VERSION;
+}
+
+bool pm_sqlite_has_marks(int64_t version)
+{
+    return version >= 8;
 }
 
 int64_t pm_sqlite_oldest_readable_version(void)

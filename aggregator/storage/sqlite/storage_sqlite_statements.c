@@ -8,12 +8,22 @@
     " AND NOT EXISTS (SELECT 1 FROM samples WHERE samples.game = games.name)"                      \
     " ORDER BY name LIMIT ?2)"
 
+/* Claims that were made on days that are not ?1, and by how many: at most ?2, always the same ones
+ * in one transaction. */
+#define ENDED_MARKS                                                                                \
+    "(SELECT game, key, kind, scope, space, day, count(*) AS n FROM claim_marks"                   \
+    " WHERE day <> ?1 GROUP BY day, game, key, kind, scope, space"                                 \
+    " ORDER BY day, game, key, kind, scope, space LIMIT ?2)"
+
 static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_BEGIN] = "BEGIN IMMEDIATE",
     [PM_SQLITE_COMMIT] = "COMMIT",
     [PM_SQLITE_ROLLBACK] = "ROLLBACK",
     [PM_SQLITE_ADD_UPLOAD_ID] = "INSERT OR IGNORE INTO upload_ids VALUES (?1, ?2)",
     [PM_SQLITE_DROP_UPLOAD_ID] = "DELETE FROM upload_ids WHERE id = ?1",
+    [PM_SQLITE_RAISE_CAP] = "INSERT INTO caps VALUES (?1, ?2, 1)"
+                            " ON CONFLICT DO UPDATE SET n = n + 1 WHERE n < ?3",
+    [PM_SQLITE_LOWER_CAP] = "UPDATE caps SET n = n - 1 WHERE day = ?1 AND mark = ?2",
     [PM_SQLITE_ADD_UPLOADS] = "INSERT INTO games VALUES (?1, ?2)"
                               " ON CONFLICT DO UPDATE SET uploads = uploads + excluded.uploads",
     [PM_SQLITE_COUNT_SCENE] = "UPDATE scenes SET uploads = uploads + ?3, day = max(day, ?4)"
@@ -45,13 +55,29 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
         " AND time < ?2 - 172800 GROUP BY time / 3600)",
     [PM_SQLITE_ADD_ORIGIN] = "INSERT OR IGNORE INTO origins VALUES (?1, ?2)",
     /* Claims, quarantine and retention. */
-    [PM_SQLITE_FIND_CLAIMS] = "SELECT key, kind, space, tokens, day, marks_day, marks, scope"
-                              " FROM claims WHERE game = ?1 AND key = ?2 AND kind = ?3"
-                              " AND scope = ?4",
+    [PM_SQLITE_FIND_CLAIMS] =
+        "SELECT key, kind, scope, space, day, tokens, NULL AS mark FROM claims"
+        " WHERE game = ?1 AND key = ?2 AND kind = ?3 AND scope = ?4"
+        " UNION ALL SELECT key, kind, scope, space, day, 1, mark FROM claim_marks"
+        " WHERE game = ?1 AND key = ?2 AND kind = ?3 AND scope = ?4 ORDER BY space, day, mark",
+    [PM_SQLITE_ADD_MARK] = "INSERT OR IGNORE INTO claim_marks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [PM_SQLITE_PUT_CLAIM] =
-        "INSERT OR REPLACE INTO claims VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT OR REPLACE INTO claims VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, NULL)",
     [PM_SQLITE_DROP_CLAIM] = "DELETE FROM claims WHERE game = ?1 AND key = ?2 AND kind = ?3"
                              " AND scope = ?4 AND space = ?5",
+    [PM_SQLITE_DROP_MARKS] = "DELETE FROM claim_marks WHERE game = ?1 AND key = ?2 AND kind = ?3"
+                             " AND scope = ?4 AND space = ?5",
+    /* ?1: today; ?2: rows; ?3: the first day that counts. */
+    [PM_SQLITE_COUNT_MARKS] =
+        "INSERT INTO claims SELECT game, key, kind, scope, space, n, day, day, NULL"
+        " FROM " ENDED_MARKS " WHERE true ON CONFLICT DO UPDATE SET"
+        " tokens = CASE WHEN excluded.tokens >= tokens OR day < ?3 THEN excluded.tokens"
+        " ELSE tokens END,"
+        " day = CASE WHEN excluded.tokens >= tokens OR day < ?3 THEN excluded.day ELSE day END,"
+        " marks_day = max(marks_day, excluded.marks_day)",
+    [PM_SQLITE_END_MARKS] = "DELETE FROM claim_marks WHERE (game, key, kind, scope, space, day) IN"
+                            " (SELECT game, key, kind, scope, space, day FROM " ENDED_MARKS ")",
+    [PM_SQLITE_END_CAPS] = "DELETE FROM caps WHERE day <> ?1",
     [PM_SQLITE_FORGET_BLOBS] = "DELETE FROM statistics WHERE game = ?1 AND key = ?2 AND kind = ?3",
     [PM_SQLITE_REPLACE_SPACE] = "INSERT OR REPLACE INTO spaces VALUES (?1, ?2, ?3, ?4)",
     [PM_SQLITE_PUT_ORIGINAL] = "INSERT INTO originals VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE"
@@ -73,7 +99,9 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
         " AND NOT EXISTS (SELECT 1 FROM statistics AS s WHERE s.game = spaces.game"
         " AND s.key = spaces.key AND s.kind = spaces.kind)"
         " AND NOT EXISTS (SELECT 1 FROM claims AS c WHERE c.game = spaces.game"
-        " AND c.key = spaces.key AND c.kind = spaces.kind AND c.marks_day >= ?1)",
+        " AND c.key = spaces.key AND c.kind = spaces.kind AND c.marks_day >= ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM claim_marks AS m WHERE m.game = spaces.game"
+        " AND m.key = spaces.key AND m.kind = spaces.kind)",
     [PM_SQLITE_PRUNE_CLAIMS] =
         "DELETE FROM claims WHERE (game, key, kind, scope, space) IN"
         " (SELECT game, key, kind, scope, space FROM claims WHERE marks_day < ?1"
@@ -94,6 +122,10 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
         "DELETE FROM claims WHERE (game, key, kind, scope, space) IN"
         " (SELECT game, key, kind, scope, space FROM claims WHERE game IN " EMPTY_GAMES
         " LIMIT ?2)",
+    [PM_SQLITE_EMPTY_MARKS] =
+        "DELETE FROM claim_marks WHERE (game, key, kind, scope, space, day, mark) IN"
+        " (SELECT game, key, kind, scope, space, day, mark FROM claim_marks"
+        " WHERE game IN " EMPTY_GAMES " LIMIT ?2)",
     [PM_SQLITE_EMPTY_ORIGINALS] =
         "DELETE FROM originals WHERE (game, key) IN"
         " (SELECT game, key FROM originals WHERE game IN " EMPTY_GAMES " LIMIT ?2)",
@@ -105,10 +137,6 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_EMPTY_ORIGINS] = "DELETE FROM origins WHERE game IN " EMPTY_GAMES,
     [PM_SQLITE_EMPTY_GAMES] = "DELETE FROM games WHERE name IN " EMPTY_GAMES,
     [PM_SQLITE_EMPTY_BODIES] = PM_SQLITE_SWEEP,
-    [PM_SQLITE_BLANK_MARKS] =
-        "UPDATE claims SET marks = NULL WHERE (game, key, kind, scope, space) IN"
-        " (SELECT game, key, kind, scope, space FROM claims"
-        " WHERE marks_day <> ?1 AND marks IS NOT NULL LIMIT ?2)",
 };
 
 sqlite3_stmt *pm_sqlite_prepared(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,

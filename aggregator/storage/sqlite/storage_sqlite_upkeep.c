@@ -1,6 +1,6 @@
 /*
- * What the SQLite storage keeps about uploads beside their sums, and what it forgets: claims of
- * how many points shaders have, quarantine, retention.
+ * What the SQLite storage keeps about uploads beside their sums and claims, and what it forgets:
+ * quarantine, retention.
  */
 #include "aggregator/storage/sqlite/storage_sqlite_private.h"
 
@@ -11,76 +11,6 @@ static int bind_shader(sqlite3_stmt *s, const char *game, const struct pm_shader
 {
     return PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game), pm_sqlite_bind_key(s, 2, key),
                            sqlite3_bind_int(s, 3, (int)kind));
-}
-
-static int bind_scope(sqlite3_stmt *s, const uint8_t scope[static PM_SCOPE_BYTES])
-{
-    return pm_sqlite_bind_blob(s, 4, scope, PM_SCOPE_BYTES);
-}
-
-/* ---- claims ---- */
-
-bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
-{
-    const struct pm_sqlite_claim_visit *visit = user;
-    struct pm_storage_claim claim = {
-        .kind = (enum pm_kind)sqlite3_column_int(statement, 1),
-        .space = (uint32_t)sqlite3_column_int64(statement, 2),
-        .tokens = (uint32_t)sqlite3_column_int64(statement, 3),
-        .day = (uint32_t)sqlite3_column_int64(statement, 4),
-        .marks_day = (uint32_t)sqlite3_column_int64(statement, 5),
-    };
-    const void *key = sqlite3_column_blob(statement, 0), *scope = sqlite3_column_blob(statement, 7);
-    if (!key || sqlite3_column_bytes(statement, 0) != PM_SHADER_KEY_BYTES || !scope ||
-        sqlite3_column_bytes(statement, 7) != PM_SCOPE_BYTES)
-        return pm_fail(error, PM_ERROR_INPUT, "%s: a claim has a damaged key", visit->sqlite->path);
-    memcpy(claim.key.bytes, key, PM_SHADER_KEY_BYTES);
-    memcpy(claim.scope, scope, PM_SCOPE_BYTES);
-    claim.marks = sqlite3_column_blob(statement, 6);
-    claim.marks_size = claim.marks ? (size_t)sqlite3_column_bytes(statement, 6) : 0;
-    return visit->visit(visit->user, &claim, error);
-}
-
-bool pm_sqlite_find_claims(struct pm_storage *storage, const char *game,
-                           const struct pm_shader_key *key, enum pm_kind kind,
-                           const uint8_t scope[static PM_SCOPE_BYTES], pm_storage_visit_claim visit,
-                           void *user, struct pm_error *error)
-{
-    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    struct pm_sqlite_claim_visit all = {sqlite, visit, user};
-    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_CLAIMS, error);
-    return s &&
-           pm_sqlite_visit(sqlite, s,
-                           PM_SQLITE_BOUND(bind_shader(s, game, key, kind), bind_scope(s, scope)),
-                           pm_sqlite_claim_row, &all, error);
-}
-
-bool pm_sqlite_put_claim(struct pm_storage *storage, const char *game,
-                         const struct pm_storage_claim *claim, uint32_t instead,
-                         struct pm_error *error)
-{
-    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    if (instead != 0) {
-        sqlite3_stmt *drop = pm_sqlite_prepared(sqlite, PM_SQLITE_DROP_CLAIM, error);
-        if (!drop ||
-            !pm_sqlite_run(sqlite, drop,
-                           PM_SQLITE_BOUND(bind_shader(drop, game, &claim->key, claim->kind),
-                                           bind_scope(drop, claim->scope),
-                                           pm_sqlite_bind_count(drop, 5, instead)),
-                           NULL, error))
-            return false;
-    }
-    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_CLAIM, error);
-    return s &&
-           pm_sqlite_run(sqlite, s,
-                         PM_SQLITE_BOUND(
-                             bind_shader(s, game, &claim->key, claim->kind),
-                             bind_scope(s, claim->scope), pm_sqlite_bind_count(s, 5, claim->space),
-                             pm_sqlite_bind_count(s, 6, claim->tokens),
-                             pm_sqlite_bind_count(s, 7, claim->day),
-                             pm_sqlite_bind_count(s, 8, claim->marks_day),
-                             pm_sqlite_bind_blob(s, 9, claim->marks, claim->marks_size)),
-                         NULL, error);
 }
 
 bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
@@ -187,9 +117,10 @@ static bool prune_games(struct pm_sqlite *sqlite, uint32_t rows, uint64_t *delet
                         struct pm_error *error)
 {
     static const enum pm_sqlite_statement steps[] = {
-        PM_SQLITE_EMPTY_SPACES,   PM_SQLITE_EMPTY_CLAIMS, PM_SQLITE_EMPTY_ORIGINALS,
-        PM_SQLITE_EMPTY_COVERAGE, PM_SQLITE_EMPTY_SCENES, PM_SQLITE_EMPTY_DATABASES,
-        PM_SQLITE_EMPTY_ORIGINS,  PM_SQLITE_EMPTY_GAMES,  PM_SQLITE_EMPTY_BODIES,
+        PM_SQLITE_EMPTY_SPACES,    PM_SQLITE_EMPTY_CLAIMS,   PM_SQLITE_EMPTY_MARKS,
+        PM_SQLITE_EMPTY_ORIGINALS, PM_SQLITE_EMPTY_COVERAGE, PM_SQLITE_EMPTY_SCENES,
+        PM_SQLITE_EMPTY_DATABASES, PM_SQLITE_EMPTY_ORIGINS,  PM_SQLITE_EMPTY_GAMES,
+        PM_SQLITE_EMPTY_BODIES,
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
         if (!prune_step(sqlite, steps[i], 0, rows, deleted, error))
@@ -225,18 +156,4 @@ bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, 
             return true;
     }
     return *deleted > 0 || first == 0 || prune_games(sqlite, rows, deleted, error);
-}
-
-bool pm_sqlite_blank_marks(struct pm_storage *storage, uint32_t today, uint32_t rows,
-                           uint64_t *blanked, struct pm_error *error)
-{
-    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_BLANK_MARKS, error);
-    if (!s || !pm_sqlite_run(sqlite, s,
-                             PM_SQLITE_BOUND(pm_sqlite_bind_count(s, 1, today),
-                                             pm_sqlite_bind_count(s, 2, rows)),
-                             NULL, error))
-        return false;
-    *blanked = (uint64_t)sqlite3_changes(sqlite->writer);
-    return true;
 }

@@ -73,6 +73,43 @@ bool pm_sqlite_commit(struct pm_storage *storage, struct pm_error *error)
 
 /* ---- uploads ---- */
 
+static bool change_cap(struct pm_sqlite *sqlite, enum pm_sqlite_statement which, uint32_t day,
+                       const uint8_t mark[static PM_CAP_BYTES], uint32_t most, bool *changed,
+                       struct pm_error *error)
+{
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, which, error);
+    if (!s || !pm_sqlite_run(sqlite, s,
+                             PM_SQLITE_BOUND(pm_sqlite_bind_count(s, 1, day),
+                                             pm_sqlite_bind_blob(s, 2, mark, PM_CAP_BYTES),
+                                             which == PM_SQLITE_RAISE_CAP
+                                                 ? pm_sqlite_bind_count(s, 3, most)
+                                                 : SQLITE_OK),
+                             NULL, error))
+        return false;
+    *changed = sqlite3_changes(sqlite->writer) > 0;
+    return true;
+}
+
+static bool count_upload(struct pm_sqlite *sqlite, struct pm_storage_upload *upload,
+                         struct pm_error *error)
+{
+    const struct pm_storage_cap *cap = upload->caps;
+    bool counts, lowered;
+    if (!upload->fresh || !cap)
+        return true;
+    if (!change_cap(sqlite, PM_SQLITE_RAISE_CAP, cap->day, cap->of_game, cap->most_of_game, &counts,
+                    error))
+        return false;
+    upload->over = !counts;
+    if (!counts)
+        return true;
+    if (!change_cap(sqlite, PM_SQLITE_RAISE_CAP, cap->day, cap->of_all, cap->most, &counts, error))
+        return false;
+    upload->over = !counts;
+    return counts ||
+           change_cap(sqlite, PM_SQLITE_LOWER_CAP, cap->day, cap->of_game, 0, &lowered, error);
+}
+
 bool pm_sqlite_begin_uploads(struct pm_storage *storage, struct pm_storage_upload *uploads,
                              size_t count, struct pm_error *error)
 {
@@ -88,6 +125,8 @@ bool pm_sqlite_begin_uploads(struct pm_storage *storage, struct pm_storage_uploa
                             sqlite3_bind_int64(s, 2, uploads[i].day)),
             NULL, error);
         uploads[i].fresh = done && sqlite3_changes(sqlite->writer) > 0;
+        uploads[i].over = false;
+        done = done && count_upload(sqlite, &uploads[i], error);
     }
     if (!done)
         pm_sqlite_rollback(storage);
@@ -99,12 +138,18 @@ bool pm_sqlite_return_uploads(struct pm_storage *storage, const struct pm_storag
 {
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_DROP_UPLOAD_ID, error);
-    bool done = s != NULL;
-    for (size_t i = 0; done && i < count; i++)
-        done = pm_sqlite_run(
-            sqlite, s,
-            PM_SQLITE_BOUND(pm_sqlite_bind_blob(s, 1, uploads[i].id, PM_UPLOAD_ID_BYTES)), NULL,
-            error);
+    bool done = s != NULL, lowered;
+    for (size_t i = 0; done && i < count; i++) {
+        const struct pm_storage_cap *cap = uploads[i].over ? NULL : uploads[i].caps;
+        done =
+            pm_sqlite_run(
+                sqlite, s,
+                PM_SQLITE_BOUND(pm_sqlite_bind_blob(s, 1, uploads[i].id, PM_UPLOAD_ID_BYTES)), NULL,
+                error) &&
+            (!cap ||
+             (change_cap(sqlite, PM_SQLITE_LOWER_CAP, cap->day, cap->of_game, 0, &lowered, error) &&
+              change_cap(sqlite, PM_SQLITE_LOWER_CAP, cap->day, cap->of_all, 0, &lowered, error)));
+    }
     return done;
 }
 
@@ -112,6 +157,7 @@ bool pm_sqlite_commit_uploads(struct pm_storage *storage, struct pm_storage_batc
                               struct pm_error *error)
 {
     if (pm_sqlite_put_spaces(storage, batch->spaces, batch->space_count, error) &&
+        pm_sqlite_add_marks(storage, batch->marks, batch->mark_count, error) &&
         pm_sqlite_put_originals(storage, batch->originals, batch->original_count, error) &&
         pm_sqlite_add_games(storage, batch->games, batch->game_count, error) &&
         pm_sqlite_add_scenes(storage, batch->scenes, batch->scene_count, error) &&

@@ -99,7 +99,7 @@ static void test_old_schema(void **state)
         assert_string_equal(etag, "one");
         const struct pm_shader_key none = {0};
         const uint8_t id[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-        struct pm_storage_upload upload = {"game", id, 4, true};
+        struct pm_storage_upload upload = {"game", id, 4, NULL, true, false};
         assert_true(pm_storage_find_space(storage, "game", &none, PM_KIND_BLOCK, &space, &error));
         assert_int_equal(space, 9);
         assert_true(storage->operations->begin_uploads(storage, &upload, 1, &error));
@@ -128,6 +128,7 @@ static void test_previous_schema(void **state)
     place->storage->operations->destroy(place->storage);
     sql_run(place->path,
             "DROP TABLE scenes; ALTER TABLE samples DROP COLUMN hash; DROP TABLE originals;"
+            "DROP TABLE claim_marks; DROP TABLE caps;"
             "PRAGMA user_version = 2");
     place->storage = pm_storage_sqlite_open(place->path, add_numbers, &error);
     if (!place->storage)
@@ -136,6 +137,42 @@ static void test_previous_schema(void **state)
     assert_true(place->storage->operations->list_scenes(place->storage, "game", 9, append_scene,
                                                         &all, &error));
     assert_string_equal(all.data, "cave=2/5 ");
+    pm_buffer_finish(&all);
+}
+
+static bool append_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
+{
+    (void)error;
+    return claim->mark
+               ? pm_buffer_printf(user, "%u/%u:%.8s ", claim->space, claim->day,
+                                  (const char *)claim->mark)
+               : pm_buffer_printf(user, "%u/%u=%u ", claim->space, claim->day, claim->tokens);
+}
+
+/* Marks that stood one behind the other in their claim are rows. */
+static void test_marks_of_an_old_schema(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_buffer all;
+    struct pm_error error;
+    uint64_t settled = 0;
+    const struct pm_storage_claim subject = {.game = "game", .kind = PM_KIND_BLOCK};
+    place->storage->operations->destroy(place->storage);
+    sql_run(place->path, "DROP TABLE claim_marks; DROP TABLE caps; PRAGMA user_version = 7;"
+                         "INSERT INTO claims VALUES ('game', zeroblob(24), 1, zeroblob(16), 9, 3,"
+                         " 4, 5, CAST('firstone2ndtoken' AS BLOB)),"
+                         " ('game', zeroblob(24), 1, zeroblob(16), 7, 1, 4, 4, NULL)");
+    struct pm_storage *storage = place->storage = storage_place_open(place->path);
+    pm_buffer_init(&all, 1000);
+    assert_true(storage->operations->find_claims(storage, &subject, 1, append_claim, &all, &error));
+    assert_string_equal(all.data, "7/4=1 9/4=3 9/5:2ndtoken 9/5:firstone ");
+    all.size = 0;
+    assert_true(storage->operations->settle_marks(storage, 5, 1, 9, &settled, &error));
+    assert_int_equal(settled, 0);
+    assert_true(storage->operations->settle_marks(storage, 6, 1, 9, &settled, &error));
+    assert_int_equal(settled, 1);
+    assert_true(storage->operations->read_claims(storage, "game", append_claim, &all, &error));
+    assert_string_equal(all.data, "7/4=1 9/4=3 ");
     pm_buffer_finish(&all);
 }
 
@@ -161,7 +198,7 @@ static void test_older_schemas_that_can_be_read(void **state)
     assert_null(pm_storage_sqlite_open_to_read(place->path, &error));
     assert_int_equal(error.code, PM_ERROR_STATE);
     assert_non_null(strstr(error.message, "serve it once"));
-    sql_run(place->path, "PRAGMA user_version = 5");
+    sql_run(place->path, "DROP TABLE claim_marks; DROP TABLE caps; PRAGMA user_version = 5");
     place->storage = pm_storage_sqlite_open(place->path, add_numbers, &error);
     if (!place->storage)
         fail_msg("%s", error.message);
@@ -266,10 +303,15 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_refuses_other_files), TEST(test_old_schema),
-        TEST(test_previous_schema),     TEST(test_refuses_other_files),
-        TEST(test_old_schema),          TEST(test_older_schemas_that_can_be_read),
-        TEST(test_damaged_file),        TEST(test_two_processes),
+        TEST(test_refuses_other_files),
+        TEST(test_old_schema),
+        TEST(test_previous_schema),
+        TEST(test_refuses_other_files),
+        TEST(test_old_schema),
+        TEST(test_older_schemas_that_can_be_read),
+        TEST(test_marks_of_an_old_schema),
+        TEST(test_damaged_file),
+        TEST(test_two_processes),
         TEST(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ struct pm_constant_estimate pm_constant_estimate_of(struct pm_zero_round *round,
 double pm_constant_estimate_guard(const struct pm_zero_round *round, uint32_t words)
 {
     const double *cycles = round->costs->cycles;
-    return words ? cycles[PM_COST_BRANCH] +
-                       words * (cycles[PM_COST_UNIFORM] + 5 * cycles[PM_COST_ALU])
+    return words ? cycles[PM_COST_BRANCH] + 5 * cycles[PM_COST_ALU] +
+                       words * (cycles[PM_COST_UNIFORM] + 2 * cycles[PM_COST_ALU])
                  : 0;
 }

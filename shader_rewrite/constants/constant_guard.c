@@ -15,48 +15,52 @@ struct guarding {
 
 /* ---- the guard ---- */
 
-/* Another number for each word. A compiler that finds `x == 5` may take x for 5 from there on, and
- * with it fold what must stay for the device to compute (seen: lavapipe, nir_opt_if); it does not
- * see through this. */
-static const uint32_t factor = 0x9e3779b1;
+/* Another number for each. A compiler that finds `x == 5` may take x for 5 from there on, and with
+ * it fold what must stay for the device to compute (seen: lavapipe, nir_opt_if); it does not see
+ * through this. */
+static const uint32_t factor = 0x9e3779b1, salt = 0x5bd1e995;
 
 static uint32_t mixed(uint32_t bits)
 {
     return (bits ^ bits >> 16) * factor;
 }
 
-static struct pm_ir_def *build_mixed(struct pm_ir_builder *b, struct pm_ir_def *bits)
+static struct pm_ir_def *build_word(struct pm_ir_builder *b, uint16_t opcode, struct pm_ir_def *x,
+                                    uint32_t y)
 {
-    struct pm_ir_def *uint = pm_ir_type_int(b->module, 32, false);
-    struct pm_ir_def *high =
-        pm_ir_build(b, SpvOpShiftRightLogical, uint,
-                    PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(pm_ir_constant_uint(b->module, 16))));
-    struct pm_ir_def *both =
-        pm_ir_build(b, SpvOpBitwiseXor, uint, PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(high)));
-    return pm_ir_build(
-        b, SpvOpIMul, uint,
-        PM_IR_ARGS(pm_ir_id(both), pm_ir_id(pm_ir_constant_uint(b->module, factor))));
+    return pm_ir_build(b, opcode, pm_ir_type_int(b->module, 32, false),
+                       PM_IR_ARGS(pm_ir_id(x), pm_ir_id(pm_ir_constant_uint(b->module, y))));
 }
 
-/* Whether all words that can be compared have their values. */
+static struct pm_ir_def *build_mixed(struct pm_ir_builder *b, struct pm_ir_def *bits)
+{
+    struct pm_ir_def *high = build_word(b, SpvOpShiftRightLogical, bits, 16);
+    struct pm_ir_def *both = pm_ir_build(b, SpvOpBitwiseXor, pm_ir_type_int(b->module, 32, false),
+                                         PM_IR_ARGS(pm_ir_id(bits), pm_ir_id(high)));
+    return build_word(b, SpvOpIMul, both, factor);
+}
+
+/* Whether all words that can be compared have their values: the bits in which any differs are
+ * gathered, and compared once. */
 static struct pm_ir_def *build_guard(struct guarding *g, struct pm_ir_builder *b,
                                      const struct pm_specialize_constants_info *info)
 {
-    struct pm_ir_def *all = NULL, *boolean = pm_ir_type_bool(g->module);
+    struct pm_ir_def *all = NULL, *uint = pm_ir_type_int(g->module, 32, false);
     for (uint32_t i = 0; i < info->known_count; i++) {
         if (info->known[i].point.source != PM_CONSTANT_UNIFORM)
             continue;
-        const struct pm_constant_word *word =
-            pm_constant_words_of(&g->words, &info->known[i].point);
-        struct pm_ir_def *value = build_mixed(b, pm_constant_load(b, word));
-        struct pm_ir_def *wanted = pm_ir_constant_uint(g->module, mixed(info->known[i].value));
-        struct pm_ir_def *equal =
-            pm_ir_build(b, SpvOpIEqual, boolean, PM_IR_ARGS(pm_ir_id(value), pm_ir_id(wanted)));
-        all = all ? pm_ir_build(b, SpvOpLogicalAnd, boolean,
-                                PM_IR_ARGS(pm_ir_id(all), pm_ir_id(equal)))
-                  : equal;
+        struct pm_ir_def *differs =
+            pm_constant_load(b, pm_constant_words_of(&g->words, &info->known[i].point));
+        if (info->known[i].value)
+            differs = build_word(b, SpvOpBitwiseXor, differs, info->known[i].value);
+        all =
+            all ? pm_ir_build(b, SpvOpBitwiseOr, uint, PM_IR_ARGS(pm_ir_id(all), pm_ir_id(differs)))
+                : differs;
     }
-    return all;
+    struct pm_ir_def *value = build_mixed(b, build_word(b, SpvOpBitwiseXor, all, salt));
+    return pm_ir_build(
+        b, SpvOpIEqual, pm_ir_type_bool(g->module),
+        PM_IR_ARGS(pm_ir_id(value), pm_ir_id(pm_ir_constant_uint(g->module, mixed(salt)))));
 }
 
 /* ---- the two versions ---- */

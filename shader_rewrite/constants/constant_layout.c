@@ -99,6 +99,24 @@ static bool read_index(const struct pm_ir_instr *index, uint32_t *value)
            (index->opcode != SpvOpConstant || index->operands[0].word_count == 1);
 }
 
+const struct pm_ir_instr *pm_constant_block_of(const struct pm_ir_instr *variable,
+                                               uint32_t *indices)
+{
+    const struct pm_ir_instr *pointer = pm_ir_type_of(variable);
+    const struct pm_ir_instr *type =
+        pointer && pointer->opcode == SpvOpTypePointer ? pm_ir_operand_instr(pointer, 1) : NULL;
+    *indices = 0;
+    if (type && type->opcode == SpvOpTypeArray) {
+        const struct pm_ir_instr *length = pm_ir_operand_instr(type, 1);
+        if (!length || length->opcode != SpvOpConstant ||
+            pm_ir_operand_word(&length->operands[0]) != 1)
+            return NULL;
+        type = pm_ir_operand_instr(type, 0);
+        *indices = 1;
+    }
+    return type && type->opcode == SpvOpTypeStruct ? type : NULL;
+}
+
 const struct pm_ir_instr *pm_constant_place_of_pointer(const struct pm_ir_instr *pointer,
                                                        struct pm_constant_place *place)
 {
@@ -111,18 +129,21 @@ const struct pm_ir_instr *pm_constant_place_of_pointer(const struct pm_ir_instr 
         chains[count++] = pointer;
         pointer = pm_ir_operand_instr(pointer, 0);
     }
-    const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
-    if (!type || pointer->opcode != SpvOpVariable || type->opcode != SpvOpTypePointer)
+    uint32_t before, index;
+    const struct pm_ir_instr *block =
+        pointer && pointer->opcode == SpvOpVariable ? pm_constant_block_of(pointer, &before) : NULL;
+    if (!block)
         return NULL;
-    *place = pm_constant_place_of(pm_ir_operand_instr(type, 1));
+    *place = pm_constant_place_of(block);
     while (count-- > 0)
         for (uint32_t o = 1; o < chains[count]->operand_count; o++) {
-            uint32_t index;
-            if (!read_index(pm_ir_operand_instr(chains[count], o), &index) ||
-                !pm_constant_place_step(place, index))
+            if (!read_index(pm_ir_operand_instr(chains[count], o), &index))
                 return NULL;
+            if (before > 0 ? index != 0 : !pm_constant_place_step(place, index))
+                return NULL;
+            before = 0;
         }
-    return pointer;
+    return before == 0 ? pointer : NULL;
 }
 
 /* ---- the way back ---- */

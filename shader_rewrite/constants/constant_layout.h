@@ -28,8 +28,14 @@ struct pm_constant_place pm_constant_place_of(const struct pm_ir_instr *type);
 /* Goes into a part by a constant index; false: there is no such part, or its place is not known. */
 bool pm_constant_place_step(struct pm_constant_place *place, uint32_t index);
 
-/* Follows an OpVariable or an access chain of constant indices to it: where it points to. NULL:
- * neither. */
+/* The structure that a variable has: of an array of one descriptor (as translation layers declare
+ * them) its only element, *indices says how many an access chain has before it (0 or 1). NULL: a
+ * larger array, or none. */
+const struct pm_ir_instr *pm_constant_block_of(const struct pm_ir_instr *variable,
+                                               uint32_t *indices);
+
+/* Follows an OpVariable or an access chain of constant indices to it: where in its block it points
+ * to. NULL: neither. */
 const struct pm_ir_instr *pm_constant_place_of_pointer(const struct pm_ir_instr *pointer,
                                                        struct pm_constant_place *place);
 

@@ -33,11 +33,10 @@ static bool describe_variable(const struct finding *f, const struct pm_ir_instr 
                               struct pm_constant_point *point)
 {
     const uint32_t storage = pm_ir_operand_word(&variable->operands[0]);
-    const struct pm_ir_instr *block = pm_ir_operand_instr(pm_ir_type_of(variable), 1);
-    uint32_t word;
+    uint32_t word, indices;
+    const struct pm_ir_instr *block = pm_constant_block_of(variable, &indices);
     *point = (struct pm_constant_point){.source = PM_CONSTANT_PUSH};
-    if (!block || block->opcode != SpvOpTypeStruct ||
-        !pm_constant_decoration(block->result, SpvDecorationBlock, &word))
+    if (!block || !pm_constant_decoration(block->result, SpvDecorationBlock, &word))
         return false;
     if (storage == SpvStorageClassPushConstant)
         return true;

@@ -22,8 +22,8 @@
 
 enum pm_constant_source { PM_CONSTANT_PUSH, PM_CONSTANT_UNIFORM };
 
-/* A word. Of a uniform buffer: of the one descriptor of its binding; arrays of descriptors have no
- * points, nor has what another descriptor type or a pointer leads to. */
+/* A word. Of a uniform buffer: of the one descriptor of its binding; arrays of more than one have
+ * no points, nor has what another descriptor type or a pointer leads to. */
 struct pm_constant_point {
     enum pm_constant_source source;
     uint32_t set, binding; /* PM_CONSTANT_UNIFORM; else 0 */
@@ -42,11 +42,11 @@ struct pm_constant_points {
 /* No more points than this has a shader: of more words the first. */
 enum { PM_CONSTANT_MOST_POINTS = 1024 };
 
-/* The words of a canonical module that could matter: those of which, or of a vector or matrix that
- * they are in, some value would save as much as specialize_zero asks for, with the most favourable
- * of all that is not in the module (zero/choose/worth.h). A value that could: 0, 1, and what the
- * shader compares the word with. A function of the module alone, as far as a budget of work goes.
- * An empty list is no failure. */
+/* The words of a canonical module that could matter: those of which, or of a vector, matrix or 16
+ * bytes of a block that they are in, some value would save as much as specialize_zero asks for,
+ * with the most favourable of all that is not in the module (zero/choose/worth.h). A value that
+ * could: 0, 1, and what the shader compares the word with. A function of the module alone, as far
+ * as a budget of work goes. An empty list is no failure. */
 bool pm_points_constant(const uint32_t *words, size_t count, struct pm_constant_points *out,
                         struct pm_error *error);
 void pm_constant_points_finish(struct pm_constant_points *points);
@@ -108,7 +108,8 @@ struct pm_specialize_constants_info {
     /* What it must save to be worth it, as in specialize_zero: cycles, 0 stands for 25, and a share
      * of what the shader costs, 0 stands for 0.05. */
     double least_saving, least_share;
-    bool take_all; /* the estimate is made but not obeyed. For tests and oracles */
+    bool take_all;      /* the estimate is made but not obeyed. For tests and oracles */
+    bool estimate_only; /* nothing is made */
     /* What is left is specialized for zeroes too; NULL: not so. Of the original words, as for
      * pm_specialize_zero: its points are theirs, its profile is by these, and by blocks nothing is
      * known of what is left. costs, float_zero, target, driver and times are taken from above. */

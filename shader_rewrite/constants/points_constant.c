@@ -19,8 +19,10 @@ enum { TOGETHER = 4 };
  * points. */
 static const uint64_t most_work = 20000000;
 
-/* What a matrix of 4 by 4 has. */
-enum { MOST_IN_VALUE = 16 };
+enum {
+    MOST_IN_VALUE = 16, /* what a matrix of 4 by 4 has */
+    SLOT_BYTES = 16,    /* where a vector begins in std140 */
+};
 
 struct choosing {
     struct pm_ir_function *function;
@@ -61,17 +63,30 @@ static void take_better(struct pm_zero_worth *worth, const struct pm_zero_worth 
         }
 }
 
-/* Some words, of which this is known. */
-static void try_known(struct choosing *c, const struct pm_constant_known_word *known,
-                      uint32_t count)
+/* What it is worth that this is known of some words. */
+static struct pm_zero_worth worth_of(struct choosing *c, const struct pm_constant_known_word *known,
+                                     uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         pm_constant_values_add(&c->values, &known[i]);
     const struct pm_zero_worth worth = worth_of_known(c);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         pm_constant_values_remove(&c->values, &known[i]);
-        take_better(&c->worth[known[i].word - c->words.words], &worth);
-    }
+    return worth;
+}
+
+static struct pm_zero_worth *worth_at(const struct choosing *c,
+                                      const struct pm_constant_known_word *known)
+{
+    return &c->worth[known->word - c->words.words];
+}
+
+static void try_known(struct choosing *c, const struct pm_constant_known_word *known,
+                      uint32_t count)
+{
+    const struct pm_zero_worth worth = worth_of(c, known, count);
+    for (uint32_t i = 0; i < count; i++)
+        take_better(worth_at(c, &known[i]), &worth);
 }
 
 static void try_word(struct choosing *c, const struct pm_constant_word *word)
@@ -98,8 +113,45 @@ static void try_value(struct choosing *c, const struct pm_ir_instr *value, uint3
         try_known(c, known, count);
 }
 
+static bool in_one_slot(const struct pm_constant_point *a, const struct pm_constant_point *b)
+{
+    return a->source == b->source && a->set == b->set && a->binding == b->binding &&
+           a->offset / SLOT_BYTES == b->offset / SLOT_BYTES;
+}
+
+/* All words of a slot, zero together: a vector, wherever the shader loads it in parts, as what was
+ * made by a translation layer does. Other words may be in the slot, so only those count without
+ * which it is worth less. */
+static void try_slot(struct choosing *c, uint32_t first)
+{
+    struct pm_constant_known_word known[SLOT_BYTES / 4];
+    uint32_t count = 0;
+    const struct pm_constant_word *words = c->words.words;
+    if (first > 0 && in_one_slot(&words[first - 1].point, &words[first].point))
+        return;
+    for (uint32_t w = first; w < c->words.count && count < SLOT_BYTES / 4 &&
+                             in_one_slot(&words[w].point, &words[first].point);
+         w++)
+        known[count++] = (struct pm_constant_known_word){&words[w], 0};
+    const struct pm_zero_worth all =
+        count > 1 ? worth_of(c, known, count) : (struct pm_zero_worth){0};
+    for (uint32_t i = 0; i < count && count > 1 && may_go_on(c); i++) {
+        const struct pm_constant_known_word last = known[count - 1], left_out = known[i];
+        struct pm_zero_worth worth = all;
+        known[i] = last;
+        const struct pm_zero_worth rest = worth_of(c, known, count - 1);
+        known[i] = left_out;
+        for (uint32_t t = 0; t < PM_COST_TABLES; t++)
+            if (all.saved[t] - rest.saved[t] <= least_saving)
+                worth.saved[t] = worth.share[t] = 0;
+        take_better(worth_at(c, &left_out), &worth);
+    }
+}
+
 static void look_at_all(struct choosing *c)
 {
+    for (uint32_t w = 0; w < c->words.count && may_go_on(c); w++)
+        try_slot(c, w);
     for (uint32_t w = 0; w < c->words.count && may_go_on(c); w++) {
         const struct pm_constant_word *word = &c->words.words[w];
         try_word(c, word);

@@ -97,8 +97,8 @@ static bool fold(struct specializing *s, bool *changed, struct pm_error *error)
     pm_zero_find_dead(&round, &region);
     s->estimate = pm_constant_estimate_of(&round, &region);
     s->estimate.after += pm_constant_estimate_guard(&round, s->guarded);
-    *changed =
-        !round.failed && is_worth_it(s) && pm_constant_substitute(&round, &region, &s->first);
+    *changed = !round.failed && !s->info->estimate_only && is_worth_it(s) &&
+               pm_constant_substitute(&round, &region, &s->first);
     return !round.failed || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 

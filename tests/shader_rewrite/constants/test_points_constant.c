@@ -91,6 +91,25 @@ static void test_together(void **state)
     pm_constant_points_finish(&points);
 }
 
+/* The same loaded in parts: what lies in one slot belongs together. */
+static void test_in_parts(void **state)
+{
+    (void)state;
+    struct pm_constant_points points = points_of(
+        "%q0 = OpAccessChain %uniform_float %uniform %u0 %u0\n%a0 = OpLoad %float %q0\n"
+        "%q1 = OpAccessChain %uniform_float %uniform %u0 %u1\n%a1 = OpLoad %float %q1\n"
+        "%q2 = OpAccessChain %uniform_float %uniform %u0 %u2\n%a2 = OpLoad %float %q2\n"
+        "%q3 = OpAccessChain %uniform_float %uniform %u0 %u3\n%a3 = OpLoad %float %q3\n" WORK
+        "%whole = OpCompositeConstruct %v4 %a0 %a1 %a2 %a3\n"
+        "%c = OpCompositeConstruct %v4 %x8 %x7 %x6 %x8\n"
+        "%result = OpDot %float %whole %c\n");
+    assert_int_equal(points.candidates, 4);
+    assert_int_equal(points.count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(points.points[i].offset, 4 * i);
+    pm_constant_points_finish(&points);
+}
+
 /* Indices that are not known, other storage, and what is volatile are no words. */
 static void test_not_words(void **state)
 {
@@ -122,8 +141,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worth_it),  cmocka_unit_test(test_offsets),
-        cmocka_unit_test(test_together),  cmocka_unit_test(test_not_words),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_together),  cmocka_unit_test(test_in_parts),
+        cmocka_unit_test(test_not_words), cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,4 +14,10 @@ layout(binding = 9) uniform Known {
     float cut, gamma;
     vec2 shift;
     vec3 fog;
+#ifdef OF_ONE
+/* An array of one descriptor, as translation layers have. */
+} known_of_one[1];
+#define known known_of_one[0]
+#else
 } known;
+#endif

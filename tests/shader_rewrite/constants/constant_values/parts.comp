@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : enable
+#define OF_ONE
 #include "known.glsl"
 #include "compute.glsl"
 /* Barriers, early returns and functions that return early. */

@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : enable
+#define OF_ONE
 #include "known.glsl"
 layout(binding = 8) uniform sampler2D picture;
 layout(location = 0) in vec4 given;

@@ -6,7 +6,9 @@
 #include "layer/counts/count_state.h"
 #include "layer/counts/report.h"
 #include "layer/memory/counters.h"
+#include "layer/shader/constant_values.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* References to give back once the lock is not held. */
 struct releases {
@@ -27,27 +29,40 @@ static void release_later(struct releases *releases, struct pm_variant *variant)
     releases->variants[releases->count++] = variant;
 }
 
-/* How much each counter of the variant grew since it was last read, summed over its slots, into
- * totals. */
-static void take_differences(const struct pm_copy *copy, const struct pm_copy_entry *entry,
-                             uint64_t *totals, uint32_t count)
+/* What a copy holds of a variant's counters, and what was seen of them last: two 32-bit words, low
+ * first, are a 64-bit one on the little-endian hosts that Vulkan runs on. */
+static const uint64_t *found_in(const struct pm_copy *copy, const struct pm_copy_entry *entry)
+{
+    return (const uint64_t *)(const void *)(copy->host.map + entry->offset);
+}
+
+static uint64_t *seen_of(const struct pm_variant *variant)
+{
+    return pm_counters_seen(variant->device->counters, variant->block.offset);
+}
+
+/* How much each of the first counters of the variant's slots grew since it was last read, summed
+ * over the slots, into totals. */
+static void sum_differences(const struct pm_copy *copy, const struct pm_copy_entry *entry,
+                            uint64_t *totals, uint32_t count)
 {
     const struct pm_variant *variant = entry->variant;
-    struct pm_counters *counters = variant->device->counters;
+    const uint64_t *found = found_in(copy, entry), *seen = seen_of(variant);
     for (uint32_t i = 0; i < count; i++)
         totals[i] = 0;
     for (uint32_t slot = 0; slot < variant->slot_count; slot++) {
-        uint64_t first = (uint64_t)slot * variant->slot_stride;
-        uint64_t *seen = pm_counters_seen(counters, variant->block.offset + first * 8);
-        /* Two 32-bit words, low first, are a 64-bit one on the little-endian hosts that Vulkan runs
-         * on. */
-        const uint64_t *found =
-            (const uint64_t *)(const void *)(copy->host.map + entry->offset) + first;
-        for (uint32_t i = 0; i < count; i++) {
-            totals[i] += found[i] - seen[i];
-            seen[i] = found[i];
-        }
+        const size_t first = (size_t)slot * variant->slot_stride;
+        for (uint32_t i = 0; i < count; i++)
+            totals[i] += found[first + i] - seen[first + i];
     }
+}
+
+/* What is in the copy was seen from now on. */
+static void see(const struct pm_copy *copy, const struct pm_copy_entry *entry)
+{
+    const struct pm_variant *variant = entry->variant;
+    memcpy(seen_of(variant), found_in(copy, entry),
+           (size_t)variant->slot_count * variant->slot_stride * sizeof(uint64_t));
 }
 
 static bool add_counts(struct pm_report *report, const struct pm_copy *copy,
@@ -61,7 +76,8 @@ static bool add_counts(struct pm_report *report, const struct pm_copy *copy,
     if (!ok)
         pm_fail(error, PM_ERROR_MEMORY, "no memory for a profile");
     if (ok) {
-        take_differences(copy, entry, totals, count);
+        sum_differences(copy, entry, totals, count);
+        see(copy, entry);
         for (uint32_t i = 0; i < variant->point_count; i++) {
             points[i].point = variant->points[i];
             points[i].calls = entry->calls < UINT32_MAX ? (uint32_t)entry->calls : UINT32_MAX;
@@ -89,6 +105,30 @@ static bool add_counts(struct pm_report *report, const struct pm_copy *copy,
     return ok;
 }
 
+/* What words were goes to what this machine knows of them, which says what the spool gets of it
+ * (constant_source.h). */
+static void add_words(const struct pm_copy *copy, const struct pm_copy_entry *entry)
+{
+    const struct pm_variant *variant = entry->variant;
+    struct pm_constants_due *due = &variant->device->constants;
+    uint64_t entries[2];
+    sum_differences(copy, entry, entries, 2);
+    pm_constant_values_count(variant->values, &(struct pm_constant_loads){
+                                                  .calls = entry->calls,
+                                                  .entry_lanes = entries[0],
+                                                  .entry_subgroups = entries[1],
+                                                  .points = variant->points,
+                                                  .point_count = variant->point_count,
+                                                  .now = found_in(copy, entry),
+                                                  .before = seen_of(variant),
+                                                  .slot_count = variant->slot_count,
+                                                  .stride = variant->slot_stride,
+                                              });
+    see(copy, entry);
+    atomic_store(&due->any, true);
+    atomic_store(&due->due, true);
+}
+
 /* The copy was not read: the calls are of the next one. false: nobody else is going to read it, and
  * this queue cannot either. */
 static bool count_again(struct pm_queue *queue, const struct pm_copy_entry *entry)
@@ -112,7 +152,9 @@ static void finish_entry(struct pm_copy *copy, const struct pm_copy_entry *entry
     pm_count_through(queue, variant);
     struct pm_error error = {0};
     if (usable && entry->data && alone) {
-        if (!add_counts(report, copy, entry, &error))
+        if (variant->values != NULL)
+            add_words(copy, entry);
+        else if (!add_counts(report, copy, entry, &error))
             pm_log_warning(queue->device->instance->log, "counters were not kept: %s",
                            error.message);
     } else if (usable && count_again(queue, entry)) {

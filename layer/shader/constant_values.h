@@ -30,6 +30,21 @@ void pm_constant_values_destroy(struct pm_constant_values *values);
 bool pm_constant_values_push(struct pm_constant_values *values, const uint32_t *words,
                              uint64_t known);
 
+/* What a variant's counters of some words of uniforms have grown by since they were read last. */
+struct pm_constant_loads {
+    uint64_t calls, entry_lanes, entry_subgroups;
+    const uint32_t *points; /* point_count of them */
+    uint32_t point_count;
+    /* Of each slot of the counters (shader_rewrite.h, struct pm_instrumented), `stride` units
+     * further on: as they are now, and as they were. */
+    const uint64_t *now, *before;
+    uint32_t slot_count, stride;
+};
+
+/* Adds them. true: as above. */
+bool pm_constant_values_count(struct pm_constant_values *values,
+                              const struct pm_constant_loads *loads);
+
 /* How counts grew since they were taken last: a point each of which any loads were seen, into
  * points (room for all); returns how many. */
 size_t pm_constant_values_take(struct pm_constant_values *values, struct pm_point_counts *points);

@@ -1,20 +1,21 @@
 #include "layer/shader/known_words.h"
 
 #include "layer/core/session.h"
+#include "layer/shader/points_deficit.h"
 #include "profile/values_store.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Loads from which on a share says anything. */
-#define LEAST_LOADS 16
 /* Share of a word's loads that had the value. What is pushed is compared by whoever pushes, for
  * next to nothing; what a guard compares the GPU pays for in every invocation. */
 #define LEAST_PUSHED 0.5
 #define LEAST_UNIFORM 0.95
-/* Below it, in the mean over the crowd's sessions, a word is nobody's constant. */
-#define LEAST_ELSEWHERE 0.5
-/* Words that are tried one by one. */
-enum { TRIED_MOST = 12 };
+enum {
+    TRIED_MOST = 12,   /* words of push constants that are tried one by one */
+    GUARDED_MOST = 32, /* words of uniforms of which the best are chosen */
+};
 
 struct choice {
     struct pm_constant_known known;
@@ -30,13 +31,6 @@ static void find_elsewhere(const struct pm_device *device, const struct pm_shade
         *found = (struct pm_shader_estimates){0};
     else if (!found->published || found->space != space)
         pm_shader_estimates_finish(found);
-}
-
-static bool changes_elsewhere(const struct pm_shader_estimates *elsewhere, uint32_t point)
-{
-    const struct pm_ratio *same =
-        elsewhere->points ? &elsewhere->points[point].measures[PM_MEASURE_SAME] : NULL;
-    return same && same->clusters > 0 && same->mean < LEAST_ELSEWHERE;
 }
 
 /* The words of a source whose most frequent value has at least the share; returns how many. */
@@ -59,8 +53,9 @@ static uint32_t find_steady(const struct pm_device *device, const struct pm_shad
         const struct pm_value_count *value = pm_word_values_most(&words[i]);
         const bool able =
             source == PM_CONSTANT_PUSH ? point->offset / 4 < PM_PUSHED_WORDS : point->every_path;
-        if (point->source != source || !able || !value || words[i].loads < LEAST_LOADS ||
-            changes_elsewhere(&elsewhere, i))
+        if (point->source != source || !able || !value ||
+            words[i].loads < PM_CONSTANT_LEAST_LOADS ||
+            pm_constant_changes_elsewhere(&elsewhere, i))
             continue;
         const double share = (double)value->count / (double)words[i].loads;
         if (share >= least)
@@ -70,23 +65,24 @@ static uint32_t find_steady(const struct pm_device *device, const struct pm_shad
     return count;
 }
 
-/* What knowing the word alone saves, in cycles. */
+/* What knowing the words saves, in cycles, with what comparing them costs where that is the
+ * shader's to do. */
 static double saving_of(const struct pm_device *device, const struct pm_shader_record *record,
-                        const struct pm_constant_known *known)
+                        const struct pm_constant_known *known, uint32_t count)
 {
     const struct pm_driver driver = pm_device_driver(device);
     const struct pm_specialize_constants_info info = {
         .known = known,
-        .known_count = 1,
+        .known_count = count,
         .costs = pm_costs_of(device->properties.vendorID),
         .float_zero = device->instance->config.optimize.float_zero,
         .target = device->abilities.target,
         .driver = &driver,
-        .take_all = true,
+        .estimate_only = true,
     };
     struct pm_specialized_constants made;
-    if (!pm_specialize_constants(record->canonical.data, record->canonical.count, &info, &made,
-                                 NULL))
+    if (count == 0 || !pm_specialize_constants(record->canonical.data, record->canonical.count,
+                                               &info, &made, NULL))
         return 0;
     const double saving = made.cycles_before - made.cycles_after;
     pm_specialized_constants_finish(&made);
@@ -114,18 +110,79 @@ void pm_known_words_pushed(const struct pm_device *device, const struct pm_shade
         find_steady(device, record, PM_CONSTANT_PUSH, LEAST_PUSHED, choices, TRIED_MOST);
     if (count > PM_WATCHED_MOST) {
         for (uint32_t i = 0; i < count; i++)
-            choices[i].saving = saving_of(device, record, &choices[i].known);
+            choices[i].saving = saving_of(device, record, &choices[i].known, 1);
         qsort(choices, count, sizeof *choices, by_saving);
         count = PM_WATCHED_MOST;
     }
     keep(choices, count, out);
 }
 
+/* ---- uniforms ---- */
+
+/* Words that are compared, and what knowing them saves. */
+struct guarded {
+    struct pm_constant_known words[GUARDED_MOST];
+    uint32_t count;
+    double saving;
+};
+
+static bool in_one_slot(const struct pm_constant_point *a, const struct pm_constant_point *b)
+{
+    return a->set == b->set && a->binding == b->binding && a->offset / 16 == b->offset / 16;
+}
+
+/* The same without some words next to one another. */
+static struct guarded without(const struct pm_device *device, const struct pm_shader_record *record,
+                              const struct guarded *guarded, uint32_t first, uint32_t end)
+{
+    struct guarded rest = {.count = 0};
+    for (uint32_t i = 0; i < guarded->count; i++)
+        if (i < first || i >= end)
+            rest.words[rest.count++] = guarded->words[i];
+    rest.saving = saving_of(device, record, rest.words, rest.count);
+    return rest;
+}
+
+/* Where the words end that are left out together with one: itself, or all of a vector, which often
+ * saves something only as a whole. */
+static uint32_t end_of(const struct guarded *guarded, uint32_t first, bool by_slot)
+{
+    uint32_t end = first + 1;
+    while (by_slot && end < guarded->count &&
+           in_one_slot(&guarded->words[end].point, &guarded->words[first].point))
+        end++;
+    return end;
+}
+
+/* Leaves out what is worth least, as long as nothing is lost by it, or there are too many. */
+static void leave_out(const struct pm_device *device, const struct pm_shader_record *record,
+                      struct guarded *guarded, bool by_slot)
+{
+    for (bool again = true; again && guarded->count > 0;) {
+        struct guarded best = {.saving = -HUGE_VAL};
+        for (uint32_t first = 0, end; first < guarded->count; first = end) {
+            end = end_of(guarded, first, by_slot);
+            const struct guarded rest = without(device, record, guarded, first, end);
+            if (rest.saving > best.saving)
+                best = rest;
+        }
+        again = best.saving >= guarded->saving || guarded->count > PM_KNOWN_MOST;
+        if (again)
+            *guarded = best;
+    }
+}
+
 void pm_known_words_uniform(const struct pm_device *device, const struct pm_shader_record *record,
                             struct pm_known_words *out)
 {
-    struct choice choices[PM_KNOWN_MOST];
-    keep(choices,
-         find_steady(device, record, PM_CONSTANT_UNIFORM, LEAST_UNIFORM, choices, PM_KNOWN_MOST),
-         out);
+    struct choice choices[GUARDED_MOST];
+    struct guarded guarded = {.count = find_steady(device, record, PM_CONSTANT_UNIFORM,
+                                                   LEAST_UNIFORM, choices, GUARDED_MOST)};
+    for (uint32_t i = 0; i < guarded.count; i++)
+        guarded.words[i] = choices[i].known;
+    guarded.saving = saving_of(device, record, guarded.words, guarded.count);
+    leave_out(device, record, &guarded, true);
+    leave_out(device, record, &guarded, false);
+    out->count = guarded.count;
+    memcpy(out->words, guarded.words, guarded.count * sizeof *out->words);
 }

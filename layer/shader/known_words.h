@@ -13,7 +13,7 @@
 #include "layer/shader/watch.h"
 #include "shader_rewrite/shader_rewrite.h"
 
-enum { PM_KNOWN_MOST = 8 };
+enum { PM_KNOWN_MOST = 16 };
 
 struct pm_known_words {
     struct pm_constant_known words[PM_KNOWN_MOST];
@@ -24,6 +24,8 @@ struct pm_known_words {
 void pm_known_words_pushed(const struct pm_device *device, const struct pm_shader_record *record,
                            struct pm_known_words *out);
 
-/* Words of uniforms that a guard may load, PM_KNOWN_MOST at most. */
+/* Words of uniforms that a guard may load, PM_KNOWN_MOST at most: those without which less is
+ * saved.
+ */
 void pm_known_words_uniform(const struct pm_device *device, const struct pm_shader_record *record,
                             struct pm_known_words *out);

@@ -58,7 +58,16 @@ static bool find_zero(const struct pm_device *device, const struct pm_words *can
     return allocated || no_memory(error);
 }
 
-/* Push constants are read on the CPU. */
+/* Push constants are read on the CPU; they come before uniforms. */
+static void count_uniforms(struct pm_record_points *points)
+{
+    const struct pm_constant_points *constants = &points->constants;
+    while (points->first < constants->count &&
+           constants->points[points->first].source == PM_CONSTANT_PUSH)
+        points->first++;
+    points->counted = constants->count - points->first;
+}
+
 static bool find_constants(const struct pm_device *device, const struct pm_words *canonical,
                            struct pm_record_points *points, struct pm_error *error)
 {
@@ -66,6 +75,8 @@ static bool find_constants(const struct pm_device *device, const struct pm_words
     if (!pm_points_constant(canonical->data, canonical->count, constants, error))
         return false;
     points->space = constants->count;
+    if (device->instance->config.sampler.kinds & PM_KIND_BIT_CONSTANT)
+        count_uniforms(points);
     pm_log_debug(device->instance->log,
                  "a shader's constants: of %u words that it loads %u are watched",
                  constants->candidates, constants->count);
@@ -137,6 +148,28 @@ void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KIN
     }
 }
 
+uint32_t pm_record_points_units(const struct pm_record_points *points, uint32_t count)
+{
+    return points->kind == PM_KIND_CONSTANT ? pm_constant_unit(count) : 2 + PM_COUNTS * count;
+}
+
+static bool instrument_constants(const struct pm_record_points *points,
+                                 const struct pm_words *canonical,
+                                 const struct pm_instrument_info *info, struct pm_instrumented *out,
+                                 struct pm_error *error)
+{
+    const struct pm_constant_point *all = points->constants.points + points->first;
+    struct pm_constant_point *some = malloc((info->point_count + 1u) * sizeof *some);
+    if (!some)
+        return no_memory(error);
+    for (uint32_t i = 0; i < info->point_count; i++)
+        some[i] = all[info->points[i]];
+    const bool made = pm_instrument_constants(canonical->data, canonical->count, some,
+                                              info->point_count, info, out, error);
+    free(some);
+    return made;
+}
+
 bool pm_record_points_instrument(const struct pm_record_points *points,
                                  const struct pm_words *canonical,
                                  const struct pm_instrument_info *info, struct pm_instrumented *out,
@@ -144,6 +177,8 @@ bool pm_record_points_instrument(const struct pm_record_points *points,
 {
     struct pm_instrument_info with_zeros = *info;
     with_zeros.zeros = &points->zeros;
+    if (points->kind == PM_KIND_CONSTANT)
+        return instrument_constants(points, canonical, info, out, error);
     return points->kind == PM_KIND_BLOCK
                ? pm_instrument_blocks(canonical->data, canonical->count, info, out, error)
                : pm_instrument_zero(canonical->data, canonical->count, &with_zeros, out, error);

@@ -14,7 +14,7 @@ struct pm_record_points {
     uint32_t flags;              /* enum pm_profile_flag: what every profile of it says */
     uint32_t space;              /* number of points; 0: the kind is not measured on this shader */
     uint32_t first, counted;     /* points from `first` on, so many, are counted by the shader; the
-                                    others the     CPU sees for itself */
+                                    others the CPU sees for itself */
     uint32_t candidates;         /* as in struct pm_shader_profile */
     uint8_t *at_most_once;       /* bitmap of `space` bits */
     struct pm_zero_points zeros; /* of PM_KIND_ZERO: what its points are */
@@ -40,7 +40,12 @@ pm_record_points_constants(const struct pm_record_points points[static PM_RECORD
 
 void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KINDS]);
 
-/* As pm_instrument_blocks and pm_instrument_zero. */
+/* What a variant that counts so many of the points has in each slot (struct pm_instrumented), in
+ * 64-bit units. */
+uint32_t pm_record_points_units(const struct pm_record_points *points, uint32_t count);
+
+/* As pm_instrument_blocks, pm_instrument_zero and pm_instrument_constants; info->points are numbers
+ * of those that are counted, from 0 on. */
 bool pm_record_points_instrument(const struct pm_record_points *points,
                                  const struct pm_words *canonical,
                                  const struct pm_instrument_info *info, struct pm_instrumented *out,

@@ -1,5 +1,6 @@
 #include "layer/shader/shader_record.h"
 #include "layer/shader/object.h"
+#include "layer/shader/points_deficit.h"
 #include "layer/shader/spec_values.h"
 #include "profile/left_alone.h"
 #include "profile/shader_store.h"
@@ -128,26 +129,6 @@ static char *entry_point_name(const struct pm_words *words, struct pm_error *err
     return name;
 }
 
-/* Which of a kind's points still need samples, as far as the database knows; malloc'ed. NULL and
- * *known false: it does not know, and they all do. false: out of memory. */
-static bool find_deficit(const struct pm_device *device, const struct pm_shader_record *record,
-                         const struct pm_record_points *points, uint8_t **deficit)
-{
-    struct pm_shader_estimates known;
-    *deficit = NULL;
-    if (!pm_packed_database_find(device->instance->database, &record->key, &record->environment,
-                                 points->kind, &known))
-        return true;
-    const size_t bytes = (points->space + 7u) / 8u;
-    const bool same = known.space == points->space;
-    if (same)
-        *deficit = calloc(1, bytes);
-    if (*deficit && known.deficit)
-        memcpy(*deficit, known.deficit, bytes);
-    pm_shader_estimates_finish(&known);
-    return !same || *deficit;
-}
-
 /* Not more of a shader than a driver compiles in good time, also where the batch is "all": code is
  * added for each point, of which there may be thousands. */
 static uint32_t batch_size(const struct pm_device *device, const struct pm_shader_record *record)
@@ -174,7 +155,8 @@ static bool split_points(const struct pm_device *device, struct pm_shader_record
     uint8_t *deficits[PM_RECORD_KINDS] = {NULL};
     bool any = false, found = true;
     for (size_t i = 0; found && i < PM_RECORD_KINDS; i++) {
-        found = find_deficit(device, record, &record->points[i], &deficits[i]);
+        found = pm_points_deficit(device, &record->key, &record->environment, &record->points[i],
+                                  &deficits[i]);
         spaces[i] = (struct pm_sampler_space){record->points[i].counted, batch_size(device, record),
                                               deficits[i]};
         any = any || spaces[i].count > 0;
@@ -553,14 +535,14 @@ const struct pm_record_points *pm_shader_record_points(const struct pm_shader_re
     return &record->points[pm_shader_sampler_space(record->sampler, batch)];
 }
 
-uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t point_count)
+uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t units)
 {
     /* As many as leave room for limits.variants variants in the counter memory, whatever their
      * batches. */
     const struct pm_config *config = &device->instance->config;
     const uint64_t variants = config->limits.variants ? config->limits.variants : 1;
     const uint64_t share = ((uint64_t)config->limits.counter_memory_mib << 20) / variants;
-    const uint64_t slot_bytes = ((2 + (uint64_t)PM_COUNTS * point_count + 7) & ~UINT64_C(7)) * 8;
+    const uint64_t slot_bytes = (((uint64_t)units + 7) & ~UINT64_C(7)) * 8;
     uint32_t slots = 1;
     while (slots < MOST_SLOTS && slots * 2 * slot_bytes <= share)
         slots *= 2;
@@ -583,7 +565,9 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
         .target = abilities->target,
     };
     info.points = pm_shader_sampler_batch(record->sampler, batch, &info.point_count);
-    info.slot_count = pm_shader_record_slots(records->device, info.point_count);
+    const struct pm_record_points *points = pm_shader_record_points(record, batch);
+    info.slot_count =
+        pm_shader_record_slots(records->device, pm_record_points_units(points, info.point_count));
 
     struct instrumented *instrumented =
         &record->batches[batch].by_early_tests[may_force_early_tests];
@@ -591,9 +575,8 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
     *first = !instrumented->tried;
     if (!instrumented->tried) {
         instrumented->tried = true;
-        instrumented->made =
-            pm_record_points_instrument(pm_shader_record_points(record, batch), &record->canonical,
-                                        &info, &instrumented->module, &instrumented->error);
+        instrumented->made = pm_record_points_instrument(
+            points, &record->canonical, &info, &instrumented->module, &instrumented->error);
     }
     const bool made = instrumented->made;
     if (!made && error)

@@ -93,5 +93,6 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
                                                           bool may_force_early_tests, bool *first,
                                                           struct pm_error *error);
 
-/* How many copies of its counters an instrumented shader spreads its updates over. */
-uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t point_count);
+/* How many copies of its counters an instrumented shader spreads its updates over; units: 64-bit
+ * ones of a copy. */
+uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t units);

@@ -33,12 +33,13 @@ struct pm_variant {
     struct pm_shader_key key;
     struct pm_environment environment;
     enum pm_kind kind;
-    uint32_t flags; /* enum pm_profile_flag */
+    uint32_t flags;              /* enum pm_profile_flag */
     uint32_t space, candidates;  /* as in struct pm_shader_profile */
     const uint8_t *at_most_once; /* owned by the shader record, which outlives its variants */
     uint32_t *points;            /* point_count of them; owned */
     uint32_t point_count;
-    uint32_t slot_count, slot_stride; /* shader_rewrite.h, struct pm_instrumented */
+    struct pm_constant_values *values; /* PM_KIND_CONSTANT: what takes them; the shader record's */
+    uint32_t slot_count, slot_stride;  /* shader_rewrite.h, struct pm_instrumented */
     struct pm_counter_block block;
 
     /* what it takes of the budget, and what it brought (variant_table.h) */

@@ -7,7 +7,6 @@
 #include "layer/shader/variant_table.h"
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Shaders that also count occluded fragments lose the early depth test while they are sampled, so
  * only this share of their sampled calls is taken (HAZARDS 4). */
@@ -150,6 +149,7 @@ static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
     variant->space = of_kind->space;
     variant->candidates = of_kind->candidates;
     variant->at_most_once = of_kind->at_most_once;
+    variant->values = of_kind->kind == PM_KIND_CONSTANT ? record->values : NULL;
     variant->slot_stride = shader->slot_stride;
     variant->slot_count = (uint32_t)(shader->counter_bytes / 8 / shader->slot_stride);
     variant->point_count = count;
@@ -158,7 +158,8 @@ static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
         pm_variant_release(variant);
         return NULL;
     }
-    memcpy(variant->points, points, count * sizeof *points);
+    for (uint32_t i = 0; i < count; i++)
+        variant->points[i] = of_kind->first + points[i];
     return variant;
 }
 
@@ -228,7 +229,9 @@ static void log_made(const struct pm_variant *variant)
     pm_log_debug(variant->device->instance->log,
                  "made a variant of shader %.12s that counts %" PRIu32 " of %" PRIu32 " %s", key,
                  variant->point_count, variant->space,
-                 variant->kind == PM_KIND_ZERO ? "zero candidates" : "blocks");
+                 variant->kind == PM_KIND_ZERO       ? "zero candidates"
+                 : variant->kind == PM_KIND_CONSTANT ? "words"
+                                                     : "blocks");
 }
 
 /* Makes a batch's variant, which the budget allows. */

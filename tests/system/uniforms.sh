@@ -1,0 +1,50 @@
+#!/bin/bash
+# Words of uniform buffers: a first session, in which everything is sampled, learns what they are, and the next ones use
+# shaders that are folded for them behind a guard, also where most calls now have other values; the pictures are the same
+# as without us, bit by bit. usage: uniforms.sh DRIVER
+. "$(dirname "$0")/lib.sh"
+
+driver "$1"
+program=$PM_BUILD/tests/system/uniforms
+without_layer
+for mode in 1 2; do
+    run_quietly "$scratch/run-without" "$program" "$scratch/without-$mode" $mode
+    run_quietly "$scratch/run-again" "$program" "$scratch/again" $mode
+    same_file "$scratch/without-$mode" "$scratch/again" "without us"
+done
+if cmp -s "$scratch/without-1" "$scratch/without-2"; then
+    fail "the words make no difference"
+fi
+
+# session LOG MODE SETTING...: on this machine only
+session() {
+    local log=$1 mode=$2 sets=() setting
+    shift 2
+    for setting in "$@"; do
+        sets+=(--set "$setting")
+    done
+    run_quietly "$scratch/run-$log" "$PM_BUILD/tools/piecemeal" run --local --set log.level=debug \
+        --set log.file="$scratch/$log" --set debug.synchronous=true "${sets[@]}" -- \
+        "$program" "$scratch/drawn-$log" "$mode"
+    same_file "$scratch/without-$mode" "$scratch/drawn-$log" "$log"
+    if grep -E ' (warning|error): ' "$scratch/$log" >&2; then
+        fail "the layer complained in the $log session"
+    fi
+}
+bound='a variant for known words is bound'
+
+session learned 1 sampler.window_probability=1 sampler.api_probability=1 sampler.batch=all sampler.kinds=constant
+values=$(cat "$XDG_DATA_HOME"/piecemeal/values/*)
+# The mode, which is 1 in nearly all calls.
+grep -qE '^[0-9a-f]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ .*1:' <<<"$values" || fail "no word is known to be 1: $values"
+for mode in 1 2; do
+    session "used-$mode" "$mode" sampler.window_probability=0 debug.trust_variants=true
+    grep -qE 'words of uniforms, fragment' "$scratch/used-$mode" || fail "no fragment shader was folded"
+    grep -qE 'words of uniforms, compute' "$scratch/used-$mode" || fail "no compute shader was folded"
+    count=$(grep -c "$bound" "$scratch/used-$mode" || true)
+    [ "$count" -eq 2 ] || fail "$count variants were bound, not 2"
+done
+session withheld 1 sampler.window_probability=0 debug.trust_variants=true optimize.constants=false
+if grep -q "$bound" "$scratch/withheld"; then
+    fail "a variant was bound that optimize.constants withholds"
+fi

@@ -13,7 +13,9 @@
 #include <stdint.h>
 #include <time.h>
 
-#define PATIENCE_SECONDS 60 /* more than anything takes; only what never happens takes as long */
+/* More than anything takes, also for a thread of the lowest priority on a machine that does ten
+ * other things; only what never happens takes as long. */
+#define PATIENCE_SECONDS 300
 
 /* Sleeps for a millisecond. false: patience is at its end. */
 static inline bool patience(uint64_t *until)

@@ -150,7 +150,8 @@ static bool folds_phi(const struct pm_copied_region *r)
 
 /* Whether what a check in a loop chooses decides a value that is used behind it. Right, but
  * lavapipe 22.3 chooses again for lanes that left the loop, by what the check finds of the others
- * (seen: zero_regions/leaving_made.comp, leaving_branch.comp, leaving_phi.comp). */
+ * (seen: zero_regions/leaving_made.comp, leaving_branch.comp, leaving_phi.comp), and so does
+ * SwiftShader where the check is of what the loop reads (leaving_chosen.comp). */
 static bool chooses_behind(const struct pm_copied_region *r, struct pm_ir_def *def, uint32_t loop)
 {
     return def && r->value(r->user, def).leaves &&

@@ -17,6 +17,8 @@ static const struct {
 } table[] = {
     /* zero_regions/leaving_made.comp, leaving_branch.comp, leaving_phi.comp */
     {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_CHOOSES_AGAIN},
+    /* zero_regions/leaving_chosen.comp */
+    {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_CHOOSES_AGAIN},
     /* zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp */
     {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_LOADS_AGAIN},
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_LOADS_AGAIN},

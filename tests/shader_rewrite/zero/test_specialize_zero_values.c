@@ -281,7 +281,7 @@ static const struct {
     {"uniforms.comp", PM_STAGE_COMPUTE},     {"second.comp", PM_STAGE_COMPUTE},
     {"leaving_phi.comp", PM_STAGE_COMPUTE},  {"leaving_read.comp", PM_STAGE_COMPUTE},
     {"copies.comp", PM_STAGE_COMPUTE},       {"silent.comp", PM_STAGE_COMPUTE},
-    {"exact.comp", PM_STAGE_COMPUTE},
+    {"exact.comp", PM_STAGE_COMPUTE},        {"leaving_chosen.comp", PM_STAGE_COMPUTE},
 };
 enum { SHADERS = sizeof(shaders) / sizeof(shaders[0]) };
 
@@ -340,12 +340,12 @@ static void test_quirks_are_there(void **state)
 {
     (void)state;
     static const char *const chooses[] = {"leaving_made.comp", "leaving_branch.comp",
-                                          "leaving_phi.comp"};
+                                          "leaving_phi.comp", "leaving_chosen.comp"};
     static const char *const loads[] = {"leaving.comp", "leaving_made.comp", "leaving_read.comp"};
     const struct pm_driver driver = this_driver();
     const uint32_t quirks = pm_quirks_of(&driver);
     size_t different = 0;
-    for (int i = 0; (quirks & PM_QUIRK_CHOOSES_AGAIN) && i < 3; i++)
+    for (int i = 0; (quirks & PM_QUIRK_CHOOSES_AGAIN) && i < 4; i++)
         different += differ_unguarded(chooses[i]);
     assert_int_equal(different > 0, (quirks & PM_QUIRK_CHOOSES_AGAIN) != 0);
     different = 0;

@@ -106,6 +106,8 @@ static bool build(struct guarding *g, const struct pm_specialize_constants_info 
         end = original;
     struct pm_ir_block *first = pm_graft_blocks(&graft, g->folded_function, entry, entry, &last);
     struct pm_ir_block *merge = pm_ir_block_create(g->module, g->function->last_block);
+    if (graft.missing)
+        return pm_fail(error, PM_ERROR_UNSUPPORTED, "it has more than one function");
     if (!original || !first || !merge)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory, or of ids");
     struct pm_ir_builder b = {g->module, entry, NULL};

@@ -7,7 +7,7 @@ enum { MOST_ARGS = 64 };
 bool pm_graft_init(struct pm_graft *graft, struct pm_ir_module *to, struct pm_ir_module *from,
                    struct pm_ir_instr *entry, struct pm_arena *arena)
 {
-    *graft = (struct pm_graft){to, from, entry, NULL};
+    *graft = (struct pm_graft){.to = to, .from = from, .entry = entry};
     graft->map = pm_arena_zalloc(arena, from->bound, sizeof(struct pm_ir_def *));
     return graft->map != NULL;
 }
@@ -134,7 +134,7 @@ static void set_operands(struct pm_graft *g, struct pm_ir_instr *copy,
         else if (g->map[from->operands[o].def->id])
             pm_ir_operand_set(&copy->operands[o], g->map[from->operands[o].def->id]);
         else
-            g->to->failed = true;
+            g->to->failed = g->missing = true;
     }
 }
 

@@ -13,6 +13,7 @@ struct pm_graft {
     struct pm_ir_module *from; /* must outlive what is done with `to` */
     struct pm_ir_instr *entry; /* OpEntryPoint of `to` */
     struct pm_ir_def **map;    /* by id of `from`: what stands for it */
+    bool missing;              /* something stands for nothing: of another function */
 };
 
 /* In the arena. false: out of memory. */
@@ -24,7 +25,8 @@ bool pm_graft_init(struct pm_graft *graft, struct pm_ir_module *to, struct pm_ir
 bool pm_graft_globals(struct pm_graft *graft, struct pm_error *error);
 
 /* Copies the blocks of a function of `from` behind a block; its variables go to the start of
- * `entry`. Returns the copy of its first block; NULL: the module failed. *last: its last one. */
+ * `entry`. Returns the copy of its first block; NULL: the module failed, graft->missing
+ * maybe says why. *last: its last one. */
 struct pm_ir_block *pm_graft_blocks(struct pm_graft *graft, const struct pm_ir_function *function,
                                     struct pm_ir_block *after, struct pm_ir_block *entry,
                                     struct pm_ir_block **last);

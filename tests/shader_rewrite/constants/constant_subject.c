@@ -64,14 +64,19 @@ static const char frame[] =
     "%%p1 = OpAccessChain %%element %%in %%u0 %%u1\n%%v1 = OpLoad %%float %%p1\n"
     "%s"
     "%%o0 = OpAccessChain %%element %%out %%u0 %%at\nOpStore %%o0 %%result\n"
-    "OpReturn\nOpFunctionEnd\n";
+    "OpReturn\nOpFunctionEnd\n%s";
 
 struct pm_words constant_subject(const char *body)
+{
+    return constant_subject_with(body, "");
+}
+
+struct pm_words constant_subject_with(const char *body, const char *functions)
 {
     const struct pm_target target = {.vulkan_minor = 1};
     struct pm_error error = {0};
     char *text;
-    assert_true(asprintf(&text, frame, body) > 0);
+    assert_true(asprintf(&text, frame, body, functions) > 0);
     struct pm_words words = pm_test_assemble(text, 3);
     free(text);
     if (!pm_validate(words.data, words.count, &target, &error))

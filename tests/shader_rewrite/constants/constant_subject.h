@@ -15,6 +15,9 @@
 /* The caller frees it with pm_words_finish. */
 struct pm_words constant_subject(const char *body);
 
+/* Likewise, with further functions: not canonical. */
+struct pm_words constant_subject_with(const char *body, const char *functions);
+
 /* All words that a canonical module loads, worth it or not; to be finished. */
 struct pm_constant_points constant_subject_words(const struct pm_words *words);
 

@@ -250,6 +250,26 @@ static void test_guard(void **state)
     pm_specialized_constants_finish(&out);
 }
 
+/* Beside a guard there are two versions of one function. */
+static void test_guard_and_functions(void **state)
+{
+    (void)state;
+    struct pm_error error = {0};
+    struct pm_specialized_constants out;
+    const struct pm_constant_known known = uniform(224, 0);
+    const struct pm_specialize_constants_info info = {
+        .known = &known, .known_count = 1, .target = target, .take_all = true};
+    struct pm_words words = constant_subject_with(
+        LOAD_UNIFORM_UINT("mode", "%u3") "%called = OpFunctionCall %void %other\n"
+                                         "%f = OpConvertUToF %float %mode\n"
+                                         "%result = OpFMul %float %f %v0\n",
+        "%other = OpFunction %void DontInline %function\n%first = OpLabel\n"
+        "%o1 = OpAccessChain %element %out %u0 %u0\nOpStore %o1 %f0\nOpReturn\nOpFunctionEnd\n");
+    assert_false(pm_specialize_constants(words.data, words.count, &info, &out, &error));
+    assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
+    pm_words_finish(&words);
+}
+
 /* Zeroes by a profile of the original, on what is left. */
 static void test_zeroes(void **state)
 {
@@ -343,8 +363,8 @@ int main(void)
         cmocka_unit_test(test_no_turns),    cmocka_unit_test(test_hidden_turns),
         cmocka_unit_test(test_floats),      cmocka_unit_test(test_unusual_floats),
         cmocka_unit_test(test_made_floats), cmocka_unit_test(test_chosen_floats),
-        cmocka_unit_test(test_guard),       cmocka_unit_test(test_zeroes),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_guard),       cmocka_unit_test(test_guard_and_functions),
+        cmocka_unit_test(test_zeroes),      cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
-enum { MAX_WORDS = 1 << 16, MAX_POINTS = 64 };
+enum { MAX_WORDS = 1 << 16, MAX_POINTS = 64, MAX_ENTRIES = 4 };
 
 static void require(bool condition, const char *what, const struct pm_error *error)
 {
@@ -260,25 +260,42 @@ static void check_instrument(uint32_t *data, size_t count, const struct pm_targe
 }
 
 /* What the layer asks of a module as the game gave it. */
-static void check_original(const uint32_t *words, size_t count, const struct pm_target *target)
+static void check_entry(const uint32_t *words, size_t count, enum pm_stage stage, const char *entry,
+                        const struct pm_target *target)
 {
-    for (enum pm_stage stage = PM_STAGE_FRAGMENT; stage <= PM_STAGE_COMPUTE; stage++) {
-        struct pm_error error = {0};
-        const struct pm_canonicalize_info info = {.words = words,
-                                                  .word_count = count,
-                                                  .stage = stage,
-                                                  .entry_point = "main",
-                                                  .target = *target};
-        struct pm_canonicalize_info with_names = info;
-        struct pm_words canonical, named;
-        if (!pm_canonicalize(&info, &canonical, &error))
-            continue;
-        with_names.keep_names = true;
-        require(pm_canonicalize(&with_names, &named, &error), "keep names", &error);
-        pm_words_finish(&named);
-        check_instrument(canonical.data, canonical.count, target, true);
-        pm_words_finish(&canonical);
+    struct pm_error error = {0};
+    const struct pm_canonicalize_info info = {.words = words,
+                                              .word_count = count,
+                                              .stage = stage,
+                                              .entry_point = entry,
+                                              .target = *target};
+    struct pm_canonicalize_info with_names = info;
+    struct pm_words canonical, named;
+    if (!pm_canonicalize(&info, &canonical, &error))
+        return;
+    with_names.keep_names = true;
+    require(pm_canonicalize(&with_names, &named, &error), "keep names", &error);
+    pm_words_finish(&named);
+    check_instrument(canonical.data, canonical.count, target, true);
+    pm_words_finish(&canonical);
+}
+
+/* Of a module that can be read its entry points, the first few. */
+static void check_original(const uint32_t *words, size_t count, const struct pm_ir_module *module,
+                           const struct pm_target *target)
+{
+    const struct pm_ir_instr *entry =
+        module ? module->sections[PM_IR_SECTION_ENTRY_POINT].first : NULL;
+    for (int i = 0; entry && i < MAX_ENTRIES; i++, entry = entry->next) {
+        const uint32_t model = pm_ir_operand_word(&entry->operands[0]);
+        const char *name = pm_ir_operand_text(&entry->operands[2]);
+        if (model == SpvExecutionModelFragment || model == SpvExecutionModelGLCompute)
+            check_entry(words, count,
+                        model == SpvExecutionModelFragment ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE,
+                        name, target);
     }
+    for (enum pm_stage stage = PM_STAGE_FRAGMENT; !module && stage <= PM_STAGE_COMPUTE; stage++)
+        check_entry(words, count, stage, "main", target);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -290,13 +307,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!words)
         return 0;
     memcpy(words, data, count * 4);
-    struct pm_target target = {.vulkan_minor = 3};
+    /* All that a device may allow. */
+    const struct pm_target target = {.vulkan_minor = 3,
+                                     .scalar_block_layout = true,
+                                     .relaxed_block_layout = true,
+                                     .uniform_buffer_standard_layout = true,
+                                     .workgroup_explicit_layout = true};
     struct pm_error error = {0}, refusal = {0};
     bool valid = count && pm_validate(words, count, &target, &error);
-    check_original(words, count, &target);
     struct pm_ir_module *module = pm_ir_parse(words, count, &refusal);
     if (valid)
         require(module != NULL, "read a valid module", &refusal);
+    check_original(words, count, module, &target);
     if (module) {
         check_module(module, words, count);
         check_facts(module);

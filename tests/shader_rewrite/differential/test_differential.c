@@ -19,6 +19,7 @@
 #include "tests/shader_rewrite/differential/adversary.h"
 #include "tests/shader_rewrite/differential/adversary_blocks.h"
 #include "tests/shader_rewrite/differential/adversary_constants.h"
+#include "tests/shader_rewrite/differential/debug_information.h"
 #include "tests/shader_rewrite/differential/differential.h"
 #include "tests/shader_rewrite/spirv_text.h"
 #include "tests/shader_rewrite/translated.h"
@@ -148,19 +149,45 @@ static bool check_variant(struct trial *t, const char *name, const struct pm_wor
 
 /* ---- the passes ---- */
 
-static bool check_canonical(struct trial *t)
+static bool canonicalize(const struct trial *t, const struct pm_words *words, struct pm_words *out,
+                         struct pm_error *error)
 {
-    struct pm_error error = {0};
-    const struct pm_canonicalize_info info = {.words = t->original.data,
-                                              .word_count = t->original.count,
+    const struct pm_canonicalize_info info = {.words = words->data,
+                                              .word_count = words->count,
                                               .stage = t->options.stage,
                                               .entry_point = "main",
                                               .target = target};
-    if (!pm_canonicalize(&info, &t->canonical, &error)) {
+    return pm_canonicalize(&info, out, error);
+}
+
+static bool check_canonical(struct trial *t)
+{
+    struct pm_error error = {0};
+    if (!canonicalize(t, &t->original, &t->canonical, &error)) {
         t->canonical = (struct pm_words){0};
         return wrong(t, "canonical", error.message);
     }
     return check_variant(t, "canonical", &t->canonical, NULL);
+}
+
+/* With debug information it is the same shader, and so all that is made of it. */
+static bool check_debug_information(struct trial *t)
+{
+    static const char name[] = "with debug information";
+    struct pm_error error = {0};
+    struct pm_words canonical = {0}, words = pm_test_with_debug_information(&t->original, t->seed);
+    bool ok = true;
+    if (!pm_validate(words.data, words.count, &target, &error) ||
+        !canonicalize(t, &words, &canonical, &error))
+        ok = wrong(t, name, error.message);
+    else if (canonical.count != t->canonical.count ||
+             memcmp(canonical.data, t->canonical.data, canonical.count * sizeof(uint32_t)) != 0)
+        ok = wrong(t, name, "another canonical module");
+    if (!ok)
+        keep_variant(t, canonical.count ? &canonical : &words);
+    pm_words_finish(&canonical);
+    pm_words_finish(&words);
+    return ok;
 }
 
 /* Runs an instrumented module with counters of its own; what they hold is another test's. */
@@ -396,8 +423,9 @@ static bool run_trial(struct trial *t)
     seen.shaders++;
     if (only_blocks)
         return check_canonical(t) && check_optimized(t);
-    return check_canonical(t) && check_constants(t) && check_optimized(t) &&
-           (only_specialized || (check_blocks(t) && check_zeros(t))) && check_specialized(t);
+    return check_canonical(t) && check_debug_information(t) && check_constants(t) &&
+           check_optimized(t) && (only_specialized || (check_blocks(t) && check_zeros(t))) &&
+           check_specialized(t);
 }
 
 static void finish_trial(struct trial *t)

@@ -145,7 +145,7 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
             .original = shader->original,
             .environment = shader->environment,
             .entry = shader->entry,
-            .is_private = shader->known.count > 0,
+            .is_private = shader->is_private,
             .promising = shader->published == PM_TIMING_FASTER,
             .watch = use == PM_USE_PUSHED ? &optimized->watch : NULL,
             .verdict = decide,
@@ -208,8 +208,8 @@ static struct pm_optimized *build_slowly(struct pm_optimizer *optimizer,
     const int64_t delayed = pm_thread_delayed(), start = pm_now();
     struct pm_optimized *optimized = build(optimizer, pipeline, shader, use, cache, false, error);
     const int64_t took = pm_now() - start - (pm_thread_delayed() - delayed);
-    /* What it takes for granted later sessions may not. */
-    if (optimized && shader->known.count == 0) {
+    /* What is pushed later sessions must not take for granted. */
+    if (optimized && use == PM_USE_ANYWHERE) {
         pm_specialized_shaders_took(optimizer->shaders, shader, took > 0 ? took : 1, false);
         atomic_store(&optimizer->unsaved, true);
     }
@@ -316,8 +316,7 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
 {
     struct pm_shader_request request;
     int64_t took = 0;
-    if (!optimizer->device->abilities.subgroup_vote ||
-        !pm_pipeline_shader_request(pipeline, &request))
+    if (!pm_pipeline_shader_request(pipeline, &request))
         return false;
     const struct pm_specialized_shader *shader =
         pm_specialized_shaders_proven(optimizer->shaders, &request, &took);
@@ -361,7 +360,7 @@ void pm_optimize_bound(struct pm_optimized *optimized)
     const struct pm_specialized_shader *shader = optimized->shader;
     struct pm_device *device = optimized->pipeline->device;
     pm_journal_used(shader->entry);
-    if (shader->known.count > 0)
+    if (shader->is_private)
         pm_log_debug(device->instance->log, "a variant for known words is bound");
     device->optimizer->calls.used(device, &shader->original);
     atomic_store_explicit(&optimized->bound, true, memory_order_relaxed);

@@ -42,6 +42,14 @@ static uint64_t options_of(const struct pm_device *device)
     return mixed;
 }
 
+/* With what was known of the shader, and whether it was made for known words. */
+static uint64_t options_with(const struct pm_specialized_kept *kept, enum pm_specialized_of of,
+                             bool is_private)
+{
+    return of == PM_MADE_OF_ZEROS ? kept->options
+                                  : pm_random_mix(kept->options + 2 * (uint64_t)of + is_private);
+}
+
 /* There is a driver that must not have a shader which does without some casts of its original; that
  * is found out when it is canonicalized. */
 static bool may_skip_canonicalizing(const struct pm_device *device)
@@ -141,7 +149,7 @@ static struct pm_kept_variant describe(const struct pm_specialized_kept *kept,
         .original = shader->original,
         .environment = pm_session_environment(kept->device, &shader->environment),
         .used_at = time(NULL),
-        .made = {.options = kept->options,
+        .made = {.options = options_with(kept, shader->made_of, shader->is_private),
                  .hash = pm_words_hash_compute(words->data, words->count),
                  .count = (uint32_t)words->count,
                  .took = (uint64_t)took},
@@ -230,25 +238,46 @@ static bool is_tried_now(const struct pm_specialized_kept *kept,
             pm_session_half_waits(&variant->sessions.half, now));
 }
 
+/* What is to be done with the variant of an original that was made with these options. */
+struct chosen {
+    struct pm_kept_variant variant;
+    bool faster;  /* used without a trial */
+    bool session; /* part of a trial over sessions */
+};
+
+static bool choose(const struct pm_specialized_kept *kept, const struct pm_shader_key *original,
+                   const struct pm_environment *environment, uint64_t options, int64_t now,
+                   struct chosen *chosen)
+{
+    struct pm_kept_variant *variant = &chosen->variant;
+    const bool known =
+        pm_verdicts_find_faster(kept->verdicts, original, environment, options, now, variant);
+    chosen->faster = known && !is_tried_now(kept, variant, now);
+    chosen->session = kept->device->trials &&
+                      (known ? !chosen->faster && variant->sessions.wanted
+                             : pm_verdicts_find_session(kept->verdicts, original, environment,
+                                                        options, now, variant));
+    return chosen->faster || chosen->session;
+}
+
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
-                              const struct pm_environment *environment,
+                              const struct pm_environment *environment, enum pm_specialized_of of,
                               struct pm_specialized_shader *shader, int64_t *took)
 {
-    struct pm_kept_variant variant;
+    struct chosen chosen;
     struct pm_words words;
     const struct pm_environment by = pm_session_environment(kept->device, environment);
     const int64_t now = time(NULL);
-    const bool known =
-        pm_verdicts_find_faster(kept->verdicts, original, &by, kept->options, now, &variant);
-    const bool faster = known && !is_tried_now(kept, &variant, now);
-    const bool session =
-        kept->device->trials && (known ? !faster && variant.sessions.wanted
-                                       : pm_verdicts_find_session(kept->verdicts, original, &by,
-                                                                  kept->options, now, &variant));
-    if (!(faster || session) || !read_words(kept, &variant, &words))
+    bool is_private = of != PM_MADE_OF_ZEROS;
+    bool found = choose(kept, original, &by, options_with(kept, of, is_private), now, &chosen);
+    if (!found && is_private) {
+        is_private = false;
+        found = choose(kept, original, &by, options_with(kept, of, false), now, &chosen);
+    }
+    if (!found || !read_words(kept, &chosen.variant, &words))
         return false;
-    char *entry_point = strdup(variant.made.entry_point);
+    char *entry_point = strdup(chosen.variant.made.entry_point);
     if (!entry_point) {
         pm_words_finish(&words);
         return false;
@@ -256,12 +285,14 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
     *shader = (struct pm_specialized_shader){
         .original = *original,
         .entry_point = entry_point,
-        .key = variant.key,
+        .key = chosen.variant.key,
         .environment = *environment,
         .module = {.words = words},
-        .timing = faster ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED,
-        .session = session ? side_of(kept, &variant, now) : PM_SESSION_NONE,
+        .made_of = of,
+        .is_private = is_private,
+        .timing = chosen.faster ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED,
+        .session = chosen.session ? side_of(kept, &chosen.variant, now) : PM_SESSION_NONE,
     };
-    *took = (int64_t)variant.made.took;
+    *took = (int64_t)chosen.variant.made.took;
     return true;
 }

@@ -271,6 +271,7 @@ static bool make(struct pm_specialized_shaders *shaders, enum pm_specialized_use
                error.message);
         return false;
     }
+    shader->is_private = shader->known.count > 0;
     if (shader->module.words.count == 0) {
         log_of(shaders, PM_LOG_DEBUG, &record->key, "is not worth specializing");
         return false;
@@ -312,17 +313,20 @@ static struct shader *get_entry(struct pm_specialized_shaders *shaders,
     return shader;
 }
 
-/* Whether anything is known that a shader may be specialized for. *zero: its zero profile, to be
- * finished; all 0: none that may be used. */
+/* Whether anything is known that a shader may be specialized for, and what. *zero: its zero
+ * profile, to be finished; all 0: none that may be used. */
 static bool is_known(const struct pm_specialized_shaders *shaders, const struct pm_shader_key *key,
-                     uint32_t subgroup_size, struct pm_shader_estimates *zero)
+                     uint32_t subgroup_size, struct pm_shader_estimates *zero,
+                     enum pm_specialized_of *of)
 {
     const struct pm_instance *instance = shaders->device->instance;
     const struct pm_environment environment = {.subgroup_size = subgroup_size};
     const bool zeros = instance->config.optimize.zero && shaders->device->abilities.subgroup_vote &&
                        find_published(shaders, key, &environment, PM_KIND_ZERO, zero);
-    return zeros ||
-           (pm_session_knows_values(instance) && pm_values_store_knows(instance->values, key));
+    const bool values =
+        pm_session_knows_values(instance) && pm_values_store_knows(instance->values, key);
+    *of = !values ? PM_MADE_OF_ZEROS : zeros ? PM_MADE_OF_BOTH : PM_MADE_OF_VALUES;
+    return zeros || values;
 }
 
 const struct pm_specialized_shader *
@@ -335,9 +339,10 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     bool first = false;
     /* Most shaders have no profile, and are not to be kept for nothing. */
     struct pm_shader_estimates zero = {0};
+    enum pm_specialized_of of;
     const struct pm_shader_record *record =
         pm_shader_records_key(records, request, &key, &first, &error) &&
-                is_known(shaders, &key, request->subgroup_size, &zero)
+                is_known(shaders, &key, request->subgroup_size, &zero, &of)
             ? pm_shader_records_get(records, request, &first, &error)
             : NULL;
     if (!record) {
@@ -355,6 +360,7 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     pthread_mutex_lock(&shader->lock);
     if (!shader->tried) {
         shader->tried = true;
+        shader->made.made_of = of;
         shader->usable = make(shaders, use, zero.points ? &zero : NULL, record, &shader->made);
         /* What is not used is not kept. */
         if (!shader->usable) {
@@ -385,14 +391,15 @@ static struct shader *find_proven(struct pm_specialized_shaders *shaders,
 /* Loads it, and writes it down in the journal. NULL: there is none. Under the lock: others that ask
  * for one wait as long as they would for the disk themselves. */
 static struct shader *load_proven(struct pm_specialized_shaders *shaders,
-                                  const struct pm_shader_key *original, uint32_t subgroup_size)
+                                  const struct pm_shader_key *original, uint32_t subgroup_size,
+                                  enum pm_specialized_of of)
 {
     struct pm_environment environment = shaders->environment;
     environment.subgroup_size = subgroup_size;
     struct shader *shader = calloc(1, sizeof *shader);
     if (!shader)
         return NULL;
-    if (!pm_specialized_kept_load(shaders->kept, original, &environment, &shader->made,
+    if (!pm_specialized_kept_load(shaders->kept, original, &environment, of, &shader->made,
                                   &shader->took)) {
         free(shader);
         return NULL;
@@ -408,17 +415,17 @@ const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, int64_t *took)
 {
-    const struct pm_environment environment = {.subgroup_size = request->subgroup_size};
-    struct pm_shader_estimates zero;
+    struct pm_shader_estimates zero = {0};
     struct pm_shader_key key;
+    enum pm_specialized_of of;
     if (!pm_shader_records_known(shaders->device->pipelines->records, request, &key) ||
-        !find_published(shaders, &key, &environment, PM_KIND_ZERO, &zero))
+        !is_known(shaders, &key, request->subgroup_size, &zero, &of))
         return NULL;
     pm_shader_estimates_finish(&zero);
     pthread_mutex_lock(&shaders->lock);
     struct shader *shader = find_proven(shaders, &key, request->subgroup_size);
     if (!shader)
-        shader = load_proven(shaders, &key, request->subgroup_size);
+        shader = load_proven(shaders, &key, request->subgroup_size, of);
     /* Before the driver sees it. */
     if (shader && shader->usable && !shader->made.entry)
         shader->made.entry = pm_journal_note(shaders->journal, &shader->made.key, NULL);

@@ -22,6 +22,13 @@ enum pm_timing_verdict { PM_TIMING_UNDECIDED, PM_TIMING_FASTER, PM_TIMING_SLOWER
 /* The side that a session has which is part of a trial over sessions (trial/sessions.h). */
 enum pm_session_side { PM_SESSION_NONE, PM_SESSION_ORIGINAL, PM_SESSION_VARIANT };
 
+/* What was known of a shader when it was specialized, whether of use or not. */
+enum pm_specialized_of {
+    PM_MADE_OF_ZEROS,  /* the zero profile */
+    PM_MADE_OF_VALUES, /* values that this machine has seen */
+    PM_MADE_OF_BOTH,
+};
+
 struct pm_specialized_shader {
     struct pm_shader_key original;     /* what it was made of */
     const char *entry_point;           /* of the module; owned */
@@ -30,6 +37,8 @@ struct pm_specialized_shader {
     struct pm_specialized module;
     struct pm_known_words known; /* words that it was made for; of such a module nothing leaves the
                                     machine, not even its key, which tells values from others */
+    enum pm_specialized_of made_of;
+    bool is_private;               /* it was made for known words */
     enum pm_timing_verdict timing; /* by this machine's own verdict: UNDECIDED, or FASTER, which is
                                       bound without a trial */
     enum pm_timing_verdict published; /* by the database; says what is worth trying again */

@@ -1,8 +1,9 @@
 #!/bin/bash
-# games.sh [BUILD [GAME…]]: what zeros do for Debian's games, as a player starts them. Each is played in sessions of one
-# machine's loop (piecemeal run --local): some that profile, one in which the layer tries what the profile leads to, and
-# some that use the game's own shaders and the faster ones in turn (--ab). Prints a Markdown table of frames, one of the
-# shaders that were tried, and one of what became of all shaders.
+# games.sh [BUILD [GAME…]]: what zeros and known words do for Debian's games, as a player starts them. Each is played in
+# sessions of one machine's loop (piecemeal run --local): some that profile (KINDS: zero,constant), one in which the layer
+# tries what the profile leads to, and some that use the game's own shaders and the faster ones in turn (--ab). Prints a
+# Markdown table of frames, one of the shaders that were tried, one of what became of all shaders, and one of the words of
+# push constants and uniforms that were seen.
 #
 # BUILD is the build tree (build/release). The driver is the caller's: VK_DRIVER_FILES. Sessions that profile
 # (SESSIONS_PROFILED) last SECONDS_PROFILED each, with one frame in ten sampled instead of one in ten thousand, since an
@@ -15,6 +16,7 @@ build=$(cd "${1:-$source_folder/build/release}" && pwd)
 shift || true
 sessions_profiled=${SESSIONS_PROFILED:-2} seconds_profiled=${SECONDS_PROFILED:-90}
 seconds_tried=${SECONDS_TRIED:-90}
+kinds=${KINDS:-zero,constant}
 sessions_compared=${SESSIONS_COMPARED:-3} seconds_compared=${SECONDS_COMPARED:-90}
 . "$source_folder/bench/gain/local_sessions.sh"
 . "$source_folder/bench/gain/game_commands.sh"
@@ -38,12 +40,13 @@ trials_table=
 # trials: what the trials of the session before said
 trials() {
     local as key
-    while read -r key transforms stage as; do
+    while read -r key transforms words stage as; do
         while read -r ratio low high pairs verdict; do
-            trials_table+="| $program | $key | $stage | $transforms | $ratio ($low to $high) | $pairs | $verdict |"$'\n'
+            trials_table+="| $program | $key | $stage | $transforms | $words | $ratio ($low to $high) | $pairs | $verdict |"$'\n'
         done < <(sed -nE "s/.*tried a specialized shader $as: ([0-9.]+) % of the time \(([0-9.]+) to ([0-9.]+), ([0-9]+) pairs( of render passes)?\), ([a-z]+).*/\1 \2 \3 \4 \6/p" \
             "$folder/tried.log")
-    done < <(sed -nE 's/.*shader ([0-9a-f]+) is specialized: ([0-9]+) transforms?, ([a-z]+), as ([0-9a-f]+)$/\1 \2 \3 \4/p' \
+    done < <(sed -nE 's/(is specialized: [0-9]+ transforms?), ([a-z]+, as)/\1, 0 words of uniforms, \2/
+        s/.*shader ([0-9a-f]+) is specialized: ([0-9]+) transforms?, ([0-9]+) words of [a-z ]+, ([a-z]+), as ([0-9a-f]+)$/\1 \2 \3 \4 \5/p' \
         "$folder/tried.log" | sort -u)
 }
 
@@ -57,17 +60,33 @@ summary() {
     summary_table+=" $(shaders_that tried 'is not worth specializing') |"$'\n'
 }
 
+words_table=
+# words: what the sessions have seen of words of push constants and uniforms (profile/values_store.h)
+words() {
+    local file row
+    for file in "$XDG_DATA_HOME"/piecemeal/values/*; do
+        [ -e "$file" ] || return 0
+        row=$(awk 'NR > 1 && $4 >= 16 {
+            seen++; shaders[$1] = 1; most = 0
+            for (i = 6; i <= NF; i++) { split($i, value, ":"); if (value[2] > most) most = value[2] }
+            always += most == $4; nearly += most >= 0.95 * $4; zero += $5 >= 0.95 * $4
+        } END { print length(shaders) " | " seen + 0 " | " always + 0 " | " nearly + 0 " | " zero + 0 }' "$file")
+        words_table+="| $program | $row |"$'\n'
+    done
+}
+
 [ $# -gt 0 ] || set -- openarena nexuiz neverball warzone2100
 for game in "$@"; do
     new_program "$game"
     set_command "$game"
     for number in $(seq "$sessions_profiled"); do
-        session "profiled$number" "$seconds_profiled" TERM --set sampler.kinds=zero --set sampler.window_probability=0.1 \
+        session "profiled$number" "$seconds_profiled" TERM --set "sampler.kinds=$kinds" --set sampler.window_probability=0.1 \
             --set sampler.api_probability=0.2 --set sampler.batch=32 --set limits.variants=4096 -- "${command[@]}"
     done
     session tried "$seconds_tried" TERM --set sampler.kinds=timing --set sampler.window_probability=0 -- "${command[@]}"
     trials
     summary
+    words
     for number in $(seq "$sessions_compared"); do
         compare "$number"
     done
@@ -77,10 +96,14 @@ echo "| game | session | specialized shaders in use | original, ms | faster, ms 
 echo "| --- | --- | --- | --- | --- | --- |"
 printf '%s' "$frames_table"
 echo
-echo "| game | shader | stage | transforms | time, % of the original's (interval) | pairs | verdict |"
-echo "| --- | --- | --- | --- | --- | --- | --- |"
+echo "| game | shader | stage | transforms | known words | time, % of the original's (interval) | pairs | verdict |"
+echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
 printf '%s' "$trials_table"
 echo
 echo "| game | shaders profiled | of them every point sampled | specialized | not worth specializing |"
 echo "| --- | --- | --- | --- | --- |"
 printf '%s' "$summary_table"
+echo
+echo "| game | shaders with words | words seen | of one value always | in 95 % of their loads | of them zero |"
+echo "| --- | --- | --- | --- | --- | --- |"
+printf '%s' "$words_table"

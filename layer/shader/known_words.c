@@ -33,10 +33,40 @@ static void find_elsewhere(const struct pm_device *device, const struct pm_shade
         pm_shader_estimates_finish(found);
 }
 
-/* The words of a source whose most frequent value has at least the share; returns how many. */
-static uint32_t find_steady(const struct pm_device *device, const struct pm_shader_record *record,
-                            enum pm_constant_source source, double least, struct choice *choices,
-                            uint32_t most)
+/* What is known of the words of a source. */
+struct steady {
+    struct choice *choices; /* those that may be known, `most` at most */
+    uint32_t most, count;
+    uint32_t seen;    /* often enough */
+    uint32_t changes; /* of these: have other values, here or elsewhere */
+    uint32_t unable;  /* of these: nobody may compare */
+};
+
+static bool is_able(const struct pm_constant_point *point)
+{
+    return point->source == PM_CONSTANT_PUSH ? point->offset / 4 < PM_PUSHED_WORDS
+                                             : point->every_path;
+}
+
+static void look_at(const struct pm_constant_point *point, const struct pm_word_values *word,
+                    bool changes_elsewhere, struct steady *steady)
+{
+    const struct pm_value_count *value = pm_word_values_most(word);
+    const double least = point->source == PM_CONSTANT_PUSH ? LEAST_PUSHED : LEAST_UNIFORM;
+    if (!value || word->loads < PM_CONSTANT_LEAST_LOADS)
+        return;
+    steady->seen++;
+    const double share = (double)value->count / (double)word->loads;
+    if (share < least || changes_elsewhere)
+        steady->changes++;
+    else if (!is_able(point))
+        steady->unable++;
+    else if (steady->count < steady->most)
+        steady->choices[steady->count++] = (struct choice){{*point, value->value}, share, 0};
+}
+
+static void find_steady(const struct pm_device *device, const struct pm_shader_record *record,
+                        enum pm_constant_source source, struct steady *steady)
 {
     const struct pm_record_points *points = pm_record_points_constants(record->points);
     const struct pm_word_values *words =
@@ -44,25 +74,14 @@ static uint32_t find_steady(const struct pm_device *device, const struct pm_shad
             ? pm_values_store_find(device->instance->values, &record->key, points->space)
             : NULL;
     struct pm_shader_estimates elsewhere;
-    uint32_t count = 0;
     if (!words)
-        return 0;
+        return;
     find_elsewhere(device, record, points->space, &elsewhere);
-    for (uint32_t i = 0; i < points->space && count < most; i++) {
-        const struct pm_constant_point *point = &points->constants.points[i];
-        const struct pm_value_count *value = pm_word_values_most(&words[i]);
-        const bool able =
-            source == PM_CONSTANT_PUSH ? point->offset / 4 < PM_PUSHED_WORDS : point->every_path;
-        if (point->source != source || !able || !value ||
-            words[i].loads < PM_CONSTANT_LEAST_LOADS ||
-            pm_constant_changes_elsewhere(&elsewhere, i))
-            continue;
-        const double share = (double)value->count / (double)words[i].loads;
-        if (share >= least)
-            choices[count++] = (struct choice){{*point, value->value}, share, 0};
-    }
+    for (uint32_t i = 0; i < points->space; i++)
+        if (points->constants.points[i].source == source)
+            look_at(&points->constants.points[i], &words[i],
+                    pm_constant_changes_elsewhere(&elsewhere, i), steady);
     pm_shader_estimates_finish(&elsewhere);
-    return count;
 }
 
 /* What knowing the words saves, in cycles, with what comparing them costs where that is the
@@ -106,8 +125,9 @@ void pm_known_words_pushed(const struct pm_device *device, const struct pm_shade
                            struct pm_known_words *out)
 {
     struct choice choices[TRIED_MOST];
-    uint32_t count =
-        find_steady(device, record, PM_CONSTANT_PUSH, LEAST_PUSHED, choices, TRIED_MOST);
+    struct steady steady = {.choices = choices, .most = TRIED_MOST};
+    find_steady(device, record, PM_CONSTANT_PUSH, &steady);
+    uint32_t count = steady.count;
     if (count > PM_WATCHED_MOST) {
         for (uint32_t i = 0; i < count; i++)
             choices[i].saving = saving_of(device, record, &choices[i].known, 1);
@@ -172,17 +192,32 @@ static void leave_out(const struct pm_device *device, const struct pm_shader_rec
     }
 }
 
+static void log_chosen(const struct pm_device *device, const struct pm_shader_record *record,
+                       const struct steady *steady, const struct guarded *guarded)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&record->key, key);
+    pm_log_debug(
+        device->instance->log,
+        "shader %.12s: of %u words of uniforms that were seen %u change, %u are not loaded "
+        "on every path, %u are compared, which would save %.0f cycles",
+        key, steady->seen, steady->changes, steady->unable, guarded->count, guarded->saving);
+}
+
 void pm_known_words_uniform(const struct pm_device *device, const struct pm_shader_record *record,
                             struct pm_known_words *out)
 {
     struct choice choices[GUARDED_MOST];
-    struct guarded guarded = {.count = find_steady(device, record, PM_CONSTANT_UNIFORM,
-                                                   LEAST_UNIFORM, choices, GUARDED_MOST)};
+    struct steady steady = {.choices = choices, .most = GUARDED_MOST};
+    find_steady(device, record, PM_CONSTANT_UNIFORM, &steady);
+    struct guarded guarded = {.count = steady.count};
     for (uint32_t i = 0; i < guarded.count; i++)
         guarded.words[i] = choices[i].known;
     guarded.saving = saving_of(device, record, guarded.words, guarded.count);
     leave_out(device, record, &guarded, true);
     leave_out(device, record, &guarded, false);
+    if (steady.seen > 0)
+        log_chosen(device, record, &steady, &guarded);
     out->count = guarded.count;
     memcpy(out->words, guarded.words, guarded.count * sizeof *out->words);
 }

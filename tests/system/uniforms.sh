@@ -33,7 +33,7 @@ session() {
 }
 bound='a variant for known words is bound'
 
-session learned 1 sampler.window_probability=1 sampler.api_probability=1 sampler.batch=all sampler.kinds=constant
+session learned 1 sampler.window_probability=1 sampler.api_probability=1 sampler.batch=all
 values=$(cat "$XDG_DATA_HOME"/piecemeal/values/*)
 # The mode, which is 1 in nearly all calls.
 grep -qE '^[0-9a-f]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ .*1:' <<<"$values" || fail "no word is known to be 1: $values"

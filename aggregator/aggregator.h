@@ -34,21 +34,21 @@ struct pm_aggregator_info {
     uint32_t pairs_for_timing;   /* timed pairs after which a timing is covered; 0: 8 */
     uint32_t scenes;             /* most scenes of a game that get a database of their own, those
                                     with the most statistics first; 0: none */
-    uint32_t max_games;     /* that may be known: an upload to a further one is refused; 0: any */
-    uint32_t max_scenes;    /* of a game: what names a further one is kept as of none; 0: any */
-    uint64_t samples_bytes; /* of uploads that may wait to be folded; ingesting waits at twice as
-                               many; 0: a quarter of what the storage takes, at least 256 MiB */
-    size_t fold_bytes;      /* of sums that folding makes before it writes them; 0: 256 MiB */
-    size_t database_bytes;       /* most bytes of a database before compression; 0, and at most:
-                                    PM_DATABASE_BYTES */
-    uint32_t half_life_days;     /* after which a cluster weighs half (ageing.h); 0: never */
-    uint32_t retention_days;     /* what is older is neither shown nor kept; 0: kept for ever */
+    uint32_t max_games;      /* that may be known: an upload to a further one is refused; 0: any */
+    uint32_t max_scenes;     /* of a game: what names a further one is kept as of none; 0: any */
+    uint64_t samples_bytes;  /* of uploads that may wait to be folded; ingesting waits at twice as
+                                many; 0: a quarter of what the storage takes, at least 256 MiB */
+    size_t fold_bytes;       /* of sums that folding makes before it writes them; 0: 256 MiB */
+    size_t database_bytes;   /* most bytes of a database before compression; 0, and at most:
+                                PM_DATABASE_BYTES */
+    uint32_t half_life_days; /* after which a cluster weighs half (ageing.h); 0: never */
+    uint32_t retention_days; /* what is older is neither shown nor kept; 0: kept for ever */
     uint32_t token_clusters; /* clusters of one token, game and epoch that count; 0: all (sources.h)
                               */
     uint32_t min_tokens;     /* distinct tokens of one epoch before a shader is published, in one
                                 environment, and of a scene for its database (claims.h); 0 and 1:
                                 whoever sent it, also without a token */
-    const char *epoch_file;  /* where the epoch's key survives restarts (sources.h); NULL: nowhere */
+    const char *epoch_file; /* where the epoch's key survives restarts (sources.h); NULL: nowhere */
     int64_t (*clock)(void *user); /* seconds since the epoch; NULL: the system's */
     void *clock_user;
 };
@@ -58,13 +58,17 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
 /* NULL is allowed. */
 void pm_aggregator_destroy(struct pm_aggregator *aggregator);
 
-/* What most callers start with: an aggregator on a SQLite file. info->storage is not read. */
-struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggregator_info *info,
+/* What most callers start with: an aggregator on a SQLite file, or on the PostgreSQL of a URL
+ * (postgresql://…). info->storage is not read. */
+struct pm_aggregator *pm_aggregator_open(const char *where, const struct pm_aggregator_info *info,
                                          struct pm_error *error);
 
-/* How uploads are kept: what they say is first put down as it is, durably, and waits; folding brings
- * what waits into the statistics, many uploads at once (samples.h, storage.h). Curation and all
- * functions below that show a game's statistics fold what waits of it first. */
+/* Is it the URL of an engine, and no file? */
+bool pm_aggregator_is_remote(const char *where);
+
+/* How uploads are kept: what they say is first put down as it is, durably, and waits; folding
+ * brings what waits into the statistics, many uploads at once (samples.h, storage.h). Curation and
+ * all functions below that show a game's statistics fold what waits of it first. */
 
 /* Adds profiles in one durable transaction, each one cluster. outcomes[i] says what became of each;
  * a refused profile leaves the others alone. false: nothing was stored (PM_ERROR_LIMIT: the storage
@@ -73,8 +77,8 @@ bool pm_aggregator_ingest(struct pm_aggregator *aggregator,
                           const struct pm_profile *const *profiles, size_t count,
                           struct pm_ingest_outcome *outcomes, struct pm_error *error);
 
-/* The same with the sources of the profiles: sources[i], and sources, may be NULL, for one without a
- * token, to whom no cap applies. A profile that cannot be goes to the quarantine. */
+/* The same with the sources of the profiles: sources[i], and sources, may be NULL, for one without
+ * a token, to whom no cap applies. A profile that cannot be goes to the quarantine. */
 bool pm_aggregator_ingest_from(struct pm_aggregator *aggregator,
                                const struct pm_profile *const *profiles,
                                const struct pm_ingest_source *const *sources, size_t count,
@@ -124,9 +128,9 @@ bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
                           struct pm_error *error);
 
 /* For who stops and does not want to wait for what takes long. While this is set, folding, curating
- * and reading estimates give up soon, with PM_ERROR_STATE: what was not folded still waits, what was
- * published stays. Uploads are taken as ever, but whoever waits for another process that has the
- * storage locked waits for two more seconds from now on, all together. */
+ * and reading estimates give up soon, with PM_ERROR_STATE: what was not folded still waits, what
+ * was published stays. Uploads are taken as ever, but whoever waits for another process that has
+ * the storage locked waits for two more seconds from now on, all together. */
 void pm_aggregator_interrupt(struct pm_aggregator *aggregator, bool set);
 bool pm_aggregator_is_interrupted(const struct pm_aggregator *aggregator);
 

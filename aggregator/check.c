@@ -5,6 +5,7 @@
 #include "aggregator/statistics/statistics.h"
 #include "aggregator/storage/etag.h"
 #include "aggregator/storage/names.h"
+#include "aggregator/storage/postgres/storage_postgres.h"
 #include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "aggregator/storage/sqlite/storage_sqlite_check.h"
 #include "profile/database.h"
@@ -288,13 +289,15 @@ void pm_aggregator_check(const char *path, pm_check_report report, void *user)
     struct check check = {.report = report, .user = user};
     struct pm_names all = {0};
     struct pm_error error = {0};
-    if (access(path, F_OK) != 0 && errno == ENOENT) {
+    const bool remote = pm_storage_postgres_is_url(path);
+    if (!remote && access(path, F_OK) != 0 && errno == ENOENT) {
         pm_check_say(report, user, PM_FINDING_OK, "%s: is not there yet, and would be made", path);
         return;
     }
-    if (!pm_storage_sqlite_check(path, report, user))
+    if (!remote && !pm_storage_sqlite_check(path, report, user))
         return;
-    check.storage = pm_storage_sqlite_open_to_read(path, &error);
+    check.storage = remote ? pm_storage_postgres_open(path, NULL, &error)
+                           : pm_storage_sqlite_open_to_read(path, &error);
     if (!check.storage || !pm_names_of_games(&all, check.storage, NULL, &error))
         fail(&check, "storage", &error);
     for (size_t i = 0; i < all.count; i++)

@@ -1,5 +1,6 @@
 /* An aggregator of its rooms' parts: made, asked to stop, ended. */
 #include "aggregator/aggregator_private.h"
+#include "aggregator/storage/postgres/storage_postgres.h"
 #include "aggregator/storage/sqlite/storage_sqlite.h"
 
 #include "base/clock.h"
@@ -52,7 +53,8 @@ static void init_rooms(struct pm_aggregator *aggregator, const struct pm_aggrega
     world->clock_user = info->clock_user;
     world->retention_days = info->retention_days;
 
-    aggregator->sources = pm_sources_create(info->epoch_file, info->token_clusters, info->log);
+    aggregator->sources =
+        pm_sources_create(info->epoch_file, info->storage, info->token_clusters, info->log);
     aggregator->claims = pm_claims_create(world, aggregator->sources, info->min_tokens);
     pm_quarantine_init(&aggregator->quarantine, world);
 
@@ -89,11 +91,18 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     return NULL;
 }
 
-struct pm_aggregator *pm_aggregator_open(const char *path, const struct pm_aggregator_info *info,
+bool pm_aggregator_is_remote(const char *where)
+{
+    return pm_storage_postgres_is_url(where);
+}
+
+struct pm_aggregator *pm_aggregator_open(const char *where, const struct pm_aggregator_info *info,
                                          struct pm_error *error)
 {
     struct pm_aggregator_info with = *info;
-    with.storage = pm_storage_sqlite_open(path, pm_statistics_merge_blobs, error);
+    with.storage = pm_storage_postgres_is_url(where)
+                       ? pm_storage_postgres_open(where, pm_statistics_merge_blobs, error)
+                       : pm_storage_sqlite_open(where, pm_statistics_merge_blobs, error);
     return with.storage ? pm_aggregator_create(&with, error) : NULL;
 }
 

@@ -54,6 +54,7 @@ WORDS = {
     'aggregator/trust': 'whom it believes',
     'aggregator/storage': "a storage's interface",
     'aggregator/storage/sqlite': 'SQLite behind it',
+    'aggregator/storage/postgres': 'PostgreSQL behind it',
     'aggregator/statistics': 'sums, intervals',
     'aggregator_client': 'consent, upload, pull',
     'aggregator_client/disk': 'spool, cached database',

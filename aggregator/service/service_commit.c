@@ -12,6 +12,7 @@
 /* When to come again with a game for which there is no room: an operator or the retention has to
  * make some. A client has other games to speak of meanwhile. */
 #define NO_ROOM_SECONDS 3600
+#define AWAY_SECONDS 10                 /* of a storage on another machine */
 #define AGE_NS (INT64_C(5) * PM_SECOND) /* beyond which the queue takes no more */
 
 bool pm_commit_enqueue(struct pm_request *request)
@@ -79,6 +80,8 @@ static const char *remedy(const struct pm_error *error)
     switch (error->code) {
     case PM_ERROR_LIMIT:
         return "make space; it goes on by itself then";
+    case PM_ERROR_NETWORK:
+        return "it goes on by itself when the engine can be reached again";
     case PM_ERROR_STATE:
         return "a `piecemeal db` command or a second server has it; it goes on by itself when that "
                "has ended";
@@ -151,6 +154,11 @@ static void answer(struct pm_service *service, struct pm_request *const *group, 
             group[i]->status = MHD_HTTP_INSUFFICIENT_STORAGE;
             group[i]->field = "storage";
             pm_fail(&group[i]->error, reason->code, "the storage is full");
+        } else if (reason->code == PM_ERROR_NETWORK) {
+            group[i]->status = MHD_HTTP_TOO_MANY_REQUESTS;
+            group[i]->retry = AWAY_SECONDS;
+            group[i]->field = "storage";
+            pm_fail(&group[i]->error, reason->code, "the storage cannot be reached");
         } else if (pm_aggregator_is_interrupted(service->aggregator)) {
             group[i]->status = MHD_HTTP_SERVICE_UNAVAILABLE;
             group[i]->field = "service";

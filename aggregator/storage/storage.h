@@ -30,6 +30,7 @@
 #define PM_SCOPE_BYTES 16
 #define PM_MARK_BYTES 8
 #define PM_CAP_BYTES 16
+#define PM_EPOCH_BYTES 32
 #define PM_ETAG_TEXT 65 /* 64 hexadecimal digits and a terminator */
 
 struct pm_storage;
@@ -190,6 +191,13 @@ struct pm_storage_operations {
      * (pm_now()), and fails with PM_ERROR_STATE as after the ten seconds that are usual; INT64_MAX:
      * as usual again. Any thread. */
     void (*hurry)(struct pm_storage *storage, int64_t until);
+
+    /* Epochs of marks (sources.h) that several processes share: if the running one is of this day
+     * or of a later one, key becomes its key; else a new one begins with this key, and the one
+     * before is overwritten. NULL: the storage is no place for keys. As a writer function, outside
+     * of transactions. */
+    bool (*take_epoch)(struct pm_storage *storage, uint32_t day, uint8_t key[static PM_EPOCH_BYTES],
+                       struct pm_error *error);
 
     /* ---- writer functions; a change outside of begin and commit is a transaction of its own ----
      */

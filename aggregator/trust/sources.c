@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_BYTES 32
+#define KEY_BYTES PM_EPOCH_BYTES
 
 static const char magic[8] = "PMepoch1";
 
@@ -21,6 +21,7 @@ struct head {
 
 struct pm_sources {
     struct pm_log *log;
+    struct pm_storage *storage;
     char *file;
     uint32_t clusters;
     bool begun, changed, complained;
@@ -28,12 +29,14 @@ struct pm_sources {
     uint8_t key[KEY_BYTES];
 };
 
-struct pm_sources *pm_sources_create(const char *file, uint32_t clusters, struct pm_log *log)
+struct pm_sources *pm_sources_create(const char *file, struct pm_storage *storage,
+                                     uint32_t clusters, struct pm_log *log)
 {
     struct pm_sources *sources = calloc(1, sizeof(*sources));
     if (!sources)
         return NULL;
     sources->log = log;
+    sources->storage = storage;
     sources->clusters = clusters;
     sources->file = file ? strdup(file) : NULL;
     if (file && !sources->file) {
@@ -141,6 +144,10 @@ bool pm_sources_begin(struct pm_sources *sources, uint32_t day, struct pm_error 
         if (!pm_random_system(sources->key, sizeof(sources->key)))
             return pm_fail(error, PM_ERROR_STATE, "the system gives no random bytes for a key");
         sources->changed = true;
+        const struct pm_storage_operations *operations = sources->storage->operations;
+        if (!sources->file && operations->take_epoch &&
+            !operations->take_epoch(sources->storage, day, sources->key, error))
+            return false;
     }
     sources->day = day;
     sources->begun = true;

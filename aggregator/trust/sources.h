@@ -17,7 +17,8 @@
  *
  * Restarts: the key is in memory, and in a file beside the storage (0600) that is written at the
  * beginning of an epoch. Without the file, a restart begins a new epoch: tokens then count anew,
- * and as others than before.
+ * and as others than before. Where several processes share a storage, they share the key
+ * too, in a table of it that holds but one: whoever has that can test for a token, on its day.
  *
  * Thread safety: one thread at a time (the aggregator's write mutex).
  */
@@ -37,9 +38,11 @@ struct pm_ingest_source {
 
 struct pm_sources;
 
-/* file: where the epoch survives restarts; NULL: nowhere. clusters: of one token, game and epoch;
+/* file: where the epoch survives restarts; NULL: in the storage, if that shares epochs, else
+ * nowhere. The storage stays the caller's and lives longer. clusters: of one token, game and epoch;
  * 0: all. NULL: out of memory. */
-struct pm_sources *pm_sources_create(const char *file, uint32_t clusters, struct pm_log *log);
+struct pm_sources *pm_sources_create(const char *file, struct pm_storage *storage,
+                                     uint32_t clusters, struct pm_log *log);
 /* Writes the file. NULL is allowed. */
 void pm_sources_destroy(struct pm_sources *sources);
 

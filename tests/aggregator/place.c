@@ -16,7 +16,7 @@ struct place *place_create(uint64_t seed)
     struct place *place = calloc(1, sizeof(*place));
     assert_non_null(place);
     place->folder = make_folder();
-    place->path = join(place->folder, "test.db");
+    place->path = fresh_storage(place->folder);
     place->keeping.publish_all = true;
     place->arena = pm_arena_create(0);
     pm_random_init(&place->random, seed);

@@ -1,6 +1,7 @@
 #include "tests/aggregator/support.h"
 
 #include <dirent.h>
+#include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,32 @@ char *join(const char *folder, const char *name)
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         abort();
     return path;
+}
+
+bool on_postgres(void)
+{
+    return getenv("PM_TEST_STORAGE") != NULL;
+}
+
+char *fresh_storage(const char *folder)
+{
+    static unsigned made;
+    const char *engine = getenv("PM_TEST_STORAGE");
+    char *url = NULL, sql[100];
+    if (!engine)
+        return join(folder, "test.db");
+    PGconn *connection = PQconnectdb(engine);
+    snprintf(sql, sizeof(sql), "CREATE SCHEMA place_%d_%u", (int)getpid(), ++made);
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK ||
+        asprintf(&url, "%s&options=-csearch_path%%3Dplace_%d_%u", engine, (int)getpid(), made) <
+            0) {
+        fprintf(stderr, "%s: %s", engine, PQerrorMessage(connection));
+        abort();
+    }
+    PQclear(result);
+    PQfinish(connection);
+    return url;
 }
 
 void remove_folder(char *path)

@@ -15,6 +15,12 @@ void remove_folder(char *path);
 /* folder/name, malloc'ed. */
 char *join(const char *folder, const char *name);
 
+/* Where a fresh storage is to be: a file in the folder, or, where PM_TEST_STORAGE names a
+ * PostgreSQL (with_postgres.sh), a schema of its own there. malloc'ed. */
+char *fresh_storage(const char *folder);
+/* Is it such a one? What a test does to the file itself is then left out. */
+bool on_postgres(void);
+
 /* A shader named by a number: every byte of its key depends on it. */
 struct pm_shader_key key_of(uint64_t number);
 

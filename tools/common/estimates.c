@@ -50,7 +50,7 @@ struct pm_aggregator *pm_tool_open_storage(const char *path, const struct pm_agg
     struct pm_aggregator *aggregator = NULL;
     if (!name)
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    else if (access(name, R_OK) != 0)
+    else if (!pm_aggregator_is_remote(name) && access(name, R_OK) != 0)
         pm_fail(error, PM_ERROR_STATE, "%s: there is no aggregator database", name);
     else
         aggregator = pm_aggregator_open(name, info, error);

@@ -28,9 +28,12 @@ int pm_db_backup(int argc, char **argv)
         return pm_tool_usage("db backup", "-o is needed");
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error like a full disk */
     char *local = storage ? NULL : pm_tool_local_storage();
-    const bool done = storage || local
-                          ? pm_storage_sqlite_backup(storage ? storage : local, output, &error)
-                          : pm_fail(&error, PM_ERROR_MEMORY, "no place for the local storage");
+    const char *from = storage ? storage : local;
+    const bool done = !from ? pm_fail(&error, PM_ERROR_MEMORY, "no place for the local storage")
+                      : pm_aggregator_is_remote(from)
+                          ? pm_fail(&error, PM_ERROR_UNSUPPORTED,
+                                    "a PostgreSQL has backups of its own: pg_dump, pg_basebackup")
+                          : pm_storage_sqlite_backup(from, output, &error);
     free(local);
     return done ? PM_EXIT_OK : pm_tool_failed("db backup", &error);
 }

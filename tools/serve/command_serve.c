@@ -94,7 +94,9 @@ static int read_options(int argc, char **argv, struct pm_serve_options *options,
 static bool make_certificate(struct pm_serve_options *options, struct pm_dev_tls *tls,
                              struct pm_error *error)
 {
-    const char *path = pm_arena_printf(options->strings, "%s-dev-tls.pem", options->storage);
+    const char *path =
+        pm_arena_printf(options->strings, "%s-dev-tls.pem",
+                        pm_aggregator_is_remote(options->storage) ? "piecemeal" : options->storage);
     if (!path)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (!pm_dev_tls_create(tls, options->service.address, path, error))
@@ -112,8 +114,9 @@ static void log_start(const struct pm_serve_options *options, const struct pm_se
 {
     const struct pm_service_info *info = &options->service;
     pm_log_info(info->log, "piecemeal %s serves %s on %s port %u, HTTP%s, %s", PM_VERSION,
-                options->storage, info->address ? info->address : "127.0.0.1",
-                (unsigned)pm_service_port(service),
+                /* A URL may have a password in it. */
+                pm_aggregator_is_remote(options->storage) ? "a PostgreSQL" : options->storage,
+                info->address ? info->address : "127.0.0.1", (unsigned)pm_service_port(service),
                 info->certificate_file || info->certificate ? "S" : "",
                 info->token_file ? "with tokens" : "without tokens: anybody may upload");
 }

@@ -68,7 +68,8 @@ int pm_serve_check(const struct pm_serve_options *options)
 {
     struct check check = {0};
     pm_service_check(&options->service, print, &check);
-    check_place(&check, options->storage);
+    if (!pm_aggregator_is_remote(options->storage))
+        check_place(&check, options->storage);
     pm_aggregator_check(options->storage, print, &check);
     return check.errors > 0 ? PM_EXIT_FAILED : PM_EXIT_OK;
 }

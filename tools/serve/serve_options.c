@@ -32,7 +32,7 @@
     }
 
 const struct pm_serve_option pm_serve_option_table[] = {
-    TEXT("storage", storage, "FILE", "the SQLite file; made when missing"),
+    TEXT("storage", storage, "FILE", "a SQLite file, made when missing, or a PostgreSQL's URL"),
     TEXT("address", service.address, "A", "what to listen on (127.0.0.1)"),
     WHOLE("port", service.port, 0, 65535, 1, "N", "0 takes any free one (8370)"),
     TEXT("token-file", service.token_file, "FILE",
@@ -224,7 +224,8 @@ bool pm_serve_options_settle(struct pm_serve_options *options, struct pm_error *
         info->min_tokens = many ? PM_MIN_TOKENS : 1;
     if (info->token_clusters == NOT_GIVEN)
         info->token_clusters = many ? PM_TOKEN_CLUSTERS : 0;
-    if (!options->service.token_file)
+    /* An engine that several servers share has the epoch for all of them. */
+    if (!options->service.token_file || pm_aggregator_is_remote(options->storage))
         return true;
     info->epoch_file = pm_arena_printf(options->strings, "%s-epoch", options->storage);
     return info->epoch_file || pm_fail(error, PM_ERROR_MEMORY, "out of memory");

@@ -19,7 +19,9 @@ bool add_numbers(const void *old, size_t old_size, const void *added, size_t add
 struct pm_storage *storage_place_open(const char *path)
 {
     struct pm_error error;
-    struct pm_storage *storage = pm_storage_sqlite_open(path, add_numbers, &error);
+    struct pm_storage *storage = pm_storage_postgres_is_url(path)
+                                     ? pm_storage_postgres_open(path, add_numbers, &error)
+                                     : pm_storage_sqlite_open(path, add_numbers, &error);
     if (!storage)
         fail_msg("%s", error.message);
     return storage;
@@ -29,7 +31,7 @@ int storage_place_create(void **state)
 {
     struct storage_place *place = calloc(1, sizeof(*place));
     place->folder = make_folder();
-    place->path = join(place->folder, "test.db");
+    place->path = fresh_storage(place->folder);
     place->storage = storage_place_open(place->path);
     *state = place;
     return 0;

@@ -1,7 +1,8 @@
-/* Where a test of the SQLite storage happens: a folder with a fresh one, and short words for what
+/* Where a test of a storage happens: a folder with a fresh one, and short words for what
  * is put into it and read from it. What fails in here fails the test. */
 #pragma once
 
+#include "aggregator/storage/postgres/storage_postgres.h"
 #include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "tests/aggregator/support.h"
 

@@ -1,4 +1,4 @@
-/* What the SQLite storage keeps of uploads: blobs that merge, games, scenes; and how it forgets. */
+/* What a storage keeps of uploads: blobs that merge, games, scenes; and how it forgets. */
 #include "base/file.h"
 #include "tests/aggregator/storage/storage_place.h"
 
@@ -213,6 +213,11 @@ static void test_drop(void **state)
 
     /* Nothing of it is left in the file. */
     storage_place_reopen(place);
+    if (on_postgres()) {
+        pm_buffer_finish(&all);
+        pm_buffer_finish(&origins);
+        return;
+    }
     all.size = 0;
     all.cap = 1 << 22;
     assert_true(pm_file_read(place->path, &all, &error));
@@ -232,7 +237,7 @@ static void test_merge_failure_is_told(void **state)
     assert_false(pm_storage_add_blob(storage, &key, "x", 1, &error));
     assert_int_equal(error.code, PM_ERROR_INPUT);
     assert_non_null(strstr(error.message, "no numbers"));
-    assert_non_null(strstr(error.message, place->path));
+    assert_non_null(strstr(error.message, on_postgres() ? "postgresql://" : place->path));
     storage->operations->rollback(storage);
     add_blob(storage, key, "1");
 }

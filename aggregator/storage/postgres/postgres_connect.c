@@ -1,0 +1,141 @@
+/* Connections of the PostgreSQL storage, and what their errors mean. */
+#include "aggregator/storage/postgres/storage_postgres_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of what the engine does for us: a statement that hangs must not hold uploads for ever. */
+static const char settings[] = "SET client_min_messages = warning; SET lock_timeout = '10s';"
+                               "SET statement_timeout = '120s'; SET synchronous_commit = on;"
+                               "SET default_transaction_isolation = 'read committed'";
+
+/* ---- errors ---- */
+
+static bool starts(const char *text, const char *with)
+{
+    return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* By the SQLSTATE (PostgreSQL's manual, appendix A). */
+static enum pm_code code_of(const char *state)
+{
+    static const struct {
+        const char *prefix;
+        enum pm_code code;
+    } codes[] = {
+        {"40", PM_ERROR_CONFLICT},    /* serialization failure, deadlock */
+        {"23505", PM_ERROR_CONFLICT}, /* another put it there between */
+        {"55P03", PM_ERROR_CONFLICT}, /* a lock that another holds */
+        {"53100", PM_ERROR_LIMIT},    /* the disk is full */
+        {"53200", PM_ERROR_MEMORY},
+        {"XX001", PM_ERROR_INPUT}, /* damaged */
+        {"XX002", PM_ERROR_INPUT},
+        {"42", PM_ERROR_IO}, /* no right to, or not our tables */
+        {"08", PM_ERROR_NETWORK},
+        {"57P", PM_ERROR_NETWORK},   /* it is being stopped, or starts */
+        {"25006", PM_ERROR_NETWORK}, /* it is a standby now */
+    };
+    for (size_t i = 0; state && i < sizeof(codes) / sizeof(*codes); i++) {
+        if (starts(state, codes[i].prefix))
+            return codes[i].code;
+    }
+    return PM_ERROR_STATE;
+}
+
+bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult *result,
+                struct pm_error *error)
+{
+    const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    const char *message = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    char text[300];
+    if (!message)
+        message = connection ? PQerrorMessage(connection) : "out of memory";
+    if (connection && PQstatus(connection) != CONNECTION_OK)
+        return pm_fail(error, PM_ERROR_NETWORK, "%s: cannot be reached: %.*s", postgres->name,
+                       (int)strcspn(message, "\n"), message);
+    const size_t size = strcspn(message, "\n");
+    snprintf(text, sizeof(text), "%.*s", (int)(size < 280 ? size : 280), message);
+    return pm_fail(error, code_of(state), "%s: %s", postgres->name, text);
+}
+
+/* A commit that did not wait for its standby is none that may be acknowledged. */
+static void take_notice(void *user, const PGresult *result)
+{
+    struct pm_postgres *postgres = user;
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (starts(state, "57"))
+        postgres->unsure = true;
+}
+
+/* ---- connections ---- */
+
+PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error)
+{
+    /* What the URL says goes before what precedes it. */
+    const char *const names[] = {"connect_timeout", "application_name", "target_session_attrs",
+                                 "dbname", NULL};
+    const char *const values[] = {"10", "piecemeal", "read-write", postgres->url, NULL};
+    PGconn *connection = PQconnectdbParams(names, values, 1);
+    if (PQstatus(connection) != CONNECTION_OK) {
+        pm_pg_fail(postgres, connection, NULL, error);
+        PQfinish(connection);
+        return NULL;
+    }
+    PQsetNoticeReceiver(connection, take_notice, postgres);
+    PGresult *result = PQexec(connection, settings);
+    const bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+    if (!done)
+        pm_pg_fail(postgres, connection, result, error);
+    PQclear(result);
+    if (done)
+        return connection;
+    PQfinish(connection);
+    return NULL;
+}
+
+PGconn *pm_pg_writer(struct pm_postgres *postgres, struct pm_error *error)
+{
+    if (postgres->writer && PQstatus(postgres->writer) == CONNECTION_OK)
+        return postgres->writer;
+    if (postgres->begun) {
+        pm_fail(error, PM_ERROR_NETWORK, "%s: the connection was lost", postgres->name);
+        return NULL;
+    }
+    PQfinish(postgres->writer);
+    postgres->writer = pm_pg_connect(postgres, error);
+    if (postgres->writer)
+        postgres->slot = (unsigned)PQbackendPID(postgres->writer) % PM_POSTGRES_SLOTS;
+    return postgres->writer;
+}
+
+PGconn *pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error)
+{
+    PGconn *connection = NULL;
+    pthread_mutex_lock(&postgres->readers_mutex);
+    if (postgres->reader_count > 0)
+        connection = postgres->readers[--postgres->reader_count];
+    pthread_mutex_unlock(&postgres->readers_mutex);
+    return connection ? connection : pm_pg_connect(postgres, error);
+}
+
+void pm_pg_give_reader(struct pm_postgres *postgres, PGconn *connection)
+{
+    const bool usable =
+        PQstatus(connection) == CONNECTION_OK && PQtransactionStatus(connection) == PQTRANS_IDLE;
+    pthread_mutex_lock(&postgres->readers_mutex);
+    if (usable && postgres->reader_count < PM_POSTGRES_IDLE_READERS) {
+        postgres->readers[postgres->reader_count++] = connection;
+        connection = NULL;
+    }
+    pthread_mutex_unlock(&postgres->readers_mutex);
+    PQfinish(connection);
+}
+
+void pm_pg_close_readers(struct pm_postgres *postgres)
+{
+    pthread_mutex_lock(&postgres->readers_mutex);
+    while (postgres->reader_count > 0)
+        PQfinish(postgres->readers[--postgres->reader_count]);
+    pthread_mutex_unlock(&postgres->readers_mutex);
+}

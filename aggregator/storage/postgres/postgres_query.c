@@ -1,0 +1,251 @@
+/* One statement of the PostgreSQL storage, with its parameters, and what is answered. */
+#include "aggregator/storage/postgres/storage_postgres_private.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUERY_CAP ((size_t)1 << 28)
+/* Of PostgreSQL's catalog pg_type. */
+enum { TYPE_BYTEA = 17, TYPE_BIGINT = 20, TYPE_TEXT = 25 };
+
+void pm_pg_begin(struct pm_pg_query *query, const char *sql)
+{
+    *query = (struct pm_pg_query){.arena = pm_arena_create(0)};
+    pm_buffer_init(&query->sql, QUERY_CAP);
+    pm_buffer_init(&query->types, QUERY_CAP);
+    pm_buffer_init(&query->values, QUERY_CAP);
+    pm_buffer_init(&query->lengths, QUERY_CAP);
+    pm_buffer_init(&query->formats, QUERY_CAP);
+    query->failed = !query->arena;
+    pm_pg_sql(query, sql);
+}
+
+void pm_pg_finish(struct pm_pg_query *query)
+{
+    pm_buffer_finish(&query->sql);
+    pm_buffer_finish(&query->types);
+    pm_buffer_finish(&query->values);
+    pm_buffer_finish(&query->lengths);
+    pm_buffer_finish(&query->formats);
+    pm_arena_destroy(query->arena);
+}
+
+void pm_pg_sql(struct pm_pg_query *query, const char *sql)
+{
+    query->failed = query->failed || !pm_buffer_append(&query->sql, sql, strlen(sql));
+}
+
+static void add(struct pm_pg_query *query, Oid type, const char *value, size_t size)
+{
+    const int length = (int)size, format = 1;
+    query->count++;
+    query->failed = query->failed || size > INT32_MAX ||
+                    !pm_buffer_append(&query->types, &type, sizeof(type)) ||
+                    !pm_buffer_append(&query->values, &value, sizeof(value)) ||
+                    !pm_buffer_append(&query->lengths, &length, sizeof(length)) ||
+                    !pm_buffer_append(&query->formats, &format, sizeof(format)) ||
+                    !pm_buffer_printf(&query->sql, "$%d", query->count);
+}
+
+void pm_pg_text(struct pm_pg_query *query, const char *text)
+{
+    add(query, TYPE_TEXT, text, strlen(text));
+}
+
+void pm_pg_bytes(struct pm_pg_query *query, const void *data, size_t size)
+{
+    add(query, TYPE_BYTEA, data, data ? size : 0);
+}
+
+void pm_pg_number(struct pm_pg_query *query, int64_t number)
+{
+    uint64_t *value = query->failed ? NULL : pm_arena_zalloc(query->arena, sizeof(*value), 1);
+    if (!value) {
+        query->failed = true;
+        return;
+    }
+    *value = htobe64((uint64_t)number);
+    add(query, TYPE_BIGINT, (const char *)value, sizeof(*value));
+}
+
+void pm_pg_count(struct pm_pg_query *query, uint64_t count)
+{
+    pm_pg_number(query, count > INT64_MAX ? INT64_MAX : (int64_t)count);
+}
+
+void pm_pg_row(struct pm_pg_query *query, bool first)
+{
+    pm_pg_sql(query, first ? "(" : ", (");
+}
+
+void pm_pg_comma(struct pm_pg_query *query)
+{
+    pm_pg_sql(query, ", ");
+}
+
+void pm_pg_key(struct pm_pg_query *query, const struct pm_shader_key *key)
+{
+    pm_pg_bytes(query, key->bytes, PM_SHADER_KEY_BYTES);
+}
+
+/* ---- answers ---- */
+
+int64_t pm_pg_get_number(const PGresult *result, int row, int column)
+{
+    uint64_t value = 0;
+    if (!PQgetisnull(result, row, column) && PQgetlength(result, row, column) == sizeof(value))
+        memcpy(&value, PQgetvalue(result, row, column), sizeof(value));
+    return (int64_t)be64toh(value);
+}
+
+const char *pm_pg_get(const PGresult *result, int row, int column, size_t *size)
+{
+    if (size)
+        *size = (size_t)PQgetlength(result, row, column);
+    return PQgetvalue(result, row, column);
+}
+
+bool pm_pg_get_key(struct pm_postgres *postgres, const PGresult *result, int row, int column,
+                   struct pm_shader_key *key, struct pm_error *error)
+{
+    size_t size;
+    const char *bytes = pm_pg_get(result, row, column, &size);
+    if (size != PM_SHADER_KEY_BYTES)
+        return pm_fail(error, PM_ERROR_INPUT, "%s: a row has a damaged key", postgres->name);
+    memcpy(key->bytes, bytes, size);
+    return true;
+}
+
+/* ---- running ---- */
+
+static bool is_answer(const PGresult *result)
+{
+    const ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_SINGLE_TUPLE;
+}
+
+static bool is_ready(struct pm_postgres *postgres, struct pm_pg_query *query,
+                     struct pm_error *error)
+{
+    atomic_fetch_add(&postgres->statements, 1);
+    if (query->sql.size == 0 || query->sql.data[query->sql.size - 1] != 0)
+        query->failed = query->failed || !pm_buffer_append(&query->sql, "", 1);
+    return !query->failed ||
+           pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory for a statement", postgres->name);
+}
+
+PGresult *pm_pg_run(struct pm_postgres *postgres, PGconn *connection, struct pm_pg_query *query,
+                    struct pm_error *error)
+{
+    PGresult *result = NULL;
+    if (connection && is_ready(postgres, query, error)) {
+        result = PQexecParams(connection, (const char *)query->sql.data, query->count,
+                              (const Oid *)(const void *)query->types.data,
+                              (const char *const *)(const void *)query->values.data,
+                              (const int *)(const void *)query->lengths.data,
+                              (const int *)(const void *)query->formats.data, 1);
+        if (!is_answer(result)) {
+            pm_pg_fail(postgres, connection, result, error);
+            PQclear(result);
+            result = NULL;
+        }
+    }
+    pm_pg_finish(query);
+    return result;
+}
+
+bool pm_pg_do(struct pm_postgres *postgres, struct pm_pg_query *query, uint64_t *changed,
+              struct pm_error *error)
+{
+    PGresult *result = pm_pg_run(postgres, pm_pg_writer(postgres, error), query, error);
+    if (!result)
+        return false;
+    if (changed)
+        *changed = strtoull(PQcmdTuples(result), NULL, 10);
+    PQclear(result);
+    return true;
+}
+
+static bool visit_all(const PGresult *result, pm_pg_visit visit, void *user, struct pm_error *error)
+{
+    bool done = true;
+    for (int row = 0; done && row < PQntuples(result); row++)
+        done = visit(user, result, row, error);
+    return done;
+}
+
+bool pm_pg_select_here(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg_visit visit,
+                       void *user, struct pm_error *error)
+{
+    PGresult *result = pm_pg_run(postgres, pm_pg_writer(postgres, error), query, error);
+    if (!result)
+        return false;
+    const bool done = visit_all(result, visit, user, error);
+    PQclear(result);
+    return done;
+}
+
+static bool send_query(struct pm_postgres *postgres, PGconn *connection, struct pm_pg_query *query,
+                       struct pm_error *error)
+{
+    if (!is_ready(postgres, query, error))
+        return false;
+    return (PQsendQueryParams(connection, (const char *)query->sql.data, query->count,
+                              (const Oid *)(const void *)query->types.data,
+                              (const char *const *)(const void *)query->values.data,
+                              (const int *)(const void *)query->lengths.data,
+                              (const int *)(const void *)query->formats.data, 1) == 1 &&
+            PQsetSingleRowMode(connection) == 1) ||
+           pm_pg_fail(postgres, connection, NULL, error);
+}
+
+/* Who stops in the middle lets the rest go. */
+static void cancel(PGconn *connection)
+{
+    char reason[256];
+    PGcancel *cancel = PQgetCancel(connection);
+    if (cancel)
+        PQcancel(cancel, reason, sizeof(reason));
+    PQfreeCancel(cancel);
+}
+
+/* *seen: something was visited. */
+static bool select_once(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg_visit visit,
+                        void *user, bool *seen, struct pm_error *error)
+{
+    PGconn *connection = pm_pg_take_reader(postgres, error);
+    PGresult *result;
+    bool done = connection && send_query(postgres, connection, query, error);
+    while (connection && (result = PQgetResult(connection))) {
+        if (done && !is_answer(result)) {
+            done = pm_pg_fail(postgres, connection, result, error);
+        } else if (done) {
+            *seen = *seen || PQntuples(result) > 0;
+            done = visit_all(result, visit, user, error);
+            if (!done)
+                cancel(connection);
+        }
+        PQclear(result);
+    }
+    if (connection)
+        pm_pg_give_reader(postgres, connection);
+    return done;
+}
+
+bool pm_pg_select(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg_visit visit,
+                  void *user, struct pm_error *error)
+{
+    struct pm_error reason = {0};
+    bool seen = false;
+    bool done = select_once(postgres, query, visit, user, &seen, &reason);
+    /* The engine may have been away since the kept connections were used last. */
+    if (!done && !seen && reason.code == PM_ERROR_NETWORK) {
+        pm_pg_close_readers(postgres);
+        done = select_once(postgres, query, visit, user, &seen, &reason);
+    }
+    pm_pg_finish(query);
+    if (!done && error)
+        *error = reason;
+    return done;
+}

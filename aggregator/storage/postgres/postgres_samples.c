@@ -1,0 +1,141 @@
+/* Samples that wait in the PostgreSQL storage. Rows are named by numbers that are unique, and not
+ * in order. */
+#include "aggregator/storage/postgres/storage_postgres_private.h"
+
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define ROWS_AT_ONCE 32
+
+static int64_t hash_of(const void *data, size_t size)
+{
+    return (int64_t)XXH3_64bits(data, size);
+}
+
+bool pm_postgres_add_samples(struct pm_storage *storage, const struct pm_storage_samples *rows,
+                             size_t count, struct pm_error *error)
+{
+    bool done = true;
+    for (size_t at = 0; done && at < count;) {
+        struct pm_pg_query query;
+        const size_t first = at;
+        pm_pg_begin(&query, "INSERT INTO samples (game, part, day, size, hash, d) VALUES ");
+        for (; at < count && at - first < ROWS_AT_ONCE; at++) {
+            const struct pm_storage_samples *row = &rows[at];
+            pm_pg_row(&query, at == first);
+            pm_pg_text(&query, row->game);
+            pm_pg_comma(&query);
+            pm_pg_count(&query, row->part);
+            pm_pg_comma(&query);
+            pm_pg_count(&query, row->day);
+            pm_pg_comma(&query);
+            pm_pg_count(&query, row->size);
+            pm_pg_comma(&query);
+            pm_pg_number(&query, hash_of(row->data, row->size));
+            pm_pg_comma(&query);
+            pm_pg_bytes(&query, row->data, row->size);
+            pm_pg_sql(&query, ")");
+        }
+        done = pm_pg_do((struct pm_postgres *)storage, &query, NULL, error);
+    }
+    return done;
+}
+
+bool pm_postgres_delete_samples(struct pm_storage *storage, const char *game, unsigned part,
+                                const uint64_t *rows, size_t count, uint64_t *deleted,
+                                struct pm_error *error)
+{
+    bool done = true;
+    *deleted = 0;
+    for (size_t at = 0; done && at < count;) {
+        struct pm_pg_query query;
+        const size_t first = at;
+        uint64_t changed = 0;
+        pm_pg_begin(&query, "DELETE FROM samples WHERE game = ");
+        pm_pg_text(&query, game);
+        pm_pg_sql(&query, " AND part = ");
+        pm_pg_count(&query, part);
+        pm_pg_sql(&query, " AND row IN (");
+        for (; at < count && at - first < PM_POSTGRES_ROWS; at++) {
+            if (at > first)
+                pm_pg_comma(&query);
+            pm_pg_count(&query, rows[at]);
+        }
+        pm_pg_sql(&query, ")");
+        done = pm_pg_do((struct pm_postgres *)storage, &query, &changed, error);
+        *deleted += changed;
+    }
+    return done;
+}
+
+/* ---- reading ---- */
+
+struct samples_visit {
+    const char *game;
+    unsigned part;
+    size_t left;
+    pm_storage_visit_samples visit;
+    void *user;
+    uint64_t last; /* the row that was visited last */
+    bool any;
+};
+
+static bool take_row(void *user, const PGresult *result, int row, struct pm_error *error)
+{
+    struct samples_visit *visit = user;
+    struct pm_storage_samples samples = {.game = visit->game,
+                                         .part = visit->part,
+                                         .row = (uint64_t)pm_pg_get_number(result, row, 0),
+                                         .day = (uint32_t)pm_pg_get_number(result, row, 1)};
+    samples.data = pm_pg_get(result, row, 3, &samples.size);
+    samples.damaged = pm_pg_get_number(result, row, 2) != hash_of(samples.data, samples.size);
+    return visit->visit(visit->user, &samples, error);
+}
+
+/* Only as many rows are asked for as are wanted: their sizes are known beside them. */
+bool pm_postgres_read_samples(struct pm_storage *storage, const char *game, unsigned part,
+                              size_t bytes, pm_storage_visit_samples visit, void *user,
+                              struct pm_error *error)
+{
+    struct samples_visit all = {.game = game, .part = part, .visit = visit, .user = user};
+    struct pm_pg_query query;
+    pm_pg_begin(&query, "SELECT row, day, hash, d FROM (SELECT row, day, hash, d,"
+                        " sum(size) OVER (ORDER BY row) - size AS before FROM samples"
+                        " WHERE game = ");
+    pm_pg_text(&query, game);
+    pm_pg_sql(&query, " AND part = ");
+    pm_pg_count(&query, part);
+    pm_pg_sql(&query, ") AS waiting WHERE before < ");
+    pm_pg_count(&query, bytes);
+    pm_pg_sql(&query, " ORDER BY row");
+    return pm_pg_select((struct pm_postgres *)storage, &query, take_row, &all, error);
+}
+
+struct part_visit {
+    pm_storage_visit_part visit;
+    void *user;
+};
+
+static bool take_part(void *user, const PGresult *result, int row, struct pm_error *error)
+{
+    const struct part_visit *visit = user;
+    return visit->visit(visit->user, pm_pg_get(result, row, 0, NULL),
+                        (unsigned)pm_pg_get_number(result, row, 1),
+                        (uint64_t)pm_pg_get_number(result, row, 2),
+                        (uint64_t)pm_pg_get_number(result, row, 3), error);
+}
+
+bool pm_postgres_list_samples(struct pm_storage *storage, const char *game,
+                              pm_storage_visit_part visit, void *user, struct pm_error *error)
+{
+    struct part_visit all = {visit, user};
+    struct pm_pg_query query;
+    pm_pg_begin(&query, "SELECT game, part, count(*), sum(size)::bigint FROM samples");
+    if (game) {
+        pm_pg_sql(&query, " WHERE game = ");
+        pm_pg_text(&query, game);
+    }
+    pm_pg_sql(&query, " GROUP BY game, part ORDER BY game, part");
+    return pm_pg_select((struct pm_postgres *)storage, &query, take_part, &all, error);
+}

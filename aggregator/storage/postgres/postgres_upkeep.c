@@ -1,0 +1,212 @@
+/* What the PostgreSQL storage forgets. Game by game, so that each statement is of one. */
+#include "aggregator/storage/postgres/storage_postgres_private.h"
+
+#include "aggregator/storage/names.h"
+#include "base/names.h"
+#include <string.h>
+
+static bool run_of_game(struct pm_postgres *postgres, const char *sql, const char *game,
+                        const int64_t *numbers, size_t count, uint64_t *changed,
+                        struct pm_error *error)
+{
+    struct pm_pg_query query;
+    /* The statement names $1, the game, and $2… by itself: they are put behind it in a comment. */
+    pm_pg_begin(&query, sql);
+    pm_pg_sql(&query, " -- ");
+    pm_pg_text(&query, game);
+    for (size_t i = 0; i < count; i++)
+        pm_pg_number(&query, numbers[i]);
+    return pm_pg_do(postgres, &query, changed, error);
+}
+
+/* ---- retention ---- */
+
+/* ?: $1 the game, $2 the first day that is kept, $3 rows. */
+#define OLD(table, columns, old)                                                                   \
+    "DELETE FROM " table " WHERE game = $1 AND (" columns ") IN (SELECT " columns " FROM " table   \
+    " WHERE game = $1 AND " old " ORDER BY " columns " LIMIT $3)"
+
+static const char *const prunes[] = {
+    OLD("statistics", "key, environment, kind, flags, day, scene", "day < $2"),
+    OLD("upload_ids", "id", "day < $2"),
+    /* Samples of a shader that has no statistics may still wait: it then has a claim of late. */
+    "DELETE FROM spaces AS s WHERE game = $1 AND (key, kind) IN (SELECT key, kind FROM claims"
+    " WHERE game = $1 AND last_day < $2 ORDER BY last_day, key, kind, scope, space LIMIT $3)"
+    " AND NOT EXISTS (SELECT 1 FROM statistics AS o WHERE o.game = $1 AND o.key = s.key"
+    " AND o.kind = s.kind)"
+    " AND NOT EXISTS (SELECT 1 FROM claims AS c WHERE c.game = $1 AND c.key = s.key"
+    " AND c.kind = s.kind AND c.last_day >= $2)"
+    " AND NOT EXISTS (SELECT 1 FROM claim_marks AS m WHERE m.game = $1 AND m.key = s.key"
+    " AND m.kind = s.kind)",
+    "DELETE FROM claims WHERE game = $1 AND (key, kind, scope, space) IN (SELECT key, kind, scope,"
+    " space FROM claims WHERE game = $1 AND last_day < $2 ORDER BY last_day, key, kind, scope,"
+    " space LIMIT $3)",
+    OLD("originals", "key", "day < $2"),
+    "DELETE FROM scenes WHERE game = $1 AND scene IN (SELECT scene FROM scenes WHERE game = $1"
+    " GROUP BY scene HAVING max(day) < $2 LIMIT $3)",
+    OLD("quarantine", "row", "time < $2 * 86400"),
+    OLD("coverage", "time, row", "time < $2 * 86400"),
+};
+enum { PRUNE_SPACES = 2 };
+
+/* Of a game that has neither statistics nor samples, all; $2 and $3 as above. */
+#define NOTHING_LEFT                                                                               \
+    " AND NOT EXISTS (SELECT 1 FROM statistics AS o WHERE o.game = $1)"                            \
+    " AND NOT EXISTS (SELECT 1 FROM samples AS o WHERE o.game = $1) AND $2::bigint >= 0"           \
+    " AND $3::bigint >= 0"
+static const char *const empties[] = {
+    "DELETE FROM spaces WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM claims WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM claim_marks WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM originals WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM coverage WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM scenes WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM databases WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM origins WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM games WHERE game = $1" NOTHING_LEFT,
+};
+
+static bool run_list(struct pm_postgres *postgres, const char *const *list, size_t count,
+                     const char *game, uint32_t first, uint64_t rows, uint64_t *deleted,
+                     struct pm_error *error)
+{
+    for (size_t i = 0; i < count && *deleted < rows; i++) {
+        const int64_t numbers[] = {first, (int64_t)(rows - *deleted)};
+        uint64_t changed = 0;
+        if (!run_of_game(postgres, list[i], game, numbers, 2, &changed, error))
+            return false;
+        if (list != prunes || i != PRUNE_SPACES)
+            *deleted += changed;
+    }
+    return true;
+}
+
+static bool prune(struct pm_postgres *postgres, const struct pm_names *games, uint32_t first,
+                  uint32_t rows, uint64_t *deleted, struct pm_error *error)
+{
+    bool done = run_list(postgres, prunes + 6, 1, "", first, rows, deleted, error);
+    for (size_t i = 0; done && i < games->count && *deleted < rows; i++)
+        done = run_list(postgres, prunes, sizeof(prunes) / sizeof(*prunes), games->names[i], first,
+                        rows, deleted, error);
+    if (*deleted > 0 || first == 0)
+        return done;
+    for (size_t i = 0; done && i < games->count && *deleted < rows; i++)
+        done = run_list(postgres, empties, sizeof(empties) / sizeof(*empties), games->names[i],
+                        first, UINT32_MAX, deleted, error);
+    return done && (*deleted == 0 || pm_postgres_sweep(postgres, error));
+}
+
+bool pm_postgres_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
+                       struct pm_error *error)
+{
+    struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    struct pm_names games = {0};
+    bool entered;
+    *deleted = 0;
+    bool done =
+        pm_names_of_games(&games, storage, NULL, error) && pm_pg_enter(postgres, &entered, error);
+    if (done)
+        done = pm_pg_leave(postgres, entered, prune(postgres, &games, first, rows, deleted, error),
+                           error);
+    pm_names_finish(&games);
+    return done;
+}
+
+/* ---- epochs ---- */
+
+/* $2: today; $3: rows; $4: the first day that counts. What is counted is deleted, exactly. */
+static const char settle[] =
+    "WITH ended AS (SELECT key, kind, scope, space, day FROM claim_marks WHERE game = $1"
+    " AND day <> $2 GROUP BY key, kind, scope, space, day ORDER BY day, key, kind, scope, space"
+    " LIMIT $3),"
+    " gone AS (DELETE FROM claim_marks WHERE game = $1 AND (key, kind, scope, space, day) IN"
+    " (SELECT key, kind, scope, space, day FROM ended) RETURNING key, kind, scope, space, day),"
+    " counted AS (SELECT key, kind, scope, space, day, count(*) AS n,"
+    " row_number() OVER (PARTITION BY key, kind, scope, space ORDER BY (day >= $4) DESC,"
+    " count(*) DESC, day DESC) AS rank FROM gone GROUP BY key, kind, scope, space, day)"
+    " INSERT INTO claims AS c (game, key, kind, scope, space, tokens, day, last_day)"
+    " SELECT $1, key, kind, scope, space, n, day, day FROM counted WHERE rank = 1"
+    " ORDER BY key, kind, scope, space"
+    " ON CONFLICT (game, key, kind, scope, space) DO UPDATE SET"
+    " tokens = CASE WHEN excluded.tokens >= c.tokens OR c.day < $4 THEN excluded.tokens"
+    " ELSE c.tokens END,"
+    " day = CASE WHEN excluded.tokens >= c.tokens OR c.day < $4 THEN excluded.day ELSE c.day END,"
+    " last_day = greatest(c.last_day, excluded.last_day)";
+
+static bool settle_all(struct pm_postgres *postgres, const struct pm_names *games, uint32_t today,
+                       uint32_t first, uint32_t rows, uint64_t *settled, struct pm_error *error)
+{
+    struct pm_pg_query query;
+    for (size_t i = 0; i < games->count && *settled < rows; i++) {
+        const int64_t numbers[] = {today, (int64_t)(rows - *settled), first};
+        uint64_t changed = 0;
+        if (!run_of_game(postgres, settle, games->names[i], numbers, 3, &changed, error))
+            return false;
+        *settled += changed;
+    }
+    pm_pg_begin(&query, "DELETE FROM caps WHERE day <> ");
+    pm_pg_count(&query, today);
+    return pm_pg_do(postgres, &query, NULL, error);
+}
+
+bool pm_postgres_settle_marks(struct pm_storage *storage, uint32_t today, uint32_t first,
+                              uint32_t rows, uint64_t *settled, struct pm_error *error)
+{
+    struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    struct pm_names games = {0};
+    bool entered;
+    *settled = 0;
+    bool done =
+        pm_names_of_games(&games, storage, NULL, error) && pm_pg_enter(postgres, &entered, error);
+    if (done)
+        done = pm_pg_leave(postgres, entered,
+                           settle_all(postgres, &games, today, first, rows, settled, error), error);
+    pm_names_finish(&games);
+    return done;
+}
+
+/* ---- dropping ---- */
+
+static const char *const of_shader[] = {
+    "DELETE FROM statistics WHERE game = $1 AND key = $2",
+    "DELETE FROM spaces WHERE game = $1 AND key = $2",
+    "DELETE FROM claims WHERE game = $1 AND key = $2",
+    "DELETE FROM claim_marks WHERE game = $1 AND key = $2",
+    "DELETE FROM originals WHERE game = $1 AND (key = $2 OR original = $2)",
+};
+static const char *const of_game[] = {
+    "DELETE FROM statistics WHERE game = $1", "DELETE FROM spaces WHERE game = $1",
+    "DELETE FROM claims WHERE game = $1",     "DELETE FROM claim_marks WHERE game = $1",
+    "DELETE FROM originals WHERE game = $1",  "DELETE FROM samples WHERE game = $1",
+    "DELETE FROM databases WHERE game = $1",  "DELETE FROM scenes WHERE game = $1",
+    "DELETE FROM coverage WHERE game = $1",   "DELETE FROM quarantine WHERE game = $1",
+    "DELETE FROM origins WHERE game = $1",    "DELETE FROM games WHERE game = $1",
+};
+
+static bool drop(struct pm_postgres *postgres, const char *game, const struct pm_shader_key *key,
+                 uint64_t *blobs, struct pm_error *error)
+{
+    const char *const *list = key ? of_shader : of_game;
+    const size_t count =
+        key ? sizeof(of_shader) / sizeof(*of_shader) : sizeof(of_game) / sizeof(*of_game);
+    for (size_t i = 0; i < count; i++) {
+        struct pm_pg_query query;
+        pm_pg_begin(&query, list[i]);
+        pm_pg_sql(&query, " -- ");
+        pm_pg_text(&query, game);
+        if (key)
+            pm_pg_key(&query, key);
+        if (!pm_pg_do(postgres, &query, i == 0 ? blobs : NULL, error))
+            return false;
+    }
+    return key || pm_postgres_sweep(postgres, error);
+}
+
+bool pm_postgres_drop(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
+                      uint64_t *blobs, struct pm_error *error)
+{
+    struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    bool entered;
+    return pm_pg_enter(postgres, &entered, error) &&
+           pm_pg_leave(postgres, entered, drop(postgres, game, key, blobs, error), error);
+}

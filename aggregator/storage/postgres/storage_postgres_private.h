@@ -1,0 +1,201 @@
+/*
+ * What the files of the PostgreSQL storage share. Connections: one writer, and as many readers as
+ * read at the same time, kept for the next. All that is sent and answered is binary: text, bytea,
+ * and bigint for every number.
+ */
+#pragma once
+
+#include "aggregator/storage/storage.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define PM_POSTGRES_IDLE_READERS 4
+#define PM_POSTGRES_SLOTS 16 /* of a game's number of uploads, so that nodes do not meet */
+#define PM_POSTGRES_ENVIRONMENT_BYTES 20
+#define PM_POSTGRES_ROWS 2000 /* of one statement */
+
+struct pm_postgres {
+    struct pm_storage storage; /* first */
+    char *url, *name;          /* the name is without a password */
+    pm_storage_merge merge;
+    PGconn *writer;
+    bool begun;                /* a transaction */
+    bool lazy;                 /* it need not be durable at once: it folds */
+    bool unsure;               /* the engine said that a commit may not be where it has to be */
+    unsigned slot;             /* of the writer */
+    atomic_int_fast64_t hurry; /* pm_now(): when nobody waits any more */
+    atomic_uint_fast64_t statements; /* that were sent, for measurements */
+    pthread_mutex_t readers_mutex;
+    PGconn *readers[PM_POSTGRES_IDLE_READERS]; /* under readers_mutex: idle connections */
+    size_t reader_count;
+};
+
+/* ---- postgres_query.c: one statement with its parameters ---- */
+
+struct pm_pg_query {
+    struct pm_buffer sql;
+    struct pm_arena *arena;
+    struct pm_buffer types, values, lengths, formats; /* of the parameters, as libpq takes them */
+    int count;
+    bool failed; /* out of memory */
+};
+
+void pm_pg_begin(struct pm_pg_query *query, const char *sql);
+void pm_pg_finish(struct pm_pg_query *query);
+void pm_pg_sql(struct pm_pg_query *query, const char *sql);
+/* Each appends $n, and the parameter, which must live as long as the query but for numbers. */
+void pm_pg_text(struct pm_pg_query *query, const char *text);
+void pm_pg_bytes(struct pm_pg_query *query, const void *data, size_t size); /* NULL: NULL */
+void pm_pg_number(struct pm_pg_query *query, int64_t number);
+void pm_pg_count(struct pm_pg_query *query, uint64_t count);
+/* Appends "(", ", (" or ", " as a row of VALUES needs it; `first` of it. */
+void pm_pg_row(struct pm_pg_query *query, bool first);
+void pm_pg_comma(struct pm_pg_query *query);
+
+/* Fields of an answer. */
+int64_t pm_pg_get_number(const PGresult *result, int row, int column);
+/* Ends in a terminator, which is not counted in *size; "" and 0 for NULL. */
+const char *pm_pg_get(const PGresult *result, int row, int column, size_t *size);
+
+/* Sends it and finishes the query. NULL: it failed. The caller clears the result. */
+PGresult *pm_pg_run(struct pm_postgres *postgres, PGconn *connection, struct pm_pg_query *query,
+                    struct pm_error *error);
+/* Where nobody asks for rows; *changed: how many rows it was, or NULL. */
+bool pm_pg_do(struct pm_postgres *postgres, struct pm_pg_query *query, uint64_t *changed,
+              struct pm_error *error);
+/* On a connection of a reader, row by row as they come. */
+typedef bool (*pm_pg_visit)(void *user, const PGresult *result, int row, struct pm_error *error);
+bool pm_pg_select(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg_visit visit,
+                  void *user, struct pm_error *error);
+/* In the writer's transaction, all rows at once. */
+bool pm_pg_select_here(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg_visit visit,
+                       void *user, struct pm_error *error);
+
+/* ---- postgres_connect.c ---- */
+
+PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error);
+/* The writer's, connected again if need be. NULL on failure. */
+PGconn *pm_pg_writer(struct pm_postgres *postgres, struct pm_error *error);
+PGconn *pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error);
+void pm_pg_give_reader(struct pm_postgres *postgres, PGconn *connection);
+void pm_pg_close_readers(struct pm_postgres *postgres);
+/* Fills *error from an answer (NULL: from the connection) and returns false. */
+bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult *result,
+                struct pm_error *error);
+
+/* ---- postgres_transaction.c ---- */
+
+bool pm_postgres_begin(struct pm_storage *storage, struct pm_error *error);
+bool pm_postgres_begin_lazily(struct pm_storage *storage, struct pm_error *error);
+bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error);
+void pm_postgres_rollback(struct pm_storage *storage);
+/* What takes several statements and was not begun by the caller is begun and ended here. */
+bool pm_pg_enter(struct pm_postgres *postgres, bool *entered, struct pm_error *error);
+bool pm_pg_leave(struct pm_postgres *postgres, bool entered, bool done, struct pm_error *error);
+
+/* ---- schema ---- */
+
+bool pm_postgres_prepare_schema(struct pm_postgres *postgres, struct pm_error *error);
+
+/* ---- shaders' keys and environments ---- */
+
+void pm_pg_key(struct pm_pg_query *query, const struct pm_shader_key *key);
+bool pm_pg_get_key(struct pm_postgres *postgres, const PGresult *result, int row, int column,
+                   struct pm_shader_key *key, struct pm_error *error);
+
+/* ---- the operations, as storage.h has them ---- */
+
+bool pm_postgres_begin_uploads(struct pm_storage *storage, struct pm_storage_upload *uploads,
+                               size_t count, struct pm_error *error);
+bool pm_postgres_return_uploads(struct pm_storage *storage, const struct pm_storage_upload *uploads,
+                                size_t count, struct pm_error *error);
+bool pm_postgres_commit_uploads(struct pm_storage *storage, struct pm_storage_batch *batch,
+                                struct pm_error *error);
+bool pm_postgres_add_games(struct pm_storage *storage, const struct pm_storage_game *games,
+                           size_t count, struct pm_error *error);
+bool pm_postgres_add_scenes(struct pm_storage *storage, struct pm_storage_scene *scenes,
+                            size_t count, struct pm_error *error);
+bool pm_postgres_find_scenes(struct pm_storage *storage, struct pm_storage_scene *scenes,
+                             size_t count, struct pm_error *error);
+bool pm_postgres_find_spaces(struct pm_storage *storage, struct pm_storage_space *spaces,
+                             size_t count, struct pm_error *error);
+bool pm_postgres_put_spaces(struct pm_storage *storage, const struct pm_storage_space *spaces,
+                            size_t count, struct pm_error *error);
+bool pm_postgres_replace_space(struct pm_storage *storage, const char *game,
+                               const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
+                               struct pm_error *error);
+bool pm_postgres_find_claims(struct pm_storage *storage, const struct pm_storage_claim *subjects,
+                             size_t count, pm_storage_visit_claim visit, void *user,
+                             struct pm_error *error);
+bool pm_postgres_add_marks(struct pm_storage *storage, const struct pm_storage_claim *marks,
+                           size_t count, struct pm_error *error);
+bool pm_postgres_put_claims(struct pm_storage *storage, const struct pm_storage_claim *claims,
+                            size_t count, struct pm_error *error);
+bool pm_postgres_drop_claim(struct pm_storage *storage, const struct pm_storage_claim *claim,
+                            struct pm_error *error);
+bool pm_postgres_take_epoch(struct pm_storage *storage, uint32_t day,
+                            uint8_t key[static PM_EPOCH_BYTES], struct pm_error *error);
+bool pm_postgres_settle_marks(struct pm_storage *storage, uint32_t today, uint32_t first,
+                              uint32_t rows, uint64_t *settled, struct pm_error *error);
+bool pm_postgres_read_claims(struct pm_storage *storage, const char *game,
+                             pm_storage_visit_claim visit, void *user, struct pm_error *error);
+bool pm_postgres_put_originals(struct pm_storage *storage,
+                               const struct pm_storage_original *originals, size_t count,
+                               struct pm_error *error);
+bool pm_postgres_read_originals(struct pm_storage *storage, const char *game,
+                                pm_storage_visit_original visit, void *user,
+                                struct pm_error *error);
+bool pm_postgres_add_quarantined(struct pm_storage *storage, const struct pm_quarantined *entry,
+                                 uint32_t most, uint64_t most_bytes, struct pm_error *error);
+bool pm_postgres_read_quarantine(struct pm_storage *storage, const char *game,
+                                 pm_visit_quarantined visit, void *user, struct pm_error *error);
+bool pm_postgres_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
+                       struct pm_error *error);
+bool pm_postgres_drop(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
+                      uint64_t *blobs, struct pm_error *error);
+bool pm_postgres_add_samples(struct pm_storage *storage, const struct pm_storage_samples *rows,
+                             size_t count, struct pm_error *error);
+bool pm_postgres_delete_samples(struct pm_storage *storage, const char *game, unsigned part,
+                                const uint64_t *rows, size_t count, uint64_t *deleted,
+                                struct pm_error *error);
+bool pm_postgres_read_samples(struct pm_storage *storage, const char *game, unsigned part,
+                              size_t bytes, pm_storage_visit_samples visit, void *user,
+                              struct pm_error *error);
+bool pm_postgres_list_samples(struct pm_storage *storage, const char *game,
+                              pm_storage_visit_part visit, void *user, struct pm_error *error);
+bool pm_postgres_add_blobs(struct pm_storage *storage, const struct pm_storage_blob *blobs,
+                           size_t count, struct pm_error *error);
+bool pm_postgres_read_game(struct pm_storage *storage, const char *game, const char *scene,
+                           pm_storage_visit_blob visit, void *user, struct pm_error *error);
+bool pm_postgres_read_shader(struct pm_storage *storage, const char *game,
+                             const struct pm_shader_key *key, pm_storage_visit_blob visit,
+                             void *user, struct pm_error *error);
+bool pm_postgres_put_part(struct pm_storage *storage, const char *etag, uint32_t part,
+                          const void *data, size_t size, struct pm_error *error);
+bool pm_postgres_put_database(struct pm_storage *storage, const char *game, const char *scene,
+                              const char *etag, size_t size, struct pm_error *error);
+bool pm_postgres_get_database(struct pm_storage *storage, const char *game, const char *scene,
+                              bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
+                              struct pm_error *error);
+/* Deletes bodies that no database names. */
+bool pm_postgres_sweep(struct pm_postgres *postgres, struct pm_error *error);
+bool pm_postgres_add_origin(struct pm_storage *storage, const char *game, const void *origin,
+                            size_t size, struct pm_error *error);
+bool pm_postgres_read_origins(struct pm_storage *storage, const char *game,
+                              pm_storage_visit_origin visit, void *user, struct pm_error *error);
+bool pm_postgres_add_coverage(struct pm_storage *storage, const char *game, int64_t time,
+                              uint64_t uploads, uint64_t points_covered, uint64_t points,
+                              struct pm_error *error);
+bool pm_postgres_read_coverage(struct pm_storage *storage, const char *game,
+                               pm_storage_visit_coverage visit, void *user, struct pm_error *error);
+bool pm_postgres_count_games(struct pm_storage *storage, uint64_t *games, struct pm_error *error);
+bool pm_postgres_find_game(struct pm_storage *storage, const char *game, bool *known,
+                           uint64_t *uploads, struct pm_error *error);
+bool pm_postgres_list_games(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
+                            struct pm_error *error);
+bool pm_postgres_list_scenes(struct pm_storage *storage, const char *game, uint32_t most,
+                             pm_storage_visit_scene visit, void *user, struct pm_error *error);
+bool pm_postgres_read_bytes(struct pm_storage *storage, uint64_t *bytes, struct pm_error *error);

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""What tests before it (with_postgres.sh) said to the engine: does every statement bind the game with equality, so that it
+is one shard's where tables are distributed by game? Those that are of no game are listed here, by hand."""
+import os
+import re
+import sys
+
+# Tables whose rows are of no one game, and what binds them instead.
+OTHER = {'caps': r'\(mark, day, n\) VALUES|day <> \$1', 'bodies': r'etag', 'epochs': r'\(one, day, key\) VALUES',
+         'piecemeal_schema': r''}
+# Reads over all games: of the dashboard, of who looks for work, and of what is set aside.
+OVER_ALL = [
+    r'SELECT game, sum\(uploads\)::bigint FROM games GROUP BY game ORDER BY game$',
+    r'SELECT count\(DISTINCT game\) FROM games$',
+    r'SELECT game, part, count\(\*\), sum\(size\)::bigint FROM samples GROUP BY game, part ORDER BY game, part$',
+    r'SELECT time, game, reason, body FROM quarantine ORDER BY row DESC$',
+    r'DELETE FROM quarantine AS q USING \(SELECT game, row, row_number\(\)',
+    r'SELECT pg_database_size\(current_database\(\)\)$',
+]
+FORBIDDEN = r'\badvisory|\bMERGE\b|\bunnest\b|\bLOCK TABLE\b'
+PLAIN = r'(BEGIN|COMMIT|ROLLBACK|SET |CREATE |ALTER |INSERT INTO piecemeal_schema|UPDATE piecemeal_schema)'
+
+
+def is_bound(sql):
+    if re.match(PLAIN, sql) or any(re.match(one, sql) for one in OVER_ALL):
+        return True
+    table = re.search(r'\b(?:FROM|INTO|UPDATE) (\w+)', sql)
+    if table and table[1] in OTHER:
+        return re.search(OTHER[table[1]], sql) is not None
+    if sql.startswith('INSERT'):
+        return re.match(r'INSERT INTO \w+( AS \w+)? \(game, .*?\) (VALUES \(\$|SELECT \$1)', sql) is not None
+    # Each part that reads a table of its own.
+    parts = re.split(r' UNION ALL | UNION ', sql)
+    return all(re.search(r'\bgame = \$\d', part) for part in parts)
+
+
+def main():
+    seen, wrong = set(), set()
+    for line in open(os.path.join(os.environ['PM_TEST_ENGINE'], 'log'), encoding='utf-8', errors='replace'):
+        found = re.search(r'LOG:  execute <unnamed>: (.*)', line)
+        if not found:
+            continue
+        # Rows of one statement are alike.
+        sql = re.sub(r'(\(\$\d+[^()]*\))(, \(\$\d+[^()]*\))+', r'\1', found[1].strip())
+        seen.add(re.sub(r'\$\d+', '$', sql))
+        if re.search(FORBIDDEN, sql) or not is_bound(sql):
+            wrong.add(sql)
+    for sql in sorted(wrong):
+        print('is not of one game: ' + sql)
+    print(f'{len(seen)} statements looked at')
+    return 1 if wrong or len(seen) < 20 else 0
+
+
+sys.exit(main())

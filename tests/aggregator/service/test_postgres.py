@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""test_postgres.py PIECEMEAL FILL: two `piecemeal serve` on one PostgreSQL (with_postgres.sh), as players and operators
+meet them: a retry to another server, the engine away and back, games that move from a file and into one, exactly."""
+import os
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from served import Server, Work  # noqa: E402
+
+ENGINE = os.environ["PM_TEST_STORAGE"]
+
+
+def check(fine, what):
+    if not fine:
+        raise AssertionError(what)
+
+
+def say(sql):
+    """To another database than the servers': that one is sent away."""
+    subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-c", sql, ENGINE], check=True, stdout=subprocess.DEVNULL)
+
+
+def run(*arguments):
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    check(done.returncode == 0, f"{arguments}: {done.stderr}")
+    return done.stdout
+
+
+def statistics(path):
+    with sqlite3.connect(path) as file:
+        return file.execute("SELECT * FROM statistics ORDER BY 1, 2, 3, 4, 5, 6, 7").fetchall()
+
+
+def check_away(servers, body):
+    say("ALTER DATABASE served ALLOW_CONNECTIONS false")
+    say("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'served'")
+    for server in servers:
+        reply = server.send("/v1/uploads", "POST", body)
+        check(reply.status == 429, f"the engine is away, and an upload gets {reply.status}: {reply.body}")
+        check(int(reply.headers["Retry-After"]) > 0, "and is told when to come again")
+    say("ALTER DATABASE served ALLOW_CONNECTIONS true")
+
+
+def main(piecemeal, fill):
+    url = ENGINE.replace(":///postgres?", ":///served?")
+    say("CREATE DATABASE served")
+    with Work(fill, 200, 30) as work:
+        with open(work.upload, "rb") as file:
+            body = file.read()
+        with Server(piecemeal, url) as one, Server(piecemeal, url) as other:
+            check_away((one, other), body)
+            reply = one.send("/v1/uploads", "POST", body)
+            check(reply.status == 204, f"an upload is taken when it is back: {reply.status} {reply.body}")
+            check(other.send("/v1/uploads", "POST", body).status == 200, "the other server knows it")
+            check(one.send("/v1/uploads", "POST", body).status == 200, "so does the first")
+            other.wait_for_games()
+            games = {game["name"]: game["uploads"] for game in other.send("/v1/games?limit=500").json()["games"]}
+            check(games == {"Watch": 1}, f"it is counted once: {games}")
+            check(other.send("/v1/games/Watch/database").status in (200, 404), "the other server answers for it")
+        run(piecemeal, "db", "drop", "--storage", url, "--game", "Watch", "--yes")
+        run(piecemeal, "db", "import", "--storage", url, work.storage)
+        check("Watch" in run(piecemeal, "serve", "--storage", url, "--check", "--port", "0"), "it is checked")
+        again = os.path.join(work.folder, "again.sqlite")
+        run(piecemeal, "db", "export", "--storage", url, "--game", "Watch", "--format", "piecemeal", "-o", again)
+        before = [row for row in statistics(work.storage) if row[0] == "Watch"]
+        check(len(before) > 10 and statistics(again) == before, "every sum of the game came through")
+        twice = subprocess.run([piecemeal, "db", "import", "--storage", url, again], capture_output=True, text=True)
+        check(twice.returncode != 0 and "counted here already" in twice.stderr, f"not twice: {twice.stderr}")
+        backup = subprocess.run([piecemeal, "db", "backup", "--storage", url, "-o", again + "2"], capture_output=True,
+                                text=True)
+        check(backup.returncode != 0 and "pg_dump" in backup.stderr, f"backups are the engine's: {backup.stderr}")
+    print("served")
+
+
+main(*sys.argv[1:])

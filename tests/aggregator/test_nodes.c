@@ -1,0 +1,241 @@
+/*
+ * Several processes on one PostgreSQL (with_postgres.sh), which are killed, and so are the
+ * engine's: every upload that is acknowledged is counted, once, and what is published is what one
+ * process on a SQLite file publishes of the same uploads, to the byte.
+ *
+ *   test_aggregator_nodes [KILLS UPLOADS]
+ */
+#include "tests/aggregator/place.h"
+
+#include <libpq-fe.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/cmocka_includes.h"
+
+enum { NODES = 3, GAMES = 3, SHADERS = 12, SPACE = 20, GROUP = 5 };
+#define NOON (20000 * INT64_C(86400) + 43200)
+
+static unsigned kills = 8, uploads = 240;
+static const char *const games[GAMES] = {"game", "another", "third"};
+
+static const struct pm_profile *upload_of(struct place *place, unsigned number)
+{
+    struct pm_random random;
+    pm_random_init(&random, 1000 + number);
+    return random_profile(place->arena, &random, games[number % GAMES], SHADERS, SPACE);
+}
+
+static bool was_taken(enum pm_ingest_result result)
+{
+    return result == PM_INGEST_STORED || result == PM_INGEST_DUPLICATE;
+}
+
+/* ---- a node ---- */
+
+static void rest(unsigned milliseconds)
+{
+    nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000L}, NULL);
+}
+
+/* Until the engine is there. */
+static void open_patiently(struct place *place)
+{
+    struct pm_error error;
+    while (!place->aggregator) {
+        place->aggregator = pm_aggregator_open(place->path, &place->keeping, &error);
+        if (!place->aggregator)
+            rest(50);
+    }
+}
+
+/* Sends them until all are acknowledged. Every other group, one that another node sends is sent
+ * here too. */
+static void send_group(struct place *place, unsigned first, unsigned node)
+{
+    const struct pm_profile *profiles[GROUP + 1];
+    struct pm_ingest_outcome outcomes[GROUP + 1];
+    struct pm_error error;
+    size_t count = 0;
+    for (unsigned i = first; i < first + GROUP && i * NODES + node < uploads; i++)
+        profiles[count++] = upload_of(place, i * NODES + node);
+    if (first / GROUP % 2 == 1)
+        profiles[count++] = upload_of(place, (first * NODES + (node + 1) % NODES) % uploads);
+    while (!pm_aggregator_ingest(place->aggregator, profiles, count, outcomes, &error))
+        rest(20);
+    for (size_t i = 0; i < count; i++) {
+        if (!was_taken(outcomes[i].result)) {
+            fprintf(stderr, "refused: %s\n", outcomes[i].reason.message);
+            _exit(1);
+        }
+    }
+}
+
+static int64_t noon(void *user)
+{
+    (void)user;
+    return NOON;
+}
+
+/* next: of its own uploads, behind the acknowledged ones; outlives the process. */
+static void run_node(const char *url, unsigned node, atomic_uint *next)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    struct pm_error error;
+    place->path = strdup(url);
+    place->arena = pm_arena_create(0);
+    place->keeping.publish_all = true;
+    place->keeping.clock = noon;
+    open_patiently(place);
+    for (unsigned first; (first = atomic_load(next)) * NODES + node < uploads;) {
+        send_group(place, first, node);
+        atomic_store(next, first + GROUP);
+        if (first / GROUP % 3 == node)
+            pm_aggregator_fold(place->aggregator, NULL, &error);
+    }
+    pm_aggregator_destroy(place->aggregator);
+    pm_arena_destroy(place->arena);
+    free(place->path);
+    free(place);
+}
+
+static pid_t start_node(const char *url, unsigned node, atomic_uint *next)
+{
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        run_node(url, node, next);
+        _exit(0);
+    }
+    return pid;
+}
+
+/* ---- what befalls them ---- */
+
+/* One of the engine's processes that serve a node ends as if the machine had; then the engine ends
+ * all of them and recovers. */
+static void kill_backend(void)
+{
+    PGconn *connection = PQconnectdb(getenv("PM_TEST_STORAGE"));
+    PGresult *result =
+        PQexec(connection, "SELECT pid FROM pg_stat_activity WHERE application_name = 'piecemeal'"
+                           " ORDER BY random() LIMIT 1");
+    if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1)
+        kill((pid_t)atol(PQgetvalue(result, 0, 0)), SIGKILL);
+    PQclear(result);
+    PQfinish(connection);
+}
+
+static bool all_ended(pid_t pids[static NODES])
+{
+    bool all = true;
+    for (unsigned i = 0; i < NODES; i++) {
+        int status;
+        if (pids[i] != 0 && waitpid(pids[i], &status, WNOHANG) == pids[i]) {
+            assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+            pids[i] = 0;
+        }
+        all = all && pids[i] == 0;
+    }
+    return all;
+}
+
+/* How many kills there were. */
+static unsigned torment(const char *url, pid_t pids[static NODES], atomic_uint *next)
+{
+    struct pm_random random;
+    unsigned done = 0;
+    pm_random_init(&random, 5);
+    while (!all_ended(pids)) {
+        rest(20 + (unsigned)pm_random_below(&random, 100));
+        if (done >= kills)
+            continue;
+        const unsigned node = (unsigned)pm_random_below(&random, NODES);
+        if (pm_random_below(&random, 4) == 0) {
+            kill_backend();
+            done++;
+        } else if (pids[node] != 0) {
+            kill(pids[node], SIGKILL);
+            waitpid(pids[node], NULL, 0);
+            pids[node] = start_node(url, node, &next[node]);
+            done++;
+        }
+    }
+    return done;
+}
+
+/* ---- what is left ---- */
+
+static void assert_same(struct place *one, struct place *other)
+{
+    for (unsigned i = 0; i < GAMES; i++) {
+        struct pm_buffer bodies[2];
+        char etags[2][PM_ETAG_TEXT];
+        struct place *const places[] = {one, other};
+        uint64_t counted[2];
+        for (unsigned j = 0; j < 2; j++) {
+            struct pm_storage *storage = pm_aggregator_storage(places[j]->aggregator);
+            struct pm_error error;
+            bool known;
+            pm_buffer_init(&bodies[j], 1 << 24);
+            if (!pm_aggregator_curate(places[j]->aggregator, games[i], &error) ||
+                !pm_aggregator_database(places[j]->aggregator, games[i], etags[j], &bodies[j],
+                                        &error) ||
+                !storage->operations->find_game(storage, games[i], &known, &counted[j], &error))
+                fail_msg("%s", error.message);
+        }
+        assert_int_equal(counted[0], counted[1]);
+        assert_string_equal(etags[0], etags[1]);
+        assert_int_equal(bodies[0].size, bodies[1].size);
+        assert_memory_equal(bodies[0].data, bodies[1].data, bodies[0].size);
+        pm_buffer_finish(&bodies[0]);
+        pm_buffer_finish(&bodies[1]);
+    }
+}
+
+static void test_nothing_lost_nothing_twice(void **state)
+{
+    (void)state;
+    if (!on_postgres())
+        skip();
+    struct place *engine = place_create(1), *file = place_create(1);
+    pid_t pids[NODES];
+    atomic_uint *next = mmap(NULL, NODES * sizeof(*next), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(next != MAP_FAILED);
+    for (unsigned i = 0; i < NODES; i++)
+        pids[i] = start_node(engine->path, i, &next[i]);
+    const unsigned done = torment(engine->path, pids, next);
+    printf("%u kills, %u uploads\n", done, uploads);
+    assert_true(done >= kills / 2);
+
+    free(file->path);
+    file->path = join(file->folder, "test.db");
+    engine->now = file->now = NOON;
+    place_open(file);
+    for (unsigned i = 0; i < uploads; i++)
+        place_store(file, upload_of(file, i));
+    engine->keeping.clock = noon;
+    open_patiently(engine);
+    assert_same(engine, file);
+    munmap(next, NODES * sizeof(*next));
+    place_destroy((void **)&engine);
+    place_destroy((void **)&file);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_lost_nothing_twice)};
+    if (argc == 3) {
+        kills = (unsigned)atoi(argv[1]);
+        uploads = (unsigned)atoi(argv[2]);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

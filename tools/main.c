@@ -5,6 +5,8 @@
 #include "tools/doctor/command_doctor.h"
 #include "tools/report/command_report.h"
 #include "tools/run/command_run.h"
+#include "tools/run/command_status.h"
+#include "tools/run/command_try.h"
 #include "tools/serve/command_serve.h"
 #include "tools/shader/command_shader.h"
 #include <stdio.h>
@@ -16,6 +18,10 @@ static const struct command {
     const char *what;
 } commands[] = {
     {"run", pm_command_run, "run a program with the layer; pull before, upload after"},
+    {"try", pm_command_try, "profile, specialize and compare a program, all on this machine"},
+    {"status", pm_command_status, "say what a game's session does, or what it came to"},
+    {"pause", pm_command_pause, "use a game's own shaders for a while"},
+    {"resume", pm_command_resume, "use the specialized ones again"},
     {"sync", pm_command_sync, "upload what is spooled, pull PGO databases"},
     {"serve", pm_command_serve, "run an aggregator"},
     {"db", pm_command_db, "show, curate, export, import and drop what is known of games"},

@@ -60,6 +60,7 @@ struct pm_timing;         /* timing.h: timestamps */
 struct pm_additive;       /* additive.h: whether single draws can be timed */
 struct pm_trials;         /* trial.h: specialized variants that are tried */
 struct pm_session_trials; /* sessions.h: the same over sessions */
+struct pm_state;          /* hooks/state.h: what is told to people */
 struct pm_ab;             /* ab.h: original and specialized in turn */
 
 struct pm_instance {
@@ -157,6 +158,7 @@ struct pm_device {
     struct pm_additive *additive;       /* likewise */
     struct pm_session_trials *sessions; /* likewise */
     struct pm_ab *ab;                   /* NULL: nothing is compared */
+    struct pm_state *state;             /* NULL: it is told nowhere */
     struct pm_hang_watch hang_watch;    /* kept up to date while there is an optimizer */
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };

@@ -7,6 +7,7 @@
 #include "layer/counts/report.h"
 #include "layer/memory/counters.h"
 #include "layer/shader/constant_values.h"
+#include "layer/shader/shader_record.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,7 @@ static bool add_counts(struct pm_report *report, const struct pm_copy *copy,
             .points = points,
             .point_count = variant->point_count,
         };
+        atomic_fetch_add_explicit(&variant->use->read, entry->calls, memory_order_relaxed);
         if (variant->point_count > 0)
             ok = pm_report_add(report, entry->scene, &shader, error);
     }

@@ -189,6 +189,7 @@ void pm_binding_instrument(struct pm_command *command, int point, const struct p
 void pm_binding_sample(struct pm_command *command, int point)
 {
     command->countdown = pm_geometric(&command->random, command->probability);
+    command->drawn += command->countdown;
     pm_binding_sample_pushed(command, point);
     if (!pm_binding_may_sample(command, point))
         return;

@@ -200,6 +200,7 @@ void pm_command_count_twice(struct pm_command *command)
     struct pm_predicated *predicated = command->predicated;
     predicated->chance = predicated->sure > 0 ? 1 : chance(command->device);
     command->countdown = pm_geometric(&command->random, predicated->chance);
+    predicated->drawn += command->countdown;
 }
 
 /* It does: draws its countdown. false: out of memory. */
@@ -239,6 +240,7 @@ static void end_twice(struct pm_command *command)
     struct pm_predicated *predicated = command->predicated;
     if (predicated == NULL)
         return;
+    predicated->recorded = predicated->drawn - command->countdown;
     pm_command_give_back_sure(command, predicated->sure);
     predicated->sure = 0;
     if (predicated->count == 0)
@@ -281,6 +283,7 @@ static void choose(struct pm_command *command, bool may_repeat, bool may_be_time
         command->recording = PM_RECORDING_SAMPLED;
         command->probability = probability_of(sampling, may_repeat);
         command->countdown = pm_geometric(&command->random, command->probability);
+        command->drawn = command->countdown;
     }
 }
 
@@ -294,12 +297,17 @@ void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_
 
 void pm_command_end(struct pm_command *command)
 {
+    struct pm_sampling *sampling = command->device->sampling;
+    const bool counted = command->recording == PM_RECORDING_SAMPLED && command->predicated == NULL;
+    if (pm_command_takes_part(command)) {
+        if (counted)
+            atomic_fetch_add_explicit(&sampling->calls, command->drawn - command->countdown,
+                                      memory_order_relaxed);
+        command->recording = PM_RECORDING_TRACKED;
+        end_twice(command);
+        pm_sampling_end(sampling);
+    }
     command->countdown = PM_NEVER;
-    if (!pm_command_takes_part(command))
-        return;
-    command->recording = PM_RECORDING_TRACKED;
-    end_twice(command);
-    pm_sampling_end(command->device->sampling);
 }
 
 void pm_command_drop(struct pm_command *command)

@@ -78,6 +78,7 @@ struct pm_command {
     /* Calls until one that is not just passed on; PM_NEVER: none will be. Each thread writes its
      * own, so none shares a cache line. */
     _Alignas(PM_CACHE_LINE) uint64_t countdown;
+    uint64_t drawn; /* sum of the countdowns that were drawn in a recording that is sampled */
     struct pm_device *device;
     VkCommandBuffer handle;
     struct pm_command_pool *pool;

@@ -30,6 +30,8 @@ struct pm_predicated {
     uint32_t *blocks;                 /* bytes in the buffer: of calls 0…3, 4…7, … */
     uint32_t count, capacity;         /* of calls */
     double chance;                    /* with which the countdown was drawn */
+    uint64_t drawn;                   /* sum of the countdowns that were drawn */
+    uint64_t recorded;                /* calls in the recording, once it has ended */
     uint32_t sure;                    /* that are still to be chosen for sure */
     uint32_t reserved;                /* of the device's sure ones, those included */
     struct pm_picks picked;           /* whose words are 1 behind the latest submission */

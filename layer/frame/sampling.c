@@ -45,6 +45,7 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
             device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndRendering2EXT");
     pm_cpu_watch_init(&sampling->watch, device);
     atomic_init(&sampling->open, sampling->window.open);
+    atomic_init(&sampling->windows, sampling->window.open);
     atomic_init(&sampling->armed, sampling->window.open);
     atomic_init(&sampling->checkpoint_at, pm_now());
     sampling->changed_at = pm_now();
@@ -140,6 +141,7 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
         set_armed(sampling, true);
         pm_cpu_watch_window(&sampling->watch, true);
         atomic_store(&sampling->open, true);
+        atomic_fetch_add(&sampling->windows, 1);
         say_window(sampling, heartbeat, "a profiling window opens");
         break;
     case PM_WINDOW_CLOSED:

@@ -50,6 +50,8 @@ struct pm_sampling {
     _Atomic uint32_t again; /* submissions of one that was submitted before */
     _Atomic uint32_t anew;  /* recordings that are for one submission, or were given up after it */
     _Atomic uint32_t sure;  /* calls chosen for sure (predicated.h) */
+    _Atomic uint64_t calls; /* draws and dispatches in recordings that were sampled, once these have
+                               ended; in those that hold calls twice, of submissions in windows */
     _Atomic uint32_t twice; /* recordings that hold calls twice (predicated.h) */
     _Atomic uint32_t ahead; /* pipelines that something was made ahead for before it was known
                                whether the game keeps its recordings */
@@ -57,6 +59,7 @@ struct pm_sampling {
     /* What frames change. */
     _Alignas(PM_CACHE_LINE) pthread_mutex_t lock; /* the window, random, arming, adding queues */
     struct pm_window window;
+    _Atomic uint64_t windows; /* that were opened; read without the lock */
     struct pm_random random;
     uint32_t since_checkpoint;   /* heartbeats */
     uint64_t changed_heartbeat;  /* that opened or closed a window last; 0: none yet */

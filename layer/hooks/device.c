@@ -13,6 +13,7 @@
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/instance.h"
 #include "layer/hooks/registry.h"
+#include "layer/hooks/state.h"
 #include "layer/hooks/unload.h"
 #include "layer/memory/counters.h"
 #include "layer/memory/predicates.h"
@@ -135,6 +136,7 @@ static void variant_built(struct pm_device *device, struct pm_candidate *candida
 static void shader_used(struct pm_device *device, const struct pm_shader_key *key)
 {
     pm_ab_shader(device->ab, key);
+    pm_state_shader(device->state, key);
 }
 
 static void in_session(struct pm_device *device, struct pm_pipeline *pipeline,
@@ -165,6 +167,13 @@ static void start_trials(struct pm_device *device)
                     "specialized shaders cannot be tried: the device cannot time them");
 }
 
+static void each_second(struct pm_device *device)
+{
+    if (pm_optimize_shows_life(device))
+        pm_optimize_alive(device);
+    pm_state_tell(device->state);
+}
+
 /* Everything that sampling needs; false: something could not be had, and nothing is left. */
 static bool start_sampling(struct pm_device *device)
 {
@@ -190,10 +199,7 @@ static bool start_sampling(struct pm_device *device)
         if (device->optimizer != NULL && device->abilities.queries_see_shaders)
             atomic_store(&device->sampling->careful, true);
         start_trials(device);
-        if (pm_optimize_shows_life(device)) {
-            pm_poller_each_second(device->poller, pm_optimize_alive);
-            pm_poller_start(device->poller);
-        }
+        pm_poller_each_second(device->poller, each_second);
         return true;
     }
     device->abilities.sample = false;
@@ -223,6 +229,7 @@ static void stop_sampling(struct pm_device *device)
         pm_trials_end(device->trials);
         pm_session_trials_end(device->sessions);
     }
+    pm_state_end(device->state);
     release_queues(device->sampling);
     pm_sampling_destroy(device->sampling);
     device->sampling = NULL;
@@ -254,6 +261,7 @@ static void stop_sampling(struct pm_device *device)
 
 static void free_device(struct pm_device *device)
 {
+    pm_state_destroy(device->state);
     pm_instance_release(device->instance);
     free(device->queue_families);
     free(device);
@@ -270,14 +278,25 @@ static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info,
     pm_device_find_abilities(device, info, asked);
     if (!find_queue_families(device, info) || device->set_loader_data == NULL)
         device->abilities.sample = false;
+    device->state = pm_state_create(device);
     if (start_sampling(device)) {
         pm_log_info(instance->log, "sampling on %s", device->properties.deviceName);
+        pm_poller_start(device->poller);
         return;
     }
     stop_sampling(device);
+    pm_state_nothing(device->state);
     pm_log_info(instance->log, "no sampling on %s: %s", device->properties.deviceName,
                 device->abilities.why_not != NULL ? device->abilities.why_not
                                                   : "the loader is too old");
+}
+
+/* Nothing is to be done on the device, which is told. */
+static void set_up_nothing(struct pm_device *device)
+{
+    device->instance->dispatch.GetPhysicalDeviceProperties(device->physical, &device->properties);
+    device->state = pm_state_create(device);
+    pm_state_nothing(device->state);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
@@ -312,6 +331,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
         pm_device_dispatch_load(&device->dispatch, *out, gdpa);
         if (wants_sampling(instance))
             set_up(device, used, info);
+        else
+            set_up_nothing(device);
     }
     pm_arena_destroy(arena);
     pm_process_watch_exit();

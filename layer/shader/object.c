@@ -380,3 +380,8 @@ bool pm_object_has_views(const struct pm_object *render_pass)
     }
     return false;
 }
+
+bool pm_object_note(struct pm_object *object)
+{
+    return !atomic_exchange_explicit(&object->noted, true, memory_order_relaxed);
+}

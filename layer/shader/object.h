@@ -59,6 +59,9 @@ struct pm_object *pm_object_reference(struct pm_object *object);
 /* The last release destroys what is ours of it. NULL is allowed. */
 void pm_object_release(struct pm_object *object);
 
+/* true the first time it is asked of the object. */
+bool pm_object_note(struct pm_object *object);
+
 /* A shader module's words, which are the caller's (pm_words_finish). They are on the disk but for
  * small modules (profile/words_store.h). PM_ERROR_IO: they are not there any more. */
 bool pm_object_words(const struct pm_object *object, struct pm_words *words,

@@ -175,6 +175,10 @@ bool pm_pipelines_put(struct pm_pipelines *pipelines, uint64_t handle, struct pm
         kept = pm_lookup_put(all, handle, pipeline);
     }
     pthread_mutex_unlock(&pipelines->lock);
+    const struct pm_pipeline *owner = kept ? pipeline->shader_owner : NULL;
+    if (owner && owner->shader_stage < owner->module_count && owner->modules[owner->shader_stage] &&
+        pm_object_note(owner->modules[owner->shader_stage]))
+        atomic_fetch_add_explicit(&pipelines->shaders, 1, memory_order_relaxed);
     if (!kept)
         pm_pipeline_release(pipeline);
     return kept;

@@ -126,6 +126,7 @@ struct pm_pipelines {
      * and a specialized variant was destroyed. */
     void (*forget)(struct pm_pipeline *pipeline);
     void (*released)(struct pm_device *device);
+    _Atomic uint32_t shaders;  /* modules whose fragment or compute shader a pipeline has */
     _Atomic uint32_t overlaid; /* that overlays above us have made */
     _Atomic bool was_full;     /* that a limit was reached was said */
     _Atomic uint64_t thinning; /* state of the choice among calls that count occluded fragments */

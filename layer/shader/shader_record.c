@@ -584,3 +584,16 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
     pthread_mutex_unlock(&instrumented->lock);
     return made ? &instrumented->module : NULL;
 }
+
+void pm_shader_record_sum(const struct pm_shader_record *record, struct pm_record_sum *sum)
+{
+    *sum = (struct pm_record_sum){0};
+    for (uint32_t i = 0; record->sampler && i < record->batch_count; i++) {
+        uint32_t count;
+        const uint64_t read = atomic_load(&record->use[i].read);
+        (void)pm_shader_sampler_batch(record->sampler, i, &count);
+        sum->points += count;
+        sum->read += read > 0 ? count : 0;
+        sum->calls += read;
+    }
+}

@@ -24,6 +24,7 @@ struct pm_shader_records;
 struct pm_batch_use {
     _Atomic uint32_t variants; /* in their pipelines' tables, or being made */
     _Atomic uint32_t calls;    /* that were sampled */
+    _Atomic uint64_t read;     /* calls whose counts were read */
 };
 
 struct pm_shader_record {
@@ -92,6 +93,13 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
                                                           uint32_t batch,
                                                           bool may_force_early_tests, bool *first,
                                                           struct pm_error *error);
+
+/* What a session has of a record. */
+struct pm_record_sum {
+    uint32_t points, read; /* of all kinds; those of batches of which counts were read */
+    uint64_t calls;        /* whose counts were read */
+};
+void pm_shader_record_sum(const struct pm_shader_record *record, struct pm_record_sum *sum);
 
 /* How many copies of its counters an instrumented shader spreads its updates over; units: 64-bit
  * ones of a copy. */

@@ -21,6 +21,7 @@ enum {
     LONGEST_SLEEP = 1 << 20,
     LOOK = 64,       /* heartbeats between two looks at who is idle */
     REPEATED = 32,   /* submissions and heartbeats until it is clear that nothing can be timed */
+    SUMMED = 16,     /* trials of which it is told how long they go on */
     RETRY = 1 << 14, /* heartbeats until an undecided trial begins anew, the first time */
 };
 
@@ -55,6 +56,7 @@ struct pm_trial {
     _Atomic bool awake;      /* changed under the lock */
     _Atomic bool over;       /* likewise: it is decided, or undecided and asleep */
     enum pm_outcome outcome; /* under the lock */
+    double ratio;            /* likewise; of the outcome: its time over the original's */
     bool reported;           /* likewise */
     uint32_t sleep;          /* heartbeats; under the lock */
     uint32_t retry;          /* likewise */
@@ -404,6 +406,7 @@ static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct
                                         [PM_UNDECIDED] = "undecided: tried again later"};
     atomic_store(&trial->over, true);
     trial->outcome = outcome;
+    trial->ratio = paired->ratio;
     trial->reported = false;
     trials->unreported = true;
     set_awake(trial, false);
@@ -510,5 +513,52 @@ void pm_trials_report(struct pm_trials *trials, struct pm_report *report)
                            error.message);
     }
     trials->unreported = false;
+    pthread_mutex_unlock(&trials->lock);
+}
+
+/* Heartbeats until the trial has as many pairs as it wants, if they go on coming as they do; 0: it
+ * cannot be told. The poller's thread. */
+static uint64_t frames_more(const struct pm_trial *trial, uint64_t heartbeat)
+{
+    const uint64_t since = heartbeat - trial->begun_at;
+    if (trial->outcome == PM_UNDECIDED) {
+        const uint64_t idle = heartbeat - atomic_load(&trial->used_at);
+        return idle < trial->retry ? trial->retry - idle : 1;
+    }
+    double *ratios = trial->count > 0 ? malloc(trial->count * sizeof(*ratios)) : NULL;
+    if (ratios == NULL)
+        return 0;
+    for (uint32_t i = 0; i < trial->count; i++)
+        ratios[i] = log(trial->time[i][1] / trial->time[i][0]);
+    const uint32_t wanted = pm_trial_pairs_wanted(ratios, trial->count, MOST_PAIRS,
+                                                  atomic_load(&trial->kind) == PASSES);
+    free(ratios);
+    return wanted <= trial->count
+               ? 1
+               : 1 + (uint64_t)((double)since * (wanted - trial->count) / trial->count);
+}
+
+void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
+{
+    *sum = (struct pm_trials_sum){0};
+    if (trials == NULL)
+        return;
+    uint32_t looked_at = 0;
+    pthread_mutex_lock(&trials->lock);
+    const uint64_t heartbeat = heartbeat_of(trials);
+    for (const struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next) {
+        const bool decided = trial->outcome == PM_FASTER || trial->outcome == PM_SLOWER;
+        sum->of_passes |= atomic_load(&trial->kind) == PASSES;
+        sum->dropped += trial->outcome == PM_SLOWER;
+        sum->going_on += !decided;
+        if (!decided && looked_at++ < SUMMED) {
+            const uint64_t more = frames_more(trial, heartbeat);
+            sum->frames_more = more > sum->frames_more ? more : sum->frames_more;
+        }
+        const double speed = trial->outcome == PM_FASTER ? 1 / trial->ratio : 0;
+        sum->fastest = fmax(sum->fastest, speed);
+        if (speed > 0 && (sum->slowest <= 0 || speed < sum->slowest))
+            sum->slowest = speed;
+    }
     pthread_mutex_unlock(&trials->lock);
 }

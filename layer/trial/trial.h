@@ -131,5 +131,15 @@ void pm_trials_poll_with(struct pm_device *device);
 /* A pm_timing_taker; user is the struct pm_trials. */
 void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds);
 
+/* What became of the trials so far. */
+struct pm_trials_sum {
+    uint32_t going_on, dropped; /* shaders that are tried, or will be again; that are no faster */
+    double fastest, slowest;    /* of those that are: time of the original over theirs; 0: none */
+    bool of_passes;             /* what was timed of any: render passes */
+    uint64_t frames_more;       /* heartbeats until all are decided, as far as it can be told; 0:
+                                   nothing is tried, or nothing can be told yet */
+};
+void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum);
+
 /* Adds the profiles of the trials that were decided since the last call. */
 void pm_trials_report(struct pm_trials *trials, struct pm_report *report);

@@ -42,6 +42,27 @@ enum pm_outcome pm_trial_judge(double *ratios, uint32_t count, uint32_t most, bo
     return outcome_of(paired, count, most, whole);
 }
 
+uint32_t pm_trial_pairs_wanted(double *ratios, uint32_t count, uint32_t most, bool whole)
+{
+    if (count < 2)
+        return PM_LEAST_PAIRS;
+    const struct pm_paired now = pm_paired_interval(ratios, count, PM_TRIAL_TRIM);
+    const double narrower = sqrt((double)count);
+    uint32_t pairs = PM_LEAST_PAIRS;
+    while (pairs < most && pairs <= count)
+        pairs *= 2;
+    for (; pairs < most; pairs *= 2) {
+        /* An interval narrows as the square root of the pairs. */
+        const double share = (1 + EARLY_PAIRS / pairs) * narrower / sqrt((double)pairs);
+        const struct pm_paired then = {.ratio = now.ratio,
+                                       .low = now.ratio * pow(now.low / now.ratio, share),
+                                       .high = now.ratio * pow(now.high / now.ratio, share)};
+        if (outcome_of(&then, pairs, most, whole) != PM_GOES_ON)
+            break;
+    }
+    return pairs;
+}
+
 void pm_trial_keep(const struct pm_device *device, const struct pm_kept_variant *named,
                    enum pm_timed_kind kind, enum pm_outcome outcome, const struct pm_paired *paired,
                    uint32_t pairs)

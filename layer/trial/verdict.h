@@ -27,6 +27,10 @@ enum { PM_LEAST_PAIRS = 8 /* judged first, and whenever there are twice as many 
 enum pm_outcome pm_trial_judge(double *ratios, uint32_t count, uint32_t most, bool whole,
                                struct pm_paired *paired);
 
+/* How many pairs there will have to be for an outcome, if those to come are like those that there
+ * are, which are judged as above: a power of two from PM_LEAST_PAIRS to most. */
+uint32_t pm_trial_pairs_wanted(double *ratios, uint32_t count, uint32_t most, bool whole);
+
 /* Keeps an outcome that is not PM_GOES_ON. named: key, original and environment, the rest is not
  * used. Waits for the disk. */
 void pm_trial_keep(const struct pm_device *device, const struct pm_kept_variant *named,

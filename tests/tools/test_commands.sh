@@ -11,7 +11,7 @@ unset PIECEMEAL_CONFIG PIECEMEAL_ENABLE PIECEMEAL_DISABLE || true
 expect 2 'usage: piecemeal' "$piecemeal"
 expect 0 'usage: piecemeal' "$piecemeal" --help
 expect 2 "unknown command 'fly'" "$piecemeal" fly
-for command in run sync serve db report consent doctor shader; do
+for command in run try status pause resume sync serve db report consent doctor shader; do
     expect 0 "usage: piecemeal $command" "$piecemeal" "$command" --help
 done
 

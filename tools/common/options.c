@@ -79,12 +79,13 @@ int pm_tool_bad_option(const char *command, char **argv, const struct option *kn
                 : pm_tool_usage(command, "--%s is no option", name);
 }
 
-int pm_tool_options(const char *command, const char *help, const struct pm_option *options,
-                    int count, int argc, char **argv, int *operands)
+static int read_options(const char *command, const char *help, const struct pm_option *options,
+                        int count, int argc, char **argv, const char *first)
 {
     struct option known[MOST_OPTIONS + 2] = {{"help", 0, 0, 'h'}};
-    char letters[2 * MOST_OPTIONS + 3] = ":h";
+    char letters[2 * MOST_OPTIONS + 4];
     int named = 1, found;
+    snprintf(letters, sizeof(letters), "%s:h", first);
     for (int i = 0; i < count && i < MOST_OPTIONS; i++) {
         const size_t end = strlen(letters);
         if (options[i].name)
@@ -106,9 +107,24 @@ int pm_tool_options(const char *command, const char *help, const struct pm_optio
         if (status >= 0)
             return status;
     }
-    if (operands)
-        *operands = optind;
-    else if (optind < argc)
-        return pm_tool_usage(command, "what is '%s'?", argv[optind]);
     return -1;
+}
+
+int pm_tool_options(const char *command, const char *help, const struct pm_option *options,
+                    int count, int argc, char **argv, int *operands)
+{
+    const int status = read_options(command, help, options, count, argc, argv, "");
+    if (status < 0 && operands)
+        *operands = optind;
+    else if (status < 0 && optind < argc)
+        return pm_tool_usage(command, "what is '%s'?", argv[optind]);
+    return status;
+}
+
+int pm_tool_leading_options(const char *command, const char *help, const struct pm_option *options,
+                            int count, int argc, char **argv, char ***rest)
+{
+    const int status = read_options(command, help, options, count, argc, argv, "+");
+    *rest = argv + optind;
+    return status;
 }

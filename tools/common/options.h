@@ -44,6 +44,11 @@ struct pm_option {
 int pm_tool_options(const char *command, const char *help, const struct pm_option *options,
                     int count, int argc, char **argv, int *operands);
 
+/* The same of a command that ends in another's command line: its own options come first. *rest:
+ * what is behind them, NULL-terminated. */
+int pm_tool_leading_options(const char *command, const char *help, const struct pm_option *options,
+                            int count, int argc, char **argv, char ***rest);
+
 /* For who calls getopt_long himself, with opterr 0 and a ':' before the letters: says what is wrong
  * with the option that it has just refused, and what may have been meant. missing: it returned ':',
  * for want of a value. PM_EXIT_USAGE. */

@@ -236,10 +236,8 @@ void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *ou
         fprintf(out, "%snothing was compared: the layer was in no device of the program\n", prefix);
         return;
     case PM_AB_NOTHING:
-        fprintf(out,
-                "%snothing was compared: no specialized shader came into use on %s (no profile "
-                "says that one pays, or none was faster)\n",
-                prefix, report->device);
+        fprintf(out, "%snothing was compared: no specialized shader came into use on %s\n", prefix,
+                report->device);
         return;
     case PM_AB_RECORDED_ONCE:
         if (report->shader_count > 0)

@@ -255,6 +255,7 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
         upload(info, games);
     compare(run);
     say_all_left_alone(began);
+    pm_run_games_say(games, began, run->kept ? "piecemeal report" : NULL);
     return status;
 }
 

@@ -2,10 +2,13 @@
 
 #include "base/config_typos.h"
 #include "profile/game_note.h"
+#include "profile/trouble.h"
+#include "tools/common/sentence.h"
 #include "tools/common/tool.h"
 #include "tools/run/programs.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A game is about to start. */
@@ -73,6 +76,42 @@ void pm_run_games_ended(struct pm_run_games *run)
     if (run->program && run->games.count > 0 &&
         !pm_program_remember(run->program, &run->games, &error))
         pm_tool_failed("run", &error);
+}
+
+struct trouble {
+    int64_t since;
+    const char *game;
+    char message[PM_SENTENCE_TEXT / 2];
+};
+
+static void take_trouble(void *user, const char *game, int64_t at, const char *message)
+{
+    struct trouble *trouble = user;
+    if (at >= trouble->since && strcmp(game, trouble->game) == 0)
+        snprintf(trouble->message, sizeof(trouble->message), "%s", message);
+}
+
+void pm_run_games_say(const struct pm_run_games *run, int64_t began, const char *next)
+{
+    struct pm_session_status status;
+    char text[PM_SENTENCE_TEXT];
+    bool said = false;
+    for (size_t i = 0; i < run->games.count; i++) {
+        struct trouble trouble = {.since = began, .game = run->games.names[i]};
+        pm_trouble_each(take_trouble, &trouble);
+        if (pm_sentence_of(run->games.names[i], began, &status))
+            pm_sentence(&status, status.sampled > 0 ? next : NULL, text);
+        else if (trouble.message[0])
+            snprintf(text, sizeof(text), "sampled nothing: %s", trouble.message);
+        else
+            snprintf(text, sizeof(text), "sampled nothing: the program made no Vulkan device");
+        fprintf(stderr, "piecemeal run: %s\n", text);
+        said = true;
+    }
+    if (!said)
+        fprintf(stderr,
+                "piecemeal run: sampled nothing: the program made no Vulkan instance that the "
+                "layer was in (`piecemeal doctor`)\n");
 }
 
 bool pm_run_games_upload_config(const struct pm_run_games *run, struct pm_config *config)

@@ -24,6 +24,10 @@ bool pm_run_games_begin(struct pm_run_games *run, const char *program, struct pm
  * config's aggregator. */
 void pm_run_games_pull(const struct pm_run_games *run, struct pm_log *log);
 
+/* One sentence of what it came to, or what stood in the way. began: seconds since the epoch. next:
+ * what to do then. */
+void pm_run_games_say(const struct pm_run_games *run, int64_t began, const char *next);
+
 /* After it: reads which games it was, says each one's config, and remembers them. */
 void pm_run_games_ended(struct pm_run_games *run);
 

@@ -1,0 +1,264 @@
+#include "profile/session_status.h"
+
+#include "base/file.h"
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 64 << 10 };
+
+enum type { TEXT, FLAG, SECONDS, COUNT, SMALL, NUMBER };
+
+/* The members of the file. */
+#define MEMBER(name, type, field)                                                                  \
+    {                                                                                              \
+        name, type, offsetof(struct pm_session_status, field)                                      \
+    }
+static const struct member {
+    const char *name;
+    enum type type;
+    size_t offset;
+} members[] = {
+    MEMBER("game", TEXT, game),
+    MEMBER("device", TEXT, device),
+    MEMBER("why_not", TEXT, why_not),
+    MEMBER("process", SECONDS, process),
+    MEMBER("began", SECONDS, began),
+    MEMBER("written", SECONDS, written),
+    MEMBER("ended", FLAG, ended),
+    MEMBER("paused", FLAG, paused),
+    MEMBER("bound_by_cpu", FLAG, bound_by_cpu),
+    MEMBER("keeps_recordings", FLAG, keeps_recordings),
+    MEMBER("heartbeats", COUNT, heartbeats),
+    MEMBER("windows", COUNT, windows),
+    MEMBER("calls", COUNT, calls),
+    MEMBER("sampled", COUNT, sampled),
+    MEMBER("api_probability", NUMBER, api_probability),
+    MEMBER("window_probability", NUMBER, window_probability),
+    MEMBER("shaders", SMALL, shaders),
+    MEMBER("shaders_sampled", SMALL, shaders_sampled),
+    MEMBER("points", SMALL, points),
+    MEMBER("points_sampled", SMALL, points_sampled),
+    MEMBER("specialized", SMALL, specialized),
+    MEMBER("trying", SMALL, trying),
+    MEMBER("dropped", SMALL, dropped),
+    MEMBER("fastest", NUMBER, fastest),
+    MEMBER("slowest", NUMBER, slowest),
+    MEMBER("of_passes", FLAG, of_passes),
+    MEMBER("frames_more", COUNT, frames_more),
+};
+#undef MEMBER
+enum { MEMBERS = sizeof(members) / sizeof(members[0]) };
+
+/* $PLACE_DATA/KIND/<safe name of game>; malloc'ed. */
+static char *path_of(const char *kind, const char *game)
+{
+    char *safe = pm_file_safe_name(game), *name = NULL, *path = NULL;
+    if (safe && asprintf(&name, "%s/%s", kind, safe) >= 0)
+        path = pm_place_path(PM_PLACE_DATA, name);
+    else
+        name = NULL;
+    free(name);
+    free(safe);
+    return path;
+}
+
+/* ---- writing ---- */
+
+static cJSON *to_json(const struct pm_session_status *status)
+{
+    cJSON *json = cJSON_CreateObject();
+    for (size_t i = 0; json && i < MEMBERS; i++) {
+        const struct member *member = &members[i];
+        const void *at = (const char *)status + member->offset;
+        switch (member->type) {
+        case TEXT:
+            cJSON_AddStringToObject(json, member->name, at);
+            break;
+        case FLAG:
+            cJSON_AddBoolToObject(json, member->name, *(const bool *)at);
+            break;
+        case SECONDS:
+            cJSON_AddNumberToObject(json, member->name, (double)*(const int64_t *)at);
+            break;
+        case COUNT:
+            cJSON_AddNumberToObject(json, member->name, (double)*(const uint64_t *)at);
+            break;
+        case SMALL:
+            cJSON_AddNumberToObject(json, member->name, *(const uint32_t *)at);
+            break;
+        case NUMBER:
+            cJSON_AddNumberToObject(json, member->name, *(const double *)at);
+            break;
+        }
+    }
+    return json;
+}
+
+/* Those of processes that are over. */
+static void tidy(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        char *path = NULL;
+        const long process = strtol(entry->d_name, NULL, 10);
+        if (process <= 0 || kill((pid_t)process, 0) == 0 || errno != ESRCH ||
+            asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+            continue;
+        unlink(path);
+        free(path);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+bool pm_session_status_write(const struct pm_session_status *status, unsigned device, bool first,
+                             struct pm_error *error)
+{
+    char *folder = path_of("status", status->game), *path = NULL;
+    cJSON *json = to_json(status);
+    char *text = json ? cJSON_Print(json) : NULL;
+    bool ok = folder && text &&
+              asprintf(&path, "%s/%lld-%u.json", folder, (long long)status->process, device) >= 0;
+    if (!ok) {
+        path = NULL;
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    }
+    if (ok && first)
+        tidy(folder);
+    ok = ok && pm_make_folder(folder, error) && pm_file_put(path, text, strlen(text), error);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    free(path);
+    free(folder);
+    return ok;
+}
+
+/* ---- reading ---- */
+
+/* A number that is none, or that does not fit, is 0. */
+static double number_of(const cJSON *item, double most)
+{
+    return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble <= most
+               ? item->valuedouble
+               : 0;
+}
+
+static void from_json(const cJSON *json, struct pm_session_status *status)
+{
+    memset(status, 0, sizeof(*status));
+    for (size_t i = 0; i < MEMBERS; i++) {
+        const struct member *member = &members[i];
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, member->name);
+        void *at = (char *)status + member->offset;
+        switch (member->type) {
+        case TEXT:
+            snprintf(at, PM_STATUS_TEXT, "%s", cJSON_IsString(item) ? item->valuestring : "");
+            break;
+        case FLAG:
+            *(bool *)at = cJSON_IsTrue(item);
+            break;
+        case SECONDS:
+            *(int64_t *)at = (int64_t)number_of(item, 1e15);
+            break;
+        case COUNT:
+            *(uint64_t *)at = (uint64_t)number_of(item, 1e15);
+            break;
+        case SMALL:
+            *(uint32_t *)at = (uint32_t)number_of(item, UINT32_MAX);
+            break;
+        case NUMBER:
+            *(double *)at = number_of(item, 1e15);
+            break;
+        }
+    }
+}
+
+static void visit_file(const char *path,
+                       void (*visit)(void *user, const struct pm_session_status *status),
+                       void *user)
+{
+    struct pm_buffer text;
+    struct pm_session_status status;
+    pm_buffer_init(&text, MOST_BYTES);
+    cJSON *json = pm_file_read(path, &text, NULL) && text.size > 0
+                      ? cJSON_ParseWithLength((const char *)text.data, text.size)
+                      : NULL;
+    if (cJSON_IsObject(json)) {
+        from_json(json, &status);
+        visit(user, &status);
+    }
+    cJSON_Delete(json);
+    pm_buffer_finish(&text);
+}
+
+static void visit_folder(const char *folder,
+                         void (*visit)(void *user, const struct pm_session_status *status),
+                         void *user)
+{
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        char *path = NULL;
+        const size_t length = strlen(entry->d_name);
+        if (length < 5 || strcmp(entry->d_name + length - 5, ".json") != 0 ||
+            asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+            continue;
+        visit_file(path, visit, user);
+        free(path);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+void pm_session_status_each(const char *game,
+                            void (*visit)(void *user, const struct pm_session_status *status),
+                            void *user)
+{
+    char *all = game ? path_of("status", game) : pm_place_path(PM_PLACE_DATA, "status");
+    DIR *directory = all && !game ? opendir(all) : NULL;
+    if (all && game)
+        visit_folder(all, visit, user);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        char *folder = NULL;
+        if (entry->d_name[0] == '.' || asprintf(&folder, "%s/%s", all, entry->d_name) < 0)
+            continue;
+        visit_folder(folder, visit, user);
+        free(folder);
+    }
+    if (directory)
+        closedir(directory);
+    free(all);
+}
+
+/* ---- what it is to do ---- */
+
+bool pm_session_is_paused(const char *game)
+{
+    char *path = path_of("control", game);
+    struct pm_buffer text;
+    pm_buffer_init(&text, 64);
+    const bool paused = path && access(path, F_OK) == 0 && pm_file_read(path, &text, NULL) &&
+                        text.size >= 5 && memcmp(text.data, "pause", 5) == 0;
+    pm_buffer_finish(&text);
+    free(path);
+    return paused;
+}
+
+bool pm_session_pause(const char *game, bool paused, struct pm_error *error)
+{
+    char *path = path_of("control", game), *folder = pm_place_path(PM_PLACE_DATA, "control");
+    bool ok = (path && folder) || pm_fail(error, PM_ERROR_MEMORY, "no home, or out of memory");
+    if (ok && paused)
+        ok = pm_make_folder(folder, error) && pm_file_put(path, "pause\n", 6, error);
+    else if (ok && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+        ok = pm_fail_errno(error, errno, "%s", path);
+    free(folder);
+    free(path);
+    return ok;
+}

@@ -1,0 +1,97 @@
+#include "tests/cmocka_includes.h"
+#include "tools/common/sentence.h"
+#include <string.h>
+
+static const char *sentence(const struct pm_session_status *status, const char *next)
+{
+    static char text[PM_SENTENCE_TEXT];
+    pm_sentence(status, next, text);
+    return text;
+}
+
+static const struct pm_session_status good = {
+    .device = "a device",
+    .heartbeats = 600,
+    .windows = 1,
+    .calls = 3000,
+    .sampled = 41,
+    .api_probability = 0.01,
+    .window_probability = 1,
+    .shaders = 14,
+    .shaders_sampled = 2,
+    .points = 100,
+    .points_sampled = 31,
+};
+
+static void what_was_sampled(void **state)
+{
+    (void)state;
+    struct pm_session_status status = good;
+    assert_string_equal(sentence(&status, NULL),
+                        "sampled 41 of 3,000 draws in 2 of 14 shaders, 31 % of their points");
+    status.specialized = 1;
+    status.fastest = status.slowest = 3.1;
+    status.of_passes = true;
+    assert_string_equal(sentence(&status, "piecemeal report"),
+                        "sampled 41 of 3,000 draws in 2 of 14 shaders, 31 % of their points; 1 "
+                        "shader specialized, its pass 3.1 times as fast; next: piecemeal report");
+    status.specialized = 3;
+    status.slowest = 1.24;
+    status.of_passes = false;
+    status.dropped = 1;
+    assert_non_null(strstr(sentence(&status, NULL),
+                           "; 3 shaders specialized, their draws 1.2 to 3.1 times as fast; 1 was "
+                           "no faster and dropped"));
+    status.paused = true;
+    assert_non_null(strstr(sentence(&status, NULL), "; paused: the game's own shaders are used"));
+}
+
+static void an_undecided_trial(void **state)
+{
+    (void)state;
+    struct pm_session_status status = good;
+    status.trying = 2;
+    assert_non_null(strstr(sentence(&status, NULL), "; 2 specialized shaders are still tried: "
+                                                    "nothing of them was timed yet"));
+    status.trying = 1;
+    status.frames_more = 12345;
+    assert_non_null(strstr(sentence(&status, NULL),
+                           "; 1 specialized shader is still tried, about 12,345 more frames"));
+}
+
+static void what_stood_in_the_way(void **state)
+{
+    (void)state;
+    struct pm_session_status status = {.device = "a device",
+                                       .why_not = "Vulkan 1.2 is missing",
+                                       .window_probability = 0.0001,
+                                       .api_probability = 0.01};
+    assert_string_equal(sentence(&status, NULL),
+                        "sampled nothing: Vulkan 1.2 is missing on a device");
+    status.why_not[0] = '\0';
+    assert_string_equal(sentence(&status, NULL),
+                        "sampled nothing: the program neither presented nor submitted anything");
+    status.heartbeats = 60;
+    assert_string_equal(sentence(&status, NULL),
+                        "sampled nothing: no window opened in 60 frames: one frame in 10,000 opens "
+                        "one (--set sampler.window_probability=1 keeps one open)");
+    status.windows = 1;
+    assert_string_equal(sentence(&status, NULL),
+                        "sampled nothing: nothing was drawn with a shader that can be sampled");
+    status.keeps_recordings = true;
+    assert_non_null(strstr(sentence(&status, NULL), "submits what it had recorded before"));
+    status.calls = 50;
+    assert_non_null(strstr(sentence(&status, NULL), "none of 50 draws: one in 100 is"));
+    status.bound_by_cpu = true;
+    assert_non_null(strstr(sentence(&status, NULL), "bound by its processor"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_sampled),
+        cmocka_unit_test(an_undecided_trial),
+        cmocka_unit_test(what_stood_in_the_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+#include "tools/common/sentence.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct text {
+    char *at;
+    size_t left;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int size = vsnprintf(text->at, text->left, format, arguments);
+    va_end(arguments);
+    const size_t used = size < 0 ? 0 : (size_t)size < text->left ? (size_t)size : text->left - 1;
+    text->at += used;
+    text->left -= used;
+}
+
+static const char *plural(uint64_t number)
+{
+    return number == 1 ? "" : "s";
+}
+
+/* With a comma between thousands. */
+static const char *grouped(uint64_t number, char out[static 32])
+{
+    char digits[32];
+    const int length = snprintf(digits, sizeof(digits), "%" PRIu64, number);
+    size_t size = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out[size++] = ',';
+        out[size++] = digits[i];
+    }
+    out[size] = '\0';
+    return out;
+}
+
+/* Why nothing was sampled of a device that could be. */
+static void say_why(const struct pm_session_status *status, struct text *text)
+{
+    char number[32], rate[32];
+    if (status->heartbeats == 0)
+        say(text, "the program neither presented nor submitted anything");
+    else if (status->bound_by_cpu)
+        say(text, "the program is bound by its processor, so it is left alone");
+    else if (status->windows == 0 && status->window_probability > 0)
+        say(text,
+            "no window opened in %s frames: one frame in %s opens one "
+            "(--set sampler.window_probability=1 keeps one open)",
+            grouped(status->heartbeats, number),
+            grouped((uint64_t)(1 / status->window_probability + 0.5), rate));
+    else if (status->windows == 0)
+        say(text, "sampler.window_probability is 0");
+    else if (status->calls == 0 && status->keeps_recordings)
+        say(text, "the program submits what it had recorded before, and nothing of it was chosen");
+    else if (status->calls == 0)
+        say(text, "nothing was drawn with a shader that can be sampled");
+    else
+        say(text,
+            "none of %s draws: one in %.0f is, once its shader's copy is compiled "
+            "(--set sampler.api_probability=1 takes all)",
+            grouped(status->calls, number),
+            status->api_probability > 0 ? 1 / status->api_probability : 0);
+}
+
+static void say_sampled(const struct pm_session_status *status, struct text *text)
+{
+    char sampled[32], calls[32];
+    if (status->why_not[0] || status->sampled == 0) {
+        say(text, "sampled nothing: ");
+        if (status->why_not[0])
+            say(text, "%s%s%s", status->why_not, status->device[0] ? " on " : "", status->device);
+        else
+            say_why(status, text);
+        return;
+    }
+    say(text, "sampled %s of %s draws in %u of %u shader%s, %.0f %% of their points",
+        grouped(status->sampled, sampled), grouped(status->calls, calls), status->shaders_sampled,
+        status->shaders, plural(status->shaders),
+        status->points > 0 ? 100.0 * status->points_sampled / status->points : 100.0);
+}
+
+static void say_specialized(const struct pm_session_status *status, struct text *text)
+{
+    char number[32];
+    if (status->paused)
+        say(text, "; paused: the game's own shaders are used");
+    else if (status->specialized > 0)
+        say(text, "; %u shader%s specialized", status->specialized, plural(status->specialized));
+    if (!status->paused && status->specialized > 0 && status->fastest > 0) {
+        const char *what = status->of_passes ? "pass" : "draws";
+        if (status->fastest - status->slowest < 0.05)
+            say(text, ", its %s %.1f times as fast", what, status->fastest);
+        else
+            say(text, ", their %s %.1f to %.1f times as fast", what, status->slowest,
+                status->fastest);
+    }
+    if (status->trying > 0) {
+        say(text, "; %u specialized shader%s %s still tried", status->trying,
+            plural(status->trying), status->trying == 1 ? "is" : "are");
+        if (status->frames_more > 0)
+            say(text, ", about %s more frames", grouped(status->frames_more, number));
+        else
+            say(text, ": nothing of %s was timed yet", status->trying == 1 ? "it" : "them");
+    }
+    if (status->dropped > 0)
+        say(text, "; %u %s no faster and dropped", status->dropped,
+            status->dropped == 1 ? "was" : "were");
+}
+
+void pm_sentence(const struct pm_session_status *status, const char *next,
+                 char text[static PM_SENTENCE_TEXT])
+{
+    struct text all = {text, PM_SENTENCE_TEXT};
+    say_sampled(status, &all);
+    say_specialized(status, &all);
+    if (next)
+        say(&all, "; next: %s", next);
+}
+
+void pm_sentence_short(const struct pm_session_status *status, char text[static PM_SENTENCE_TEXT])
+{
+    struct text all = {text, PM_SENTENCE_TEXT};
+    if (status->paused)
+        say(&all, "piecemeal: paused");
+    else if (status->why_not[0])
+        say(&all, "piecemeal: off");
+    else
+        say(&all, "piecemeal: %u of %u shaders sampled, %u faster, %u tried",
+            status->shaders_sampled, status->shaders, status->specialized, status->trying);
+}
+
+/* ---- which session ---- */
+
+struct search {
+    int64_t since;
+    struct pm_session_status *best;
+    bool found;
+};
+
+static bool is_better(const struct pm_session_status *a, const struct pm_session_status *b,
+                      bool of_one_run)
+{
+    if (!of_one_run && a->began != b->began)
+        return a->began > b->began;
+    if (a->sampled != b->sampled)
+        return a->sampled > b->sampled;
+    if (a->heartbeats != b->heartbeats)
+        return a->heartbeats > b->heartbeats;
+    return a->began > b->began;
+}
+
+static void compare(void *user, const struct pm_session_status *status)
+{
+    struct search *search = user;
+    if (status->began < search->since ||
+        (search->found && !is_better(status, search->best, search->since > 0)))
+        return;
+    *search->best = *status;
+    search->found = true;
+}
+
+bool pm_sentence_of(const char *game, int64_t since, struct pm_session_status *status)
+{
+    struct search search = {.since = since, .best = status};
+    pm_session_status_each(game, compare, &search);
+    return search.found;
+}

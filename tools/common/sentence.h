@@ -1,0 +1,21 @@
+/*
+ * What a session came to, in one sentence: what was sampled and used, or what stood in the way.
+ *
+ * Thread safety: no state but the files'.
+ */
+#pragma once
+
+#include "profile/session_status.h"
+
+enum { PM_SENTENCE_TEXT = 512 };
+
+/* Of one session on one device. next: what the reader does next; NULL: nothing is said of it. */
+void pm_sentence(const struct pm_session_status *status, const char *next,
+                 char text[static PM_SENTENCE_TEXT]);
+
+/* A few words, for a line of an overlay. */
+void pm_sentence_short(const struct pm_session_status *status, char text[static PM_SENTENCE_TEXT]);
+
+/* The device of the game's sessions, of those that began at `since` or later, that had most to do,
+ * or where several had as much the latest. game NULL: of any. false: there is none. */
+bool pm_sentence_of(const char *game, int64_t since, struct pm_session_status *status);

@@ -1,0 +1,261 @@
+#include "tools/run/command_try.h"
+#include "aggregator_client/disk/database_cache.h"
+#include "base/file.h"
+#include "tools/common/launch.h"
+#include "tools/common/options.h"
+#include "tools/common/sentence.h"
+#include "tools/common/tool.h"
+#include "tools/run/programs.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: piecemeal try [--sessions N] [--game NAME] [-o REPORT.html] -- PROGRAM [ARGUMENT…]\n\n"
+    "  --sessions N   start the program up to N times (1), again when it has ended\n"
+    "  --game NAME    what the game is called\n"
+    "  -o FILE        where the report goes\n\n"
+    "All on this machine, and nothing leaves it: profiles the program's shaders, at rates that are "
+    "fit for one\nmachine; from its second session on also specializes them, tries what came of "
+    "it, "
+    "and compares frames\nwith and without it. Goes on where it ended when it is started again. "
+    "Says how far it is, and ends\nwith a report. Ends with 1 when nothing could be sampled.\n";
+
+/* For one machine: a window is always open, one call in ten is sampled, and each measures all that
+ * it can, so that few copies of shaders have to be compiled. While frames are compared fewer calls
+ * are sampled. */
+#define ALWAYS "sampler.window_probability=1"
+#define WHOLE "sampler.batch=all"
+#define PROFILING "sampler.api_probability=0.1"
+#define COMPARING "sampler.api_probability=0.01"
+
+enum { MOST_SESSIONS = 100, TELL_SECONDS = 10, MOST_ARGUMENTS = 4096 };
+
+struct attempt {
+    const char *game_option, *out;
+    uint64_t sessions;
+    char **program;
+    char *path; /* of the program; NULL: not known */
+    char *game; /* NULL: not known yet */
+};
+
+/* ---- what is known ---- */
+
+/* The game that the program was last. */
+static void find_game(struct attempt *attempt)
+{
+    struct pm_names games = {0};
+    free(attempt->game);
+    attempt->game = attempt->game_option ? strdup(attempt->game_option) : NULL;
+    if (!attempt->game && attempt->path && pm_program_games(attempt->path, &games, NULL) &&
+        games.count > 0)
+        attempt->game = strdup(games.names[0]);
+    pm_names_finish(&games);
+}
+
+/* Whether there is a profile of it to specialize by. */
+static bool has_profile(const struct attempt *attempt)
+{
+    char *folder = pm_place_path(PM_PLACE_DATA, "local/databases");
+    char *path = NULL;
+    if (folder && setenv("PIECEMEAL_DATABASES", folder, 1) == 0 && attempt->game)
+        path = pm_database_cache_path(attempt->game);
+    const bool found = path && access(path, F_OK) == 0;
+    free(path);
+    free(folder);
+    return found;
+}
+
+/* ---- telling ---- */
+
+struct telling {
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    bool ended;
+    const struct attempt *attempt;
+    int64_t since;
+    unsigned number;
+};
+
+static void tell(const struct telling *telling, char said[static PM_SENTENCE_TEXT])
+{
+    struct pm_session_status status;
+    char text[PM_SENTENCE_TEXT];
+    if (!pm_sentence_of(telling->attempt->game, telling->since, &status))
+        return;
+    const bool all = status.points > 0 && status.points_sampled == status.points &&
+                     status.shaders_sampled == status.shaders && status.trying == 0;
+    pm_sentence(&status, all ? "end the program, it knows enough" : NULL, text);
+    if (strcmp(text, said) != 0)
+        fprintf(stderr, "piecemeal try: session %u of %u: %s\n", telling->number,
+                (unsigned)telling->attempt->sessions, text);
+    snprintf(said, PM_SENTENCE_TEXT, "%s", text);
+}
+
+static void *run_telling(void *user)
+{
+    struct telling *telling = user;
+    char said[PM_SENTENCE_TEXT] = "";
+    pthread_mutex_lock(&telling->lock);
+    while (!telling->ended) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += TELL_SECONDS;
+        pthread_cond_timedwait(&telling->over, &telling->lock, &until);
+        if (!telling->ended)
+            tell(telling, said);
+    }
+    pthread_mutex_unlock(&telling->lock);
+    return NULL;
+}
+
+/* Runs the command, and tells every now and then how far it is. */
+static bool run_and_tell(struct telling *telling, char **command, int *status,
+                         struct pm_error *error)
+{
+    pthread_t thread;
+    pthread_mutex_init(&telling->lock, NULL);
+    pthread_cond_init(&telling->over, NULL);
+    const bool tells = pthread_create(&thread, NULL, run_telling, telling) == 0;
+    const bool started = pm_launch_wait(command, status, error);
+    pthread_mutex_lock(&telling->lock);
+    telling->ended = true;
+    pthread_cond_signal(&telling->over);
+    pthread_mutex_unlock(&telling->lock);
+    if (tells)
+        pthread_join(thread, NULL);
+    pthread_cond_destroy(&telling->over);
+    pthread_mutex_destroy(&telling->lock);
+    return started;
+}
+
+/* ---- sessions ---- */
+
+/* `piecemeal run`, which is this program, on the game. */
+static bool run_session(const struct attempt *attempt, unsigned number, bool compares, int *status,
+                        struct pm_error *error)
+{
+    char *command[MOST_ARGUMENTS] = {"/proc/self/exe", "run",   "--local", "--set",
+                                     ALWAYS,           "--set", WHOLE,     "--set"};
+    size_t count = 8;
+    struct telling telling = {.attempt = attempt, .since = time(NULL), .number = number};
+    command[count++] = compares ? COMPARING : PROFILING;
+    if (compares)
+        command[count++] = "--ab";
+    if (attempt->game_option) {
+        command[count++] = "--game";
+        command[count++] = (char *)(uintptr_t)attempt->game_option;
+    }
+    command[count++] = "--";
+    for (char **argument = attempt->program; *argument; argument++) {
+        if (count + 1 == MOST_ARGUMENTS)
+            return pm_fail(error, PM_ERROR_LIMIT, "the program has too many arguments");
+        command[count++] = *argument;
+    }
+    fprintf(stderr, "piecemeal try: session %u of %u: %s\n", number, (unsigned)attempt->sessions,
+            compares ? "specializes by the profile, tries what comes of it, and compares frames"
+                     : "profiles");
+    return run_and_tell(&telling, command, status, error);
+}
+
+/* Whether another session would tell more. */
+static bool goes_on(const struct pm_session_status *status, bool compared)
+{
+    if (status->sampled == 0 && !compared)
+        return false;
+    /* What was decided in this session is compared for its whole length in the next. */
+    return !compared || status->trying > 0 || status->fastest > 0;
+}
+
+static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *error)
+{
+    for (unsigned number = 1; number <= attempt->sessions; number++) {
+        struct pm_session_status status;
+        const int64_t began = time(NULL);
+        int exit_status = 0;
+        find_game(attempt);
+        const bool compares = has_profile(attempt);
+        if (!run_session(attempt, number, compares, &exit_status, error))
+            return false;
+        find_game(attempt);
+        const bool seen = attempt->game && pm_sentence_of(attempt->game, began, &status);
+        *any |= (seen && status.sampled > 0) || has_profile(attempt);
+        if (!seen || pm_launch_asked() != 0 || !goes_on(&status, compares))
+            return true; /* run said why */
+        if (number == attempt->sessions && !compares)
+            fprintf(stderr, "piecemeal try: its shaders are profiled; start it once more with "
+                            "`piecemeal try`, or at once with --sessions 3, to specialize them and "
+                            "compare\n");
+        else if (number == attempt->sessions && status.trying > 0)
+            fprintf(stderr, "piecemeal try: not all is decided: start it once more\n");
+    }
+    return true;
+}
+
+/* ---- the report ---- */
+
+/* Shown, where somebody sits in front of it. */
+static void open_report(const char *path)
+{
+    const bool screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
+    char *const command[] = {"xdg-open", (char *)(uintptr_t)path, NULL};
+    int status;
+    if (screen && isatty(STDERR_FILENO))
+        (void)pm_launch_wait(command, &status, NULL);
+}
+
+static bool write_report(const struct attempt *attempt, struct pm_error *error)
+{
+    char *folder = pm_place_path(PM_PLACE_DATA, "reports"),
+         *safe = pm_file_safe_name(attempt->game);
+    char *path = attempt->out ? strdup(attempt->out) : NULL;
+    int status = 0;
+    if (!path && folder && safe && asprintf(&path, "%s/%s.html", folder, safe) < 0)
+        path = NULL;
+    bool ok = path || pm_fail(error, PM_ERROR_MEMORY, "no home, or out of memory");
+    ok = ok && (attempt->out || pm_make_folder(folder, error));
+    if (ok) {
+        char *const command[] = {
+            "/proc/self/exe", "report", "--game", attempt->game, "-o", path, NULL};
+        ok = pm_launch_wait(command, &status, error) &&
+             (status == 0 || pm_fail(error, PM_ERROR_STATE, "there is no report"));
+    }
+    if (ok)
+        open_report(path);
+    free(path);
+    free(safe);
+    free(folder);
+    return ok;
+}
+
+int pm_command_try(int argc, char **argv)
+{
+    struct attempt attempt = {.sessions = 1};
+    struct pm_error error = {0};
+    bool any = false;
+    const struct pm_option options[] = {
+        PM_OPTION_NUMBER("sessions", &attempt.sessions, MOST_SESSIONS),
+        PM_OPTION_TEXT("game", &attempt.game_option),
+        {.letter = 'o', .text = &attempt.out}};
+    const int status = pm_tool_leading_options(
+        "try", help, options, sizeof(options) / sizeof(options[0]), argc, argv, &attempt.program);
+    if (status >= 0)
+        return status;
+    if (!attempt.program[0])
+        return pm_tool_usage("try", "no program to run");
+    if (attempt.sessions == 0)
+        return pm_tool_usage("try", "--sessions: at least 1");
+    attempt.path = pm_program_path(attempt.program[0]);
+    bool ok = run_sessions(&attempt, &any, &error);
+    if (ok && any)
+        ok = write_report(&attempt, &error);
+    free(attempt.game);
+    free(attempt.path);
+    if (!ok)
+        return pm_tool_failed("try", &error);
+    return any ? PM_EXIT_OK : PM_EXIT_FAILED;
+}

@@ -1,0 +1,4 @@
+/* `piecemeal try`. */
+#pragma once
+
+int pm_command_try(int argc, char **argv);

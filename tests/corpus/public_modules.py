@@ -94,7 +94,7 @@ def modules_of(path, scratch):
         made = [assemble(text, scratch)]
     elif name.endswith(".slang") and PRAGMA_STAGE.search(text):
         made = [compile_text(fragment_of(included(text, folder)), "frag", folder, False, scratch)]
-    elif STAGE.search(name) and ("#version" in text or name.endswith(".hlsl")):
+    elif STAGE.search(name) and ("#version" in text or name.endswith(".hlsl")) and not os.path.exists(path + ".spv"):
         stage = STAGES[STAGE.search(name).group(1)]
         made = [compile_text(text, stage, folder, name.endswith(".hlsl"), scratch)]
     else:

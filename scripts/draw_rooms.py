@@ -74,6 +74,8 @@ WORDS = {
     'shader_rewrite/canonical': 'the form that has a key',
     'shader_rewrite/analysis': 'what a module does',
     'shader_rewrite/ir': 'SPIR-V, read and written',
+    'shader_rewrite/partition': 'large shaders in passes',
+    'shader_rewrite/partition/schedule': 'operations cut into passes',
     'profile': 'shader key, piecemeal profile, PGO database, and their encodings',
     'base': 'errors, memory, log, configuration, files; every room uses it, which is not drawn',
 }

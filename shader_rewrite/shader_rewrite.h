@@ -11,6 +11,7 @@
 #include "shader_rewrite/instrument/instrument.h"
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
+#include "shader_rewrite/partition/partition.h"
 #include "shader_rewrite/points/points.h"
 #include "shader_rewrite/variants/variants.h"
 #include "shader_rewrite/zero/zero.h"

@@ -1,53 +1,5 @@
 #include "shader_rewrite/instrument/instrument_counters.h"
 
-enum {
-    VERSION_1_5 = 0x10500,
-    FIRST_SPEC_ID = 0x504d0000, /* far from those that shaders number from 0 */
-};
-
-static bool spec_id_is_used(const struct pm_ir_module *module, uint32_t id)
-{
-    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first; i;
-         i = i->next)
-        if (i->opcode == SpvOpDecorate && i->operand_count == 3 &&
-            pm_ir_operand_word(&i->operands[1]) == SpvDecorationSpecId &&
-            pm_ir_operand_word(&i->operands[2]) == id)
-            return true;
-    return false;
-}
-
-static uint32_t unused_spec_id(const struct pm_ir_module *module, uint32_t from)
-{
-    while (spec_id_is_used(module, from))
-        from++;
-    return from;
-}
-
-static struct pm_ir_def *spec_constant(struct pm_ir_module *module, struct pm_ir_def *type,
-                                       uint32_t spec_id)
-{
-    struct pm_ir_def *constant =
-        pm_ir_global_new(module, SpvOpSpecConstant, type, PM_IR_ARGS(pm_ir_word(0)));
-    pm_ir_decorate(module, constant, SpvDecorationSpecId, PM_IR_ARGS(pm_ir_word(spec_id)));
-    return constant;
-}
-
-static bool set_addressing(struct pm_ir_module *module, struct pm_error *error)
-{
-    struct pm_ir_instr *model = module->sections[PM_IR_SECTION_MEMORY_MODEL].first;
-    uint32_t addressing = model ? pm_ir_operand_word(&model->operands[0]) : UINT32_MAX;
-    if (addressing != SpvAddressingModelLogical &&
-        addressing != SpvAddressingModelPhysicalStorageBuffer64)
-        return pm_fail(error, PM_ERROR_UNSUPPORTED,
-                       "SPIR-V: addressing model %u leaves no room for counters", addressing);
-    pm_ir_operand_set_word(&model->operands[0], SpvAddressingModelPhysicalStorageBuffer64);
-    pm_ir_require_capability(module, SpvCapabilityPhysicalStorageBufferAddresses);
-    /* Also where it has the EXT one, which lets no two 32-bit words become a pointer. */
-    if (module->version < VERSION_1_5)
-        pm_ir_require_extension(module, "SPV_KHR_physical_storage_buffer");
-    return true;
-}
-
 static void make_types(struct pm_counting *c)
 {
     struct pm_ir_module *module = c->module;
@@ -56,29 +8,6 @@ static void make_types(struct pm_counting *c)
     c->uint64 = c->wide ? pm_ir_type_int(module, 64, false) : NULL;
     c->ballot = pm_ir_type_vector(module, c->uint, 4);
     c->true_constant = pm_ir_constant_bool(module, true);
-
-    struct pm_ir_def *counter = c->wide ? c->uint64 : c->uint;
-    struct pm_ir_def *array =
-        pm_ir_global_new(module, SpvOpTypeRuntimeArray, NULL, PM_IR_ARGS(pm_ir_id(counter)));
-    pm_ir_decorate(module, array, SpvDecorationArrayStride,
-                   PM_IR_ARGS(pm_ir_word(c->wide ? 8 : 4)));
-    struct pm_ir_def *block =
-        pm_ir_global_new(module, SpvOpTypeStruct, NULL, PM_IR_ARGS(pm_ir_id(array)));
-    pm_ir_decorate(module, block, SpvDecorationBlock, NULL, 0);
-    pm_ir_decorate_member(module, block, 0, SpvDecorationOffset, PM_IR_ARGS(pm_ir_word(0)));
-    c->block_pointer = pm_ir_type_pointer(module, SpvStorageClassPhysicalStorageBuffer, block);
-    c->counter_pointer = pm_ir_type_pointer(module, SpvStorageClassPhysicalStorageBuffer, counter);
-}
-
-static void make_address(struct pm_counting *c)
-{
-    c->spec_id_low = unused_spec_id(c->module, FIRST_SPEC_ID);
-    c->spec_id_high = unused_spec_id(c->module, c->spec_id_low + 1);
-    struct pm_ir_def *low = spec_constant(c->module, c->uint, c->spec_id_low);
-    struct pm_ir_def *high = spec_constant(c->module, c->uint, c->spec_id_high);
-    c->address = pm_ir_global_new(c->module, SpvOpSpecConstantComposite,
-                                  pm_ir_type_vector(c->module, c->uint, 2),
-                                  PM_IR_ARGS(pm_ir_id(low), pm_ir_id(high)));
 }
 
 /* In the Vulkan memory model Device scope needs a feature (HAZARDS 5); without it one queue family
@@ -125,8 +54,6 @@ bool pm_counting_init(struct pm_counting *c, struct pm_ir_module *module, enum p
         .wide = info->int64_atomics,
     };
     pm_ir_require_version(module, PM_SPIRV_1_3);
-    if (!set_addressing(module, error))
-        return false;
     pm_ir_require_capability(module, SpvCapabilityGroupNonUniform);
     pm_ir_require_capability(module, SpvCapabilityGroupNonUniformBallot);
     if (c->wide) {
@@ -134,23 +61,12 @@ bool pm_counting_init(struct pm_counting *c, struct pm_ir_module *module, enum p
         pm_ir_require_capability(module, SpvCapabilityInt64Atomics);
     }
     make_types(c);
-    make_address(c);
+    if (!pm_device_address_init(&c->address, module, c->wide ? c->uint64 : c->uint,
+                                c->wide ? 8 : 4, error))
+        return false;
     make_scopes(c, info->memory_model_device_scope);
     make_builtins(c, info->count_copies);
     return true;
-}
-
-/* Loads a built-in as `type`, whatever type the module declared it with (signed and unsigned are
- * both allowed). */
-static struct pm_ir_def *load_builtin(struct pm_ir_builder *b, struct pm_ir_def *variable,
-                                      struct pm_ir_def *type)
-{
-    const struct pm_ir_instr *pointer = variable ? pm_ir_type_of(variable->instr) : NULL;
-    struct pm_ir_def *declared = pointer ? pointer->operands[1].def : NULL;
-    struct pm_ir_def *value = pm_ir_build(b, SpvOpLoad, declared, PM_IR_ARGS(pm_ir_id(variable)));
-    if (declared == type)
-        return value;
-    return pm_ir_build(b, SpvOpBitcast, type, PM_IR_ARGS(pm_ir_id(value)));
 }
 
 struct pm_ir_def *pm_counting_is_helper(const struct pm_counting *c, struct pm_ir_builder *b)
@@ -196,13 +112,13 @@ struct pm_ir_def *pm_counting_place(const struct pm_counting *c, struct pm_ir_bu
     struct pm_ir_module *module = c->module;
     struct pm_ir_def *uvec3 = pm_ir_type_vector(module, c->uint, 3);
     if (c->stage == PM_STAGE_COMPUTE) {
-        struct pm_ir_def *group = load_builtin(b, c->place, uvec3);
+        struct pm_ir_def *group = pm_ir_build_load_as(b, c->place, uvec3);
         struct pm_ir_def *xy = mix(c, b, component(c, b, group, 0), component(c, b, group, 1), 7);
         return mix(c, b, xy, component(c, b, group, 2), 31);
     }
     struct pm_ir_def *vec4 = pm_ir_type_vector(module, pm_ir_type_float(module, 32), 4);
     struct pm_ir_def *pixel = pm_ir_build(b, SpvOpConvertFToU, c->ballot,
-                                          PM_IR_ARGS(pm_ir_id(load_builtin(b, c->place, vec4))));
+                                          PM_IR_ARGS(pm_ir_id(pm_ir_build_load_as(b, c->place, vec4))));
     struct pm_ir_def *three = pm_ir_constant_uint(module, 3);
     struct pm_ir_def *x =
         pm_ir_build(b, SpvOpShiftRightLogical, c->uint,
@@ -216,7 +132,7 @@ struct pm_ir_def *pm_counting_place(const struct pm_counting *c, struct pm_ir_bu
 struct pm_counting_slot pm_counting_slot(const struct pm_counting *c, struct pm_ir_builder *b)
 {
     struct pm_counting_slot slot = {
-        .base = pm_ir_build(b, SpvOpBitcast, c->block_pointer, PM_IR_ARGS(pm_ir_id(c->address))),
+        .base = pm_device_address_base(&c->address, b),
     };
     if (c->slot_count == 1)
         return slot;
@@ -236,9 +152,7 @@ static struct pm_ir_def *element(const struct pm_counting *c, struct pm_ir_build
     struct pm_ir_def *at = pm_ir_constant_uint(c->module, index);
     if (slot.first)
         at = pm_ir_build(b, SpvOpIAdd, c->uint, PM_IR_ARGS(pm_ir_id(slot.first), pm_ir_id(at)));
-    struct pm_ir_def *zero = pm_ir_constant_uint(c->module, 0);
-    return pm_ir_build(b, SpvOpAccessChain, c->counter_pointer,
-                       PM_IR_ARGS(pm_ir_id(slot.base), pm_ir_id(zero), pm_ir_id(at)));
+    return pm_device_address_element(&c->address, b, slot.base, at);
 }
 
 static struct pm_ir_def *atomic_add(const struct pm_counting *c, struct pm_ir_builder *b,

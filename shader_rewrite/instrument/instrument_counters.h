@@ -7,6 +7,7 @@
 
 #include "shader_rewrite/instrument/helper_lanes.h"
 #include "shader_rewrite/instrument/instrument.h"
+#include "shader_rewrite/ir/device_address.h"
 
 struct pm_counting {
     struct pm_ir_module *module;
@@ -14,12 +15,11 @@ struct pm_counting {
     enum pm_stage stage;
     uint32_t slot_count, slot_stride; /* as in struct pm_instrumented */
     bool wide;                        /* 64-bit atomics */
-    uint32_t spec_id_low, spec_id_high;
+    struct pm_device_address address;
 
     /* types and constants; ids of the module */
     struct pm_ir_def *boolean, *uint, *uint64, *ballot, *true_constant;
     struct pm_ir_def *subgroup_scope, *memory_scope, *relaxed;
-    struct pm_ir_def *address, *block_pointer, *counter_pointer;
     struct pm_ir_def
         *place; /* built-in that tells where it runs: FragCoord or WorkgroupId; NULL: one slot, and
                    nobody else asks */

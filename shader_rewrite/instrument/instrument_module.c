@@ -129,8 +129,8 @@ void pm_instrument_entry(struct pm_instrument *p,
 
 static bool emit(struct pm_instrument *p, struct pm_instrumented *out, struct pm_error *error)
 {
-    out->spec_id_low = p->counting.spec_id_low;
-    out->spec_id_high = p->counting.spec_id_high;
+    out->spec_id_low = p->counting.address.spec_id_low;
+    out->spec_id_high = p->counting.address.spec_id_high;
     out->slot_stride = p->counting.slot_stride;
     out->counter_bytes = (uint64_t)p->counting.slot_count * p->counting.slot_stride * 8;
     return pm_ir_emit(p->module, &out->words, error);

@@ -47,6 +47,17 @@ static struct pm_ir_def *label_of(const struct pm_ir_block *block)
     return block ? block->label->result : NULL;
 }
 
+struct pm_ir_def *pm_ir_build_load_as(struct pm_ir_builder *b, struct pm_ir_def *variable,
+                                      struct pm_ir_def *type)
+{
+    const struct pm_ir_instr *pointer = variable ? pm_ir_type_of(variable->instr) : NULL;
+    struct pm_ir_def *declared = pointer ? pointer->operands[1].def : NULL;
+    struct pm_ir_def *value = pm_ir_build(b, SpvOpLoad, declared, PM_IR_ARGS(pm_ir_id(variable)));
+    if (declared == type)
+        return value;
+    return pm_ir_build(b, SpvOpBitcast, type, PM_IR_ARGS(pm_ir_id(value)));
+}
+
 void pm_ir_build_branch(struct pm_ir_builder *builder, struct pm_ir_block *to)
 {
     pm_ir_build_instr(builder, SpvOpBranch, NULL, PM_IR_ARGS(pm_ir_id(label_of(to))));

@@ -107,6 +107,11 @@ struct pm_ir_def *pm_ir_build(struct pm_ir_builder *builder, uint16_t opcode,
                               struct pm_ir_def *type, const struct pm_ir_arg *args,
                               uint32_t arg_count);
 
+/* Loads a built-in as `type`, whatever type the module declared it with: signed and unsigned are
+ * both allowed. */
+struct pm_ir_def *pm_ir_build_load_as(struct pm_ir_builder *builder, struct pm_ir_def *variable,
+                                      struct pm_ir_def *type);
+
 void pm_ir_build_branch(struct pm_ir_builder *builder, struct pm_ir_block *to);
 void pm_ir_build_branch_conditional(struct pm_ir_builder *builder, struct pm_ir_def *condition,
                                     struct pm_ir_block *yes, struct pm_ir_block *no);

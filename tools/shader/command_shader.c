@@ -2,13 +2,14 @@
 #include "base/file.h"
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/ir/ir_module.h"
+#include "tools/common/print_json.h"
 #include "tools/common/tool.h"
 #include "tools/shader/block_passes.h"
 #include "tools/shader/constant_passes.h"
+#include "tools/shader/partition_pass.h"
 #include "tools/shader/shader_input.h"
 #include "tools/shader/variant_pass.h"
 #include "tools/shader/zero_profile_file.h"
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,15 +28,6 @@ static bool find_stage(const struct pm_words *words, const char *entry, enum pm_
     bool ok = module && pm_shader_stage(module, entry, stage, error);
     pm_ir_module_destroy(module);
     return ok;
-}
-
-static void print_json(cJSON *json)
-{
-    char *text = cJSON_Print(json);
-    if (text)
-        puts(text);
-    cJSON_free(text);
-    cJSON_Delete(json);
 }
 
 static bool canonicalize(struct pm_shader_options *options, const struct pm_words *in,
@@ -69,7 +61,7 @@ static bool canonicalize(struct pm_shader_options *options, const struct pm_word
             cJSON_AddNumberToObject(json, "words", (double)out.count);
             if (kept.message[0])
                 cJSON_AddStringToObject(json, "not_simplified", kept.message);
-            print_json(json);
+            pm_tool_print_json(json);
         } else {
             printf("%s\n", text);
             if (kept.message[0])
@@ -99,7 +91,7 @@ static bool points_blocks(struct pm_shader_options *options, const struct pm_wor
         cJSON_AddItemToArray(list, point);
     }
     if (options->json)
-        print_json(list);
+        pm_tool_print_json(list);
     else
         cJSON_Delete(list);
     pm_block_points_finish(&points);
@@ -145,7 +137,7 @@ static bool points_zero(struct pm_shader_options *options, const struct pm_words
             print_candidate(i, &points.candidates[i]);
     }
     if (options->json)
-        print_json(list);
+        pm_tool_print_json(list);
     else
         cJSON_Delete(list);
     if (!options->json && !options->all_candidates)
@@ -203,7 +195,7 @@ static void say_instrumented(const struct pm_shader_options *options,
     cJSON_AddNumberToObject(json, "counter_bytes", (double)out->counter_bytes);
     cJSON_AddBoolToObject(json, "forced_early_tests", out->forced_early_tests);
     cJSON_AddBoolToObject(json, "counts_occluded", out->counts_occluded);
-    print_json(json);
+    pm_tool_print_json(json);
 }
 
 /* Of blocks those whose lanes tell those of all. */
@@ -357,6 +349,7 @@ static const struct pass passes[] = {
     {"optimize_unroll", false, pm_shader_optimize_blocks},
     {"optimize_peel", false, pm_shader_optimize_blocks},
     {"optimize_layout", false, pm_shader_optimize_blocks},
+    {"partition", false, pm_shader_partition},
     {"validate", true, validate},
 };
 

@@ -1,7 +1,7 @@
 #include "tools/shader/constant_passes.h"
 
 #include "base/file.h"
-#include <cjson/cJSON.h>
+#include "tools/common/print_json.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +9,6 @@
 static const char *name_of(enum pm_constant_source source)
 {
     return source == PM_CONSTANT_PUSH ? "push" : "uniform";
-}
-
-static void print_json(cJSON *json)
-{
-    char *text = cJSON_Print(json);
-    if (text)
-        puts(text);
-    cJSON_free(text);
-    cJSON_Delete(json);
 }
 
 static cJSON *json_of_point(const struct pm_constant_point *point)
@@ -53,7 +44,7 @@ bool pm_shader_points_constant(struct pm_shader_options *options, const struct p
         cJSON *list = cJSON_CreateArray();
         for (uint32_t i = 0; i < points.count; i++)
             cJSON_AddItemToArray(list, json_of_point(&points.points[i]));
-        print_json(list);
+        pm_tool_print_json(list);
     } else {
         for (uint32_t i = 0; i < points.count; i++)
             print_point(i, &points.points[i]);
@@ -114,7 +105,7 @@ static void say_specialized(const struct pm_shader_options *options, const struc
         cJSON_AddNumberToObject(json, "cycles_before", out->cycles_before);
         cJSON_AddNumberToObject(json, "cycles_after", out->cycles_after);
         cJSON_AddNumberToObject(json, "guarded", out->guarded);
-        print_json(json);
+        pm_tool_print_json(json);
     } else if (out->words.count) {
         printf("%.0f cycles for %.0f, %zu words for %zu, %u words guarded\n", out->cycles_after,
                out->cycles_before, out->words.count, in->count, out->guarded);

@@ -12,8 +12,8 @@
 struct cJSON;
 
 struct pm_profile_source {
-    const char *name;    /* for people */
-    struct cJSON *json;  /* NULL: it is a database */
+    const char *name;   /* for people */
+    struct cJSON *json; /* NULL: it is a database */
     struct pm_estimates estimates;
 };
 

@@ -27,6 +27,8 @@ static const char help[] =
     "  optimize_blocks     a canonical module's version by how often its blocks run: all of\n"
     "                      optimize_flatten, optimize_sink, optimize_version, optimize_unroll,\n"
     "                      optimize_peel and optimize_layout, which are passes of their own too\n"
+    "  partition           a large compute shader in several passes, into the folder that -o "
+    "names\n"
     "  validate            spirv-val for the target\n\n"
     "  -o FILE             where the module goes\n"
     "  --entry NAME        the entry point (main)\n"
@@ -69,6 +71,11 @@ static const char help[] =
     "  --hoist-across      checks may be in an earlier block than their candidates\n"
     "  --pairs             one check may test two candidates\n"
     "  --recipe NAME[,NAME]  a recipe of make_variant, or two one after the other\n"
+    "  --limits LIMITS     what partition lets a pass take: radeon9800-48, radeon9800-64, "
+    "geforce6800,\n"
+    "                      registers, or a file of JSON, {\"alu\": 64, \"outputs\": 4, …} "
+    "(registers)\n"
+    "  --method NAME       how partition cuts: beyond, mio or in-order (beyond)\n"
     "  --all-candidates    points are all values that may be zero\n"
     "  --take-all          specialize whatever can be, gain or not\n"
     "  --json              say what was done as JSON\n"
@@ -127,6 +134,7 @@ struct given {
     const char *stage, *float_zero, *driver, *threshold, *least_share, *uniform_share,
         *specs[PM_SHADER_SPECS];
     const char *known[PM_SHADER_KNOWN];
+    const char *method;
     size_t spec_count, known_count;
     uint64_t target, slots, vendor, transforms;
     bool narrow, no_quad, no_copies;
@@ -155,6 +163,9 @@ static int read_module_options(const struct given *given, struct pm_shader_optio
             return pm_tool_usage("shader",
                                  "--known: '%s' is not push:BYTE=VALUE or SET.BINDING:BYTE=VALUE",
                                  given->known[i]);
+    if (given->method && !pm_partition_method_parse(given->method, &options->method))
+        return pm_tool_usage("shader", "--method: '%s' is not beyond, mio or in-order",
+                             given->method);
     if (given->slots == 0 || (given->slots & (given->slots - 1)))
         return pm_tool_usage("shader", "--slots: '%llu' is not a power of two up to 256",
                              (unsigned long long)given->slots);
@@ -224,7 +235,7 @@ static int read_specialize_options(const struct given *given, struct pm_shader_o
 int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
 {
     struct given given = {.target = UINT64_MAX, .slots = 1, .transforms = 3};
-    *options = (struct pm_shader_options){.points = "all"};
+    *options = (struct pm_shader_options){.points = "all", .limits = "registers"};
     struct pm_zero_beyond *beyond = &options->specialize.beyond;
     struct pm_target *target = &options->target;
     const struct pm_option known[] = {
@@ -261,6 +272,8 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_FLAG("hoist-across", &beyond->hoist_across),
         PM_OPTION_FLAG("pairs", &beyond->pairs),
         PM_OPTION_TEXT("recipe", &options->recipe),
+        PM_OPTION_TEXT("limits", &options->limits),
+        PM_OPTION_TEXT("method", &given.method),
         PM_OPTION_FLAG("all-candidates", &options->all_candidates),
         PM_OPTION_FLAG("take-all", &options->specialize.take_all),
         PM_OPTION_FLAG("json", &options->json),

@@ -32,10 +32,12 @@ struct pm_shader_options {
     struct pm_instrument_info instrument;
     struct pm_pass_times *times; /* NULL: not asked for */
     const char *profile, *game;  /* NULL: none */
-    const char *recipe;          /* NULL: none */
-    double uniform_share;        /* optimize.uniform_share */
+    const char *limits;          /* a preset or a file */
+    enum pm_partition_method method;
+    const char *recipe;   /* NULL: none */
+    double uniform_share; /* optimize.uniform_share */
     bool ignore_uniformity, no_vote;
-    struct pm_driver driver;     /* specialize.driver, if it was given */
+    struct pm_driver driver; /* specialize.driver, if it was given */
     struct pm_specialize_zero_info specialize;
 };
 

@@ -59,39 +59,66 @@ static void normalize(uint32_t *words, size_t count, bool specials)
     }
 }
 
+static struct pm_gpu_shader shader_of(struct differential *d, const struct pm_words *module,
+                                      const VkSpecializationInfo *specialization,
+                                      const struct pm_gpu_buffer *out)
+{
+    return (struct pm_gpu_shader){.words = module->data,
+                                  .count = module->count,
+                                  .specialization = specialization,
+                                  .buffers = {&d->floats, &d->uints, &d->vectors, out},
+                                  .uniform = &d->uniform,
+                                  .push = d->inputs.push,
+                                  .push_size = sizeof(d->inputs.push)};
+}
+
+static void finish_output(struct differential *d, struct pm_gpu_buffer *out,
+                          struct differential_output *output)
+{
+    memcpy(output->words, out->data, out->size);
+    normalize(output->words + RANDOM_SHADER_PLACES, DIFFERENTIAL_WORDS - RANDOM_SHADER_PLACES,
+              d->specials);
+    pm_gpu_buffer_destroy(&d->gpu, out);
+}
+
 void differential_run(struct differential *d, const struct pm_words *module, enum pm_stage stage,
                       const VkSpecializationInfo *specialization,
                       struct differential_output *output)
 {
     struct pm_gpu_buffer out;
+    if (stage == PM_STAGE_COMPUTE) {
+        const struct differential_pass pass = {module, specialization};
+        differential_run_passes(d, &pass, 1, output);
+        return;
+    }
     pm_gpu_buffer_create(&d->gpu, DIFFERENTIAL_BUFFER * sizeof(uint32_t), &out);
     memset(output, 0, sizeof(*output));
-    const struct pm_gpu_shader shader = {.words = module->data,
-                                         .count = module->count,
-                                         .specialization = specialization,
-                                         .buffers = {&d->floats, &d->uints, &d->vectors, &out},
-                                         .uniform = &d->uniform,
-                                         .push = d->inputs.push,
-                                         .push_size = sizeof(d->inputs.push)};
-    if (stage == PM_STAGE_COMPUTE) {
+    const struct pm_gpu_draw draw = {.fragment = shader_of(d, module, specialization, &out),
+                                     .vertices = vertices,
+                                     .vertex_count = sizeof(vertices) / sizeof(vertices[0]),
+                                     .width = RANDOM_SHADER_WIDTH,
+                                     .height = RANDOM_SHADER_HEIGHT,
+                                     .depth_test = d->depth_test};
+    size_t size;
+    void *texels = pm_gpu_draw(&d->gpu, &draw, &size);
+    assert_int_equal(size, sizeof(output->words) - DIFFERENTIAL_BUFFER * sizeof(uint32_t));
+    memcpy(output->words + DIFFERENTIAL_BUFFER, texels, size);
+    free(texels);
+    finish_output(d, &out, output);
+}
+
+void differential_run_passes(struct differential *d, const struct differential_pass *passes,
+                             uint32_t count, struct differential_output *output)
+{
+    struct pm_gpu_buffer out;
+    pm_gpu_buffer_create(&d->gpu, DIFFERENTIAL_BUFFER * sizeof(uint32_t), &out);
+    memset(output, 0, sizeof(*output));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pm_gpu_shader shader =
+            shader_of(d, passes[i].module, passes[i].specialization, &out);
         pm_gpu_dispatch(&d->gpu, &shader, RANDOM_SHADER_GROUPS, 1, 1);
-    } else {
-        const struct pm_gpu_draw draw = {.fragment = shader,
-                                         .vertices = vertices,
-                                         .vertex_count = sizeof(vertices) / sizeof(vertices[0]),
-                                         .width = RANDOM_SHADER_WIDTH,
-                                         .height = RANDOM_SHADER_HEIGHT,
-                                         .depth_test = d->depth_test};
-        size_t size;
-        void *texels = pm_gpu_draw(&d->gpu, &draw, &size);
-        assert_int_equal(size, sizeof(output->words) - DIFFERENTIAL_BUFFER * sizeof(uint32_t));
-        memcpy(output->words + DIFFERENTIAL_BUFFER, texels, size);
-        free(texels);
     }
-    memcpy(output->words, out.data, out.size);
-    normalize(output->words + RANDOM_SHADER_PLACES, DIFFERENTIAL_WORDS - RANDOM_SHADER_PLACES,
-              d->specials);
-    pm_gpu_buffer_destroy(&d->gpu, &out);
+    finish_output(d, &out, output);
 }
 
 size_t differential_compare(const struct differential_output *a,

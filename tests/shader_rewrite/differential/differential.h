@@ -38,6 +38,14 @@ void differential_run(struct differential *d, const struct pm_words *module, enu
                       const VkSpecializationInfo *specialization,
                       struct differential_output *output);
 
+/* The same for compute shaders that do it together, one after another. */
+struct differential_pass {
+    const struct pm_words *module;
+    const VkSpecializationInfo *specialization;
+};
+void differential_run_passes(struct differential *d, const struct differential_pass *passes,
+                             uint32_t count, struct differential_output *output);
+
 /* How many words differ; *first is the first that does. */
 size_t differential_compare(const struct differential_output *a,
                             const struct differential_output *b, size_t *first);

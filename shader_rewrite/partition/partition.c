@@ -1,0 +1,117 @@
+#include "shader_rewrite/partition/partition.h"
+
+#include "shader_rewrite/analysis/analysis_entry.h"
+#include "shader_rewrite/partition/emit_pass.h"
+#include "shader_rewrite/partition/schedule/improve.h"
+#include "shader_rewrite/partition/schedule/mio.h"
+#include "shader_rewrite/partition/scratch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What goes beyond the paper: a spilled component is a store and a load, so worth about two
+ * operations, and so is what is computed again. */
+static const double SPILL_WEIGHT = 1;
+enum { MOST_AGAIN = 4 };
+
+static const char *const names[PM_PARTITION_METHODS] = {
+    [PM_PARTITION_BEYOND] = "beyond",
+    [PM_PARTITION_MIO] = "mio",
+    [PM_PARTITION_IN_ORDER] = "in-order",
+};
+
+bool pm_partition_method_parse(const char *name, enum pm_partition_method *method)
+{
+    for (int i = 0; i < PM_PARTITION_METHODS; i++)
+        if (!strcmp(name, names[i])) {
+            *method = (enum pm_partition_method)i;
+            return true;
+        }
+    return false;
+}
+
+static bool make_plan(const struct pm_operations *graph, const struct pm_partition_info *info,
+                      struct pm_plan *plan, struct pm_plan_cost *cost, struct pm_error *error)
+{
+    const bool beyond = info->method == PM_PARTITION_BEYOND;
+    const struct pm_mio_options options = {
+        .in_order = info->method == PM_PARTITION_IN_ORDER,
+        .spill_weight = beyond ? SPILL_WEIGHT : 0,
+    };
+    uint32_t spared;
+    return pm_mio(graph, info->limits, &options, plan, error) &&
+           (!beyond ||
+            (pm_plan_compute_again(graph, info->limits, MOST_AGAIN, plan, &spared, error) &&
+             pm_plan_order_passes(graph, info->limits, plan, error))) &&
+           pm_plan_check(graph, info->limits, plan, cost, NULL, error);
+}
+
+static bool emit(const struct pm_emit_info *info, struct pm_partitioned *out,
+                 struct pm_error *error)
+{
+    out->passes = calloc(info->plan->pass_count + (size_t)1, sizeof(*out->passes));
+    if (!out->passes)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    for (out->count = 0; out->count < info->plan->pass_count; out->count++) {
+        struct pm_partition_pass *pass = &out->passes[out->count];
+        uint32_t spec_ids[2];
+        if (!pm_emit_pass(info, out->count, &pass->words, spec_ids, error))
+            return false;
+        pass->operations = info->plan->passes[out->count].count;
+        pass->spec_id_low = spec_ids[0];
+        pass->spec_id_high = spec_ids[1];
+    }
+    return true;
+}
+
+static bool partition(struct pm_ir_module *module, struct pm_emit_info *emission,
+                      const struct pm_partition_info *info, struct pm_partitioned *out,
+                      struct pm_error *error)
+{
+    enum pm_stage stage;
+    struct pm_shader_graph graph = {0};
+    struct pm_plan plan = {0};
+    struct pm_spills spills;
+    struct pm_ir_function *function = pm_entry_function(module, &stage, error);
+    bool ok = function && (stage == PM_STAGE_COMPUTE ||
+                           pm_fail(error, PM_ERROR_UNSUPPORTED, "it is no compute shader"));
+    ok = ok && pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
+         pm_shader_graph_make(function, info->limits, module->arena, &graph, error) &&
+         make_plan(&graph.operations, info, &plan, &out->cost, error);
+    if (ok && !pm_spills_find(&graph, &plan, module->arena, &spills))
+        ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (ok) {
+        emission->graph = &graph;
+        emission->plan = &plan;
+        emission->spills = &spills;
+        out->operations = graph.operations.count;
+        out->opened = graph.opened;
+        out->scratch_words = spills.words;
+        out->workgroup_invocations = pm_workgroup_invocations(module);
+        ok = emit(emission, out, error);
+    }
+    pm_plan_finish(&plan);
+    pm_operations_finish(&graph.operations);
+    return ok;
+}
+
+bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition_info *info,
+                  struct pm_partitioned *out, struct pm_error *error)
+{
+    struct pm_emit_info emission = {.words = words, .count = count, .target = info->target};
+    *out = (struct pm_partitioned){0};
+    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    bool ok = module && partition(module, &emission, info, out, error);
+    pm_ir_module_destroy(module);
+    if (!ok)
+        pm_partitioned_finish(out);
+    return ok;
+}
+
+void pm_partitioned_finish(struct pm_partitioned *partitioned)
+{
+    for (uint32_t i = 0; i < partitioned->count; i++)
+        pm_words_finish(&partitioned->passes[i].words);
+    free(partitioned->passes);
+    *partitioned = (struct pm_partitioned){0};
+}

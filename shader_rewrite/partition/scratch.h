@@ -1,0 +1,33 @@
+/*
+ * The memory in which passes leave values for later ones: words, each of them once for every
+ * invocation of the dispatch, so that neighbouring invocations are neighbours. In compute shaders.
+ *
+ * Thread safety: as the module.
+ */
+#pragma once
+
+#include "shader_rewrite/ir/device_address.h"
+
+struct pm_scratch {
+    struct pm_ir_module *module;
+    struct pm_device_address address;
+    struct pm_ir_def *base;        /* pointer to the words */
+    struct pm_ir_def *invocation;  /* the number of this invocation in the dispatch */
+    struct pm_ir_def *invocations; /* how many there are */
+};
+
+/* Readies the module. PM_ERROR_UNSUPPORTED: its workgroups' size is not in it. */
+bool pm_scratch_init(struct pm_scratch *scratch, struct pm_ir_module *module,
+                     struct pm_error *error);
+
+/* Finds out where this invocation's words are; once, where the function begins. */
+void pm_scratch_begin(struct pm_scratch *scratch, struct pm_ir_builder *builder);
+
+/* Words of 32 bits, unsigned. */
+struct pm_ir_def *pm_scratch_load(const struct pm_scratch *scratch, struct pm_ir_builder *builder,
+                                  uint32_t word);
+void pm_scratch_store(const struct pm_scratch *scratch, struct pm_ir_builder *builder,
+                      uint32_t word, struct pm_ir_def *value);
+
+/* How many invocations a workgroup of a module has; 0: it does not say. */
+uint32_t pm_workgroup_invocations(const struct pm_ir_module *module);

@@ -1,0 +1,23 @@
+/*
+ * What of a value can lie in memory between two passes: numbers, booleans, and what is made of
+ * them. Each takes a word of its own, 64-bit ones two.
+ *
+ * Thread safety: as the module.
+ */
+#pragma once
+
+#include "shader_rewrite/ir/ir_builder.h"
+
+enum { PM_SPILLED_MOST_WORDS = 1024 };
+
+/* How many words a value of this type takes; 0: it cannot be spilled, or takes more than the most.
+ */
+uint32_t pm_spilled_words(const struct pm_ir_instr *type);
+
+/* Takes a value apart: its words in order, as 32-bit unsigned; as many as pm_spilled_words says. */
+void pm_spilled_split(struct pm_ir_builder *builder, struct pm_ir_def *value,
+                      struct pm_ir_def **words);
+
+/* Puts it together again. */
+struct pm_ir_def *pm_spilled_join(struct pm_ir_builder *builder, const struct pm_ir_instr *type,
+                                  struct pm_ir_def *const *words);

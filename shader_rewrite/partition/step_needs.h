@@ -1,0 +1,38 @@
+/*
+ * What steps need of one another, and which of them belong together.
+ *
+ * Thread safety: as the module.
+ */
+#pragma once
+
+#include "shader_rewrite/partition/steps.h"
+
+struct pm_step_need {
+    uint32_t step, needs;
+    bool value; /* false: only that it has run before, as for memory */
+};
+
+struct pm_step_input {
+    uint32_t step;
+    uint32_t variable; /* the id of a global variable that it reads by what every pass computes */
+};
+
+struct pm_step_needs {
+    bool *own;      /* by id: what uses it elsewhere computes it anew */
+    bool *own_step; /* by step: it does nothing but that */
+    bool *once;     /* by step: it may not run again, or elsewhere among those that touch memory */
+    uint32_t *with; /* by step: another one that it belongs together with; itself: none. A forest */
+    struct pm_step_need *needs; /* by step, ascending; malloc'ed */
+    size_t need_count, need_capacity;
+    struct pm_step_input *inputs; /* by step, ascending; malloc'ed */
+    size_t input_count, input_capacity;
+};
+
+/* PM_ERROR_UNSUPPORTED with the reason why the shader cannot be cut; PM_ERROR_MEMORY. To be
+ * finished in any case. */
+bool pm_step_needs_find(const struct pm_steps *steps, struct pm_arena *arena,
+                        struct pm_step_needs *out, struct pm_error *error);
+void pm_step_needs_finish(struct pm_step_needs *needs);
+
+/* The representative of those that belong together. */
+uint32_t pm_step_needs_root(struct pm_step_needs *needs, uint32_t step);

@@ -1,0 +1,192 @@
+/* Compute shaders in several passes write the bits that they write in one, on every driver.
+ *
+ *   test_shader_rewrite_partition [FIRST [COUNT]]     random shaders of these seeds
+ *
+ * Every float is NoContraction in both, so that no driver fuses what one of them has together and
+ * the other in two passes (HAZARDS 3).
+ */
+#include "tests/shader_rewrite/differential/differential.h"
+#include "tests/shader_rewrite/spirv_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+static struct differential differential;
+static uint64_t first_seed = 1, seed_count = 6;
+static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
+
+/* What a pass may take, from little to much. */
+static const struct pm_pass_limits limits[] = {
+    {8, 8, 64, 64, 64, 64, 16, false},
+    {20, 20, 64, 64, 64, 64, 8, false},
+    {60, 60, 200, 64, 64, 64, 50, false},
+};
+enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
+
+static struct {
+    uint32_t shaders, partitions, passes, spilled, opened, refused;
+} seen;
+
+static void run_partition(const struct pm_partitioned *made, struct differential_output *output)
+{
+    struct pm_gpu_buffer scratch;
+    struct differential_pass *passes = calloc(made->count, sizeof(*passes));
+    VkSpecializationInfo *infos = calloc(made->count, sizeof(*infos));
+    VkSpecializationMapEntry *entries = calloc(made->count, 2 * sizeof(*entries));
+    assert_true(passes && infos && entries);
+    size_t invocations = RANDOM_SHADER_GROUPS * (size_t)made->workgroup_invocations;
+    pm_gpu_buffer_create(&differential.gpu, 4 * (made->scratch_words * invocations + 1), &scratch);
+    memset(scratch.data, 0xa5, scratch.size); /* what nobody wrote */
+    const uint32_t address[] = {(uint32_t)scratch.address, (uint32_t)(scratch.address >> 32)};
+    for (uint32_t i = 0; i < made->count; i++) {
+        entries[2 * i] = (VkSpecializationMapEntry){made->passes[i].spec_id_low, 0, 4};
+        entries[2 * i + 1] = (VkSpecializationMapEntry){made->passes[i].spec_id_high, 4, 4};
+        infos[i] = (VkSpecializationInfo){2, &entries[2 * i], sizeof(address), address};
+        passes[i] = (struct differential_pass){&made->passes[i].words, &infos[i]};
+    }
+    differential_run_passes(&differential, passes, made->count, output);
+    pm_gpu_buffer_destroy(&differential.gpu, &scratch);
+    free(passes);
+    free(infos);
+    free(entries);
+}
+
+static void check(uint64_t seed, const struct pm_words *words,
+                  const struct differential_output *expected, uint32_t limit,
+                  enum pm_partition_method method)
+{
+    static struct differential_output output;
+    struct pm_error error = {0};
+    struct pm_partitioned made;
+    size_t first = 0;
+    const struct pm_partition_info info = {
+        .limits = &limits[limit], .method = method, .target = target};
+    if (!pm_partition(words->data, words->count, &info, &made, &error)) {
+        if (error.code != PM_ERROR_UNSUPPORTED)
+            fail_msg("seed %" PRIu64 ", limits %u, method %d: %s", seed, limit, method,
+                     error.message);
+        seen.refused++;
+        return;
+    }
+    run_partition(&made, &output);
+    size_t different = differential_compare(expected, &output, &first);
+    if (different)
+        fail_msg("seed %" PRIu64 ", limits %u, method %d, %u passes: %zu words differ, from %zu on",
+                 seed, limit, method, made.count, different, first);
+    seen.partitions++;
+    seen.passes += made.count;
+    seen.spilled += made.scratch_words;
+    seen.opened += made.opened;
+    pm_partitioned_finish(&made);
+}
+
+static struct pm_words canonicalize(const struct pm_words *original)
+{
+    struct pm_error error = {0};
+    struct pm_words out;
+    const struct pm_canonicalize_info info = {.words = original->data,
+                                              .word_count = original->count,
+                                              .stage = PM_STAGE_COMPUTE,
+                                              .entry_point = "main",
+                                              .target = target};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s", error.message);
+    struct pm_words precise = differential_precise(&out);
+    pm_words_finish(&out);
+    return precise;
+}
+
+static struct pm_words random_words(uint64_t seed)
+{
+    const struct random_shader_options options = {
+        .stage = PM_STAGE_COMPUTE,
+        .float64 = differential.gpu.float64 && seed % 4 == 3,
+        .int64 = differential.gpu.int64 && seed % 4 >= 2,
+        .specials = seed % 8 >= 6,
+        .raw_copies = seed % 3 == 2,
+        .words = seed % 5 == 4,
+        .uniforms = seed / 5 % 2,
+        .statements = RANDOM_SHADER_STATEMENTS,
+    };
+    char *text = random_shader_text(seed, &options);
+    struct pm_words original = pm_test_assemble(text, 3);
+    free(text);
+    struct pm_words words = canonicalize(&original);
+    pm_words_finish(&original);
+    return words;
+}
+
+static void passes_compute_what_the_whole_does(void **state)
+{
+    (void)state;
+    static struct differential_output expected;
+    for (uint64_t seed = first_seed; seed < first_seed + seed_count; seed++) {
+        struct pm_words words = random_words(seed);
+        differential_inputs(&differential, seed, seed % 8 >= 6);
+        differential_run(&differential, &words, PM_STAGE_COMPUTE, NULL, &expected);
+        for (uint32_t l = 0; l < LIMITS; l++)
+            check(seed, &words, &expected, l,
+                  (enum pm_partition_method)((seed + l) % PM_PARTITION_METHODS));
+        pm_words_finish(&words);
+        seen.shaders++;
+    }
+    printf("%u shaders, %u partitions of %u passes, %u words spilled, %u selections cut open, %u "
+           "refused\n",
+           seen.shaders, seen.partitions, seen.passes, seen.spilled, seen.opened, seen.refused);
+    assert_true(seen.passes > 2 * seen.partitions);
+    assert_true(seed_count < 6 || seen.opened);
+}
+
+/* What the shapes are for is in them. */
+static void shapes_compute_what_the_whole_does(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"early_return", "barrier", "own_array", "branches",
+                                        "atomics"};
+    static struct differential_output expected;
+    differential_inputs(&differential, 5, false);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct pm_words original;
+        char file[64];
+        snprintf(file, sizeof(file), "%s.comp", names[i]);
+        pm_gpu_load(PM_TEST_SHAPES, file, &original.data, &original.count);
+        struct pm_words words = canonicalize(&original);
+        differential_run(&differential, &words, PM_STAGE_COMPUTE, NULL, &expected);
+        uint32_t partitions = seen.partitions, passes = seen.passes;
+        for (uint32_t way = 0; way < LIMITS * PM_PARTITION_METHODS; way++)
+            check(i, &words, &expected, way % LIMITS, (enum pm_partition_method)(way / LIMITS));
+        if (seen.partitions == partitions || seen.passes - passes <= seen.partitions - partitions)
+            fail_msg("%s was never cut", names[i]);
+        pm_words_finish(&words);
+        pm_words_finish(&original);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    differential_create(&differential);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    differential_destroy(&differential);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        first_seed = strtoull(argv[1], NULL, 0), seed_count = 1;
+    if (argc > 2)
+        seed_count = strtoull(argv[2], NULL, 0);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_compute_what_the_whole_does),
+                                       cmocka_unit_test(passes_compute_what_the_whole_does)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -15,8 +15,11 @@ struct pm_block_numbers pm_blocks_numbers(const struct pm_blocks *blocks,
 bool pm_blocks_is_cold(const struct pm_blocks *blocks, const struct pm_ir_block *block,
                        const struct pm_ir_block *around)
 {
-    const double inside = pm_blocks_numbers(blocks, block).subgroups;
-    const double outside = pm_blocks_numbers(blocks, around).subgroups;
+    const struct pm_block_numbers a = pm_blocks_numbers(blocks, block);
+    const struct pm_block_numbers b = pm_blocks_numbers(blocks, around);
+    const bool lanes = blocks->info->ignore_uniformity;
+    const double inside = lanes ? a.frequency : a.subgroups;
+    const double outside = lanes ? b.frequency : b.subgroups;
     return outside > 0 && inside < blocks->cold_share * outside;
 }
 

@@ -55,8 +55,10 @@ struct pm_optimize_blocks_info {
     double uniform_share; /* optimize.uniform_share; from which on a block is uniform */
     double
         cold_share; /* of subgroups, below which a block is rare; 0 stands for the paper's 0.01 */
-    bool ignore_uniformity; /* sinking into rare blocks that are not uniform. For measuring */
-    bool subgroup_vote;     /* the device has it in the stage; without it nothing is versioned */
+    /* As for a processor that has no subgroups: blocks are rare by their lanes, and are sunk into
+     * whether they are uniform or not. For measuring. */
+    bool ignore_uniformity;
+    bool subgroup_vote; /* the device has it in the stage; without it nothing is versioned */
     const struct pm_costs *costs; /* NULL: the defaults */
     struct pm_target target;      /* the output is validated for it */
     struct pm_pass_times *times;  /* how long the passes took is added; NULL: not wanted */

@@ -40,5 +40,5 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     return pm_pass_result_of(true, blocks->changes != before);
 }
 
-const struct pm_pass pm_pass_optimize_peel = {pass_name,
-                                              PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, 0, run};
+const struct pm_pass pm_pass_optimize_peel = {pass_name, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS,
+                                              0, run};

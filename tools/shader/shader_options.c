@@ -57,7 +57,7 @@ static const char help[] =
     "  --game NAME         whose profile, where the file has several games; without --profile\n"
     "                      what is known of the game on this machine\n"
     "  --uniform-share P   from which share of its lanes on a block is uniform (0.9)\n"
-    "  --ignore-uniformity  computations are sunk into divergent blocks too\n"
+    "  --ignore-uniformity  rare by lanes, and sunk into divergent blocks too\n"
     "  --no-vote           for a device without subgroup vote\n"
     "  --float-zero WORD   permission for 0*x = 0: shader, never or allow (shader)\n"
     "  --vendor ID         the vendor whose costs count (any)\n"

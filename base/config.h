@@ -52,6 +52,7 @@ struct pm_config {
         uint32_t window_frames;
         double api_probability;
         uint32_t batch; /* PM_BATCH_ALL for "all" */
+        bool follow;    /* of whole batches lanes are counted in some blocks, those of others follow */
         uint32_t kinds; /* enum pm_kind_bit */
         bool seed_set;
         uint64_t seed;

@@ -99,7 +99,8 @@ static bool add_counts(struct pm_report *report, const struct pm_copy *copy,
             .point_count = variant->point_count,
         };
         atomic_fetch_add_explicit(&variant->use->read, entry->calls, memory_order_relaxed);
-        if (variant->point_count > 0)
+        ok = pm_variant_follow_lanes(variant, points, error);
+        if (ok && variant->point_count > 0)
             ok = pm_report_add(report, entry->scene, &shader, error);
     }
     free(totals);

@@ -36,6 +36,23 @@ static bool find_blocks(const struct pm_words *canonical, struct pm_record_point
     return allocated || no_memory(error);
 }
 
+/* Whole batches alone have all that lanes follow from. Without it they are counted everywhere. */
+static void find_flow(const struct pm_device *device, const struct pm_words *canonical,
+                      struct pm_record_points *points)
+{
+    struct pm_error error;
+    if (device->instance->config.sampler.batch != PM_BATCH_ALL ||
+        !device->instance->config.sampler.follow)
+        return;
+    if (!pm_points_flow(canonical->data, canonical->count, NULL, &points->flow, &error))
+        pm_log_info(device->instance->log, "lanes are counted in every block of a shader: %s",
+                    error.message);
+    else
+        pm_log_debug(device->instance->log,
+                     "a shader's blocks: lanes are counted in %u of %u, the others' follow",
+                     points->flow.count, points->flow.space);
+}
+
 static bool find_zero(const struct pm_device *device, const struct pm_words *canonical,
                       struct pm_record_points *points, struct pm_error *error)
 {
@@ -89,7 +106,8 @@ static bool find(const struct pm_device *device, const struct pm_words *canonica
     const uint32_t kinds = device->instance->config.sampler.kinds;
     const struct pm_device_abilities *abilities = &device->abilities;
     if (points->kind == PM_KIND_BLOCK)
-        return !(kinds & PM_KIND_BIT_BLOCK) || find_blocks(canonical, points, error);
+        return !(kinds & PM_KIND_BIT_BLOCK) || (find_blocks(canonical, points, error) &&
+                                                (find_flow(device, canonical, points), true));
     if (points->kind == PM_KIND_CONSTANT)
         return (!(kinds & PM_KIND_BIT_CONSTANT) && !pm_session_knows_values(device->instance)) ||
                find_constants(device, canonical, points, error);
@@ -143,6 +161,7 @@ void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KIN
 {
     for (size_t i = 0; i < PM_RECORD_KINDS; i++) {
         free(points[i].at_most_once);
+        pm_flow_points_finish(&points[i].flow);
         pm_zero_points_finish(&points[i].zeros);
         pm_constant_points_finish(&points[i].constants);
     }
@@ -170,16 +189,25 @@ static bool instrument_constants(const struct pm_record_points *points,
     return made;
 }
 
+const struct pm_flow_points *pm_record_points_flow(const struct pm_record_points *points,
+                                                   uint32_t point_count)
+{
+    const struct pm_flow_points *flow = &points->flow;
+    const bool saves = flow->count + 1 < flow->space;
+    return saves && point_count == flow->space ? flow : NULL;
+}
+
 bool pm_record_points_instrument(const struct pm_record_points *points,
                                  const struct pm_words *canonical,
                                  const struct pm_instrument_info *info, struct pm_instrumented *out,
                                  struct pm_error *error)
 {
-    struct pm_instrument_info with_zeros = *info;
-    with_zeros.zeros = &points->zeros;
+    struct pm_instrument_info with = *info;
+    with.zeros = &points->zeros;
+    with.flow = pm_record_points_flow(points, info->point_count);
     if (points->kind == PM_KIND_CONSTANT)
         return instrument_constants(points, canonical, info, out, error);
     return points->kind == PM_KIND_BLOCK
-               ? pm_instrument_blocks(canonical->data, canonical->count, info, out, error)
-               : pm_instrument_zero(canonical->data, canonical->count, &with_zeros, out, error);
+               ? pm_instrument_blocks(canonical->data, canonical->count, &with, out, error)
+               : pm_instrument_zero(canonical->data, canonical->count, &with, out, error);
 }

@@ -17,6 +17,7 @@ struct pm_record_points {
                                     others the CPU sees for itself */
     uint32_t candidates;         /* as in struct pm_shader_profile */
     uint8_t *at_most_once;       /* bitmap of `space` bits */
+    struct pm_flow_points flow;  /* of PM_KIND_BLOCK in whole batches: where lanes are counted */
     struct pm_zero_points zeros; /* of PM_KIND_ZERO: what its points are */
     struct pm_constant_points constants; /* of PM_KIND_CONSTANT: likewise */
 };
@@ -43,6 +44,11 @@ void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KIN
 /* What a variant that counts so many of the points has in each slot (struct pm_instrumented), in
  * 64-bit units. */
 uint32_t pm_record_points_units(const struct pm_record_points *points, uint32_t count);
+
+/* Where lanes are counted of a batch of so many points, since those of the others follow; NULL: at
+ * all points. */
+const struct pm_flow_points *pm_record_points_flow(const struct pm_record_points *points,
+                                                   uint32_t point_count);
 
 /* As pm_instrument_blocks, pm_instrument_zero and pm_instrument_constants; info->points are numbers
  * of those that are counted, from 0 on. */

@@ -1,6 +1,7 @@
 #include "layer/shader/variant.h"
 
 #include "layer/shader/variant_budget.h"
+#include "shader_rewrite/shader_rewrite.h"
 #include <stdlib.h>
 
 void pm_variant_reference(struct pm_variant *variant)
@@ -20,4 +21,25 @@ void pm_variant_release(struct pm_variant *variant)
         pm_variant_budget_release(variant->budget);
     free(variant->points);
     free(variant);
+}
+
+bool pm_variant_follow_lanes(const struct pm_variant *variant, struct pm_point_counts *points,
+                             struct pm_error *error)
+{
+    const struct pm_flow_points *flow = variant->flow;
+    if (!flow)
+        return true;
+    uint64_t *lanes = calloc(flow->space, sizeof *lanes);
+    bool exact = true;
+    if (lanes == NULL)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory for a profile");
+    for (uint32_t i = 0; i < flow->space; i++)
+        lanes[i] = i == 0 ? points[0].entry_lanes : points[i].counts[PM_BLOCK_LANES];
+    const bool done = pm_points_flow_rebuild(flow, lanes, &exact);
+    for (uint32_t i = 0; i < flow->space; i++)
+        points[i].counts[PM_BLOCK_LANES] = lanes[i];
+    free(lanes);
+    if (!done)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory for a profile");
+    return exact || pm_fail(error, PM_ERROR_STATE, "lanes of blocks contradict each other");
 }

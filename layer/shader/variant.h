@@ -39,6 +39,8 @@ struct pm_variant {
     uint32_t *points;            /* point_count of them; owned */
     uint32_t point_count;
     struct pm_constant_values *values; /* PM_KIND_CONSTANT: what takes them; the shader record's */
+    const struct pm_flow_points *flow; /* lanes are counted at these, those of the other points
+                                          follow; NULL: at all. The shader record's */
     uint32_t slot_count, slot_stride;  /* shader_rewrite.h, struct pm_instrumented */
     struct pm_counter_block block;
 
@@ -56,3 +58,9 @@ struct pm_variant {
 /* Any thread. NULL is allowed for the second. */
 void pm_variant_reference(struct pm_variant *variant);
 void pm_variant_release(struct pm_variant *variant);
+
+/* The lanes of points that follow from those of others (flow), into the counts of all points;
+ * nothing where all were counted. Any thread. false: they contradict each other (PM_ERROR_STATE),
+ * or memory is out. */
+bool pm_variant_follow_lanes(const struct pm_variant *variant, struct pm_point_counts *points,
+                             struct pm_error *error);

@@ -153,6 +153,7 @@ static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
     variant->slot_stride = shader->slot_stride;
     variant->slot_count = (uint32_t)(shader->counter_bytes / 8 / shader->slot_stride);
     variant->point_count = count;
+    variant->flow = pm_record_points_flow(of_kind, count);
     variant->points = malloc((count ? count : 1) * sizeof *points);
     if (!variant->points) {
         pm_variant_release(variant);

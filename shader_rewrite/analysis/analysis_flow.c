@@ -176,13 +176,10 @@ bool pm_flow_edges(const struct pm_ir_function *function, const double *blocks, 
 
 /* ---- placement ---- */
 
-/* Blocks as arcs between the junctions at which they meet: all blocks that lead to one block, and
- * all that one of these leads to, meet at one. The last junction is the shader's outside: there its
- * lanes begin and end. */
-struct junctions {
-    uint32_t count;      /* before they are joined */
-    uint32_t *joined;    /* a forest of equal ones */
-    uint32_t *from, *to; /* by block */
+/* Blocks are arcs between junctions. */
+struct joining {
+    struct pm_flow_junctions junctions;
+    uint32_t *joined; /* by junction: a forest of equal ones */
 };
 
 static uint32_t find_root(uint32_t *joined, uint32_t j)
@@ -192,17 +189,19 @@ static uint32_t find_root(uint32_t *joined, uint32_t j)
     return j;
 }
 
-static bool make_junctions(struct junctions *j, const struct pm_cfg *cfg, struct pm_arena *arena)
+static bool join(struct joining *j, const struct pm_cfg *cfg, struct pm_arena *arena)
 {
     const struct pm_graph *g = &cfg->flow;
     const uint32_t outside = 2 * cfg->count;
-    j->count = outside + 1;
-    j->joined = pm_arena_zalloc(arena, j->count, sizeof(uint32_t));
-    j->from = pm_arena_zalloc(arena, cfg->count, sizeof(uint32_t));
-    j->to = pm_arena_zalloc(arena, cfg->count, sizeof(uint32_t));
-    if (!j->joined || !j->from || !j->to)
+    j->junctions = (struct pm_flow_junctions){
+        .count = outside + 1,
+        .from = pm_arena_zalloc(arena, cfg->count, sizeof(uint32_t)),
+        .to = pm_arena_zalloc(arena, cfg->count, sizeof(uint32_t)),
+    };
+    j->joined = pm_arena_zalloc(arena, j->junctions.count, sizeof(uint32_t));
+    if (!j->joined || !j->junctions.from || !j->junctions.to)
         return false;
-    for (uint32_t i = 0; i < j->count; i++)
+    for (uint32_t i = 0; i < j->junctions.count; i++)
         j->joined[i] = i;
     for (uint32_t b = 0; b < cfg->count; b++) {
         if (!pm_cfg_reachable(cfg, b))
@@ -214,9 +213,19 @@ static bool make_junctions(struct junctions *j, const struct pm_cfg *cfg, struct
             j->joined[find_root(j->joined, b)] = find_root(j->joined, outside);
     }
     for (uint32_t b = 0; b < cfg->count; b++) {
-        j->from[b] = find_root(j->joined, b == 0 ? outside : cfg->count + b);
-        j->to[b] = find_root(j->joined, b);
+        j->junctions.from[b] = find_root(j->joined, b == 0 ? outside : cfg->count + b);
+        j->junctions.to[b] = find_root(j->joined, b);
     }
+    return true;
+}
+
+bool pm_flow_junctions(const struct pm_ir_function *function, struct pm_flow_junctions *junctions,
+                       struct pm_arena *arena)
+{
+    struct joining j;
+    if (!join(&j, pm_cfg(function), arena))
+        return false;
+    *junctions = j.junctions;
     return true;
 }
 
@@ -237,10 +246,10 @@ bool pm_flow_place(const struct pm_ir_function *function, const double *weights,
                    struct pm_arena *arena)
 {
     const struct pm_cfg *cfg = pm_cfg(function);
-    struct junctions j;
+    struct joining j;
     struct weighed *heaviest = pm_arena_zalloc(arena, cfg->count, sizeof(*heaviest));
     uint32_t count = 0;
-    if (!heaviest || !make_junctions(&j, cfg, arena))
+    if (!heaviest || !join(&j, cfg, arena))
         return false;
     for (uint32_t b = 0; b < cfg->count; b++) {
         counted[b] = false;
@@ -251,7 +260,8 @@ bool pm_flow_place(const struct pm_ir_function *function, const double *weights,
     /* Kruskal's: what joins two parts is of the tree and follows from the others. */
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t b = heaviest[i].block;
-        const uint32_t from = find_root(j.joined, j.from[b]), to = find_root(j.joined, j.to[b]);
+        const uint32_t from = find_root(j.joined, j.junctions.from[b]),
+                       to = find_root(j.joined, j.junctions.to[b]);
         counted[b] = from == to;
         j.joined[from] = to;
     }
@@ -265,21 +275,25 @@ struct balance {
         blocks; /* how many, and their numbers' exclusive or: of one, it is that one */
 };
 
-static void settle(struct balance *balances, const struct junctions *j, uint32_t block,
-                   uint64_t lanes, bool was_unknown)
+static void settle(struct balance *balances, const struct pm_flow *f, uint32_t block,
+                   uint64_t lanes)
 {
-    balances[j->from[block]].known -= lanes;
-    balances[j->to[block]].known += lanes;
-    if (!was_unknown)
-        return;
-    balances[j->from[block]].unknown--;
-    balances[j->from[block]].blocks ^= block;
-    balances[j->to[block]].unknown--;
-    balances[j->to[block]].blocks ^= block;
+    balances[f->from[block]].known -= lanes;
+    balances[f->to[block]].known += lanes;
+}
+
+/* That it is not known, or no longer that. */
+static void turn_unknown(struct balance *balances, const struct pm_flow *f, uint32_t block,
+                         uint32_t one)
+{
+    balances[f->from[block]].unknown += one;
+    balances[f->from[block]].blocks ^= block;
+    balances[f->to[block]].unknown += one;
+    balances[f->to[block]].blocks ^= block;
 }
 
 /* The tree from its leaves: where one block is not known yet, it is what the others leave. */
-static void solve(struct balance *balances, const struct junctions *j, uint32_t *leaves,
+static void solve(struct balance *balances, const struct pm_flow *f, uint32_t *leaves,
                   uint32_t count, uint64_t *lanes, bool *exact)
 {
     while (count) {
@@ -287,47 +301,38 @@ static void solve(struct balance *balances, const struct junctions *j, uint32_t 
         if (balances[at].unknown != 1)
             continue;
         const uint32_t block = balances[at].blocks;
-        const uint64_t left = j->from[block] == at ? balances[at].known : 0 - balances[at].known;
+        const uint64_t left = f->from[block] == at ? balances[at].known : 0 - balances[at].known;
         const bool possible = left <= INT64_MAX;
         lanes[block] = possible ? left : 0;
         *exact = *exact && possible;
-        settle(balances, j, block, lanes[block], true);
-        const uint32_t other = j->from[block] == at ? j->to[block] : j->from[block];
+        settle(balances, f, block, lanes[block]);
+        turn_unknown(balances, f, block, UINT32_MAX); /* less by one */
+        const uint32_t other = f->from[block] == at ? f->to[block] : f->from[block];
         if (balances[other].unknown == 1)
             leaves[count++] = other;
     }
 }
 
-bool pm_flow_rebuild(const struct pm_ir_function *function, const bool *counted, uint64_t *lanes,
-                     bool *exact, struct pm_arena *arena)
+bool pm_flow_rebuild(const struct pm_flow *f, uint64_t *lanes, bool *exact, struct pm_arena *arena)
 {
-    const struct pm_cfg *cfg = pm_cfg(function);
-    struct junctions j;
-    if (!make_junctions(&j, cfg, arena))
-        return false;
-    struct balance *balances = pm_arena_zalloc(arena, j.count, sizeof(*balances));
-    uint32_t *leaves = pm_arena_zalloc(arena, 2 * (size_t)j.count, sizeof(*leaves)), count = 0;
+    struct balance *balances = pm_arena_zalloc(arena, f->junctions, sizeof(*balances));
+    uint32_t *leaves = pm_arena_zalloc(arena, 2 * (size_t)f->junctions, sizeof(*leaves)), count = 0;
     if (!balances || !leaves)
         return false;
     *exact = true;
-    for (uint32_t b = 0; b < cfg->count; b++) {
-        if (!pm_cfg_reachable(cfg, b)) {
-            lanes[b] = 0;
-        } else if (b == 0 || counted[b]) {
-            settle(balances, &j, b, lanes[b], false);
-        } else {
-            lanes[b] = 0;
-            balances[j.from[b]].unknown++;
-            balances[j.from[b]].blocks ^= b;
-            balances[j.to[b]].unknown++;
-            balances[j.to[b]].blocks ^= b;
+    for (uint32_t b = 0; b < f->blocks; b++) {
+        if (b == 0 || f->counted[b]) {
+            settle(balances, f, b, lanes[b]);
+            continue;
         }
+        lanes[b] = 0;
+        turn_unknown(balances, f, b, 1);
     }
-    for (uint32_t n = 0; n < j.count; n++)
+    for (uint32_t n = 0; n < f->junctions; n++)
         if (balances[n].unknown == 1)
             leaves[count++] = n;
-    solve(balances, &j, leaves, count, lanes, exact);
-    for (uint32_t n = 0; n < j.count; n++)
+    solve(balances, f, leaves, count, lanes, exact);
+    for (uint32_t n = 0; n < f->junctions; n++)
         *exact = *exact && balances[n].known == 0;
     return true;
 }

@@ -30,8 +30,26 @@ bool pm_flow_edges(const struct pm_ir_function *function, const double *blocks, 
 bool pm_flow_place(const struct pm_ir_function *function, const double *weights, bool *counted,
                    struct pm_arena *arena);
 
+/* Where blocks meet, so that what comes there also goes: all that lead to one block, and all that
+ * one of these leads to, meet at one junction. The shader's outside, where lanes begin and end, is
+ * one too. In the arena. */
+struct pm_flow_junctions {
+    uint32_t count;      /* they are below it; not all numbers are of one */
+    uint32_t *from, *to; /* by block; of one that cannot be reached of no meaning */
+};
+bool pm_flow_junctions(const struct pm_ir_function *function, struct pm_flow_junctions *junctions,
+                       struct pm_arena *arena);
+
+/* A block that is counted, or follows; of a shader that is not at hand any more. Any of its lists
+ * may be longer than the blocks are. */
+struct pm_flow {
+    const uint32_t *from, *to; /* junctions, by block */
+    const bool *counted;       /* by block, by _place; block 0 is the entry, whose count is known */
+    uint32_t blocks, junctions;
+};
+
 /* The counts of all blocks from those of the counted ones and of the entry block; the others' in
  * `lanes` are written. *exact is false where the counts are of no run: a count would be negative,
- * and is then 0. counted: of _place. */
-bool pm_flow_rebuild(const struct pm_ir_function *function, const bool *counted, uint64_t *lanes,
-                     bool *exact, struct pm_arena *arena);
+ * and is then 0. */
+bool pm_flow_rebuild(const struct pm_flow *flow, uint64_t *lanes, bool *exact,
+                     struct pm_arena *arena);

@@ -14,7 +14,8 @@
 #include "shader_rewrite/ir/words.h"
 #include "shader_rewrite/zero/candidates/candidates.h"
 
-struct pm_pass_times; /* pass.h */
+struct pm_pass_times;  /* pass.h */
+struct pm_flow_points; /* points.h */
 
 /* ---- instrument_blocks ---- */
 
@@ -22,8 +23,10 @@ struct pm_instrument_info {
     const uint32_t *points; /* ascending, distinct, each below pm_points_blocks' count */
     uint32_t point_count;   /* may be 0: only the normalization counters */
     uint32_t slot_count;    /* copies of the counters, which updates spread over: 1, 2, 4 … 256 */
-    /* A point counts lanes alone, in one counter instead of PM_COUNTS: with pm_points_flow's points
-     * those of all blocks follow. Read by instrument_blocks only. */
+    /* Of all points of a module: lanes are counted at these alone, those of others stay 0 and follow
+     * (pm_points_flow_rebuild). NULL: at all. Read by instrument_blocks only, as the next is. */
+    const struct pm_flow_points *flow;
+    /* A point counts lanes alone, in one counter instead of PM_COUNTS. */
     bool lanes_only;
     bool int64_atomics;     /* shaderInt64 and shaderBufferInt64Atomics; else 32 bits with carry */
     bool memory_model_device_scope; /* vulkanMemoryModelDeviceScope is enabled */

@@ -16,7 +16,8 @@ static void count_point(struct pm_instrument *p, struct pm_counting_slot slot, u
         return;
     }
     struct pm_ir_def *one = pm_ir_constant_uint(c->module, 1);
-    pm_counting_add(c, &p->builder, slot, first + PM_BLOCK_LANES, lanes);
+    if (!p->info->flow || p->info->flow->counted[p->info->points[index]])
+        pm_counting_add(c, &p->builder, slot, first + PM_BLOCK_LANES, lanes);
     pm_counting_add(c, &p->builder, slot, first + PM_BLOCK_SUBGROUPS, one);
     struct pm_ir_block *merge = uniform ? pm_ir_build_if(&p->builder, uniform, true, NULL) : NULL;
     pm_counting_add(c, &p->builder, slot, first + PM_BLOCK_UNIFORM_LANES, lanes);
@@ -72,6 +73,10 @@ static bool rewrite(struct pm_instrument *p, const struct pm_block_points *point
     struct pm_ir_block **blocks = find_blocks(p, points);
     if (!blocks)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (info->flow && (info->flow->space != points->count || info->point_count != points->count)) {
+        free(blocks);
+        return pm_fail(error, PM_ERROR_INPUT, "lanes follow from others only of all points");
+    }
     uint32_t first = info->point_count && info->points[0] == 0 ? 1 : 0;
     pm_instrument_entry(p, first ? count_entry : NULL);
     for (uint32_t i = first; i < info->point_count && !p->module->failed; i++)

@@ -31,8 +31,11 @@ void pm_block_points_finish(struct pm_block_points *points);
 /* The points of a canonical module that must be counted so that the lanes of all follow
  * (analysis_flow.h). */
 struct pm_flow_points {
-    uint32_t *points;      /* ascending */
+    uint32_t *points; /* ascending */
     uint32_t count, space; /* space: pm_points_blocks' count; the entry block is none of these */
+    /* What the others follow from, of analysis_flow.h, by point. */
+    uint32_t *from, *to, junctions;
+    bool *counted;
 };
 /* weights: by point, how often it runs; those that run least are chosen. NULL: by the structure. */
 bool pm_points_flow(const uint32_t *words, size_t count, const double *weights,
@@ -40,10 +43,9 @@ bool pm_points_flow(const uint32_t *words, size_t count, const double *weights,
 void pm_flow_points_finish(struct pm_flow_points *points);
 
 /* The lanes of all points, `space` of them, from those of the entry block, lanes[0], and of the
- * points that were counted, which stand at their places. *exact: no count contradicts another. */
-bool pm_points_flow_rebuild(const uint32_t *words, size_t count,
-                            const struct pm_flow_points *points, uint64_t *lanes, bool *exact,
-                            struct pm_error *error);
+ * points that were counted, which stand at their places. *exact: no count contradicts another.
+ * false: out of memory. */
+bool pm_points_flow_rebuild(const struct pm_flow_points *points, uint64_t *lanes, bool *exact);
 
 /* ---- points_zero ---- */
 

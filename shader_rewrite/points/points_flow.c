@@ -7,80 +7,61 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What both passes are told. Points are the reachable blocks, in the function's order. */
 struct context {
     const double *weights; /* by point; NULL: none */
-    struct pm_flow_points *points;
-    uint64_t *lanes; /* by point; NULL: the points are to be found */
-    bool *exact;
+    struct pm_flow_points *out;
     struct pm_arena *arena;
 };
 
-static uint32_t point_count(const struct pm_cfg *cfg)
+/* Points are the reachable blocks, in the function's order. */
+static bool allocate(struct pm_flow_points *out, uint32_t space)
 {
-    return cfg->order_count;
+    out->points = calloc(space + 1u, sizeof(*out->points));
+    out->from = calloc(space + 1u, sizeof(*out->from));
+    out->to = calloc(space + 1u, sizeof(*out->to));
+    out->counted = calloc(space + 1u, sizeof(*out->counted));
+    return out->points && out->from && out->to && out->counted;
 }
 
 static bool find(const struct pm_ir_function *function, struct context *c)
 {
     const struct pm_cfg *cfg = pm_cfg(function);
+    struct pm_flow_points *out = c->out;
+    struct pm_flow_junctions junctions;
     double *weights = pm_arena_zalloc(c->arena, cfg->count, sizeof(*weights));
     double *known = pm_arena_zalloc(c->arena, cfg->count, sizeof(*known));
     bool *counted = pm_arena_zalloc(c->arena, cfg->count, sizeof(*counted));
-    c->points->points = malloc((point_count(cfg) + 1) * sizeof(uint32_t));
-    if (!weights || !known || !counted || !c->points->points)
+    if (!weights || !known || !counted || !allocate(out, cfg->order_count))
         return false;
     for (uint32_t b = 0, point = 0; b < cfg->count; b++)
         known[b] = pm_cfg_reachable(cfg, b) && c->weights ? c->weights[point++] : (double)NAN;
     pm_block_weights(function, known, weights);
-    if (!pm_flow_place(function, weights, counted, c->arena))
+    if (!pm_flow_place(function, weights, counted, c->arena) ||
+        !pm_flow_junctions(function, &junctions, c->arena))
         return false;
+    out->junctions = junctions.count;
     for (uint32_t b = 0; b < cfg->count; b++) {
         if (!pm_cfg_reachable(cfg, b))
             continue;
+        out->from[out->space] = junctions.from[b];
+        out->to[out->space] = junctions.to[b];
+        out->counted[out->space] = counted[b];
         if (counted[b])
-            c->points->points[c->points->count++] = c->points->space;
-        c->points->space++;
+            out->points[out->count++] = out->space;
+        out->space++;
     }
     return true;
 }
 
-static bool rebuild(const struct pm_ir_function *function, struct context *c)
-{
-    const struct pm_cfg *cfg = pm_cfg(function);
-    uint64_t *lanes = pm_arena_zalloc(c->arena, cfg->count, sizeof(*lanes));
-    bool *counted = pm_arena_zalloc(c->arena, cfg->count, sizeof(*counted));
-    if (!lanes || !counted)
-        return false;
-    for (uint32_t b = 0, point = 0, next = 0; b < cfg->count; b++) {
-        if (!pm_cfg_reachable(cfg, b))
-            continue;
-        counted[b] = next < c->points->count && c->points->points[next] == point;
-        next += counted[b];
-        lanes[b] = c->lanes[point++];
-    }
-    if (!pm_flow_rebuild(function, counted, lanes, c->exact, c->arena))
-        return false;
-    for (uint32_t b = 0, point = 0; b < cfg->count; b++)
-        if (pm_cfg_reachable(cfg, b))
-            c->lanes[point++] = lanes[b];
-    return true;
-}
-
-static enum pm_pass_result run_pass(struct pm_ir_module *module, void *context,
-                                    struct pm_error *error)
+static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     struct context *c = context;
     enum pm_stage stage;
     const struct pm_ir_function *function = pm_entry_function(module, &stage, error);
     if (!function)
         return PM_PASS_FAILED;
-    if (c->lanes && c->points->space != point_count(pm_cfg(function))) {
-        pm_fail(error, PM_ERROR_INPUT, "the points are not this module's");
-        return PM_PASS_FAILED;
-    }
     c->arena = pm_arena_create(0);
-    const bool ok = c->arena && (c->lanes ? rebuild(function, c) : find(function, c));
+    const bool ok = c->arena && find(function, c);
     pm_arena_destroy(c->arena);
     if (!ok)
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
@@ -88,29 +69,22 @@ static enum pm_pass_result run_pass(struct pm_ir_module *module, void *context,
 }
 
 static const struct pm_pass points_flow = {
-    "points_flow", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, PM_ANALYSIS_ALL, run_pass};
-
-static bool run(const uint32_t *words, size_t count, struct context *context,
-                struct pm_error *error)
-{
-    struct pm_ir_module *module = pm_ir_parse(words, count, error);
-    if (!module)
-        return false;
-    struct pm_pass_runner passes = pm_pass_runner_of(module, NULL);
-    const bool ok = pm_pass_apply(&passes, &points_flow, context, error);
-    pm_ir_module_destroy(module);
-    return ok;
-}
+    "points_flow", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, PM_ANALYSIS_ALL, run};
 
 bool pm_points_flow(const uint32_t *words, size_t count, const double *weights,
                     struct pm_flow_points *out, struct pm_error *error)
 {
     *out = (struct pm_flow_points){0};
-    struct context context = {.weights = weights, .points = out};
-    if (run(words, count, &context, error))
-        return true;
-    pm_flow_points_finish(out);
-    return false;
+    struct context context = {.weights = weights, .out = out};
+    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    if (!module)
+        return false;
+    struct pm_pass_runner passes = pm_pass_runner_of(module, NULL);
+    const bool ok = pm_pass_apply(&passes, &points_flow, &context, error);
+    pm_ir_module_destroy(module);
+    if (!ok)
+        pm_flow_points_finish(out);
+    return ok;
 }
 
 void pm_flow_points_finish(struct pm_flow_points *points)
@@ -118,14 +92,21 @@ void pm_flow_points_finish(struct pm_flow_points *points)
     if (!points)
         return;
     free(points->points);
+    free(points->from);
+    free(points->to);
+    free(points->counted);
     *points = (struct pm_flow_points){0};
 }
 
-bool pm_points_flow_rebuild(const uint32_t *words, size_t count,
-                            const struct pm_flow_points *points, uint64_t *lanes, bool *exact,
-                            struct pm_error *error)
+bool pm_points_flow_rebuild(const struct pm_flow_points *points, uint64_t *lanes, bool *exact)
 {
-    struct pm_flow_points copy = *points;
-    struct context context = {.points = &copy, .lanes = lanes, .exact = exact};
-    return run(words, count, &context, error);
+    const struct pm_flow flow = {.from = points->from,
+                                 .to = points->to,
+                                 .counted = points->counted,
+                                 .blocks = points->space,
+                                 .junctions = points->junctions};
+    struct pm_arena *arena = pm_arena_create(0);
+    const bool ok = arena && pm_flow_rebuild(&flow, lanes, exact, arena);
+    pm_arena_destroy(arena);
+    return ok;
 }

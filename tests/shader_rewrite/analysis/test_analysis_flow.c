@@ -71,12 +71,19 @@ static void check_rebuilt(const struct pm_ir_function *function, const struct wa
     pm_block_weights(function, NULL, weights);
     assert_true(pm_flow_place(function, weights, counted, arena));
     assert_false(counted[0]);
+    struct pm_flow_junctions junctions;
+    assert_true(pm_flow_junctions(function, &junctions, arena));
+    struct pm_flow flow = {junctions.from, junctions.to, counted, cfg->count, junctions.count};
     for (uint32_t b = 0; b < cfg->count; b++) {
         lanes[b] = counted[b] || b == 0 ? walked->blocks[b] : 12345;
         seen.blocks++;
         seen.counted += counted[b];
+        if (!pm_cfg_reachable(cfg, b)) { /* is no point */
+            counted[b] = true;
+            lanes[b] = 0;
+        }
     }
-    assert_true(pm_flow_rebuild(function, counted, lanes, &exact, arena));
+    assert_true(pm_flow_rebuild(&flow, lanes, &exact, arena));
     assert_true(exact);
     for (uint32_t b = 0; b < cfg->count; b++)
         assert_int_equal(lanes[b], walked->blocks[b]);
@@ -86,7 +93,8 @@ static void check_rebuilt(const struct pm_ir_function *function, const struct wa
             bool *fewer = pm_arena_dup(arena, counted, cfg->count * sizeof(*counted));
             memcpy(lanes, walked->blocks, cfg->count * sizeof(*lanes));
             fewer[b] = false;
-            assert_true(pm_flow_rebuild(function, fewer, lanes, &exact, arena));
+            flow.counted = fewer;
+            assert_true(pm_flow_rebuild(&flow, lanes, &exact, arena));
             assert_false(exact && !memcmp(lanes, walked->blocks, cfg->count * sizeof(*lanes)));
             break;
         }
@@ -187,16 +195,14 @@ static void test_kills_are_exits(void **state)
     assert_int_equal(points.points[0], 1); /* runs least */
     uint64_t lanes[4] = {1000, 300, 0, 0};
     bool exact = false;
-    assert_true(pm_points_flow_rebuild(words.data, words.count, &points, lanes, &exact, &error));
+    assert_true(pm_points_flow_rebuild(&points, lanes, &exact));
     assert_true(exact);
     assert_int_equal(lanes[2], 700);
     assert_int_equal(lanes[3], 700);
     /* More were killed than there were: of no run. */
     lanes[1] = 1001;
-    assert_true(pm_points_flow_rebuild(words.data, words.count, &points, lanes, &exact, &error));
+    assert_true(pm_points_flow_rebuild(&points, lanes, &exact));
     assert_false(exact);
-    points.space = 3;
-    assert_false(pm_points_flow_rebuild(words.data, words.count, &points, lanes, &exact, &error));
     pm_flow_points_finish(&points);
     pm_words_finish(&words);
 }

@@ -31,6 +31,7 @@ struct exact_variant {
     uint64_t first_value; /* every counter starts there: near 2^32 the carry is seen */
     bool may_force_early_tests;
     bool lanes_only;
+    const struct pm_flow_points *flow; /* NULL: lanes are counted at all points */
 };
 
 /* Whether the model's subgroups are the driver's; where not, only lanes are compared. */

@@ -23,7 +23,7 @@ void pm_config_init(struct pm_config *config)
                     .kinds = PM_KIND_BITS_ALL},
         .optimize = {.zero = true,
                      .blocks = true,
-                     .variants = true,
+                     .variants = false,
                      .constants = true,
                      .float_zero = PM_FLOAT_ZERO_SHADER,
                      .retry_share = 0.05,

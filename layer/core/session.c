@@ -18,11 +18,18 @@ bool pm_session_knows_values(const struct pm_instance *instance)
            pm_values_store_has_any(instance->values);
 }
 
+bool pm_session_tests_variants(const struct pm_instance *instance)
+{
+    return instance->config.optimize.variants && !instance->passive &&
+           (instance->config.sampler.kinds & PM_KIND_BIT_TIMING) != 0;
+}
+
 bool pm_session_optimizes(const struct pm_instance *instance)
 {
     const bool zeros = instance->config.optimize.zero && instance->database != NULL &&
                        pm_packed_database_has_zeros(instance->database);
-    return !instance->passive && (zeros || pm_session_knows_values(instance));
+    return !instance->passive &&
+           (zeros || pm_session_knows_values(instance) || pm_session_tests_variants(instance));
 }
 
 bool pm_session_tries(const struct pm_instance *instance)

@@ -15,7 +15,11 @@ bool pm_session_samples(const struct pm_instance *instance);
  * earlier sessions have kept some. */
 bool pm_session_knows_values(const struct pm_instance *instance);
 
-/* Whether it may use specialized variants: optimize.zero, and the database has a published zero
+/* Whether it may look for faster variants of shaders (A-Z testing): optimize.variants, and
+ * sampler.kinds has timing. */
+bool pm_session_tests_variants(const struct pm_instance *instance);
+
+/* Whether it may use specialized variants: that, or optimize.zero, and the database has a published zero
  * profile; or the above. */
 bool pm_session_optimizes(const struct pm_instance *instance);
 

@@ -11,6 +11,7 @@
 #include "layer/core/layer.h"
 #include "profile/journal.h"
 
+struct pm_anytime; /* base/anytime.h */
 struct pm_pipeline;
 struct pm_trial;
 struct pm_watch; /* watch.h */
@@ -24,6 +25,13 @@ struct pm_candidate {
     bool is_private;                   /* nothing of it leaves the machine */
     bool promising;                    /* others found it faster */
     const struct pm_watch *watch;      /* it may only be bound where that fits; NULL: anywhere */
+
+    /* Of one of many variants of a shader (contest.h): it is measured so many times more, and then
+     * what was seen of it is told, instead of a verdict. NULL: it gets a verdict. The calls that
+     * gave the one do not count for the other. Called by the poller's thread. */
+    uint32_t wanted;
+    void (*measured)(struct pm_candidate *candidate, const struct pm_anytime *seen);
+    bool budgeted; /* its trial takes no more of the frames' time than it may (trial.c) */
 
     /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */
     void (*verdict)(struct pm_candidate *candidate, bool faster);

@@ -1,36 +1,14 @@
-#include "layer/shader/optimize.h"
+#include "layer/shader/optimize_private.h"
 
 #include "base/clock.h"
 #include "layer/core/compiler.h"
 #include "layer/core/session.h"
 #include "layer/core/thread.h"
-#include "layer/shader/at_once.h"
 #include "layer/shader/pipeline_build.h"
-#include "layer/shader/pipeline_cache.h"
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_make.h"
-#include "layer/shader/waiting.h"
 #include "profile/journal_asked.h"
 #include <stdlib.h>
-
-struct pm_optimizer {
-    struct pm_device *device;
-    struct pm_optimizer_calls calls;
-    struct pm_journal *journal; /* the instance's */
-    struct pm_specialized_shaders *shaders;
-    struct pm_pipeline_cache *cache;
-    struct pm_waiting waiting;
-    struct pm_at_once at_once;
-    _Atomic bool unsaved;  /* the journal and what is kept are to be brought to the disk */
-    _Atomic bool was_full; /* said once */
-    struct pm_job job;     /* takes one waiting pipeline after another */
-    pthread_mutex_t lock;
-    /* guarded by lock: */
-    bool queued;         /* the job is, or runs */
-    bool stopping;       /* it will not be any more */
-    bool proven, paused; /* device->binds has PM_BINDS_PROVEN: proven and not paused */
-    bool watched;        /* and PM_BINDS_WATCHED */
-};
 
 static struct pm_optimizer *optimizer_of(struct pm_job *job)
 {
@@ -61,7 +39,7 @@ static void log_of(const struct pm_optimized *optimized, const char *what)
 
 /* It keeps what names it alive, but takes no room from what may be faster; up to as many as that.
  */
-static void drop(struct pm_optimized *optimized)
+void pm_optimizer_drop(struct pm_optimized *optimized)
 {
     struct pm_device *device = optimized->pipeline->device;
     struct pm_pipelines *pipelines = device->pipelines;
@@ -75,7 +53,7 @@ static void drop(struct pm_optimized *optimized)
 }
 
 /* A candidate's verdict. */
-static void decide(struct pm_candidate *candidate, bool faster)
+void pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
     struct pm_pipeline *pipeline = optimized->pipeline;
@@ -86,7 +64,7 @@ static void decide(struct pm_candidate *candidate, bool faster)
     atomic_store(pushed ? &pipeline->folded_candidate : &pipeline->candidate, NULL);
     if (!faster) {
         log_of(optimized, "is not faster, and is dropped");
-        drop(optimized);
+        pm_optimizer_drop(optimized);
         return;
     }
     if (pushed)
@@ -148,7 +126,7 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
             .is_private = shader->is_private,
             .promising = shader->published == PM_TIMING_FASTER,
             .watch = use == PM_USE_PUSHED ? &optimized->watch : NULL,
-            .verdict = decide,
+            .verdict = pm_optimizer_decide,
         };
         pm_pipeline_cache_grown(optimizer->cache);
         return optimized;
@@ -158,20 +136,20 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
     return NULL;
 }
 
-static void give_back(struct pm_pipelines *pipelines)
+void pm_optimizer_give_back(struct pm_optimizer *optimizer)
 {
-    atomic_fetch_sub(&pipelines->optimized, 1);
+    atomic_fetch_sub(&optimizer->device->pipelines->optimized, 1);
 }
 
 /* Takes one of limits.variants. Instrumented variants are counted by themselves: a window must not
  * leave nothing for these, nor the other way round. */
-static bool reserve(struct pm_optimizer *optimizer)
+bool pm_optimizer_reserve(struct pm_optimizer *optimizer)
 {
     struct pm_pipelines *pipelines = optimizer->device->pipelines;
     if (atomic_fetch_add(&pipelines->optimized, 1) <
         optimizer->device->instance->config.limits.variants)
         return true;
-    give_back(pipelines);
+    pm_optimizer_give_back(optimizer);
     if (!atomic_exchange(&optimizer->was_full, true))
         pm_log_debug(optimizer->device->instance->log,
                      "limits.variants is reached: what is bound often is specialized first, the "
@@ -216,6 +194,14 @@ static struct pm_optimized *build_slowly(struct pm_optimizer *optimizer,
     return optimized;
 }
 
+struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
+                                        struct pm_pipeline *pipeline,
+                                        const struct pm_specialized_shader *shader,
+                                        struct pm_error *error)
+{
+    return build_slowly(optimizer, pipeline, shader, PM_USE_ANYWHERE, error);
+}
+
 /* Recordings follow what is pushed before there is anything that asks for it. */
 static void watch(struct pm_optimizer *optimizer, uint64_t words)
 {
@@ -239,7 +225,7 @@ static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline
         watch(optimizer, optimized->watch.mask);
     atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
     if (proven || device->instance->config.debug.trust_variants) {
-        decide(&optimized->candidate, true);
+        pm_optimizer_decide(&optimized->candidate, true);
         return;
     }
     optimizer->calls.built(device, &optimized->candidate, pm_pipeline_computes(pipeline));
@@ -247,6 +233,12 @@ static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline
     /* The verdict may have come meanwhile: others have the shader, too. */
     if (atomic_load(&optimized->decided))
         atomic_store(candidate, NULL);
+}
+
+void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
+                          struct pm_optimized *optimized)
+{
+    publish(optimizer, pipeline, optimized, PM_USE_ANYWHERE);
 }
 
 /* Makes one of the pipeline's variants, unless it was. false: there is no room. */
@@ -260,8 +252,8 @@ static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pip
     const struct pm_specialized_shader *shader = find_shader(optimizer, pipeline, use);
     *(pushed ? &pipeline->specialized_folded : &pipeline->specialized) = shader;
     if (!shader)
-        return true;
-    if (!reserve(optimizer))
+        return pushed || pm_optimizer_enter_contest(optimizer, pipeline);
+    if (!pm_optimizer_reserve(optimizer))
         return false;
     struct pm_error error = {0};
     struct pm_optimized *optimized = build_slowly(optimizer, pipeline, shader, use, &error);
@@ -269,7 +261,7 @@ static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pip
         publish(optimizer, pipeline, optimized, use);
         return true;
     }
-    give_back(device->pipelines);
+    pm_optimizer_give_back(optimizer);
     pm_log_info(device->instance->log, "a pipeline is not specialized: %s", error.message);
     return true;
 }
@@ -326,17 +318,17 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
         optimizer->calls.in_session(optimizer->device, pipeline, shader);
         return true;
     }
-    if (!reserve(optimizer))
+    if (!pm_optimizer_reserve(optimizer))
         return false;
     struct pm_optimized *optimized = build_soon(optimizer, pipeline, shader, took, until);
     if (!optimized) {
-        give_back(optimizer->device->pipelines);
+        pm_optimizer_give_back(optimizer);
         return false;
     }
     atomic_store(&pipeline->optimized, optimized);
     if (shader->session == PM_SESSION_VARIANT)
         optimizer->calls.in_session(optimizer->device, pipeline, shader);
-    decide(&optimized->candidate, true);
+    pm_optimizer_decide(&optimized->candidate, true);
     return true;
 }
 
@@ -423,7 +415,7 @@ static bool queue_job(struct pm_optimizer *optimizer, bool runs)
     struct pm_compiler *compiler = optimizer->device->compiler;
     pthread_mutex_lock(&optimizer->lock);
     const bool wanted = !optimizer->stopping && compiler &&
-                        (atomic_load(&optimizer->unsaved) ||
+                        (atomic_load(&optimizer->unsaved) || atomic_load(&optimizer->contest_due) ||
                          pm_waiting_any(&optimizer->waiting, has_room(optimizer)));
     const bool idle = runs || !optimizer->queued;
     optimizer->queued = wanted || (optimizer->queued && !runs);
@@ -437,6 +429,7 @@ static bool queue_job(struct pm_optimizer *optimizer, bool runs)
 static void run_job(struct pm_job *job)
 {
     struct pm_optimizer *optimizer = optimizer_of(job);
+    pm_optimizer_go_on(optimizer);
     struct pm_pipeline *pipeline = pm_waiting_take(&optimizer->waiting, has_room(optimizer));
     if (pipeline && !atomic_load(&pipeline->gone) && !atomic_load(&optimizer->device->lost))
         optimize(optimizer, pipeline);
@@ -482,11 +475,17 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
 static void forget(struct pm_pipeline *pipeline)
 {
     pm_waiting_remove(&pipeline->device->optimizer->waiting, pipeline);
+    pm_optimizer_leave_contest(pipeline->device->optimizer, pipeline);
 }
 
 static void released(struct pm_device *device)
 {
     queue_job(device->optimizer, false);
+}
+
+void pm_optimizer_wake(struct pm_optimizer *optimizer)
+{
+    queue_job(optimizer, false);
 }
 
 /* ---- lifetime ---- */
@@ -503,6 +502,8 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
     optimizer->calls = *calls;
     optimizer->journal = journal;
     optimizer->shaders = pm_specialized_shaders_create(device, journal);
+    if (pm_session_tests_variants(device->instance) && !device->instance->config.debug.synchronous)
+        optimizer->contests = pm_contests_create(device, journal);
     optimizer->cache = pm_pipeline_cache_create(device);
     optimizer->job =
         (struct pm_job){.run = run_job, .drop = drop_job, .owner = optimizer, .always = true};
@@ -538,6 +539,7 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer)
     pm_waiting_finish(&optimizer->waiting);
     pm_at_once_finish(&optimizer->at_once);
     pm_pipeline_cache_destroy(optimizer->cache);
+    pm_contests_destroy(optimizer->contests);
     pm_specialized_shaders_destroy(optimizer->shaders);
     pm_hang_watch_finish(&optimizer->device->hang_watch);
     pm_journal_end(optimizer->journal);

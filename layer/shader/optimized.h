@@ -10,6 +10,7 @@
 #include "layer/shader/candidate.h"
 #include "layer/shader/watch.h"
 
+struct pm_contest;            /* contest.h */
 struct pm_specialized_shader; /* specialized_shader.h */
 
 struct pm_optimized {
@@ -17,10 +18,12 @@ struct pm_optimized {
     struct pm_pipeline *pipeline; /* that it stands for, and that owns it */
     struct pm_built built;
     const struct pm_specialized_shader *shader;
-    struct pm_watch watch; /* of a variant for values of push constants; else its count is 0 */
-    _Atomic bool bound;    /* in the game's place, at least once */
-    _Atomic bool decided; /* bound in the game's place, or dropped since it is not faster */
-    _Atomic bool dropped; /* which, of struct pm_pipelines, counts it */
+    struct pm_watch watch;      /* of a variant for values of push constants; else its count is 0 */
+    struct pm_optimized *next;  /* of a contest's that were built for the pipeline */
+    struct pm_contest *contest; /* that it takes part in; NULL: none */
+    _Atomic bool bound;         /* in the game's place, at least once */
+    _Atomic bool decided;       /* bound in the game's place, or dropped since it is not faster */
+    _Atomic bool dropped;       /* which, of struct pm_pipelines, counts it */
 };
 
 void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized);

@@ -98,6 +98,10 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
     free(pipeline->batches);
     destroy_optimized(device, atomic_load(&pipeline->optimized));
     destroy_optimized(device, atomic_load(&pipeline->folded));
+    for (struct pm_optimized *arm = pipeline->arms, *next; arm; arm = next) {
+        next = arm->next;
+        destroy_optimized(device, arm);
+    }
     if (pipeline->copy)
         device->dispatch.DestroyPipeline(device->handle, pipeline->copy, NULL);
     for (uint32_t i = 0; i < pipeline->module_count; i++)

@@ -24,6 +24,7 @@
 #include "layer/shader/variant_budget.h"
 
 struct pm_candidate;          /* candidate.h */
+struct pm_contest;            /* contest.h */
 struct pm_optimized;          /* optimized.h */
 struct pm_session_trial;      /* trial/sessions.h */
 struct pm_specialized_shader; /* specialized_shader.h */
@@ -82,6 +83,9 @@ struct pm_pipeline {
     _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */
     _Atomic(struct pm_candidate *) candidate; /* it, while it is to be tried; NULL: it is not */
     _Atomic uint64_t best;                    /* its handle once it is proven */
+    _Atomic(struct pm_contest *) contest;     /* that it is measured for; NULL: none */
+    struct pm_optimized
+        *arms; /* variants of a contest (contest.h); owned; the optimizer's thread */
     /* The variant for values of push constants, likewise. */
     _Atomic(struct pm_optimized *) folded;
     _Atomic(struct pm_candidate *) folded_candidate;

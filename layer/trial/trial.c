@@ -1,6 +1,9 @@
 /* Which side is next, and what the pairs say. trial.h. */
 #include "layer/trial/trial.h"
 
+#include "base/anytime.h"
+#include "base/clock.h"
+#include "base/halving.h"
 #include "base/random.h"
 #include "layer/core/session.h"
 #include "layer/counts/report.h"
@@ -24,6 +27,11 @@ enum {
     SUMMED = 16,     /* trials of which it is told how long they go on */
     RETRY = 1 << 14, /* heartbeats until an undecided trial begins anew, the first time */
 };
+
+/* Of the frames' time, for trials with a budget: what slower variants take longer, and for each use
+ * what timing it costs. */
+#define SHARE 0.005
+enum { USE_NANOSECONDS = 5000 };
 
 enum kind { UNUSED, CALLS, PASSES };
 
@@ -67,6 +75,11 @@ struct pm_trial {
     double (*time)[2];           /* likewise; owned */
     double sums[2];              /* of the pairs that were judged by */
     uint32_t summed, pairs;
+    /* Of one of many variants: it is measured and not judged, up to so many pairs. */
+    _Atomic bool measures;
+    uint32_t wanted;        /* under the lock */
+    struct pm_anytime seen; /* the poller's, while it measures */
+    bool budgeted;          /* set when it begins */
 };
 
 struct pm_trials {
@@ -74,6 +87,8 @@ struct pm_trials {
     pthread_mutex_t lock;
     struct pm_trial *first; /* all there were */
     bool unreported;
+    int64_t begun_at;            /* pm_now() */
+    _Atomic int64_t spent;       /* nanoseconds that budgeted trials took of the frames' time */
     _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
     struct pm_pass_table passes; /* what was worth timing in the frame before */
 };
@@ -84,6 +99,7 @@ struct pm_trials *pm_trials_create(struct pm_device *device)
     if (trials == NULL)
         return NULL;
     trials->device = device;
+    trials->begun_at = pm_now();
     pthread_mutex_init(&trials->lock, NULL);
     return trials;
 }
@@ -94,7 +110,7 @@ static void log_unfinished(const struct pm_trial *trial)
     pm_shader_key_format(&trial->key, key);
     pm_log_debug(trial->owner->device->instance->log,
                  "the trial of a specialized shader %.12s was not over after %" PRIu32 " pairs",
-                 key, trial->count);
+                 key, trial->count + (uint32_t)trial->seen.count);
 }
 
 void pm_trials_destroy(struct pm_trials *trials)
@@ -170,6 +186,7 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->key = candidate->key;
     trial->original = candidate->original;
     trial->is_private = candidate->is_private;
+    trial->budgeted = candidate->budgeted;
     trial->promising = candidate->promising;
     trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
@@ -182,12 +199,37 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
 }
 
 /* Under the lock. */
+static bool takes_part(const struct pm_trial *trial, const struct pm_candidate *candidate)
+{
+    const struct pm_candidate *c = trial->first;
+    while (c != NULL && c != candidate)
+        c = c->next;
+    return c != NULL;
+}
+
+/* It is measured some more; or it is tried from now on, on other calls than chose it. Under the
+ * lock, while it is over. */
+static void begin_measuring(struct pm_trial *trial, const struct pm_candidate *candidate)
+{
+    const bool measures = candidate->measured != NULL;
+    if (!measures && !atomic_load(&trial->measures))
+        return;
+    trial->wanted = candidate->wanted;
+    trial->seen = (struct pm_anytime){0};
+    atomic_store(&trial->measures, measures);
+    atomic_store(&trial->over, false);
+}
+
+/* Under the lock. */
 static void join(struct pm_trial *trial, struct pm_candidate *candidate)
 {
-    candidate->trial = trial;
-    candidate->gone = forget;
-    candidate->next = trial->first;
-    trial->first = candidate;
+    begin_measuring(trial, candidate);
+    if (!takes_part(trial, candidate)) {
+        candidate->trial = trial;
+        candidate->gone = forget;
+        candidate->next = trial->first;
+        trial->first = candidate;
+    }
     if (trial->outcome == PM_UNDECIDED)
         return;
     set_awake(trial, true);
@@ -318,12 +360,24 @@ static struct track *track_of(struct pm_trial *trial, uint64_t what, uint64_t he
     return track;
 }
 
+/* Whether a trial with a budget may begin another pair. */
+static bool may_spend(const struct pm_trial *trial)
+{
+    struct pm_trials *trials = trial->owner;
+    return !trial->budgeted ||
+           (double)atomic_load(&trials->spent) <= SHARE * (double)(pm_now() - trials->begun_at);
+}
+
 static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
 {
     const uint64_t heartbeat = heartbeat_of(trial->owner);
     struct track *track = atomic_load(&trial->over) ? NULL : track_of(trial, what, heartbeat);
     if (track == NULL)
         return false;
+    if (atomic_load(&track->next) % 2 == 0 && !may_spend(trial)) {
+        atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
+        return false;
+    }
     const uint32_t index = (uint32_t)(track - trial->tracks);
     const uint32_t use = atomic_fetch_add(&track->next, 1);
     const uint64_t order = pm_random_mix(trial->seed + ((uint64_t)index << 32 | use / 2));
@@ -432,6 +486,31 @@ static void keep(const struct pm_trial *trial, enum pm_outcome outcome,
                   paired, trial->pairs);
 }
 
+/* The difference with its sign, and no more than either took: what else ran adds as much as it takes
+ * away. */
+static void spend(struct pm_trial *trial, const double *time)
+{
+    const double longer = fmax(-time[1], fmin(time[1] - time[0], time[0]));
+    if (trial->budgeted)
+        atomic_fetch_add(&trial->owner->spent, (int64_t)longer + 2 * USE_NANOSECONDS);
+}
+
+/* One more pair of a trial that only measures. */
+static void measure(struct pm_trial *trial, const double *time)
+{
+    struct pm_trials *trials = trial->owner;
+    pm_anytime_add(&trial->seen, log(time[1] / time[0]));
+    pthread_mutex_lock(&trials->lock);
+    struct pm_candidate *candidate = trial->first;
+    if (candidate != NULL && candidate->measured != NULL && !atomic_load(&trial->over) &&
+        (trial->seen.count >= trial->wanted || pm_halving_is_hopeless(&trial->seen))) {
+        atomic_store(&trial->over, true);
+        set_awake(trial, false);
+        candidate->measured(candidate, &trial->seen);
+    }
+    pthread_mutex_unlock(&trials->lock);
+}
+
 /* For one more pair; false: out of memory. */
 static bool make_room(struct pm_trial *trial)
 {
@@ -457,7 +536,14 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
         *pair = (struct pair){.number = timed->pair};
     pair->time[timed->variant] = nanoseconds;
     pair->have |= 1u << timed->variant;
-    if (pair->have != 3 || !make_room(trial))
+    if (pair->have != 3)
+        return;
+    spend(trial, pair->time);
+    if (atomic_load(&trial->measures)) {
+        measure(trial, pair->time);
+        return;
+    }
+    if (!make_room(trial))
         return;
     trial->time[trial->count][0] = pair->time[0];
     trial->time[trial->count][1] = pair->time[1];

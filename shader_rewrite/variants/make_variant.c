@@ -2,7 +2,10 @@
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
+#include "shader_rewrite/quirks/levels_of_detail.h"
+#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/variants/recipes.h"
+#include "shader_rewrite/variants/variant_function.h"
 
 #include <string.h>
 
@@ -103,6 +106,25 @@ static bool run_steps(struct making *m, const struct pm_recipe *recipe, struct p
     return !flags || m->too_large || simplify(m, error);
 }
 
+/* A level of detail made of push constants that is a phi's operand too crashes lavapipe 25.0. */
+static bool may_crash(const struct making *m, const struct pm_driver *driver)
+{
+    struct pm_ir_module *module = m->passes.module;
+    const struct pm_ir_function *function = pm_variant_function(module);
+    const struct pm_memory memory = pm_memory_of(module);
+    struct pm_detail_levels levels;
+    if (!(pm_quirks_of(driver) & PM_QUIRK_JOINED_LEVELS) || !function)
+        return false;
+    if (!pm_detail_levels_compute(&levels, &memory, module, function, module->arena))
+        return true;
+    for (const struct pm_ir_block *b = levels.asked ? function->first_block : NULL; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i && i->opcode == SpvOpPhi; i = i->next)
+            for (uint32_t o = 0; o < i->operand_count; o += 2)
+                if (pm_detail_levels_has(&levels, i->operands[o].def))
+                    return true;
+    return false;
+}
+
 /* Into the canonical order. */
 static bool emit(struct making *m, struct pm_words *out, struct pm_error *error)
 {
@@ -139,8 +161,10 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
     const bool canonical = !changes(info->recipe) && !changes(info->second);
     bool ok = run_steps(&m, info->recipe, error) && run_steps(&m, info->second, error) &&
               emit(&m, out, error);
+    const bool crashes = ok && !canonical && may_crash(&m, info->driver);
     pm_ir_module_destroy(m.passes.module);
-    const bool none = ok && (m.too_large || (!canonical && same_words(out, words, count)));
+    const bool none =
+        ok && (crashes || m.too_large || (!canonical && same_words(out, words, count)));
     if (ok && !none && !pm_validate_made(out, words, count, &info->target, &invalid))
         ok = pm_fail(error, PM_ERROR_STATE, "the variant is not valid: %s", invalid.message);
     if (!ok || none) {

@@ -54,11 +54,12 @@ struct pm_variant_info {
     const struct pm_recipe *recipe;
     const struct pm_recipe *second; /* run over what the first one made; NULL: none */
     struct pm_target target;
+    const struct pm_driver *driver; /* that will run it; NULL: any, so that every guard is on */
     struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
 };
 
 /* Makes a variant. out->count is 0 where there is none: the recipe finds nothing to change, or what
- * it would make is too large. It is validated for the target, in the canonical order, and other
+ * it would make is too large, or known to crash the driver. It is validated for the target, in the canonical order, and other
  * than the canonical module but for the recipe PM_RECIPE_CANONICAL. false: the module cannot be
  * read, SPIRV-Tools gave up, or what came out was not valid (PM_ERROR_STATE: the message has
  * spirv-val's words). */

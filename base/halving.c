@@ -1,0 +1,92 @@
+#include "base/halving.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of one variant: what it is to be shown slower by. */
+#define ALPHA 0.05
+/* The last round measures two that are left against each other. */
+enum { LEAST_LEFT = 1, HOPELESS_AFTER = 3 };
+#define HOPELESS 0.14 /* 15 % slower */
+
+void pm_halving_init(struct pm_halving *halving, uint32_t count)
+{
+    *halving = (struct pm_halving){.count = count < PM_HALVING_MOST ? count : PM_HALVING_MOST};
+}
+
+void pm_halving_leave(struct pm_halving *halving, uint32_t variant)
+{
+    halving->left[variant] = true;
+}
+
+void pm_halving_take(struct pm_halving *halving, uint32_t variant, const struct pm_anytime *seen)
+{
+    halving->seen[variant] = *seen;
+    const bool slower = pm_anytime_mean(seen) > 0 && pm_anytime_excludes(seen, 0, ALPHA);
+    if (slower || pm_halving_is_hopeless(seen))
+        pm_halving_leave(halving, variant);
+}
+
+bool pm_halving_is_hopeless(const struct pm_anytime *seen)
+{
+    return seen->count >= HOPELESS_AFTER && pm_anytime_mean(seen) > HOPELESS;
+}
+
+static uint32_t count_left(const struct pm_halving *halving)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < halving->count; i++)
+        count += !halving->left[i];
+    return count;
+}
+
+/* The fastest of those that go on. */
+static uint32_t fastest(const struct pm_halving *halving, const bool *taken)
+{
+    uint32_t found = halving->count;
+    for (uint32_t i = 0; i < halving->count; i++)
+        if (!halving->left[i] && !(taken && taken[i]) &&
+            (found == halving->count ||
+             pm_anytime_mean(&halving->seen[i]) < pm_anytime_mean(&halving->seen[found])))
+            found = i;
+    return found;
+}
+
+/* Leaves the slower half. */
+static void halve(struct pm_halving *halving)
+{
+    bool keeps[PM_HALVING_MOST] = {false};
+    const uint32_t half = count_left(halving) / 2;
+    for (uint32_t i = 0; i < half; i++)
+        keeps[fastest(halving, keeps)] = true;
+    for (uint32_t i = 0; i < halving->count; i++)
+        halving->left[i] |= !keeps[i];
+    halving->round++;
+}
+
+bool pm_halving_next(struct pm_halving *halving, uint32_t *variant, uint32_t *times)
+{
+    while (count_left(halving) > 0) {
+        /* Each round they have been measured twice as often as before in all. */
+        const double wanted = ldexp(PM_HALVING_FIRST, (int)halving->round);
+        for (uint32_t i = 0; i < halving->count; i++)
+            if (!halving->left[i] && halving->seen[i].count < wanted) {
+                *variant = i;
+                *times = (uint32_t)(wanted - halving->seen[i].count);
+                return true;
+            }
+        if (count_left(halving) <= LEAST_LEFT)
+            return false;
+        halve(halving);
+    }
+    return false;
+}
+
+bool pm_halving_winner(const struct pm_halving *halving, uint32_t *variant)
+{
+    const uint32_t found = fastest(halving, NULL);
+    if (found == halving->count || !(pm_anytime_mean(&halving->seen[found]) < 0))
+        return false;
+    *variant = found;
+    return true;
+}

@@ -1,0 +1,46 @@
+/*
+ * Successive halving: which of many variants the next measurements go to (Karnin, Koren and Somekh,
+ * "Almost Optimal Exploration in Multi-Armed Bandits", 2013). In each round all that are left are
+ * measured as often; then the slower half is left, and the rest are measured twice as often. So
+ * most measurements go to what is promising, and each round costs about as much as any other.
+ *
+ * Halving and not Thompson sampling, since it takes each variant a few times only, many
+ * measurements in a row: switching costs a compile, and what a variant is measured in must not
+ * change with how it does. And it ends after a known number of measurements.
+ *
+ * What is shown to be slower is left at once (anytime.h), and whatever is not shown to be slower
+ * than that in the first round goes by rank alone: to leave something is never wrong, only a gain
+ * that is missed. What wins is not thereby shown to be faster: whoever uses it measures it anew,
+ * since the fastest of many was lucky too.
+ *
+ * Thread safety: as the caller's.
+ */
+#pragma once
+
+#include "base/anytime.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PM_HALVING_MOST = 64, PM_HALVING_FIRST = 8 /* measurements of each in the first round */ };
+
+struct pm_halving {
+    uint32_t count; /* of variants */
+    uint32_t round;
+    struct pm_anytime seen[PM_HALVING_MOST]; /* log ratios to what they would replace */
+    bool left[PM_HALVING_MOST];              /* given up */
+};
+
+void pm_halving_init(struct pm_halving *halving, uint32_t count);
+
+/* The variant to measure next, and how many times; false: it is over. Ends rounds. */
+bool pm_halving_next(struct pm_halving *halving, uint32_t *variant, uint32_t *times);
+
+/* What a variant was measured at; those that come to nothing, as they cannot be made, are left. */
+void pm_halving_take(struct pm_halving *halving, uint32_t variant, const struct pm_anytime *seen);
+void pm_halving_leave(struct pm_halving *halving, uint32_t variant);
+
+/* Whether a measurement may stop before all its times: after a few that all were much slower. */
+bool pm_halving_is_hopeless(const struct pm_anytime *seen);
+
+/* Once it is over: the fastest that is left, if it was faster than what it would replace at all. */
+bool pm_halving_winner(const struct pm_halving *halving, uint32_t *variant);

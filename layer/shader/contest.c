@@ -1,0 +1,255 @@
+#include "layer/shader/contest.h"
+
+#include "layer/core/session.h"
+#include "layer/shader/pipeline.h"
+#include "profile/verdicts.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Open at a time: each holds pipelines, and takes from the same budget of frame time. */
+enum { MOST_OPEN = 4, MOST_LATER = 128 };
+
+struct pm_contests {
+    struct pm_device *device;
+    struct pm_journal *journal;
+    struct pm_environment environment; /* but for the subgroup size */
+    struct pm_contest *first;
+    uint32_t open;
+    struct pm_pipeline *later[MOST_LATER]; /* referenced; first come, first served */
+    uint32_t later_count;
+};
+
+struct pm_contests *pm_contests_create(struct pm_device *device, struct pm_journal *journal)
+{
+    struct pm_contests *contests = calloc(1, sizeof *contests);
+    if (!contests)
+        return NULL;
+    contests->device = device;
+    contests->journal = journal;
+    contests->environment = (struct pm_environment){
+        .vendor_id = device->properties.vendorID,
+        .device_id = device->properties.deviceID,
+        .driver_id = device->abilities.driver_id,
+        .driver_version = device->properties.driverVersion,
+    };
+    return contests;
+}
+
+static void release_pipelines(struct pm_contest *contest)
+{
+    pm_pipeline_release(contest->pipeline);
+    contest->pipeline = NULL;
+    while (contest->waiting_count > 0)
+        pm_pipeline_release(contest->waiting[--contest->waiting_count]);
+}
+
+static void finish_arm(struct pm_arm *arm)
+{
+    pm_specialized_finish(&arm->shader.module);
+    free((char *)(uintptr_t)arm->shader.entry_point);
+    arm->shader.entry_point = NULL;
+    arm->shader.module = (struct pm_specialized){0};
+}
+
+void pm_contests_destroy(struct pm_contests *contests)
+{
+    if (!contests)
+        return;
+    for (struct pm_pipeline *pipeline; (pipeline = pm_contests_take_later(contests)) != NULL;)
+        pm_pipeline_release(pipeline);
+    for (struct pm_contest *contest = contests->first, *next; contest; contest = next) {
+        next = contest->next;
+        release_pipelines(contest);
+        for (uint32_t a = 0; a < contest->halving.count; a++)
+            finish_arm(&contest->arms[a]);
+        free(contest);
+    }
+    free(contests);
+}
+
+static struct pm_contest *begin(struct pm_contests *contests, const struct pm_shader_record *record)
+{
+    struct pm_contest *contest = calloc(1, sizeof *contest);
+    if (!contest)
+        return NULL;
+    contest->owner = contests;
+    contest->record = record;
+    pm_halving_init(&contest->halving, pm_recipe_count());
+    for (uint32_t a = 0; a < contest->halving.count; a++)
+        contest->arms[a].recipe = pm_recipe_at(a);
+    contest->next = contests->first;
+    contests->first = contest;
+    contests->open++;
+    return contest;
+}
+
+struct pm_pipeline *pm_contests_take_later(struct pm_contests *contests)
+{
+    if (contests->later_count == 0)
+        return NULL;
+    struct pm_pipeline *pipeline = contests->later[0];
+    contests->later_count--;
+    memmove(contests->later, contests->later + 1, contests->later_count * sizeof *contests->later);
+    return pipeline;
+}
+
+void pm_contest_suspend(struct pm_contest *contest, bool suspended)
+{
+    if (contest->suspended == suspended)
+        return;
+    contest->suspended = suspended;
+    contest->owner->open += suspended ? UINT32_MAX : 1;
+}
+
+struct pm_contest *pm_contests_get(struct pm_contests *contests,
+                                   const struct pm_shader_request *request,
+                                   struct pm_pipeline *pipeline)
+{
+    struct pm_error error = {0};
+    bool first = false;
+    const struct pm_shader_record *record =
+        pm_shader_records_get(contests->device->pipelines->records, request, &first, &error);
+    if (!record)
+        return NULL;
+    for (struct pm_contest *contest = contests->first; contest; contest = contest->next)
+        if (contest->record == record)
+            return contest;
+    if (contests->open < MOST_OPEN)
+        return begin(contests, record);
+    if (contests->later_count < MOST_LATER) {
+        pm_pipeline_reference(pipeline);
+        contests->later[contests->later_count++] = pipeline;
+    }
+    return NULL;
+}
+
+struct pm_contest *pm_contests_due(struct pm_contests *contests)
+{
+    for (struct pm_contest *contest = contests->first; contest; contest = contest->next)
+        if (atomic_exchange(&contest->due, false))
+            return contest;
+    return NULL;
+}
+
+/* ---- arms ---- */
+
+static bool is_another(const struct pm_contest *contest, const struct pm_arm *arm)
+{
+    for (uint32_t a = 0; a < contest->halving.count; a++) {
+        const struct pm_arm *other = &contest->arms[a];
+        if (other != arm && other->shader.module.words.count > 0 &&
+            pm_shader_key_equal(&other->shader.key, &arm->shader.key))
+            return true;
+    }
+    return false;
+}
+
+/* A trial of an earlier session left it, and that is not old. */
+static bool was_left(const struct pm_contests *contests, const struct pm_specialized_shader *shader)
+{
+    struct pm_kept_variant kept;
+    const struct pm_environment environment =
+        pm_session_environment(contests->device, &shader->environment);
+    if (!pm_verdicts_find(pm_session_verdicts(contests->device->instance), &shader->key,
+                          &environment, &kept))
+        return false;
+    const enum pm_verdict verdict = pm_kept_verdict(&kept, time(NULL));
+    return verdict == PM_VERDICT_SLOWER || verdict == PM_VERDICT_UNDECIDED;
+}
+
+static void log_arm(const struct pm_contest *contest, const struct pm_arm *arm, const char *what)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&contest->record->key, key);
+    pm_log_debug(contest->owner->device->instance->log, "shader %.12s, %s: %s", key,
+                 arm->recipe->name, what);
+}
+
+/* Its words, key and entry of the journal. */
+static bool make(struct pm_contest *contest, struct pm_arm *arm)
+{
+    struct pm_contests *contests = contest->owner;
+    const struct pm_shader_record *record = contest->record;
+    const struct pm_driver driver = pm_device_driver(contests->device);
+    const struct pm_variant_info info = {
+        .recipe = arm->recipe, .target = contests->device->abilities.target, .driver = &driver};
+    struct pm_specialized_shader *shader = &arm->shader;
+    struct pm_error error = {0};
+    *shader = (struct pm_specialized_shader){
+        .original = record->key,
+        .environment = contests->environment,
+        .entry_point = strdup(record->entry_point),
+    };
+    shader->environment.subgroup_size = record->environment.subgroup_size;
+    if (!shader->entry_point || !pm_make_variant(record->canonical.data, record->canonical.count,
+                                                 &info, &shader->module.words, &error)) {
+        log_arm(contest, arm, error.message);
+        return false;
+    }
+    if (shader->module.words.count == 0)
+        return false;
+    shader->key = pm_shader_key_compute(pm_canonicalize_recipe(), shader->module.words.data,
+                                        shader->module.words.count);
+    if (is_another(contest, arm) || was_left(contests, shader) ||
+        pm_journal_holds(contests->journal, &shader->key))
+        return false;
+    shader->entry = pm_journal_write(contests->journal, &shader->key, &error);
+    return shader->entry != NULL;
+}
+
+bool pm_contest_make(struct pm_contest *contest, uint32_t index)
+{
+    struct pm_arm *arm = &contest->arms[index];
+    if (!arm->made && !make(contest, arm))
+        finish_arm(arm);
+    arm->made = true;
+    return arm->shader.module.words.count > 0;
+}
+
+/* ---- the end ---- */
+
+/* For some days it is not tried again: it was not the fastest, or not faster. */
+static void keep_loser(const struct pm_contest *contest, uint32_t index)
+{
+    const struct pm_arm *arm = &contest->arms[index];
+    const struct pm_anytime *seen = &contest->halving.seen[index];
+    const struct pm_anytime_interval at = pm_anytime_interval(seen, 0.05);
+    const struct pm_device *device = contest->owner->device;
+    const int64_t now = time(NULL);
+    const struct pm_kept_variant kept = {
+        .key = arm->shader.key,
+        .original = arm->shader.original,
+        .environment = pm_session_environment(device, &arm->shader.environment),
+        .used_at = now,
+        .verdict = at.low > 0 ? PM_VERDICT_SLOWER : PM_VERDICT_UNDECIDED,
+        .kind = PM_TIMED_CALLS,
+        .ratio = exp(pm_anytime_mean(seen)),
+        .low = exp(at.low),
+        .high = exp(at.high),
+        .pairs = (uint32_t)seen->count,
+        .decided_at = now,
+    };
+    pm_verdicts_put(pm_session_verdicts(device->instance), &kept);
+}
+
+void pm_contest_finish(struct pm_contest *contest, bool won)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    uint32_t tried = 0;
+    pm_shader_key_format(&contest->record->key, key);
+    for (uint32_t a = 0; a < contest->halving.count; a++) {
+        if (contest->halving.seen[a].count == 0)
+            continue;
+        tried++;
+        if (!won || a != contest->winner)
+            keep_loser(contest, a);
+    }
+    pm_log_info(contest->owner->device->instance->log, "shader %.12s: of %u variants %s%s", key,
+                tried, won ? "the fastest is " : "none is faster",
+                won ? contest->arms[contest->winner].recipe->name : "");
+    contest->arms[contest->winner].shader.timing = won ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED;
+    atomic_store(&contest->state, won ? PM_CONTEST_WON : PM_CONTEST_OVER);
+    contest->owner->open--;
+}

@@ -1,0 +1,80 @@
+/*
+ * A-Z testing of one shader on this device (Cooperative PGO, section 4.3): which of the recipes'
+ * variants (shader_rewrite/variants) is tried next, and which one wins. Measurements go where
+ * successive halving sends them (base/halving.h); what wins is then tried anew as any specialized
+ * shader is, on calls that did not choose it, and only that may bind it.
+ *
+ * A variant whose words another one has, or which an earlier session's trial left, does not take
+ * part. Here is no pipeline: optimize_contest.c builds them.
+ *
+ * Ownership: a contest belongs to its table and lives until that is destroyed. Thread safety: a
+ * contest's functions are for one thread at a time (the optimizer's), but for what is said to be
+ * for others.
+ */
+#pragma once
+
+#include "base/halving.h"
+#include "layer/shader/specialized_shader.h"
+
+struct pm_contests;
+struct pm_optimized;
+struct pm_pipeline;
+
+/* One of the variants. */
+struct pm_arm {
+    const struct pm_recipe *recipe;
+    struct pm_specialized_shader shader; /* module.words.count 0: it takes no part */
+    struct pm_optimized *built; /* for the contest's pipeline; that pipeline's; NULL: not */
+    bool made;                  /* the shader was, or cannot be */
+};
+
+enum pm_contest_state {
+    PM_CONTEST_OPEN,    /* variants are measured */
+    PM_CONTEST_CONFIRM, /* what won is tried */
+    PM_CONTEST_WON,
+    PM_CONTEST_OVER, /* without a winner */
+};
+
+enum { PM_CONTEST_WAITING = 16 /* pipelines that are remembered for when it is over */ };
+
+struct pm_contest {
+    struct pm_contests *owner;
+    const struct pm_shader_record *record;
+    struct pm_halving halving;
+    struct pm_arm arms[PM_HALVING_MOST];
+    uint32_t current, winner; /* arms */
+    _Atomic uint32_t state;   /* enum pm_contest_state */
+    _Atomic bool due;         /* something came of it; set by any thread */
+    _Atomic bool has_result;  /* the current arm was measured; set by the poller's thread behind
+                                 `result`, and taken back by the contest's */
+    struct pm_anytime result;
+    bool suspended;               /* no pipeline has the shader just now */
+    struct pm_pipeline *pipeline; /* that is measured with; referenced; NULL: none */
+    struct pm_pipeline *waiting[PM_CONTEST_WAITING]; /* referenced */
+    uint32_t waiting_count;
+    struct pm_contest *next;
+};
+
+/* NULL: out of memory. What is given must outlive it. */
+struct pm_contests *pm_contests_create(struct pm_device *device, struct pm_journal *journal);
+/* Lets go of the pipelines. NULL is allowed. */
+void pm_contests_destroy(struct pm_contests *contests);
+
+/* The contest of a shader, begun when there is none. NULL: it can have none, or as many as may be
+ * are open, and the pipeline waits until one ends. As slow as a compiler. */
+struct pm_contest *pm_contests_get(struct pm_contests *contests,
+                                   const struct pm_shader_request *request,
+                                   struct pm_pipeline *pipeline);
+/* One that waits so, whose reference becomes the caller's; NULL: none. */
+struct pm_pipeline *pm_contests_take_later(struct pm_contests *contests);
+
+/* No pipeline has its shader any more, or one has again. */
+void pm_contest_suspend(struct pm_contest *contest, bool suspended);
+/* The next one that is due, which it then is not any more; NULL: none. */
+struct pm_contest *pm_contests_due(struct pm_contests *contests);
+
+/* Makes the module of an arm, at most once. false: it takes no part. */
+bool pm_contest_make(struct pm_contest *contest, uint32_t arm);
+
+/* It is over: keeps for later sessions what lost. won: the winner was found faster once more. */
+void pm_contest_finish(struct pm_contest *contest, bool won);

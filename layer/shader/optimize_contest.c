@@ -1,0 +1,265 @@
+/* A-Z testing: pipelines for the variants of a contest (contest.h), one variant at a time, and for
+ * the winner. */
+#include "layer/shader/optimize_private.h"
+
+#include "layer/shader/optimized.h"
+#include "layer/shader/variant_make.h"
+
+/* ---- what comes of it: the poller's thread, and the game's ---- */
+
+static void say_due(struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    atomic_store(&contest->due, true);
+    atomic_store(&optimizer->contest_due, true);
+    pm_optimizer_wake(optimizer);
+}
+
+/* An arm was measured. */
+static void measured(struct pm_candidate *candidate, const struct pm_anytime *seen)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    struct pm_contest *contest = optimized->contest;
+    atomic_store(&optimized->pipeline->candidate, NULL);
+    if (atomic_load(&contest->has_result))
+        return;
+    contest->result = *seen;
+    atomic_store(&contest->has_result, true);
+    say_due(optimized->pipeline->device->optimizer, contest);
+}
+
+/* The winner was tried anew. */
+static void confirmed(struct pm_candidate *candidate, bool faster)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    struct pm_contest *contest = optimized->contest;
+    pm_optimizer_decide(candidate, faster);
+    if (atomic_load(&contest->state) != PM_CONTEST_CONFIRM)
+        return;
+    atomic_store(&contest->state, faster ? PM_CONTEST_WON : PM_CONTEST_OVER);
+    say_due(optimized->pipeline->device->optimizer, contest);
+}
+
+void pm_optimizer_leave_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+{
+    struct pm_contest *contest = atomic_load(&pipeline->contest);
+    if (contest)
+        say_due(optimizer, contest);
+}
+
+/* ---- the job's thread ---- */
+
+/* The arm's pipeline, built when it is not. */
+static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_contest *contest,
+                                      struct pm_arm *arm)
+{
+    struct pm_error error = {0};
+    if (arm->built || !pm_optimizer_reserve(optimizer))
+        return arm->built;
+    arm->built = pm_optimizer_build(optimizer, contest->pipeline, &arm->shader, &error);
+    if (!arm->built) {
+        pm_optimizer_give_back(optimizer);
+        pm_log_debug(optimizer->device->instance->log, "a variant is not built: %s", error.message);
+        return NULL;
+    }
+    arm->built->contest = contest;
+    arm->built->candidate.budgeted = true;
+    arm->built->candidate.verdict = confirmed;
+    arm->built->next = contest->pipeline->arms;
+    contest->pipeline->arms = arm->built;
+    return arm->built;
+}
+
+static void offer(struct pm_optimizer *optimizer, struct pm_optimized *optimized)
+{
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    optimizer->calls.built(optimizer->device, &optimized->candidate,
+                           pm_pipeline_computes(pipeline));
+    atomic_store(&pipeline->candidate, &optimized->candidate);
+    if (atomic_load(&optimized->decided))
+        atomic_store(&pipeline->candidate, NULL);
+}
+
+static void measure(struct pm_optimizer *optimizer, struct pm_optimized *optimized, uint32_t times)
+{
+    optimized->candidate.wanted = times;
+    optimized->candidate.measured = measured;
+    offer(optimizer, optimized);
+}
+
+/* The winner is the pipeline's variant, which then is tried as any other. */
+static void confirm(struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    struct pm_optimized *winner = contest->arms[contest->winner].built;
+    struct pm_optimized **link = &contest->pipeline->arms;
+    while (*link != winner)
+        link = &(*link)->next;
+    *link = winner->next;
+    winner->next = NULL;
+    winner->candidate.measured = NULL;
+    atomic_store(&contest->pipeline->optimized, winner);
+    atomic_store(&contest->state, PM_CONTEST_CONFIRM);
+    offer(optimizer, winner);
+}
+
+static void take_pipeline(struct pm_contest *contest, struct pm_pipeline *pipeline)
+{
+    contest->pipeline = pipeline;
+    atomic_store(&pipeline->contest, contest);
+    pm_contest_suspend(contest, false);
+}
+
+static void let_go(struct pm_contest *contest)
+{
+    atomic_store(&contest->pipeline->contest, NULL);
+    pm_pipeline_release(contest->pipeline);
+    contest->pipeline = NULL;
+}
+
+/* What was built for it and did not win takes no room any more; others that waited get the winner.
+ */
+static void end(struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    const bool won = atomic_load(&contest->state) == PM_CONTEST_WON;
+    pm_contest_finish(contest, won);
+    for (struct pm_optimized *arm = contest->pipeline->arms; arm; arm = arm->next)
+        if (!atomic_exchange(&arm->decided, true))
+            pm_optimizer_drop(arm);
+    for (uint32_t w = 0; w < contest->waiting_count; w++) {
+        if (won)
+            pm_waiting_put(&optimizer->waiting, contest->waiting[w], false);
+        pm_pipeline_release(contest->waiting[w]);
+    }
+    contest->waiting_count = 0;
+    let_go(contest);
+    atomic_store(&optimizer->unsaved, true);
+    struct pm_pipeline *later = pm_contests_take_later(optimizer->contests);
+    if (later)
+        pm_waiting_put(&optimizer->waiting, later, false);
+    pm_pipeline_release(later);
+}
+
+/* The game has destroyed the pipeline: another one takes its place, or the next that comes. */
+static void replace_pipeline(struct pm_contest *contest)
+{
+    for (uint32_t a = 0; a < contest->halving.count; a++)
+        contest->arms[a].built = NULL;
+    let_go(contest);
+    while (!contest->pipeline && contest->waiting_count > 0) {
+        struct pm_pipeline *next = contest->waiting[--contest->waiting_count];
+        if (atomic_load(&next->gone))
+            pm_pipeline_release(next);
+        else
+            take_pipeline(contest, next);
+    }
+    if (!contest->pipeline)
+        pm_contest_suspend(contest, true);
+}
+
+static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    uint32_t times = 0;
+    while (pm_halving_next(&contest->halving, &contest->current, &times)) {
+        struct pm_arm *arm = &contest->arms[contest->current];
+        struct pm_optimized *built =
+            pm_contest_make(contest, contest->current) ? build_arm(optimizer, contest, arm) : NULL;
+        if (built) {
+            measure(optimizer, built, times);
+            return;
+        }
+        pm_halving_leave(&contest->halving, contest->current);
+    }
+    if (pm_halving_winner(&contest->halving, &contest->winner)) {
+        confirm(optimizer, contest);
+        return;
+    }
+    atomic_store(&contest->state, PM_CONTEST_OVER);
+    end(optimizer, contest);
+}
+
+static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    const enum pm_contest_state state = atomic_load(&contest->state);
+    if (!contest->pipeline)
+        return;
+    if (atomic_load(&contest->has_result)) {
+        struct pm_anytime all = contest->halving.seen[contest->current];
+        pm_anytime_merge(&all, &contest->result);
+        pm_halving_take(&contest->halving, contest->current, &all);
+        atomic_store(&contest->has_result, false);
+    }
+    if (state == PM_CONTEST_WON || state == PM_CONTEST_OVER) {
+        end(optimizer, contest);
+        return;
+    }
+    if (atomic_load(&contest->pipeline->gone)) {
+        /* What was to be confirmed went with it: the rounds are over, so it is chosen again. */
+        replace_pipeline(contest);
+        atomic_store(&contest->state, PM_CONTEST_OPEN);
+    }
+    if (contest->pipeline && atomic_load(&contest->state) == PM_CONTEST_OPEN)
+        measure_next(optimizer, contest);
+}
+
+void pm_optimizer_go_on(struct pm_optimizer *optimizer)
+{
+    if (!optimizer->contests || !atomic_exchange(&optimizer->contest_due, false))
+        return;
+    for (struct pm_contest *contest; (contest = pm_contests_due(optimizer->contests)) != NULL;)
+        go_on(optimizer, contest);
+}
+
+/* ---- pipelines that come ---- */
+
+/* A shader that won, in this session or an earlier one. false: there is no room. */
+static bool use_winner(struct pm_optimizer *optimizer, const struct pm_specialized_shader *winner,
+                       struct pm_pipeline *pipeline)
+{
+    struct pm_error error = {0};
+    if (!pm_optimizer_reserve(optimizer))
+        return false;
+    struct pm_optimized *optimized = pm_optimizer_build(optimizer, pipeline, winner, &error);
+    if (optimized) {
+        pm_optimizer_publish(optimizer, pipeline, optimized);
+        return true;
+    }
+    pm_optimizer_give_back(optimizer);
+    pm_log_info(optimizer->device->instance->log, "a pipeline is not specialized: %s",
+                error.message);
+    return true;
+}
+
+static void join(struct pm_optimizer *optimizer, struct pm_contest *contest,
+                 struct pm_pipeline *pipeline)
+{
+    if (contest->pipeline && contest->waiting_count == PM_CONTEST_WAITING)
+        return;
+    pm_pipeline_reference(pipeline);
+    if (contest->pipeline) {
+        contest->waiting[contest->waiting_count++] = pipeline;
+        return;
+    }
+    take_pipeline(contest, pipeline);
+    measure_next(optimizer, contest);
+}
+
+bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+{
+    struct pm_shader_request request;
+    int64_t took;
+    if (!optimizer->contests || !optimizer->device->trials ||
+        !pm_pipeline_shader_request(pipeline, &request))
+        return true;
+    const struct pm_specialized_shader *kept =
+        pm_specialized_shaders_proven(optimizer->shaders, &request, &took);
+    if (kept && kept->timing == PM_TIMING_FASTER)
+        return use_winner(optimizer, kept, pipeline);
+    struct pm_contest *contest = pm_contests_get(optimizer->contests, &request, pipeline);
+    if (!contest)
+        return true;
+    const enum pm_contest_state state = atomic_load(&contest->state);
+    if (state == PM_CONTEST_WON && !contest->pipeline)
+        return use_winner(optimizer, &contest->arms[contest->winner].shader, pipeline);
+    if (state != PM_CONTEST_OVER)
+        join(optimizer, contest, pipeline);
+    return true;
+}

@@ -1,0 +1,105 @@
+/* Successive halving finds the fastest of many, spends little on the slow ones, and promises no
+ * more than it knows. */
+#include "base/halving.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "tests/cmocka_includes.h"
+
+enum { VARIANTS = 30 };
+
+struct run {
+    uint64_t measured[VARIANTS];
+    uint64_t all;
+    bool won;
+    uint32_t winner;
+};
+
+/* truth: log ratios; noise: of one measurement. */
+static struct run simulate(const double *truth, double noise, uint64_t seed)
+{
+    struct run run = {0};
+    struct pm_halving halving;
+    struct pm_random random;
+    uint32_t variant, times;
+    pm_random_init(&random, seed);
+    pm_halving_init(&halving, VARIANTS);
+    while (pm_halving_next(&halving, &variant, &times)) {
+        struct pm_anytime seen = halving.seen[variant];
+        for (uint32_t i = 0; i < times; i++) {
+            double sum = 0;
+            for (int k = 0; k < 12; k++)
+                sum += pm_random_unit(&random) - 0.5;
+            pm_anytime_add(&seen, truth[variant] + noise * sum);
+            run.measured[variant]++;
+            run.all++;
+            if (pm_halving_is_hopeless(&seen))
+                break;
+        }
+        pm_halving_take(&halving, variant, &seen);
+    }
+    run.won = pm_halving_winner(&halving, &run.winner);
+    return run;
+}
+
+static void test_finds_the_fastest(void **state)
+{
+    (void)state;
+    double truth[VARIANTS];
+    for (uint32_t i = 0; i < VARIANTS; i++)
+        truth[i] = i % 3 == 0 ? 0.05 : 0;
+    truth[17] = -0.05;
+    truth[4] = log(2);
+    uint32_t found = 0;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        const struct run run = simulate(truth, 0.03, seed);
+        found += run.won && run.winner == 17;
+        assert_true(run.measured[4] <= 4); /* twice as slow: seen at once */
+        assert_true(run.all < 1600);
+        assert_true(run.measured[17] > 4 * run.measured[3]);
+    }
+    printf("found in %u of 100 runs\n", found);
+    assert_true(found >= 97);
+}
+
+/* Where all are slower there is no winner. */
+static void test_no_winner(void **state)
+{
+    (void)state;
+    double truth[VARIANTS];
+    for (uint32_t i = 0; i < VARIANTS; i++)
+        truth[i] = 0.05;
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        assert_false(simulate(truth, 0.01, seed).won);
+}
+
+static void test_none_and_one(void **state)
+{
+    (void)state;
+    struct pm_halving halving;
+    uint32_t variant, times;
+    pm_halving_init(&halving, 0);
+    assert_false(pm_halving_next(&halving, &variant, &times));
+    assert_false(pm_halving_winner(&halving, &variant));
+    pm_halving_init(&halving, 1);
+    assert_true(pm_halving_next(&halving, &variant, &times));
+    assert_int_equal(variant, 0);
+    assert_int_equal(times, PM_HALVING_FIRST);
+    pm_halving_leave(&halving, 0);
+    assert_false(pm_halving_next(&halving, &variant, &times));
+    assert_false(pm_halving_winner(&halving, &variant));
+    pm_halving_init(&halving, 1000);
+    assert_int_equal(halving.count, PM_HALVING_MOST);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_finds_the_fastest),
+        cmocka_unit_test(test_no_winner),
+        cmocka_unit_test(test_none_and_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* A-Z testing (contest.h) on the null driver, where each variant takes as long as the test says:
+ * the fastest is found, tried anew and bound, in this session and the next; slow ones are called a
+ * few times only; and where none is faster, nothing changes. */
+#include "tests/layer/trial/trying.h"
+
+#include "base/random.h"
+#include "tests/patience.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64 };
+
+/* Pipelines in the order in which they were first timed, the game's own first. */
+static struct {
+    VkPipeline pipelines[MOST];
+    uint64_t calls[MOST];
+    uint32_t count;
+    double times[MOST]; /* of each, over the game's own; 0: the same */
+    double noise;
+    struct pm_random random;
+} seen;
+
+static uint32_t index_of(VkPipeline pipeline)
+{
+    uint32_t i = 0;
+    while (i < seen.count && seen.pipelines[i] != pipeline)
+        i++;
+    if (i == seen.count && i < MOST)
+        seen.pipelines[seen.count++] = pipeline;
+    return i < MOST ? i : MOST - 1;
+}
+
+static uint64_t cost(void *user, VkPipeline pipeline)
+{
+    (void)user;
+    const uint32_t i = index_of(pipeline);
+    seen.calls[i]++;
+    const double share = seen.times[i] > 0 ? seen.times[i] : 1;
+    return (uint64_t)(TRYING_ORIGINAL * share *
+                      (1 + seen.noise * (2 * pm_random_unit(&seen.random) - 1)));
+}
+
+static void open_session(void)
+{
+    seen.count = 0;
+    memset(seen.calls, 0, sizeof seen.calls);
+    pm_random_init(&seen.random, 5);
+    optimized_enable(false);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
+    setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "true", 1);
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    pm_harness_open(&trying.h, NULL);
+    trying.compute = optimized_compute(&trying.h);
+    index_of(trying.compute);
+    trying.h.driver->set_cost(cost, NULL);
+}
+
+static void close_session(void)
+{
+    trying.h.driver->set_cost(NULL, NULL);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    pm_harness_close(&trying.h);
+    unsetenv("PIECEMEAL_OPTIMIZE_VARIANTS");
+    unsetenv("PIECEMEAL_OPTIMIZE_ZERO");
+    trying = (struct trying){0};
+    memset(seen.times, 0, sizeof seen.times);
+    seen.noise = 0;
+}
+
+static bool run_until(const char *text)
+{
+    return trying_run_until(trying_dispatch, TRYING_ONCE, text);
+}
+
+static void finds_the_fastest(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < MOST; i++)
+        seen.times[i] = i == 0 ? 1 : i == 2 ? 0.8 : i == 3 ? 2 : 1.02;
+    seen.noise = 0.02;
+    open_session();
+    assert_true(run_until("the fastest is"));
+    assert_true(seen.count >= 4);
+    const VkPipeline fastest = seen.pipelines[2];
+    /* All were tried, that which is twice as slow a few times. */
+    for (uint32_t i = 1; i < seen.count; i++)
+        assert_true(seen.calls[i] > 0);
+    assert_true(seen.calls[3] < 20);
+    assert_ptr_equal(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE),
+                     fastest);
+    close_session();
+
+    /* The next session uses it without trying anything. */
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 0.8;
+    open_session();
+    /* The log goes on. */
+    const uint64_t position = trying.h.driver->position();
+    uint64_t until = 0;
+    while (optimized_logged("is used from now on") < 2 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_true(trying_foreign_binds(position) >= 8);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    optimized_assert_logged("the fastest is", 1);
+    close_session();
+}
+
+/* What seemed faster by luck is not when it is tried anew; and what is not faster is not bound. */
+static void none_is_faster(void **state)
+{
+    (void)state;
+    seen.noise = 0.05;
+    open_session();
+    uint64_t until = 0;
+    while (optimized_logged("none is faster") + optimized_logged("undecided: tried again") == 0 &&
+           patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+    optimized_assert_logged("the fastest is", 0);
+    assert_ptr_equal(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE),
+                     trying.compute);
+    close_session();
+}
+
+/* All are much slower: each is called a few times, and they are not tried again in the next
+ * session.
+ */
+static void slow_ones_cost_little(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 2;
+    open_session();
+    assert_true(run_until("none is faster"));
+    for (uint32_t i = 1; i < seen.count; i++)
+        assert_in_range(seen.calls[i], 1, 20);
+    close_session();
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 2;
+    open_session();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_true(run_until("none is faster"));
+    assert_int_equal(seen.count, 1);
+    close_session();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(finds_the_fastest),
+        PM_LAYERED_TEST(none_is_faster),
+        PM_LAYERED_TEST(slow_ones_cost_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

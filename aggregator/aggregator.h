@@ -63,6 +63,9 @@ void pm_aggregator_destroy(struct pm_aggregator *aggregator);
 struct pm_aggregator *pm_aggregator_open(const char *where, const struct pm_aggregator_info *info,
                                          struct pm_error *error);
 
+/* The storage alone. */
+struct pm_storage *pm_aggregator_open_storage(const char *where, struct pm_error *error);
+
 /* Is it the URL of an engine, and no file? */
 bool pm_aggregator_is_remote(const char *where);
 

@@ -91,6 +91,13 @@ struct pm_aggregator *pm_aggregator_create(const struct pm_aggregator_info *info
     return NULL;
 }
 
+struct pm_storage *pm_aggregator_open_storage(const char *where, struct pm_error *error)
+{
+    return pm_storage_postgres_is_url(where)
+               ? pm_storage_postgres_open(where, pm_statistics_merge_blobs, error)
+               : pm_storage_sqlite_open(where, pm_statistics_merge_blobs, error);
+}
+
 bool pm_aggregator_is_remote(const char *where)
 {
     return pm_storage_postgres_is_url(where);
@@ -100,9 +107,7 @@ struct pm_aggregator *pm_aggregator_open(const char *where, const struct pm_aggr
                                          struct pm_error *error)
 {
     struct pm_aggregator_info with = *info;
-    with.storage = pm_storage_postgres_is_url(where)
-                       ? pm_storage_postgres_open(where, pm_statistics_merge_blobs, error)
-                       : pm_storage_sqlite_open(where, pm_statistics_merge_blobs, error);
+    with.storage = pm_aggregator_open_storage(where, error);
     return with.storage ? pm_aggregator_create(&with, error) : NULL;
 }
 

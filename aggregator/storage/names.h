@@ -1,6 +1,6 @@
 /*
- * Lists of what a storage has by name, for who goes over them one after the other: what is done with
- * each may take long, and change them. A list is finished also after a failure.
+ * Lists of what a storage has by name, for who goes over them one after the other: what is done
+ * with each may take long, and change them. A list is finished also after a failure.
  *
  * Thread safety: one thread a list.
  */
@@ -9,8 +9,8 @@
 #include "aggregator/storage/storage.h"
 #include "base/names.h"
 
-/* All games, or only the one named; a name that is not known is taken as it is, so that what is done
- * with it fails by itself. */
+/* All games, or only the one named; a name that is not known is taken as it is, so that what is
+ * done with it fails by itself. */
 bool pm_names_of_games(struct pm_names *list, struct pm_storage *storage, const char *only,
                        struct pm_error *error);
 

@@ -3,6 +3,7 @@
  *
  *   ingest [--seconds N] [--connections N] [--shaders N] [--points N] [--games N]
  *          [--stored-points N] [--rate N] [--tls] [--reconnect] [--seed N] [--folder F]
+ *          [--storage URL] [--engine PID]
  *
  * Starts a service in a process of its own, on a fresh storage with FULL synchronous commits, with
  * tokens, rate limits and curation on, and loads it over loopback, by default as a game like the
@@ -10,7 +11,8 @@
  * connections that are kept. --stored-points fills the storage first, with as many games as it
  * takes, and uploads then are of any of them. Prints what came of it, after checking that the
  * storage counts exactly the uploads that were acknowledged. The folder (default: the working
- * folder) takes the storage, which is removed at the end.
+ * folder) takes the storage, which is removed at the end. --storage names a PostgreSQL with an
+ * empty database instead, and --engine its first process, so that what it used is printed too.
  */
 #include "base/clock.h"
 #include "bench/ingest/ingest_load.h"
@@ -34,8 +36,9 @@ enum { TOKENS_LEAST = 100000, TOKENS_A_SECOND = 2000, TOKEN_BYTES = 33, BODIES =
 
 struct options {
     uint64_t seconds, connections, shaders, points, games, stored, rate, seed;
+    uint64_t engine; /* a process id, or 0 */
     bool tls, reconnect;
-    const char *folder;
+    const char *folder, *storage;
 };
 
 struct tokens {
@@ -134,7 +137,7 @@ static bool look_at(const struct options *options, double sample_bytes, uint64_t
 {
     struct uploads all = {0};
     struct pm_aggregator *aggregator =
-        pm_aggregator_open(SERVER_STORAGE, &(struct pm_aggregator_info){0}, error);
+        pm_aggregator_open(options->storage, &(struct pm_aggregator_info){0}, error);
     if (!aggregator)
         return false;
     struct pm_storage *storage = pm_aggregator_storage(aggregator);
@@ -166,6 +169,10 @@ static void print(const struct options *options, const struct bodies *bodies,
            (unsigned long long)least);
     printf("  server        %.1f CPU-seconds: %.0f uploads per CPU-second (the generator: %.1f)\n",
            cpu, (double)load->stored / cpu, load->cpu);
+    if (options->engine != 0)
+        printf("  engine        %.1f CPU-seconds: %.0f uploads per CPU-second of both\n",
+               after->engine_cpu - before->engine_cpu,
+               (double)load->stored / (cpu + after->engine_cpu - before->engine_cpu));
     printf("  acknowledged  p50 %.1f ms, p99 %.1f ms, most %.1f ms\n", load->p50, load->p99,
            load->most);
     printf("  memory        %.0f MiB before, %.0f MiB after\n", (double)before->resident / 0x1p20,
@@ -218,6 +225,8 @@ static bool run_with(const struct options *options, const struct tokens *tokens,
     uint64_t stored = 0, counted = 0;
     const struct server_info server_info = {
         .bodies = &bodies_info,
+        .storage = options->storage,
+        .engine = (pid_t)options->engine,
         .stored_points = options->stored,
         .service = {.token_file = TOKEN_FILE,
                     .token_rate = 600,
@@ -266,14 +275,16 @@ static bool run(const struct options *options, struct pm_error *error)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {
-        {"seconds", 1, 0, 0},     {"connections", 1, 0, 1}, {"shaders", 1, 0, 2},
-        {"points", 1, 0, 3},      {"games", 1, 0, 4},       {"stored-points", 1, 0, 5},
-        {"rate", 1, 0, 6},        {"seed", 1, 0, 7},        {"tls", 0, 0, 't'},
-        {"reconnect", 0, 0, 'r'}, {"folder", 1, 0, 'f'},    {0}};
+    static const struct option known[] = {{"seconds", 1, 0, 0},  {"connections", 1, 0, 1},
+                                          {"shaders", 1, 0, 2},  {"points", 1, 0, 3},
+                                          {"games", 1, 0, 4},    {"stored-points", 1, 0, 5},
+                                          {"rate", 1, 0, 6},     {"seed", 1, 0, 7},
+                                          {"tls", 0, 0, 't'},    {"reconnect", 0, 0, 'r'},
+                                          {"folder", 1, 0, 'f'}, {"storage", 1, 0, 's'},
+                                          {"engine", 1, 0, 8},   {0}};
     uint64_t *const numbers[] = {&options->seconds, &options->connections, &options->shaders,
                                  &options->points,  &options->games,       &options->stored,
-                                 &options->rate,    &options->seed};
+                                 &options->rate,    &options->seed,        &options->engine};
     for (int got; (got = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (got == 't')
             options->tls = true;
@@ -281,6 +292,8 @@ static int parse(int argc, char **argv, struct options *options)
             options->reconnect = true;
         else if (got == 'f')
             options->folder = optarg;
+        else if (got == 's')
+            options->storage = optarg;
         else if (got == '?' || !pm_tool_number(optarg, 1000000000, numbers[got]))
             return PM_EXIT_USAGE;
     }
@@ -307,7 +320,8 @@ int main(int argc, char **argv)
                               .points = 125,
                               .games = 1,
                               .seed = 1,
-                              .folder = "."};
+                              .folder = ".",
+                              .storage = SERVER_STORAGE};
     struct pm_error error = {0};
     const int status = parse(argc, argv, &options);
     if (status >= 0)

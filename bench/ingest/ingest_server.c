@@ -2,7 +2,6 @@
 
 #include "aggregator/service/dev_tls.h"
 #include "aggregator/statistics/statistics.h"
-#include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "aggregator/trust/claims.h"
 #include <signal.h>
 #include <stdio.h>
@@ -93,8 +92,7 @@ static bool fill(const struct server_info *info, struct pm_error *error)
     const struct bodies_info *bodies = info->bodies;
     struct pm_buffer templates[TEMPLATES];
     uint64_t left = info->stored_points / bodies->points; /* shaders */
-    struct pm_storage *storage =
-        pm_storage_sqlite_open(SERVER_STORAGE, pm_statistics_merge_blobs, error);
+    struct pm_storage *storage = pm_aggregator_open_storage(info->storage, error);
     bool done = storage != NULL;
     for (uint32_t i = 0; i < TEMPLATES; i++) {
         pm_buffer_init(&templates[i], (size_t)64 << 20);
@@ -129,7 +127,7 @@ static bool serve(const struct server_info *info, int control, int answer, struc
     with.certificate = tls.certificate;
     with.key = tls.key;
     aggregator.log = with.log = pm_log_create(NULL, STDERR_FILENO, PM_LOG_WARNING, error);
-    with.aggregator = pm_aggregator_open(SERVER_STORAGE, &aggregator, error);
+    with.aggregator = pm_aggregator_open(info->storage, &aggregator, error);
     struct pm_service *service = with.aggregator ? pm_service_create(&with, error) : NULL;
     if (service) {
         const uint16_t port = pm_service_port(service);
@@ -164,6 +162,7 @@ bool server_start(struct server *server, const struct server_info *info, struct 
     close(control[0]);
     close(answer[1]);
     server->control = control[1];
+    server->engine = info->engine;
     const bool started = server->pid > 0 && read(answer[0], &server->port, sizeof(server->port)) ==
                                                 (ssize_t)sizeof(server->port);
     close(answer[0]);
@@ -187,15 +186,39 @@ static bool read_proc(pid_t pid, const char *name, char *text, size_t size)
     return got > 0;
 }
 
-bool server_usage(const struct server *server, struct server_usage *usage, struct pm_error *error)
+/* Seconds. */
+static bool read_cpu(pid_t pid, double *cpu)
 {
     char text[4096];
     unsigned long user, system;
     const char *at;
-    if (!read_proc(server->pid, "stat", text, sizeof(text)) || !(at = strrchr(text, ')')) ||
+    if (!read_proc(pid, "stat", text, sizeof(text)) || !(at = strrchr(text, ')')) ||
         sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+        return false;
+    *cpu += (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+    return true;
+}
+
+/* Of a process and those that it started and that still run. */
+static void read_cpu_of_all(pid_t pid, double *cpu)
+{
+    char name[64], text[4096];
+    snprintf(name, sizeof(name), "task/%d/children", (int)pid);
+    read_cpu(pid, cpu);
+    if (!read_proc(pid, name, text, sizeof(text)))
+        return;
+    for (char *at = text, *end; (pid = (pid_t)strtol(at, &end, 10)) > 0; at = end)
+        read_cpu(pid, cpu);
+}
+
+bool server_usage(const struct server *server, struct server_usage *usage, struct pm_error *error)
+{
+    char text[4096];
+    const char *at;
+    if (!read_cpu(server->pid, &usage->cpu))
         return pm_fail(error, PM_ERROR_IO, "the server has ended");
-    usage->cpu = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+    if (server->engine != 0)
+        read_cpu_of_all(server->engine, &usage->engine_cpu);
     if (read_proc(server->pid, "status", text, sizeof(text)) && (at = strstr(text, "\nVmRSS:")))
         usage->resident = strtoull(at + strlen("\nVmRSS:"), NULL, 10) * 1024;
     if (read_proc(server->pid, "io", text, sizeof(text)) && (at = strstr(text, "\nwrite_bytes:")))

@@ -18,20 +18,22 @@
 
 struct server_info {
     const struct bodies_info *bodies;
-    uint64_t stored_points; /* what the storage holds before it serves */
+    const char *storage; /* a file, or an engine's URL */
+    pid_t engine;        /* its process, whose time and whose children's is told apart; 0: none */
+    uint64_t stored_points;         /* what the storage holds before it serves */
     struct pm_service_info service; /* aggregator and log are filled here */
-    bool tls;                       /* with a certificate of its own, which SERVER_CERTIFICATE then is */
+    bool tls; /* with a certificate of its own, which SERVER_CERTIFICATE then is */
 };
 
 struct server {
-    pid_t pid;
+    pid_t pid, engine;
     int control; /* closing it ends the server */
     uint16_t port;
 };
 
 /* What the process has used so far. */
 struct server_usage {
-    double cpu; /* seconds, user and system */
+    double cpu, engine_cpu;     /* seconds, user and system */
     uint64_t resident, written; /* bytes: in memory; sent to the disk */
 };
 

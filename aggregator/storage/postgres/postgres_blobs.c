@@ -258,6 +258,7 @@ bool pm_postgres_replace_space(struct pm_storage *storage, const char *game,
     bool entered;
     if (!pm_pg_enter(postgres, &entered, error))
         return false;
+    pm_spaces_forget(&postgres->spaces);
     /* Whoever folds holds the number of points while it adds (postgres_uploads.c, find_some). */
     pm_pg_begin(&query, "INSERT INTO spaces (game, key, kind, space) VALUES (");
     pm_pg_text(&query, game);

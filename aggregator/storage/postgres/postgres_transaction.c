@@ -53,6 +53,7 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
 void pm_postgres_rollback(struct pm_storage *storage)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    pm_spaces_forget(&postgres->spaces);
     if (postgres->begun && postgres->writer &&
         PQtransactionStatus(postgres->writer) != PQTRANS_IDLE)
         say(postgres, "ROLLBACK", NULL);

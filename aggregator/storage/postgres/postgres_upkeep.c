@@ -102,6 +102,7 @@ bool pm_postgres_prune(struct pm_storage *storage, uint32_t first, uint32_t rows
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
     struct pm_names games = {0};
     bool entered;
+    pm_spaces_forget(&postgres->spaces);
     *deleted = 0;
     bool done =
         pm_names_of_games(&games, storage, NULL, error) && pm_pg_enter(postgres, &entered, error);
@@ -207,6 +208,7 @@ bool pm_postgres_drop(struct pm_storage *storage, const char *game, const struct
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
     bool entered;
+    pm_spaces_forget(&postgres->spaces);
     return pm_pg_enter(postgres, &entered, error) &&
            pm_pg_leave(postgres, entered, drop(postgres, game, key, blobs, error), error);
 }

@@ -2,11 +2,13 @@
  * of a set are sorted, so that who writes the same ones never waits in a circle. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
+#include "base/clock.h"
 #include "base/random.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define ORIGIN_BYTES 16
+#define REMEMBER_SECONDS 10
 
 /* Pointers into a set, in the order that `compare` gives pointers. NULL: out of memory. */
 static const void **sorted(struct pm_postgres *postgres, const void *set, size_t count, size_t size,
@@ -469,17 +471,48 @@ static bool find_some(struct asked *asked, size_t at, size_t *end, struct pm_err
     return pm_pg_select_here(asked->postgres, &query, take_space, asked, error);
 }
 
+/* What another process changed is seen after a while: until then uploads are taken and refused as
+ * before, and folding, which asks the engine, leaves out what does not agree. */
+static void age_spaces(struct pm_postgres *postgres)
+{
+    const int64_t now = pm_now();
+    if (now - postgres->spaces_since < REMEMBER_SECONDS * PM_SECOND)
+        return;
+    pm_spaces_forget(&postgres->spaces);
+    postgres->spaces_since = now;
+}
+
+static void remember_space(struct pm_postgres *postgres, const struct pm_storage_space *space)
+{
+    if (space->space != 0)
+        pm_spaces_remember(&postgres->spaces, space->game, &space->key, space->kind, space->space);
+}
+
 bool pm_postgres_find_spaces(struct pm_storage *storage, struct pm_storage_space *spaces,
                              size_t count, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
-    const void **pointers = sorted(postgres, spaces, count, sizeof(*spaces), compare_spaces, error);
-    struct asked asked = {postgres, (struct pm_storage_space **)pointers, count};
-    bool done = pointers != NULL;
-    for (size_t i = 0; i < count; i++)
-        spaces[i].space = 0;
-    for (size_t at = 0; done && at < count;)
+    const bool may_know = postgres->begun && !postgres->lazy;
+    const void **pointers = calloc(count + 1, sizeof(*pointers));
+    struct asked asked = {postgres, (struct pm_storage_space **)pointers, 0};
+    if (!pointers)
+        return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory for %zu shaders", postgres->name,
+                       count);
+    age_spaces(postgres);
+    for (size_t i = 0; i < count; i++) {
+        struct pm_storage_space *space = &spaces[i];
+        space->space =
+            may_know ? pm_spaces_find(&postgres->spaces, space->game, &space->key, space->kind) : 0;
+        if (space->space == 0)
+            asked.spaces[asked.count++] = space;
+    }
+    if (asked.count > 1)
+        qsort(pointers, asked.count, sizeof(*pointers), compare_spaces);
+    bool done = true;
+    for (size_t at = 0; done && at < asked.count;)
         done = find_some(&asked, at, &at, error);
+    for (size_t i = 0; done && may_know && i < asked.count; i++)
+        remember_space(postgres, asked.spaces[i]);
     free(pointers);
     return done;
 }
@@ -508,6 +541,8 @@ bool pm_postgres_put_spaces(struct pm_storage *storage, const struct pm_storage_
         }
         /* One that another put meanwhile may be another one: a conflict. */
         done = pm_pg_do(postgres, &query, NULL, error);
+        for (size_t i = first; done && postgres->begun && i < at; i++)
+            remember_space(postgres, pointers[i]);
     }
     free(pointers);
     return done;

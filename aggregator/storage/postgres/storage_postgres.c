@@ -13,6 +13,7 @@ static void destroy(struct pm_storage *storage)
     pm_pg_close_readers(postgres);
     PQfinish(postgres->writer);
     pthread_mutex_destroy(&postgres->readers_mutex);
+    pm_spaces_forget(&postgres->spaces);
     free(postgres->name);
     free(postgres->url);
     free(postgres);

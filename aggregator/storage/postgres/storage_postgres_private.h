@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "aggregator/storage/spaces.h"
 #include "aggregator/storage/storage.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -28,6 +29,8 @@ struct pm_postgres {
     unsigned slot;             /* of the writer */
     atomic_int_fast64_t hurry; /* pm_now(): when nobody waits any more */
     atomic_uint_fast64_t statements; /* that were sent, for measurements */
+    struct pm_spaces spaces;         /* as they were at spaces_since, pm_now(), or later */
+    int64_t spaces_since;
     pthread_mutex_t readers_mutex;
     PGconn *readers[PM_POSTGRES_IDLE_READERS]; /* under readers_mutex: idle connections */
     size_t reader_count;

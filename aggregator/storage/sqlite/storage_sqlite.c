@@ -38,7 +38,7 @@ static void destroy(struct pm_storage *storage)
     pm_sqlite_close_readers(sqlite);
     sqlite3_close(sqlite->writer);
     pthread_mutex_destroy(&sqlite->readers_mutex);
-    pm_sqlite_spaces_forget(sqlite);
+    pm_spaces_forget(&sqlite->spaces);
     free(sqlite->path);
     free(sqlite);
 }

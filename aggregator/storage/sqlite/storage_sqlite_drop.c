@@ -52,6 +52,6 @@ bool pm_sqlite_drop(struct pm_storage *storage, const char *game, const struct p
     for (size_t i = 0; done && !key && i < sizeof(of_game) / sizeof(*of_game); i++)
         done = delete_rows(sqlite, of_game[i], game, NULL, error);
     sqlite3_exec(db, "PRAGMA secure_delete = FAST", NULL, NULL, NULL);
-    pm_sqlite_spaces_forget(sqlite);
+    pm_spaces_forget(&sqlite->spaces);
     return done;
 }

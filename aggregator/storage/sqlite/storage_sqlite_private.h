@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "aggregator/storage/spaces.h"
 #include "aggregator/storage/storage.h"
 #include <pthread.h>
 #include <sqlite3.h>
@@ -73,8 +74,6 @@ enum pm_sqlite_statement {
     PM_SQLITE_EMPTY_BODIES,
     PM_SQLITE_STATEMENTS
 };
-struct pm_sqlite_space;
-
 struct pm_sqlite {
     struct pm_storage storage; /* first */
     char *path;
@@ -82,11 +81,10 @@ struct pm_sqlite {
     bool has_marks; /* pm_sqlite_has_marks */
     sqlite3 *writer;
     sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
-    struct pm_error merge_error;    /* why the merge function failed; code PM_OK: it did not */
-    bool lazy;                      /* the writer's commits do not wait for the disk */
-    int64_t data_version;           /* changes when another connection writes */
-    struct pm_sqlite_space *spaces; /* storage_sqlite_spaces.c */
-    uint64_t spaces_seed;
+    struct pm_error merge_error; /* why the merge function failed; code PM_OK: it did not */
+    bool lazy;                   /* the writer's commits do not wait for the disk */
+    int64_t data_version;        /* changes when another connection writes */
+    struct pm_spaces spaces;
     atomic_int_fast64_t hurry; /* pm_now(): when nobody waits for another process any more */
     uint32_t patience;         /* milliseconds that the writer waits for one */
     bool full;                 /* a write of this transaction found no space */
@@ -182,14 +180,6 @@ bool pm_sqlite_add_origin(struct pm_storage *storage, const char *game, const vo
 bool pm_sqlite_add_coverage(struct pm_storage *storage, const char *game, int64_t time,
                             uint64_t uploads, uint64_t points_covered, uint64_t points,
                             struct pm_error *error);
-
-/* What is known of numbers of points, in memory, so that an upload's shaders need not each be
- * looked up (storage_sqlite_spaces.c). 0: it is not known here. */
-uint32_t pm_sqlite_spaces_find(const struct pm_sqlite *sqlite, const char *game,
-                               const struct pm_shader_key *key, enum pm_kind kind);
-void pm_sqlite_spaces_remember(struct pm_sqlite *sqlite, const char *game,
-                               const struct pm_shader_key *key, enum pm_kind kind, uint32_t space);
-void pm_sqlite_spaces_forget(struct pm_sqlite *sqlite);
 
 /* Samples that wait (storage_sqlite_samples.c). */
 bool pm_sqlite_add_samples(struct pm_storage *storage, const struct pm_storage_samples *rows,

@@ -20,7 +20,7 @@ bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     sqlite3_stmt *forget = pm_sqlite_prepared(sqlite, PM_SQLITE_FORGET_BLOBS, error);
     sqlite3_stmt *put = pm_sqlite_prepared(sqlite, PM_SQLITE_REPLACE_SPACE, error);
-    pm_sqlite_spaces_forget(sqlite);
+    pm_spaces_forget(&sqlite->spaces);
     return forget && put &&
            pm_sqlite_run(sqlite, forget, bind_shader(forget, game, key, kind), NULL, error) &&
            pm_sqlite_run(sqlite, put,
@@ -105,7 +105,7 @@ static bool prune_step(struct pm_sqlite *sqlite, enum pm_sqlite_statement step, 
                   NULL, error))
         return false;
     if (step == PM_SQLITE_PRUNE_SPACES || step == PM_SQLITE_EMPTY_SPACES)
-        pm_sqlite_spaces_forget(sqlite);
+        pm_spaces_forget(&sqlite->spaces);
     if (step != PM_SQLITE_PRUNE_SPACES)
         *deleted += (uint64_t)sqlite3_changes(sqlite->writer);
     return true;

@@ -14,7 +14,7 @@ void pm_sqlite_rollback(struct pm_storage *storage)
     /* A failure may have ended the transaction already. */
     if (!sqlite3_get_autocommit(sqlite->writer))
         run_plain(sqlite, PM_SQLITE_ROLLBACK, NULL);
-    pm_sqlite_spaces_forget(sqlite);
+    pm_spaces_forget(&sqlite->spaces);
     /* What the log still holds of earlier transactions would fill the disk until one succeeds,
      * which none may. */
     if (sqlite->full)
@@ -43,7 +43,7 @@ static bool begin_as(struct pm_sqlite *sqlite, bool durable, struct pm_error *er
     }
     /* Another process wrote: it may have deleted what is remembered. */
     if (version != sqlite->data_version)
-        pm_sqlite_spaces_forget(sqlite);
+        pm_spaces_forget(&sqlite->spaces);
     sqlite->data_version = version;
     return true;
 }
@@ -244,7 +244,7 @@ static int bind_shader(sqlite3_stmt *s, const struct pm_storage_space *space)
 static bool find_space(struct pm_sqlite *sqlite, struct pm_storage_space *space,
                        struct pm_error *error)
 {
-    space->space = pm_sqlite_spaces_find(sqlite, space->game, &space->key, space->kind);
+    space->space = pm_spaces_find(&sqlite->spaces, space->game, &space->key, space->kind);
     if (space->space != 0)
         return true;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_FIND_SPACE, error);
@@ -253,7 +253,7 @@ static bool find_space(struct pm_sqlite *sqlite, struct pm_storage_space *space,
         return false;
     space->space = (uint32_t)value;
     if (space->space != 0)
-        pm_sqlite_spaces_remember(sqlite, space->game, &space->key, space->kind, space->space);
+        pm_spaces_remember(&sqlite->spaces, space->game, &space->key, space->kind, space->space);
     return true;
 }
 
@@ -279,7 +279,7 @@ bool pm_sqlite_put_spaces(struct pm_storage *storage, const struct pm_storage_sp
                         PM_SQLITE_BOUND(bind_shader(s, one), sqlite3_bind_int64(s, 4, one->space)),
                         NULL, error);
         if (done)
-            pm_sqlite_spaces_remember(sqlite, one->game, &one->key, one->kind, one->space);
+            pm_spaces_remember(&sqlite->spaces, one->game, &one->key, one->kind, one->space);
     }
     return done;
 }

@@ -31,29 +31,13 @@
 #pragma once
 
 #include "base/error.h"
+#include "profile/journal_state.h"
 #include "profile/shader_key.h"
-
-enum {
-    PM_JOURNAL_WAIT = 5, /* properly ended sessions */
-    PM_JOURNAL_MOST =
-        4096 /* variants that a history or a session knows; the oldest are forgotten */
-};
 
 struct pm_journal;
 
 /* A variant that this session wrote down; lives as long as its journal. */
 struct pm_journal_entry;
-
-/* What the ended sessions say. */
-struct pm_journal_state {
-    uint32_t judged_bad;     /* sessions that had not ended properly and were judged just now */
-    uint32_t bad_in_a_row;   /* up to now, that used variants */
-    uint32_t safe_for;       /* all variants are held back until so many sessions ended properly */
-    uint32_t held;           /* variants held back for now */
-    uint32_t held_for_good;  /* and until someone removes the history */
-    uint32_t proven;         /* used in a session that ended properly */
-    struct pm_error damaged; /* code PM_OK: nothing was; else what was ignored */
-};
 
 /* Judges the sessions of the game that have ended, and begins one for this process. folder NULL:
  * the default. NULL and *error: it cannot be kept (no variant is to be used then). *state may be

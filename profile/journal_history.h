@@ -7,7 +7,8 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "profile/journal.h"
+#include "profile/journal_state.h"
+#include "profile/shader_key.h"
 
 struct pm_history_variant {
     struct pm_shader_key key;

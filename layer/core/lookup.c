@@ -10,6 +10,7 @@ void pm_lookup_init(struct pm_lookup *lookup)
 {
     atomic_init(&lookup->slots, NULL);
     pthread_mutex_init(&lookup->lock, NULL);
+    lookup->shown = NULL;
     lookup->used = 0;
     lookup->taken = 0;
 }
@@ -28,9 +29,10 @@ void pm_lookup_finish(struct pm_lookup *lookup)
     pthread_mutex_destroy(&lookup->lock);
 }
 
+/* The index of the slot where a key's hash points. */
 static uint64_t home_of(const struct pm_lookup_slots *slots, uint64_t key)
 {
-    return (key * UINT64_C(0x9e3779b97f4a7c15)) >> slots->shift;
+    return pm_lookup_home(slots, key) / sizeof slots->slot[0];
 }
 
 /* Into the first free slot of a probe that is known not to hold the key. The value goes first: a
@@ -59,20 +61,22 @@ static bool grow(struct pm_lookup *lookup)
         return false;
     slots->retired = old;
     slots->mask = count - 1;
-    slots->shift = 64 - (uint32_t)__builtin_ctzll(count);
+    slots->home_mask = (count - 1) * sizeof slots->slot[0];
     for (uint64_t i = 0; old != NULL && i <= old->mask; i++) {
         uint64_t key = atomic_load_explicit(&old->slot[i].key, memory_order_relaxed);
         if (key != EMPTY && key != REMOVED)
             insert(slots, key, atomic_load_explicit(&old->slot[i].value, memory_order_relaxed));
     }
     atomic_store_explicit(&lookup->slots, slots, memory_order_release);
+    if (lookup->shown != NULL)
+        atomic_store_explicit(lookup->shown, slots, memory_order_release);
     lookup->taken = lookup->used;
     return true;
 }
 
 void *pm_lookup_find_behind(const struct pm_lookup_slots *slots, uint64_t home, uint64_t key)
 {
-    for (uint64_t i = home;; i++) {
+    for (uint64_t i = home / sizeof slots->slot[0];; i++) {
         const struct pm_lookup_slot *slot = &slots->slot[i & slots->mask];
         const uint64_t found = atomic_load_explicit(&slot->key, memory_order_acquire);
         if (found == key)
@@ -94,6 +98,20 @@ static struct pm_lookup_slot *find(struct pm_lookup_slots *slots, uint64_t key, 
         if (found == EMPTY)
             return NULL;
     }
+}
+
+bool pm_lookup_show(struct pm_lookup *lookup, _Atomic(struct pm_lookup_slots *) *shown)
+{
+    pthread_mutex_lock(&lookup->lock);
+    const bool ok = shown == NULL ||
+                    atomic_load_explicit(&lookup->slots, memory_order_relaxed) != NULL ||
+                    grow(lookup);
+    lookup->shown = ok ? shown : NULL;
+    if (lookup->shown != NULL)
+        atomic_store_explicit(shown, atomic_load_explicit(&lookup->slots, memory_order_relaxed),
+                              memory_order_release);
+    pthread_mutex_unlock(&lookup->lock);
+    return ok;
 }
 
 bool pm_lookup_put(struct pm_lookup *lookup, uint64_t key, void *value)

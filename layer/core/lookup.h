@@ -24,15 +24,16 @@ struct pm_lookup_slot {
 struct pm_lookup_slots {
     struct pm_lookup_slots *retired;           /* the smaller array before this one */
     uint64_t mask;                             /* number of slots - 1; a power of two - 1 */
-    uint32_t shift;                            /* 64 - log2(number of slots) */
+    uint64_t home_mask;                        /* of the bytes from slot[0] to a home */
     _Alignas(16) struct pm_lookup_slot slot[]; /* none lies in two cache lines */
 };
 
 struct pm_lookup {
     _Atomic(struct pm_lookup_slots *) slots; /* NULL until the first put */
     pthread_mutex_t lock;
-    size_t used;  /* keys */
-    size_t taken; /* keys and removed slots */
+    _Atomic(struct pm_lookup_slots *) *shown; /* pm_lookup_show; NULL: nowhere */
+    size_t used;                              /* keys */
+    size_t taken;                             /* keys and removed slots */
 };
 
 void pm_lookup_init(struct pm_lookup *lookup);
@@ -52,8 +53,21 @@ void pm_lookup_each(struct pm_lookup *lookup, void (*visit)(void *user, void *va
 bool pm_lookup_try_each(struct pm_lookup *lookup, void (*visit)(void *user, void *value),
                         void *user);
 
-/* A key that is not in the slot `home`, where its hash points, but may be behind it. */
+/* Where a key's hash points, in bytes from slot[0]: bits from the 40th on of a product, which all
+ * depend on what tells pointers and small numbers apart. */
+static inline uint64_t pm_lookup_home(const struct pm_lookup_slots *slots, uint64_t key)
+{
+    return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 36 & slots->home_mask;
+}
+
+/* A key that is not in the slot at `home`, but may be behind it. */
 void *pm_lookup_find_behind(const struct pm_lookup_slots *slots, uint64_t home, uint64_t key);
+
+static inline const struct pm_lookup_slot *pm_lookup_slot_of(const struct pm_lookup_slots *slots,
+                                                             uint64_t home)
+{
+    return (const struct pm_lookup_slot *)((const char *)slots->slot + home);
+}
 
 /* NULL: unknown, as 0 always is. About ten instructions when the key is where its hash points. */
 static inline void *pm_lookup_find(const struct pm_lookup *lookup, uint64_t key)
@@ -62,12 +76,43 @@ static inline void *pm_lookup_find(const struct pm_lookup *lookup, uint64_t key)
         atomic_load_explicit(&lookup->slots, memory_order_acquire);
     if (slots == NULL)
         return NULL;
-    const uint64_t home = (key * UINT64_C(0x9e3779b97f4a7c15)) >> slots->shift;
-    const struct pm_lookup_slot *slot = &slots->slot[home];
+    const uint64_t home = pm_lookup_home(slots, key);
+    const struct pm_lookup_slot *slot = pm_lookup_slot_of(slots, home);
     if (__builtin_expect(atomic_load_explicit(&slot->key, memory_order_acquire) == key, 1))
         return atomic_load_explicit(&slot->value, memory_order_relaxed);
     return pm_lookup_find_behind(slots, home, key);
 }
+
+/* How a hook that is called very often reads what other threads may change, in a function with
+ * PM_FAST: as plain memory on x86-64, since gcc folds only that into a comparison. It is an aligned
+ * word that is read once, so it cannot be torn; x86-64 keeps the order of loads; and the thread
+ * sanitizer is told to look away. */
+#ifdef __x86_64__
+#define PM_FAST __attribute__((no_sanitize("thread")))
+#define PM_READ(type, word) (*(type const *)(const void *)&(word))
+#else
+#define PM_FAST
+#define PM_READ(type, word) __atomic_load_n((type const *)(const void *)&(word), __ATOMIC_ACQUIRE)
+#endif
+
+/* The same for a hook (PM_FAST) that has a longer way for whoever is unknown: NULL, also when the
+ * key is not where its hash points. slots: what pm_lookup_show shows. */
+static PM_FAST inline __attribute__((always_inline)) void *
+pm_lookup_glance(const struct pm_lookup_slots *slots, uint64_t key)
+{
+    uint64_t home = pm_lookup_home(slots, key);
+    if (__builtin_expect(PM_READ(uint64_t, pm_lookup_slot_of(slots, home)->key) != key, 0))
+        return NULL;
+    __asm__("" : "+r"(home)); /* an address each: one for both takes an instruction more */
+    void *value = PM_READ(void *, pm_lookup_slot_of(slots, home)->value);
+    if (value == NULL)
+        __builtin_unreachable();
+    return value;
+}
+
+/* From now on `shown` points to the table's slots, never to NULL, also when it grows; NULL: not any
+ * more. false: out of memory, and nothing is shown. */
+bool pm_lookup_show(struct pm_lookup *lookup, _Atomic(struct pm_lookup_slots *) *shown);
 
 /* A handle as a key: dispatchable ones are pointers, the others are numbers of 64 bits where
  * pointers have 32. */

@@ -47,6 +47,7 @@ uint64_t pm_binding_proven(const struct pm_device *device, const struct pm_comma
 static void uncover(struct pm_command *command, int point)
 {
     struct pm_bound *bound = &command->bound[point];
+    pm_pushed_disarm(&command->pushed);
     bound->now = bound->standing;
     bound->kind = bound->now != bound->game ? PM_BINDING_PROVEN : PM_BINDING_GAME;
     bound->cover = NULL;
@@ -76,9 +77,95 @@ void pm_binding_pushed(struct pm_command *command)
         stand_again(command, point);
 }
 
+/* The bind point at which alone a variant watches what is pushed; NULL: none does, or *more. */
+static struct pm_bound *find_watching(struct pm_command *command, bool *more)
+{
+    struct pm_bound *found = NULL;
+    *more = false;
+    for (int point = 0; point < PM_BIND_POINTS; point++) {
+        struct pm_bound *bound = &command->bound[point];
+        if (bound->pipeline == NULL || bound->watch == 0)
+            continue;
+        *more = found != NULL;
+        found = bound;
+    }
+    return *more ? NULL : found;
+}
+
+void pm_binding_arm(struct pm_command *command)
+{
+    bool more;
+    pm_pushed_disarm(&command->pushed);
+    const struct pm_bound *bound = find_watching(command, &more);
+    if (command->recording != PM_RECORDING_TRACKED || more)
+        return;
+    const struct pm_optimized *folded = bound != NULL ? pm_optimize_folded(bound->pipeline) : NULL;
+    const bool fits = pm_pushed_arm(&command->pushed, folded != NULL ? &folded->watch : NULL);
+    /* What is bound must stand by nothing but what is pushed. */
+    if (folded != NULL &&
+        (bound->now != bound->standing || (bound->now == folded->built.handle) != fits))
+        pm_pushed_disarm(&command->pushed);
+}
+
+/* A push has turned what fits (pm_pushed_turns). */
+static void turn(struct pm_command *command)
+{
+    bool more;
+    struct pm_bound *bound = find_watching(command, &more);
+    const int point = bound == &command->bound[PM_COMPUTE] ? PM_COMPUTE : PM_GRAPHICS;
+    struct pm_pushed *pushed = &command->pushed;
+    struct pm_optimized *folded = bound != NULL ? pm_optimize_folded(bound->pipeline) : NULL;
+    const bool fitted = folded != NULL && bound->now == folded->built.handle;
+    const uint32_t binds = atomic_load_explicit(&command->device->binds, memory_order_relaxed);
+    if (folded == NULL || (binds & PM_BINDS_PROVEN) == 0 ||
+        (pm_binding_allowed(command, point) & PM_BINDING_PROVEN) == 0) {
+        pm_pushed_disarm(pushed);
+        pm_binding_pushed(command);
+        return;
+    }
+    uint64_t standing = fitted ? pm_optimize_best(bound->pipeline) : pm_optimize_use(folded);
+    if (standing == 0)
+        standing = bound->game;
+    bound->standing = bound->now = standing;
+    bound->kind = standing != bound->game ? PM_BINDING_PROVEN : PM_BINDING_GAME;
+    pushed->stays ^= 0xffff;
+    pm_binding_bind(command, point);
+}
+
+/* Takes the words of a push the long way; whether any that are watched may have changed. */
+static bool take(struct pm_command *command, const struct pm_push *push)
+{
+    struct pm_pushed *pushed = &command->pushed;
+    const bool other = pm_push_is_other(pushed, push);
+    if (other)
+        pm_pushed_change(pushed, &command->device->pipelines->push_layouts, push);
+    const uint64_t mask = pm_push_mask(push->offset, push->size) & pushed->wanted;
+    if (mask != 0)
+        pm_pushed_put(pushed, push, mask);
+    return (mask & command->watched) != 0 || (other && command->watched != 0);
+}
+
+bool pm_binding_push(struct pm_command *command, const struct pm_push *push)
+{
+    struct pm_pushed *pushed = &command->pushed;
+    if (pushed->wanted == 0 || pm_pushed_quick(pushed, push) || pm_pushed_beside(pushed, push))
+        return false;
+    if (pm_pushed_turns(pushed, push)) {
+        turn(command);
+        return true;
+    }
+    const bool watched = take(command, push);
+    if (watched)
+        pm_binding_pushed(command);
+    if (pushed->stays == 0)
+        pm_binding_arm(command);
+    return watched;
+}
+
 void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind, uint64_t variant,
                       const struct pm_watch *watch)
 {
+    pm_pushed_disarm(&command->pushed);
     command->bound[point].now = variant;
     command->bound[point].kind = kind;
     command->bound[point].cover = watch;
@@ -121,6 +208,7 @@ void pm_binding_put_back(struct pm_command *command, uint32_t ended)
         struct pm_bound *bound = &command->bound[point];
         if (bound->pipeline == NULL || bound->kind == PM_BINDING_GAME)
             continue;
+        pm_pushed_disarm(&command->pushed);
         if ((bound->kind & ended) == 0 || bound->standing != bound->game) {
             const uint32_t stays = pm_binding_allowed(command, point) & ~ended;
             if ((bound->kind & stays) != 0)
@@ -151,8 +239,9 @@ void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition cond
         command->active_queries--;
 }
 
-void pm_binding_sample_pushed(const struct pm_command *command, int point)
+void pm_binding_sample_pushed(struct pm_command *command, int point)
 {
+    pm_pushed_disarm(&command->pushed);
     const struct pm_pipeline *pipeline = command->bound[point].pipeline;
     if (pipeline != NULL &&
         pm_pipeline_sample_pushed(pipeline, command->pushed.words,

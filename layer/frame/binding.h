@@ -81,27 +81,19 @@ static inline void pm_binding_watch(struct pm_command *command, int point,
 {
     command->bound[point].watch = pipeline != NULL ? pm_optimize_watched(pipeline) : 0;
     command->watched = command->bound[PM_GRAPHICS].watch | command->bound[PM_COMPUTE].watch;
+    pm_pushed_disarm(&command->pushed);
 }
 
-/* The game pushes constants. true: words that are watched may have changed, and pm_binding_pushed
- * is owed before anything is drawn. */
-static inline __attribute__((always_inline)) bool pm_binding_push(struct pm_command *command,
-                                                                  const struct pm_push *push)
-{
-    struct pm_pushed *pushed = &command->pushed;
-    if (pushed->wanted == 0)
-        return false;
-    const bool other = pm_push_is_other(pushed, push);
-    if (__builtin_expect(other, 0))
-        pm_pushed_change(pushed, &command->device->pipelines->push_layouts, push);
-    const uint64_t mask = pm_push_mask(push->offset, push->size) & pushed->wanted;
-    if (mask != 0)
-        pm_pushed_put(pushed, push, mask);
-    return (mask & command->watched) != 0 || (other && command->watched != 0);
-}
+/* The game pushes constants, before it does: binds at once what stands by the words that are known
+ * then. Where the short way is open (pushed.h) it need not be called for what takes it. true: words
+ * that are watched may have changed. */
+bool pm_binding_push(struct pm_command *command, const struct pm_push *push);
 
-/* Binds at once what stands by the words that are known now. */
+/* The same where more than words may have changed. */
 void pm_binding_pushed(struct pm_command *command);
+
+/* Pushes go the short way from here on, if they may (pm_pushed_arm). */
+void pm_binding_arm(struct pm_command *command);
 
 /* The game binds a pipeline: what stands from now on, its proven variant or itself. command NULL:
  * the recording is not tracked. pipeline NULL: it has no variants. Binds nothing yet. */
@@ -126,6 +118,8 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
             .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
             .watch = command->bound[point].watch,
         };
+    if (command != NULL && command->pushed.ranges != NULL)
+        pm_binding_arm(command);
     return standing;
 }
 
@@ -159,7 +153,7 @@ const struct pm_built *pm_binding_take(struct pm_command *command, int point, ui
 void pm_binding_instrument(struct pm_command *command, int point, const struct pm_built *variant);
 
 /* Notes what the next call's push constants are, where they are known. */
-void pm_binding_sample_pushed(const struct pm_command *command, int point);
+void pm_binding_sample_pushed(struct pm_command *command, int point);
 
 /* A call at which the countdown of a recording that is sampled was through: draws the next, and
  * binds an instrumented variant where there is one and it is allowed. Afterwards

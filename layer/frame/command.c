@@ -114,6 +114,15 @@ void pm_commands_destroy(struct pm_sampling *sampling)
 
 /* ---- a recording ---- */
 
+static void clear_bound(struct pm_command *command)
+{
+    for (int i = 0; i < PM_BIND_POINTS; i++)
+        command->bound[i] = (struct pm_bound){.kind = PM_BINDING_GAME};
+    command->watched = 0;
+    command->pass =
+        (struct pm_pass_instance){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
+}
+
 bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo *info)
 {
     const bool once = (info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) != 0;
@@ -134,11 +143,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     command->scene = PM_SCENE_NONE;
     if (!command->touched)
         return may_repeat;
-    for (int i = 0; i < PM_BIND_POINTS; i++)
-        command->bound[i] = (struct pm_bound){.kind = PM_BINDING_GAME};
-    command->watched = 0;
-    command->pass =
-        (struct pm_pass_instance){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
+    clear_bound(command);
     command->touched = command->pool->is_protected;
     return may_repeat;
 }
@@ -151,6 +156,27 @@ static uint64_t wanted_words(const struct pm_command *command)
                    (device->instance->config.sampler.kinds & PM_KIND_BIT_CONSTANT) != 0
                ? UINT64_MAX
                : atomic_load_explicit(&device->watched, memory_order_acquire);
+}
+
+bool pm_command_begin_followed(struct pm_command *command, const VkCommandBufferBeginInfo *info)
+{
+    if (command->secondary || command->pool->is_protected || !command->begun ||
+        pm_command_holds(command))
+        return false;
+    const bool touched = command->touched;
+    command->touched = false;
+    if (!pm_command_begin_again(command, info)) {
+        command->touched = touched;
+        return false;
+    }
+    command->active = 0;
+    command->active_queries = 0;
+    command->scene = PM_SCENE_NONE;
+    clear_bound(command);
+    pm_pushed_begin(&command->pushed,
+                    atomic_load_explicit(&command->device->watched, memory_order_acquire));
+    command->touched = true;
+    return true;
 }
 
 /* ---- calls that the recording holds twice ---- */

@@ -188,6 +188,9 @@ static inline bool pm_command_begin_again(struct pm_command *command,
     return true;
 }
 
+/* The same for one that follows what is pushed and cannot be chosen either. */
+bool pm_command_begin_followed(struct pm_command *command, const VkCommandBufferBeginInfo *info);
+
 /* Behind pm_command_begin: whether it is sampled or, where may_be_timed, timed. */
 void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_timed);
 

@@ -33,11 +33,11 @@ static __attribute__((noinline)) void bind_tracked(struct pm_device *device, VkC
     device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, bound));
 }
 
-static __attribute__((noinline)) void bind_best(struct pm_device *device, VkCommandBuffer handle,
-                                                VkPipelineBindPoint point, VkPipeline pipeline,
-                                                uint32_t binds)
+/* The best of what may stand anywhere. */
+static inline void bind_best_of(struct pm_device *device, VkCommandBuffer handle,
+                                VkPipelineBindPoint point, VkPipeline pipeline,
+                                struct pm_pipeline *known, uint32_t binds)
 {
-    struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
     if (known != NULL && (binds & PM_BINDS_NOTICED) != 0)
         pm_optimize_notice(known);
     const uint64_t best =
@@ -46,6 +46,33 @@ static __attribute__((noinline)) void bind_best(struct pm_device *device, VkComm
         pm_ab_bound(device->ab);
     device->dispatch.CmdBindPipeline(handle, point,
                                      best != 0 ? PM_TO_HANDLE(VkPipeline, best) : pipeline);
+}
+
+static __attribute__((noinline)) void bind_best(struct pm_device *device, VkCommandBuffer handle,
+                                                VkPipelineBindPoint point, VkPipeline pipeline,
+                                                uint32_t binds)
+{
+    bind_best_of(device, handle, point, pipeline, pm_pipeline_find(device, pipeline), binds);
+}
+
+/* While there are variants for what is pushed, and nothing else to track recordings for: the record
+ * says what is bound at a bind point as long as the one or the other has such a variant. */
+static __attribute__((noinline)) void bind_watched(struct pm_device *device, VkCommandBuffer handle,
+                                                   VkPipelineBindPoint point, VkPipeline pipeline,
+                                                   uint32_t binds)
+{
+    const int index = pm_bind_point_index(point);
+    struct pm_command *command = pm_command_of(device->sampling, handle);
+    struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
+    const bool watched = known != NULL && pm_optimize_watched(known) != 0;
+    if (command == NULL || index == PM_BIND_POINTS ||
+        (!watched && command->bound[index].pipeline == NULL)) {
+        bind_best_of(device, handle, point, pipeline, known, binds);
+        return;
+    }
+    bind_tracked(device, handle, point, pipeline);
+    if (!watched)
+        command->bound[index].pipeline = NULL;
 }
 
 /* When there are several devices. */
@@ -66,9 +93,10 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle, VkPipeline
     const struct pm_sampling *sampling = device->sampling;
     const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
     if (atomic_load_explicit(&sampling->armed, memory_order_relaxed) ||
-        atomic_load_explicit(&sampling->careful, memory_order_relaxed) ||
-        (binds & PM_BINDS_WATCHED) != 0)
+        atomic_load_explicit(&sampling->careful, memory_order_relaxed))
         bind_tracked(device, handle, point, pipeline);
+    else if ((binds & PM_BINDS_WATCHED) != 0)
+        bind_watched(device, handle, point, pipeline, binds);
     else if (binds != 0)
         bind_best(device, handle, point, pipeline, binds);
     else

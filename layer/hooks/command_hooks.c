@@ -132,6 +132,16 @@ static VKAPI_ATTR VkResult VKAPI_CALL begin_short(VkCommandBuffer handle,
     return pm_one.device->dispatch.BeginCommandBuffer(handle, info);
 }
 
+/* The same while there are variants for what is pushed. */
+static VKAPI_ATTR VkResult VKAPI_CALL begin_followed(VkCommandBuffer handle,
+                                                     const VkCommandBufferBeginInfo *info)
+{
+    struct pm_command *command = pm_lookup_find(pm_one.commands, PM_KEY(handle));
+    if (PM_UNLIKELY(command == NULL || !pm_command_begin_followed(command, info)))
+        return begin_long(handle, info);
+    return pm_one.device->dispatch.BeginCommandBuffer(handle, info);
+}
+
 VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
                                                              const VkCommandBufferBeginInfo *info)
 {
@@ -160,9 +170,13 @@ VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_EndCommandBuffer(VkCommandBuffer handl
 }
 
 void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device_dispatch *next,
-                             bool armed, bool plain)
+                             bool armed, bool plain, bool followed)
 {
-    __atomic_store_n(&now->begin, armed || !plain ? begin_long : begin_short, __ATOMIC_RELAXED);
+    __atomic_store_n(&now->begin,
+                     armed || !plain ? begin_long
+                     : followed      ? begin_followed
+                                     : begin_short,
+                     __ATOMIC_RELAXED);
     __atomic_store_n(&now->end, armed ? end_long : next->EndCommandBuffer, __ATOMIC_RELAXED);
 }
 

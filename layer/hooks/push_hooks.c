@@ -2,7 +2,7 @@
  * The hooks of push constants: vkCmdPushConstants and its form of maintenance6, under each name.
  * They go the way of draws (draw_hooks.c): compare the dispatch key with the one device's and jump
  * through a pointer, straight to the next layer, or to what follows the words while anybody wants
- * to know them.
+ * to know them, on the short way (pushed.h) where that is open.
  */
 #include "layer/frame/binding.h"
 #include "layer/hooks/hooks.h"
@@ -10,19 +10,22 @@
 #include "layer/shader/pipeline.h"
 #include "layer/trial/trial.h"
 
-/* Words that variants watch may have changed. */
-static __attribute__((noinline)) void pushed(struct pm_command *command)
+/* The long way. */
+static __attribute__((noinline)) void follow(struct pm_command *command, const struct pm_push *push)
 {
-    pm_binding_pushed(command);
-    if (command->recording == PM_RECORDING_TIMED)
+    if (command != NULL && pm_binding_push(command, push) &&
+        command->recording == PM_RECORDING_TIMED)
         pm_trial_pushed(command);
 }
 
-static inline __attribute__((always_inline)) void follow(struct pm_command *command,
-                                                         const struct pm_push *push)
+/* Whether the short way was all that the push asks for. */
+static PM_FAST inline __attribute__((always_inline)) bool is_quick(VkCommandBuffer handle,
+                                                                   const struct pm_push *push)
 {
-    if (command != NULL && PM_UNLIKELY(pm_binding_push(command, push)))
-        pushed(command);
+    struct pm_command *command =
+        pm_lookup_glance(PM_READ(struct pm_lookup_slots *, pm_one.command_slots), PM_KEY(handle));
+    return command != NULL &&
+           (pm_pushed_quick(&command->pushed, push) || pm_pushed_beside(&command->pushed, push));
 }
 
 /* Whether pushes are followed on the device, when there are several. */
@@ -56,10 +59,19 @@ static bool is_followed(const struct pm_device *device)
 
 /* What is bound is put right before the words are pushed: no call lies between the two. */
 #define DEFINE(name, parameters, arguments, pushes)                                                \
-    static VKAPI_ATTR void VKAPI_CALL followed_##name parameters                                   \
+    static PM_COLD VKAPI_ATTR void VKAPI_CALL long_##name parameters                               \
     {                                                                                              \
         const struct pm_push push = pushes;                                                        \
         follow(pm_lookup_find(pm_one.commands, PM_KEY(handle)), &push);                            \
+        pm_one.next_push.name arguments;                                                           \
+    }                                                                                              \
+    static PM_FAST VKAPI_ATTR void VKAPI_CALL followed_##name parameters                           \
+    {                                                                                              \
+        const struct pm_push push = pushes;                                                        \
+        if (PM_UNLIKELY(!is_quick(handle, &push))) {                                               \
+            long_##name arguments;                                                                 \
+            return;                                                                                \
+        }                                                                                          \
         pm_one.next_push.name arguments;                                                           \
     }                                                                                              \
     static PM_COLD VKAPI_ATTR void VKAPI_CALL many_##name parameters                               \

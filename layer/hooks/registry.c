@@ -103,7 +103,7 @@ static void swap_tables(const struct pm_device *device)
     pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, armed);
     pm_push_tables_swap(&pm_push_targets, &pm_one.next_push, armed || watched);
     swap_recordings(&pm_recording_targets, &device->dispatch, armed,
-                    !watched && atomic_load(&device->sampling->learned));
+                    atomic_load(&device->sampling->learned), watched);
 }
 
 /* Under registry_lock. A draw on the device that `key` named may be under way on another thread and
@@ -113,13 +113,15 @@ static void choose_one(void)
 {
     struct sampling_devices found = {NULL, 0};
     pm_lookup_each(&devices, count_sampling, &found);
-    if (found.count != 1) {
+    struct pm_lookup *commands = found.count == 1 ? &found.only->sampling->commands : NULL;
+    if (commands == NULL ||
+        (pm_one.device != found.only && !pm_lookup_show(commands, &pm_one.command_slots))) {
         atomic_store_explicit(&pm_one_key, NULL, memory_order_relaxed);
         return;
     }
     if (pm_one.device != found.only) {
         pm_one.device = found.only;
-        pm_one.commands = &found.only->sampling->commands;
+        pm_one.commands = commands;
         pm_draw_tables_load(&pm_one.next, &found.only->dispatch);
         pm_push_tables_load(&pm_one.next_push, &found.only->dispatch);
     }
@@ -176,6 +178,7 @@ void pm_registry_remove_device(struct pm_device *device)
     pthread_mutex_lock(&registry_lock);
     if (pm_one.device == device) {
         atomic_store_explicit(&pm_one_key, NULL, memory_order_relaxed);
+        pm_lookup_show(pm_one.commands, NULL);
         pm_one.device = NULL;
     }
     pthread_mutex_unlock(&registry_lock);

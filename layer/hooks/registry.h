@@ -48,17 +48,6 @@ extern PM_NEAR struct pm_recording_table pm_recording_targets;
 #define PM_UNLIKELY(condition) __builtin_expect((condition), 0)
 #define PM_COLD __attribute__((noinline, cold))
 
-/* A hook reads its two words as plain memory on x86-64, since gcc folds only that into a compare
- * and a jump. Each is an aligned pointer that is read once, so it cannot be torn; x86-64 keeps the
- * order of the two loads; and the thread sanitizer is told to look away. */
-#ifdef __x86_64__
-#define PM_FAST __attribute__((no_sanitize("thread")))
-#define PM_READ(type, word) (*(type const *)(const void *)&(word))
-#else
-#define PM_FAST
-#define PM_READ(type, word) __atomic_load_n((type const *)(const void *)&(word), __ATOMIC_ACQUIRE)
-#endif
-
 /* Whether it is of the one device; needs PM_FAST. */
 #define PM_IS_OF_ONE(dispatchable)                                                                 \
     (*(const void *const *)(dispatchable) == PM_READ(const void *, pm_one_key))
@@ -69,6 +58,7 @@ struct pm_one_device {
     struct pm_draw_table next; /* the next layer's */
     struct pm_push_table next_push;
     struct pm_lookup *commands;
+    _Atomic(struct pm_lookup_slots *) command_slots; /* of these (pm_lookup_show) */
     struct pm_device *device;
 };
 extern PM_NEAR struct pm_one_device pm_one;
@@ -117,7 +107,7 @@ void pm_draw_tables_load(struct pm_draw_table *next, const struct pm_device_disp
 void pm_draw_tables_swap(struct pm_draw_table *now, const struct pm_draw_table *next, bool armed);
 typedef void pm_recording_table_swapper(struct pm_recording_table *now,
                                         const struct pm_device_dispatch *next, bool armed,
-                                        bool plain);
+                                        bool plain, bool followed);
 pm_recording_table_swapper pm_recording_table_swap;
 
 /* Before a device is added: what swaps the hooks of command buffers. */

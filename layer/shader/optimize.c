@@ -203,9 +203,10 @@ struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
 }
 
 /* Recordings follow what is pushed before there is anything that asks for it. */
-static void watch(struct pm_optimizer *optimizer, uint64_t words)
+static void watch(struct pm_optimizer *optimizer, const struct pm_watch *of)
 {
-    optimizer->calls.follow(optimizer->device, words);
+    atomic_fetch_or(&of->ranges->watched, of->mask);
+    optimizer->calls.follow(optimizer->device, of->mask);
     pthread_mutex_lock(&optimizer->lock);
     optimizer->watched = true;
     set_binds(optimizer);
@@ -222,7 +223,7 @@ static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline
     _Atomic(struct pm_candidate *) *candidate =
         pushed ? &pipeline->folded_candidate : &pipeline->candidate;
     if (pushed)
-        watch(optimizer, optimized->watch.mask);
+        watch(optimizer, &optimized->watch);
     atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
     if (proven || device->instance->config.debug.trust_variants) {
         pm_optimizer_decide(&optimized->candidate, true);

@@ -8,12 +8,6 @@ enum {
     MOST_KINDS = 1024 /* different ones; games have a few */
 };
 
-struct pm_push_ranges {
-    struct pm_push_ranges *next;
-    uint32_t count;
-    VkPushConstantRange ranges[];
-};
-
 void pm_push_layouts_init(struct pm_push_layouts *layouts)
 {
     pm_lookup_init(&layouts->by_handle);
@@ -28,6 +22,18 @@ void pm_push_layouts_finish(struct pm_push_layouts *layouts)
     }
     pm_lookup_finish(&layouts->by_handle);
     pthread_mutex_destroy(&layouts->lock);
+}
+
+static void find_words(struct pm_push_ranges *ranges)
+{
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        const VkPushConstantRange *range = &ranges->ranges[i];
+        const uint64_t words = pm_push_mask(range->offset, range->size);
+        if ((range->stageFlags & VK_SHADER_STAGE_FRAGMENT_BIT) != 0)
+            ranges->words[0] |= words;
+        if ((range->stageFlags & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
+            ranges->words[1] |= words;
+    }
 }
 
 /* Under the lock. NULL: out of memory, or there are too many. */
@@ -45,11 +51,25 @@ static struct pm_push_ranges *intern(struct pm_push_layouts *layouts,
     struct pm_push_ranges *ranges = malloc(sizeof *ranges + bytes);
     if (!ranges)
         return NULL;
-    *ranges = (struct pm_push_ranges){.next = layouts->first, .count = count};
+    memset(ranges, 0, sizeof *ranges);
+    ranges->next = layouts->first;
+    ranges->count = count;
     if (count > 0)
         memcpy(ranges->ranges, info->pPushConstantRanges, bytes);
+    find_words(ranges);
     layouts->count++;
     return layouts->first = ranges;
+}
+
+bool pm_push_ranges_allow(const struct pm_push_ranges *ranges, const struct pm_push *push)
+{
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        const VkPushConstantRange *range = &ranges->ranges[i];
+        if (push->offset < range->offset + range->size &&
+            range->offset < push->offset + push->size && (range->stageFlags & ~push->stages) != 0)
+            return false;
+    }
+    return true;
 }
 
 void pm_push_layouts_put(struct pm_push_layouts *layouts, VkPipelineLayout handle,

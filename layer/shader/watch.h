@@ -8,15 +8,12 @@
 
 #include "layer/shader/push_ranges.h"
 
-enum {
-    PM_PUSHED_WORDS = 64, /* that are followed: 256 bytes, what the largest devices have */
-    PM_WATCHED_MOST = 4,
-};
+enum { PM_WATCHED_MOST = 4 };
 
 struct pm_watch {
-    const struct pm_push_ranges *ranges; /* of the pipeline's layout */
-    uint64_t mask;                       /* of the words, a bit each */
-    uint32_t count;                      /* at least 1 */
+    struct pm_push_ranges *ranges; /* of the pipeline's layout */
+    uint64_t mask;                 /* of the words, a bit each */
+    uint32_t count;                /* at least 1 */
     struct {
         uint32_t word, value; /* word: offset in bytes over 4 */
     } words[PM_WATCHED_MOST];

@@ -177,8 +177,8 @@ static void parts_of_a_session_add_up(void **state)
     unsetenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS");
 }
 
-/* Nothing was pushed; pushed with other ranges; to another stage; in the primary, behind
- * secondaries. */
+/* Nothing was pushed; pushed with other ranges; in the primary, behind secondaries; to one stage of
+ * those that read the words, which Vulkan does not allow. */
 static void what_is_not_known_is_not_counted(void **state)
 {
     (void)state;
@@ -189,8 +189,6 @@ static void what_is_not_known_is_not_counted(void **state)
     dispatch(buffer, 1);
     folded_push(&h, buffer, folded.equal, &marked, 0, 1);
     dispatch(buffer, 1); /* the first word is known, and the second is not */
-    h.vk.CmdPushConstants(buffer, folded.layout, VK_SHADER_STAGE_FRAGMENT_BIT, 0, 8, &marked);
-    dispatch(buffer, 1);
     const VkPushConstantsInfo info = {.sType = VK_STRUCTURE_TYPE_PUSH_CONSTANTS_INFO,
                                       .layout = folded.layout,
                                       .stageFlags = VK_SHADER_STAGE_ALL,
@@ -205,6 +203,10 @@ static void what_is_not_known_is_not_counted(void **state)
     h.vk.CmdExecuteCommands(buffer, 1, &secondary);
     h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, folded.compute);
     pm_harness_bind_set(&h, buffer);
+    dispatch(buffer, 1);
+    h.vk.CmdPushConstants(buffer, folded.layout, VK_SHADER_STAGE_FRAGMENT_BIT, 0, 8, &marked);
+    dispatch(buffer, 1);
+    h.vk.CmdPushConstants2(buffer, &info); /* nothing is believed of the recording any more */
     dispatch(buffer, 1);
     submit(buffer);
     close_all();

@@ -108,6 +108,17 @@ interval_coverage) # takes checkpoints with one call; a fast machine has many fr
     grep -qE "^\| [0-9a-f]{12} \| [0-9]+ \| [0-9]+ \| $number \| $number \| $number \|$" "$scratch/out" ||
         fail "no shader: $(cat "$scratch/out")"
     ;;
+push_cost)
+    with_layer
+    sample_everything
+    measure learn 20
+    export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=0 PIECEMEAL_DEBUG_TRUST_VARIANTS=true
+    for kind in word words fits turns beside dispatch bind others buffer execute; do
+        rm -f "$PIECEMEAL_LOG_FILE"
+        measure "$kind" 10
+        grep -q 'words of push constants' "$PIECEMEAL_LOG_FILE" || fail "there is no variant in $kind"
+    done
+    ;;
 zero_gain)
     measure --piecemeal "$piecemeal" --frames 6 --skip 2 --block 2 --launches 2 --train-frames 2 -- "${scene[@]}"
     prints 10 "\| [a-z, ]+ \| $number \| $interval \| $interval \| [+-]$number %.*\|"

@@ -20,8 +20,11 @@ DEBIAN = [
 
 
 def debian_version(package):
-    found = subprocess.run(["dpkg-query", "-W", "-f", "${source:Version}", package], capture_output=True, text=True,
-                           check=False)
+    try:
+        found = subprocess.run(["dpkg-query", "-W", "-f", "${source:Version}", package], capture_output=True,
+                               text=True, check=False)
+    except OSError:  # another system's packages
+        return "NOASSERTION"
     return found.stdout.strip() or "NOASSERTION"
 
 

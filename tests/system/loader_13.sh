@@ -31,18 +31,24 @@ expect_loaded() {
         fail "$1: not loaded once: $(grep -a piecemeal "$scratch/$1.loader")"
 }
 
+# Every call; of the kinds of profile one, since this is about the loader.
+sample_blocks() {
+    sample_everything
+    export PIECEMEAL_SAMPLER_KINDS=block
+}
+
 without_layer
 draw without
 
 with_layer
-sample_everything
+sample_blocks
 draw explicit
 expect_loaded explicit
 
 # As installed: both manifests are found, and the variable turns the implicit one on.
 as_implicit() {
     with_layer
-    sample_everything
+    sample_blocks
     unset VK_INSTANCE_LAYERS
     mkdir -p "$XDG_DATA_HOME/vulkan"
     ln -sfn "$PM_BUILD/share/vulkan/implicit_layer.d" "$XDG_DATA_HOME/vulkan/implicit_layer.d"
@@ -67,7 +73,7 @@ for order in below above; do
     with_validation "$scratch/messages-without"
     draw validated-without
     with_layer $order
-    sample_everything
+    sample_blocks
     VK_ADD_LAYER_PATH=$VK_ADD_LAYER_PATH:$validation
     with_validation "$scratch/messages-$order"
     draw validated-$order

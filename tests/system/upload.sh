@@ -19,7 +19,7 @@ url=http://127.0.0.1:$(sed -n 's/^listening on .* port \([0-9]*\)$/\1/p' "$scrat
 # play LOG: a session; its lines of `piecemeal run`
 play() {
     "$piecemeal" run --set sampler.window_probability=1 --set sampler.api_probability=1 \
-        --set debug.synchronous=true -- \
+        --set sampler.kinds=block --set sampler.batch=all --set debug.synchronous=true -- \
         "$PM_BUILD/examples/piecemeal-postprocess" --frames 20 --size 64x64 --quiet 2>"$scratch/$1" ||
         { cat "$scratch/$1"; fail "the game failed"; }
 }

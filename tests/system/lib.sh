@@ -6,7 +6,8 @@ set -euo pipefail
 
 : "${PM_BUILD:?the build tree}" "${PM_SOURCE:?the repository}"
 name=$(basename "$0" .sh)
-scratch=$PM_BUILD/tests/system/scratch/$name${1:+-$1}
+# One for each test: tests of one script run side by side.
+scratch=$PM_BUILD/tests/system/scratch/$(IFS=- && printf %s "$name${*:+-$*}" | tr / -)
 rm -rf "$scratch"
 mkdir -p "$scratch"
 children=()

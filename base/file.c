@@ -321,3 +321,22 @@ char *pm_file_safe_name(const char *name)
     }
     return safe;
 }
+
+void pm_folder_each(const char *folder, const char *suffix,
+                    void (*visit)(void *user, const char *path), void *user)
+{
+    DIR *directory = folder ? opendir(folder) : NULL;
+    const size_t ending = strlen(suffix);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        const size_t length = strlen(entry->d_name);
+        char *path = NULL;
+        if (entry->d_name[0] == '.' || length < ending ||
+            strcmp(entry->d_name + length - ending, suffix) != 0 ||
+            asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+            continue;
+        visit(user, path);
+        free(path);
+    }
+    if (directory)
+        closedir(directory);
+}

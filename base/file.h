@@ -51,5 +51,9 @@ char *pm_file_safe_name(const char *name);
  * size limit raises a signal in the process, which is not ours. 0, or the errno. */
 int pm_write_all(int fd, const void *data, size_t size);
 
+/* Calls visit with the path of each thing in a folder whose name begins with no dot and ends so; "": with any. NULL,
+ * and what is not there, is empty. */
+void pm_folder_each(const char *folder, const char *suffix, void (*visit)(void *user, const char *path), void *user);
+
 /* fsync of a folder: its new names are on disk. */
 bool pm_folder_sync(const char *path, struct pm_error *error);

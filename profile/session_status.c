@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include <cjson/cJSON.h>
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -101,21 +100,13 @@ static cJSON *to_json(const struct pm_session_status *status)
     return json;
 }
 
-/* Those of processes that are over. */
-static void tidy(const char *folder)
+/* Removes what is of a process that is over. */
+static void tidy(void *user, const char *path)
 {
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        char *path = NULL;
-        const long process = strtol(entry->d_name, NULL, 10);
-        if (process <= 0 || kill((pid_t)process, 0) == 0 || errno != ESRCH ||
-            asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
-            continue;
+    (void)user;
+    const long process = strtol(strrchr(path, '/') + 1, NULL, 10);
+    if (process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH)
         unlink(path);
-        free(path);
-    }
-    if (directory)
-        closedir(directory);
 }
 
 bool pm_session_status_write(const struct pm_session_status *status, unsigned device, bool first,
@@ -131,7 +122,7 @@ bool pm_session_status_write(const struct pm_session_status *status, unsigned de
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     }
     if (ok && first)
-        tidy(folder);
+        pm_folder_each(folder, "", tidy, NULL);
     ok = ok && pm_make_folder(folder, error) && pm_file_put(path, text, strlen(text), error);
     cJSON_free(text);
     cJSON_Delete(json);
@@ -180,10 +171,14 @@ static void from_json(const cJSON *json, struct pm_session_status *status)
     }
 }
 
-static void visit_file(const char *path,
-                       void (*visit)(void *user, const struct pm_session_status *status),
-                       void *user)
+struct visiting {
+    void (*visit)(void *user, const struct pm_session_status *status);
+    void *user;
+};
+
+static void visit_file(void *user, const char *path)
 {
+    const struct visiting *visiting = user;
     struct pm_buffer text;
     struct pm_session_status status;
     pm_buffer_init(&text, MOST_BYTES);
@@ -192,48 +187,28 @@ static void visit_file(const char *path,
                       : NULL;
     if (cJSON_IsObject(json)) {
         from_json(json, &status);
-        visit(user, &status);
+        visiting->visit(visiting->user, &status);
     }
     cJSON_Delete(json);
     pm_buffer_finish(&text);
 }
 
-static void visit_folder(const char *folder,
-                         void (*visit)(void *user, const struct pm_session_status *status),
-                         void *user)
+static void visit_folder(void *user, const char *folder)
 {
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        char *path = NULL;
-        const size_t length = strlen(entry->d_name);
-        if (length < 5 || strcmp(entry->d_name + length - 5, ".json") != 0 ||
-            asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
-            continue;
-        visit_file(path, visit, user);
-        free(path);
-    }
-    if (directory)
-        closedir(directory);
+    pm_folder_each(folder, ".json", visit_file, user);
 }
 
 void pm_session_status_each(const char *game,
                             void (*visit)(void *user, const struct pm_session_status *status),
                             void *user)
 {
-    char *all = game ? path_of("status", game) : pm_place_path(PM_PLACE_DATA, "status");
-    DIR *directory = all && !game ? opendir(all) : NULL;
-    if (all && game)
-        visit_folder(all, visit, user);
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        char *folder = NULL;
-        if (entry->d_name[0] == '.' || asprintf(&folder, "%s/%s", all, entry->d_name) < 0)
-            continue;
-        visit_folder(folder, visit, user);
-        free(folder);
-    }
-    if (directory)
-        closedir(directory);
-    free(all);
+    struct visiting visiting = {visit, user};
+    char *folder = game ? path_of("status", game) : pm_place_path(PM_PLACE_DATA, "status");
+    if (game)
+        visit_folder(&visiting, folder);
+    else
+        pm_folder_each(folder, "", visit_folder, &visiting);
+    free(folder);
 }
 
 /* ---- what it is to do ---- */

@@ -1,7 +1,6 @@
 #include "profile/trouble.h"
 
 #include "base/file.h"
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,17 +39,21 @@ void pm_trouble_note(const char *game, const char *message)
     free(path);
 }
 
-static void visit_file(const char *path,
-                       void (*visit)(void *user, const char *game, int64_t at, const char *message),
-                       void *user)
+struct visiting {
+    void (*visit)(void *user, const char *game, int64_t at, const char *message);
+    void *user;
+};
+
+static void visit_file(void *user, const char *path)
 {
+    const struct visiting *visiting = user;
     struct pm_buffer text;
     pm_buffer_init(&text, MOST_BYTES);
     char *rest = pm_file_read(path, &text, NULL) && text.size > 0 ? (char *)text.data : NULL;
     const char *at = strsep(&rest, "\n"), *game = strsep(&rest, "\n");
     const char *message = strsep(&rest, "\n");
     if (at && game && message)
-        visit(user, game, strtoll(at, NULL, 10), message);
+        visiting->visit(visiting->user, game, strtoll(at, NULL, 10), message);
     pm_buffer_finish(&text);
 }
 
@@ -58,15 +61,6 @@ void pm_trouble_each(void (*visit)(void *user, const char *game, int64_t at, con
                      void *user)
 {
     char *folder = pm_place_path(PM_PLACE_DATA, FOLDER);
-    DIR *directory = folder ? opendir(folder) : NULL;
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        char *path = NULL;
-        if (entry->d_name[0] == '.' || asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
-            continue;
-        visit_file(path, visit, user);
-        free(path);
-    }
-    if (directory)
-        closedir(directory);
+    pm_folder_each(folder, "", visit_file, &(struct visiting){visit, user});
     free(folder);
 }

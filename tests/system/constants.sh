@@ -1,10 +1,13 @@
 #!/bin/bash
-# Variants for values of push constants: a first session learns them, the next ones bind what is folded for them, also
-# where most calls now have other values; the pictures are the same as without us, bit by bit. usage: constants.sh DRIVER
+# Words of push constants or of uniform buffers: a first session, in which everything is sampled, learns what they are,
+# and the next ones bind what is folded for them, behind a guard where they are uniforms', also where most calls now have
+# other values; the pictures are the same as without us, bit by bit. usage: constants.sh DRIVER pushes|uniforms
 . "$(dirname "$0")/lib.sh"
 
 driver "$1"
-program=$PM_BUILD/tests/system/pushes
+program=$PM_BUILD/tests/system/$2
+words='push constants'
+[ "$2" = pushes ] || words=uniforms
 without_layer
 for mode in 1 2; do
     run_quietly "$scratch/run-without" "$program" "$scratch/without-$mode" $mode
@@ -12,7 +15,7 @@ for mode in 1 2; do
     same_file "$scratch/without-$mode" "$scratch/again" "without us"
 done
 if cmp -s "$scratch/without-1" "$scratch/without-2"; then
-    fail "the words that are pushed make no difference"
+    fail "the words make no difference"
 fi
 
 # session LOG MODE SETTING...: on this machine only
@@ -33,10 +36,13 @@ session() {
 bound='a variant for known words is bound'
 
 session learned 1 sampler.window_probability=1 sampler.api_probability=1 sampler.batch=all
+values=$(cat "$XDG_DATA_HOME"/piecemeal/values/*)
+# The mode, which is 1 in nearly all calls.
+grep -qE '^[0-9a-f]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ .*1:' <<<"$values" || fail "no word is known to be 1: $values"
 for mode in 1 2; do
     session "used-$mode" "$mode" sampler.window_probability=0 debug.trust_variants=true
-    grep -qE 'words of push constants, fragment' "$scratch/used-$mode" || fail "no fragment shader was folded"
-    grep -qE 'words of push constants, compute' "$scratch/used-$mode" || fail "no compute shader was folded"
+    grep -qE "words of $words, fragment" "$scratch/used-$mode" || fail "no fragment shader was folded"
+    grep -qE "words of $words, compute" "$scratch/used-$mode" || fail "no compute shader was folded"
     count=$(grep -c "$bound" "$scratch/used-$mode" || true)
     [ "$count" -eq 2 ] || fail "$count variants were bound, not 2"
 done

@@ -114,7 +114,7 @@ for session in 1 2; do
         [ $session = 2 ] || [ $place != 0 ] || kinds=block,zero
         play piecemeal-deferred "a deferred renderer, place $place, session $session" \
             --set sampler.kinds=$kinds --set sampler.batch=64 -- \
-            "$scene" --scene $place --seed $session --size 320x180 --frames 40 --png "$demo/scene-$place.png"
+            "$scene" --scene $place --seed $session --size 160x90 --frames 30 --png "$demo/scene-$place.png"
     done
 done
 

@@ -9,6 +9,19 @@
 configure_file(${CMAKE_SOURCE_DIR}/cmake/uninstall.cmake.in ${CMAKE_BINARY_DIR}/uninstall.cmake @ONLY)
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${CMAKE_BINARY_DIR}/uninstall.cmake VERBATIM)
 
+# Who stands in the packages: as Debian's tools have it, else who made the last commit (SECURITY.md).
+set(PM_PACKAGER "" CACHE STRING "Who makes packages: Name <address>")
+if(PM_PACKAGER STREQUAL "" AND DEFINED ENV{DEBEMAIL})
+  set(PM_PACKAGER "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+elseif(PM_PACKAGER STREQUAL "")
+  execute_process(COMMAND git log -1 "--format=%an <%ae>" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+    OUTPUT_VARIABLE PM_PACKAGER OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+string(STRIP "${PM_PACKAGER}" PM_PACKAGER)
+if(PM_PACKAGER STREQUAL "")
+  set(PM_PACKAGER "Unknown packager <root@localhost>")
+endif()
+
 # ---- the header's pkg-config file ----
 
 set(PM_PC_PREFIX ../..)
@@ -21,7 +34,7 @@ set(pages ${CMAKE_BINARY_DIR}/pages)
 if(NOT PM_LAYER_ONLY AND NOT PM_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   add_custom_command(OUTPUT ${pages}/changelog.gz
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/scripts/packages/make_pages.py $<TARGET_FILE:piecemeal>
-      $<TARGET_FILE:piecemeal-sync> ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${PROJECT_VERSION} ${pages}
+      $<TARGET_FILE:piecemeal-sync> ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${PROJECT_VERSION} ${PM_PACKAGER} ${pages}
     DEPENDS piecemeal piecemeal-sync ${CMAKE_SOURCE_DIR}/scripts/packages/make_pages.py
       ${CMAKE_SOURCE_DIR}/CHANGELOG.md
     VERBATIM)
@@ -54,7 +67,7 @@ install(FILES ${CMAKE_BINARY_DIR}/piecemeal.spdx.json DESTINATION ${CMAKE_INSTAL
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME piecemeal)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGE_CONTACT "The Piecemeal authors <piecemeal@example.org>")
+set(CPACK_PACKAGE_CONTACT ${PM_PACKAGER})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
 set(CPACK_STRIP_FILES ON)

@@ -2,7 +2,7 @@
 """Writes what packages have besides programs: man pages and completions, from what the programs' --help says, and
 Debian's changelog, from CHANGELOG.md.
 
-    make_pages.py PIECEMEAL PIECEMEAL-SYNC CHANGELOG.md VERSION OUT
+    make_pages.py PIECEMEAL PIECEMEAL-SYNC CHANGELOG.md VERSION PACKAGER OUT
 
 OUT/man1/*.1, OUT/piecemeal.bash, OUT/_piecemeal, OUT/piecemeal.fish, OUT/changelog.
 """
@@ -112,7 +112,7 @@ def debian_changelog(changelog, maintainer):
 
 
 def main():
-    piecemeal, sync, changelog, version, out = sys.argv[1:]
+    piecemeal, sync, changelog, version, packager, out = sys.argv[1:]
     with open(changelog, encoding="utf-8") as file:
         changes = file.read()
     date = re.search(r"^## \S+ \((\S+)\)", changes, re.M).group(1)
@@ -137,7 +137,7 @@ def main():
           man("piecemeal-sync", commands["sync"], help_of(sync), version, pages, date))
     completions(out, list(commands), subs)
     write(os.path.join(out, "changelog"),
-          debian_changelog(changes, "The Piecemeal authors <piecemeal@example.org>"))
+          debian_changelog(changes, packager))
     for folder, _, names in os.walk(os.path.join(out, "man1")):
         for name in names:
             if name.endswith(".1"):

@@ -136,18 +136,7 @@ static void make(struct recording *r)
         .pPushConstantRanges = &range,
     };
     PM_CHECK(h->vk.CreatePipelineLayout(h->device, &layout, NULL, &r->layout));
-    const VkShaderModule module = pm_harness_make_module(h, mode_comp, sizeof mode_comp);
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = r->layout,
-        .basePipelineIndex = -1,
-    };
-    PM_CHECK(h->vk.CreateComputePipelines(h->device, VK_NULL_HANDLE, 1, &info, NULL, &r->moded));
-    h->vk.DestroyShaderModule(h->device, module, NULL);
+    r->moded = pm_harness_compute_of(h, mode_comp, sizeof mode_comp, r->layout);
     r->others[0] = h->dispatch;
     r->others[1] = pm_harness_make_compute(h);
     r->buffer = pm_harness_allocate(h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);

@@ -21,20 +21,7 @@ static VkPipelineLayout make_layout(struct pm_harness *h, uint32_t bytes)
 
 static VkPipeline make_compute(struct pm_harness *h, VkPipelineLayout layout)
 {
-    const VkShaderModule module = pm_harness_make_module(h, mode_comp, sizeof mode_comp);
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = layout,
-        .basePipelineIndex = -1,
-    };
-    VkPipeline pipeline = VK_NULL_HANDLE;
-    PM_CHECK(h->vk.CreateComputePipelines(h->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
-    h->vk.DestroyShaderModule(h->device, module, NULL);
-    return pipeline;
+    return pm_harness_compute_of(h, mode_comp, sizeof mode_comp, layout);
 }
 
 void folded_make(struct folded *folded, struct pm_harness *h)

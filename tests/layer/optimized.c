@@ -253,20 +253,7 @@ const uint32_t *optimized_words(VkShaderStageFlagBits stage, size_t *size)
 
 VkPipeline optimized_compute(struct pm_harness *h)
 {
-    const VkShaderModule module = make_module(h, weighted_comp, sizeof weighted_comp);
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = h->layout,
-        .basePipelineIndex = -1,
-    };
-    VkPipeline pipeline = VK_NULL_HANDLE;
-    PM_CHECK(h->vk.CreateComputePipelines(h->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
-    h->vk.DestroyShaderModule(h->device, module, NULL);
-    return pipeline;
+    return pm_harness_compute_of(h, weighted_comp, sizeof weighted_comp, h->layout);
 }
 
 VkPipeline optimized_graphics(struct pm_harness *h)

@@ -9,6 +9,16 @@
 
 #define TARGET_FORMAT VK_FORMAT_R8G8B8A8_UNORM
 
+const char *const pm_harness_draw_extensions[] = {"VK_KHR_draw_indirect_count",
+                                                  "VK_AMD_draw_indirect_count",
+                                                  "VK_EXT_multi_draw",
+                                                  "VK_EXT_mesh_shader",
+                                                  "VK_NV_mesh_shader",
+                                                  "VK_EXT_transform_feedback",
+                                                  "VK_KHR_device_group",
+                                                  "VK_HUAWEI_cluster_culling_shader",
+                                                  NULL};
+
 void pm_harness_check(VkResult result, const char *what)
 {
     if (result == VK_SUCCESS)
@@ -287,18 +297,34 @@ VkPipeline pm_harness_make_graphics(struct pm_harness *harness)
     return pipeline;
 }
 
-VkPipeline pm_harness_make_compute(struct pm_harness *harness)
+static VkPipeline make_compute(struct pm_harness *harness, VkShaderModule module,
+                               VkPipelineLayout layout)
 {
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = harness->compute,
+                  .module = module,
                   .pName = "main"},
-        .layout = harness->layout};
+        .layout = layout,
+        .basePipelineIndex = -1};
     VkPipeline pipeline;
     PM_CHECK(harness->vk.CreateComputePipelines(harness->device, VK_NULL_HANDLE, 1, &info,
                                                 harness->allocator, &pipeline));
+    return pipeline;
+}
+
+VkPipeline pm_harness_make_compute(struct pm_harness *harness)
+{
+    return make_compute(harness, harness->compute, harness->layout);
+}
+
+VkPipeline pm_harness_compute_of(struct pm_harness *harness, const uint32_t *words, size_t size,
+                                 VkPipelineLayout layout)
+{
+    const VkShaderModule module = pm_harness_make_module(harness, words, size);
+    const VkPipeline pipeline = make_compute(harness, module, layout);
+    harness->vk.DestroyShaderModule(harness->device, module, harness->allocator);
     return pipeline;
 }
 

@@ -13,6 +13,9 @@
 #include "dispatch.h"
 #include "tests/null_driver/null_driver.h"
 
+/* The device extensions that have commands that draw or dispatch; ends with NULL. */
+extern const char *const pm_harness_draw_extensions[];
+
 struct pm_harness_options {
     uint32_t api_version;                   /* 0: 1.3 */
     const char *application;                /* NULL: none */
@@ -91,6 +94,9 @@ void pm_harness_describe(const struct pm_harness *harness, struct pm_harness_pip
 
 VkPipeline pm_harness_make_graphics(struct pm_harness *harness);
 VkPipeline pm_harness_make_compute(struct pm_harness *harness);
+/* Of a module that is gone when it returns. */
+VkPipeline pm_harness_compute_of(struct pm_harness *harness, const uint32_t *words, size_t size,
+                                 VkPipelineLayout layout);
 
 /* A shader object (VK_EXT_shader_object) of the vertex, fragment or compute stage, with the flags.
  */

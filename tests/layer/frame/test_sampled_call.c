@@ -86,16 +86,7 @@ static void a_dispatch(void **state)
 static void every_draw_command(void **state)
 {
     (void)state;
-    const char *const extensions[] = {"VK_KHR_draw_indirect_count",
-                                      "VK_AMD_draw_indirect_count",
-                                      "VK_EXT_multi_draw",
-                                      "VK_EXT_mesh_shader",
-                                      "VK_NV_mesh_shader",
-                                      "VK_EXT_transform_feedback",
-                                      "VK_KHR_device_group",
-                                      "VK_HUAWEI_cluster_culling_shader",
-                                      NULL};
-    const struct pm_harness_options options = {.device_extensions = extensions};
+    const struct pm_harness_options options = {.device_extensions = pm_harness_draw_extensions};
     open_with(&options);
     VkCommandBuffer buffer = begin();
     h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, h.graphics);

@@ -19,16 +19,7 @@ static void open_idle(const struct pm_harness_options *options)
 static void draws_arrive_as_they_are(void **state)
 {
     (void)state;
-    const char *const extensions[] = {"VK_KHR_draw_indirect_count",
-                                      "VK_AMD_draw_indirect_count",
-                                      "VK_EXT_multi_draw",
-                                      "VK_EXT_mesh_shader",
-                                      "VK_NV_mesh_shader",
-                                      "VK_EXT_transform_feedback",
-                                      "VK_KHR_device_group",
-                                      "VK_HUAWEI_cluster_culling_shader",
-                                      NULL};
-    const struct pm_harness_options options = {.device_extensions = extensions};
+    const struct pm_harness_options options = {.device_extensions = pm_harness_draw_extensions};
     open_idle(&options);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);

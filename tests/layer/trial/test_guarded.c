@@ -14,20 +14,7 @@
 
 static VkPipeline make(struct pm_harness *h)
 {
-    const VkShaderModule module = pm_harness_make_module(h, guarded_comp, sizeof guarded_comp);
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = h->layout,
-        .basePipelineIndex = -1,
-    };
-    VkPipeline pipeline = VK_NULL_HANDLE;
-    PM_CHECK(h->vk.CreateComputePipelines(h->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
-    h->vk.DestroyShaderModule(h->device, module, NULL);
-    return pipeline;
+    return pm_harness_compute_of(h, guarded_comp, sizeof guarded_comp, h->layout);
 }
 
 /* ---- what the machine has seen ---- */

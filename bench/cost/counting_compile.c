@@ -1,10 +1,10 @@
 /* What counting costs a driver's compiler: counting_compile [--all | --most=N] [--list] [--once]
  * FOLDER…, with what tests/corpus/collect.sh dumped. Each canonical module is compiled on a bare
- * device (module_run.h) as it is, with its blocks counted, with its zeros counted, and with copies
- * of their values counted (counted_copies.h). As many points as may be counted at once, from the
- * first on; --most=N: so many (the layer's sampler.batch is 8); --all: all of them, and of the
- * zeros all that may be zero, whether they are worth it or not. A driver's own cache must be off:
- * MESA_SHADER_CACHE_DISABLE=true.
+ * device (module_run.h) as it is, with its blocks counted, with its zeros counted, with copies of
+ * their values counted (counted_copies.h), and with its words of uniform buffers counted. As many
+ * points as may be counted at once, from the first on; --most=N: so many (the layer's sampler.batch
+ * is 8); --all: all of them, and of the zeros all that may be zero, whether they are worth it or
+ * not. A driver's own cache must be off: MESA_SHADER_CACHE_DISABLE=true.
  *
  * Times are the process's own processor time, the lesser of two (--once: of one), so that what else
  * runs on the machine matters little. */
@@ -16,10 +16,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { PLAIN, BLOCKS, ZEROS, COPIES, WAYS };
+enum { PLAIN, BLOCKS, ZEROS, COPIES, CONSTANTS, WAYS };
 enum { REPETITIONS = 2, MOST_SHADERS = 8192 };
 
-static const char *const ways[WAYS] = {"as it is", "blocks", "zeros", "zeros by copies"};
+static const char *const ways[WAYS] = {"as it is", "blocks", "zeros", "zeros by copies",
+                                       "constants"};
 
 /* Of one module, by way. milliseconds 0: nothing can be made up around it (module_run.h). */
 struct row {
@@ -56,6 +57,12 @@ static bool time_module(const struct pm_words *words, enum pm_stage stage, doubl
     return ok;
 }
 
+static uint32_t at_once(const struct pm_words *words, uint32_t points)
+{
+    const uint32_t most = most_points ? most_points : pm_instrument_most_points(words->count);
+    return all_points || points < most ? points : most;
+}
+
 static bool count_points(const struct pm_words *words, int way, struct pm_instrument_info *info,
                          struct pm_error *error)
 {
@@ -72,10 +79,25 @@ static bool count_points(const struct pm_words *words, int way, struct pm_instru
         info->point_count = zeros.count;
         pm_zero_points_finish(&zeros);
     }
-    const uint32_t most = most_points ? most_points : pm_instrument_most_points(words->count);
-    if (!all_points && info->point_count > most)
-        info->point_count = most;
+    info->point_count = at_once(words, info->point_count);
     return true;
+}
+
+static bool count_constants(const struct pm_words *words, const struct pm_instrument_info *info,
+                            struct pm_instrumented *out, uint32_t *point_count,
+                            struct pm_error *error)
+{
+    struct pm_constant_points constants;
+    uint32_t pushed = 0;
+    if (!pm_points_constant(words->data, words->count, &constants, error))
+        return false;
+    while (pushed < constants.count && constants.points[pushed].source == PM_CONSTANT_PUSH)
+        pushed++;
+    *point_count = at_once(words, constants.count - pushed);
+    const bool ok = pm_instrument_constants(words->data, words->count, constants.points + pushed,
+                                            *point_count, info, out, error);
+    pm_constant_points_finish(&constants);
+    return ok;
 }
 
 static bool count(const struct pm_words *words, int way, struct pm_instrumented *out,
@@ -86,6 +108,8 @@ static bool count(const struct pm_words *words, int way, struct pm_instrumented 
                                       .count_copies = way == COPIES,
                                       .all_candidates = all_points,
                                       .target = pm_dumped_target};
+    if (way == CONSTANTS)
+        return count_constants(words, &info, out, point_count, error);
     if (!count_points(words, way, &info, error))
         return false;
     uint32_t *points = malloc((info.point_count + 1u) * sizeof(*points));
@@ -188,7 +212,7 @@ static void print_ratio(int way, int base, const char *what, size_t offset)
 static void print_all(void)
 {
     static const int pairs[][2] = {
-        {BLOCKS, PLAIN}, {ZEROS, PLAIN}, {COPIES, PLAIN}, {COPIES, ZEROS}};
+        {BLOCKS, PLAIN}, {ZEROS, PLAIN}, {COPIES, PLAIN}, {COPIES, ZEROS}, {CONSTANTS, PLAIN}};
     printf("On %s; %zu failed\n\n| counted | times as | modules | median | 90 %% | most | sum |\n"
            "| --- | --- | --- | --- | --- | --- | --- |\n",
            gpu.properties.deviceName, failed);

@@ -1,6 +1,8 @@
 /* Counts what words of uniform buffers are. One lane of a subgroup looks at what it has loaded, so
  * that nothing is read that the shader does not read, and counts it in a small table of the word: a
- * place in it is claimed by the first that finds it empty, and stays its value's. */
+ * place in it is claimed by the first that finds it empty, and stays its value's. Words are counted
+ * together, behind the last load, where all of them are loaded if one is. */
+#include "shader_rewrite/constants/constant_counting.h"
 #include "shader_rewrite/constants/constant_words.h"
 #include "shader_rewrite/instrument/instrument_module.h"
 #include "shader_rewrite/ir/block_open.h"
@@ -11,7 +13,13 @@
 struct place {
     struct pm_constant_read read;
     uint32_t point; /* in the batch */
+    uint32_t group; /* the first of the blocks that run as often as its own */
     uint32_t order; /* of the value, in the function */
+};
+
+/* Places that are counted together. */
+struct group {
+    uint32_t first, end, last; /* places; the last one's order */
 };
 
 struct pass {
@@ -19,8 +27,10 @@ struct pass {
     const struct pm_constant_point *points;
     struct pm_arena *arena;
     struct pm_constant_words words;
-    struct place *places; /* by order */
+    struct place *places; /* by group, and there by order */
     uint32_t place_count;
+    struct pm_constant_counting counting;
+    struct pm_constant_counted *counted; /* of one group */
     struct pm_instrumented *out;
 };
 
@@ -46,30 +56,61 @@ static void add_places(struct pass *p, const struct pm_constant_word *word, uint
     const struct pm_constant_read *only = only_read(p, word);
     for (uint32_t r = 0; r < word->read_count; r++)
         if (!only || only == &word->reads[r])
-            p->places[p->place_count++] = (struct place){word->reads[r], point, 0};
+            p->places[p->place_count++] = (struct place){.read = word->reads[r], .point = point};
 }
 
-static int by_order(const void *a, const void *b)
+/* By block: the first that runs as often, which is so of blocks in no loop of which whatever runs
+ * one runs the other. UINT32_MAX: not found out yet. */
+static uint32_t group_of(const struct pm_ir_function *function, uint32_t *groups, uint32_t block)
+{
+    const struct pm_dominators *before = pm_dominators(function);
+    if (groups[block] != UINT32_MAX)
+        return groups[block];
+    groups[block] = block;
+    for (uint32_t at = before->parent[block];
+         at != PM_NO_BLOCK && pm_loops(function)->loop_of[block] == PM_NO_LOOP;
+         at = before->parent[at]) {
+        if (groups[at] == UINT32_MAX || pm_loops(function)->loop_of[at] != PM_NO_LOOP ||
+            !pm_dominates(pm_postdominators(function), block, at))
+            continue;
+        groups[block] = groups[at];
+        break;
+    }
+    return groups[block];
+}
+
+static int by_group(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    return (x->point > y->point) - (x->point < y->point);
+    const uint32_t left[] = {x->group, x->order, x->point};
+    const uint32_t right[] = {y->group, y->order, y->point};
+    for (int i = 0; i < 3; i++)
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    return 0;
 }
 
 static bool sort_places(struct pass *p)
 {
+    const struct pm_ir_function *function = p->instrument.function;
     uint32_t *order = pm_arena_zalloc(p->arena, p->instrument.module->bound, sizeof(*order));
+    uint32_t *groups = pm_arena_zalloc(p->arena, pm_cfg(function)->count, sizeof(*groups));
     uint32_t at = 0;
-    if (!order)
+    if (!order || !groups)
         return false;
-    for (const struct pm_ir_block *b = p->instrument.function->first_block; b; b = b->next)
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        groups[b->index] = UINT32_MAX;
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next, at++)
             if (i->result)
                 order[i->result->id] = at;
+    }
     for (uint32_t i = 0; i < p->place_count; i++)
         p->places[i].order = order[p->places[i].read.value->result->id];
-    qsort(p->places, p->place_count, sizeof(*p->places), by_order);
+    /* Each block after those that it may be as often as. */
+    qsort(p->places, p->place_count, sizeof(*p->places), by_group);
+    for (uint32_t i = 0; i < p->place_count; i++)
+        p->places[i].group = group_of(function, groups, p->places[i].read.value->block->index);
+    qsort(p->places, p->place_count, sizeof(*p->places), by_group);
     return true;
 }
 
@@ -82,7 +123,8 @@ static bool find_places(struct pass *p, struct pm_error *error)
     for (uint32_t w = 0; w < p->words.count; w++)
         most += p->words.words[w].read_count;
     p->places = pm_arena_zalloc(p->arena, most + 1u, sizeof(*p->places));
-    if (!p->places)
+    p->counted = pm_arena_zalloc(p->arena, most + 1u, sizeof(*p->counted));
+    if (!p->places || !p->counted)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < p->instrument.info->point_count; i++) {
         const struct pm_constant_point *point = &p->points[i];
@@ -119,66 +161,45 @@ static struct pm_ir_def *build_bits(struct pm_ir_builder *b, const struct pm_con
                                 : pm_ir_build(b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(value)));
 }
 
-static struct pm_ir_def *compare(const struct pm_counting *c, struct pm_ir_builder *b,
-                                 uint16_t opcode, struct pm_ir_def *x, struct pm_ir_def *y)
+/* The places from first up to, not including, end: of one group. */
+static void count_group(struct pass *p, uint32_t first, uint32_t end)
 {
-    return pm_ir_build(b, opcode, c->boolean, PM_IR_ARGS(pm_ir_id(x), pm_ir_id(y)));
-}
-
-/* On the elected lane, in the table that begins at a unit; the builder ends where it began. */
-static void count_bits(const struct pm_counting *c, struct pm_ir_builder *b,
-                       struct pm_counting_slot slot, uint32_t unit, struct pm_ir_def *bits)
-{
-    struct pm_ir_block *merges[PM_CONSTANT_VALUES + 1];
-    struct pm_ir_def *none = pm_ir_constant_uint(c->module, 0);
-    struct pm_ir_def *one = pm_ir_constant_uint(c->module, 1);
-    struct pm_ir_def *zero = compare(c, b, SpvOpIEqual, bits, none);
-    struct pm_ir_block *merge = pm_ir_build_if(b, zero, true, NULL);
-    pm_counting_add(c, b, slot, unit + PM_CONSTANT_COUNT_ZERO, one);
-    pm_ir_build_end_if(b, merge);
-    merges[0] = pm_ir_build_if(b, zero, false, NULL);
-    for (uint32_t i = 0; i < PM_CONSTANT_VALUES; i++) {
-        struct pm_ir_def *before =
-            pm_counting_claim(c, b, slot, unit + PM_CONSTANT_VALUE + i, bits);
-        struct pm_ir_def *own =
-            pm_ir_build(b, SpvOpLogicalOr, c->boolean,
-                        PM_IR_ARGS(pm_ir_id(compare(c, b, SpvOpIEqual, before, none)),
-                                   pm_ir_id(compare(c, b, SpvOpIEqual, before, bits))));
-        merge = pm_ir_build_if(b, own, true, NULL);
-        pm_counting_add(c, b, slot, unit + PM_CONSTANT_COUNTS + i, one);
-        pm_ir_build_end_if(b, merge);
-        merges[i + 1] = pm_ir_build_if(b, own, false, NULL);
-    }
-    pm_counting_add(c, b, slot, unit + PM_CONSTANT_COUNT_OTHER, one);
-    for (uint32_t i = PM_CONSTANT_VALUES + 1; i-- > 0;)
-        pm_ir_build_end_if(b, merges[i]);
-}
-
-/* The places from first up to, not including, end are of one value. */
-static void count_value(struct pass *p, uint32_t first, uint32_t end)
-{
-    const struct pm_counting *c = &p->instrument.counting;
     struct pm_ir_builder *b = &p->instrument.builder;
-    struct pm_ir_instr *value = p->places[first].read.value;
-    struct pm_ir_block *rest = pm_block_open_at(b, value->block, pm_block_behind(value));
+    struct pm_ir_instr *last = p->places[end - 1].read.value;
+    struct pm_ir_block *rest = pm_block_open_at(b, last->block, pm_block_behind(last));
     struct pm_instrument_place place = pm_instrument_enter(&p->instrument, rest);
-    for (uint32_t i = first; i < end && !c->module->failed; i++)
-        count_bits(c, b, place.slot, pm_constant_unit(p->places[i].point),
-                   build_bits(b, &p->places[i].read));
+    for (uint32_t i = first; i < end; i++)
+        p->counted[i - first] = (struct pm_constant_counted){build_bits(b, &p->places[i].read),
+                                                             pm_constant_unit(p->places[i].point)};
+    pm_constant_count(&p->counting, b, place.slot, p->counted, end - first);
     pm_instrument_leave(&p->instrument, &place);
 }
 
-/* From the last to the first, since each place moves what stands behind it in its block. */
-static void rewrite(struct pass *p)
+static int by_last(const void *a, const void *b)
 {
-    pm_instrument_entry(&p->instrument, NULL);
-    for (uint32_t end = p->place_count, first; end > 0 && !p->instrument.module->failed;
-         end = first) {
-        for (first = end - 1; first > 0 && p->places[first - 1].order == p->places[first].order;)
-            first--;
-        count_value(p, first, end);
+    const struct group *x = a, *y = b;
+    return (x->last < y->last) - (x->last > y->last);
+}
+
+/* From the last to the first, since each place moves what stands behind it in its block. */
+static bool rewrite(struct pass *p)
+{
+    uint32_t count = 0;
+    struct group *groups = pm_arena_zalloc(p->arena, p->place_count + 1u, sizeof(*groups));
+    if (!groups)
+        return false;
+    for (uint32_t first = 0, end; first < p->place_count; first = end) {
+        for (end = first + 1;
+             end < p->place_count && p->places[end].group == p->places[first].group;)
+            end++;
+        groups[count++] = (struct group){first, end, p->places[end - 1].order};
     }
+    qsort(groups, count, sizeof(*groups), by_last);
+    pm_instrument_entry(&p->instrument, NULL);
+    for (uint32_t i = 0; i < count && !p->instrument.module->failed; i++)
+        count_group(p, groups[i].first, groups[i].end);
     pm_block_mend_sampled_images(p->instrument.function);
+    return true;
 }
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
@@ -189,12 +210,18 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     if (!find_places(p, error) ||
         !pm_instrument_ready(&p->instrument, p->instrument.info->point_count, p->out, error))
         return PM_PASS_FAILED;
-    rewrite(p);
+    p->counting = (struct pm_constant_counting){.counters = &p->instrument.counting,
+                                                .function = p->instrument.function};
+    if (!rewrite(p)) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        return PM_PASS_FAILED;
+    }
     return PM_PASS_CHANGED;
 }
 
 static const struct pm_pass instrument_constants = {
-    "instrument_constants", PM_ANALYSIS_CFG | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0,
+    "instrument_constants",
+    PM_ANALYSIS_CFG | PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0,
     run};
 
 /* Who counts names points by number: all of these. */

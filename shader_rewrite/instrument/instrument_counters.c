@@ -61,8 +61,8 @@ bool pm_counting_init(struct pm_counting *c, struct pm_ir_module *module, enum p
         pm_ir_require_capability(module, SpvCapabilityInt64Atomics);
     }
     make_types(c);
-    if (!pm_device_address_init(&c->address, module, c->wide ? c->uint64 : c->uint,
-                                c->wide ? 8 : 4, error))
+    if (!pm_device_address_init(&c->address, module, c->wide ? c->uint64 : c->uint, c->wide ? 8 : 4,
+                                error))
         return false;
     make_scopes(c, info->memory_model_device_scope);
     make_builtins(c, info->count_copies);
@@ -117,8 +117,9 @@ struct pm_ir_def *pm_counting_place(const struct pm_counting *c, struct pm_ir_bu
         return mix(c, b, xy, component(c, b, group, 2), 31);
     }
     struct pm_ir_def *vec4 = pm_ir_type_vector(module, pm_ir_type_float(module, 32), 4);
-    struct pm_ir_def *pixel = pm_ir_build(b, SpvOpConvertFToU, c->ballot,
-                                          PM_IR_ARGS(pm_ir_id(pm_ir_build_load_as(b, c->place, vec4))));
+    struct pm_ir_def *pixel =
+        pm_ir_build(b, SpvOpConvertFToU, c->ballot,
+                    PM_IR_ARGS(pm_ir_id(pm_ir_build_load_as(b, c->place, vec4))));
     struct pm_ir_def *three = pm_ir_constant_uint(module, 3);
     struct pm_ir_def *x =
         pm_ir_build(b, SpvOpShiftRightLogical, c->uint,
@@ -147,12 +148,32 @@ struct pm_counting_slot pm_counting_slot(const struct pm_counting *c, struct pm_
 /* A pointer to a slot's element, counted in counters or, without 64-bit atomics, in halves of one.
  */
 static struct pm_ir_def *element(const struct pm_counting *c, struct pm_ir_builder *b,
-                                 struct pm_counting_slot slot, uint32_t index)
+                                 struct pm_counting_slot slot, struct pm_ir_def *at)
 {
-    struct pm_ir_def *at = pm_ir_constant_uint(c->module, index);
     if (slot.first)
         at = pm_ir_build(b, SpvOpIAdd, c->uint, PM_IR_ARGS(pm_ir_id(slot.first), pm_ir_id(at)));
     return pm_device_address_element(&c->address, b, slot.base, at);
+}
+
+/* Of a counter's number: that of its low half. */
+static struct pm_ir_def *low_half(const struct pm_counting *c, struct pm_ir_builder *b,
+                                  struct pm_ir_def *index)
+{
+    if (c->wide || !index)
+        return index;
+    if (index->instr->opcode == SpvOpConstant)
+        return pm_ir_constant_uint(c->module, pm_ir_operand_word(&index->instr->operands[0]) * 2);
+    return pm_ir_build(b, SpvOpIMul, c->uint,
+                       PM_IR_ARGS(pm_ir_id(index), pm_ir_id(pm_ir_constant_uint(c->module, 2))));
+}
+
+static struct pm_ir_def *high_half(const struct pm_counting *c, struct pm_ir_builder *b,
+                                   struct pm_ir_def *low)
+{
+    if (low && low->instr->opcode == SpvOpConstant)
+        return pm_ir_constant_uint(c->module, pm_ir_operand_word(&low->instr->operands[0]) + 1);
+    return pm_ir_build(b, SpvOpIAdd, c->uint,
+                       PM_IR_ARGS(pm_ir_id(low), pm_ir_id(pm_ir_constant_uint(c->module, 1))));
 }
 
 static struct pm_ir_def *atomic_add(const struct pm_counting *c, struct pm_ir_builder *b,
@@ -164,8 +185,9 @@ static struct pm_ir_def *atomic_add(const struct pm_counting *c, struct pm_ir_bu
                                   pm_ir_id(c->relaxed), pm_ir_id(value)));
 }
 
-void pm_counting_add(const struct pm_counting *c, struct pm_ir_builder *b,
-                     struct pm_counting_slot slot, uint32_t index, struct pm_ir_def *value)
+void pm_counting_add_at(const struct pm_counting *c, struct pm_ir_builder *b,
+                        struct pm_counting_slot slot, struct pm_ir_def *index,
+                        struct pm_ir_def *value)
 {
     if (c->wide) {
         bool constant = value && value->instr->opcode == SpvOpConstant;
@@ -176,25 +198,32 @@ void pm_counting_add(const struct pm_counting *c, struct pm_ir_builder *b,
         atomic_add(c, b, c->uint64, element(c, b, slot, index), wide);
         return;
     }
-    struct pm_ir_def *before = atomic_add(c, b, c->uint, element(c, b, slot, index * 2), value);
+    struct pm_ir_def *low = low_half(c, b, index);
+    struct pm_ir_def *before = atomic_add(c, b, c->uint, element(c, b, slot, low), value);
     struct pm_ir_def *after =
         pm_ir_build(b, SpvOpIAdd, c->uint, PM_IR_ARGS(pm_ir_id(before), pm_ir_id(value)));
     struct pm_ir_def *wrapped =
         pm_ir_build(b, SpvOpULessThan, c->boolean, PM_IR_ARGS(pm_ir_id(after), pm_ir_id(before)));
     struct pm_ir_block *merge = pm_ir_build_if(b, wrapped, true, NULL);
-    atomic_add(c, b, c->uint, element(c, b, slot, index * 2 + 1),
+    atomic_add(c, b, c->uint, element(c, b, slot, high_half(c, b, low)),
                pm_ir_constant_uint(c->module, 1));
     pm_ir_build_end_if(b, merge);
 }
 
-struct pm_ir_def *pm_counting_claim(const struct pm_counting *c, struct pm_ir_builder *b,
-                                    struct pm_counting_slot slot, uint32_t index,
-                                    struct pm_ir_def *value)
+void pm_counting_add(const struct pm_counting *c, struct pm_ir_builder *b,
+                     struct pm_counting_slot slot, uint32_t index, struct pm_ir_def *value)
+{
+    pm_counting_add_at(c, b, slot, pm_ir_constant_uint(c->module, index), value);
+}
+
+struct pm_ir_def *pm_counting_claim_at(const struct pm_counting *c, struct pm_ir_builder *b,
+                                       struct pm_counting_slot slot, struct pm_ir_def *index,
+                                       struct pm_ir_def *value)
 {
     struct pm_ir_def *type = c->wide ? c->uint64 : c->uint;
     struct pm_ir_def *none =
         c->wide ? pm_ir_constant_int64(c->module, type, 0) : pm_ir_constant_uint(c->module, 0);
-    struct pm_ir_def *place = element(c, b, slot, c->wide ? index : index * 2);
+    struct pm_ir_def *place = element(c, b, slot, low_half(c, b, index));
     if (c->wide)
         value = pm_ir_build(b, SpvOpUConvert, type, PM_IR_ARGS(pm_ir_id(value)));
     struct pm_ir_def *before =

@@ -20,9 +20,8 @@ struct pm_counting {
     /* types and constants; ids of the module */
     struct pm_ir_def *boolean, *uint, *uint64, *ballot, *true_constant;
     struct pm_ir_def *subgroup_scope, *memory_scope, *relaxed;
-    struct pm_ir_def
-        *place; /* built-in that tells where it runs: FragCoord or WorkgroupId; NULL: one slot, and
-                   nobody else asks */
+    struct pm_ir_def *place; /* built-in that tells where it runs: FragCoord or WorkgroupId; NULL:
+                                one slot, and nobody else asks */
     struct pm_helper_lanes helpers; /* in a fragment shader */
 };
 
@@ -63,9 +62,13 @@ struct pm_counting_slot pm_counting_slot(const struct pm_counting *counting,
  * in a new one. */
 void pm_counting_add(const struct pm_counting *counting, struct pm_ir_builder *builder,
                      struct pm_counting_slot slot, uint32_t index, struct pm_ir_def *value);
+/* The same where the counter is told by a 32-bit unsigned. */
+void pm_counting_add_at(const struct pm_counting *counting, struct pm_ir_builder *builder,
+                        struct pm_counting_slot slot, struct pm_ir_def *index,
+                        struct pm_ir_def *value);
 
-/* Puts a 32-bit unsigned value where counter `index` of a slot is, if that is still 0, and gives
- * what was there before, as a 32-bit unsigned. */
-struct pm_ir_def *pm_counting_claim(const struct pm_counting *counting,
-                                    struct pm_ir_builder *builder, struct pm_counting_slot slot,
-                                    uint32_t index, struct pm_ir_def *value);
+/* Puts a 32-bit unsigned value where counter `index`, a 32-bit unsigned, of a slot is, if that is
+ * still 0, and gives what was there before, as a 32-bit unsigned. */
+struct pm_ir_def *pm_counting_claim_at(const struct pm_counting *counting,
+                                       struct pm_ir_builder *builder, struct pm_counting_slot slot,
+                                       struct pm_ir_def *index, struct pm_ir_def *value);

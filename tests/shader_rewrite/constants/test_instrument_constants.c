@@ -3,6 +3,7 @@
 #include "tests/gpu/gpu.h"
 #include "tests/shader_rewrite/constants/constant_subject.h"
 
+#include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,6 +212,45 @@ static void test_fragment(void **state)
     check_all("surface.frag", PM_STAGE_FRAGMENT);
 }
 
+/* Instructions of an opcode that counting some words of it takes, as 32-bit counters. */
+static uint32_t code_for(const struct shader *s, uint32_t opcode, uint32_t words)
+{
+    struct pm_error error = {0};
+    struct pm_instrumented made;
+    uint32_t found = 0;
+    const struct pm_instrument_info info = {.slot_count = 4, .target = vulkan_1_1};
+    if (!pm_instrument_constants(s->canonical.data, s->canonical.count, s->words.points, words,
+                                 &info, &made, &error))
+        fail_msg("%s", error.message);
+    for (size_t at = 5; at < made.words.count; at += made.words.data[at] >> 16)
+        found += (made.words.data[at] & 0xffff) == opcode;
+    pm_instrumented_finish(&made);
+    return found;
+}
+
+/* Atomics and branches are what drivers compile for long: words that are loaded together share
+ * them.
+ */
+static void test_shared_code(void **state)
+{
+    (void)state;
+    static const uint32_t opcodes[] = {SpvOpAtomicCompareExchange, SpvOpAtomicIAdd,
+                                       SpvOpBranchConditional};
+    struct shader s;
+    load(&s, "products.comp", PM_STAGE_COMPUTE);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s.words.count; i++)
+        if (s.words.points[i].every_path)
+            s.words.points[kept++] = s.words.points[i];
+    s.words.count = kept;
+    assert_true(kept > 3);
+    for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
+        assert_true(code_for(&s, opcodes[i], 2) > code_for(&s, opcodes[i], 0));
+        assert_int_equal(code_for(&s, opcodes[i], kept), code_for(&s, opcodes[i], 2));
+    }
+    finish(&s);
+}
+
 static void test_bad_input(void **state)
 {
     (void)state;
@@ -243,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compute),
         cmocka_unit_test(test_fragment),
+        cmocka_unit_test(test_shared_code),
         cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);

@@ -2,8 +2,8 @@
 # games.sh [BUILD [GAME…]]: what zeros and known words do for Debian's games, as a player starts them. Each is played in
 # sessions of one machine's loop (piecemeal run --local): some that profile (KINDS: zero,constant), one in which the layer
 # tries what the profile leads to, and some that use the game's own shaders and the faster ones in turn (--ab). Prints a
-# Markdown table of frames, one of the shaders that were tried, one of what became of all shaders, and one of the words of
-# push constants and uniforms that were seen.
+# Markdown table of frames, one of the shaders that were tried, one of what became of all shaders, one of the words of
+# push constants and uniforms that were seen, and one of why each shader is specialized or not.
 #
 # BUILD is the build tree (build/release). The driver is the caller's: VK_DRIVER_FILES. Sessions that profile
 # (SESSIONS_PROFILED) last SECONDS_PROFILED each, with one frame in ten sampled instead of one in ten thousand, since an
@@ -75,6 +75,19 @@ words() {
     done
 }
 
+reasons_table=
+# reasons: what specialize_zero says of each shader's points (its --json), and the layer of its words
+reasons() {
+    local key row words
+    for key in $(jq -r '[.shaders[] | select(.kind == "zero") | .key] | unique[]' "$folder/db.json"); do
+        row=$("$piecemeal" shader specialize_zero "$key" --game "$program" --json 2>/dev/null | jq -r '
+            ([.candidates[] | .reason // "taken"] | group_by(.) | map("\(length) × \(.[0])") | join("; ")) as $why
+            | "\(.T_shader) | \(.candidates | length) | \(.transforms) | \($why)"') || row='– | – | – | –'
+        words=$(sed -nE "s/.*shader ${key:0:12}: of ([0-9]+ words of uniforms.*)$/\1/p" "$folder/tried.log" | tail -n 1)
+        reasons_table+="| $program | ${key:0:12} | $row | ${words:-–} |"$'\n'
+    done
+}
+
 [ $# -gt 0 ] || set -- openarena nexuiz neverball warzone2100
 for game in "$@"; do
     new_program "$game"
@@ -86,6 +99,7 @@ for game in "$@"; do
     session tried "$seconds_tried" TERM --set sampler.kinds=timing --set sampler.window_probability=0 -- "${command[@]}"
     trials
     summary
+    reasons
     words
     for number in $(seq "$sessions_compared"); do
         compare "$number"
@@ -107,3 +121,7 @@ echo
 echo "| game | shaders with words | words seen | of one value always | in 95 % of their loads | of them zero |"
 echo "| --- | --- | --- | --- | --- | --- |"
 printf '%s' "$words_table"
+echo
+echo "| game | shader | cycles by estimate | zero points | transforms | points, why | words, why |"
+echo "| --- | --- | --- | --- | --- | --- | --- |"
+printf '%s' "$reasons_table"

@@ -2,6 +2,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/folder_cap.h"
+#include "base/utf8.h"
 #include "profile/profile.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -207,7 +208,7 @@ bool pm_stored_shader_parse(const void *data, size_t size, const struct pm_shade
                             struct pm_arena *arena, struct pm_stored_shader *shader,
                             struct pm_error *error)
 {
-    memset(shader, 0, sizeof *shader);
+    *shader = (struct pm_stored_shader){.name = ""};
     if (size < sizeof magic || memcmp(data, magic, sizeof magic) != 0)
         return pm_fail(error, PM_ERROR_INPUT, "not a file of this version of the shader store");
     struct pm_buffer contents;
@@ -219,6 +220,21 @@ bool pm_stored_shader_parse(const void *data, size_t size, const struct pm_shade
     if (parsed && key && !pm_shader_key_equal(key, &shader->key))
         return pm_fail(error, PM_ERROR_INPUT, "a shader's words do not have the key of its file");
     return parsed;
+}
+
+/* The name that is kept; "": none. NULL: out of memory. */
+static const char *read_name(const struct pm_shader_store *store, const struct pm_shader_key *key,
+                             struct pm_arena *arena)
+{
+    char *path = path_of(store->folder, key, ".name");
+    struct pm_buffer text;
+    pm_buffer_init(&text, PM_SHADER_NAME_BYTES + 1);
+    const bool found = path && access(path, F_OK) == 0 && pm_file_read(path, &text, NULL) &&
+                       pm_buffer_append(&text, "", 1);
+    const char *name = pm_arena_strdup(arena, found ? (const char *)text.data : "");
+    pm_buffer_finish(&text);
+    free(path);
+    return name;
 }
 
 bool pm_shader_store_read(struct pm_shader_store *store, const struct pm_shader_key *key,
@@ -236,6 +252,8 @@ bool pm_shader_store_read(struct pm_shader_store *store, const struct pm_shader_
         if (store->cap > 0 && error && error->code == PM_ERROR_INPUT)
             (void)unlink(path); /* or it would never be written again */
     }
+    if (done && !(shader->name = read_name(store, key, arena)))
+        done = no_memory(error);
     pm_buffer_finish(&file);
     free(path);
     return done;
@@ -343,6 +361,28 @@ bool pm_shader_store_write(struct pm_shader_store *store, const struct pm_shader
             ? write_file(store, path, &text, error)
             : pm_fail(error, PM_ERROR_LIMIT, "too long a recipe for the shader store");
     free(path);
+    pm_buffer_finish(&text);
+    return done;
+}
+
+bool pm_shader_store_name(struct pm_shader_store *store, const struct pm_shader_key *key,
+                          const char *name, struct pm_error *error)
+{
+    struct pm_buffer before, text;
+    const size_t length = strlen(name);
+    const size_t size =
+        pm_utf8_check_line(name, length < PM_SHADER_NAME_BYTES ? length : PM_SHADER_NAME_BYTES);
+    char *path = path_of(store->folder, key, ".name");
+    pm_buffer_init(&before, PM_SHADER_NAME_BYTES);
+    pm_buffer_init(&text, PM_SHADER_NAME_BYTES);
+    const bool same = path && access(path, F_OK) == 0 && pm_file_read(path, &before, NULL) &&
+                      before.size == size && memcmp(before.data, name, size) == 0;
+    const bool done = size == 0 || same ||
+                      (pm_make_folder(store->raw_folder, error) &&
+                       (pm_buffer_append(&text, name, size) || no_memory(error)) &&
+                       write_file(store, path, &text, error));
+    free(path);
+    pm_buffer_finish(&before);
     pm_buffer_finish(&text);
     return done;
 }

@@ -3,7 +3,7 @@
  * digest to key, on the local disk. The layer fills it, so that a shader is canonicalized once per
  * machine; `piecemeal report` reads it. It is never uploaded.
  *
- * One file a shader, `<key>.pmshader`: magic, then a zstd frame (profile.h) of lengths and
+ * One file a shader, `<key>.pmshader`, and beside it `<key>.name` where the program named it: magic, then a zstd frame (profile.h) of lengths and
  * contents; one file a raw digest, `raw/<digest>`: the recipe and the key as text. Both appear
  * whole or not at all (rename), in any number of processes at once; after a power failure one may
  * be empty, which reads as absent. What is read is checked: the canonical words must have the key
@@ -21,6 +21,7 @@ struct pm_shader_store;
 
 struct pm_stored_shader {
     struct pm_shader_key key;
+    const char *name;   /* by pm_shader_store_name; "": none */
     const char *recipe; /* that the key was computed with: pm_canonicalize_recipe() */
     uint32_t stage;     /* enum pm_stage of shader_rewrite.h: 0 fragment, 1 compute */
     uint32_t target;    /* of the device that it was kept for first: pm_target_bits() of target.h */
@@ -54,6 +55,12 @@ bool pm_shader_store_read(struct pm_shader_store *store, const struct pm_shader_
  */
 bool pm_shader_store_write(struct pm_shader_store *store, const struct pm_shader_key *digest,
                            const struct pm_stored_shader *shader, struct pm_error *error);
+
+/* Keeps what the program calls a shader, in place of an earlier name; the shader itself need not be there. Of a name the
+ * first PM_SHADER_NAME_BYTES are kept, up to a control character or what is no UTF-8. */
+enum { PM_SHADER_NAME_BYTES = 96 };
+bool pm_shader_store_name(struct pm_shader_store *store, const struct pm_shader_key *key,
+                          const char *name, struct pm_error *error);
 
 /* The bytes of a shader's file, as pm_shader_store_read takes them apart: for tests and fuzzing.
  * key NULL: whatever key the words have. */

@@ -36,6 +36,7 @@ WORDS = {
     'tools/serve': 'the aggregator',
     'tools/run': 'a game, with us',
     'tools/shader': 'one pass over a file',
+    'tools/stored': 'names, costs',
     'tools/common': 'what these share',
     'layer/public': 'what games may include',
     'layer/hooks': 'what loader and game call',

@@ -29,6 +29,8 @@ struct pm_canonicalize_info {
     bool keep_names; /* for people only: the module keeps OpName and OpMemberName, and its values have the names
                         of the author's variables (canonical_names.h), so it is not what the key is of, but has
                         the same blocks in the same order */
+    bool keep_lines; /* likewise for people: instructions keep the lines of the author's files, as OpLine, also those
+                        that NonSemantic.Shader.DebugInfo.100 tells; not together with keep_names */
     struct pm_pass_times *times; /* how long passes, the optimizer's steps and validating took is
                                     added; NULL: not wanted */
     struct pm_error *kept; /* why the module was not simplified; message "" where it was; NULL: not

@@ -9,15 +9,18 @@
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/canonical/canonical.h"
 
-/* Keeps one entry point, and drops names (unless keep_names), lines, sources, reflection and
+/* Keeps one entry point, and drops names (unless keep_names), lines (unless keep_lines), sources, reflection and
  * non-semantic instructions. What else names a dropped id is for the validator to find. Context: a
  * struct pm_selection. Fails with PM_ERROR_INPUT when there is no such entry point. */
 struct pm_selection {
     enum pm_stage stage;
     const char *entry_point;
-    bool keep_names;
+    bool keep_names, keep_lines;
 };
 extern const struct pm_pass pm_pass_select;
+
+/* DebugLine of NonSemantic.Shader.DebugInfo.100 becomes OpLine, before it is dropped. No context. */
+extern const struct pm_pass pm_pass_take_lines;
 
 /* Bounds what inlining can grow the module to: PM_ERROR_LIMIT for absurd call graphs. No context.
  */

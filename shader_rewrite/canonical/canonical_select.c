@@ -26,7 +26,7 @@ struct selection {
     const char *name;
     const struct pm_ir_def *function; /* of the entry point that is kept */
     bool other_strings; /* OpDecorateString for something else than reflection is there */
-    bool keep_names;
+    bool keep_names, keep_lines;
 };
 
 /* Debug information's sets, and strings: they are dropped, with what is made of them. */
@@ -73,11 +73,12 @@ static bool keeps(const struct selection *selection, const struct pm_ir_instr *i
     case SpvOpSourceContinued:
     case SpvOpSource:
     case SpvOpSourceExtension:
+    case SpvOpModuleProcessed:
+        return false;
     case SpvOpString:
     case SpvOpLine:
     case SpvOpNoLine:
-    case SpvOpModuleProcessed:
-        return false;
+        return selection->keep_lines;
     case SpvOpName:
     case SpvOpMemberName:
         return selection->keep_names && !is_debug(pm_ir_operand_instr(instr, 0));
@@ -132,6 +133,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         .model = fragment ? SpvExecutionModelFragment : SpvExecutionModelGLCompute,
         .name = wanted->entry_point,
         .keep_names = wanted->keep_names,
+        .keep_lines = wanted->keep_lines,
     };
     look_for_selection(module, &selection);
     const bool found = selection.function ||

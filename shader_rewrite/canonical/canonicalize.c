@@ -180,8 +180,8 @@ static bool validate_original(struct work *w, struct pm_error *error)
 {
     const struct pm_canonicalize_info *info = w->info;
     const int64_t start = pm_now();
-    const bool ok = pm_validate_original(info->words, info->word_count, &info->target, &w->broken,
-                                         error);
+    const bool ok =
+        pm_validate_original(info->words, info->word_count, &info->target, &w->broken, error);
     add_time(w, "validate", start, false);
     return ok;
 }
@@ -250,11 +250,13 @@ static bool simplify_with_names(struct work *w, struct pm_error *error)
 static bool canonicalize(struct work *w, struct pm_error *error)
 {
     const struct pm_canonicalize_info *info = w->info;
-    struct pm_selection selection = {info->stage, info->entry_point, info->keep_names};
+    struct pm_selection selection = {info->stage, info->entry_point, info->keep_names,
+                                     info->keep_lines};
     struct pm_freezing freezing = {info->spec_values, info->spec_value_count};
     /* Validated again before the optimizer sees it: the validator lets an OpString be a number of
      * LocalSizeId, which is gone with the strings, and the optimizer trusts its input. */
-    return run_pass(w, &pm_pass_select, &selection, error) && validate(w, error) &&
+    return (!info->keep_lines || run_pass(w, &pm_pass_take_lines, NULL, error)) &&
+           run_pass(w, &pm_pass_select, &selection, error) && validate(w, error) &&
            run_pass(w, &pm_pass_check_growth, NULL, error) && run_step(w, PM_STEP_PREPARE, error) &&
            run_pass(w, &pm_pass_freeze, &freezing, error) &&
            run_pass(w, &pm_pass_order, NULL, error) &&

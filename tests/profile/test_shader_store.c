@@ -226,6 +226,39 @@ static void the_cap_holds_and_what_was_used_stays(void **state)
     pm_shader_store_close(store);
 }
 
+/* Before the shader is there or after; the latest counts. */
+static void names_are_kept_beside_shaders(void **state)
+{
+    (void)state;
+    uint32_t words[2 * WORDS];
+    struct pm_shader_key digest;
+    struct pm_error error = {0};
+    struct pm_stored_shader shader = numbered(1, words, &digest), read;
+    struct pm_shader_store *store = pm_shader_store_open(folder, 1 << 20);
+    struct pm_arena *arena = pm_arena_create(0);
+    char longest[300];
+    assert_true(pm_shader_store_name(store, &shader.key, "early", &error));
+    assert_true(pm_shader_store_write(store, &digest, &shader, &error));
+    assert_true(pm_shader_store_read(store, &shader.key, arena, &read, &error));
+    assert_string_equal(read.name, "early");
+    assert_true(pm_shader_store_name(store, &shader.key, "l\xc3\xa4ter\nand no more", &error));
+    assert_true(pm_shader_store_name(store, &shader.key, "", &error));
+    assert_true(pm_shader_store_read(store, &shader.key, arena, &read, &error));
+    assert_string_equal(read.name, "l\xc3\xa4ter");
+    memset(longest, 'n', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    memcpy(&longest[PM_SHADER_NAME_BYTES - 1], "\xc3\xa4", 2); /* over the edge */
+    assert_true(pm_shader_store_name(store, &shader.key, longest, &error));
+    assert_true(pm_shader_store_read(store, &shader.key, arena, &read, &error));
+    assert_int_equal(strlen(read.name), PM_SHADER_NAME_BYTES - 1);
+    shader = numbered(2, words, &digest);
+    assert_true(pm_shader_store_write(store, &digest, &shader, &error));
+    assert_true(pm_shader_store_read(store, &shader.key, arena, &read, &error));
+    assert_string_equal(read.name, "");
+    pm_arena_destroy(arena);
+    pm_shader_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +269,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_damaged_byte_and_length_is_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_written_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_are_kept_beside_shaders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_cap_holds_and_what_was_used_stays, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

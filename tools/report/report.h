@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "profile/database.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "tools/common/gain.h"
 
 #define PM_NO_BLOCK UINT32_MAX
 
@@ -20,6 +21,8 @@ struct pm_report_block {
     uint32_t instructions; /* without its label */
     bool at_most_once;
     bool sampled;
+    double cycles;             /* of one run by a subgroup, estimated */
+    double cost;               /* its share of the shader's cycles, 0 to 1 */
     struct pm_ratio frequency; /* of the estimates; when sampled */
     struct pm_ratio uniform;
     uint32_t calls;
@@ -28,9 +31,17 @@ struct pm_report_block {
 struct pm_report_line {
     const char *text;
     uint32_t block; /* PM_NO_BLOCK: declarations, braces */
+    double cost;    /* of what went into it: its share of the shader's cycles, 0 to 1 */
     size_t place;   /* word of the last instruction that went into it; 0: none */
     uint32_t first_zero,
         zero_count; /* of the shader's zeros: those that are written in this line */
+};
+
+/* The shader as somebody reads it: a file of its author's, its SPIR-V. */
+struct pm_report_text {
+    const char *name;
+    struct pm_report_line *lines;
+    size_t line_count;
 };
 
 /* A zero candidate that was sampled. */
@@ -64,19 +75,24 @@ struct pm_report_shader {
     const struct pm_shader_estimates *estimates;
     const struct pm_shader_estimates *zero_estimates; /* NULL: no zero profile */
     enum pm_stage stage;
+    const char *name;               /* shader_name.h; NULL: it is not in the store */
     const char *uses, *writes;      /* names of resources and outputs, "" or NULL: none known */
     struct pm_report_block *blocks; /* numbered as the points are */
     uint32_t block_count;
     struct pm_report_line *lines;
     size_t line_count;
     const char *why_no_lines;     /* NULL where there are lines */
+    struct pm_report_text spirv;  /* canonical; without lines: it could not be had */
+    struct pm_report_text *files; /* of its author's, where debug information has them */
+    uint32_t file_count;
     struct pm_report_zero *zeros; /* by line, the likeliest first */
     uint32_t zero_count;
     uint32_t zeros_measured, zeros_left_out; /* values that may be zero: points, and others */
     struct pm_report_specialized specialized;
     const struct pm_database
-        *timings; /* where those of the specialized shader are; NULL: nowhere */
-    double heat;  /* instructions executed in sampled calls: what the page sorts by */
+        *timings;  /* where those of the specialized shader are; NULL: nowhere */
+    double cycles; /* of a subgroup that enters it, estimated */
+    double heat;   /* cycles in the sampled calls (shader_heat.h): what the page sorts by */
 };
 
 /* What a shader was made from: the local shader store's record of it. */
@@ -85,8 +101,9 @@ struct pm_report_source {
     size_t canonical_count;
     const uint32_t *original;
     size_t original_count;
-    const char *entry_point;
+    const char *entry_point, *name;
     enum pm_stage stage;
+    uint32_t vendor; /* whose costs are estimated (pm_costs_of) */
     struct pm_target target;
     const struct pm_spec_value *spec_values;
     size_t spec_value_count;
@@ -100,6 +117,7 @@ struct pm_report_coverage {
 struct pm_report {
     const char *game, *origin;
     const struct pm_database *database;
+    const struct pm_gain *gain; /* what `run --ab` measured last; NULL: nothing yet */
     const struct pm_report_coverage *coverage;
     size_t coverage_count;
     const struct pm_report_shader *shaders; /* the hottest first */

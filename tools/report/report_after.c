@@ -16,9 +16,11 @@ static bool write_number(struct pm_buffer *out, double number)
                             : pm_buffer_append_string(out, "<td>");
 }
 
-static bool write_tests(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
+static bool write_tests(const struct pm_report_shader *shader, struct pm_buffer *out)
 {
     const struct pm_report_specialized *after = &shader->specialized;
+    char anchor[PM_REPORT_ANCHOR];
+    pm_report_anchor(shader, anchor);
     bool ok = pm_buffer_append_string(
         out, "<div class=scroll tabindex=0 role=region aria-label='values that are tested'><table>"
              "<thead><tr><th>value tested<th>P(zero)<th>region<th>where it is zero<th>test"
@@ -27,7 +29,7 @@ static bool write_tests(const struct pm_report_shader *shader, size_t index, str
         const struct pm_report_test *test = &after->tests[i];
         ok = pm_buffer_append_string(out, "<tr><td class=key>");
         if (ok && test->line != UINT32_MAX)
-            ok = pm_buffer_printf(out, "<a href='#s%zul%u'>", index, test->line);
+            ok = pm_buffer_printf(out, "<a href='#%s-l%u'>", anchor, test->line);
         ok = ok && pm_html_escape(out, test->name) &&
              (test->line == UINT32_MAX || pm_buffer_append_string(out, "</a>")) &&
              pm_buffer_printf(out, "<td>%.3f", test->probability) &&
@@ -57,36 +59,39 @@ static const char **texts_of(const struct pm_report_line *lines, size_t count)
     return texts;
 }
 
-static bool write_row(struct pm_buffer *out, char mark, const char *text)
+/* Before on the left, after on the right; NULL: there is no such line. */
+static bool write_row(struct pm_buffer *out, const char *before, const char *after)
 {
-    static const char *const classes[] = {"", " class=gone", " class=new"};
-    return pm_buffer_printf(out, "<tr%s><td class=m>%s<td class=t>",
-                            classes[mark == '+' ? 2 : mark == '-'],
-                            mark == '-'   ? "−"
-                            : mark == '+' ? "+"
-                                          : "") &&
-           pm_html_escape(out, text) && pm_buffer_append_string(out, "</tr>");
+    const bool same = before && after;
+    return pm_buffer_printf(out, "<tr%s><td class='t%s'>", same ? "" : " class=changed",
+                            before && !same ? " gone" : "") &&
+           pm_html_escape(out, before ? before : "") &&
+           pm_buffer_printf(out, "<td class='t%s'>", after && !same ? " new" : "") &&
+           pm_html_escape(out, after ? after : "") && pm_buffer_append_string(out, "</tr>");
 }
 
-/* Lines that are in both, from `at` on: all but those near a change are said in one row. */
-static bool write_same(const struct change *c, size_t at, size_t count, bool at_end,
+/* Lines that are in both, from `from` and `to` on: all but those near a change are said in one row.
+ */
+static bool write_same(const struct change *c, size_t from, size_t to, size_t count,
                        struct pm_buffer *out)
 {
-    const size_t before = at == 0 ? 0 : CONTEXT, after = at_end ? 0 : CONTEXT;
+    const bool at_end = to + count == c->to_count;
+    const size_t before = to == 0 ? 0 : CONTEXT, after = at_end ? 0 : CONTEXT;
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
         const size_t skipped = count > before + after ? count - before - after : 0;
         if (i == before && skipped >= SHORTEST_SKIP) {
-            ok = pm_buffer_printf(out, "<tr class=skip><td class=m><td>%zu lines as before</tr>",
+            ok = pm_buffer_printf(out, "<tr class=skip><td colspan=2>%zu lines as before</tr>",
                                   skipped);
             i += skipped - 1;
         } else {
-            ok = write_row(out, ' ', c->to[at + i]);
+            ok = write_row(out, c->from[from + i], c->to[to + i]);
         }
     }
     return ok;
 }
 
+/* What went and what came in its place stand beside each other. */
 static bool write_change(const struct change *c, struct pm_buffer *out)
 {
     size_t i = 0, j = 0;
@@ -96,13 +101,18 @@ static bool write_change(const struct change *c, struct pm_buffer *out)
         while (j + same < c->to_count && c->kept[j + same] && i + same < c->from_count &&
                c->left[i + same])
             same++;
-        ok = write_same(c, j, same, j + same == c->to_count, out);
+        ok = write_same(c, i, j, same, out);
         i += same;
         j += same;
-        for (; ok && i < c->from_count && !c->left[i]; i++)
-            ok = write_row(out, '-', c->from[i]);
-        for (; ok && j < c->to_count && !c->kept[j]; j++)
-            ok = write_row(out, '+', c->to[j]);
+        for (;;) {
+            const bool gone = i < c->from_count && !c->left[i],
+                       new = j < c->to_count && !c->kept[j];
+            if (!ok || (!gone && !new))
+                break;
+            ok = write_row(out, gone ? c->from[i] : NULL, new ? c->to[j] : NULL);
+            i += gone;
+            j += new;
+        }
     }
     return ok;
 }
@@ -118,12 +128,14 @@ static bool write_difference(const struct pm_report_shader *shader, struct pm_bu
         .from_count = shader->line_count,
         .to_count = after->line_count,
     };
-    bool ok = c.from && c.to && c.left && c.kept &&
-              pm_report_diff(c.from, c.from_count, c.to, c.to_count, c.left, c.kept) &&
-              pm_buffer_append_string(out, "<div class=code tabindex=0 role=region "
-                                           "aria-label='GLSL before and after'>"
-                                           "<table class='glsl change'>") &&
-              write_change(&c, out) && pm_buffer_append_string(out, "</table></div>");
+    bool ok =
+        c.from && c.to && c.left && c.kept &&
+        pm_report_diff(c.from, c.from_count, c.to, c.to_count, c.left, c.kept) &&
+        pm_buffer_append_string(out, "<div class=lines tabindex=0 role=region "
+                                     "aria-label='GLSL before and after'>"
+                                     "<table class='glsl change'><thead><tr><th>the game's own"
+                                     "<th>specialized</tr></thead>") &&
+        write_change(&c, out) && pm_buffer_append_string(out, "</table></div>");
     free(c.from);
     free(c.to);
     free(c.left);
@@ -147,7 +159,7 @@ static bool write_measured(const struct pm_report_shader *shader, struct pm_buff
     return true;
 }
 
-static bool write_after(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
+static bool write_after(const struct pm_report_shader *shader, struct pm_buffer *out)
 {
     const struct pm_report_specialized *after = &shader->specialized;
     if (after->why)
@@ -158,9 +170,9 @@ static bool write_after(const struct pm_report_shader *shader, size_t index, str
         return pm_report_note(out, "Nothing here is worth specializing for zeros.", "");
     return pm_buffer_printf(out, "<h3>Specialized for zeros: %u value%s tested</h3>",
                             after->transforms, after->transforms == 1 ? "" : "s") &&
-           write_tests(shader, index, out) &&
+           write_tests(shader, out) &&
            pm_buffer_append_string(
-               out, "<details open><summary>What changes: − before, + after</summary>") &&
+               out, "<details open class=code><summary>Before and after</summary>") &&
            write_difference(shader, out) && pm_buffer_append_string(out, "</details>");
 }
 
@@ -181,8 +193,7 @@ static bool write_left_out(const struct pm_report_shader *shader, struct pm_buff
     return pm_report_note(out, "Values that may be zero, measured: ", note);
 }
 
-bool pm_report_after(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
+bool pm_report_after(const struct pm_report_shader *shader, struct pm_buffer *out)
 {
-    return write_left_out(shader, out) && write_measured(shader, out) &&
-           write_after(shader, index, out);
+    return write_left_out(shader, out) && write_measured(shader, out) && write_after(shader, out);
 }

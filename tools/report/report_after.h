@@ -5,4 +5,4 @@
 #include "tools/report/report.h"
 
 /* Appends it; nothing where the shader has no zero profile. */
-bool pm_report_after(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out);
+bool pm_report_after(const struct pm_report_shader *shader, struct pm_buffer *out);

@@ -1,357 +1,17 @@
-/*
- * Layered drawing of a control-flow graph (Sugiyama's four steps): edges that close a loop are set
- * aside, blocks take the rank of the longest path to them, long edges get a place in every rank
- * they cross, and ranks are ordered by barycentres.
- */
 #include "tools/report/report_graph.h"
+#include "tools/report/report_fold.h"
 #include "tools/report/report_html.h"
+#include "tools/report/report_layout.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-enum {
-    NODE_WIDTH = 108,
-    NODE_HEIGHT = 40,
-    GAP_X = 18,
-    GAP_Y = 34,
-    MARGIN = 14,
-    SWEEPS = 12,
-    BACK_GAP = 12,
-    NARROW = 340 /* what a phone has room for */
-};
-
-struct node {
-    uint32_t rank, order;
-    double x; /* centre */
-    double barycentre;
-    uint32_t above, below; /* for the places of long edges: the neighbours in the chain */
-};
-
-struct edge {
-    uint32_t from, to; /* blocks */
-    bool back;
-    uint32_t first_place, place_count; /* nodes standing for it in the ranks between */
-};
-
-struct layout {
+struct drawing {
     const struct pm_report_shader *shader;
-    struct node *nodes; /* blocks first, then places */
-    uint32_t node_count, rank_count;
-    struct edge *edges;
-    uint32_t edge_count;
-    uint32_t *by_rank, *rank_start; /* nodes of a rank in order; rank_count + 1 starts */
-    double width, height;
+    const char *anchor;
+    const struct pm_fold *fold; /* NULL: every block for itself */
+    bool named;                 /* its nodes are what links lead to */
+    double most;                /* the cost of the dearest node */
 };
-
-static bool find_back_edges(const struct pm_report_shader *shader, struct edge *edges,
-                            const uint32_t *first_edge)
-{
-    enum { UNSEEN, OPEN, DONE };
-    uint32_t count = shader->block_count, depth = 0;
-    uint8_t *state = calloc(count, 1);
-    uint32_t *stack = calloc(count, sizeof(*stack)), *next = calloc(count, sizeof(*next));
-    bool ok = state && stack && next;
-    if (ok) {
-        stack[depth++] = 0;
-        state[0] = OPEN;
-    }
-    while (ok && depth > 0) {
-        uint32_t block = stack[depth - 1];
-        if (next[block] == shader->blocks[block].successor_count) {
-            state[block] = DONE;
-            depth--;
-            continue;
-        }
-        struct edge *edge = &edges[first_edge[block] + next[block]++];
-        edge->back = state[edge->to] == OPEN;
-        if (state[edge->to] == UNSEEN) {
-            state[edge->to] = OPEN;
-            stack[depth++] = edge->to;
-        }
-    }
-    free(state);
-    free(stack);
-    free(next);
-    return ok;
-}
-
-static bool collect_edges(struct layout *layout)
-{
-    const struct pm_report_shader *shader = layout->shader;
-    uint32_t *first_edge = calloc(shader->block_count, sizeof(*first_edge));
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < shader->block_count; i++)
-        count += shader->blocks[i].successor_count;
-    layout->edges = calloc(count + 1u, sizeof(*layout->edges));
-    bool ok = first_edge && layout->edges;
-    for (uint32_t i = 0; ok && i < shader->block_count; i++) {
-        first_edge[i] = layout->edge_count;
-        for (uint32_t j = 0; j < shader->blocks[i].successor_count; j++)
-            layout->edges[layout->edge_count++] =
-                (struct edge){.from = i, .to = shader->blocks[i].successors[j]};
-    }
-    ok = ok && find_back_edges(shader, layout->edges, first_edge);
-    free(first_edge);
-    return ok;
-}
-
-/* Longest path: relax until nothing moves; without the back edges the graph has no cycle, so it
- * ends. */
-static void rank_blocks(struct layout *layout)
-{
-    bool moved = true;
-    while (moved) {
-        moved = false;
-        for (uint32_t i = 0; i < layout->edge_count; i++) {
-            const struct edge *edge = &layout->edges[i];
-            uint32_t rank = layout->nodes[edge->from].rank + 1;
-            if (!edge->back && layout->nodes[edge->to].rank < rank) {
-                layout->nodes[edge->to].rank = rank;
-                moved = true;
-            }
-        }
-    }
-}
-
-static bool place_long_edges(struct layout *layout)
-{
-    uint32_t count = layout->shader->block_count;
-    for (uint32_t i = 0; i < layout->edge_count; i++) {
-        struct edge *edge = &layout->edges[i];
-        uint32_t from = layout->nodes[edge->from].rank, to = layout->nodes[edge->to].rank;
-        edge->first_place = count;
-        edge->place_count = edge->back ? 0 : to - from - 1;
-        count += edge->place_count;
-    }
-    struct node *nodes = realloc(layout->nodes, (count + 1u) * sizeof(*nodes));
-    if (!nodes)
-        return false;
-    layout->nodes = nodes;
-    layout->node_count = count;
-    for (uint32_t i = 0; i < layout->edge_count; i++) {
-        const struct edge *edge = &layout->edges[i];
-        for (uint32_t j = 0; j < edge->place_count; j++)
-            nodes[edge->first_place + j] = (struct node){.rank = nodes[edge->from].rank + 1 + j};
-    }
-    return true;
-}
-
-static bool fill_ranks(struct layout *layout)
-{
-    for (uint32_t i = 0; i < layout->node_count; i++)
-        if (layout->nodes[i].rank + 1 > layout->rank_count)
-            layout->rank_count = layout->nodes[i].rank + 1;
-    layout->rank_start = calloc(layout->rank_count + 2u, sizeof(*layout->rank_start));
-    layout->by_rank = calloc(layout->node_count + 1u, sizeof(*layout->by_rank));
-    if (!layout->rank_start || !layout->by_rank)
-        return false;
-    for (uint32_t i = 0; i < layout->node_count; i++)
-        layout->rank_start[layout->nodes[i].rank + 2]++;
-    for (uint32_t i = 2; i <= layout->rank_count + 1; i++)
-        layout->rank_start[i] += layout->rank_start[i - 1];
-    for (uint32_t i = 0; i < layout->node_count; i++) {
-        struct node *node = &layout->nodes[i];
-        uint32_t at = layout->rank_start[node->rank + 1]++;
-        layout->by_rank[at] = i;
-        node->order = at - layout->rank_start[node->rank];
-    }
-    return true;
-}
-
-/* The node of an edge in the rank before (or after) the one of its place j; j counts the end block
- * too. */
-static uint32_t edge_node(const struct edge *edge, uint32_t step)
-{
-    if (step == 0)
-        return edge->from;
-    return step <= edge->place_count ? edge->first_place + step - 1 : edge->to;
-}
-
-static void sweep(struct layout *layout, bool down)
-{
-    double *sum = calloc(layout->node_count, sizeof(*sum));
-    uint32_t *count = calloc(layout->node_count, sizeof(*count));
-    for (uint32_t i = 0; sum && count && i < layout->edge_count; i++) {
-        const struct edge *edge = &layout->edges[i];
-        for (uint32_t step = 0; !edge->back && step <= edge->place_count; step++) {
-            uint32_t upper = edge_node(edge, step), lower = edge_node(edge, step + 1);
-            uint32_t moves = down ? lower : upper, stays = down ? upper : lower;
-            uint32_t rank = layout->nodes[stays].rank;
-            uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
-            sum[moves] += (layout->nodes[stays].order + 0.5) / size;
-            count[moves]++;
-        }
-    }
-    for (uint32_t i = 0; sum && count && i < layout->node_count; i++) {
-        const struct node *node = &layout->nodes[i];
-        uint32_t size = layout->rank_start[node->rank + 1] - layout->rank_start[node->rank];
-        layout->nodes[i].barycentre = count[i] ? sum[i] / count[i] : (node->order + 0.5) / size;
-    }
-    free(sum);
-    free(count);
-    for (uint32_t rank = 0; rank < layout->rank_count; rank++) {
-        uint32_t *members = &layout->by_rank[layout->rank_start[rank]];
-        uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
-        for (uint32_t i = 1; i < size; i++) /* insertion sort: stable, and ranks are short */
-            for (uint32_t j = i; j > 0 && layout->nodes[members[j]].barycentre <
-                                              layout->nodes[members[j - 1]].barycentre;
-                 j--) {
-                uint32_t swap = members[j];
-                members[j] = members[j - 1];
-                members[j - 1] = swap;
-            }
-        for (uint32_t i = 0; i < size; i++)
-            layout->nodes[members[i]].order = i;
-    }
-}
-
-/* The distance two neighbours in a rank keep: a place of a long edge is a mere line. */
-static double distance(const struct layout *layout, uint32_t left, uint32_t right)
-{
-    uint32_t blocks = layout->shader->block_count;
-    return (left < blocks ? NODE_WIDTH / 2.0 : 0) + (right < blocks ? NODE_WIDTH / 2.0 : 0) + GAP_X;
-}
-
-/* Where the neighbours in the rank above (or below) pull each of a rank's nodes; its own place
- * without any. */
-static void pull(const struct layout *layout, uint32_t rank, bool down, double *wish,
-                 uint32_t *count)
-{
-    const uint32_t *members = &layout->by_rank[layout->rank_start[rank]];
-    uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
-    for (uint32_t i = 0; i < size; i++) {
-        wish[members[i]] = 0;
-        count[members[i]] = 0;
-    }
-    for (uint32_t i = 0; i < layout->edge_count; i++) {
-        const struct edge *edge = &layout->edges[i];
-        uint32_t from = layout->nodes[edge->from].rank;
-        uint32_t step =
-            rank - from -
-            (down ? 1 : 0); /* of the upper end; wraps where the edge does not come by */
-        if (edge->back || step > edge->place_count)
-            continue;
-        uint32_t upper = edge_node(edge, step), lower = edge_node(edge, step + 1);
-        wish[down ? lower : upper] += layout->nodes[down ? upper : lower].x;
-        count[down ? lower : upper]++;
-    }
-    for (uint32_t i = 0; i < size; i++) {
-        uint32_t node = members[i];
-        wish[node] = count[node] ? wish[node] / count[node] : layout->nodes[node].x;
-    }
-}
-
-/* Gives a rank's nodes the places they wish for, in their order and apart: the mean of what a pass
- * from the left and one from the right leave, which keeps the distances too. */
-static void settle(struct layout *layout, uint32_t rank, const double *wish, double *scratch)
-{
-    const uint32_t *members = &layout->by_rank[layout->rank_start[rank]];
-    uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
-    for (uint32_t i = 0; i < size; i++) {
-        scratch[i] = wish[members[i]];
-        if (i > 0)
-            scratch[i] =
-                fmax(scratch[i], scratch[i - 1] + distance(layout, members[i - 1], members[i]));
-    }
-    double right = INFINITY;
-    for (uint32_t i = size; i-- > 0;) {
-        right = i + 1 < size ? right - distance(layout, members[i], members[i + 1]) : right;
-        right = fmin(wish[members[i]], right);
-        layout->nodes[members[i]].x = (scratch[i] + right) / 2;
-    }
-}
-
-static bool settle_ranks(struct layout *layout)
-{
-    double *wish = calloc(layout->node_count, sizeof(*wish)),
-           *scratch = calloc(layout->node_count, sizeof(*scratch));
-    uint32_t *count = calloc(layout->node_count, sizeof(*count));
-    bool ok = wish && scratch && count;
-    for (uint32_t rank = 0; ok && rank < layout->rank_count; rank++) {
-        const uint32_t *members = &layout->by_rank[layout->rank_start[rank]];
-        uint32_t size = layout->rank_start[rank + 1] - layout->rank_start[rank];
-        for (uint32_t i = 1; i < size; i++)
-            layout->nodes[members[i]].x =
-                layout->nodes[members[i - 1]].x + distance(layout, members[i - 1], members[i]);
-    }
-    for (int i = 0; ok && i < SWEEPS; i++)
-        for (uint32_t j = 0; j < layout->rank_count; j++) {
-            uint32_t rank = i % 2 == 0 ? j : layout->rank_count - 1 - j;
-            pull(layout, rank, i % 2 == 0, wish, count);
-            settle(layout, rank, wish, scratch);
-        }
-    free(wish);
-    free(scratch);
-    free(count);
-    return ok;
-}
-
-static bool place(struct layout *layout)
-{
-    double least = INFINITY, most = -INFINITY;
-    uint32_t back = 0;
-    bool ok = settle_ranks(layout);
-    for (uint32_t i = 0; i < layout->node_count; i++) {
-        least = fmin(least, layout->nodes[i].x);
-        most = fmax(most, layout->nodes[i].x);
-    }
-    for (uint32_t i = 0; i < layout->node_count; i++)
-        layout->nodes[i].x += MARGIN + NODE_WIDTH / 2.0 - least;
-    for (uint32_t i = 0; i < layout->edge_count; i++)
-        back += layout->edges[i].back;
-    layout->width = most - least + NODE_WIDTH + 2 * MARGIN + BACK_GAP * (back + 1.0);
-    layout->height = layout->rank_count * (NODE_HEIGHT + GAP_Y) - GAP_Y + 2.0 * MARGIN;
-    return ok;
-}
-
-static double top_of(const struct node *node)
-{
-    return MARGIN + node->rank * (double)(NODE_HEIGHT + GAP_Y);
-}
-
-/* An edge that closes a loop: down from its block, along a lane of its own on the right, and down
- * into the loop's header; what is horizontal runs between ranks, where no block is. */
-static bool draw_back(const struct layout *layout, const struct edge *edge, uint32_t number,
-                      struct pm_buffer *out)
-{
-    const struct node *from = &layout->nodes[edge->from], *to = &layout->nodes[edge->to];
-    const double lane = layout->width - MARGIN / 2.0 - BACK_GAP * number;
-    const double apart = 3.0 * (number % 3);
-    return pm_buffer_printf(out, "<path class=back d='M%.0f %.0fV%.0fH%.0fV%.0fH%.0fV%.0f'/>",
-                            from->x + NODE_WIDTH / 4.0, top_of(from) + NODE_HEIGHT,
-                            top_of(from) + NODE_HEIGHT + 8 + apart, lane, top_of(to) - 14 + apart,
-                            to->x + NODE_WIDTH / 4.0, top_of(to) - 2);
-}
-
-static bool draw_forward(const struct layout *layout, const struct edge *edge,
-                         struct pm_buffer *out)
-{
-    const struct node *from = &layout->nodes[edge->from];
-    double x = from->x, y = top_of(from) + NODE_HEIGHT;
-    bool ok = pm_buffer_printf(out, "<path class=edge d='M%.0f %.0f", x, y);
-    for (uint32_t step = 1; ok && step <= edge->place_count + 1; step++) {
-        const struct node *next = &layout->nodes[edge_node(edge, step)];
-        const bool last = step == edge->place_count + 1;
-        const double end = top_of(next) - (last ? 2 : 0);
-        ok = pm_buffer_printf(out, "C%.0f %.0f %.0f %.0f %.0f %.0f", x, y + GAP_Y / 2.0, next->x,
-                              end - GAP_Y / 2.0, next->x, end);
-        if (ok && !last)
-            ok = pm_buffer_printf(out, "V%.0f", top_of(next) + NODE_HEIGHT);
-        x = next->x;
-        y = top_of(next) + NODE_HEIGHT;
-    }
-    return ok && pm_buffer_append_string(out, "'/>");
-}
-
-static bool draw_edges(const struct layout *layout, struct pm_buffer *out)
-{
-    uint32_t back = 0;
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < layout->edge_count; i++)
-        ok = layout->edges[i].back ? draw_back(layout, &layout->edges[i], back++, out)
-                                   : draw_forward(layout, &layout->edges[i], out);
-    return ok;
-}
 
 /* Whether a line of the GLSL belongs to the block, so that there is something to lead to. */
 static bool has_line(const struct pm_report_shader *shader, uint32_t block)
@@ -362,78 +22,144 @@ static bool has_line(const struct pm_report_shader *shader, uint32_t block)
     return false;
 }
 
-static bool draw_block(const struct layout *layout, uint32_t number, size_t index,
-                       struct pm_buffer *out)
+/* Its share of the cost, and how often it runs. */
+static void describe(char *text, size_t size, const struct pm_report_block *block, double cost)
 {
-    const struct pm_report_block *block = &layout->shader->blocks[number];
-    const struct node *node = &layout->nodes[number];
-    const bool leads = has_line(layout->shader, number);
-    const double x = node->x - NODE_WIDTH / 2.0, y = top_of(node);
-    char colour[48], value[48] = "no sample";
-    pm_report_colour(colour, sizeof(colour), block->sampled, block->frequency.ratio);
     if (block->sampled)
-        snprintf(value, sizeof(value), "%.4g×", block->frequency.ratio);
-    bool ok = !leads || pm_buffer_printf(out, "<a href='#s%zub%u'>", index, number);
-    ok = ok &&
-         pm_buffer_printf(
-             out,
-             "<g id='s%zug%u'><title>block %u: %u instructions, %u sampled calls, 95 %% interval "
-             "%.4g to %.4g, %.0f %% of lanes in uniform subgroups</title>"
-             "<rect x='%.0f' y='%.0f' width='%d' height='%d' rx='4' style='fill:%s'%s/>"
-             "<text x='%.0f' y='%.0f'>block %u</text><text class=value x='%.0f' y='%.0f'>%s</text>"
-             "</g>",
-             index, number, number, block->instructions, block->calls, block->frequency.ratio_low,
-             block->frequency.ratio_high, 100 * block->uniform.ratio, x, y, NODE_WIDTH, NODE_HEIGHT,
-             colour, block->at_most_once ? "" : " class='loop'", node->x, y + 16, number, node->x,
-             y + 32, value);
-    return ok && (!leads || pm_buffer_append_string(out, "</a>"));
+        snprintf(text, size, "%.3g %% · %.3g×", 100 * cost, block->frequency.ratio);
+    else
+        snprintf(text, size, "no sample");
 }
 
-static bool draw_blocks(const struct layout *layout, size_t index, struct pm_buffer *out)
+static bool draw_title(const struct pm_report_block *block, uint32_t number, struct pm_buffer *out)
+{
+    return pm_buffer_printf(out,
+                            "<title>block %u: %.3g %% of the shader's estimated cycles, %.4g "
+                            "cycles a run; runs %.4g times "
+                            "an invocation, 95 %% interval %.4g to %.4g; %u instructions, %u "
+                            "sampled calls, %.0f %% of lanes "
+                            "in uniform subgroups</title>",
+                            number, 100 * block->cost, block->cycles, block->frequency.ratio,
+                            block->frequency.ratio_low, block->frequency.ratio_high,
+                            block->instructions, block->calls, 100 * block->uniform.ratio);
+}
+
+static bool draw_box(const struct drawing *d, uint32_t first, double cost, bool loop, bool several,
+                     const char *label, double x, double y, struct pm_buffer *out)
+{
+    const struct pm_report_block *block = &d->shader->blocks[first];
+    char heat[PM_REPORT_HEAT], value[48];
+    pm_report_heat(d->shader, first, d->most > 0 ? cost / d->most : 0, heat);
+    describe(value, sizeof(value), block, cost);
+    return pm_buffer_printf(
+        out,
+        "<rect class='%s%s%s' x='%.0f' y='%.0f' width='%d' height='%d' rx='%d'/><text "
+        "x='%.0f' y='%.0f'>%s</text><text class=value x='%.0f' y='%.0f'>%s</text>",
+        heat, loop ? " loop" : "", several ? " several" : "", x - PM_GRAPH_NODE_WIDTH / 2.0, y,
+        PM_GRAPH_NODE_WIDTH, PM_GRAPH_NODE_HEIGHT, several ? 14 : 4, x, y + 16, label, x, y + 32,
+        value);
+}
+
+static bool draw_block(const struct drawing *d, uint32_t number, double x, double y,
+                       struct pm_buffer *out)
+{
+    const struct pm_report_block *block = &d->shader->blocks[number];
+    const bool leads = has_line(d->shader, number);
+    char label[32];
+    snprintf(label, sizeof(label), "block %u", number);
+    bool ok = !leads || pm_buffer_printf(out, "<a href='#%s-b%u'>", d->anchor, number);
+    ok = ok && (d->named ? pm_buffer_printf(out, "<g id='%s-g%u'>", d->anchor, number)
+                         : pm_buffer_append_string(out, "<g>"));
+    return ok && draw_title(block, number, out) &&
+           draw_box(d, number, block->cost, !block->at_most_once, false, label, x, y, out) &&
+           pm_buffer_append_string(out, leads ? "</g></a>" : "</g>");
+}
+
+/* Links to its blocks lead to it. */
+static bool draw_members(const struct drawing *d, uint32_t group, struct pm_buffer *out)
 {
     bool ok = true;
-    for (uint32_t i = 0; ok && i < layout->shader->block_count; i++)
-        ok = draw_block(layout, i, index, out);
+    for (uint32_t i = 0; ok && i < d->shader->block_count; i++)
+        if (d->fold->group_of[i] == group)
+            ok = pm_buffer_printf(out, "<g id='%s-g%u'></g>", d->anchor, i);
     return ok;
 }
 
-static bool build(struct layout *layout)
+static bool draw_group(const struct drawing *d, uint32_t index, double x, double y,
+                       struct pm_buffer *out)
 {
-    layout->nodes = calloc(layout->shader->block_count + 1u, sizeof(*layout->nodes));
-    if (!layout->nodes || !collect_edges(layout))
-        return false;
-    rank_blocks(layout);
-    if (!place_long_edges(layout) || !fill_ranks(layout))
-        return false;
-    for (int i = 0; i < SWEEPS; i++)
-        sweep(layout, i % 2 == 0);
-    return place(layout);
+    const struct pm_fold_group *group = &d->fold->groups[index];
+    const bool leads = has_line(d->shader, group->first);
+    const bool whole = group->last - group->first + 1 == group->count;
+    char label[48];
+    if (group->count == 1)
+        return draw_block(d, group->first, x, y, out);
+    if (whole)
+        snprintf(label, sizeof(label), "%u–%u%s", group->first, group->last,
+                 group->has_loop ? ", loop" : "");
+    else
+        snprintf(label, sizeof(label), "%u of %u–%u", group->count, group->first, group->last);
+    return (!leads || pm_buffer_printf(out, "<a href='#%s-b%u'>", d->anchor, group->first)) &&
+           pm_buffer_printf(
+               out,
+               "<g><title>%u blocks, from %u on%s: %.3g %% of the shader's estimated cycles; "
+               "how often it is entered stands beside</title>",
+               group->count, group->first, group->has_loop ? ", with a loop" : "",
+               100 * group->cost) &&
+           draw_members(d, index, out) &&
+           draw_box(d, group->first, group->cost, group->has_loop, true, label, x, y, out) &&
+           pm_buffer_append_string(out, leads ? "</g></a>" : "</g>");
 }
 
-/* A wide graph begins fitted into what room there is, a phone's too, and is drawn in its own size
- * when the box is cleared. */
-static bool write_fit(const struct layout *layout, size_t index, struct pm_buffer *out)
+static bool draw(void *user, uint32_t node, double x, double y, struct pm_buffer *out)
 {
-    return layout->width <= NARROW ||
-           pm_buffer_printf(out,
-                            "<input class=fit id=f%zu type=checkbox checked>"
-                            "<label for=f%zu>fit to the width</label>",
-                            index, index);
+    const struct drawing *d = user;
+    return d->fold ? draw_group(d, node, x, y, out) : draw_block(d, node, x, y, out);
 }
 
-bool pm_report_graph(const struct pm_report_shader *shader, size_t index, struct pm_buffer *out)
+/* Every block for itself; small where it stands beside a folded one. */
+static bool write_whole(const struct pm_report_shader *shader, const char *anchor, bool named,
+                        struct pm_arena *arena, struct pm_buffer *out)
 {
-    struct layout layout = {.shader = shader};
-    bool ok = shader->block_count > 0 && build(&layout) && write_fit(&layout, index, out) &&
-              pm_buffer_printf(out,
-                               "<svg class=graph width='%.0f' height='%.0f' "
-                               "viewBox='0 0 %.0f %.0f'>",
-                               layout.width, layout.height, layout.width, layout.height) &&
-              draw_edges(&layout, out) && draw_blocks(&layout, index, out) &&
-              pm_buffer_append_string(out, "</svg>");
-    free(layout.nodes);
-    free(layout.edges);
-    free(layout.by_rank);
-    free(layout.rank_start);
+    char name[PM_REPORT_ANCHOR + 8];
+    struct drawing drawing = {.shader = shader, .anchor = anchor, .named = named};
+    struct pm_graph_node *nodes = pm_arena_zalloc(arena, shader->block_count, sizeof(*nodes));
+    for (uint32_t i = 0; nodes && i < shader->block_count; i++) {
+        const struct pm_report_block *block = &shader->blocks[i];
+        nodes[i] = (struct pm_graph_node){block->successors, block->successor_count};
+        drawing.most = fmax(drawing.most, block->cost);
+    }
+    const struct pm_graph graph = {nodes, shader->block_count, draw, &drawing};
+    snprintf(name, sizeof(name), "%s%s", anchor, named ? "" : "-whole");
+    return nodes && pm_graph_write(&graph, name, out);
+}
+
+static bool write_folded(const struct pm_report_shader *shader, const char *anchor,
+                         struct pm_arena *arena, struct pm_buffer *out)
+{
+    struct pm_fold fold;
+    struct drawing drawing = {.shader = shader, .anchor = anchor, .fold = &fold, .named = true};
+    if (!pm_report_fold(shader, arena, &fold))
+        return false;
+    for (uint32_t i = 0; i < fold.count; i++)
+        drawing.most = fmax(drawing.most, fold.groups[i].cost);
+    const struct pm_graph graph = {fold.nodes, fold.count, draw, &drawing};
+    return pm_graph_write(&graph, anchor, out) &&
+           pm_buffer_printf(out, "<details class=whole><summary>all %u blocks</summary>",
+                            shader->block_count) &&
+           write_whole(shader, anchor, false, arena, out) &&
+           pm_buffer_append_string(out, "</details>");
+}
+
+bool pm_report_graph(const struct pm_report_shader *shader, struct pm_buffer *out)
+{
+    char anchor[PM_REPORT_ANCHOR];
+    struct pm_arena *arena = pm_arena_create(0);
+    pm_report_anchor(shader, anchor);
+    const bool ok =
+        arena && shader->block_count > 0 &&
+        (shader->block_count > PM_FOLD_NODES ? write_folded(shader, anchor, arena, out)
+                                             : write_whole(shader, anchor, true, arena, out));
+    pm_arena_destroy(arena);
     return ok;
 }

@@ -1,5 +1,6 @@
 /*
- * The report's page: self-contained HTML, no script, no request to anywhere; dark and light.
+ * The report's page: self-contained HTML, no request to anywhere, dark and light; it opens on the
+ * verdict, and what its script adds (finding, sorting) is not needed to read it.
  *
  * Thread safety: one thread.
  */

@@ -1,7 +1,11 @@
 #include "tools/report/report_shader.h"
 #include "shader_rewrite/ir/ir_module.h"
+#include "tools/report/report_costs.h"
 #include "tools/report/report_globals.h"
+#include "tools/report/report_original.h"
+#include "tools/report/report_places.h"
 #include "tools/report/report_source.h"
+#include "tools/report/report_spirv.h"
 #include "tools/report/report_zero.h"
 #include <string.h>
 
@@ -66,7 +70,6 @@ static bool fill_blocks(const struct pm_report_source *source, const struct pm_b
 
 static void fill_estimates(const struct pm_block_points *points, struct pm_report_shader *shader)
 {
-    double instructions = 0;
     for (uint32_t i = 0; i < shader->block_count; i++) {
         struct pm_report_block *block = &shader->blocks[i];
         block->at_most_once = points->points[i].at_most_once;
@@ -77,10 +80,24 @@ static void fill_estimates(const struct pm_block_points *points, struct pm_repor
         block->frequency = estimate->measures[PM_MEASURE_FREQUENCY];
         block->uniform = estimate->measures[PM_MEASURE_UNIFORM];
         block->sampled = block->frequency.clusters > 0;
-        if (block->sampled)
-            instructions += block->frequency.ratio * block->instructions;
     }
-    shader->heat = instructions * (double)shader->estimates->entry_lanes;
+}
+
+/* Each instruction's cost goes to the line that it went into. */
+static bool cost_lines(const struct pm_report_costs *costs, struct pm_arena *arena,
+                       struct pm_report_shader *shader)
+{
+    struct pm_report_places places;
+    if (!pm_report_places_build(shader, arena, &places))
+        return false;
+    for (size_t place = 0; place < costs->word_count; place++) {
+        if (costs->block[place] == PM_NO_BLOCK)
+            continue;
+        const uint32_t line = pm_report_places_find(&places, costs->block[place], place);
+        if (line != UINT32_MAX)
+            shader->lines[line].cost += pm_report_cost_share(costs, place);
+    }
+    return true;
 }
 
 /* The canonical module with the original's names, for people; false: it is not to be had. */
@@ -116,9 +133,16 @@ static bool fill_lines(const struct pm_report_source *source, struct pm_arena *a
         words = named;
     else
         ok = pm_points_blocks(words.data, words.count, &points, error);
+    struct pm_report_costs costs;
     ok = ok && pm_report_globals(&words, arena, shader, error) &&
+         pm_report_costs_build(words.data, words.count, &points, shader->estimates, source->vendor,
+                               arena, &costs, error);
+    if (ok)
+        (void)pm_report_spirv_build(words.data, words.count, &costs, arena, &shader->spirv, NULL);
+    ok = ok &&
          pm_report_source_lines(words.data, words.count, &points, arena, &shader->lines,
                                 &shader->line_count, error) &&
+         (cost_lines(&costs, arena, shader) || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
          pm_report_zero_build(&words, &source->target, arena, shader, error);
     pm_block_points_finish(&points);
     pm_words_finish(&named);
@@ -131,22 +155,29 @@ bool pm_report_shader_build(const struct pm_report_source *source,
                             struct pm_report_shader *shader, struct pm_error *error)
 {
     struct pm_block_points points = {0};
-    *shader = (struct pm_report_shader){
-        .estimates = estimates, .zero_estimates = zeros, .stage = source->stage};
+    *shader = (struct pm_report_shader){.estimates = estimates,
+                                        .zero_estimates = zeros,
+                                        .stage = source->stage,
+                                        .name = source->name};
+    struct pm_report_costs costs;
     if (!pm_points_blocks(source->canonical, source->canonical_count, &points, error))
         return false;
     shader->block_count = points.count;
     bool ok = points.count == estimates->space ||
               pm_fail(error, PM_ERROR_INPUT, "the stored shader has %u blocks, its profile %u",
                       points.count, estimates->space);
-    ok = ok && fill_blocks(source, &points, arena, shader, error);
-    if (ok)
+    ok = ok && fill_blocks(source, &points, arena, shader, error) &&
+         pm_report_costs_build(source->canonical, source->canonical_count, &points, estimates,
+                               source->vendor, arena, &costs, error);
+    if (ok) {
         fill_estimates(&points, shader);
+        pm_report_costs_blocks(&costs, shader);
+    }
     pm_block_points_finish(&points);
     struct pm_error why = {0};
     if (ok && !fill_lines(source, arena, shader, &why)) {
         shader->why_no_lines = pm_arena_strdup(arena, why.message);
         ok = shader->why_no_lines || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     }
-    return ok;
+    return ok && pm_report_original_build(source, arena, shader, error);
 }

@@ -2,6 +2,7 @@
 /* Zero candidates beside the GLSL lines that write them, and the shader after specialize_zero. */
 #include "shader_rewrite/zero/zero_profile.h"
 #include "tools/report/report_globals.h"
+#include "tools/report/report_places.h"
 #include "tools/report/report_source.h"
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -10,54 +11,6 @@
 #include <stdlib.h>
 
 /* ---- which line writes a candidate ---- */
-
-struct place {
-    uint32_t block;
-    size_t place;
-    uint32_t line;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-/* The lines that have instructions in them, by block and place. */
-static struct place *sort_lines(const struct pm_report_shader *shader, struct pm_arena *arena,
-                                size_t *count)
-{
-    struct place *places = pm_arena_alloc(arena, (shader->line_count + 1) * sizeof(*places));
-    *count = 0;
-    for (size_t i = 0; places && i < shader->line_count; i++)
-        if (shader->lines[i].place)
-            places[(*count)++] =
-                (struct place){shader->lines[i].block, shader->lines[i].place, (uint32_t)i};
-    if (places)
-        qsort(places, *count, sizeof(*places), compare_places);
-    return places;
-}
-
-/* The first line of the block that was made of instructions up to the place or later: a value that
- * SPIRV-Cross folds away is in the line that uses it. The block's last line where there is none
- * such; UINT32_MAX: the block has no lines. */
-static uint32_t find_line(const struct place *places, size_t count, uint32_t block, size_t place)
-{
-    const struct place wanted = {.block = block, .place = place};
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (compare_places(&places[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < count && places[low].block == block)
-        return places[low].line;
-    return low > 0 && places[low - 1].block == block ? places[low - 1].line : UINT32_MAX;
-}
 
 static const char *name_candidate(const char *const *names,
                                   const struct pm_zero_candidate *candidate, uint32_t width,
@@ -106,11 +59,10 @@ static void give_to_lines(struct pm_report_shader *shader)
 static bool fill_zeros(const struct pm_ir_module *module, const struct pm_zero_points *candidates,
                        struct pm_arena *arena, struct pm_report_shader *shader)
 {
-    size_t place_count;
+    struct pm_report_places places;
     const char **names = pm_report_names(module, arena);
-    const struct place *places = sort_lines(shader, arena, &place_count);
     shader->zeros = pm_arena_zalloc(arena, candidates->count + 1u, sizeof(*shader->zeros));
-    if (!names || !places || !shader->zeros)
+    if (!names || !shader->zeros || !pm_report_places_build(shader, arena, &places))
         return false;
     for (uint32_t i = 0; i < candidates->count; i++) {
         const struct pm_zero_candidate *candidate = &candidates->candidates[i];
@@ -118,7 +70,7 @@ static bool fill_zeros(const struct pm_ir_module *module, const struct pm_zero_p
         const struct pm_ir_instr *value =
             pm_ir_find(module, candidate->values[candidate->value_count - 1]);
         const uint32_t line =
-            value ? find_line(places, place_count, candidate->block, value->place) : UINT32_MAX;
+            value ? pm_report_places_find(&places, candidate->block, value->place) : UINT32_MAX;
         if (line == UINT32_MAX || estimate->measures[PM_MEASURE_ZERO].clusters == 0)
             continue;
         struct pm_report_zero *zero = &shader->zeros[shader->zero_count++];

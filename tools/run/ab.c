@@ -1,10 +1,12 @@
 #include "tools/run/ab.h"
+#include "tools/common/gain.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     MOST_PAIRS = 1 << 20,
@@ -214,12 +216,6 @@ void pm_ab_report_finish(struct pm_ab_report *report)
     *report = (struct pm_ab_report){0};
 }
 
-/* The gain in frames a second, in per cent, of a ratio of times. */
-static double gain(double ratio)
-{
-    return 100 * (1 / ratio - 1);
-}
-
 static void print_shaders(const struct pm_ab_report *report, const char *prefix, FILE *out)
 {
     fprintf(out, "%s%u specialized shader%s in use:", prefix, report->shader_count,
@@ -261,11 +257,35 @@ void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *ou
     fprintf(out,
             "%s%+.2f %% frames (95 %% interval %+.2f to %+.2f %%): %.3f ms original, %.3f ms "
             "optimized\n",
-            prefix, gain(report->time.ratio), gain(report->time.high), gain(report->time.low),
-            report->original / 1e6, report->optimized / 1e6);
+            prefix, pm_gain_percent(report->time.ratio), pm_gain_percent(report->time.high),
+            pm_gain_percent(report->time.low), report->original / 1e6, report->optimized / 1e6);
     fprintf(
         out,
         "%s%llu frames on %s, in %u pairs of blocks of %u (%u of each dropped); geometric means\n",
         prefix, (unsigned long long)report->frames, report->device, report->pairs, report->block,
         report->dropped);
+}
+
+bool pm_ab_keep(const struct pm_ab_report *report, const char *game, struct pm_error *error)
+{
+    struct pm_shader_key *keys = calloc(report->shader_count + 1, sizeof(*keys));
+    struct pm_gain gain = {
+        .at = (int64_t)time(NULL),
+        .ratio = report->time.ratio,
+        .low = report->time.low,
+        .high = report->time.high,
+        .original = report->original,
+        .optimized = report->optimized,
+        .frames = report->frames,
+        .pairs = report->pairs,
+        .block = report->block,
+        .device = report->device,
+        .shaders = keys,
+    };
+    for (uint32_t i = 0; keys && i < report->shader_count; i++)
+        gain.shader_count += pm_shader_key_parse(report->shaders[i], &keys[gain.shader_count]);
+    const bool ok = (keys || pm_fail(error, PM_ERROR_MEMORY, "no memory for what --ab measured")) &&
+                    pm_gain_write(game, &gain, error);
+    free(keys);
+    return ok;
 }

@@ -22,13 +22,14 @@ enum pm_ab_outcome {
 
 struct pm_ab_report {
     enum pm_ab_outcome outcome;
-    struct pm_paired time;      /* optimized over original */
-    double original, optimized; /* nanoseconds a frame, geometric means: their ratio is time.ratio */
-    uint32_t pairs;             /* of blocks that were compared */
-    uint64_t frames;            /* in them */
-    uint64_t heartbeats;        /* of the whole program, where it ended by itself */
-    uint64_t recordings;        /* command buffers begun in it */
-    char **shaders;             /* keys in text; owned */
+    struct pm_paired time; /* optimized over original */
+    double original,
+        optimized;       /* nanoseconds a frame, geometric means: their ratio is time.ratio */
+    uint32_t pairs;      /* of blocks that were compared */
+    uint64_t frames;     /* in them */
+    uint64_t heartbeats; /* of the whole program, where it ended by itself */
+    uint64_t recordings; /* command buffers begun in it */
+    char **shaders;      /* keys in text; owned */
     uint32_t shader_count;
     uint32_t block, dropped;
     char device[64];
@@ -40,3 +41,6 @@ void pm_ab_report_finish(struct pm_ab_report *report);
 
 /* A few lines for people, each after `prefix`. */
 void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *out);
+
+/* Keeps what was measured (PM_AB_MEASURED) for the game's report (tools/common/gain.h). */
+bool pm_ab_keep(const struct pm_ab_report *report, const char *game, struct pm_error *error);

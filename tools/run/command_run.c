@@ -184,8 +184,8 @@ static void say_all_left_alone(time_t since)
         pm_run_warn(&error);
 }
 
-/* What --ab found out. */
-static void compare(const struct run *run)
+/* What --ab found out; kept for the report. */
+static void compare(const struct run *run, const struct pm_run_games *games, time_t began)
 {
     struct pm_error error = {0};
     struct pm_ab_report report;
@@ -194,7 +194,10 @@ static void compare(const struct run *run)
     if (!pm_ab_read(run->ab_file, &report, &error)) {
         pm_run_warn(&error);
     } else {
+        const char *game = run->asked.game ? run->asked.game : pm_run_games_busiest(games, began);
         pm_ab_print(&report, "piecemeal run: ", stderr);
+        if (report.outcome == PM_AB_MEASURED && game && !pm_ab_keep(&report, game, &error))
+            pm_run_warn(&error);
         pm_ab_report_finish(&report);
     }
 }
@@ -253,7 +256,7 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
         take_in_run(&run->local, info->log, status);
     else if (!run->asked.local)
         upload(info, games);
-    compare(run);
+    compare(run, games, began);
     say_all_left_alone(began);
     pm_run_games_say(games, began, run->kept ? "piecemeal report" : NULL);
     return status;

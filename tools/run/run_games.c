@@ -114,6 +114,20 @@ void pm_run_games_say(const struct pm_run_games *run, int64_t began, const char 
                 "layer was in (`piecemeal doctor`)\n");
 }
 
+const char *pm_run_games_busiest(const struct pm_run_games *run, int64_t began)
+{
+    struct pm_session_status status;
+    const char *busiest = NULL;
+    uint64_t most = 0;
+    for (size_t i = 0; i < run->games.count; i++)
+        if (pm_sentence_of(run->games.names[i], began, &status) &&
+            (!busiest || status.heartbeats > most)) {
+            busiest = run->games.names[i];
+            most = status.heartbeats;
+        }
+    return busiest;
+}
+
 bool pm_run_games_upload_config(const struct pm_run_games *run, struct pm_config *config)
 {
     for (size_t i = 0; i < run->games.count; i++) {

@@ -31,6 +31,9 @@ void pm_run_games_say(const struct pm_run_games *run, int64_t began, const char 
 /* After it: reads which games it was, says each one's config, and remembers them. */
 void pm_run_games_ended(struct pm_run_games *run);
 
+/* The game of the run that drew most; NULL: none made a device. began: as above. */
+const char *pm_run_games_busiest(const struct pm_run_games *run, int64_t began);
+
 /* Whether a game's own config names an aggregator that it may send to; *config is that game's then,
  * to be finished. */
 bool pm_run_games_upload_config(const struct pm_run_games *run, struct pm_config *config);

@@ -1,6 +1,7 @@
 /* What `piecemeal run --ab` says of what the layer wrote. */
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
+#include "tools/common/gain.h"
 #include "tools/run/ab.h"
 #include <math.h>
 #include <stdlib.h>
@@ -115,6 +116,37 @@ static void a_gain(void **state)
     assert_non_null(strstr(text, "run: +23."));
     assert_non_null(strstr(text, "960 frames on a device, in 20 pairs of blocks of 32"));
     free(text);
+}
+
+/* What was measured is there for the report. */
+static void a_gain_is_kept(void **state)
+{
+    (void)state;
+    static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef";
+    struct pm_gain gain;
+    struct pm_error error = {0};
+    struct pm_arena *arena = pm_arena_create(0);
+    device(7);
+    shader(7, key);
+    shader(7, "no key");
+    for (unsigned i = 0; i < 20; i++)
+        pair(7, i, 10, 8 + 0.01 * (i % 3));
+    struct pm_ab_report report = read_report();
+    assert_int_equal(setenv("XDG_DATA_HOME", folder, 1), 0);
+    assert_true(pm_ab_keep(&report, "a game", &error));
+    assert_true(pm_gain_read("a game", arena, &gain, &error));
+    assert_true(gain.ratio == report.time.ratio && gain.low == report.time.low &&
+                gain.high == report.time.high);
+    assert_true(gain.original == report.original && gain.optimized == report.optimized);
+    assert_int_equal(gain.pairs, 20);
+    assert_int_equal(gain.block, 32);
+    assert_string_equal(gain.device, "a device");
+    assert_int_equal(gain.shader_count, 1);
+    char text[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&gain.shaders[0], text);
+    assert_string_equal(text, key);
+    pm_ab_report_finish(&report);
+    pm_arena_destroy(arena);
 }
 
 /* What is printed fits together, however much slower the program gets in the course of it. */
@@ -239,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         AB_TEST(a_gain),
+        AB_TEST(a_gain_is_kept),
         AB_TEST(one_estimate),
         AB_TEST(only_whole_pairs),
         AB_TEST(without_the_layer),

@@ -1,0 +1,144 @@
+#include "tools/common/gain.h"
+#include "base/buffer.h"
+#include "base/file.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 1 << 20 };
+
+double pm_gain_percent(double ratio)
+{
+    return 100 * (1 / ratio - 1);
+}
+
+/* malloc'ed. */
+static char *path_of(const char *game)
+{
+    char *folder = pm_place_path(PM_PLACE_DATA, "gains"), *safe = pm_file_safe_name(game),
+         *path = NULL;
+    if (folder && safe && asprintf(&path, "%s/%s.json", folder, safe) < 0)
+        path = NULL;
+    free(folder);
+    free(safe);
+    return path;
+}
+
+static cJSON *to_json(const struct pm_gain *gain)
+{
+    cJSON *root = cJSON_CreateObject(), *shaders = cJSON_CreateArray();
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {
+        {"at", (double)gain->at},
+        {"ratio", gain->ratio},
+        {"low", gain->low},
+        {"high", gain->high},
+        {"original", gain->original},
+        {"optimized", gain->optimized},
+        {"frames", (double)gain->frames},
+        {"pairs", gain->pairs},
+        {"block", gain->block},
+    };
+    bool ok = root && shaders && cJSON_AddStringToObject(root, "device", gain->device);
+    for (size_t i = 0; ok && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        ok = cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value) != NULL;
+    for (uint32_t i = 0; ok && i < gain->shader_count; i++) {
+        char text[PM_SHADER_KEY_TEXT];
+        pm_shader_key_format(&gain->shaders[i], text);
+        ok = cJSON_AddItemToArray(shaders, cJSON_CreateString(text));
+    }
+    if (ok && cJSON_AddItemToObject(root, "shaders", shaders))
+        return root;
+    cJSON_Delete(shaders);
+    cJSON_Delete(root);
+    return NULL;
+}
+
+bool pm_gain_write(const char *game, const struct pm_gain *gain, struct pm_error *error)
+{
+    char *path = path_of(game), *folder = pm_place_path(PM_PLACE_DATA, "gains");
+    cJSON *root = to_json(gain);
+    char *text = root ? cJSON_Print(root) : NULL;
+    bool ok =
+        (path && folder && text) || pm_fail(error, PM_ERROR_MEMORY, "no home, or out of memory");
+    ok = ok && pm_make_folder(folder, error) && pm_file_write(path, text, strlen(text), error);
+    cJSON_free(text);
+    cJSON_Delete(root);
+    free(folder);
+    free(path);
+    return ok;
+}
+
+static double number(const cJSON *root, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, name);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+static bool read_shaders(const cJSON *root, struct pm_arena *arena, struct pm_gain *gain)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "shaders"), *item;
+    struct pm_shader_key *keys =
+        pm_arena_zalloc(arena, (size_t)cJSON_GetArraySize(list) + 1, sizeof(*keys));
+    gain->shaders = keys;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (keys && cJSON_IsString(item) &&
+            pm_shader_key_parse(item->valuestring, &keys[gain->shader_count]))
+            gain->shader_count++;
+    }
+    return keys != NULL;
+}
+
+/* false: something is missing or cannot be. */
+static bool from_json(const cJSON *root, struct pm_arena *arena, struct pm_gain *gain)
+{
+    const cJSON *device = cJSON_GetObjectItemCaseSensitive(root, "device");
+    *gain = (struct pm_gain){
+        .ratio = number(root, "ratio"),
+        .low = number(root, "low"),
+        .high = number(root, "high"),
+        .original = number(root, "original"),
+        .optimized = number(root, "optimized"),
+    };
+    const double at = number(root, "at"), frames = number(root, "frames"),
+                 pairs = number(root, "pairs"), block = number(root, "block");
+    if (!cJSON_IsString(device) ||
+        !(gain->low > 0 && gain->low <= gain->ratio && gain->ratio <= gain->high) ||
+        !isfinite(gain->high) || !(gain->original > 0 && gain->optimized > 0) ||
+        !(at >= 0 && at < 1e15) || !(frames >= 0 && frames < 1e15) ||
+        !(pairs >= 0 && pairs <= UINT32_MAX) || !(block >= 0 && block <= UINT32_MAX))
+        return false;
+    gain->at = (int64_t)at;
+    gain->frames = (uint64_t)frames;
+    gain->pairs = (uint32_t)pairs;
+    gain->block = (uint32_t)block;
+    gain->device = pm_arena_strdup(arena, device->valuestring);
+    return gain->device && read_shaders(root, arena, gain);
+}
+
+bool pm_gain_read(const char *game, struct pm_arena *arena, struct pm_gain *gain,
+                  struct pm_error *error)
+{
+    struct pm_buffer text;
+    char *path = path_of(game);
+    if (!path || access(path, F_OK) != 0) {
+        free(path);
+        return pm_fail(error, PM_ERROR_STATE, "nothing was compared of %s yet", game);
+    }
+    pm_buffer_init(&text, MOST_BYTES);
+    bool ok = pm_file_read(path, &text, error);
+    if (ok) {
+        cJSON *root = cJSON_ParseWithLength((const char *)text.data, text.size);
+        ok = from_json(root, arena, gain) || pm_fail(error, PM_ERROR_INPUT, "%s: damaged", path);
+        cJSON_Delete(root);
+    }
+    pm_buffer_finish(&text);
+    free(path);
+    return ok;
+}

@@ -1,0 +1,34 @@
+/*
+ * What `piecemeal run --ab` measured of a game last, kept for the report: $PLACE_DATA/gains/<safe
+ * name of game>.json, replaced whole. It never leaves the machine.
+ *
+ * Thread safety: no state.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "profile/shader_key.h"
+
+struct pm_gain {
+    int64_t at; /* seconds since the epoch */
+    double ratio, low,
+        high; /* time with specialized shaders over time without, and the 95 % interval */
+    double original, optimized; /* nanoseconds a frame */
+    uint64_t frames;            /* that were compared */
+    uint32_t pairs, block;      /* of blocks of so many frames that took turns */
+    const char *device;
+    const struct pm_shader_key *shaders; /* the game's, whose specialized variants were in use */
+    uint32_t shader_count;
+};
+
+bool pm_gain_write(const char *game, const struct pm_gain *gain, struct pm_error *error);
+
+/* What *gain points to is the arena's. PM_ERROR_STATE: nothing was measured; PM_ERROR_INPUT:
+ * damaged. */
+bool pm_gain_read(const char *game, struct pm_arena *arena, struct pm_gain *gain,
+                  struct pm_error *error);
+
+/* More frames a second, in per cent, of a ratio of times: the one estimator of all that is shown.
+ */
+double pm_gain_percent(double ratio);

@@ -1,9 +1,9 @@
 #include "base/config.h"
 #include "base/file.h"
 #include "tools/common/options.h"
+#include "tools/common/out_file.h"
 #include "tools/db/db.h"
 #include "tools/export/export.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,31 +15,40 @@ static const char help[] =
     "                    llvm: text for llvm-profdata; pprof: for pprof; collapsed: for flame "
     "graph "
     "tools;\n"
+    "                    foz: the shaders, and what they are specialized to, for Fossilize's "
+    "tools;\n"
     "                    piecemeal: the statistics themselves, for `piecemeal db import`\n"
     "  -o FILE           where it goes (standard output; piecemeal needs it)\n"
     "  --game NAME       the game; needed where there are several\n"
     "  --scene NAME      of a storage: only the profiles of this scene; not with piecemeal\n"
     "  --storage FILE    an aggregator's SQLite file (the one of `run --local`)\n"
     "  --database FILE   a PGO database that was pulled; not with piecemeal\n"
-    "  --shader KEY      only the shaders whose key starts so; not with piecemeal\n\n"
+    "  --shader KEY      only the shaders whose key starts so; not with piecemeal\n"
+    "  --store FOLDER    the shader store, for foz (this machine's)\n\n"
     "llvm, pprof and collapsed have counts of blocks: a block's frequency times the invocations of "
     "its shader that\n"
     "were sampled. In llvm a function is KEY.block, its counters its blocks in order, and shaders "
     "that are not sampled\n"
     "whole are left out; a comment says which blocks are uniform (optimize.uniform_share). In "
-    "pprof a function is a shader, a line its block.\n";
+    "pprof a function is a shader, a line its block. foz has modules of shaders that this machine "
+    "has seen; with -o a\n"
+    "line for each goes to standard output: its hash, whether it is original, canonical or "
+    "specialized, and the\n"
+    "shader's key.\n";
 
 struct options {
     struct pm_estimates_source source;
-    const char *shader, *format, *out;
+    const char *shader, *format, *out, *store;
 };
 
 static const struct format {
     const char *name;
     pm_exporter export; /* NULL: the statistics */
 } formats[] = {
-    {"json", pm_export_json},           {"csv", pm_export_csv},     {"llvm", pm_export_llvm},
-    {"collapsed", pm_export_collapsed}, {"pprof", pm_export_pprof}, {"piecemeal", NULL},
+    {"json", pm_export_json},   {"csv", pm_export_csv},
+    {"llvm", pm_export_llvm},   {"collapsed", pm_export_collapsed},
+    {"pprof", pm_export_pprof}, {"foz", pm_export_foz},
+    {"piecemeal", NULL},
 };
 
 static const struct format *find_format(const char *name)
@@ -50,59 +59,30 @@ static const struct format *find_format(const char *name)
     return NULL;
 }
 
-/* A file of its own beside path, with the rights of any other new one; malloc'ed, NULL on failure.
- */
-static char *make_beside(const char *path, struct pm_error *error)
-{
-    char *beside = pm_file_make_beside(path, error);
-    if (beside) {
-        const mode_t mask = umask(0);
-        umask(mask);
-        chmod(beside, 0666 & ~mask);
-    }
-    return beside;
-}
-
 /* ---- formats of others ---- */
 
-static bool write_to(FILE *out, const char *name, const struct options *options,
-                     const struct format *format, struct pm_error *error)
+struct writing {
+    const struct options *options;
+    const struct format *format;
+};
+
+static bool write_database(void *user, FILE *out, struct pm_error *error)
 {
+    const struct writing *writing = user;
     struct pm_estimates estimates;
-    if (!pm_estimates_load(&options->source, &estimates, error))
+    if (!pm_estimates_load(&writing->options->source, &estimates, error))
         return false;
     struct pm_config config;
     pm_config_init(&config);
     bool done = pm_config_load_game(&config, estimates.database.game, error);
     const struct pm_export export = {.database = &estimates.database,
-                                     .shader = options->shader,
+                                     .shader = writing->options->shader,
+                                     .store = writing->options->store,
+                                     .index = writing->options->out ? stdout : NULL,
                                      .uniform_share = config.optimize.uniform_share};
-    done = done && format->export(&export, out, error);
+    done = done && writing->format->export(&export, out, error);
     pm_config_finish(&config);
-    if (done && (fflush(out) != 0 || ferror(out)))
-        done = pm_fail_errno(error, errno, "%s: cannot be written", name);
     pm_estimates_finish(&estimates);
-    return done;
-}
-
-/* A file appears whole or not at all; what is no file (a device, a pipe) is written to. */
-static bool write_file(const struct options *options, const struct format *format,
-                       struct pm_error *error)
-{
-    struct stat status;
-    const bool plain = stat(options->out, &status) != 0 || S_ISREG(status.st_mode);
-    char *beside = plain ? make_beside(options->out, error) : NULL;
-    if (plain && !beside)
-        return false;
-    FILE *out = fopen(plain ? beside : options->out, "we");
-    bool done = out || pm_fail_errno(error, errno, "%s: cannot be written", options->out);
-    done = done && write_to(out, options->out, options, format, error);
-    if (out && fclose(out) != 0 && done)
-        done = pm_fail_errno(error, errno, "%s: cannot be written", options->out);
-    done = done && (!plain || pm_file_replace(beside, options->out, error));
-    if (!done && plain)
-        unlink(beside);
-    free(beside);
     return done;
 }
 
@@ -123,7 +103,7 @@ static bool export_statistics(const struct options *options, struct pm_error *er
 {
     const struct pm_aggregator_info info = {0};
     struct pm_aggregator *from = pm_tool_open_storage(options->source.storage, &info, error);
-    char *beside = from ? make_beside(options->out, error) : NULL;
+    char *beside = from ? pm_out_beside(options->out, error) : NULL;
     char *game = NULL;
     bool done = beside != NULL;
     if (done && !options->source.game) {
@@ -148,8 +128,8 @@ static int check(const struct options *options, const struct format *format)
         return pm_tool_usage("db export", "--format is needed");
     if (!format)
         return pm_tool_usage("db export",
-                             "--format: '%s' is not json, csv, llvm, pprof, collapsed "
-                             "or piecemeal",
+                             "--format: '%s' is not json, csv, llvm, pprof, collapsed, "
+                             "foz or piecemeal",
                              options->format);
     /* Writing over what is read would lose it. */
     if (pm_file_is_same(options->out, options->source.storage) ||
@@ -177,6 +157,7 @@ int pm_db_export(int argc, char **argv)
         PM_OPTION_TEXT("storage", &options.source.storage),
         PM_OPTION_TEXT("database", &options.source.database),
         PM_OPTION_TEXT("shader", &options.shader),
+        PM_OPTION_TEXT("store", &options.store),
     };
     struct pm_error error = {0};
     int status = pm_tool_options("db export", help, known, sizeof(known) / sizeof(known[0]), argc,
@@ -187,12 +168,8 @@ int pm_db_export(int argc, char **argv)
     status = check(&options, format);
     if (status >= 0)
         return status;
-    bool done;
-    if (!format->export)
-        done = export_statistics(&options, &error);
-    else if (options.out)
-        done = write_file(&options, format, &error);
-    else
-        done = write_to(stdout, "standard output", &options, format, &error);
+    struct writing writing = {&options, format};
+    const bool done = format->export ? pm_out_file(options.out, write_database, &writing, &error)
+                                     : export_statistics(&options, &error);
     return done ? PM_EXIT_OK : pm_tool_failed("db export", &error);
 }

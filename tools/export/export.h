@@ -25,7 +25,9 @@ struct pm_export {
     const struct pm_database *database;
     const char *shader;                     /* only those whose key's text starts so; NULL: all */
     const struct pm_left_alone *left_alone; /* of the game, for JSON; NULL: not asked for */
-    double uniform_share;                   /* optimize.uniform_share of the game, for LLVM */
+    const char *store;    /* folder of the shader store, for Fossilize; NULL: the default one */
+    FILE *index;          /* Fossilize: a line for each module; NULL: nothing is said */
+    double uniform_share; /* optimize.uniform_share of the game, for LLVM */
 };
 
 typedef bool (*pm_exporter)(const struct pm_export *export, FILE *out, struct pm_error *error);
@@ -54,6 +56,12 @@ bool pm_export_llvm(const struct pm_export *export, FILE *out, struct pm_error *
 /* pprof's profile.proto, gzip-compressed. A function is a shader, a line number is a block; the
  * game is the caller of all. */
 bool pm_export_pprof(const struct pm_export *export, FILE *out, struct pm_error *error);
+
+/* A Fossilize database (fossilize_file.h) of the shaders that this machine's store has: each as the
+ * game gave it, canonical, and specialized by the database's zero profile where that makes anything
+ * of it. The index says which is which: HASH original|canonical|specialized KEY, the hash as
+ * Fossilize's tools write it. PM_ERROR_STATE: the store has none of them. */
+bool pm_export_foz(const struct pm_export *export, FILE *out, struct pm_error *error);
 
 /* ---- what the exporters share (export.c) ---- */
 

@@ -1,0 +1,20 @@
+/*
+ * A file that a command writes: it appears whole or not at all.
+ *
+ * Thread safety: changes this process's umask for a moment; one thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include <stdio.h>
+
+/* Writes to out; write errors are looked for afterwards (ferror). */
+typedef bool (*pm_out_writer)(void *user, FILE *out, struct pm_error *error);
+
+/* A file of its own beside path, with the rights of any other new one; malloc'ed, NULL on failure.
+ */
+char *pm_out_beside(const char *path, struct pm_error *error);
+
+/* Has write fill a file, which then takes path's place; what is no file (a device, a pipe) is
+ * written to. path NULL: standard output. */
+bool pm_out_file(const char *path, pm_out_writer write, void *user, struct pm_error *error);

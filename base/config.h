@@ -86,6 +86,9 @@ struct pm_config {
         char *file;      /* NULL: nothing is compared; `piecemeal run --ab` sets it */
     } ab;
     struct {
+        char *file; /* NULL: nothing is told; `piecemeal run --trace` sets it */
+    } trace;
+    struct {
         enum pm_beyond beyond;
         bool synchronous, trust_variants;
         enum pm_specialize specialize;

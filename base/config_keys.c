@@ -75,6 +75,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"log.file", PM_CONFIG_STRING, AT(log.file), 0, 0, NULL},
     {"ab.frames", PM_CONFIG_COUNT, AT(ab.frames), 4, 1u << 20, NULL},
     {"ab.file", PM_CONFIG_STRING, AT(ab.file), 0, 0, NULL},
+    {"trace.file", PM_CONFIG_STRING, AT(trace.file), 0, 0, NULL},
     {"debug.synchronous", PM_CONFIG_BOOLEAN, AT(debug.synchronous), 0, 0, NULL},
     {"debug.trust_variants", PM_CONFIG_BOOLEAN, AT(debug.trust_variants), 0, 0, NULL},
     {"debug.specialize", PM_CONFIG_CHOICE, AT(debug.specialize), 0, 0, specialize_names},

@@ -35,6 +35,7 @@ WORDS = {
     'tools/doctor': 'what this machine has',
     'tools/serve': 'the aggregator',
     'tools/run': 'a game, with us',
+    'tools/trace': 'a run as a trace',
     'tools/shader': 'one pass over a file',
     'tools/stored': 'names, costs',
     'tools/common': 'what these share',

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/stop.h"
 #include "layer/core/thread.h"
+#include "layer/core/trace.h"
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,9 @@ static void *work(void *argument)
             compiler->running++;
             pthread_mutex_unlock(&compiler->lock);
             const int64_t before = pm_used_by_thread();
+            pm_trace_begin(compiler->device->trace, NULL, job->name, NULL);
             job->run(job);
+            pm_trace_end(compiler->device->trace, NULL, NULL);
             const int64_t used = pm_used_by_thread() - before;
             pthread_mutex_lock(&compiler->lock);
             compiler->budget -= (double)used;

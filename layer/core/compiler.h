@@ -25,6 +25,7 @@ struct pm_job {
     const void *owner; /* what pm_compiler_cancel names */
     const _Atomic uint32_t
         *urgency;        /* how often it was wanted so far; the highest goes first; NULL: 0 */
+    const char *name;    /* what it does, for a trace */
     bool always;         /* taken however many jobs wait: there are few such jobs */
     struct pm_job *next; /* the compiler's */
 };

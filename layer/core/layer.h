@@ -62,6 +62,7 @@ struct pm_trials;         /* trial.h: specialized variants that are tried */
 struct pm_session_trials; /* sessions.h: the same over sessions */
 struct pm_state;          /* hooks/state.h: what is told to people */
 struct pm_ab;             /* ab.h: original and specialized in turn */
+struct pm_trace;          /* trace.h: what happens, for a trace */
 
 struct pm_instance {
     VkInstance handle;
@@ -159,6 +160,7 @@ struct pm_device {
     struct pm_session_trials *sessions; /* likewise */
     struct pm_ab *ab;                   /* NULL: nothing is compared */
     struct pm_state *state;             /* NULL: it is told nowhere */
+    struct pm_trace *trace;             /* NULL: no trace is wanted */
     struct pm_hang_watch hang_watch;    /* kept up to date while there is an optimizer */
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };

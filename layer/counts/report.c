@@ -2,6 +2,7 @@
 
 #include "aggregator_client/disk/spool.h"
 #include "base/random.h"
+#include "layer/core/trace.h"
 #include "layer/frame/sampling.h"
 
 bool pm_report_add(struct pm_report *report, uint32_t scene, const struct pm_shader_profile *shader,
@@ -61,9 +62,11 @@ void pm_report_write(struct pm_report *report)
 {
     const struct pm_device *device = report->device;
     for (uint32_t i = 0; i < PM_SCENE_NUMBERS; i++) {
-        if (report->merges[i] != NULL)
+        if (report->merges[i] != NULL) {
             write_profile(device->instance, pm_scenes_name(&device->sampling->scenes, i),
                           report->merges[i]);
+            pm_trace_instant(device->trace, "spool", "checkpoint", NULL, NULL);
+        }
         pm_profile_merge_destroy(report->merges[i]);
         report->merges[i] = NULL;
     }

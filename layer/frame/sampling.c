@@ -1,6 +1,7 @@
 #include "layer/frame/sampling.h"
 
 #include "base/clock.h"
+#include "layer/core/trace.h"
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
 #include <inttypes.h>
@@ -49,6 +50,8 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     atomic_init(&sampling->armed, sampling->window.open);
     atomic_init(&sampling->checkpoint_at, pm_now());
     sampling->changed_at = pm_now();
+    if (sampling->window.open)
+        pm_trace_begin(device->trace, "windows", "window", NULL);
     pm_scenes_init(&sampling->scenes, device->instance->config.game_scene,
                    device->instance->config.game_scene_labels, device->instance->log);
     pm_lookup_init(&sampling->commands);
@@ -69,6 +72,8 @@ void pm_sampling_destroy(struct pm_sampling *sampling)
 {
     if (sampling == NULL)
         return;
+    if (sampling->window.open)
+        pm_trace_end(sampling->device->trace, "windows", NULL);
     pm_commands_destroy(sampling);
     pm_queues_destroy(sampling);
     pm_cpu_watch_finish(&sampling->watch);
@@ -142,10 +147,12 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
         pm_cpu_watch_window(&sampling->watch, true);
         atomic_store(&sampling->open, true);
         atomic_fetch_add(&sampling->windows, 1);
+        pm_trace_begin(sampling->device->trace, "windows", "window", NULL);
         say_window(sampling, heartbeat, "a profiling window opens");
         break;
     case PM_WINDOW_CLOSED:
         atomic_store(&sampling->open, false);
+        pm_trace_end(sampling->device->trace, "windows", NULL);
         pm_cpu_watch_window(&sampling->watch, false);
         disarm(sampling);
         raise_checkpoint(sampling);

@@ -1,5 +1,6 @@
 /* The hooks of what is bound and active in a recording (binding.h): pipelines, shader objects,
  * queries, transform feedback. */
+#include "layer/core/trace.h"
 #include "layer/frame/binding.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
@@ -13,8 +14,10 @@ static uint64_t stand_tracked(struct pm_device *device, struct pm_command *comma
                               uint64_t game, struct pm_pipeline *known)
 {
     const uint64_t standing = pm_binding_stand(device, command, index, game, known);
-    if (standing != game)
+    if (standing != game) {
         pm_ab_bound(device->ab);
+        pm_trace_count(device->trace, PM_TRACE_SPECIALIZED);
+    }
     if (command == NULL || command->recording != PM_RECORDING_TIMED)
         return standing;
     pm_trial_bind(command, index);
@@ -42,8 +45,10 @@ static inline void bind_best_of(struct pm_device *device, VkCommandBuffer handle
         pm_optimize_notice(known);
     const uint64_t best =
         known != NULL && (binds & PM_BINDS_PROVEN) != 0 ? pm_optimize_best(known) : 0;
-    if (best != 0)
+    if (best != 0) {
         pm_ab_bound(device->ab);
+        pm_trace_count(device->trace, PM_TRACE_SPECIALIZED);
+    }
     device->dispatch.CmdBindPipeline(handle, point,
                                      best != 0 ? PM_TO_HANDLE(VkPipeline, best) : pipeline);
 }

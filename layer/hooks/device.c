@@ -3,6 +3,7 @@
 #include "layer/core/compiler.h"
 #include "layer/core/session.h"
 #include "layer/core/signal_handler.h"
+#include "layer/core/trace.h"
 #include "layer/counts/constant_source.h"
 #include "layer/counts/copy.h"
 #include "layer/counts/poller.h"
@@ -130,6 +131,7 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
 /* What the optimizer tells of its variants goes to trials and comparison. */
 static void variant_built(struct pm_device *device, struct pm_candidate *candidate, bool compute)
 {
+    pm_trace_instant(device->trace, "specialized", "built", &candidate->original, NULL);
     pm_trials_add(device->trials, candidate, compute);
 }
 
@@ -137,6 +139,7 @@ static void shader_used(struct pm_device *device, const struct pm_shader_key *ke
 {
     pm_ab_shader(device->ab, key);
     pm_state_shader(device->state, key);
+    pm_trace_instant(device->trace, "specialized", "in use", key, NULL);
 }
 
 static void in_session(struct pm_device *device, struct pm_pipeline *pipeline,
@@ -262,6 +265,7 @@ static void stop_sampling(struct pm_device *device)
 static void free_device(struct pm_device *device)
 {
     pm_state_destroy(device->state);
+    pm_trace_destroy(device->trace);
     pm_instance_release(device->instance);
     free(device->queue_families);
     free(device);
@@ -279,6 +283,7 @@ static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info,
     if (!find_queue_families(device, info) || device->set_loader_data == NULL)
         device->abilities.sample = false;
     device->state = pm_state_create(device);
+    device->trace = pm_trace_create(device);
     if (start_sampling(device)) {
         pm_log_info(instance->log, "sampling on %s", device->properties.deviceName);
         pm_poller_start(device->poller);
@@ -296,6 +301,7 @@ static void set_up_nothing(struct pm_device *device)
 {
     device->instance->dispatch.GetPhysicalDeviceProperties(device->physical, &device->properties);
     device->state = pm_state_create(device);
+    device->trace = pm_trace_create(device);
     pm_state_nothing(device->state);
 }
 

@@ -2,8 +2,10 @@
  * game holds a queue while it calls one, so whatever the layer submits to it is submitted here, on
  * the same thread (HAZARDS 13). */
 #include "base/clock.h"
+#include "layer/core/compiler.h"
 #include "layer/core/device_lost.h"
 #include "layer/core/signal_handler.h"
+#include "layer/core/trace.h"
 #include "layer/counts/constant_source.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/command.h"
@@ -165,6 +167,9 @@ static void heartbeat(struct pm_device *device)
     const uint64_t number = pm_sampling_heartbeat(device->sampling);
     if (number == 0)
         return;
+    if (device->trace != NULL)
+        pm_trace_frame(device->trace, number, atomic_load(&device->sampling->calls),
+                       pm_compiler_waiting(device->compiler));
     pm_ab_heartbeat(device->ab, number);
     pm_trials_heartbeat(device->trials, number);
     pm_session_trials_heartbeat(device->sessions, number);

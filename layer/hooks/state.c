@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "layer/core/session.h"
+#include "layer/core/trace.h"
 #include "layer/frame/sampling.h"
 #include "layer/shader/optimize.h"
 #include "layer/trial/trial.h"
@@ -154,6 +155,7 @@ void pm_state_tell(struct pm_state *state)
                         pm_session_is_paused(device->instance->game);
     if (paused != state->paused) {
         pm_optimize_pause(device, paused);
+        pm_trace_instant(device->trace, "specialized", paused ? "paused" : "resumed", NULL, NULL);
         pm_log_info(device->instance->log, paused ? "the game's own shaders are used, as was asked"
                                                   : "specialized shaders are used again");
     }

@@ -114,6 +114,7 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
         .entry_point = shader->entry_point,
         .cache = cache,
         .name = "piecemeal specialized",
+        .original = &shader->original,
         .if_compiled = if_compiled,
     };
     if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
@@ -506,8 +507,11 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
     if (pm_session_tests_variants(device->instance) && !device->instance->config.debug.synchronous)
         optimizer->contests = pm_contests_create(device, journal);
     optimizer->cache = pm_pipeline_cache_create(device);
-    optimizer->job =
-        (struct pm_job){.run = run_job, .drop = drop_job, .owner = optimizer, .always = true};
+    optimizer->job = (struct pm_job){.run = run_job,
+                                     .drop = drop_job,
+                                     .owner = optimizer,
+                                     .name = "specialized variants",
+                                     .always = true};
     pm_waiting_init(&optimizer->waiting);
     const struct pm_config *config = &device->instance->config;
     pm_at_once_init(&optimizer->at_once, config->limits.proven_ms_per_pipeline,

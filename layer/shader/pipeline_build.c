@@ -2,6 +2,7 @@
 
 #include "base/stop.h"
 #include "layer/core/object_name.h"
+#include "layer/core/trace.h"
 #include "layer/shader/shader_object.h"
 #include <stdlib.h>
 
@@ -266,10 +267,16 @@ static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement 
 bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
                        struct pm_built *built, struct pm_error *error)
 {
-    if (pipeline->object)
-        return pm_shader_object_build(pipeline, replacement, built, error);
+    struct pm_trace *trace = pipeline->device->trace;
     VkPipeline handle;
-    const bool ok = build_one(pipeline, replacement, built, &handle, error);
-    built->handle = PM_BITS(handle);
+    bool ok;
+    pm_trace_begin(trace, NULL, replacement->name, replacement->original);
+    if (pipeline->object) {
+        ok = pm_shader_object_build(pipeline, replacement, built, error);
+    } else {
+        ok = build_one(pipeline, replacement, built, &handle, error);
+        built->handle = PM_BITS(handle);
+    }
+    pm_trace_end(trace, NULL, ok ? NULL : "not built");
     return ok;
 }

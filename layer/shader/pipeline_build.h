@@ -16,6 +16,7 @@ struct pm_replacement {
     const VkSpecializationInfo *specialization; /* NULL: none */
     VkPipelineCache cache;                      /* VK_NULL_HANDLE: none */
     const char *name;                           /* debug-utils */
+    const struct pm_shader_key *original;       /* what the shader was made of */
     bool if_compiled; /* refused with PM_ERROR_STATE where the driver would have to compile; needs
                          abilities.cache_control */
 };

@@ -1,4 +1,5 @@
 #include "layer/shader/shader_record.h"
+#include "layer/core/trace.h"
 #include "layer/shader/object.h"
 #include "layer/shader/points_deficit.h"
 #include "layer/shader/spec_values.h"
@@ -326,7 +327,10 @@ static bool canonicalize(struct pm_shader_records *records, const struct pm_shad
         .target = records->device->abilities.target,
         .kept = &kept,
     };
-    if (!pm_canonicalize(&info, canonical, error))
+    pm_trace_begin(records->device->trace, NULL, "canonicalize", NULL);
+    const bool done = pm_canonicalize(&info, canonical, error);
+    pm_trace_end(records->device->trace, NULL, NULL);
+    if (!done)
         return false;
     if (kept.message[0])
         pm_log_info(records->device->instance->log,

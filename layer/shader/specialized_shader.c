@@ -1,6 +1,7 @@
 #include "layer/shader/specialized_shader.h"
 
 #include "layer/core/session.h"
+#include "layer/core/trace.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/specialized_kept.h"
 #include "profile/values_store.h"
@@ -265,7 +266,11 @@ static bool make(struct pm_specialized_shaders *shaders, enum pm_specialized_use
     shader->entry_point = strdup(record->entry_point);
     if (!shader->entry_point)
         return false;
-    if (!specialize(shaders, record, use, zero, &shader->known, &shader->module, &error)) {
+    pm_trace_begin(shaders->device->trace, NULL, "specialize", &record->key);
+    const bool made =
+        specialize(shaders, record, use, zero, &shader->known, &shader->module, &error);
+    pm_trace_end(shaders->device->trace, NULL, NULL);
+    if (!made) {
         /* PM_ERROR_STATE: what came out is not valid, so the pass is wrong. */
         log_of(shaders, error.code == PM_ERROR_STATE ? PM_LOG_WARNING : PM_LOG_INFO, &record->key,
                error.message);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "layer/core/compiler.h"
+#include "layer/core/trace.h"
 #include "layer/shader/pipeline_build.h"
 #include "layer/shader/variant_table.h"
 #include <inttypes.h>
@@ -188,6 +189,7 @@ static bool build(struct pm_pipeline *pipeline, const struct pm_shader_record *r
         .specialization = &specialization,
         .cache = pm_pipelines_variant_cache(pipeline->device->pipelines),
         .name = "piecemeal variant",
+        .original = &record->key,
     };
     return pm_pipeline_build(pipeline, &replacement, &variant->built, error);
 }
@@ -203,8 +205,10 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
     struct pm_device *device = pipeline->device;
     const bool may_force =
         pipeline->may_force_early_tests && device->properties.vendorID != VENDOR_SWIFTSHADER;
+    pm_trace_begin(device->trace, NULL, "instrument", &record->key);
     const struct pm_instrumented *shader = pm_shader_record_instrument(
         device->pipelines->records, record, batch, may_force, first, error);
+    pm_trace_end(device->trace, NULL, NULL);
     if (!shader)
         return NULL;
     *first = true;
@@ -378,6 +382,7 @@ static bool want(struct pm_pipeline *pipeline, struct pm_pipeline_batch *batch, 
             .job = {.run = run_compile,
                     .drop = drop_compile,
                     .owner = pipeline,
+                    .name = "counting variant",
                     .urgency = &batch->wanted},
             .pipeline = pipeline,
             .batch = index,
@@ -468,6 +473,7 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
     }
     atomic_fetch_add_explicit(&variant->taken, 1, memory_order_relaxed);
     atomic_store_explicit(&variant->used_at, pm_now(), memory_order_relaxed);
+    pm_trace_count(device->trace, PM_TRACE_SAMPLED);
     atomic_fetch_add_explicit(&variant->use->calls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&record->whole.calls, 1, memory_order_relaxed);
     return variant;

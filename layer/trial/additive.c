@@ -43,8 +43,11 @@ struct pm_additive *pm_additive_create(struct pm_device *device)
         return NULL;
     additive->device = device;
     additive->instances = 1;
-    additive->job =
-        (struct pm_job){.run = run_job, .drop = drop_job, .owner = additive, .always = true};
+    additive->job = (struct pm_job){.run = run_job,
+                                    .drop = drop_job,
+                                    .owner = additive,
+                                    .name = "self-test of timestamps",
+                                    .always = true};
     return additive;
 }
 

@@ -6,12 +6,14 @@
 #include "base/halving.h"
 #include "base/random.h"
 #include "layer/core/session.h"
+#include "layer/core/trace.h"
 #include "layer/counts/report.h"
 #include "layer/trial/additive.h"
 #include "layer/trial/pass_table.h"
 #include "layer/trial/verdict.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -80,6 +82,7 @@ struct pm_trial {
     uint32_t wanted;        /* under the lock */
     struct pm_anytime seen; /* the poller's, while it measures */
     bool budgeted;          /* set when it begins */
+    bool traced;            /* its trace has its beginning; under the lock */
 };
 
 struct pm_trials {
@@ -104,6 +107,23 @@ struct pm_trials *pm_trials_create(struct pm_device *device)
     return trials;
 }
 
+/* For a trace: it begins to be timed, or there is an outcome. Under the lock. */
+static void trace(struct pm_trial *trial, bool begins, const char *outcome)
+{
+    struct pm_trace *to = trial->owner->device->trace;
+    char key[PM_SHADER_KEY_TEXT], track[64];
+    if (to == NULL || trial->traced == begins)
+        return;
+    trial->traced = begins;
+    pm_shader_key_format(&trial->key, key);
+    snprintf(track, sizeof track, "trial %.12s, subgroups of %" PRIu32, key,
+             trial->environment.subgroup_size);
+    if (begins)
+        pm_trace_begin(to, track, "trial", &trial->original);
+    else
+        pm_trace_end(to, track, outcome);
+}
+
 static void log_unfinished(const struct pm_trial *trial)
 {
     char key[PM_SHADER_KEY_TEXT];
@@ -121,6 +141,7 @@ void pm_trials_destroy(struct pm_trials *trials)
         next = trial->next;
         if (trial->outcome == PM_GOES_ON)
             log_unfinished(trial);
+        trace(trial, false, "not over");
         free(trial->time);
         free(trial);
     }
@@ -195,6 +216,7 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->retry = RETRY;
     trial->next = trials->first;
     trials->first = trial;
+    trace(trial, true, NULL);
     return trial;
 }
 
@@ -218,6 +240,7 @@ static void begin_measuring(struct pm_trial *trial, const struct pm_candidate *c
     trial->seen = (struct pm_anytime){0};
     atomic_store(&trial->measures, measures);
     atomic_store(&trial->over, false);
+    trace(trial, true, NULL);
 }
 
 /* Under the lock. */
@@ -262,6 +285,7 @@ static void begin_anew(struct pm_trial *trial)
     if (trial->retry < LONGEST_SLEEP && !trial->promising)
         trial->retry *= 2;
     atomic_store(&trial->over, false);
+    trace(trial, true, NULL);
     set_awake(trial, true);
 }
 
@@ -463,6 +487,7 @@ static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct
     trial->ratio = paired->ratio;
     trial->reported = false;
     trials->unreported = true;
+    trace(trial, false, words[outcome]);
     set_awake(trial, false);
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
@@ -505,6 +530,7 @@ static void measure(struct pm_trial *trial, const double *time)
     if (candidate != NULL && candidate->measured != NULL && !atomic_load(&trial->over) &&
         (trial->seen.count >= trial->wanted || pm_halving_is_hopeless(&trial->seen))) {
         atomic_store(&trial->over, true);
+        trace(trial, false, "measured");
         set_awake(trial, false);
         candidate->measured(candidate, &trial->seen);
     }

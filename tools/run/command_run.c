@@ -11,6 +11,7 @@
 #include "tools/run/local.h"
 #include "tools/run/run_games.h"
 #include "tools/run/run_options.h"
+#include "tools/run/run_trace.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ struct run {
     struct pm_local_run local; /* of --local */
     bool kept;                 /* --local has somewhere to keep things */
     char ab_file[PATH_MAX];    /* what the layer writes for --ab; "": nothing */
+    struct pm_run_trace trace;
 };
 
 /* A spool of its own. Without one the game starts, and nothing of it is kept, nor ever leaves. */
@@ -211,6 +213,7 @@ static void prepare(struct run *run, struct pm_config *config, struct pm_run_gam
         prepare_local(run);
     if (run->asked.ab)
         prepare_ab(run);
+    pm_run_trace_begin(&run->trace, run->asked.trace);
     pm_config_init(config);
     if (!pm_tool_config(config, run->asked.game, NULL, &error))
         pm_run_warn(&error); /* the layer says it too, and passes everything through */
@@ -222,17 +225,19 @@ static void prepare(struct run *run, struct pm_config *config, struct pm_run_gam
 }
 
 /* What the program is going to use. */
-static void take_before(const struct run *run, const struct pm_sync_info *info,
+static void take_before(struct run *run, const struct pm_sync_info *info,
                         const struct pm_run_games *games)
 {
     struct pm_error error = {0};
     struct pm_sync_report report = {0};
+    pm_run_trace_step(&run->trace, run->asked.local ? "take in" : "pull");
     if (run->kept)
         take_in_left(info->log); /* by a run that was killed */
     else if (!run->asked.local && !info->config->aggregator.url)
         pm_run_games_pull(games, info->log);
     else if (!run->asked.local && !pm_sync_pull(info, &report, &error))
         pm_run_warn(&error); /* a stale database, or none, is used */
+    pm_run_trace_step_ends(&run->trace);
 }
 
 /* The program, and what became of it. */
@@ -247,15 +252,19 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
     if (!named)
         pm_run_warn(&error);
     const time_t began = time(NULL);
+    pm_run_trace_step(&run->trace, "program");
     if (!pm_launch_wait(run->asked.program, &status, &error))
         return pm_tool_failed("run", &error);
+    pm_run_trace_step_ends(&run->trace);
     pm_run_games_ended(games);
     if (named)
         pm_run_asked(name, status);
+    pm_run_trace_step(&run->trace, run->asked.local ? "take in" : "upload");
     if (run->kept)
         take_in_run(&run->local, info->log, status);
     else if (!run->asked.local)
         upload(info, games);
+    pm_run_trace_step_ends(&run->trace);
     compare(run, games, began);
     say_all_left_alone(began);
     pm_run_games_say(games, began, run->kept ? "piecemeal report" : NULL);
@@ -281,6 +290,7 @@ int pm_command_run(int argc, char **argv)
     };
     take_before(&run, &info, &games);
     status = play(&run, &info, &games);
+    pm_run_trace_end(&run.trace);
     if (run.ab_file[0])
         unlink(run.ab_file);
     pm_local_end(&run.local);

@@ -23,7 +23,8 @@ static const char help[] =
     "  --ab               use the game's own shaders and the specialized ones in turn, and say "
     "how much faster\n"
     "                     its frames are with the latter\n"
-    "  --ab-frames N      frames that either is used at a time (32)\n\n"
+    "  --ab-frames N      frames that either is used at a time (32)\n"
+    "  --trace FILE       what happens, as a trace for ui.perfetto.dev\n\n"
     "Pulls the game's PGO database, runs the program with the layer, uploads what was sampled "
     "(with consent, where the\n"
     "config names an aggregator). Ends with the program's own exit status, 128 + N when signal N "
@@ -64,11 +65,11 @@ static bool set_key(const char *text, struct pm_error *error)
 
 int pm_run_options_read(int argc, char **argv, struct pm_run_options *options)
 {
-    enum { GAME = 256, CONFIG, SET, LOCAL, AB, AB_FRAMES };
-    static const struct option known[] = {{"game", 1, 0, GAME}, {"config", 1, 0, CONFIG},
-                                          {"set", 1, 0, SET},   {"local", 0, 0, LOCAL},
-                                          {"ab", 0, 0, AB},     {"ab-frames", 1, 0, AB_FRAMES},
-                                          {"help", 0, 0, 'h'},  {0}};
+    enum { GAME = 256, CONFIG, SET, LOCAL, AB, AB_FRAMES, TRACE };
+    static const struct option known[] = {
+        {"game", 1, 0, GAME},   {"config", 1, 0, CONFIG}, {"set", 1, 0, SET},
+        {"local", 0, 0, LOCAL}, {"ab", 0, 0, AB},         {"ab-frames", 1, 0, AB_FRAMES},
+        {"trace", 1, 0, TRACE}, {"help", 0, 0, 'h'},      {0}};
     struct pm_error error = {0};
     int option;
     opterr = 0;
@@ -93,6 +94,9 @@ int pm_run_options_read(int argc, char **argv, struct pm_run_options *options)
         case AB_FRAMES:
             if (!pm_run_set("ab.frames", optarg, "--ab-frames", &error))
                 return pm_tool_usage("run", "%s", error.message);
+            break;
+        case TRACE:
+            options->trace = optarg;
             break;
         case 'h':
             fputs(help, stdout);

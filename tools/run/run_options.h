@@ -11,7 +11,8 @@
 struct pm_run_options {
     const char *game, *config; /* NULL: none was named */
     bool local, ab;
-    char **program; /* and its arguments; NULL-terminated, argv's */
+    const char *trace; /* where a trace goes; NULL: none is wanted */
+    char **program;    /* and its arguments; NULL-terminated, argv's */
 };
 
 /* Reads the command line. What is set there goes to the environment at once. -1: go on; else the

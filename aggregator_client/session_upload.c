@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#define SECONDS_A_DAY 86400
 
 /* The checkpoints of one (game, scene, layer version). */
 struct group {
@@ -76,11 +79,22 @@ static bool id_of(const char *path, unsigned part, uint8_t id[static PM_UPLOAD_I
     return true;
 }
 
+/* On which the session was last written to, so that it stays when the upload is built again. */
+static uint32_t day_of(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_mtime > 0
+               ? (uint32_t)(status.st_mtime / SECONDS_A_DAY)
+               : 0;
+}
+
 static bool build_upload(struct group *group, const char *path, unsigned part,
                          struct pm_session_upload *upload, struct pm_error *error)
 {
-    struct pm_profile profile = {
-        .game = group->game, .scene = group->scene, .layer_version = group->layer_version};
+    struct pm_profile profile = {.game = group->game,
+                                 .scene = group->scene,
+                                 .layer_version = group->layer_version,
+                                 .day = day_of(path)};
     profile.shaders = pm_profile_merge_shaders(group->merge, &profile.shader_count);
     if (!profile.shaders)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");

@@ -96,6 +96,8 @@ struct pm_profile {
     const char *layer_version;
     const struct pm_shader_profile *shaders;
     size_t shader_count;
+    uint32_t day; /* days since the epoch, UTC, on which its session ended; the same however often it is sent; 0: not
+                     said */
 };
 
 /* Bounds a reader enforces; a hostile upload cannot make it allocate more. */

@@ -89,6 +89,7 @@ static bool take_profile(void *user, const ProtobufCMessage *any, struct pm_erro
     }
     taken.shaders = shaders;
     taken.shader_count = message->n_shaders;
+    taken.day = message->day;
     if (!pm_profile_check(&taken, limits, error))
         return false;
     *profile = taken;

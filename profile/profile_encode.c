@@ -59,6 +59,7 @@ static bool fill_profile(const struct pm_profile *profile, struct pm_arena *aren
     message->game = (char *)profile->game;
     message->scene = (char *)profile->scene;
     message->layer_version = (char *)profile->layer_version;
+    message->day = profile->day;
     message->shaders = pm_arena_zalloc(arena, profile->shader_count, sizeof(*message->shaders));
     if (!message->shaders)
         return false;

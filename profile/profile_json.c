@@ -107,7 +107,8 @@ static bool fill(cJSON *root, const struct pm_profile *profile)
         !cJSON_AddStringToObject(root, "upload_id", id) ||
         !cJSON_AddStringToObject(root, "game", profile->game) ||
         !cJSON_AddStringToObject(root, "scene", profile->scene) ||
-        !cJSON_AddStringToObject(root, "layer_version", profile->layer_version))
+        !cJSON_AddStringToObject(root, "layer_version", profile->layer_version) ||
+        (profile->day > 0 && !add_u64(root, "day", profile->day)))
         return false;
     cJSON *shaders = cJSON_AddArrayToObject(root, "shaders");
     bool added = shaders != NULL;

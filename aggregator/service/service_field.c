@@ -5,12 +5,12 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "at_most_once", "calls",         "candidates",  "counts",        "driver_id", "driver_version",
-    "device_id",    "entry_lanes",   "environment", "flags",         "game",      "entry_subgroups",
-    "key",          "kind",          "lanes",       "layer_version", "original",  "original_ns",
-    "point",        "points",        "scene",       "shaders",       "space",     "subgroup_size",
-    "subgroups",    "uniform_lanes", "upload_id",   "variant_ns",    "vendor_id", "version",
-    "writes",       "zero_writes",
+    "at_most_once",    "calls",     "candidates",    "counts",      "day",           "driver_id",
+    "driver_version",  "device_id", "entry_lanes",   "environment", "flags",         "game",
+    "entry_subgroups", "key",       "kind",          "lanes",       "layer_version", "original",
+    "original_ns",     "point",     "points",        "scene",       "shaders",       "space",
+    "subgroup_size",   "subgroups", "uniform_lanes", "upload_id",   "variant_ns",    "vendor_id",
+    "version",         "writes",    "zero_writes",
 };
 
 static size_t word_length(const char *text)

@@ -19,6 +19,9 @@ static void a_session_is_merged_sent_and_removed(void **state)
     struct world *world = *state;
     struct pm_profile_merge *merge = pm_profile_merge_create();
     char *path = world_session(world, "A Game", 1, 9, merge);
+    /* Its day is that on which it ended, not that on which it is sent. */
+    const struct timespec ended[] = {{.tv_sec = 20000 * 86400 + 5}, {.tv_sec = 20000 * 86400 + 5}};
+    assert_int_equal(utimensat(AT_FDCWD, path, ended, 0), 0);
     if (!world_upload(world))
         fail_msg("%s", world->error.message);
     assert_int_equal(server_requests(world->server), 1);
@@ -28,7 +31,8 @@ static void a_session_is_merged_sent_and_removed(void **state)
     assert_null(strstr(request->head, "Expect"));
 
     struct pm_arena *arena = pm_arena_create(0);
-    struct pm_profile sent, want = {.game = "A Game", .scene = "", .layer_version = "0.1.0"};
+    struct pm_profile sent,
+        want = {.game = "A Game", .scene = "", .layer_version = "0.1.0", .day = 20000};
     world_decode(request, arena, &sent);
     want.shaders = pm_profile_merge_shaders(merge, &want.shader_count);
     memcpy(want.upload_id, sent.upload_id, sizeof(want.upload_id));

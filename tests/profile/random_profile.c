@@ -81,6 +81,7 @@ struct pm_profile pm_random_profile(struct pm_random *random, struct pm_arena *a
 {
     struct pm_profile profile = {
         .game = "Some Game \xC3\xA4", .scene = "", .layer_version = "0.1.0"};
+    profile.day = pm_random_below(random, 30000);
     for (size_t i = 0; i < PM_UPLOAD_ID_BYTES; i++)
         profile.upload_id[i] = (uint8_t)pm_random_next(random);
     struct pm_shader_profile *list = need(pm_arena_zalloc(arena, 2 * shaders, sizeof(*list)));
@@ -111,7 +112,8 @@ bool pm_same_profile(const struct pm_profile *a, const struct pm_profile *b)
 {
     if (memcmp(a->upload_id, b->upload_id, PM_UPLOAD_ID_BYTES) != 0 ||
         strcmp(a->game, b->game) != 0 || strcmp(a->scene, b->scene) != 0 ||
-        strcmp(a->layer_version, b->layer_version) != 0 || a->shader_count != b->shader_count)
+        strcmp(a->layer_version, b->layer_version) != 0 || a->day != b->day ||
+        a->shader_count != b->shader_count)
         return false;
     for (size_t i = 0; i < a->shader_count; i++) {
         if (!same_shader(&a->shaders[i], &b->shaders[i]))

@@ -1,10 +1,13 @@
 #include "aggregator/intake/ingest.h"
 
+#include "aggregator/statistics/ageing.h"
 #include "aggregator/storage/fail.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
+
+#define OLDEST_DAYS 366 /* where the retention has no end */
 
 /* A number of points that this transaction knows, beside what the storage answered. */
 struct known_space {
@@ -254,6 +257,47 @@ static void ingest_finish(struct ingest *ingest)
     pm_group_finish(&ingest->group);
 }
 
+/* ---- days ---- */
+
+/* An upload keeps its day for ever, and its id as long as that is within the retention. A clock may
+ * be some hours off, but what is of no such day would be forgotten at once, or never. */
+static bool check_day(const struct pm_world *world, uint32_t day, uint32_t today,
+                      struct pm_error *error)
+{
+    const uint32_t kept = pm_ageing_first_day(today, world->retention_days);
+    const uint32_t oldest = today > OLDEST_DAYS ? today - OLDEST_DAYS : 0;
+    if (day == 0 || (day >= kept && day >= oldest && day <= today + 1))
+        return true;
+    if (day > today)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "day: %" PRIu32 " is %" PRIu32
+                       " days from now; the clock was ahead where it was recorded",
+                       day, day - today);
+    return pm_fail(error, PM_ERROR_INPUT,
+                   "day: %" PRIu32 " is %" PRIu32 " days ago, which is too long", day, today - day);
+}
+
+/* The uploads whose days are possible; the others are NULL and have their outcome. NULL: out of
+ * memory. */
+static struct pm_prepared **check_days(const struct pm_world *world, uint32_t today,
+                                       struct pm_prepared *const *prepared, size_t count,
+                                       struct pm_ingest_outcome *outcomes, struct pm_error *error)
+{
+    struct pm_prepared **taken = calloc(count + 1, sizeof(*taken));
+    if (!taken) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu uploads", count);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct pm_ingest_outcome refused = {.result = PM_INGEST_REFUSED};
+        if (prepared[i] && check_day(world, prepared[i]->profile->day, today, &refused.reason))
+            taken[i] = prepared[i];
+        else if (prepared[i])
+            outcomes[i] = refused;
+    }
+    return taken;
+}
+
 /* What the storage is asked. Those that are NULL have their outcome already. */
 static bool make_questions(struct ingest *ingest, struct pm_prepared *const *prepared,
                            const struct pm_ingest_source *const *sources, size_t count,
@@ -280,8 +324,10 @@ static bool make_questions(struct ingest *ingest, struct pm_prepared *const *pre
         ingest->uploads[ingest->upload_count++] = (struct pm_storage_upload){
             .game = profile->game,
             .id = profile->upload_id,
-            .day = ingest->group.day,
-            .caps = source && pm_sources_cap(ingest->all->sources, source, profile->game, cap)
+            .day = profile->day,
+            .taken = ingest->group.day,
+            .caps = source && pm_sources_cap(ingest->all->sources, source, profile->game,
+                                             profile->upload_id, cap)
                         ? cap
                         : NULL};
         for (size_t j = 0; j < profile->shader_count; j++)
@@ -394,9 +440,11 @@ static bool ingest_once(struct pm_ingestion *ingestion, struct pm_prepared *cons
                             .group = {.world = world, .limits = &ingestion->limits}};
     pthread_mutex_lock(&world->write_mutex);
     ingest.group.day = pm_world_today(world);
-    const bool done = pm_claims_begin_epoch(ingestion->claims, ingest.group.day, error) &&
-                      make_questions(&ingest, prepared, sources, count, error) &&
-                      commit_all(&ingest, prepared, sources, count, outcomes, error);
+    struct pm_prepared **taken =
+        check_days(world, ingest.group.day, prepared, count, outcomes, error);
+    const bool done = taken && pm_claims_begin_epoch(ingestion->claims, ingest.group.day, error) &&
+                      make_questions(&ingest, taken, sources, count, error) &&
+                      commit_all(&ingest, taken, sources, count, outcomes, error);
     pm_claims_end(ingestion->claims);
     if (done)
         pm_group_committed(&ingest.group);
@@ -406,6 +454,7 @@ static bool ingest_once(struct pm_ingestion *ingestion, struct pm_prepared *cons
     if (done)
         pm_folding_add(ingestion->folding, ingest.group.bytes);
     ingest_finish(&ingest);
+    free(taken);
     return done;
 }
 

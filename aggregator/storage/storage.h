@@ -57,14 +57,17 @@ struct pm_storage_blob {
  * are fewer than `most_of_game` of the first and `most` of the second before it. */
 struct pm_storage_cap {
     uint8_t of_game[PM_CAP_BYTES], of_all[PM_CAP_BYTES];
+    /* The upload's marks beside these: a retry has the same, and counts no more. */
+    uint8_t id_of_game[PM_CAP_BYTES], id_of_all[PM_CAP_BYTES];
     uint32_t day, most_of_game, most;
 };
 
-/* An upload's id, which is of a game and, for ever, of the day on which it was first taken. */
+/* An upload's id, which is of a game and of a day: its own, so that a retry has the same. */
 struct pm_storage_upload {
     const char *game;
     const uint8_t *id; /* PM_UPLOAD_ID_BYTES */
-    uint32_t day;
+    uint32_t day;      /* of the upload; 0: it says none */
+    uint32_t taken;    /* today; what says no day of its own is kept as long as that of this one */
     const struct pm_storage_cap *caps; /* what it counts against; NULL: nothing */
     bool fresh;                        /* answered: it was not there before, and is now */
     bool over; /* answered, of a fresh one: it is beyond its caps, and counts against none */

@@ -73,13 +73,15 @@ static void hash(const struct pm_sources *sources, const struct pm_ingest_source
 }
 
 bool pm_sources_cap(const struct pm_sources *sources, const struct pm_ingest_source *source,
-                    const char *game, struct pm_storage_cap *cap)
+                    const char *game, const uint8_t *id, struct pm_storage_cap *cap)
 {
     if (sources->clusters == 0)
         return false;
+    /* No game has the name "". */
     hash(sources, source, game, NULL, 0, cap->of_game, sizeof(cap->of_game));
-    hash(sources, source, "", NULL, 0, cap->of_all,
-         sizeof(cap->of_all)); /* no game has this name */
+    hash(sources, source, "", NULL, 0, cap->of_all, sizeof(cap->of_all));
+    hash(sources, source, game, id, PM_UPLOAD_ID_BYTES, cap->id_of_game, sizeof(cap->id_of_game));
+    hash(sources, source, "", id, PM_UPLOAD_ID_BYTES, cap->id_of_all, sizeof(cap->id_of_all));
     cap->day = sources->day;
     cap->most_of_game = sources->clusters;
     cap->most = sources->clusters > UINT32_MAX / PM_SOURCES_GAMES

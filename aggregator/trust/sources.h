@@ -10,8 +10,10 @@
  *
  * - Of one token, game and epoch only so many clusters count: an upload beyond them is
  * acknowledged, and adds nothing. A token may spread over PM_SOURCES_GAMES times as many clusters
- * in all. The storage counts them by marks (storage.h, caps), with the uploads' ids, and deletes
- * them once their day has ended.
+ * in all. The storage counts them by marks (storage.h, caps) and knows an upload that was counted
+ * by a mark too, which is another one for its game than for all, so that a retry is not counted
+ * again. They are deleted once their day, and where several processes share a storage the next one,
+ * has ended.
  * - Distinct tokens of a shader are counted by marks in the storage (claims.h), within an epoch:
  *   across epochs the same token cannot be told from another.
  *
@@ -52,11 +54,10 @@ bool pm_sources_begin(struct pm_sources *sources, uint32_t day, struct pm_error 
 /* Writes the file if there is something new; a failure is logged, once. */
 void pm_sources_save(struct pm_sources *sources);
 
-/* By what the storage counts the source's clusters of the game. false: it need not, since all
- * count.
- */
+/* By what the storage counts the source's clusters of the game, of which this upload is one; id:
+ * PM_UPLOAD_ID_BYTES. false: it need not, since all count. */
 bool pm_sources_cap(const struct pm_sources *sources, const struct pm_ingest_source *source,
-                    const char *game, struct pm_storage_cap *cap);
+                    const char *game, const uint8_t *id, struct pm_storage_cap *cap);
 
 /* What a claim of this scope (claims.h) keeps of a source. */
 void pm_sources_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,

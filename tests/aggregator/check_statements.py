@@ -6,7 +6,7 @@ import re
 import sys
 
 # Tables whose rows are of no one game, and what binds them instead.
-OTHER = {'caps': r'\(mark, day, n\) VALUES|day <> \$1', 'bodies': r'etag', 'epochs': r'\(one, day, key\) VALUES',
+OTHER = {'caps': r'\(mark, day, n\) VALUES', 'cap_uploads': r'\(mark, day, id, attempt, counts\) VALUES|mark = \$1', 'bodies': r'etag', 'epochs': r'\(one, day, key\) VALUES',
          'piecemeal_schema': r''}
 # Reads over all games: of the dashboard, of who looks for work, and of what is set aside.
 OVER_ALL = [
@@ -16,6 +16,10 @@ OVER_ALL = [
     r'SELECT time, game, reason, body FROM quarantine ORDER BY row DESC$',
     r'DELETE FROM quarantine AS q USING \(SELECT game, row, row_number\(\)',
     r'SELECT pg_database_size\(current_database\(\)\)$',
+    # The catalog, where a day's partitions are.
+    r"SELECT to_regclass\('\w+_d\d+'\)::text$",
+    r'SELECT c\.relname::text FROM pg_inherits ',
+    r'SELECT 1 FROM \w+_d\d+ LIMIT 1$',
 ]
 FORBIDDEN = r'\badvisory|\bMERGE\b|\bunnest\b|\bLOCK TABLE\b'
 PLAIN = r'(BEGIN|COMMIT|ROLLBACK|SET |CREATE |ALTER |INSERT INTO piecemeal_schema|UPDATE piecemeal_schema)'

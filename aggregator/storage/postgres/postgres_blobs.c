@@ -89,7 +89,10 @@ static int compare_sums(const void *a, const void *b)
 static int compare_blobs(const void *a, const void *b)
 {
     const struct pm_storage_blob *left = *(const void *const *)a, *right = *(const void *const *)b;
-    return compare_keys(&left->key, &right->key);
+    int order = strcmp(left->key.game, right->key.game);
+    if (order == 0)
+        order = (left->key.day > right->key.day) - (left->key.day < right->key.day);
+    return order != 0 ? order : compare_keys(&left->key, &right->key);
 }
 
 /* stored: what is added to; else what there is is added to. */
@@ -175,14 +178,19 @@ static bool write_some(struct sums *sums, environments *packed, bool old, struct
                    sums->postgres->name);
 }
 
-/* Of one game. */
+/* Of one game and day. */
 static bool write_sums(struct sums *sums, struct pm_error *error)
 {
     environments packed;
     struct pm_pg_query query;
+    const struct pm_storage_key *first = sums->all[0].key;
+    if (!pm_pg_have_day(sums->postgres, PM_PG_STATISTICS, first->day, error))
+        return false;
     pm_pg_begin(&query, "SELECT key, environment, kind, flags, day, scene, d FROM statistics"
                         " WHERE game = ");
-    pm_pg_text(&query, sums->all[0].key->game);
+    pm_pg_text(&query, first->game);
+    pm_pg_sql(&query, " AND day = ");
+    pm_pg_count(&query, first->day);
     pm_pg_sql(&query, " AND (key, environment, kind, flags, day, scene) IN (");
     for (size_t i = 0; i < sums->count; i++) {
         pack(&sums->all[i].key->environment, packed[i]);
@@ -218,6 +226,7 @@ static bool add_some(struct pm_postgres *postgres, const struct pm_storage_blob 
     if (done)
         sums->postgres = postgres;
     while (done && *at < count && sums->count < BLOBS_AT_ONCE &&
+           blobs[*at]->key.day == blobs[first]->key.day &&
            strcmp(blobs[*at]->key.game, blobs[first]->key.game) == 0)
         done = gather(sums, blobs[(*at)++], error);
     done = done && write_sums(sums, error);

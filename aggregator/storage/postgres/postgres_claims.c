@@ -153,6 +153,8 @@ bool pm_postgres_add_marks(struct pm_storage *storage, const struct pm_storage_c
 {
     struct pm_storage_claim *all = count > 0 ? sorted(marks, count, error) : NULL;
     bool done = all || count == 0;
+    for (size_t i = 0; done && i < count; i++)
+        done = pm_pg_have_day((struct pm_postgres *)storage, PM_PG_CLAIM_MARKS, all[i].day, error);
     for (size_t at = 0; done && at < count;) {
         struct pm_pg_query query;
         const size_t first = at;

@@ -26,6 +26,7 @@ static enum pm_code code_of(const char *state)
     } codes[] = {
         {"40", PM_ERROR_CONFLICT},    /* serialization failure, deadlock */
         {"23505", PM_ERROR_CONFLICT}, /* another put it there between */
+        {"23514", PM_ERROR_CONFLICT}, /* another dropped the day's partition between */
         {"55P03", PM_ERROR_CONFLICT}, /* a lock that another holds */
         {"53100", PM_ERROR_LIMIT},    /* the disk is full */
         {"53200", PM_ERROR_MEMORY},

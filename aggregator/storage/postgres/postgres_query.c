@@ -175,13 +175,31 @@ static bool visit_all(const PGresult *result, pm_pg_visit visit, void *user, str
     return done;
 }
 
+bool pm_pg_select_on(struct pm_postgres *postgres, PGconn *connection, struct pm_pg_query *query,
+                     pm_pg_visit visit, void *user, struct pm_error *error)
+{
+    PGresult *result = pm_pg_run(postgres, connection, query, error);
+    if (!result)
+        return false;
+    const bool done = !visit || visit_all(result, visit, user, error);
+    PQclear(result);
+    return done;
+}
+
 bool pm_pg_select_here(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg_visit visit,
                        void *user, struct pm_error *error)
 {
-    PGresult *result = pm_pg_run(postgres, pm_pg_writer(postgres, error), query, error);
-    if (!result)
-        return false;
-    const bool done = visit_all(result, visit, user, error);
+    return pm_pg_select_on(postgres, pm_pg_writer(postgres, error), query, visit, user, error);
+}
+
+bool pm_pg_plain(struct pm_postgres *postgres, PGconn *connection, const char *sql,
+                 struct pm_error *error)
+{
+    atomic_fetch_add(&postgres->statements, 1);
+    PGresult *result = connection ? PQexec(connection, sql) : NULL;
+    const bool done = result && is_answer(result);
+    if (!done && connection)
+        pm_pg_fail(postgres, connection, result, error);
     PQclear(result);
     return done;
 }

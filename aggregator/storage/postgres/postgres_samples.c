@@ -2,31 +2,52 @@
  * in order. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
+#include "base/random.h"
 #include <string.h>
+#include <time.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #define ROWS_AT_ONCE 32
+#define NUMBER_BITS 11 /* of chance; microseconds above them are enough until 2112 */
 
 static int64_t hash_of(const void *data, size_t size)
 {
     return (int64_t)XXH3_64bits(data, size);
 }
 
+/* In the order of the clocks, nearly, and by chance: two that are the same are a conflict, and made
+ * again. */
+static int64_t make_number(void)
+{
+    struct timespec now;
+    uint16_t chance = 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    pm_random_system(&chance, sizeof(chance));
+    const int64_t microseconds = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    return microseconds << NUMBER_BITS | (chance & ((1 << NUMBER_BITS) - 1));
+}
+
 bool pm_postgres_add_samples(struct pm_storage *storage, const struct pm_storage_samples *rows,
                              size_t count, struct pm_error *error)
 {
+    struct pm_postgres *postgres = (struct pm_postgres *)storage;
     bool done = true;
+    for (size_t i = 0; done && i < count; i++)
+        done = pm_pg_have_day(postgres, PM_PG_SAMPLES, rows[i].day, error);
     for (size_t at = 0; done && at < count;) {
         struct pm_pg_query query;
         const size_t first = at;
-        pm_pg_begin(&query, "INSERT INTO samples (game, part, day, size, hash, d) VALUES ");
+        const int64_t number = make_number();
+        pm_pg_begin(&query, "INSERT INTO samples (game, part, row, day, size, hash, d) VALUES ");
         for (; at < count && at - first < ROWS_AT_ONCE; at++) {
             const struct pm_storage_samples *row = &rows[at];
             pm_pg_row(&query, at == first);
             pm_pg_text(&query, row->game);
             pm_pg_comma(&query);
             pm_pg_count(&query, row->part);
+            pm_pg_comma(&query);
+            pm_pg_number(&query, number + (int64_t)(at - first));
             pm_pg_comma(&query);
             pm_pg_count(&query, row->day);
             pm_pg_comma(&query);
@@ -37,7 +58,7 @@ bool pm_postgres_add_samples(struct pm_storage *storage, const struct pm_storage
             pm_pg_bytes(&query, row->data, row->size);
             pm_pg_sql(&query, ")");
         }
-        done = pm_pg_do((struct pm_postgres *)storage, &query, NULL, error);
+        done = pm_pg_do(postgres, &query, NULL, error);
     }
     return done;
 }

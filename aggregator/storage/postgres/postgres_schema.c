@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 /* Each step leads from the schema before it to the next. A step that was released is never edited.
  * Every key begins with what rows are distributed by where an engine has several machines: the
@@ -54,18 +54,51 @@ static const char *const steps[SCHEMA_VERSION] = {
     "CREATE TABLE quarantine (game text COLLATE \"C\", row bigint GENERATED ALWAYS AS IDENTITY,"
     " time bigint NOT NULL, reason text NOT NULL, body_size bigint NOT NULL, body bytea,"
     " PRIMARY KEY (game, row));",
+    /* 2. Days have partitions (postgres_days.c), so that forgetting one is dropping them. An upload
+     * has a day of its own; those that say none are in the partition of day 0, as all that were
+     * taken before are. Rows of samples have numbers that whoever adds them makes. Who does a piece
+     * of work holds its lease (postgres_leases.c). */
+    "ALTER TABLE upload_ids RENAME TO old_upload_ids;"
+    "ALTER TABLE samples RENAME TO old_samples;"
+    "ALTER TABLE statistics RENAME TO old_statistics;"
+    "ALTER TABLE claim_marks RENAME TO old_claim_marks;"
+    "ALTER TABLE caps RENAME TO old_caps;"
+    "CREATE TABLE upload_ids (game text COLLATE \"C\", day bigint, id bytea, taken bigint NOT NULL,"
+    " PRIMARY KEY (game, day, id)) PARTITION BY LIST (day);"
+    "CREATE TABLE samples (game text COLLATE \"C\", part bigint, row bigint, day bigint,"
+    " size bigint NOT NULL, hash bigint NOT NULL, d bytea NOT NULL,"
+    " PRIMARY KEY (game, part, row, day)) PARTITION BY LIST (day);"
+    "ALTER TABLE samples ALTER COLUMN d SET STORAGE EXTERNAL;"
+    "CREATE TABLE statistics (game text COLLATE \"C\", key bytea, environment bytea, kind bigint,"
+    " flags bigint, day bigint, scene text COLLATE \"C\", d bytea NOT NULL,"
+    " PRIMARY KEY (game, key, environment, kind, flags, day, scene)) PARTITION BY LIST (day);"
+    "ALTER TABLE statistics ALTER COLUMN d SET STORAGE EXTERNAL;"
+    "CREATE TABLE claim_marks (game text COLLATE \"C\", key bytea, kind bigint, scope bytea,"
+    " space bigint, day bigint, mark bytea,"
+    " PRIMARY KEY (game, key, kind, scope, space, day, mark)) PARTITION BY LIST (day);"
+    "CREATE TABLE caps (mark bytea, day bigint, n bigint NOT NULL, PRIMARY KEY (mark, day))"
+    " PARTITION BY LIST (day);"
+    "CREATE TABLE cap_uploads (mark bytea, day bigint, id bytea, attempt bigint NOT NULL,"
+    " counts bigint NOT NULL, PRIMARY KEY (mark, day, id)) PARTITION BY LIST (day);"
+    "CREATE TABLE leases (game text COLLATE \"C\", piece bigint, PRIMARY KEY (game, piece));"
+    "CREATE TABLE upload_ids_d0 PARTITION OF upload_ids FOR VALUES IN (0);"
+    "CREATE INDEX upload_ids_d0_taken ON upload_ids_d0 (game, taken);"
+    "DO $$ DECLARE t text; d bigint; BEGIN"
+    " FOREACH t IN ARRAY ARRAY['samples', 'statistics', 'claim_marks', 'caps'] LOOP"
+    " FOR d IN EXECUTE 'SELECT DISTINCT day FROM old_' || t LOOP"
+    " EXECUTE format('CREATE TABLE %s_d%s PARTITION OF %s FOR VALUES IN (%s)', t, d, t, d);"
+    " END LOOP; END LOOP; END $$;"
+    "INSERT INTO upload_ids SELECT game, 0, id, day FROM old_upload_ids;"
+    "INSERT INTO samples SELECT game, part, row, day, size, hash, d FROM old_samples;"
+    "INSERT INTO statistics SELECT * FROM old_statistics;"
+    "INSERT INTO claim_marks SELECT * FROM old_claim_marks;"
+    "INSERT INTO caps SELECT * FROM old_caps;"
+    "DROP TABLE old_upload_ids, old_samples, old_statistics, old_claim_marks, old_caps;",
 };
 
 static bool run(struct pm_postgres *postgres, const char *sql, struct pm_error *error)
 {
-    PGconn *connection = pm_pg_writer(postgres, error);
-    PGresult *result = connection ? PQexec(connection, sql) : NULL;
-    const ExecStatusType status = result ? PQresultStatus(result) : PGRES_FATAL_ERROR;
-    const bool done = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
-    if (!done && connection)
-        pm_pg_fail(postgres, connection, result, error);
-    PQclear(result);
-    return done;
+    return pm_pg_plain(postgres, pm_pg_writer(postgres, error), sql, error);
 }
 
 static bool take_version(void *user, const PGresult *result, int row, struct pm_error *error)
@@ -81,7 +114,7 @@ static bool upgrade(struct pm_postgres *postgres, struct pm_error *error)
     struct pm_pg_query query;
     int64_t version = 0;
     char sql[64];
-    pm_pg_begin(&query, "SELECT version FROM piecemeal_schema WHERE one = 1 FOR UPDATE");
+    pm_pg_begin(&query, PM_PG_SCHEMA_LEASE);
     if (!pm_pg_select_here(postgres, &query, take_version, &version, error))
         return false;
     if (version > SCHEMA_VERSION)

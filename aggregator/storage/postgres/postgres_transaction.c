@@ -3,28 +3,25 @@
 
 static bool say(struct pm_postgres *postgres, const char *sql, struct pm_error *error)
 {
-    struct pm_pg_query query;
-    pm_pg_begin(&query, sql);
-    return pm_pg_do(postgres, &query, NULL, error);
+    return pm_pg_plain(postgres, pm_pg_writer(postgres, error), sql, error);
 }
 
 static bool begin_as(struct pm_postgres *postgres, bool durable, struct pm_error *error)
 {
+    const char *sql = durable ? "BEGIN" : "BEGIN; SET LOCAL synchronous_commit = off";
     struct pm_error reason = {0};
     postgres->unsure = false;
+    postgres->returned.size = 0;
     /* The engine may have been away since the connection was used last. */
-    if (!say(postgres, "BEGIN", &reason) &&
-        (reason.code != PM_ERROR_NETWORK || !say(postgres, "BEGIN", &reason))) {
+    if (!say(postgres, sql, &reason) &&
+        (reason.code != PM_ERROR_NETWORK || !say(postgres, sql, &reason))) {
         if (error)
             *error = reason;
         return false;
     }
     postgres->begun = true;
     postgres->lazy = !durable;
-    if (durable || say(postgres, "SET LOCAL synchronous_commit = off", error))
-        return true;
-    pm_postgres_rollback(&postgres->storage);
-    return false;
+    return true;
 }
 
 bool pm_postgres_begin(struct pm_storage *storage, struct pm_error *error)
@@ -37,6 +34,18 @@ bool pm_postgres_begin_lazily(struct pm_storage *storage, struct pm_error *error
     return begin_as((struct pm_postgres *)storage, false, error);
 }
 
+/* A token of which this fails counts a refused upload too often, and no more than that. */
+static void return_caps(struct pm_postgres *postgres)
+{
+    struct pm_buffer returned = postgres->returned;
+    if (returned.size == 0)
+        return;
+    pm_buffer_init(&postgres->returned, PM_PG_RETURNED_CAP);
+    pm_pg_return_caps(postgres, (const struct pm_storage_cap *)(const void *)returned.data,
+                      returned.size / sizeof(struct pm_storage_cap), NULL);
+    pm_buffer_finish(&returned);
+}
+
 bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
@@ -45,15 +54,19 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
         return false;
     }
     postgres->begun = false;
-    return !postgres->unsure ||
-           pm_fail(error, PM_ERROR_STATE,
-                   "%s: a commit did not reach the standby, and is not counted on", postgres->name);
+    if (postgres->unsure)
+        return pm_fail(error, PM_ERROR_STATE,
+                       "%s: a commit did not reach the standby, and is not counted on",
+                       postgres->name);
+    return_caps(postgres);
+    return true;
 }
 
 void pm_postgres_rollback(struct pm_storage *storage)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
     pm_spaces_forget(&postgres->spaces);
+    pm_pg_forget_days(postgres);
     if (postgres->begun && postgres->writer &&
         PQtransactionStatus(postgres->writer) != PQTRANS_IDLE)
         say(postgres, "ROLLBACK", NULL);

@@ -21,14 +21,13 @@ static bool run_of_game(struct pm_postgres *postgres, const char *sql, const cha
 
 /* ---- retention ---- */
 
-/* ?: $1 the game, $2 the first day that is kept, $3 rows. */
+/* $1 the game, $2 the first day that is kept, $3 rows. */
 #define OLD(table, columns, old)                                                                   \
     "DELETE FROM " table " WHERE game = $1 AND (" columns ") IN (SELECT " columns " FROM " table   \
     " WHERE game = $1 AND " old " ORDER BY " columns " LIMIT $3)"
 
 static const char *const prunes[] = {
-    OLD("statistics", "key, environment, kind, flags, day, scene", "day < $2"),
-    OLD("upload_ids", "id", "day < $2"),
+    OLD("upload_ids", "day, id", "day = 0 AND taken < $2"),
     /* Samples of a shader that has no statistics may still wait: it then has a claim of late. */
     "DELETE FROM spaces AS s WHERE game = $1 AND (key, kind) IN (SELECT key, kind FROM claims"
     " WHERE game = $1 AND last_day < $2 ORDER BY last_day, key, kind, scope, space LIMIT $3)"
@@ -47,12 +46,15 @@ static const char *const prunes[] = {
     OLD("quarantine", "row", "time < $2 * 86400"),
     OLD("coverage", "time, row", "time < $2 * 86400"),
 };
-enum { PRUNE_SPACES = 2 };
+enum { PRUNE_SPACES = 1, PRUNE_QUARANTINE = 5 };
 
-/* Of a game that has neither statistics nor samples, all; $2 and $3 as above. */
+/* Of a game that has neither statistics nor samples, nor ids that would be found by nobody else,
+ * all; $2 and $3 as above. */
 #define NOTHING_LEFT                                                                               \
     " AND NOT EXISTS (SELECT 1 FROM statistics AS o WHERE o.game = $1)"                            \
-    " AND NOT EXISTS (SELECT 1 FROM samples AS o WHERE o.game = $1) AND $2::bigint >= 0"           \
+    " AND NOT EXISTS (SELECT 1 FROM samples AS o WHERE o.game = $1)"                               \
+    " AND NOT EXISTS (SELECT 1 FROM upload_ids AS o WHERE o.game = $1 AND o.day = 0)"              \
+    " AND $2::bigint >= 0"                                                                         \
     " AND $3::bigint >= 0"
 static const char *const empties[] = {
     "DELETE FROM spaces WHERE game = $1" NOTHING_LEFT,
@@ -84,7 +86,10 @@ static bool run_list(struct pm_postgres *postgres, const char *const *list, size
 static bool prune(struct pm_postgres *postgres, const struct pm_names *games, uint32_t first,
                   uint32_t rows, uint64_t *deleted, struct pm_error *error)
 {
-    bool done = run_list(postgres, prunes + 6, 1, "", first, rows, deleted, error);
+    bool done = pm_pg_drop_days(postgres, PM_PG_STATISTICS, first, false, deleted, error) &&
+                pm_pg_drop_days(postgres, PM_PG_UPLOAD_IDS, first, false, deleted, error) &&
+                pm_pg_drop_days(postgres, PM_PG_SAMPLES, first, true, deleted, error) &&
+                run_list(postgres, prunes + PRUNE_QUARANTINE, 1, "", first, rows, deleted, error);
     for (size_t i = 0; done && i < games->count && *deleted < rows; i++)
         done = run_list(postgres, prunes, sizeof(prunes) / sizeof(*prunes), games->names[i], first,
                         rows, deleted, error);
@@ -137,7 +142,6 @@ static const char settle[] =
 static bool settle_all(struct pm_postgres *postgres, const struct pm_names *games, uint32_t today,
                        uint32_t first, uint32_t rows, uint64_t *settled, struct pm_error *error)
 {
-    struct pm_pg_query query;
     for (size_t i = 0; i < games->count && *settled < rows; i++) {
         const int64_t numbers[] = {today, (int64_t)(rows - *settled), first};
         uint64_t changed = 0;
@@ -145,9 +149,13 @@ static bool settle_all(struct pm_postgres *postgres, const struct pm_names *game
             return false;
         *settled += changed;
     }
-    pm_pg_begin(&query, "DELETE FROM caps WHERE day <> ");
-    pm_pg_count(&query, today);
-    return pm_pg_do(postgres, &query, NULL, error);
+    /* Where a clock is behind, somebody may still count for the day before. */
+    uint64_t dropped = 0;
+    const uint32_t kept = today > 0 ? today - 1 : 0;
+    return pm_pg_drop_days(postgres, PM_PG_CAPS, kept, false, &dropped, error) &&
+           pm_pg_drop_days(postgres, PM_PG_CAP_UPLOADS, kept, false, &dropped, error) &&
+           pm_pg_drop_days(postgres, PM_PG_CLAIM_MARKS, kept, true, &dropped, error) &&
+           pm_pg_drop_days(postgres, PM_PG_SAMPLES, kept, true, &dropped, error);
 }
 
 bool pm_postgres_settle_marks(struct pm_storage *storage, uint32_t today, uint32_t first,

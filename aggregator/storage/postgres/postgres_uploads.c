@@ -1,4 +1,4 @@
-/* Batches of uploads in the PostgreSQL storage: ids, caps, games, scenes, numbers of points. Rows
+/* Batches of uploads in the PostgreSQL storage: ids, games, scenes, numbers of points. Rows
  * of a set are sorted, so that who writes the same ones never waits in a circle. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
@@ -32,237 +32,183 @@ static int compare_uploads(const void *a, const void *b)
 {
     const struct pm_storage_upload *left = *(const void *const *)a,
                                    *right = *(const void *const *)b;
-    const int order = strcmp(left->game, right->game);
+    int order = strcmp(left->game, right->game);
+    if (order == 0)
+        order = (left->day > right->day) - (left->day < right->day);
     return order != 0 ? order : memcmp(left->id, right->id, PM_UPLOAD_ID_BYTES);
 }
 
 struct ids {
-    struct pm_storage_upload **uploads; /* sorted, without those that occur twice */
+    struct pm_postgres *postgres;
+    struct pm_storage_upload *all;
+    bool *known;                       /* of all: it was taken on another day than today */
+    struct pm_storage_upload **sorted; /* without those that occur twice */
     size_t count;
 };
+
+/* Of game, day, id. */
+static struct pm_storage_upload *find_upload(const struct ids *ids, const PGresult *result, int row)
+{
+    if (PQgetlength(result, row, 2) != PM_UPLOAD_ID_BYTES)
+        return NULL;
+    const struct pm_storage_upload name = {.game = pm_pg_get(result, row, 0, NULL),
+                                           .day = (uint32_t)pm_pg_get_number(result, row, 1),
+                                           .id = (const uint8_t *)pm_pg_get(result, row, 2, NULL)};
+    const struct pm_storage_upload *wanted = &name;
+    struct pm_storage_upload **found =
+        bsearch(&wanted, ids->sorted, ids->count, sizeof(*ids->sorted), compare_uploads);
+    return found ? *found : NULL;
+}
 
 static bool take_id(void *user, const PGresult *result, int row, struct pm_error *error)
 {
-    const struct ids *ids = user;
+    struct pm_storage_upload *found = find_upload(user, result, row);
     (void)error;
-    if (PQgetlength(result, row, 1) != PM_UPLOAD_ID_BYTES)
-        return true;
-    const struct pm_storage_upload name = {.game = pm_pg_get(result, row, 0, NULL),
-                                           .id = (const uint8_t *)pm_pg_get(result, row, 1, NULL)};
-    const struct pm_storage_upload *wanted = &name;
-    struct pm_storage_upload **found =
-        bsearch(&wanted, ids->uploads, ids->count, sizeof(*ids->uploads), compare_uploads);
     if (found)
-        (*found)->fresh = true;
+        found->fresh = true;
     return true;
 }
 
-static bool add_ids(struct pm_postgres *postgres, struct ids *ids, struct pm_error *error)
+static bool add_ids(const struct ids *ids, struct pm_error *error)
 {
     struct pm_pg_query query;
-    pm_pg_begin(&query, "INSERT INTO upload_ids (game, id, day) VALUES ");
+    pm_pg_begin(&query, "INSERT INTO upload_ids (game, day, id, taken) VALUES ");
     for (size_t i = 0; i < ids->count; i++) {
         pm_pg_row(&query, i == 0);
-        pm_pg_text(&query, ids->uploads[i]->game);
+        pm_pg_text(&query, ids->sorted[i]->game);
         pm_pg_comma(&query);
-        pm_pg_bytes(&query, ids->uploads[i]->id, PM_UPLOAD_ID_BYTES);
+        pm_pg_count(&query, ids->sorted[i]->day);
         pm_pg_comma(&query);
-        pm_pg_count(&query, ids->uploads[i]->day);
+        pm_pg_bytes(&query, ids->sorted[i]->id, PM_UPLOAD_ID_BYTES);
+        pm_pg_comma(&query);
+        pm_pg_count(&query, ids->sorted[i]->taken);
         pm_pg_sql(&query, ")");
     }
-    pm_pg_sql(&query, " ON CONFLICT DO NOTHING RETURNING game, id");
-    return pm_pg_select_here(postgres, &query, take_id, ids, error);
+    pm_pg_sql(&query, " ON CONFLICT DO NOTHING RETURNING game, day, id");
+    return pm_pg_select_here(ids->postgres, &query, take_id, (void *)(uintptr_t)ids, error);
 }
 
-/* ---- caps ---- */
+/* ---- retries after midnight ---- */
 
-/* Uploads that one mark would count, and how many were before them. */
-struct cap {
-    const uint8_t *mark;
-    uint32_t day, most;
-    int64_t uploads, before;
-};
-
-static int compare_caps(const void *a, const void *b)
+static bool take_known(void *user, const PGresult *result, int row, struct pm_error *error)
 {
-    const struct cap *left = a, *right = b;
-    const int order = memcmp(left->mark, right->mark, PM_CAP_BYTES);
-    return order != 0 ? order : (left->day > right->day) - (left->day < right->day);
-}
-
-struct caps {
-    struct cap *all;
-    size_t count;
-};
-
-static struct cap *find_cap(const struct caps *caps, const uint8_t *mark, uint32_t day)
-{
-    const struct cap name = {.mark = mark, .day = day};
-    return caps->count == 0 ? NULL
-                            : bsearch(&name, caps->all, caps->count, sizeof(name), compare_caps);
-}
-
-static bool take_cap(void *user, const PGresult *result, int row, struct pm_error *error)
-{
+    const struct ids *ids = user;
+    const struct pm_storage_upload *found = find_upload(ids, result, row);
     (void)error;
-    struct cap *cap = PQgetlength(result, row, 0) == PM_CAP_BYTES
-                          ? find_cap(user, (const uint8_t *)pm_pg_get(result, row, 0, NULL),
-                                     (uint32_t)pm_pg_get_number(result, row, 1))
-                          : NULL;
-    if (cap)
-        cap->before = pm_pg_get_number(result, row, 2) - cap->uploads;
+    if (found)
+        ids->known[found - ids->all] = true;
     return true;
 }
 
-/* Sums what is of one mark, since a set may change a row but once. */
-static void sum_caps(struct caps *caps)
-{
-    size_t kept = 0;
-    if (caps->count > 1)
-        qsort(caps->all, caps->count, sizeof(*caps->all), compare_caps);
-    for (size_t i = 0; i < caps->count; i++) {
-        if (kept > 0 && compare_caps(&caps->all[kept - 1], &caps->all[i]) == 0)
-            caps->all[kept - 1].uploads += caps->all[i].uploads;
-        else
-            caps->all[kept++] = caps->all[i];
-    }
-    caps->count = kept;
-}
-
-/* Adds cap.uploads of each, which may be less than 0, and learns what was before. */
-static bool raise_caps(struct pm_postgres *postgres, struct caps *caps, struct pm_error *error)
+/* Of those from `at` on that are of one game and day; *end: behind them. */
+static bool ask_known(const struct ids *ids, size_t at, size_t *end, struct pm_error *error)
 {
     struct pm_pg_query query;
-    sum_caps(caps);
-    if (caps->count == 0)
-        return true;
-    pm_pg_begin(&query, "INSERT INTO caps (mark, day, n) VALUES ");
-    for (size_t i = 0; i < caps->count; i++) {
-        pm_pg_row(&query, i == 0);
-        pm_pg_bytes(&query, caps->all[i].mark, PM_CAP_BYTES);
-        pm_pg_comma(&query);
-        pm_pg_count(&query, caps->all[i].day);
-        pm_pg_comma(&query);
-        pm_pg_number(&query, caps->all[i].uploads);
-        pm_pg_sql(&query, ")");
+    const struct pm_storage_upload *first = ids->sorted[at];
+    pm_pg_begin(&query, "SELECT game, day, id FROM upload_ids WHERE game = ");
+    pm_pg_text(&query, first->game);
+    pm_pg_sql(&query, " AND day = ");
+    pm_pg_count(&query, first->day);
+    pm_pg_sql(&query, " AND id IN (");
+    for (*end = at; *end < ids->count && ids->sorted[*end]->day == first->day &&
+                    strcmp(ids->sorted[*end]->game, first->game) == 0;
+         ++*end) {
+        if (*end > at)
+            pm_pg_comma(&query);
+        pm_pg_bytes(&query, ids->sorted[*end]->id, PM_UPLOAD_ID_BYTES);
     }
-    pm_pg_sql(&query, " ON CONFLICT (mark, day) DO UPDATE SET n = caps.n + excluded.n"
-                      " RETURNING mark, day, n");
-    return pm_pg_select_here(postgres, &query, take_cap, caps, error);
+    pm_pg_sql(&query, ")");
+    return pm_pg_select_here(ids->postgres, &query, take_known, (void *)(uintptr_t)ids, error);
 }
 
-static void add_cap(struct caps *caps, const struct pm_storage_cap *cap, bool of_game,
-                    int64_t uploads)
+/* Caps know the uploads of their own day. Of another's, whoever was taken already is not counted
+ * again. */
+static bool find_known(const struct ids *ids, struct pm_error *error)
 {
-    caps->all[caps->count++] = (struct cap){.mark = of_game ? cap->of_game : cap->of_all,
-                                            .day = cap->day,
-                                            .most = of_game ? cap->most_of_game : cap->most,
-                                            .uploads = uploads};
-}
-
-/* One after the other, as they came. */
-static bool take_turn(const struct caps *caps, const struct pm_storage_cap *cap, bool of_game)
-{
-    struct cap *found = find_cap(caps, of_game ? cap->of_game : cap->of_all, cap->day);
-    return found && found->before++ < (int64_t)found->most;
-}
-
-/* Counts those that are not over against their caps of one sort. What is over is taken back. */
-static bool count_round(struct pm_postgres *postgres, struct pm_storage_upload *uploads,
-                        size_t count, bool of_game, struct caps *caps, bool *over,
-                        struct pm_error *error)
-{
-    caps->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (uploads[i].fresh && uploads[i].caps && !uploads[i].over)
-            add_cap(caps, uploads[i].caps, of_game, 1);
+    bool done = true;
+    for (size_t at = 0; done && at < ids->count;) {
+        const struct pm_storage_upload *upload = ids->sorted[at];
+        if (upload->caps && upload->caps->day != upload->day)
+            done = ask_known(ids, at, &at, error);
+        else
+            at++;
     }
-    if (!raise_caps(postgres, caps, error))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        over[i] = uploads[i].fresh && uploads[i].caps && !uploads[i].over &&
-                  !take_turn(caps, uploads[i].caps, of_game);
-    }
-    caps->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!over[i])
-            continue;
-        uploads[i].over = true;
-        add_cap(caps, uploads[i].caps, true, -1);
-        if (!of_game)
-            add_cap(caps, uploads[i].caps, false, -1);
-    }
-    return raise_caps(postgres, caps, error);
-}
-
-static bool count_uploads(struct pm_postgres *postgres, struct pm_storage_upload *uploads,
-                          size_t count, struct pm_error *error)
-{
-    struct caps caps = {.all = calloc(2 * count + 1, sizeof(*caps.all))};
-    bool *over = calloc(count + 1, sizeof(*over));
-    const bool done =
-        ((caps.all && over) ||
-         pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory for caps", postgres->name)) &&
-        count_round(postgres, uploads, count, true, &caps, over, error) &&
-        count_round(postgres, uploads, count, false, &caps, over, error);
-    free(over);
-    free(caps.all);
     return done;
 }
 
 /* ---- a batch ---- */
 
-static bool begin_batch(struct pm_postgres *postgres, struct pm_storage_upload *uploads,
-                        size_t count, struct pm_error *error)
+static bool have_days(const struct ids *ids, struct pm_error *error)
 {
-    const void **pointers =
-        sorted(postgres, uploads, count, sizeof(*uploads), compare_uploads, error);
-    bool done = pointers != NULL;
-    if (done && count > 0) {
-        struct ids ids = {.uploads = (struct pm_storage_upload **)pointers};
-        for (size_t i = 0; i < count; i++) {
-            ids.uploads[i]->fresh = ids.uploads[i]->over = false;
-            if (ids.count == 0 ||
-                compare_uploads(&ids.uploads[ids.count - 1], &ids.uploads[i]) != 0)
-                ids.uploads[ids.count++] = ids.uploads[i];
-        }
-        done = add_ids(postgres, &ids, error) && count_uploads(postgres, uploads, count, error);
+    for (size_t i = 0; i < ids->count; i++) {
+        if (!pm_pg_have_day(ids->postgres, PM_PG_UPLOAD_IDS, ids->sorted[i]->day, error))
+            return false;
     }
-    free(pointers);
-    return done;
+    return true;
+}
+
+static bool begin_batch(struct ids *ids, size_t count, struct pm_error *error)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        ids->sorted[i]->fresh = ids->sorted[i]->over = false;
+        if (kept == 0 || compare_uploads(&ids->sorted[kept - 1], &ids->sorted[i]) != 0)
+            ids->sorted[kept++] = ids->sorted[i];
+    }
+    ids->count = kept;
+    if (!find_known(ids, error) ||
+        !pm_pg_count_uploads(ids->postgres, ids->all, ids->known, count, error) ||
+        !have_days(ids, error) || !pm_postgres_begin(&ids->postgres->storage, error))
+        return false;
+    if (kept == 0 || add_ids(ids, error)) {
+        for (size_t i = 0; i < count; i++)
+            ids->all[i].over = ids->all[i].over && ids->all[i].fresh;
+        return true;
+    }
+    pm_postgres_rollback(&ids->postgres->storage);
+    return false;
 }
 
 bool pm_postgres_begin_uploads(struct pm_storage *storage, struct pm_storage_upload *uploads,
                                size_t count, struct pm_error *error)
 {
-    if (!pm_postgres_begin(storage, error))
-        return false;
-    if (begin_batch((struct pm_postgres *)storage, uploads, count, error))
-        return true;
-    pm_postgres_rollback(storage);
-    return false;
+    struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    const void **pointers =
+        sorted(postgres, uploads, count, sizeof(*uploads), compare_uploads, error);
+    struct ids ids = {.postgres = postgres,
+                      .all = uploads,
+                      .known = calloc(count + 1, sizeof(bool)),
+                      .sorted = (struct pm_storage_upload **)pointers};
+    const bool done =
+        ids.sorted &&
+        (ids.known || pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", postgres->name)) &&
+        begin_batch(&ids, count, error);
+    free(ids.known);
+    free(pointers);
+    return done;
 }
 
+/* They counted in a transaction of their own, and are taken back in another, once this one is done
+ * (postgres_transaction.c). */
 bool pm_postgres_return_uploads(struct pm_storage *storage, const struct pm_storage_upload *uploads,
                                 size_t count, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
-    struct caps caps = {.all = calloc(2 * count + 1, sizeof(*caps.all))};
-    bool done = caps.all != NULL;
+    bool done = true;
     for (size_t i = 0; done && i < count; i++) {
         struct pm_pg_query query;
         pm_pg_begin(&query, "DELETE FROM upload_ids WHERE game = ");
         pm_pg_text(&query, uploads[i].game);
+        pm_pg_sql(&query, " AND day = ");
+        pm_pg_count(&query, uploads[i].day);
         pm_pg_sql(&query, " AND id = ");
         pm_pg_bytes(&query, uploads[i].id, PM_UPLOAD_ID_BYTES);
         done = pm_pg_do(postgres, &query, NULL, error);
-        if (!uploads[i].caps || uploads[i].over)
-            continue;
-        add_cap(&caps, uploads[i].caps, true, -1);
-        add_cap(&caps, uploads[i].caps, false, -1);
+        if (done && uploads[i].caps && !uploads[i].over)
+            done =
+                pm_buffer_append(&postgres->returned, uploads[i].caps, sizeof(*uploads[i].caps)) ||
+                pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", postgres->name);
     }
-    done = done && raise_caps(postgres, &caps, error);
-    free(caps.all);
     return done;
 }
 

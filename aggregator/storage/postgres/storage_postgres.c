@@ -14,6 +14,8 @@ static void destroy(struct pm_storage *storage)
     PQfinish(postgres->writer);
     pthread_mutex_destroy(&postgres->readers_mutex);
     pm_spaces_forget(&postgres->spaces);
+    pm_pg_forget_days(postgres);
+    pm_buffer_finish(&postgres->returned);
     free(postgres->name);
     free(postgres->url);
     free(postgres);
@@ -101,6 +103,7 @@ struct pm_storage *pm_storage_postgres_open(const char *url, pm_storage_merge me
     postgres->storage.operations = &operations;
     postgres->merge = merge;
     atomic_init(&postgres->hurry, INT64_MAX);
+    pm_buffer_init(&postgres->returned, PM_PG_RETURNED_CAP);
     postgres->url = strdup(url);
     postgres->name = name_of(url);
     if (!postgres->url || !postgres->name)

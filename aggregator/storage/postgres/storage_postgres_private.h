@@ -17,6 +17,24 @@
 #define PM_POSTGRES_SLOTS 16 /* of a game's number of uploads, so that nodes do not meet */
 #define PM_POSTGRES_ENVIRONMENT_BYTES 20
 #define PM_POSTGRES_ROWS 2000 /* of one statement */
+#define PM_PG_RETURNED_CAP ((size_t)1 << 24)
+
+/* Of which each day has a partition (postgres_days.c). */
+enum pm_pg_table {
+    PM_PG_UPLOAD_IDS,
+    PM_PG_SAMPLES,
+    PM_PG_STATISTICS,
+    PM_PG_CLAIM_MARKS,
+    PM_PG_CAPS,
+    PM_PG_CAP_UPLOADS,
+    PM_PG_TABLES
+};
+
+/* Days of which a table has its partition, as far as is known; malloc'ed. */
+struct pm_pg_days {
+    uint32_t *days;
+    size_t count;
+};
 
 struct pm_postgres {
     struct pm_storage storage; /* first */
@@ -31,6 +49,8 @@ struct pm_postgres {
     atomic_uint_fast64_t statements; /* that were sent, for measurements */
     struct pm_spaces spaces;         /* as they were at spaces_since, pm_now(), or later */
     int64_t spaces_since;
+    struct pm_pg_days days[PM_PG_TABLES];
+    struct pm_buffer returned; /* struct pm_storage_cap of uploads that the transaction refuses */
     pthread_mutex_t readers_mutex;
     PGconn *readers[PM_POSTGRES_IDLE_READERS]; /* under readers_mutex: idle connections */
     size_t reader_count;
@@ -77,6 +97,13 @@ bool pm_pg_select(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg
 bool pm_pg_select_here(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg_visit visit,
                        void *user, struct pm_error *error);
 
+/* On this connection, all rows at once; visit NULL: nobody asks for them. */
+bool pm_pg_select_on(struct pm_postgres *postgres, PGconn *connection, struct pm_pg_query *query,
+                     pm_pg_visit visit, void *user, struct pm_error *error);
+/* Statements without parameters, which one round trip takes. */
+bool pm_pg_plain(struct pm_postgres *postgres, PGconn *connection, const char *sql,
+                 struct pm_error *error);
+
 /* ---- postgres_connect.c ---- */
 
 PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error);
@@ -99,7 +126,32 @@ void pm_postgres_rollback(struct pm_storage *storage);
 bool pm_pg_enter(struct pm_postgres *postgres, bool *entered, struct pm_error *error);
 bool pm_pg_leave(struct pm_postgres *postgres, bool entered, bool done, struct pm_error *error);
 
+/* ---- postgres_days.c ---- */
+
+/* Makes the day's partition of the table where it is not there, in a transaction of its own. */
+bool pm_pg_have_day(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t day,
+                    struct pm_error *error);
+/* In the writer's transaction: drops the partitions of the days before `first`; of those that are
+ * read or written just now, none. only_empty: of those that have rows, none either. *dropped: how
+ * many more it were. */
+bool pm_pg_drop_days(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t first,
+                     bool only_empty, uint64_t *dropped, struct pm_error *error);
+void pm_pg_forget_days(struct pm_postgres *postgres);
+
+/* ---- postgres_caps.c ---- */
+
+/* Counts the uploads against their caps, in a transaction of its own, and says which are over; not
+ * those that are known. */
+bool pm_pg_count_uploads(struct pm_postgres *postgres, struct pm_storage_upload *uploads,
+                         const bool *known, size_t count, struct pm_error *error);
+/* Uploads that were counted by these are not to be. */
+bool pm_pg_return_caps(struct pm_postgres *postgres, const struct pm_storage_cap *caps,
+                       size_t count, struct pm_error *error);
+
 /* ---- schema ---- */
+
+/* Whoever changes the schema holds its row. */
+#define PM_PG_SCHEMA_LEASE "SELECT version FROM piecemeal_schema WHERE one = 1 FOR UPDATE"
 
 bool pm_postgres_prepare_schema(struct pm_postgres *postgres, struct pm_error *error);
 

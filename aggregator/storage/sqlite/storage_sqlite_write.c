@@ -121,8 +121,9 @@ bool pm_sqlite_begin_uploads(struct pm_storage *storage, struct pm_storage_uploa
     for (size_t i = 0; done && i < count; i++) {
         done = pm_sqlite_run(
             sqlite, s,
-            PM_SQLITE_BOUND(pm_sqlite_bind_blob(s, 1, uploads[i].id, PM_UPLOAD_ID_BYTES),
-                            sqlite3_bind_int64(s, 2, uploads[i].day)),
+            PM_SQLITE_BOUND(
+                pm_sqlite_bind_blob(s, 1, uploads[i].id, PM_UPLOAD_ID_BYTES),
+                sqlite3_bind_int64(s, 2, uploads[i].day > 0 ? uploads[i].day : uploads[i].taken)),
             NULL, error);
         uploads[i].fresh = done && sqlite3_changes(sqlite->writer) > 0;
         uploads[i].over = false;

@@ -58,8 +58,8 @@ static void test_transactions(void **state)
     const uint8_t id[PM_UPLOAD_ID_BYTES] = {1, 2, 3};
     const struct pm_shader_key key = key_of(3);
     struct pm_error error;
-    struct pm_storage_upload uploads[] = {{"game", id, 5, NULL, false, false},
-                                          {"game", id, 5, NULL, false, false}};
+    struct pm_storage_upload uploads[] = {{.game = "game", .id = id, .day = 5, .taken = 5},
+                                          {.game = "game", .id = id, .day = 5, .taken = 5}};
     uint32_t space;
 
     assert_true(do_->begin_uploads(storage, uploads, 2, &error));

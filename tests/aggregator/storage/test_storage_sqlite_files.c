@@ -99,7 +99,8 @@ static void test_old_schema(void **state)
         assert_string_equal(etag, "one");
         const struct pm_shader_key none = {0};
         const uint8_t id[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-        struct pm_storage_upload upload = {"game", id, 4, NULL, true, false};
+        struct pm_storage_upload upload = {
+            .game = "game", .id = id, .day = 4, .taken = 4, .fresh = true};
         assert_true(pm_storage_find_space(storage, "game", &none, PM_KIND_BLOCK, &space, &error));
         assert_int_equal(space, 9);
         assert_true(storage->operations->begin_uploads(storage, &upload, 1, &error));

@@ -1,0 +1,203 @@
+/* What is PostgreSQL's alone (with_postgres.sh): partitions by day, the schema's steps from a
+ * database of the first one, caps that are counted before the uploads. */
+#include "base/file.h"
+#include "tests/aggregator/storage/storage_place.h"
+
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+/* The one value that a statement answers, "" without one; the caller frees. */
+static char *ask(const struct storage_place *place, const char *sql)
+{
+    PGconn *connection = PQconnectdb(place->path);
+    PGresult *result = PQexec(connection, sql);
+    const ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(connection));
+    char *answer = strdup(PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+    PQfinish(connection);
+    return answer;
+}
+
+static void assert_answer(const struct storage_place *place, const char *sql, const char *wanted)
+{
+    char *answer = ask(place, sql);
+    assert_string_equal(answer, wanted);
+    free(answer);
+}
+
+#define PARTITIONS                                                                                 \
+    "SELECT coalesce(string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::regclass::text)," \
+    " '') FROM pg_inherits WHERE inhparent = to_regclass('"
+
+static struct pm_storage_upload upload_of(uint8_t number, uint32_t day)
+{
+    static uint8_t ids[256][PM_UPLOAD_ID_BYTES];
+    ids[number][0] = number;
+    return (struct pm_storage_upload){
+        .game = "game", .id = ids[number], .day = day, .taken = 20000};
+}
+
+/* Is it fresh? */
+static bool take(struct pm_storage *storage, struct pm_storage_upload upload)
+{
+    struct pm_error error;
+    if (!storage->operations->begin_uploads(storage, &upload, 1, &error) ||
+        !storage->operations->commit(storage, &error))
+        fail_msg("%s", error.message);
+    return upload.fresh;
+}
+
+static uint64_t prune(struct pm_storage *storage, uint32_t first)
+{
+    struct pm_error error;
+    uint64_t all = 0, deleted = 1;
+    while (deleted > 0) {
+        if (!storage->operations->prune(storage, first, 500, &deleted, &error))
+            fail_msg("%s", error.message);
+        all += deleted;
+    }
+    return all;
+}
+
+static void test_days_are_partitions(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_error error;
+    assert_true(pm_storage_add_game(storage, "game", 1, &error));
+    assert_true(take(storage, upload_of(1, 19990)));
+    assert_true(take(storage, upload_of(2, 19999)));
+    assert_true(take(storage, upload_of(3, 0)));
+    add_blob(storage, blob_key(1, 19990, ""), "1");
+    add_blob(storage, blob_key(1, 19999, ""), "2");
+    assert_answer(place, PARTITIONS "upload_ids')",
+                  "upload_ids_d0 upload_ids_d19990 upload_ids_d19999");
+    assert_answer(place, PARTITIONS "statistics')", "statistics_d19990 statistics_d19999");
+
+    /* Who knows of a partition that another drops makes it again. */
+    struct pm_storage *other = storage_place_open(place->path);
+    add_blob(other, blob_key(1, 19990, ""), "10");
+    assert_int_equal(prune(storage, 19995), 2);
+    assert_answer(place, PARTITIONS "upload_ids')", "upload_ids_d0 upload_ids_d19999");
+    assert_answer(place, PARTITIONS "statistics')", "statistics_d19999");
+    assert_blobs(storage, "game", "b3/19999//0=2 ");
+    const struct pm_storage_key key = blob_key(1, 19990, "");
+    const bool added = pm_storage_add_blob(other, &key, "4", 1, &error);
+    assert_true(added || error.code == PM_ERROR_CONFLICT);
+    if (!added)
+        add_blob(other, key, "4");
+    assert_blobs(storage, "game", "b3/19990//0=4 b3/19999//0=2 ");
+    other->operations->destroy(other);
+
+    /* Where somebody reads a day for long, it stays until the next time. */
+    PGconn *reader = PQconnectdb(place->path);
+    PQclear(PQexec(reader, "BEGIN"));
+    PQclear(PQexec(reader, "SELECT count(*) FROM statistics"));
+    assert_int_equal(prune(storage, 20000), 1);
+    assert_answer(place, PARTITIONS "upload_ids')", "upload_ids_d0");
+    assert_answer(place, PARTITIONS "statistics')", "statistics_d19990 statistics_d19999");
+    PQclear(PQexec(reader, "COMMIT"));
+    PQfinish(reader);
+    assert_true(prune(storage, 20000) >= 2);
+    assert_answer(place, PARTITIONS "statistics')", "");
+    /* One that said no day is of the one on which it was taken. */
+    assert_false(take(storage, upload_of(3, 0)));
+    prune(storage, 20001);
+    assert_true(take(storage, upload_of(3, 0)));
+}
+
+/* What is counted stays counted where the transaction of the upload is undone, and is not counted
+ * again by who tries again. */
+static void test_caps_count_an_upload_once(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *storage = place->storage;
+    const struct pm_storage_operations *operations = storage->operations;
+    struct pm_storage_cap caps[3];
+    struct pm_error error;
+    memset(caps, 0, sizeof(caps));
+    for (uint8_t i = 0; i < 3; i++) {
+        caps[i].of_game[0] = caps[i].of_all[0] = 1;
+        caps[i].of_all[1] = 1;
+        caps[i].id_of_game[0] = caps[i].id_of_all[0] = (uint8_t)(10 + i);
+        caps[i].day = 20000;
+        caps[i].most_of_game = 2;
+        caps[i].most = 9;
+    }
+    struct pm_storage_upload uploads[3];
+    for (uint8_t i = 0; i < 3; i++) {
+        uploads[i] = upload_of(i, 20000);
+        uploads[i].caps = &caps[i];
+    }
+    for (unsigned tries = 0; tries < 5; tries++) {
+        assert_true(operations->begin_uploads(storage, uploads, 2, &error));
+        assert_true(uploads[0].fresh && !uploads[0].over && uploads[1].fresh && !uploads[1].over);
+        operations->rollback(storage);
+    }
+    assert_true(operations->begin_uploads(storage, &uploads[2], 1, &error));
+    assert_true(uploads[2].fresh && uploads[2].over);
+    operations->rollback(storage);
+    /* One of them is refused after all. */
+    assert_true(operations->begin_uploads(storage, uploads, 2, &error));
+    assert_true(operations->return_uploads(storage, uploads, 1, &error));
+    assert_true(operations->commit(storage, &error));
+    assert_answer(place, "SELECT n FROM caps WHERE mark = '\\x01000000000000000000000000000000'",
+                  "1");
+    assert_answer(place, "SELECT n FROM caps WHERE mark = '\\x01010000000000000000000000000000'",
+                  "1");
+    /* Its room is for what was over before only if that is another upload now. */
+    caps[2].id_of_game[0] = caps[2].id_of_all[0] = 20;
+    assert_true(operations->begin_uploads(storage, &uploads[2], 1, &error));
+    assert_true(uploads[2].fresh && !uploads[2].over);
+    assert_true(operations->commit(storage, &error));
+}
+
+/* As the first version of the tables left it. */
+static void test_first_schema_is_upgraded(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_buffer sql;
+    place->storage->operations->destroy(place->storage);
+    place->storage = NULL;
+    free(ask(place, "DO $$ DECLARE t text; BEGIN FOR t IN SELECT relname FROM pg_class WHERE"
+                    " relnamespace = current_schema::regnamespace AND relkind IN ('r', 'p') AND NOT"
+                    " relispartition LOOP EXECUTE 'DROP TABLE ' || t; END LOOP; END $$"));
+    pm_buffer_init(&sql, 1 << 16);
+    assert_true(pm_file_read(SCHEMA_1, &sql, NULL) && pm_buffer_append(&sql, "", 1));
+    free(ask(place, (const char *)sql.data));
+    pm_buffer_finish(&sql);
+    place->storage = storage_place_open(place->path);
+    assert_blobs(place->storage, "game", "b2/7//0=5 b2/8//0=5 ");
+    assert_false(take(place->storage, upload_of(1, 0)));
+    assert_answer(place, "SELECT version FROM piecemeal_schema", "2");
+    assert_answer(place, "SELECT d FROM samples WHERE game = 'game' AND day = 8", "\\x6162");
+    assert_answer(place, "SELECT count(*) FROM claim_marks", "1");
+    assert_answer(place, "SELECT n FROM caps", "4");
+    assert_answer(place,
+                  "SELECT count(*) FROM pg_class WHERE relname LIKE 'old%'"
+                  " AND relnamespace = current_schema::regnamespace",
+                  "0");
+}
+
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, storage_place_create, storage_place_destroy)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_days_are_partitions),
+        TEST(test_caps_count_an_upload_once),
+        TEST(test_first_schema_is_upgraded),
+    };
+    if (!on_postgres()) {
+        printf("skipped: needs a PostgreSQL (with_postgres.sh)\n");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,6 +1,7 @@
 #include "profile/left_alone.h"
 #include "tools/common/options.h"
 #include "tools/db/db.h"
+#include "tools/db/db_people.h"
 #include "tools/export/export.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +12,13 @@ static const char help[] =
     "  --scene NAME      of a storage: only the profiles of this scene\n"
     "  --storage FILE    an aggregator's SQLite file (the one of `run --local`)\n"
     "  --database FILE   a PGO database that was pulled\n"
+    "  --store FOLDER    the shader store that names come from (the layer's)\n"
     "  --shader KEY      only the shaders whose key starts so, with every point's estimates\n"
-    "  --points          every point's estimates, of every shader\n"
+    "  --points          every number: kinds, calls, and every point's estimates\n"
     "  --json            everything, as JSON\n\n"
-    "A point is covered once a sample has measured it. FREQ is how often a block runs per "
+    "A line a shader, the hottest first, by estimated cycles.\n\n"
+    "With --points: a point is covered once a sample has measured it. FREQ is how often a block "
+    "runs per "
     "invocation of the shader\n"
     "(ratio of sums, with its 95 % interval), UNIFORM the share of its lanes whose whole subgroup "
     "came along,\n"
@@ -35,7 +39,7 @@ enum { LIKELIEST = 5 }; /* zero candidates that a summary names */
 
 struct options {
     struct pm_estimates_source source;
-    const char *shader;
+    const char *shader, *store;
     bool points, json;
 };
 
@@ -167,8 +171,9 @@ static void print_left_alone(const struct pm_left_alone *left, struct pm_arena *
         printf("%s\n", text);
 }
 
-static bool print_text(const struct options *options, const struct pm_estimates *estimates,
-                       struct pm_error *error)
+/* Every number there is. */
+static bool print_numbers(const struct options *options, const struct pm_estimates *estimates,
+                          struct pm_error *error)
 {
     const struct pm_database *database = &estimates->database;
     uint64_t points = 0, covered = 0, shaders = 0, whole = 0;
@@ -200,14 +205,12 @@ static bool print_text(const struct options *options, const struct pm_estimates 
         } else if (shader->kind == PM_KIND_TIMING) {
             print_timing(shader);
         }
-        if (options->points || options->shader)
-            print_points(shader);
+        print_points(shader);
         points += coverage.points;
         covered += coverage.covered;
         shaders++;
         whole += coverage.covered == coverage.points;
     }
-    print_sessions(database);
     printf("\n%llu of %llu shaders covered whole, %llu of %llu points sampled\n",
            (unsigned long long)whole, (unsigned long long)shaders, (unsigned long long)covered,
            (unsigned long long)points);
@@ -228,7 +231,10 @@ static bool show(const struct options *options, const struct pm_estimates *estim
                      estimates->database.game, options->shader);
     if (ok && options->json) {
         ok = pm_export_json(&export, stdout, error);
-    } else if (ok && (ok = print_text(options, estimates, error))) {
+    } else if (ok && (ok = options->points || options->shader
+                               ? print_numbers(options, estimates, error)
+                               : pm_db_people(estimates, options->store, stdout, error))) {
+        print_sessions(&estimates->database);
         print_left_alone(&left, arena);
     }
     pm_arena_destroy(arena);
@@ -244,6 +250,7 @@ int pm_db_show(int argc, char **argv)
         PM_OPTION_TEXT("storage", &options.source.storage),
         PM_OPTION_TEXT("database", &options.source.database),
         PM_OPTION_TEXT("shader", &options.shader),
+        PM_OPTION_TEXT("store", &options.store),
         PM_OPTION_FLAG("points", &options.points),
         PM_OPTION_FLAG("json", &options.json),
     };

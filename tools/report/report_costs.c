@@ -35,7 +35,7 @@ bool pm_report_costs_build(const uint32_t *words, size_t count,
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     memset(costs->block, 0xff, count * sizeof(*costs->block)); /* PM_NO_BLOCK */
     struct filling filling = {costs, estimates};
-    return pm_heat_each(words, count, points, pm_costs_of(vendor), take, &filling, error);
+    return pm_heat_each(words, count, points, vendor, take, &filling, error);
 }
 
 double pm_report_cost_share(const struct pm_report_costs *costs, size_t place)

@@ -1,5 +1,6 @@
 #include "tools/stored/shader_heat.h"
 #include "base/config.h"
+#include "shader_rewrite/analysis/analysis_costs.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,11 +32,11 @@ static void visit_block(const struct visiting *v, const struct pm_ir_block *bloc
 }
 
 bool pm_heat_each(const uint32_t *words, size_t count, const struct pm_block_points *points,
-                  const struct pm_costs *costs,
+                  uint32_t vendor,
                   void (*visit)(void *user, uint32_t block, uint32_t place, double cycles),
                   void *user, struct pm_error *error)
 {
-    struct visiting v = {.costs = costs, .visit = visit, .user = user};
+    struct visiting v = {.costs = pm_costs_of(vendor), .visit = visit, .user = user};
     struct pm_ir_module *module = pm_ir_parse(words, count, error);
     if (!module)
         return false;
@@ -79,8 +80,8 @@ static void add(void *user, uint32_t block, uint32_t place, double cycles)
 }
 
 bool pm_heat_of(const uint32_t *canonical, size_t count,
-                const struct pm_shader_estimates *estimates, const struct pm_costs *costs,
-                double *cycles, struct pm_error *error)
+                const struct pm_shader_estimates *estimates, uint32_t vendor, double *cycles,
+                struct pm_error *error)
 {
     struct pm_block_points points = {0};
     struct adding adding = {.estimates = estimates};
@@ -91,7 +92,7 @@ bool pm_heat_of(const uint32_t *canonical, size_t count,
     ok = ok && (points.count == estimates->space ||
                 pm_fail(error, PM_ERROR_INPUT, "the stored shader has %u blocks, its profile %u",
                         points.count, estimates->space));
-    ok = ok && pm_heat_each(canonical, count, &points, costs, add, &adding, error);
+    ok = ok && pm_heat_each(canonical, count, &points, vendor, add, &adding, error);
     pm_block_points_finish(&points);
     *cycles = adding.cycles * pm_heat_subgroups(estimates);
     return ok;

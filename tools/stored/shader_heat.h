@@ -8,7 +8,6 @@
 #pragma once
 
 #include "profile/database.h"
-#include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/points/points.h"
 
 /* Of whose devices the costs are: those that all timings of the database are of; 0: a GPU in
@@ -18,7 +17,7 @@ uint32_t pm_heat_vendor(const struct pm_database *database);
 /* Calls visit for each instruction of a block that is a point, with its place (ir_module.h) in the
  * words and its cycles. points: of these words. */
 bool pm_heat_each(const uint32_t *words, size_t count, const struct pm_block_points *points,
-                  const struct pm_costs *costs,
+                  uint32_t vendor,
                   void (*visit)(void *user, uint32_t block, uint32_t place, double cycles),
                   void *user, struct pm_error *error);
 
@@ -31,5 +30,5 @@ double pm_heat_subgroups(const struct pm_shader_estimates *estimates);
 /* Cycles that the sampled calls took in a stored shader: what shaders compare by. false: the words
  * are no module, or not those that the estimates are of. */
 bool pm_heat_of(const uint32_t *canonical, size_t count,
-                const struct pm_shader_estimates *estimates, const struct pm_costs *costs,
-                double *cycles, struct pm_error *error);
+                const struct pm_shader_estimates *estimates, uint32_t vendor, double *cycles,
+                struct pm_error *error);

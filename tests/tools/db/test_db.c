@@ -3,6 +3,7 @@
 #include "aggregator/aggregator.h"
 #include "base/random.h"
 #include "profile/left_alone.h"
+#include "profile/shader_store.h"
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
 #include <cjson/cJSON.h>
@@ -96,10 +97,43 @@ static void says(const char *text, const char *what)
         fail_msg("\"%s\" is not in:\n%s", what, text);
 }
 
-static void text_names_the_likeliest_zeros(void **state)
+static void people_get_a_line_a_shader(void **state)
 {
     (void)state;
-    char *text = show("");
+    char options[128], *text = show("");
+    says(text, "       ?  (not on this machine)");
+    says(text, "  not profiled  3 of 6        –             needs more\n");
+    says(text, "          specialized: 0.75 of its time before, between ");
+    says(text, "\n1 shader, 0 with enough samples.");
+    says(text, "of the 0 whose code is here");
+    assert_null(strstr(text, "P(zero)"));
+    free(text);
+    /* The store knows its name. */
+    const uint32_t words = 1;
+    struct pm_error error = {0};
+    const struct pm_shader_key key = key_of(words);
+    const struct pm_stored_shader shader = {.key = key,
+                                            .recipe = "db",
+                                            .entry_point = "main",
+                                            .canonical = &words,
+                                            .canonical_count = 1,
+                                            .original = &words,
+                                            .original_count = 1};
+    struct pm_shader_store *store = pm_shader_store_open(folder, 1 << 20);
+    assert_true(pm_shader_store_write(store, &key, &shader, &error));
+    assert_true(pm_shader_store_name(store, &key, "lit opaque", &error));
+    pm_shader_store_close(store);
+    snprintf(options, sizeof(options), "--store %s", folder);
+    text = show(options);
+    says(text, "?  lit opaque        ");
+    assert_null(strstr(text, "whose code is here"));
+    free(text);
+}
+
+static void every_number_is_there(void **state)
+{
+    (void)state;
+    char *text = show("--points");
     says(text, "83%");
     says(text, "needs samples, without quads too");
     says(text, "    of 173 values that may be zero 6 are measured, 167 left out as not worth it\n");
@@ -119,8 +153,6 @@ static void text_names_the_likeliest_zeros(void **state)
     says(text, line);
     snprintf(line, sizeof(line), "    specialized, as %.12s: time 0.750 [", keys[1]);
     says(text, line);
-    free(text);
-    text = show("--points");
     says(text, "P(zero)");
     says(text, "WRITES");
     says(text, "TIME");
@@ -304,7 +336,8 @@ static void curates_and_drops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(text_names_the_likeliest_zeros, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(people_get_a_line_a_shader, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_number_is_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shaders_that_are_left_alone_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(json_has_every_measure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exports_and_imports, set_up, tear_down),

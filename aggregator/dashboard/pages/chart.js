@@ -109,21 +109,39 @@ function binName(bin, i) {
 
 const ONE = 11; // the bin of exactly 1
 
-// Bars of the bins of one measure: up to 1 in one colour, above in another, since those are wider.
-export function histogram(counts, bins) {
+// Where a value lies among the bins, in bins from the left: 0 and 1 have bins of their own, and what
+// is above 1 lies within its wider one. The last has no end.
+function place(value, bins) {
+  if (value <= 0) return 0.5;
+  if (value < 1) return 1 + 10 * value;
+  if (value === 1) return ONE + 0.5;
+  const i = bins.findIndex((bin, at) => at > ONE && (bin.high === null || value <= bin.high));
+  return bins[i].high === null ? i + 0.5 : i + (value - bins[i].low) / (bins[i].high - bins[i].low);
+}
+
+// An estimate with its interval, under the bars of how many sessions had which value of their own: on
+// one axis, from 0 over 1 to the last bin that anything is in. Above 1 in another colour, since those
+// bins are wider.
+export function estimate(low, value, high, counts, bins) {
   const most = Math.max(...counts, 1);
-  const filled = counts.map((value, i) => [value, i]).filter(([value]) => value > 0);
-  const bar = ([value, i]) => {
-    const height = Math.max(1.5, (22 * value) / most);
-    return svg("rect", { x: 5 * i + (i > ONE ? 3 : 0), y: 24 - height, width: 4, height, class: i > ONE && "above", "data-bin": i });
+  const filled = counts.map((count, i) => [count, i]).filter(([count]) => count > 0);
+  const last = Math.max(ONE, ...filled.map(([, i]) => i), Math.floor(place(high, bins)));
+  const slot = 150 / (last + 1);
+  const x = (bin) => 2 + slot * bin;
+  const bar = ([count, i]) => {
+    const height = Math.max(1.5, (22 * count) / most);
+    return svg("rect", { x: x(i), y: 24 - height, width: Math.max(slot - 1, 1), height, class: i > ONE && "above", "data-bin": i });
   };
-  const text = filled.length > 0
-    ? "Sessions by value. " + filled.map(([value, i]) => binName(bins[i], i) + ": " + value).join("; ")
-    : "No sessions";
-  return svg("svg", { class: "mini", width: 124, height: 26, viewBox: "0 0 124 26", role: "img", "aria-label": text },
+  const at = [low, value, high].map((one) => x(place(one, bins)));
+  const text = "Sessions by value. " + filled.map(([count, i]) => binName(bins[i], i) + ": " + count).join("; ");
+  return svg("svg", { class: "mini", width: 154, height: 46, viewBox: "0 0 154 46", role: "img", "aria-label": text },
     svg("title", null, text),
-    svg("line", { class: "rule", x1: 0, x2: 122, y1: 25, y2: 25 }),
-    filled.map(bar));
+    filled.map(bar),
+    svg("line", { class: "rule", x1: 0, x2: 154, y1: 25, y2: 25 }),
+    svg("line", { class: "span", x1: at[0], x2: Math.max(at[2], at[0] + 1), y1: 30, y2: 30 }),
+    svg("line", { class: "mark", x1: at[1], x2: at[1], y1: 25, y2: 35 }),
+    [[0, "0"], [ONE, "1"], ...(last > ONE ? [[last, bins[last].high === null ? "∞" : number(bins[last].high)]] : [])].map(([bin, label]) =>
+      svg("text", { x: x(bin + 0.5), y: 45, "text-anchor": bin === 0 ? "start" : bin === last ? "end" : "middle" }, label)));
 }
 
 // An estimate with its interval, over 0 to `most`.

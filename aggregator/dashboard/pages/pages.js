@@ -1,7 +1,7 @@
 // The pages. Each is a function of its place in the address that gives a title and the nodes.
 
 import { get } from "./api.js";
-import { histogram, interval, lineChart } from "./chart.js";
+import { estimate, interval, lineChart } from "./chart.js";
 import { pager, table } from "./table.js";
 import { bytes, compact, count, el, fraction, link, name as nameOf, number, percent, shortKey, tile, tiles, time } from "./view.js";
 
@@ -172,10 +172,12 @@ export async function game(place, name) {
     candidateTable(name, candidates.candidates),
     el("p", null, link(["games", name, "candidates"], {}, `All ${count(candidates.total)} zero candidates`)),
     timings(name, timed),
-    el("h2", null, isTiming ? "Timings" : "Shaders, hottest first"),
+    el("h2", null, isTiming ? "Timings" : "Shaders, most lanes first"),
     searchForm(place, "Key begins with", kindChoice(place)),
     table("Shaders", isTiming ? timingColumns(name) : shaderColumns(name), shaders.shaders, state, place.change, "No shader is like that."),
     pager("shaders", shaders, place.change),
+    isTiming ? null : el("p", { class: "note" }, "Share of lanes: of all that were sampled. What shaders cost takes their code, which stays on the players' machines: " +
+      "there piecemeal report and piecemeal db show have the hottest first."),
   ] };
 }
 
@@ -237,8 +239,7 @@ function pointColumns(answer, kind) {
     const measure = point.measures[m];
     if (measure.sessions === 0) return el("span", { class: "sub" }, "no sample");
     return el("span", null, interval95(measure.ratio, measure.ratio_low, measure.ratio_high),
-      el("span", { class: "sub" }, interval(measure.ratio_low, measure.ratio, measure.ratio_high, Math.max(1, measure.ratio_high))),
-      histogram(measure.histogram, answer.bins));
+      el("span", { class: "sub" }, estimate(measure.ratio_low, measure.ratio, measure.ratio_high, measure.histogram, answer.bins)));
   };
   return [
     { name: "Point", sort: "point", natural: "ascending", cell: (point) => count(point.point) },
@@ -285,7 +286,7 @@ export async function shader(place, name, key, profile) {
     whichChoice(place),
     table("Points", pointColumns(answer, one.kind), answer.points, state, place.change, "No point is like that."),
     pager("points", answer, place.change),
-    el("p", { class: "note" }, "Each estimate is the ratio of sums with its 95% interval over sessions, drawn from 0 to 1, or to the interval's end where that is more. The bars count sessions by their own ratio: 0, ten " +
+    el("p", { class: "note" }, "Each estimate is the ratio of sums with its 95% interval over sessions. The bars above it, on the same axis, count sessions by their own ratio: 0, ten " +
       "steps to 1, exactly 1, and above 1 in the other colour, in ever wider steps."),
   ] };
 }

@@ -215,7 +215,7 @@ def check_game(dashboard):
     check(abs(y - ends[0]) < 1, f"the line ends at {ends[0]}, not {y}")
     shaders = dashboard.get("/v1/games/Watch/shaders")["shaders"]
     keys = dashboard.browser.run("return [...document.querySelectorAll('[aria-label=Shaders] td .key a')].map(a => a.title)")
-    check(keys == [shader["key"] for shader in shaders], "the shaders, hottest first")
+    check(keys == [shader["key"] for shader in shaders], "the shaders, most lanes first")
     best = dashboard.get("/v1/games/Watch/candidates?limit=5")["candidates"]
     keys = dashboard.browser.run("return [...document.querySelectorAll('[aria-label=\"Zero candidates\"] td .key a')].map(a => a.title)")
     check(keys == [one["key"] for one in best], "the zero candidates")
@@ -280,6 +280,22 @@ def check_left_out(dashboard):
         check(values.get("left out, not worth measuring") == expected, f"the page of zeros says {values}")
 
 
+def check_axis(points, places):
+    """The estimate stands below the bar of its value, within its interval."""
+    seen = 0
+    for point, place in zip(points, places):
+        measure = point["measures"][0]
+        if not place:
+            continue
+        check(place["low"] <= place["mark"] <= place["high"] + 1, f"the interval of point {point['point']}: {place}")
+        value = measure["ratio"]
+        bar = place["bars"].get(str(0 if value == 0 else 11 if value == 1 else int(10 * value) + 1)) if value <= 1 else None
+        if bar:
+            check(bar[0] - 1 <= place["mark"] <= bar[1] + 1.5, f"point {point['point']} is at {value}: {place}")
+            seen += 1
+    check(seen > 0, "no estimate stands below its bar")
+
+
 def check_shader(dashboard):
     shader = dashboard.get("/v1/games/Watch/shaders?kind=block")["shaders"][0]
     fragment = f"#/games/Watch/shaders/{shader['key']}/{shader['profile']}"
@@ -290,6 +306,13 @@ def check_shader(dashboard):
     bars = dashboard.browser.run("""return [...document.querySelectorAll('tbody tr')].map(row => {
         const drawing = row.cells[1].querySelector('svg[role=img]');
         return drawing ? Object.fromEntries([...drawing.querySelectorAll('rect')].map(r => [r.dataset.bin, +r.getAttribute('height')])) : null})""")
+    places = dashboard.browser.run("""return [...document.querySelectorAll('tbody tr')].map(row => {
+        const drawing = row.cells[1].querySelector('svg[role=img]');
+        const [mark, span] = ['mark', 'span'].map(name => drawing && drawing.querySelector('line.' + name));
+        return drawing ? {mark: +mark.getAttribute('x1'), low: +span.getAttribute('x1'), high: +span.getAttribute('x2'),
+            bars: Object.fromEntries([...drawing.querySelectorAll('rect')].map(r => [r.dataset.bin,
+                [+r.getAttribute('x'), +r.getAttribute('x') + +r.getAttribute('width')]]))} : null})""")
+    check_axis(answer["points"], places)
     for point, cell, heights in zip(answer["points"], cells, bars):
         measure = point["measures"][0]
         if measure["sessions"] == 0:

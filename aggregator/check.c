@@ -6,6 +6,7 @@
 #include "aggregator/storage/etag.h"
 #include "aggregator/storage/names.h"
 #include "aggregator/storage/postgres/storage_postgres.h"
+#include "aggregator/storage/seal.h"
 #include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "aggregator/storage/sqlite/storage_sqlite_check.h"
 #include "profile/database.h"
@@ -70,7 +71,7 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
     if (game->any && !is_same_shader(&game->at, key))
         finish_shader(game);
     pm_statistics_init(&statistics);
-    bool fine = pm_statistics_decode(blob, size, &statistics, &why);
+    bool fine = blob ? pm_statistics_decode(blob, size, &statistics, &why) : pm_seal_fail(&why);
     if (fine && statistics.kind != key->kind)
         fine = pm_fail(&why, PM_ERROR_INPUT, "are of kind %d inside", (int)statistics.kind);
     if (fine)

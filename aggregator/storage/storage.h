@@ -119,7 +119,8 @@ struct pm_storage_samples {
     bool damaged; /* read: they are not what was written; not read by add_samples */
 };
 
-/* Visitors return false to stop, with *error filled; what they get lives until they return. */
+/* Visitors return false to stop, with *error filled; what they get lives until they return. A blob
+ * that is NULL is not what was written (seal.h). */
 typedef bool (*pm_storage_visit_blob)(void *user, const struct pm_storage_key *key,
                                       const void *blob, size_t size, struct pm_error *error);
 typedef bool (*pm_storage_visit_game)(void *user, const char *game, uint64_t uploads,

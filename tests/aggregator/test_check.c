@@ -97,10 +97,47 @@ static void test_statistics(void **state)
     expect(*state, 3, "2 game \"game\": statistics of shader ");
 }
 
+/* Flips a bit of a row's blob; the same again restores it. */
+static void flip(const struct place *place, int64_t row, uint32_t chosen)
+{
+    sqlite3 *db;
+    sqlite3_blob *blob;
+    uint8_t byte;
+    assert_int_equal(sqlite3_open(place->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_blob_open(db, "main", "statistics", "d", row, 1, &blob), SQLITE_OK);
+    const int at = (int)(chosen / 8 % (uint32_t)sqlite3_blob_bytes(blob));
+    assert_int_equal(sqlite3_blob_read(blob, &byte, 1, at), SQLITE_OK);
+    byte ^= (uint8_t)(1u << chosen % 8);
+    assert_int_equal(sqlite3_blob_write(blob, &byte, 1, at), SQLITE_OK);
+    assert_int_equal(sqlite3_blob_close(blob), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void test_flipped_bits(void **state)
+{
+    const struct place *place = *state;
+    struct pm_random random;
+    pm_random_init(&random, 60);
+    for (unsigned i = 0; i < 60; i++) {
+        const int64_t row = 1 + pm_random_below(&random, 3);
+        const uint32_t chosen = pm_random_below(&random, 1u << 20);
+        flip(place, row, chosen);
+        expect(place, 1, "2 game \"game\": statistics of shader ");
+        flip(place, row, chosen);
+    }
+    expect(place, 0, "0 game \"game\": ");
+    /* What says whose it is counts as much. */
+    run(place, "UPDATE statistics SET day = day + 1 WHERE rowid = 2");
+    expect(place, 1, "their checksum says so");
+    run(place, "UPDATE statistics SET day = day - 1 WHERE rowid = 2");
+    run(place, "UPDATE statistics SET scene = 'other' WHERE rowid = 1");
+    expect(place, 1, "their checksum says so");
+}
+
 static void test_kind(void **state)
 {
     run(*state, "UPDATE statistics SET kind = 2 WHERE rowid = 1");
-    expect(*state, 1, "are of kind 1 inside");
+    expect(*state, 1, "their checksum says so");
 }
 
 static void test_sessions(void **state)
@@ -168,9 +205,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_whole),     TEST(test_statistics), TEST(test_kind),
-        TEST(test_sessions),  TEST(test_samples),    TEST(test_originals),
-        TEST(test_databases), TEST(test_schemas),    TEST(test_places),
+        TEST(test_whole),    TEST(test_statistics), TEST(test_flipped_bits), TEST(test_kind),
+        TEST(test_sessions), TEST(test_samples),    TEST(test_originals),    TEST(test_databases),
+        TEST(test_schemas),  TEST(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,11 +168,12 @@ static int serve(struct pm_serve_options *options, const sigset_t *signals)
     struct pm_log *log = pm_log_create(NULL, STDERR_FILENO, options->level, &error);
     struct pm_aggregator *aggregator = NULL;
     struct pm_service *service = NULL;
+    int hold = -1;
     pm_log_set_style(log, pm_log_style_of(STDERR_FILENO));
     pm_log_set_limit(log, LOG_LINES);
     options->aggregator.log = options->service.log = log;
     warn_open(options, log);
-    if (!can_listen(options, &error))
+    if (!can_listen(options, &error) || !pm_aggregator_hold(options->storage, &hold, &error))
         goto done;
     aggregator = pm_aggregator_open(options->storage, &options->aggregator, &error);
     if (!aggregator)
@@ -197,6 +198,8 @@ done:
         pm_tool_failed("serve", &error);
     pm_service_destroy(service);
     pm_aggregator_destroy(aggregator);
+    if (hold >= 0)
+        close(hold);
     if (status == PM_EXIT_OK)
         pm_log_info(log, "ended; what was acknowledged is stored");
     pm_log_destroy(log);

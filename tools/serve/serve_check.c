@@ -44,6 +44,16 @@ static void check_space(struct check *check, const char *folder, uint64_t used)
                  left / MIB);
 }
 
+/* Who can write to it can change what is counted and published, and no checksum tells. */
+static void check_writers(struct check *check, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        pm_check_say(print, check, PM_FINDING_WARNING,
+                     "storage: %s: others can write to it (mode %03o); `chmod go-w` it", path,
+                     (unsigned)status.st_mode & 0777);
+}
+
 /* SQLite makes files beside the database, so the folder counts as much. */
 static void check_place(struct check *check, const char *path)
 {
@@ -60,6 +70,8 @@ static void check_place(struct check *check, const char *path)
     else if (stat(path, &status) == 0 && access(path, R_OK | W_OK) != 0)
         pm_check_say(print, check, PM_FINDING_ERROR, "storage: %s: cannot be written: %s", path,
                      strerror(errno));
+    check_writers(check, folder);
+    check_writers(check, path);
     check_space(check, folder, (uint64_t)status.st_size);
     free(folder);
 }

@@ -3,6 +3,8 @@
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
 #include "aggregator/statistics/statistics.h"
+#include "aggregator/storage/fail.h"
+#include "aggregator/storage/seal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +58,8 @@ static bool take_key(struct pm_postgres *postgres, const PGresult *result, int r
 struct sum {
     const struct pm_storage_key *key;
     struct pm_buffer d;
-    bool old; /* there is a row of it, which is held */
+    uint8_t *sealed; /* what is written of it */
+    bool old;        /* there is a row of it, which is held */
 };
 
 struct sums {
@@ -118,10 +121,16 @@ static bool take_old(void *user, const PGresult *result, int row, struct pm_erro
     struct sums *sums = user;
     struct pm_storage_key key = {.game = sums->all[0].key->game};
     size_t size;
-    const char *data = pm_pg_get(result, row, 6, &size);
+    const char *d = pm_pg_get(result, row, 6, &size);
     const struct sum name = {.key = &key};
     if (!take_key(sums->postgres, result, row, &key, error))
         return false;
+    const void *data = pm_seal_check(pm_seal_of(&key), d, size, &size);
+    if (!data) {
+        pm_seal_fail(error);
+        pm_fail_blob(error, &key);
+        return pm_fail_prefix(error, "%s", sums->postgres->name);
+    }
     struct sum *sum = bsearch(&name, sums->all, sums->count, sizeof(name), compare_sums);
     if (sum)
         sum->old = true;
@@ -146,6 +155,20 @@ static void add_name(struct pm_pg_query *query, const struct pm_storage_key *key
 
 typedef uint8_t environments[BLOBS_AT_ONCE][PM_POSTGRES_ENVIRONMENT_BYTES];
 
+/* Their seals before them. */
+static bool seal_sums(struct sums *sums, struct pm_error *error)
+{
+    for (size_t i = 0; i < sums->count; i++) {
+        struct sum *sum = &sums->all[i];
+        sum->sealed = malloc(sum->d.size + PM_SEAL_BYTES);
+        if (!sum->sealed)
+            return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", sums->postgres->name);
+        memcpy(sum->sealed + PM_SEAL_BYTES, sum->d.data, sum->d.size);
+        pm_seal_make(pm_seal_of(sum->key), sum->d.data, sum->d.size, sum->sealed);
+    }
+    return true;
+}
+
 /* Those that there are rows of, or the others. */
 static bool write_some(struct sums *sums, environments *packed, bool old, struct pm_error *error)
 {
@@ -163,7 +186,7 @@ static bool write_some(struct sums *sums, environments *packed, bool old, struct
         pm_pg_comma(&query);
         add_name(&query, sum->key, (*packed)[i]);
         pm_pg_comma(&query);
-        pm_pg_bytes(&query, sum->d.data, sum->d.size);
+        pm_pg_bytes(&query, sum->sealed, sum->d.size + PM_SEAL_BYTES);
         pm_pg_sql(&query, ")");
     }
     if (rows == 0)
@@ -200,7 +223,8 @@ static bool write_sums(struct sums *sums, struct pm_error *error)
     }
     pm_pg_sql(&query, ") ORDER BY key, environment, kind, flags, day, scene FOR UPDATE");
     return pm_pg_select_here(sums->postgres, &query, take_old, sums, error) &&
-           write_some(sums, &packed, true, error) && write_some(sums, &packed, false, error);
+           seal_sums(sums, error) && write_some(sums, &packed, true, error) &&
+           write_some(sums, &packed, false, error);
 }
 
 /* Puts together what is of one key. */
@@ -230,8 +254,10 @@ static bool add_some(struct pm_postgres *postgres, const struct pm_storage_blob 
            strcmp(blobs[*at]->key.game, blobs[first]->key.game) == 0)
         done = gather(sums, blobs[(*at)++], error);
     done = done && write_sums(sums, error);
-    for (size_t i = 0; sums && i < sums->count; i++)
+    for (size_t i = 0; sums && i < sums->count; i++) {
         pm_buffer_finish(&sums->all[i].d);
+        free(sums->all[i].sealed);
+    }
     free(sums);
     return done;
 }
@@ -305,9 +331,10 @@ static bool take_blob(void *user, const PGresult *result, int row, struct pm_err
     const struct blob_visit *visit = user;
     struct pm_storage_key key = {.game = visit->game};
     size_t size;
-    const char *data = pm_pg_get(result, row, 6, &size);
+    const char *d = pm_pg_get(result, row, 6, &size);
     if (!take_key(visit->postgres, result, row, &key, error))
         return false;
+    const void *data = pm_seal_check(pm_seal_of(&key), d, size, &size);
     return visit->visit(visit->user, &key, data, size, error) ||
            pm_fail_prefix(error, "%s", visit->postgres->name);
 }

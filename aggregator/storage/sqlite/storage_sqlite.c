@@ -3,6 +3,7 @@
 #include "aggregator/storage/sqlite/storage_sqlite_private.h"
 
 #include "aggregator/statistics/statistics.h"
+#include "aggregator/storage/seal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,19 +12,34 @@
 
 /* ---- the merge function ---- */
 
+/* What is behind the seal of a value; of: the row's (seal.h). */
+static const void *unseal(uint64_t of, sqlite3_value *value, size_t *size)
+{
+    const void *data = sqlite3_value_blob(value);
+    return pm_seal_check(of, data ? data : "", (size_t)sqlite3_value_bytes(value), size);
+}
+
+/* merge(old, added, of): both sealed, as what comes of it. */
 static void merge_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct pm_sqlite *sqlite = sqlite3_user_data(context);
+    static const uint8_t room[PM_SEAL_BYTES];
     struct pm_buffer out;
+    size_t old_size, added_size;
     (void)count;
-    pm_buffer_init(&out, PM_STATISTICS_BLOB_CAP);
-    const void *old = sqlite3_value_blob(values[0]), *added = sqlite3_value_blob(values[1]);
-    const size_t old_size = (size_t)sqlite3_value_bytes(values[0]);
-    const size_t added_size = (size_t)sqlite3_value_bytes(values[1]);
-    if (sqlite->merge(old ? old : "", old_size, added ? added : "", added_size, &out,
-                      &sqlite->merge_error))
+    pm_buffer_init(&out, PM_STATISTICS_BLOB_CAP + PM_SEAL_BYTES);
+    const uint64_t of = (uint64_t)sqlite3_value_int64(values[2]);
+    const void *old = unseal(of, values[0], &old_size);
+    const void *added = unseal(of, values[1], &added_size);
+    bool done = (old && added) || pm_seal_fail(&sqlite->merge_error);
+    if (done && !pm_buffer_append(&out, room, sizeof(room)))
+        done = pm_fail(&sqlite->merge_error, PM_ERROR_MEMORY, "out of memory for statistics");
+    done = done && sqlite->merge(old, old_size, added, added_size, &out, &sqlite->merge_error);
+    if (done) {
+        pm_seal_make(of, out.data + PM_SEAL_BYTES, out.size - PM_SEAL_BYTES, out.data);
         sqlite3_result_blob64(context, out.data, out.size, SQLITE_TRANSIENT);
-    else
+    }
+    if (!done)
         sqlite3_result_error(context, sqlite->merge_error.message, -1);
     pm_buffer_finish(&out);
 }
@@ -133,7 +149,7 @@ struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge mer
         goto error;
     pm_sqlite_let_writer_wait(sqlite);
     pm_sqlite_log_init(sqlite);
-    if (sqlite3_create_function_v2(sqlite->writer, "merge", 2,
+    if (sqlite3_create_function_v2(sqlite->writer, "merge", 3,
                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, sqlite,
                                    merge_function, NULL, NULL, NULL) != SQLITE_OK) {
         pm_sqlite_fail(path, sqlite->writer, "cannot prepare the database", error);

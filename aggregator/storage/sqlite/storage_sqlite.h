@@ -13,6 +13,12 @@
 struct pm_storage *pm_storage_sqlite_open(const char *path, pm_storage_merge merge,
                                           struct pm_error *error);
 
+/* A descriptor that holds the file for one server, by whatever name, as long as it is open; the
+ * file is created (0600) when missing. -1: PM_ERROR_STATE: another process holds it. Commands that
+ * take turns with a server do not ask. Open it before the storage and close it after: SQLite's own
+ * locks on a file go with any descriptor of it that the process closes (POSIX, fcntl). */
+int pm_storage_sqlite_hold(const char *path, struct pm_error *error);
+
 /* A storage of which only the read functions may be called; neither makes, upgrades nor writes the
  * file, and so refuses an older schema, unless its tables are those of today (PM_ERROR_STATE). */
 struct pm_storage *pm_storage_sqlite_open_to_read(const char *path, struct pm_error *error);

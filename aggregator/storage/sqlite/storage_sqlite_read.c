@@ -1,6 +1,7 @@
 /* The read functions of the SQLite storage. */
 #include "aggregator/storage/sqlite/storage_sqlite_private.h"
 
+#include "aggregator/storage/seal.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -89,9 +90,11 @@ static bool blob_row(void *user, sqlite3_stmt *statement, struct pm_error *error
     key.flags = (uint32_t)sqlite3_column_int64(statement, 3);
     key.day = (uint32_t)sqlite3_column_int64(statement, 4);
     key.scene = scene ? scene : "";
-    const void *blob = sqlite3_column_blob(statement, 6);
-    if (!visit->visit(visit->user, &key, blob ? blob : "",
-                      (size_t)sqlite3_column_bytes(statement, 6), error))
+    const void *d = sqlite3_column_blob(statement, 6);
+    size_t size;
+    const void *blob = pm_seal_check(pm_seal_of(&key), d ? d : "",
+                                     (size_t)sqlite3_column_bytes(statement, 6), &size);
+    if (!visit->visit(visit->user, &key, blob, size, error))
         return pm_fail_prefix(error, "%s", visit->sqlite->path);
     return true;
 }

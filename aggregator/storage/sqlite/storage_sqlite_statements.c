@@ -34,7 +34,7 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_FIND_SPACE] = "SELECT space FROM spaces WHERE game = ?1 AND key = ?2 AND kind = ?3",
     [PM_SQLITE_PUT_SPACE] = "INSERT INTO spaces VALUES (?1, ?2, ?3, ?4)",
     [PM_SQLITE_ADD_BLOB] = "INSERT INTO statistics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-                           " ON CONFLICT DO UPDATE SET d = merge(d, excluded.d)",
+                           " ON CONFLICT DO UPDATE SET d = merge(d, excluded.d, ?9)",
     [PM_SQLITE_FIND_BODY] = "SELECT total(length(d)) FROM bodies WHERE etag = ?1",
     [PM_SQLITE_PUT_PART] = "INSERT OR IGNORE INTO bodies VALUES (?1, ?2, ?3)",
     [PM_SQLITE_PUT_DATABASE] = "INSERT INTO databases (game, scene, etag) SELECT ?1, ?2, ?3"

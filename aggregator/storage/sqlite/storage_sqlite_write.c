@@ -1,6 +1,10 @@
 /* The SQLite storage: transactions, and what uploads and their sums need written. */
 #include "aggregator/storage/sqlite/storage_sqlite_private.h"
 
+#include "aggregator/storage/seal.h"
+#include <stdlib.h>
+#include <string.h>
+
 static bool run_plain(struct pm_sqlite *sqlite, enum pm_sqlite_statement which,
                       struct pm_error *error)
 {
@@ -293,17 +297,26 @@ static bool add_blob(struct pm_sqlite *sqlite, const struct pm_storage_blob *blo
     const struct pm_storage_key *key = &blob->key;
     sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_ADD_BLOB, error);
     uint8_t environment[PM_SQLITE_ENVIRONMENT_BYTES];
+    const uint64_t of = pm_seal_of(key);
+    uint8_t *sealed = malloc(blob->size + PM_SEAL_BYTES);
+    if (!sealed)
+        return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory for statistics", sqlite->path);
+    memcpy(sealed + PM_SEAL_BYTES, blob->data, blob->size);
+    pm_seal_make(of, blob->data, blob->size, sealed);
     pm_sqlite_pack_environment(&key->environment, environment);
-    return s &&
-           pm_sqlite_run(
-               sqlite, s,
-               PM_SQLITE_BOUND(
-                   pm_sqlite_bind_text(s, 1, key->game), pm_sqlite_bind_key(s, 2, &key->key),
-                   sqlite3_bind_blob(s, 3, environment, sizeof(environment), SQLITE_STATIC),
-                   sqlite3_bind_int(s, 4, (int)key->kind), sqlite3_bind_int64(s, 5, key->flags),
-                   sqlite3_bind_int64(s, 6, key->day), pm_sqlite_bind_text(s, 7, key->scene),
-                   sqlite3_bind_blob64(s, 8, blob->data, blob->size, SQLITE_STATIC)),
-               NULL, error);
+    const bool done =
+        s && pm_sqlite_run(
+                 sqlite, s,
+                 PM_SQLITE_BOUND(
+                     pm_sqlite_bind_text(s, 1, key->game), pm_sqlite_bind_key(s, 2, &key->key),
+                     sqlite3_bind_blob(s, 3, environment, sizeof(environment), SQLITE_STATIC),
+                     sqlite3_bind_int(s, 4, (int)key->kind), sqlite3_bind_int64(s, 5, key->flags),
+                     sqlite3_bind_int64(s, 6, key->day), pm_sqlite_bind_text(s, 7, key->scene),
+                     sqlite3_bind_blob64(s, 8, sealed, blob->size + PM_SEAL_BYTES, SQLITE_STATIC),
+                     sqlite3_bind_int64(s, 9, (int64_t)of)),
+                 NULL, error);
+    free(sealed);
+    return done;
 }
 
 bool pm_sqlite_add_blobs(struct pm_storage *storage, const struct pm_storage_blob *blobs,

@@ -60,8 +60,18 @@ serve "$file"
 port=$(sed 's/.* //' "$work/serve")
 expect 0 '^warning: address: 127.0.0.1 port [0-9]+ is taken' "$piecemeal" serve --check --storage "$file" --port "$port"
 check 0 '^ok: .*whole SQLite database' --storage "$file"
+# One server a file, by whatever name; commands take turns with it.
+ln "$file" "$work/other name.sqlite"
+expect 1 'another .piecemeal serve. has this file' "$piecemeal" serve --storage "$work/other name.sqlite" --port 0
+rm "$work/other name.sqlite"
 expect 0 '' "$piecemeal" db backup --storage "$file" -o "$work/copy.sqlite"
 stop
+# Free again.
+serve "$file"
+stop
+chmod 660 "$file"
+check 0 '^warning: storage: .*a.sqlite: others can write to it .mode 660' --storage "$file"
+chmod 600 "$file"
 check 0 '^ok: .*copy.sqlite: is a whole SQLite database' --storage "$work/copy.sqlite"
 [ "$(stat -c %a "$work/copy.sqlite")" = 600 ] || { echo "FAILED: the copy is not private"; failures=$((failures + 1)); }
 expect 1 'is the database itself' "$piecemeal" db backup --storage "$file" -o "$file"

@@ -1,7 +1,9 @@
 /* Taking in what another storage knows, and forgetting. */
 #include "aggregator/aggregator_private.h"
+#include "aggregator/curation/publish.h"
 #include "aggregator/intake/forget.h"
 #include "aggregator/storage/fail.h"
+#include "aggregator/storage/seal.h"
 
 #include "profile/profile_check.h"
 #include <string.h>
@@ -152,7 +154,8 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
     struct pm_storage *storage = import->world->storage;
     struct pm_statistics statistics;
     pm_statistics_init(&statistics);
-    bool done = pm_statistics_decode(blob, size, &statistics, error);
+    bool done =
+        (blob || pm_seal_fail(error)) && pm_statistics_decode(blob, size, &statistics, error);
     if (done && statistics.kind != key->kind)
         done = pm_fail(error, PM_ERROR_INPUT, "its statistics are of another kind");
     done = done && check_key(import, key, statistics.space, error) &&
@@ -247,5 +250,5 @@ bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
     *blobs = 0;
     return (!key || pm_aggregator_fold(aggregator, game, error)) &&
            pm_world_transact(&aggregator->world, PM_DURABLE, drop, &what, error) &&
-           (!key || pm_aggregator_curate(aggregator, game, error));
+           (!key || pm_curate_publish_at_once(&aggregator->curator, game, error));
 }

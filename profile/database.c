@@ -53,6 +53,13 @@ size_t pm_shader_estimates_bytes(const struct pm_shader_estimates *shader)
            (shader->published ? shader->space * point : 0);
 }
 
+int pm_shader_estimates_compare(const struct pm_shader_estimates *a,
+                                const struct pm_shader_estimates *b)
+{
+    return pm_identity_compare(&a->key, &a->environment, a->kind, 0, &b->key, &b->environment,
+                               b->kind, 0);
+}
+
 /* Orders a shader against what is looked for; flags may be any. */
 static int compare_to(const struct pm_shader_estimates *shader, const struct pm_shader_key *key,
                       const struct pm_environment *environment, enum pm_kind kind)

@@ -62,6 +62,7 @@ struct pm_shader_estimates {
     uint32_t flags;
     uint32_t space;
     uint32_t candidates;                     /* as in struct pm_shader_profile: what most sessions said */
+    uint32_t as_of_day; /* since which it says what it says; days since the epoch, UTC; 0: not known */
     bool published;                          /* covered, and every interval narrow enough */
     const struct pm_point_estimate *points;  /* `space` of them; NULL when not published */
     const uint8_t *deficit; /* bitmap of `space` bits: points that still need samples; NULL: none do */
@@ -75,6 +76,9 @@ struct pm_database {
     const struct pm_shader_estimates *shaders; /* strictly ascending by key, environment, kind, flags */
     size_t shader_count;
 };
+
+/* Orders by key, environment and kind: < 0, 0, > 0. */
+int pm_shader_estimates_compare(const struct pm_shader_estimates *a, const struct pm_shader_estimates *b);
 
 /* Bytes that the shader takes of an encoding, at most. */
 size_t pm_shader_estimates_bytes(const struct pm_shader_estimates *shader);

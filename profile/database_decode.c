@@ -54,6 +54,7 @@ static bool take_shader(const Piecemeal__ShaderEstimates *message, size_t index,
     shader->flags = message->flags;
     shader->space = message->space;
     shader->candidates = message->candidates;
+    shader->as_of_day = message->as_of_day;
     shader->published = message->published;
     shader->entry_lanes = message->entry_lanes;
     return pm_bitmap_take(&message->deficit, message->space, what, "deficit", arena,

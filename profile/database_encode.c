@@ -49,6 +49,7 @@ static Piecemeal__ShaderEstimates *fill_shader(const struct pm_shader_estimates 
     message->flags = shader->flags;
     message->space = shader->space;
     message->candidates = shader->candidates;
+    message->as_of_day = shader->as_of_day;
     message->published = shader->published;
     message->entry_lanes = shader->entry_lanes;
     if (shader->deficit)

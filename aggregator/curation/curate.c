@@ -4,6 +4,7 @@
 #include "aggregator/statistics/ageing.h"
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/storage/fail.h"
+#include "aggregator/storage/seal.h"
 #include "aggregator/trust/claims.h"
 #include "aggregator/trust/originals.h"
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct curation {
     struct pm_storage_key key;
     struct gathered plain, all; /* without flags; with any */
     uint32_t flags;             /* of all */
+    uint32_t vouched_day;       /* as its uploads tell; 0: no day */
     uint32_t today;
     uint32_t first_day;              /* of the retention */
     struct pm_storage_claim *claims; /* without those of numbers of points, sorted */
@@ -52,21 +54,53 @@ static int compare_claims(const void *a, const void *b)
     return left->space < right->space ? -1 : left->space > right->space;
 }
 
+/* What tokens said of the shader in its environment and scene; NULL: nothing. plain: without flags;
+ * else with some. */
+static const struct pm_storage_claim *find_claim(const struct curation *curation, bool plain,
+                                                 uint32_t space)
+{
+    struct pm_storage_claim name = {
+        .key = curation->key.key, .kind = curation->key.kind, .space = space};
+    if (curation->claim_count == 0)
+        return NULL;
+    pm_claims_scope(&curation->key.environment, plain, curation->scene, name.scope);
+    return bsearch(&name, curation->claims, curation->claim_count, sizeof(name), compare_claims);
+}
+
 /* Did enough distinct tokens send profiles of the shader, within the retention, in its environment
  * and of the scene, if it is of one? plain: without flags; else with some. */
 static bool is_vouched(const struct curation *curation, bool plain, uint32_t space)
 {
     const uint32_t wanted = curation->curator->min_tokens;
-    struct pm_storage_claim name = {
-        .key = curation->key.key, .kind = curation->key.kind, .space = space};
     if (wanted <= 1)
         return true;
-    if (curation->claim_count == 0)
-        return false;
-    pm_claims_scope(&curation->key.environment, plain, curation->scene, name.scope);
-    const struct pm_storage_claim *claim =
-        bsearch(&name, curation->claims, curation->claim_count, sizeof(name), compare_claims);
+    const struct pm_storage_claim *claim = find_claim(curation, plain, space);
     return claim && claim->tokens >= wanted && claim->day >= curation->first_day;
+}
+
+/* The last day on which enough distinct tokens are known to have spoken of the shader: what they
+ * said of it by then can be told from one another only by all of them together. */
+static uint32_t vouched_day(const struct curation *curation, bool plain, uint32_t space)
+{
+    const struct pm_storage_claim *claim = find_claim(curation, plain, space);
+    const bool enough = claim && claim->tokens >= curation->curator->min_tokens;
+    return enough && claim->day > curation->vouched_day ? claim->day : curation->vouched_day;
+}
+
+/* How many tokens a day's blob is of, at the least: as many uploads as it counts of one point, of
+ * which one token has a few. */
+static void count_tokens(struct curation *curation, const struct pm_statistics *statistics,
+                         uint32_t day)
+{
+    const uint64_t each = curation->curator->token_clusters;
+    uint64_t sessions = 0;
+    for (size_t i = 0; i < statistics->count; i++) {
+        if (statistics->points[i].sessions > sessions)
+            sessions = statistics->points[i].sessions;
+    }
+    if (each > 0 && day > curation->vouched_day &&
+        (sessions + each - 1) / each >= curation->curator->min_tokens)
+        curation->vouched_day = day;
 }
 
 /* ---- one shader ---- */
@@ -144,6 +178,7 @@ static uint64_t most_sessions(const struct judged *judged)
 static bool append(struct curation *curation, struct judged *judged, uint32_t flags, bool vouched,
                    struct pm_error *error)
 {
+    const uint32_t day = vouched_day(curation, flags == 0, judged->statistics->space);
     const uint32_t space = judged->statistics->space;
     struct pm_shader_estimates shader = {
         .key = curation->key.key,
@@ -173,7 +208,7 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
     }
     curation->out->points += space;
     curation->out->points_covered += judged->covered;
-    return pm_shader_list_add(&curation->list, &shader, sessions, error);
+    return pm_shader_list_add(&curation->list, &shader, sessions, day, error);
 }
 
 static void forget_gathered(struct curation *curation)
@@ -243,13 +278,16 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
         curation->open = true;
         curation->key = *key;
         curation->flags = 0;
+        curation->vouched_day = 0;
     }
     struct pm_statistics statistics;
     pm_statistics_init(&statistics);
     const bool done =
-        pm_statistics_decode(blob, size, &statistics, error) &&
+        (blob || pm_seal_fail(error)) && pm_statistics_decode(blob, size, &statistics, error) &&
         gather(curation, &curation->all, &statistics, key->day, error) &&
         (key->flags != 0 || gather(curation, &curation->plain, &statistics, key->day, error));
+    if (done)
+        count_tokens(curation, &statistics, key->day);
     pm_statistics_finish(&statistics);
     curation->flags |= key->flags;
     return done || pm_fail_blob(error, key);
@@ -332,12 +370,12 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
     if (!out->database.game)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
     out->database.curated_at = (uint64_t)pm_world_now(curator->world);
-    const bool done = pm_fold(curator->folding, request->game, error) &&
-                      begin_curation(&curation, game, error) &&
-                      storage->operations->read_game(storage, request->game, request->scene,
-                                                     visit_blob, &curation, error) &&
-                      close_shader(&curation, error) &&
-                      pm_shader_list_settle(&curation.list, arena, &out->database, error);
+    const bool done =
+        pm_fold(curator->folding, request->game, error) && begin_curation(&curation, game, error) &&
+        storage->operations->read_game(storage, request->game, request->scene, visit_blob,
+                                       &curation, error) &&
+        close_shader(&curation, error) &&
+        pm_shader_list_settle(&curation.list, arena, &out->database, &out->vouched_days, error);
     out->left_out = curation.list.left_out;
     if (!request->scene) /* once for all scenes */
         log_damaged(&curation, game);

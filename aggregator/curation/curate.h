@@ -19,12 +19,19 @@ struct pm_curator {
     uint32_t scenes;               /* most of a game that get a database of their own */
     uint32_t half_life_days;       /* ageing.h */
     uint32_t min_tokens;           /* before a shader is published (claims.h) */
+    uint32_t token_clusters;       /* of a token and day at most; 0: any */
+    uint32_t publish_seconds;      /* least between two publications (release.h); 0: whatever
+                                      changed is published with every curation, as exactly as it is
+                                      known */
     size_t database_bytes;         /* for the shaders of a database, before compression */
     pthread_mutex_t publish_mutex; /* held while a body is published; before the write mutex */
 };
 
 struct pm_curated {
     struct pm_database database;
+    /* Beside each shader of the database: the last day on which as many tokens as publishing asks
+     * for are known to have sent profiles of it; 0: none. */
+    const uint32_t *vouched_days;
     uint64_t points, points_covered; /* over all shaders */
     uint64_t uploads;                /* of the game, when the reading began */
     uint64_t left_out;               /* shaders for which the database has no room */
@@ -45,6 +52,7 @@ struct pm_curate_request {
     const char *scene; /* only this one; NULL: all */
     bool everything; /* estimates also for shaders that are not published, however much it is; else
                         no more than fits a database */
+    bool at_once;    /* publishing does not wait for its time (publish.h) */
     pm_curate_observe observe; /* sees each shader, in order, before what is not published is
                                   forgotten; may be NULL */
     void *user;

@@ -1,5 +1,6 @@
 #include "aggregator/curation/publish.h"
 
+#include "aggregator/curation/release.h"
 #include "aggregator/storage/etag.h"
 #include "aggregator/storage/names.h"
 #include "base/clock.h"
@@ -28,38 +29,43 @@ static bool make_body(const struct pm_database *database, struct pm_buffer *body
     return done;
 }
 
-/* When the published database was curated; false when there is none that can be read. */
-static bool published_at(struct pm_storage *storage, const char *game, const char *scene,
-                         char etag[static PM_ETAG_TEXT], uint64_t *curated_at)
+/* What is published; false when there is nothing that can be read. */
+static bool read_published(struct pm_storage *storage, const char *game, const char *scene,
+                           struct pm_arena *arena, char etag[static PM_ETAG_TEXT],
+                           struct pm_database *database)
 {
-    struct pm_database database;
     struct pm_buffer body, encoded;
-    struct pm_arena *arena = pm_arena_create(DATABASE_CAP);
     pm_buffer_init(&body, DATABASE_CAP);
     pm_buffer_init(&encoded, DATABASE_CAP);
     const bool done =
-        arena &&
         storage->operations->get_database(storage, game, scene, false, etag, &body, NULL) &&
         pm_decompress(body.data, body.size, &encoded, NULL) &&
-        pm_database_decode(encoded.data, encoded.size, arena, &database, NULL);
-    if (done)
-        *curated_at = database.curated_at;
+        pm_database_decode(encoded.data, encoded.size, arena, database, NULL);
     pm_buffer_finish(&encoded);
     pm_buffer_finish(&body);
-    pm_arena_destroy(arena);
     return done;
 }
 
-/* *changed: false when the published database says the same, but for the time; it then stays, and
- * so does its ETag, which is what clients ask by. */
-static bool make_publication(struct pm_storage *storage, const char *scene,
-                             struct pm_database *database, struct pm_buffer *body,
-                             char etag[static PM_ETAG_TEXT], bool *changed, struct pm_error *error)
+/* *changed: false when the published database says the same, but for the time, or may not be
+ * followed by another yet; it then stays, and so does its ETag, which is what clients ask by. */
+static bool make_publication(struct pm_curator *curator, const struct pm_curate_request *request,
+                             struct pm_curated *curated, struct pm_arena *arena,
+                             struct pm_buffer *body, char etag[static PM_ETAG_TEXT], bool *changed,
+                             struct pm_error *error)
 {
     char old_etag[PM_ETAG_TEXT];
+    struct pm_database *database = &curated->database, before;
     const uint64_t now = database->curated_at;
-    *changed = true;
-    if (published_at(storage, database->game, scene, old_etag, &database->curated_at)) {
+    const bool known =
+        read_published(curator->world->storage, database->game,
+                       request->scene ? request->scene : "", arena, old_etag, &before);
+    *changed = !known || request->at_once || pm_release_is_due(curator, before.curated_at, now);
+    if (!*changed)
+        return true;
+    if (!pm_release_make(curator, known ? &before : NULL, curated, arena, error))
+        return false;
+    if (known) {
+        database->curated_at = before.curated_at;
         if (!make_body(database, body, etag, error))
             return false;
         *changed = strcmp(etag, old_etag) != 0;
@@ -168,13 +174,13 @@ static bool publish(struct pm_curator *curator, const struct pm_curate_request *
     if (!arena)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
     pm_buffer_init(&body, DATABASE_CAP);
-    const bool done = pm_curate_read(curator, request, arena, &curated, error) &&
-                      (is_secret(curator->world->storage, &curated, scene) ||
-                       (make_publication(curator->world->storage, scene, &curated.database, &body,
-                                         etag, &changed, error) &&
-                        (!changed && *scene ? true
-                                            : store(curator, scene, &curated, changed ? etag : NULL,
-                                                    &body, error))));
+    const bool done =
+        pm_curate_read(curator, request, arena, &curated, error) &&
+        (is_secret(curator->world->storage, &curated, scene) ||
+         (make_publication(curator, request, &curated, arena, &body, etag, &changed, error) &&
+          (!changed && *scene
+               ? true
+               : store(curator, scene, &curated, changed ? etag : NULL, &body, error))));
     if (done && result)
         *result = (struct pm_curate_result){curated.database.curated_at, curated.uploads,
                                             curated.points, curated.points_covered};
@@ -193,13 +199,13 @@ static bool publish(struct pm_curator *curator, const struct pm_curate_request *
     return done;
 }
 
-bool pm_curate_publish(struct pm_curator *curator, const char *game, pm_curate_observe observe,
-                       void *user, struct pm_curate_result *result, struct pm_error *error)
+static bool publish_all(struct pm_curator *curator, struct pm_curate_request request,
+                        struct pm_curate_result *result, struct pm_error *error)
 {
-    struct pm_curate_request request = {.game = game, .observe = observe, .user = user};
     struct pm_names scenes = {0};
-    bool done = publish(curator, &request, result, error) &&
-                pm_names_of_scenes(&scenes, curator->world->storage, game, curator->scenes, error);
+    bool done =
+        publish(curator, &request, result, error) &&
+        pm_names_of_scenes(&scenes, curator->world->storage, request.game, curator->scenes, error);
     request.observe = NULL;
     for (size_t i = 0; i < scenes.count; i++) {
         request.scene = scenes.names[i];
@@ -209,4 +215,18 @@ bool pm_curate_publish(struct pm_curator *curator, const char *game, pm_curate_o
     }
     pm_names_finish(&scenes);
     return done;
+}
+
+bool pm_curate_publish(struct pm_curator *curator, const char *game, pm_curate_observe observe,
+                       void *user, struct pm_curate_result *result, struct pm_error *error)
+{
+    return publish_all(curator,
+                       (struct pm_curate_request){.game = game, .observe = observe, .user = user},
+                       result, error);
+}
+
+bool pm_curate_publish_at_once(struct pm_curator *curator, const char *game, struct pm_error *error)
+{
+    return publish_all(curator, (struct pm_curate_request){.game = game, .at_once = true}, NULL,
+                       error);
 }

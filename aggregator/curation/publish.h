@@ -17,3 +17,8 @@ struct pm_curate_result {
  * (NULL: nobody asks) are told of the game as a whole, not of its scenes. */
 bool pm_curate_publish(struct pm_curator *curator, const char *game, pm_curate_observe observe,
                        void *user, struct pm_curate_result *result, struct pm_error *error);
+
+/* The same where something was forgotten: it is not published any longer, however short the time
+ * since the last publication. */
+bool pm_curate_publish_at_once(struct pm_curator *curator, const char *game,
+                               struct pm_error *error);

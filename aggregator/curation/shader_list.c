@@ -52,6 +52,7 @@ static bool trim(struct pm_shader_list *list, struct pm_error *error)
         if (shaders[i].space == 0)
             continue;
         list->sessions[kept] = list->sessions[i];
+        list->days[kept] = list->days[i];
         shaders[kept++] = shaders[i];
     }
     list->left_out += list->count - kept;
@@ -71,14 +72,17 @@ static bool make_room(struct pm_shader_list *list, struct pm_error *error)
     uint64_t *sessions = realloc(list->sessions, allocated * sizeof(*sessions));
     if (sessions)
         list->sessions = sessions;
-    if (!shaders || !sessions)
+    uint32_t *days = realloc(list->days, allocated * sizeof(*days));
+    if (days)
+        list->days = days;
+    if (!shaders || !sessions || !days)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", allocated);
     list->allocated = allocated;
     return true;
 }
 
 bool pm_shader_list_add(struct pm_shader_list *list, const struct pm_shader_estimates *shader,
-                        uint64_t sessions, struct pm_error *error)
+                        uint64_t sessions, uint32_t day, struct pm_error *error)
 {
     if (!make_room(list, error)) {
         struct pm_shader_estimates lost = *shader;
@@ -86,6 +90,7 @@ bool pm_shader_list_add(struct pm_shader_list *list, const struct pm_shader_esti
         return false;
     }
     list->shaders[list->count] = *shader;
+    list->days[list->count] = day;
     list->sessions[list->count++] = sessions;
     list->bytes += pm_shader_estimates_bytes(shader);
     /* Twice what there is room for, so that trimming is rare and memory still bounded. */
@@ -94,13 +99,15 @@ bool pm_shader_list_add(struct pm_shader_list *list, const struct pm_shader_esti
 }
 
 bool pm_shader_list_settle(struct pm_shader_list *list, struct pm_arena *arena,
-                           struct pm_database *database, struct pm_error *error)
+                           struct pm_database *database, const uint32_t **days,
+                           struct pm_error *error)
 {
     if (list->bytes > list->most_bytes && !trim(list, error))
         return false;
     struct pm_shader_estimates *shaders =
         pm_arena_dup(arena, list->shaders, list->count * sizeof(*list->shaders));
-    bool done = shaders != NULL;
+    *days = pm_arena_dup(arena, list->days, list->count * sizeof(*list->days));
+    bool done = shaders && *days;
     for (size_t i = 0; done && i < list->count; i++) {
         struct pm_shader_estimates *shader = &shaders[i];
         if (shader->points)
@@ -122,4 +129,5 @@ void pm_shader_list_finish(struct pm_shader_list *list)
         forget(&list->shaders[i]);
     free(list->shaders);
     free(list->sessions);
+    free(list->days);
 }

@@ -12,6 +12,7 @@
 struct pm_shader_list {
     struct pm_shader_estimates *shaders; /* malloc'ed, and so are their points and deficits */
     uint64_t *sessions; /* beside each: clusters that entered it, as far as a point can tell */
+    uint32_t *days;     /* beside each: struct pm_curated, vouched_days */
     size_t count, allocated;
     size_t bytes;      /* of their encodings, at most */
     size_t most_bytes; /* that the database has room for; SIZE_MAX: any */
@@ -23,8 +24,9 @@ void pm_shader_list_finish(struct pm_shader_list *list);
 /* Takes the shader, whose points and deficit (malloc'ed, or NULL) are the list's from now on, also
  * after a failure. */
 bool pm_shader_list_add(struct pm_shader_list *list, const struct pm_shader_estimates *shader,
-                        uint64_t sessions, struct pm_error *error);
+                        uint64_t sessions, uint32_t day, struct pm_error *error);
 
-/* Moves what the database has room for into the arena. */
+/* Moves what the database has room for into the arena, and the days beside it. */
 bool pm_shader_list_settle(struct pm_shader_list *list, struct pm_arena *arena,
-                           struct pm_database *database, struct pm_error *error);
+                           struct pm_database *database, const uint32_t **days,
+                           struct pm_error *error);

@@ -30,8 +30,10 @@ bool pm_db_settings(struct pm_serve_options *options, const struct pm_db_where *
         options->aggregator.publish_all || where->dev || !options->storage;
     if (!pm_serve_options_settle(options, error))
         return false;
-    if (!where->config && !options->aggregator.publish_all)
+    if (!where->config && !options->aggregator.publish_all) {
         options->aggregator.min_tokens = PM_MIN_TOKENS;
+        options->aggregator.publish_seconds = PM_PUBLISH_SECONDS;
+    }
     options->aggregator.epoch_file = NULL; /* the server's own; nothing is taken in here */
     options->aggregator.log = pm_log_create(NULL, STDERR_FILENO, PM_LOG_WARNING, error);
     return options->aggregator.log != NULL;

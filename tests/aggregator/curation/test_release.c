@@ -1,0 +1,274 @@
+/* What is published when: nobody's upload can be told from two publications. The clock is the
+ * test's. */
+#include "aggregator/aggregator.h"
+#include "aggregator/curation/quantize.h"
+#include "tests/aggregator/place.h"
+#include <math.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+#define HOUR 3600
+#define DAY 86400
+#define MORNING ((int64_t)20000 * DAY + HOUR)
+#define TOKENS 3 /* that are enough */
+
+static int set_up(void **state)
+{
+    struct place *place = place_create(12);
+    place->now = MORNING;
+    place->keeping.publish_all = false;
+    place->keeping.half_width_absolute = 10; /* whatever is covered is known well enough … */
+    place->keeping.sessions_for_never = 1000;
+    place->keeping.scenes = 4;
+    place->keeping.retention_days = PM_RETENTION_DAYS;
+    place->keeping.min_tokens = TOKENS;
+    place->keeping.token_clusters = 2;
+    place->keeping.publish_seconds = HOUR;
+    place_open(place);
+    *state = place;
+    return 0;
+}
+
+/* One upload of shaders 1 and 2 by a token. Of the second, point 1 has not run: it stays in the
+ * deficit. lanes: of 64. */
+static void send(struct place *place, uint8_t token, uint64_t lanes)
+{
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    struct pm_ingest_source source;
+    const struct pm_ingest_source *sources = &source;
+    const struct pm_point_counts points[] = {block_counts(0, 64, lanes), block_counts(1, 64, 0)};
+    const struct pm_shader_profile shaders[] = {block_shader(place->arena, 1, 1, points, 1),
+                                                block_shader(place->arena, 2, 2, points, 2)};
+    memset(&source, token, sizeof(source));
+    struct pm_profile *profile = profile_of(place->arena, &place->random, "game", shaders, 2);
+    profile->scene = "cave";
+    const struct pm_profile *profiles = profile;
+    if (!pm_aggregator_ingest_from(place->aggregator, &profiles, &sources, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(outcome.result, PM_INGEST_STORED);
+}
+
+/* What may be pulled: the current database, the one before, and the same of the scene. */
+struct view {
+    struct pm_buffer bodies[4];
+    char etags[4][PM_ETAG_TEXT];
+};
+
+static void look(struct place *place, struct view *view)
+{
+    struct pm_error error;
+    if (!pm_aggregator_curate(place->aggregator, "game", &error))
+        fail_msg("%s", error.message);
+    for (int i = 0; i < 4; i++) {
+        const struct pm_publication publication = {
+            .game = "game", .scene = i < 2 ? "" : "cave", .previous = i % 2 != 0};
+        view->etags[i][0] = 0;
+        pm_buffer_init(&view->bodies[i], 1 << 20);
+        if (!pm_aggregator_publication(place->aggregator, &publication, view->etags[i],
+                                       &view->bodies[i], &error))
+            assert_int_equal(error.code, PM_ERROR_STATE);
+    }
+}
+
+static bool is_same(const struct view *a, const struct view *b, int which)
+{
+    return strcmp(a->etags[which], b->etags[which]) == 0 &&
+           a->bodies[which].size == b->bodies[which].size &&
+           memcmp(a->bodies[which].data, b->bodies[which].data, a->bodies[which].size) == 0;
+}
+
+static void view_finish(struct view *view)
+{
+    for (int i = 0; i < 4; i++)
+        pm_buffer_finish(&view->bodies[i]);
+}
+
+static const struct pm_shader_estimates *shader_of(struct place *place, const struct view *view,
+                                                   uint64_t number)
+{
+    static struct pm_database database;
+    struct pm_buffer plain;
+    struct pm_error error;
+    const struct pm_shader_key key = key_of(number);
+    pm_buffer_init(&plain, 1 << 20);
+    if (!pm_decompress(view->bodies[0].data, view->bodies[0].size, &plain, &error) ||
+        !pm_database_decode(plain.data, plain.size, place->arena, &database, &error))
+        fail_msg("%s", error.message);
+    pm_buffer_finish(&plain);
+    for (size_t i = 0; i < database.shader_count; i++) {
+        if (pm_shader_key_equal(&database.shaders[i].key, &key))
+            return &database.shaders[i];
+    }
+    return NULL;
+}
+
+/* The attack: somebody pulls all that there is before and after one upload, at any time that he
+ * likes. Nothing has changed: neither an estimate nor a count nor the deficit. */
+static void test_one_upload_changes_nothing(void **state)
+{
+    struct place *place = *state;
+    struct view before, after;
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, i, 32);
+    look(place, &before);
+    const struct pm_shader_estimates *first = shader_of(place, &before, 1);
+    assert_non_null(first);
+    assert_true(first->published);
+    assert_true(lacks(shader_of(place, &before, 2), 1));
+    for (int hours = 0; hours < 60; hours += 5) {
+        if (hours % 10 == 0)
+            send(place, 9, 64);
+        place->now = MORNING + hours * HOUR + 60;
+        look(place, &after);
+        for (int i = 0; i < 4; i++) {
+            if (!is_same(&before, &after, i))
+                fail_msg("after %d hours database %d is another", hours, i);
+        }
+        view_finish(&after);
+    }
+    view_finish(&before);
+}
+
+/* As many as publishing asks for, on one day, and then not more often than once an hour. */
+static void test_new_contributors(void **state)
+{
+    struct place *place = *state;
+    struct view views[4];
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, i, 32);
+    look(place, &views[0]);
+    place->now += DAY;
+    send(place, 1, 64);
+    send(place, 2, 64);
+    look(place, &views[1]);
+    assert_true(is_same(&views[0], &views[1], 0));
+    send(place, 4, 64);
+    look(place, &views[2]);
+    assert_false(is_same(&views[0], &views[2], 0));
+    assert_false(is_same(&views[0], &views[2], 2));
+    assert_string_equal(views[2].etags[1], views[0].etags[0]);
+    const struct pm_shader_estimates *second = shader_of(place, &views[2], 1);
+    assert_true(second->points[0].measures[0].ratio > 0.6);
+    assert_int_equal(second->as_of_day, 20001);
+    /* The same day again: who came since the publication cannot be told from who came before it. */
+    for (uint8_t i = 5; i < 15; i++)
+        send(place, i, 64);
+    place->now += 2 * HOUR;
+    look(place, &views[3]);
+    assert_true(is_same(&views[2], &views[3], 0));
+    for (int i = 0; i < 4; i++)
+        view_finish(&views[i]);
+}
+
+/* Nothing is published twice within the hour, also what is new. */
+static void test_once_an_hour(void **state)
+{
+    struct place *place = *state;
+    struct view first, soon, later;
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, i, 32);
+    look(place, &first);
+    for (uint8_t i = 1; i <= TOKENS; i++) {
+        const struct pm_point_counts point = block_counts(0, 64, 32);
+        const struct pm_shader_profile shader = block_shader(place->arena, 3, 1, &point, 1);
+        const struct pm_profile *profile = place_profile(place, &shader);
+        struct pm_ingest_source source;
+        const struct pm_ingest_source *sources = &source;
+        struct pm_ingest_outcome outcome;
+        memset(&source, 20 + i, sizeof(source));
+        assert_true(
+            pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
+    }
+    place->now += HOUR - 1;
+    look(place, &soon);
+    assert_true(is_same(&first, &soon, 0));
+    place->now += 1;
+    look(place, &later);
+    assert_false(is_same(&first, &later, 0));
+    assert_non_null(shader_of(place, &later, 3));
+    view_finish(&first);
+    view_finish(&soon);
+    view_finish(&later);
+}
+
+/* What an operator forgets is not published any longer. */
+static void test_forgotten_at_once(void **state)
+{
+    struct place *place = *state;
+    struct view view;
+    struct pm_error error;
+    uint64_t blobs;
+    const struct pm_shader_key key = key_of(1);
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, i, 32);
+    look(place, &view);
+    view_finish(&view);
+    if (!pm_aggregator_drop(place->aggregator, "game", &key, &blobs, &error))
+        fail_msg("%s", error.message);
+    look(place, &view);
+    assert_null(shader_of(place, &view, 1));
+    assert_non_null(shader_of(place, &view, 2));
+    view_finish(&view);
+}
+
+/* A clock that was a year ahead holds nothing back once it is right. */
+static void test_clock_that_was_ahead(void **state)
+{
+    struct place *place = *state;
+    struct view ahead, right;
+    place->now += 365 * (int64_t)DAY;
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, i, 32);
+    look(place, &ahead);
+    place->now = MORNING;
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send(place, i, 64);
+    look(place, &right);
+    assert_false(is_same(&ahead, &right, 0));
+    view_finish(&ahead);
+    view_finish(&right);
+}
+
+/* ---- how exactly ---- */
+
+static void test_quantized(void **state)
+{
+    struct pm_point_estimate point = {.calls = 1000, .sessions = 77};
+    struct pm_ratio *ratio = &point.measures[0];
+    (void)state;
+    *ratio = (struct pm_ratio){0.3337, 0.2811, 0.3922, 0.99, 0.951, 1, 77};
+    for (unsigned i = 1; i < PM_MEASURES; i++)
+        point.measures[i] = (struct pm_ratio){0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 15};
+    pm_quantize_points(PM_KIND_BLOCK, &point, 1);
+    assert_int_equal(point.calls, 960);
+    assert_int_equal(point.sessions, 72);
+    assert_int_equal(ratio->clusters, 72);
+    /* Half of the half-width is 0.0278: steps of 1/64. */
+    assert_true(fabs(ratio->mean - 0.328125) < 1e-12);
+    assert_true(ratio->mean_low <= 0.2811 && ratio->mean_low > 0.2811 - 1.0 / 64);
+    assert_true(ratio->mean_high >= 0.3922 && ratio->mean_high < 0.3922 + 1.0 / 64);
+    assert_true(ratio->ratio_high == 1 && ratio->ratio <= 1);
+    /* Where nothing is uncertain there is nothing to hide behind. */
+    assert_true(point.measures[1].mean == 0.5 && point.measures[1].clusters == 15);
+    assert_int_equal(pm_quantize_count(0), 0);
+    assert_int_equal(pm_quantize_count(15), 15);
+    assert_int_equal(pm_quantize_count(17), 16);
+    assert_true(pm_quantize_count(UINT64_MAX) == UINT64_C(15) << 60);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_one_upload_changes_nothing),
+        TEST(test_new_contributors),
+        TEST(test_once_an_hour),
+        TEST(test_forgotten_at_once),
+        TEST(test_clock_that_was_ahead),
+        cmocka_unit_test(test_quantized),
+    };
+    return cmocka_run_group_tests_name("release", tests, NULL, NULL);
+}

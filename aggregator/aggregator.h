@@ -22,6 +22,7 @@ struct pm_aggregator;
 #define PM_RETENTION_DAYS 60
 #define PM_TOKEN_CLUSTERS 4
 #define PM_MIN_TOKENS 5
+#define PM_PUBLISH_SECONDS 3600
 
 struct pm_aggregator_info {
     struct pm_storage *storage;  /* becomes the aggregator's, also when creating it fails */
@@ -48,6 +49,9 @@ struct pm_aggregator_info {
     uint32_t min_tokens;     /* distinct tokens of one epoch before a shader is published, in one
                                 environment, and of a scene for its database (claims.h); 0 and 1:
                                 whoever sent it, also without a token */
+    uint32_t publish_seconds; /* least between two publications of a game, which then also wait for
+                                 new contributors and are quantized (curation/release.h); 0: with
+                                 every curation */
     const char *epoch_file; /* where the epoch's key survives restarts (sources.h); NULL: nowhere */
     int64_t (*clock)(void *user); /* seconds since the epoch; NULL: the system's */
     void *clock_user;
@@ -129,6 +133,10 @@ bool pm_aggregator_fold_some(struct pm_aggregator *aggregator, struct pm_error *
  * PM_ERROR_STATE: the game is not known. */
 bool pm_aggregator_curate(struct pm_aggregator *aggregator, const char *game,
                           struct pm_error *error);
+
+/* Holds the place for one server: a descriptor to close after the aggregator was destroyed; -1:
+ * PM_ERROR_STATE: another has it. *fd is -1 also for what servers share. */
+bool pm_aggregator_hold(const char *where, int *fd, struct pm_error *error);
 
 /* For who stops and does not want to wait for what takes long. While this is set, folding, curating
  * and reading estimates give up soon, with PM_ERROR_STATE: what was not folded still waits, what

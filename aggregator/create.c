@@ -38,6 +38,8 @@ static void init_curator(struct pm_aggregator *aggregator, const struct pm_aggre
     curator->scenes = info->scenes;
     curator->half_life_days = info->half_life_days;
     curator->min_tokens = info->min_tokens;
+    curator->token_clusters = info->token_clusters;
+    curator->publish_seconds = info->publish_seconds;
     curator->database_bytes = PM_DATABASE_BYTES;
     if (info->database_bytes > DATABASE_HEAD_BYTES && info->database_bytes < PM_DATABASE_BYTES)
         curator->database_bytes = info->database_bytes;
@@ -101,6 +103,15 @@ struct pm_storage *pm_aggregator_open_storage(const char *where, struct pm_error
 bool pm_aggregator_is_remote(const char *where)
 {
     return pm_storage_postgres_is_url(where);
+}
+
+bool pm_aggregator_hold(const char *where, int *fd, struct pm_error *error)
+{
+    *fd = -1;
+    if (pm_aggregator_is_remote(where))
+        return true;
+    *fd = pm_storage_sqlite_hold(where, error);
+    return *fd >= 0;
 }
 
 struct pm_aggregator *pm_aggregator_open(const char *where, const struct pm_aggregator_info *info,

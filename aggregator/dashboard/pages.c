@@ -1,5 +1,6 @@
 #include "aggregator/dashboard/pages.h"
 
+#include "aggregator/service/service.h"
 #include "aggregator/service/service_answer.h"
 #include "aggregator/storage/etag.h"
 
@@ -46,8 +47,9 @@ static const struct page pages[] = {
     PAGE("/v1/openapi.json", "application/json", page_openapi_json),
 };
 
-static enum MHD_Result answer_page(struct MHD_Connection *connection, const struct page *page)
+static enum MHD_Result answer_page(struct pm_get *get, const struct page *page)
 {
+    struct MHD_Connection *connection = get->connection;
     const char *condition =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
     char etag[PM_ETAG_TEXT], quoted[sizeof(etag) + 2];
@@ -65,6 +67,8 @@ static enum MHD_Result answer_page(struct MHD_Connection *connection, const stru
     MHD_add_response_header(response, "Content-Security-Policy", POLICY);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    if (pm_service_is_certified(get->service))
+        MHD_add_response_header(response, "Strict-Transport-Security", "max-age=31536000");
     const enum MHD_Result result =
         MHD_queue_response(connection, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, response);
     MHD_destroy_response(response);
@@ -75,7 +79,7 @@ enum MHD_Result pm_pages_answer(struct pm_get *get)
 {
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
         if (strcmp(get->url, pages[i].path) == 0)
-            return answer_page(get->connection, &pages[i]);
+            return answer_page(get, &pages[i]);
     }
     return pm_http_answer_error(get->connection, MHD_HTTP_NOT_FOUND,
                                 "there is nothing at this path", 0);

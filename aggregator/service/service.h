@@ -51,15 +51,20 @@ struct pm_service_info {
      * for uploads either, and only this machine reaches the service, all may; else nobody. */
     const char *dashboard_token_file;
     const char *certificate_file, *key_file; /* PEM; both or neither */
-    const char *certificate, *key; /* the same as texts, in the place of the files; NULL: none */
-    uint32_t curate_seconds;                 /* background curation period; 0: 10 */
-    struct pm_profile_limits limits;         /* all 0: the defaults */
-    uint32_t connections;                    /* 0: 512 */
+    const char *certificate, *key;   /* the same as texts, in the place of the files; NULL: none */
+    uint32_t curate_seconds;         /* background curation period; 0: 10 */
+    struct pm_profile_limits limits; /* all 0: the defaults */
+    uint32_t connections;            /* 0: 512 */
     uint32_t queue;      /* uploads waiting for a commit, beyond which 429 is the answer; 0: 1024 */
     size_t memory_bytes; /* all uploads being received or waiting; 0: 256 MiB */
-    uint32_t request_seconds; /* 0: 60 */
+    uint32_t request_seconds;          /* 0: 60 */
     uint32_t token_rate, address_rate; /* uploads a minute of one token and of one address (IPv6: of
                                           one /64), beyond which 429 is the answer; 0: any */
+    uint32_t address_connections;      /* of one address, beyond which none is accepted; 0: any */
+    size_t address_bytes;              /* of memory_bytes, of one address; 0: any */
+    size_t token_bytes;                /* the same of one token */
+    uint64_t token_day_bytes; /* that one token may have stored in a day, beyond which 429 is the
+                                 answer; 0: any */
 };
 
 /* PM_ERROR_STATE: the address is taken; PM_ERROR_IO: a file cannot be read; PM_ERROR_INPUT: an
@@ -69,17 +74,21 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
 /* The port it listens on. */
 uint16_t pm_service_port(const struct pm_service *service);
 
-/* Reads the files of tokens, and of the certificate and key, again: they may have changed. Nobody is
- * cut off: an upload that was begun goes on with what it began with, a connection keeps the
+/* Has it a certificate that was given to it in a file? Then browsers may be told never to come
+ * without TLS again. */
+bool pm_service_is_certified(const struct pm_service *service);
+
+/* Reads the files of tokens, and of the certificate and key, again: they may have changed. Nobody
+ * is cut off: an upload that was begun goes on with what it began with, a connection keeps the
  * certificate that it was shown, and rates and limits of tokens that stay go on. A file that cannot
- * be is logged, what was read of it before stays, and the others are read all the same; false: there
- * was one. Texts (info->certificate) stay. From the thread that destroys the service. */
+ * be is logged, what was read of it before stays, and the others are read all the same; false:
+ * there was one. Texts (info->certificate) stay. From the thread that destroys the service. */
 bool pm_service_reload(struct pm_service *service);
 
-/* Stops accepting, commits and answers what was accepted, gives up the folding and the curation that
- * are under way, frees. What is new is folded and curated after the next start. Where another process
- * has the storage locked, what was accepted is answered with 503 after two seconds, and not kept.
- * NULL is allowed. */
+/* Stops accepting, commits and answers what was accepted, gives up the folding and the curation
+ * that are under way, frees. What is new is folded and curated after the next start. Where another
+ * process has the storage locked, what was accepted is answered with 503 after two seconds, and not
+ * kept. NULL is allowed. */
 void pm_service_destroy(struct pm_service *service);
 
 /* Would a service of this information start? The address, certificate and key with their dates, and

@@ -15,6 +15,10 @@
 #define REQUEST_SECONDS 60
 #define IDLE_SECONDS 30 /* without a byte either way */
 #define MOST_THREADS 8
+/* TLS 1.2 and newer; forward secrecy and authenticated encryption alone (RFC 9325, 4.2). */
+#define TLS_POLICY                                                                                 \
+    "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:"   \
+    "+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:-MAC-ALL:+AEAD:%SERVER_PRECEDENCE"
 #define ANSWER_SECONDS 10 /* for taking the last answers while stopping */
 
 /* ---- creating ---- */
@@ -50,21 +54,23 @@ static bool start_daemon(struct pm_service *service, int fd, struct pm_error *er
         {MHD_OPTION_END, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
+        {MHD_OPTION_END, 0, NULL},
     };
     if (credentials) {
         tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0,
                                          (char *)pm_credentials_certificate(credentials)};
         tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0,
                                          (char *)pm_credentials_key(credentials)};
+        tls[2] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (char *)TLS_POLICY};
     }
     service->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (credentials ? MHD_USE_TLS : 0),
-        0, NULL, NULL, pm_http_handle, service, MHD_OPTION_LISTEN_SOCKET, fd,
+        0, pm_peers_accept, service, pm_http_handle, service, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, service->connection_limit, MHD_OPTION_CONNECTION_TIMEOUT,
         IDLE_SECONDS, MHD_OPTION_THREAD_POOL_SIZE, threads, MHD_OPTION_NOTIFY_COMPLETED,
-        pm_http_completed, service, MHD_OPTION_NOTIFY_CONNECTION, pm_peers_notify, service,
-        MHD_OPTION_UNESCAPE_CALLBACK, pm_route_leave_escaped, NULL, MHD_OPTION_ARRAY, tls,
-        MHD_OPTION_END);
+        pm_http_completed, service, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION,
+        pm_peers_notify, service, MHD_OPTION_UNESCAPE_CALLBACK, pm_route_leave_escaped, NULL,
+        MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     if (!service->daemon) {
         close(fd);
         return pm_fail(error, PM_ERROR_IO, "cannot serve HTTP%s", credentials ? "S" : "");
@@ -98,9 +104,14 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     service->request_seconds = info->request_seconds ? info->request_seconds : REQUEST_SECONDS;
     service->memory_bytes = info->memory_bytes ? info->memory_bytes : MEMORY_BYTES;
     service->connection_limit = info->connections ? info->connections : CONNECTIONS;
+    service->shares.most_connections = info->address_connections;
+    service->shares.most_bytes[PM_SHARE_ADDRESS] = info->address_bytes;
+    service->shares.most_bytes[PM_SHARE_TOKEN] = info->token_bytes;
 
     int fd = -1;
-    if (!pm_rates_init(&service->rates, info->token_rate, info->address_rate)) {
+    if (!pm_rates_init(&service->rates, info->token_rate, info->address_rate,
+                       info->token_day_bytes) ||
+        !pm_shares_init(&service->shares)) {
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for a service");
         goto error;
     }
@@ -108,6 +119,7 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
         goto error;
     service->port = pm_service_port_of(fd);
     service->closed = service->uploaders.asked || !pm_service_is_loopback(fd);
+    service->local = !service->closed && !service->readers.asked;
     service->committer_runs =
         pthread_create(&service->committer, NULL, pm_commit_run, service) == 0;
     service->curator_runs = pthread_create(&service->curator, NULL, pm_curate_run, service) == 0;
@@ -126,6 +138,11 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
 error:
     pm_service_destroy(service);
     return NULL;
+}
+
+bool pm_service_is_certified(const struct pm_service *service)
+{
+    return service->certificate_file != NULL;
 }
 
 uint16_t pm_service_port(const struct pm_service *service)
@@ -175,6 +192,7 @@ void pm_service_destroy(struct pm_service *service)
         pthread_join(service->sweeper, NULL);
     pm_aggregator_interrupt(service->aggregator, false);
     pm_rates_finish(&service->rates);
+    pm_shares_finish(&service->shares);
     pm_bodies_finish(&service->bodies);
     pm_summaries_finish(&service->summaries);
     pm_metrics_finish(&service->metrics);

@@ -5,39 +5,20 @@
 #include "aggregator/service/service_state.h"
 
 #include "base/clock.h"
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <strings.h>
 
 #define RETRY_SECONDS 5
 #define FULL_SECONDS 60 /* until somebody may have made space */
 #define CLOSED "the dashboard is closed: it has no tokens (--dashboard-token-file)"
+/* What a point takes in the statistics of a day (docs/operating.md, Sizing). */
+#define POINT_BYTES 130
 #define LARGE_PROFILE ((size_t)1 << 20)
 /* A body that is refused while it comes in is read to its end, so that the peer sees why, but no
  * further than this. */
 #define THROW_AWAY ((size_t)16 << 20)
 #define READ_BEFORE_REFUSING ((size_t)256 << 10)
-
-/* ---- memory ---- */
-
-/* Bytes that the request holds from now on; false when all requests together would hold too much.
- */
-static bool hold(struct pm_request *request, size_t bytes)
-{
-    struct pm_service *service = request->service;
-    if (bytes > request->held) {
-        const size_t more = bytes - request->held;
-        if (atomic_fetch_add(&service->held, more) + more > service->memory_bytes) {
-            atomic_fetch_sub(&service->held, more);
-            return false;
-        }
-    } else {
-        atomic_fetch_sub(&service->held, request->held - bytes);
-    }
-    request->held = bytes;
-    return true;
-}
 
 static void drop_body(struct pm_request *request)
 {
@@ -46,7 +27,7 @@ static void drop_body(struct pm_request *request)
     request->prepared = NULL;
     pm_arena_destroy(request->arena);
     request->arena = NULL;
-    hold(request, 0);
+    pm_hold(request, 0);
 }
 
 /* field: NULL: the one that the message is about. */
@@ -64,6 +45,32 @@ static void refuse_busy(struct pm_request *request)
 {
     refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT,
            "too many uploads wait; try again later", "queue");
+}
+
+static void refuse_rate(struct pm_request *request, unsigned wait, const char *message,
+                        const char *field)
+{
+    refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT, message, field);
+    request->retry = wait;
+}
+
+/* Refuses what cannot be held; false: it was. */
+static bool hold(struct pm_request *request, size_t bytes)
+{
+    switch (pm_hold(request, bytes)) {
+    case PM_HOLD_DONE:
+        return true;
+    case PM_HOLD_TOKEN:
+        refuse_rate(request, RETRY_SECONDS, "this token has too much under way", "token");
+        break;
+    case PM_HOLD_ADDRESS:
+        refuse_rate(request, RETRY_SECONDS, "too much is under way from this address", "address");
+        break;
+    case PM_HOLD_ALL:
+        refuse_busy(request);
+        break;
+    }
+    return false;
 }
 
 static bool is_upload(const struct pm_request *request)
@@ -150,6 +157,24 @@ static bool decode(struct pm_request *request, struct pm_error *error)
     return request->prepared != NULL;
 }
 
+/* The bytes that a token may have stored in a day; what an upload becomes is charged before it is
+ * known whether it is a retry. false: it was refused. */
+static bool charge_day(struct pm_request *request)
+{
+    uint64_t points = 0;
+    for (size_t i = 0; i < request->profile.shader_count; i++)
+        points += request->profile.shaders[i].point_count;
+    const uint64_t bytes = pm_prepared_bytes(request->prepared) + points * POINT_BYTES;
+    const unsigned wait =
+        request->has_source
+            ? pm_rates_take(&request->service->rates, PM_RATE_STORED, request->source.digest,
+                            sizeof(request->source.digest), bytes, pm_now())
+            : 0;
+    if (wait > 0)
+        refuse_rate(request, wait, "this token has stored as much as it may in a day", "token");
+    return wait == 0;
+}
+
 /* The body is there in full: to the committer with it, or the answer why not. */
 static enum MHD_Result take_upload(struct pm_request *request)
 {
@@ -162,10 +187,9 @@ static enum MHD_Result take_upload(struct pm_request *request)
         return answer(request);
     }
     pm_buffer_finish(&request->body);
-    if (!hold(request, pm_arena_used(request->arena) + pm_prepared_bytes(request->prepared))) {
-        refuse_busy(request);
+    if (!charge_day(request) ||
+        !hold(request, pm_arena_used(request->arena) + pm_prepared_bytes(request->prepared)))
         return answer(request);
-    }
     pm_peers_set_busy(request->service, request->connection, true);
     if (pm_commit_enqueue(request))
         return MHD_YES;
@@ -183,11 +207,11 @@ static enum MHD_Result take_data(struct pm_request *request, const char *data, s
         if (size > request->body.cap - request->body.size)
             refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, PM_ERROR_LIMIT, "the body is too large",
                    "body");
-        else if (!hold(request, request->body.size + size) ||
-                 !pm_buffer_append(&request->body, data, size))
+        else if (hold(request, request->body.size + size)) {
+            if (pm_buffer_append(&request->body, data, size))
+                return MHD_YES;
             refuse_busy(request);
-        else
-            return MHD_YES;
+        }
     }
     request->thrown_away += size;
     return request->thrown_away < THROW_AWAY ? MHD_YES : MHD_NO;
@@ -204,30 +228,11 @@ static uint64_t promised_size(struct pm_request *request)
 
 /* ---- limits ---- */
 
-/* Of an IPv6 address the network: its owner has all the rest. The size in bytes; 0: none. */
 static size_t address_of(const struct pm_request *request, const void **bytes)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *address = info ? info->client_addr : NULL;
-    if (address && address->sa_family == AF_INET) {
-        *bytes = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
-        return sizeof(struct in_addr);
-    }
-    if (address && address->sa_family == AF_INET6) {
-        const struct in6_addr *all =
-            &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-        *bytes = IN6_IS_ADDR_V4MAPPED(all) ? &all->s6_addr[12] : all->s6_addr;
-        return IN6_IS_ADDR_V4MAPPED(all) ? 4 : 8;
-    }
-    return 0;
-}
-
-static void refuse_rate(struct pm_request *request, unsigned wait, const char *message,
-                        const char *field)
-{
-    refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, PM_ERROR_LIMIT, message, field);
-    request->retry = wait;
+    return info ? pm_share_address(info->client_addr, bytes) : 0;
 }
 
 /* false: it was refused. */
@@ -235,7 +240,7 @@ static bool within_rate(struct pm_request *request, enum pm_rate_kind kind, cons
                         size_t size)
 {
     const unsigned wait =
-        size > 0 ? pm_rates_take(&request->service->rates, kind, name, size, pm_now()) : 0;
+        size > 0 ? pm_rates_take(&request->service->rates, kind, name, size, 1, pm_now()) : 0;
     if (wait > 0 && kind == PM_RATE_TOKEN)
         refuse_rate(request, wait, "this token uploads too often", "token");
     else if (wait > 0)
@@ -245,7 +250,7 @@ static bool within_rate(struct pm_request *request, enum pm_rate_kind kind, cons
 
 /* May this request have what it asks for? false: it was refused. An address that has named too many
  * tokens that are not known is not told whether the next one is. */
-static bool has_access(struct pm_request *request, const char *authorization, const char *host)
+static bool has_access(struct pm_request *request, const char *authorization)
 {
     struct pm_service *service = request->service;
     const struct pm_route *route = request->route;
@@ -254,10 +259,9 @@ static bool has_access(struct pm_request *request, const char *authorization, co
     const size_t size = names_token ? address_of(request, &address) : 0;
     unsigned wait =
         size > 0 ? pm_rates_wait(&service->rates, PM_RATE_GUESS, address, size, pm_now()) : 0;
-    const unsigned status =
-        wait > 0 ? 0 : pm_route_check_access(service, route, authorization, host);
+    const unsigned status = wait > 0 ? 0 : pm_route_check_access(service, route, authorization);
     if (status == MHD_HTTP_UNAUTHORIZED && size > 0)
-        wait = pm_rates_take(&service->rates, PM_RATE_GUESS, address, size, pm_now());
+        wait = pm_rates_take(&service->rates, PM_RATE_GUESS, address, size, 1, pm_now());
     if (wait > 0)
         refuse_rate(request, wait, "too many unknown tokens come from this address", "address");
     else if (status != MHD_HTTP_OK)
@@ -277,6 +281,9 @@ static void begin_upload(struct pm_request *request, const char *authorization)
             return;
         memcpy(request->source.digest, digest, sizeof(request->source.digest));
         request->has_source = true;
+        request->token =
+            pm_shares_take(&service->shares, PM_SHARE_TOKEN, digest, sizeof(digest), false);
+        pm_peers_set_token(service, request->connection, request->token);
     }
     pm_buffer_init(&request->body, service->limits.compressed_bytes);
     if (promised_size(request) > service->limits.compressed_bytes)
@@ -294,14 +301,59 @@ static bool is_get(const char *method)
     return strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 }
 
+/* What a header may be there for but once. */
+struct lengths {
+    unsigned lengths, hosts, encodings, spaces;
+};
+
+static enum MHD_Result count_header(void *user, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
+{
+    struct lengths *seen = user;
+    (void)kind;
+    (void)value;
+    seen->spaces += strpbrk(name, " \t") != NULL;
+    seen->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0;
+    seen->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+    seen->encodings += strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
+    return MHD_YES;
+}
+
+/* Where a request ends must not be in doubt, or a proxy sees another one than this server does (RFC
+ * 9112, 6.3 and 3.2). What libmicrohttpd refuses by itself never comes here. */
+static bool is_well_formed(struct pm_request *request)
+{
+    struct lengths seen = {0};
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_header, &seen);
+    if (seen.lengths > 1 || (seen.lengths > 0 && seen.encodings > 0))
+        refuse(request, MHD_HTTP_BAD_REQUEST, PM_ERROR_INPUT,
+               "the headers give the body's length twice", "header");
+    else if (seen.spaces > 0)
+        refuse(request, MHD_HTTP_BAD_REQUEST, PM_ERROR_INPUT,
+               "a header's name has a space in it, or behind it", "header");
+    else if (seen.hosts > 1)
+        refuse(request, MHD_HTTP_BAD_REQUEST, PM_ERROR_INPUT, "there are two Host headers",
+               "header");
+    return request->state != PM_REQUEST_REFUSED;
+}
+
+static bool is_from_here(struct pm_request *request)
+{
+    const char *why = pm_route_check_site(
+        request->service,
+        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
+        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Origin"));
+    if (why)
+        refuse(request, MHD_HTTP_FORBIDDEN, PM_ERROR_STATE, why, "host");
+    return !why;
+}
+
 /* The first call for a request, before its body. */
 static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *connection,
                              const char *url, const char *method, void **slot)
 {
     const char *authorization =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-    const char *host =
-        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
     struct pm_request *request = calloc(1, sizeof(*request));
     if (!request)
         return MHD_NO;
@@ -312,11 +364,15 @@ static enum MHD_Result begin(struct pm_service *service, struct MHD_Connection *
     request->route = pm_route_find(&pm_service_routes, url);
     if (!request->route)
         request->route = pm_route_find(service->routes, url);
+    if (!is_well_formed(request))
+        return answer(request); /* at once, which ends the connection */
+    if (!is_from_here(request))
+        return MHD_YES;
     const bool upload = is_upload(request);
     const void *address = NULL;
     const size_t address_size = upload ? address_of(request, &address) : 0;
     if (!within_rate(request, PM_RATE_ADDRESS, address, address_size) ||
-        !has_access(request, authorization, host))
+        !has_access(request, authorization))
         ;
     else if (upload ? strcmp(method, MHD_HTTP_METHOD_POST) != 0 : !is_get(method))
         refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, PM_ERROR_STATE, "this path has no such method",
@@ -365,6 +421,10 @@ void pm_http_completed(void *user, struct MHD_Connection *connection, void **slo
     *slot = NULL;
     pm_peers_set_busy(service, connection, false);
     drop_body(request);
+    if (request->token) {
+        pm_peers_set_token(service, request->connection, NULL);
+        pm_shares_drop(&service->shares, request->token, false);
+    }
     if (request->state == PM_REQUEST_COMMITTED) {
         pthread_mutex_lock(&service->mutex);
         service->unanswered--;

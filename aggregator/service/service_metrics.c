@@ -181,7 +181,13 @@ static bool write_uploads(struct pm_metrics *metrics, struct pm_buffer *out)
                         "Time a group commit took, fsync included.", &metrics->commits) &&
            write_number(out, "piecemeal_commit_failures_total", "counter",
                         "Group commits that failed; nothing of them was acknowledged.",
-                        atomic_load(&metrics->commit_failures));
+                        atomic_load(&metrics->commit_failures)) &&
+           write_number(out, "piecemeal_connections_refused_total", "counter",
+                        "Connections beyond those that one address may have.",
+                        atomic_load(&metrics->connections_refused)) &&
+           write_number(out, "piecemeal_requests_cut_total", "counter",
+                        "Requests cut off because their sender held most of a full memory.",
+                        atomic_load(&metrics->requests_cut));
 }
 
 static bool write_gauges(const struct pm_metrics_gauges *gauges, struct pm_buffer *out)

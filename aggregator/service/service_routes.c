@@ -113,8 +113,21 @@ static bool is_this_machine(const char *host)
            (inet_pton(AF_INET, name, &four) == 1 && ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
+const char *pm_route_check_site(const struct pm_service *service, const char *host,
+                                const char *origin)
+{
+    if (!service->local)
+        return NULL;
+    if (!host || !is_this_machine(host))
+        return "this server asks for no token, and answers only under this machine's own names";
+    const char *from = origin ? strstr(origin, "://") : NULL;
+    return origin && (!from || strcasecmp(from + 3, host) != 0)
+               ? "this server asks for no token, and takes nothing from other sites' pages"
+               : NULL;
+}
+
 unsigned pm_route_check_access(struct pm_service *service, const struct pm_route *route,
-                               const char *authorization, const char *host)
+                               const char *authorization)
 {
     struct pm_tokens *uploaders = &service->uploaders;
     struct pm_tokens *readers = &service->readers;
@@ -130,7 +143,7 @@ unsigned pm_route_check_access(struct pm_service *service, const struct pm_route
                   pm_tokens_allow(readers, authorization);
         break;
     case PM_ACCESS_READ:
-        if (!readers->asked && (service->closed || (host && !is_this_machine(host))))
+        if (!readers->asked && service->closed)
             return MHD_HTTP_FORBIDDEN;
         allowed = !readers->asked || pm_tokens_allow(readers, authorization);
         break;

@@ -46,12 +46,15 @@ struct pm_routes {
 
 /* NULL when the table (NULL: an empty one) has nothing at this (escaped) path. */
 const struct pm_route *pm_route_find(const struct pm_routes *routes, const char *url);
+/* A service that only this machine reaches and that asks for no token answers only under this
+ * machine's own names, and takes nothing from other sites' pages: a browser would send them there.
+ * host, origin: the headers' values, or NULL. The reason why not; NULL: it may. */
+const char *pm_route_check_site(const struct pm_service *service, const char *host,
+                                const char *origin);
 /* MHD_HTTP_OK, MHD_HTTP_UNAUTHORIZED, or MHD_HTTP_FORBIDDEN for a dashboard that is closed. What
- * there is not asks for a token as databases do. authorization, host: the headers' values, or NULL.
- * A dashboard without tokens answers only under this machine's own names: not through a proxy that
- * serves others, nor to a web page whose name was made to lead here. */
+ * there is not asks for a token as databases do. authorization: the header's value, or NULL. */
 unsigned pm_route_check_access(struct pm_service *service, const struct pm_route *route,
-                               const char *authorization, const char *host);
+                               const char *authorization);
 /* Answers a GET or HEAD; route NULL: 404. */
 enum MHD_Result pm_route_answer(struct pm_service *service, struct MHD_Connection *connection,
                                 const struct pm_route *route, const char *url);

@@ -8,8 +8,9 @@
 #include "aggregator/service/service.h"
 #include "aggregator/service/service_bodies.h"
 #include "aggregator/service/service_metrics.h"
-#include "aggregator/service/service_summaries.h"
 #include "aggregator/service/service_rates.h"
+#include "aggregator/service/service_shares.h"
+#include "aggregator/service/service_summaries.h"
 #include "aggregator/service/service_tls.h"
 #include "aggregator/service/service_tokens.h"
 #include <microhttpd.h>
@@ -36,8 +37,9 @@ struct pm_request {
     const char *field;     /* and what it names as the field; NULL: what the error is about */
     unsigned retry;        /* seconds, for Retry-After; 0: what the status asks for */
     struct pm_buffer body;
-    size_t thrown_away; /* bytes of body */
-    size_t held;        /* bytes it has of the service's memory */
+    size_t thrown_away;     /* bytes of body */
+    size_t held;            /* bytes it has of the service's memory */
+    struct pm_share *token; /* of an upload that came with one, a reference; else NULL */
     struct pm_arena *arena;
     struct pm_profile profile; /* memory is the arena's */
     struct pm_prepared *prepared;
@@ -51,8 +53,12 @@ struct pm_peer {
     struct pm_peer *next, *previous;
     int fd;
     struct pm_credentials *credentials; /* a reference; NULL: without TLS */
-    bool busy;     /* a request is there in full and is being answered */
-    int64_t since; /* seconds, monotonic: when `busy` changed */
+    struct pm_share *address;           /* counts it as a connection; NULL: unknown */
+    struct pm_share *token; /* of the request that it sends, which has the reference; or NULL */
+    atomic_size_t held;     /* bytes of that request */
+    bool busy;              /* a request is there in full and is being answered */
+    bool cut;               /* it was cut off, and ends soon */
+    int64_t since;          /* seconds, monotonic: when `busy` changed */
 };
 
 struct pm_service {
@@ -62,18 +68,20 @@ struct pm_service {
     struct pm_profile_limits limits;
     uint32_t queue_limit, curate_seconds, request_seconds, connection_limit;
     struct pm_rates rates;
+    struct pm_shares shares;
     size_t memory_bytes;
     struct MHD_Daemon *daemon;
     uint16_t port;
     struct pm_tokens uploaders; /* who may upload, and pull databases */
     struct pm_tokens readers;   /* who may see the dashboard; these may pull databases too */
     bool closed;                /* without readers nobody may see the dashboard */
+    bool local;                 /* only this machine reaches it, and it asks for no token at all */
     /* Copies; NULL: there is none. What they name is read again by pm_service_reload. */
     char *token_file, *dashboard_token_file, *certificate_file, *key_file;
     struct pm_credentials *first_credentials; /* of the start: the daemon points into them */
     struct pm_metrics metrics;
     struct pm_summaries summaries;
-    atomic_size_t held;      /* bytes that requests hold */
+    atomic_size_t held; /* bytes that requests hold */
 
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t queue_changed, stop_changed, answered;
@@ -84,6 +92,7 @@ struct pm_service {
     struct pm_error commit_error;
     struct pm_peer *peers;
     uint32_t peer_count;
+    int64_t said_crowded; /* seconds, monotonic: when somebody was last kept out for the others */
     struct pm_credentials *credentials; /* of who connects from now on; NULL: without TLS */
 
     pthread_mutex_t large_mutex; /* held while a large upload is read */
@@ -136,8 +145,30 @@ enum MHD_Result pm_http_handle(void *service, struct MHD_Connection *connection,
 void pm_http_completed(void *service, struct MHD_Connection *connection, void **request,
                        enum MHD_RequestTerminationCode code);
 
+/* ---- service_hold.c ---- */
+
+enum pm_hold {
+    PM_HOLD_DONE,
+    PM_HOLD_TOKEN,   /* its token holds as much as it may */
+    PM_HOLD_ADDRESS, /* so does its address */
+    PM_HOLD_ALL,     /* all requests together do; who holds most was cut off, if that is another */
+};
+/* Bytes that the request holds from now on, instead of those it held; unless PM_HOLD_DONE, it holds
+ * what it did. Fewer can always be held. */
+enum pm_hold pm_hold(struct pm_request *request, size_t bytes);
+
 /* ---- service_peers.c ---- */
 
+/* For MHD_start_daemon: may this address have one more connection? */
+enum MHD_Result pm_peers_accept(void *service, const struct sockaddr *address, socklen_t size);
+/* The peer of a connection; NULL: there was no memory for it. */
+struct pm_peer *pm_peers_of(struct MHD_Connection *connection);
+/* Whose token's the peer's request is, until the next call; NULL: nobody's. */
+void pm_peers_set_token(struct pm_service *service, struct MHD_Connection *connection,
+                        struct pm_share *token);
+/* Cuts off the request that is not there in full of whoever holds most memory, when that is more
+ * than the asker's token and address do. */
+void pm_peers_shed(struct pm_service *service, struct pm_request *asker);
 void pm_peers_notify(void *service, struct MHD_Connection *connection, void **peer,
                      enum MHD_ConnectionNotificationCode code);
 void pm_peers_set_busy(struct pm_service *service, struct MHD_Connection *connection, bool busy);

@@ -8,6 +8,13 @@
 #define TOKEN_RATE 600
 #define ADDRESS_RATE 60000
 
+/* What one may have at a time of 512 connections and 256 MiB, so that a few cannot have it all. */
+#define ADDRESS_CONNECTIONS 128
+#define ADDRESS_BYTES ((size_t)64 << 20)
+#define TOKEN_BYTES ((size_t)32 << 20)
+/* A session's upload becomes half a megabyte. */
+#define TOKEN_DAY_BYTES ((uint64_t)256 << 20)
+
 /* Far more than anybody has, so that only who invents names meets them. */
 #define MAX_GAMES 1000
 #define MAX_SCENES 256
@@ -67,6 +74,11 @@ const struct pm_serve_option pm_serve_option_table[] = {
     WHOLE("min-tokens", aggregator.min_tokens, 1, 1000, 1, "N",
           "tokens of one day that must speak of a shader before it is published (5; 1 with --dev, "
           "and without --token-file)"),
+    WHOLE(
+        "publish-seconds", aggregator.publish_seconds, 0, 604800, 1, "N",
+        "least between two publications of a game; those of a shader also wait for as many new "
+        "tokens, and are quantized; 0: every curation publishes, exactly (3600; 0 with --dev, and "
+        "without --token-file)"),
     FLAG("dev", aggregator.publish_all, "publish every covered shader, whatever its intervals"),
     WHOLE("connections", service.connections, 1, 65536, 1, "N", "at a time (512)"),
     WHOLE("queue", service.queue, 1, 1 << 20, 1, "N",
@@ -75,6 +87,13 @@ const struct pm_serve_option pm_serve_option_table[] = {
           "uploads a minute of one token, beyond which 429 is the answer; 0: any (600)"),
     WHOLE("address-rate", service.address_rate, 0, 1 << 30, 1, "N",
           "the same of one address, of IPv6 one /64 (60000)"),
+    WHOLE("address-connections", service.address_connections, 0, 65536, 1, "N",
+          "of one address, beyond which none is accepted; 0: any (128)"),
+    WHOLE("address-mib", service.address_bytes, 0, 1 << 20, 1 << 20, "N",
+          "of uploads under way from one address, beyond which 429 is the answer; 0: any (64)"),
+    WHOLE("token-mib", service.token_bytes, 0, 1 << 20, 1 << 20, "N", "the same of one token (32)"),
+    WHOLE("token-day-mib", service.token_day_bytes, 0, 1 << 20, 1 << 20, "N",
+          "that the uploads of one token may become in the storage in a day; 0: any (256)"),
     WHOLE("body-kib", service.limits.compressed_bytes, 1, 1 << 20, 1 << 10, "N",
           "of one upload, beyond which 413 is the answer (4096)"),
     WHOLE("decompressed-kib", service.limits.decompressed_bytes, 1, 1 << 20, 1 << 10, "N",
@@ -113,14 +132,19 @@ bool pm_serve_options_init(struct pm_serve_options *options, struct pm_error *er
         .service = {.port = 8370,
                     .limits = pm_profile_limits_default,
                     .token_rate = TOKEN_RATE,
-                    .address_rate = ADDRESS_RATE},
+                    .address_rate = ADDRESS_RATE,
+                    .address_connections = ADDRESS_CONNECTIONS,
+                    .address_bytes = ADDRESS_BYTES,
+                    .token_bytes = TOKEN_BYTES,
+                    .token_day_bytes = TOKEN_DAY_BYTES},
         .aggregator = {.scenes = 16,
                        .max_games = MAX_GAMES,
                        .max_scenes = MAX_SCENES,
                        .half_life_days = PM_HALF_LIFE_DAYS,
                        .retention_days = PM_RETENTION_DAYS,
                        .token_clusters = NOT_GIVEN,
-                       .min_tokens = NOT_GIVEN},
+                       .min_tokens = NOT_GIVEN,
+                       .publish_seconds = NOT_GIVEN},
         .level = PM_LOG_INFO,
     };
     options->strings = pm_arena_create(0);
@@ -222,6 +246,8 @@ bool pm_serve_options_settle(struct pm_serve_options *options, struct pm_error *
     const bool many = options->service.token_file && !info->publish_all;
     if (info->min_tokens == NOT_GIVEN)
         info->min_tokens = many ? PM_MIN_TOKENS : 1;
+    if (info->publish_seconds == NOT_GIVEN)
+        info->publish_seconds = many ? PM_PUBLISH_SECONDS : 0;
     if (info->token_clusters == NOT_GIVEN)
         info->token_clusters = many ? PM_TOKEN_CLUSTERS : 0;
     /* An engine that several servers share has the epoch for all of them. */

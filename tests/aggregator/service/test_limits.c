@@ -15,24 +15,24 @@ static void test_a_minute_at_once_then_evenly(void **state)
     struct pm_rates rates;
     int64_t now = 1234 * SECOND;
     (void)state;
-    assert_true(pm_rates_init(&rates, 60, 0));
+    assert_true(pm_rates_init(&rates, 60, 0, 0));
     for (int i = 0; i < 60; i++)
-        assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, now), 0);
-    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, now), 1);
+        assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, 1, now), 0);
+    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, 1, now), 1);
     /* Others have buckets of their own, and what has no limit none. */
-    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "b", 1, now), 0);
+    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "b", 1, 1, now), 0);
     for (int i = 0; i < 1000; i++)
-        assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, now), 0);
+        assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, 1, now), 0);
     /* One a second comes back. Who is refused is not punished for it. */
     for (int i = 0; i < 10; i++)
-        assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, now + SECOND / 2), 1);
+        assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, 1, now + SECOND / 2), 1);
     now += SECOND;
-    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, now), 0);
-    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, now), 1);
+    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, 1, now), 0);
+    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, 1, now), 1);
     now += 3600 * SECOND;
     for (int i = 0; i < 60; i++)
-        assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, now), 0);
-    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, now), 1);
+        assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, 1, now), 0);
+    assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, "a", 1, 1, now), 1);
     pm_rates_finish(&rates);
 }
 
@@ -40,11 +40,11 @@ static void test_slow_rate_tells_how_long(void **state)
 {
     struct pm_rates rates;
     (void)state;
-    assert_true(pm_rates_init(&rates, 0, 2));
-    assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, 0), 0);
-    assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, 0), 0);
-    assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, 0), 30);
-    assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, 29 * SECOND), 1);
+    assert_true(pm_rates_init(&rates, 0, 2, 0));
+    assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, 1, 0), 0);
+    assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, 1, 0), 0);
+    assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, 1, 0), 30);
+    assert_int_equal(pm_rates_take(&rates, PM_RATE_ADDRESS, "a", 1, 1, 29 * SECOND), 1);
     pm_rates_finish(&rates);
 }
 
@@ -53,9 +53,9 @@ static void test_many_names(void **state)
 {
     struct pm_rates rates;
     (void)state;
-    assert_true(pm_rates_init(&rates, 10, 0));
+    assert_true(pm_rates_init(&rates, 10, 0, 0));
     for (uint32_t i = 0; i < 1000000; i++)
-        assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, &i, sizeof(i), SECOND), 0);
+        assert_int_equal(pm_rates_take(&rates, PM_RATE_TOKEN, &i, sizeof(i), 1, SECOND), 0);
     pm_rates_finish(&rates);
 }
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = "PMPACK1\n";
+static const char magic[8] = "PMPACK2\n";
 
 /* What it is made for: another build may order or size its numbers otherwise. */
 #define FORM 0x01020304u
@@ -20,7 +20,7 @@ struct header {
     uint32_t form, record_bytes;
     uint64_t file_bytes, shader_count;
     struct pm_packed_source source;
-    uint64_t has_zeros;
+    uint64_t published; /* 1 << kind, each that is of any shader */
 };
 
 struct record {
@@ -116,7 +116,8 @@ bool pm_database_pack(const struct pm_database *database, const struct pm_packed
     memcpy(header.magic, magic, sizeof magic);
     for (size_t i = 0; records && i < count; i++) {
         records[i] = record_of(&database->shaders[i]);
-        header.has_zeros |= records[i].published && records[i].kind == PM_KIND_ZERO;
+        if (records[i].published)
+            header.published |= UINT64_C(1) << records[i].kind;
     }
     const bool ok = records && pm_buffer_append(out, &header, sizeof header) &&
                     pm_buffer_append(out, records, count * sizeof *records) &&
@@ -231,9 +232,9 @@ void pm_packed_database_close(struct pm_packed_database *packed)
     free(packed);
 }
 
-bool pm_packed_database_has_zeros(const struct pm_packed_database *packed)
+bool pm_packed_database_has(const struct pm_packed_database *packed, enum pm_kind kind)
 {
-    return packed->header.has_zeros != 0;
+    return (packed->header.published >> kind & 1) != 0;
 }
 
 /* ---- looking up ---- */
@@ -316,12 +317,10 @@ static int compare(const struct record *record, const struct pm_shader_key *key,
                                key, environment, kind, 0);
 }
 
-bool pm_packed_database_find(const struct pm_packed_database *packed,
-                             const struct pm_shader_key *key,
-                             const struct pm_environment *environment, enum pm_kind kind,
-                             struct pm_shader_estimates *found)
+static bool find_record(const struct pm_packed_database *packed, const struct pm_shader_key *key,
+                        const struct pm_environment *environment, enum pm_kind kind,
+                        struct record *found)
 {
-    *found = (struct pm_shader_estimates){0};
     uint64_t low = 0, high = packed ? packed->header.shader_count : 0;
     const uint64_t count = high;
     while (low < high) {
@@ -334,8 +333,27 @@ bool pm_packed_database_find(const struct pm_packed_database *packed,
     }
     if (low == count)
         return false;
-    const struct record record = record_at(packed, low);
-    if (compare(&record, key, environment, kind) == 0 && take(packed, &record, found))
+    *found = record_at(packed, low);
+    return compare(found, key, environment, kind) == 0;
+}
+
+bool pm_packed_database_has_of(const struct pm_packed_database *packed,
+                               const struct pm_shader_key *key,
+                               const struct pm_environment *environment, enum pm_kind kind)
+{
+    struct record record;
+    return find_record(packed, key, environment, kind, &record) && record.published != 0 &&
+           record.points != 0;
+}
+
+bool pm_packed_database_find(const struct pm_packed_database *packed,
+                             const struct pm_shader_key *key,
+                             const struct pm_environment *environment, enum pm_kind kind,
+                             struct pm_shader_estimates *found)
+{
+    struct record record;
+    *found = (struct pm_shader_estimates){0};
+    if (find_record(packed, key, environment, kind, &record) && take(packed, &record, found))
         return true;
     pm_shader_estimates_finish(found);
     return false;

@@ -45,6 +45,8 @@ static const struct member {
     MEMBER("points", SMALL, points),
     MEMBER("points_sampled", SMALL, points_sampled),
     MEMBER("specialized", SMALL, specialized),
+    MEMBER("specialized_by_blocks", SMALL, by_blocks),
+    MEMBER("specialized_by_recipe", SMALL, by_recipe),
     MEMBER("trying", SMALL, trying),
     MEMBER("dropped", SMALL, dropped),
     MEMBER("fastest", NUMBER, fastest),

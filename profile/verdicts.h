@@ -38,6 +38,14 @@ enum {
 
 enum pm_verdict { PM_VERDICT_NONE, PM_VERDICT_FASTER, PM_VERDICT_SLOWER, PM_VERDICT_UNDECIDED };
 
+/* What a variant was made by: bits. */
+enum pm_made_by {
+    PM_MADE_BY_ZEROS = 1 << 0,  /* values that are often zero */
+    PM_MADE_BY_BLOCKS = 1 << 1, /* how often blocks run */
+    PM_MADE_BY_WORDS = 1 << 2,  /* known words */
+    PM_MADE_BY_RECIPE = 1 << 3, /* A-Z testing */
+};
+
 /* What was timed. */
 enum pm_timed_kind { PM_TIMED_CALLS, PM_TIMED_PASSES, PM_TIMED_SESSIONS };
 
@@ -61,6 +69,7 @@ struct pm_kept_variant {
         uint32_t count;
         char entry_point[PM_KEPT_NAME_BYTES]; /* one word */
         uint64_t took;                        /* nanoseconds that the driver took last */
+        uint32_t by;                          /* enum pm_made_by */
     } made;
 
     /* A trial over sessions (layer/trial/sessions.h). */

@@ -26,10 +26,13 @@ bool pm_session_tests_variants(const struct pm_instance *instance)
 
 bool pm_session_optimizes(const struct pm_instance *instance)
 {
-    const bool zeros = instance->config.optimize.zero && instance->database != NULL &&
-                       pm_packed_database_has_zeros(instance->database);
-    return !instance->passive &&
-           (zeros || pm_session_knows_values(instance) || pm_session_tests_variants(instance));
+    const struct pm_packed_database *database = instance->database;
+    const bool zeros = instance->config.optimize.zero && database != NULL &&
+                       pm_packed_database_has(database, PM_KIND_ZERO);
+    const bool blocks = instance->config.optimize.blocks && database != NULL &&
+                        pm_packed_database_has(database, PM_KIND_BLOCK);
+    return !instance->passive && (zeros || blocks || pm_session_knows_values(instance) ||
+                                  pm_session_tests_variants(instance));
 }
 
 bool pm_session_tries(const struct pm_instance *instance)

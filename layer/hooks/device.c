@@ -135,11 +135,11 @@ static void variant_built(struct pm_device *device, struct pm_candidate *candida
     pm_trials_add(device->trials, candidate, compute);
 }
 
-static void shader_used(struct pm_device *device, const struct pm_shader_key *key)
+static void shader_used(struct pm_device *device, const struct pm_specialized_shader *shader)
 {
-    pm_ab_shader(device->ab, key);
-    pm_state_shader(device->state, key);
-    pm_trace_instant(device->trace, "specialized", "in use", key, NULL);
+    pm_ab_shader(device->ab, &shader->original);
+    pm_state_shader(device->state, &shader->original, shader->made_by);
+    pm_trace_instant(device->trace, "specialized", "in use", &shader->original, NULL);
 }
 
 static void in_session(struct pm_device *device, struct pm_pipeline *pipeline,

@@ -7,6 +7,7 @@
 #include "layer/shader/optimize.h"
 #include "layer/trial/trial.h"
 #include "profile/session_status.h"
+#include "profile/verdicts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct pm_state {
     unsigned number;
     pthread_mutex_t lock; /* of the keys */
     struct pm_shader_key used[MOST_SHADERS];
-    uint32_t used_count;
+    uint32_t used_count, by_blocks, by_recipe;
     bool written, failed, paused;
     struct pm_session_status last;
 };
@@ -125,6 +126,8 @@ static void look(struct pm_state *state, struct pm_session_status *status)
     status->frames_more = sum.frames_more;
     pthread_mutex_lock(&state->lock);
     status->specialized = state->used_count;
+    status->by_blocks = state->by_blocks;
+    status->by_recipe = state->by_recipe;
     pthread_mutex_unlock(&state->lock);
 }
 
@@ -174,7 +177,7 @@ void pm_state_end(struct pm_state *state)
     write_status(state, &status);
 }
 
-void pm_state_shader(struct pm_state *state, const struct pm_shader_key *key)
+void pm_state_shader(struct pm_state *state, const struct pm_shader_key *key, uint32_t by)
 {
     if (state == NULL)
         return;
@@ -182,7 +185,10 @@ void pm_state_shader(struct pm_state *state, const struct pm_shader_key *key)
     bool known = state->used_count == MOST_SHADERS;
     for (uint32_t i = 0; i < state->used_count && !known; i++)
         known = pm_shader_key_equal(&state->used[i], key);
-    if (!known)
+    if (!known) {
         state->used[state->used_count++] = *key;
+        state->by_blocks += (by & PM_MADE_BY_BLOCKS) != 0;
+        state->by_recipe += (by & PM_MADE_BY_RECIPE) != 0;
+    }
     pthread_mutex_unlock(&state->lock);
 }

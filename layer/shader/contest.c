@@ -2,6 +2,7 @@
 
 #include "layer/core/session.h"
 #include "layer/shader/pipeline.h"
+#include "layer/shader/specialize.h"
 #include "profile/verdicts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -181,8 +182,11 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
         .original = record->key,
         .environment = contests->environment,
         .entry_point = strdup(record->entry_point),
+        .made_by = PM_MADE_BY_RECIPE,
     };
     shader->environment.subgroup_size = record->environment.subgroup_size;
+    shader->made_of =
+        pm_known_of_shader(contests->device, &record->key, shader->environment.subgroup_size);
     if (!shader->entry_point || !pm_make_variant(record->canonical.data, record->canonical.count,
                                                  &info, &shader->module.words, &error)) {
         log_arm(contest, arm, error.message);

@@ -356,7 +356,7 @@ void pm_optimize_bound(struct pm_optimized *optimized)
     pm_journal_used(shader->entry);
     if (shader->is_private)
         pm_log_debug(device->instance->log, "a variant for known words is bound");
-    device->optimizer->calls.used(device, &shader->original);
+    device->optimizer->calls.used(device, shader);
     atomic_store_explicit(&optimized->bound, true, memory_order_relaxed);
 }
 

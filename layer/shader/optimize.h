@@ -30,8 +30,8 @@ struct pm_optimizer_calls {
     /* A pipeline is part of a trial over sessions, with the side that the shader says. */
     void (*in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
                        const struct pm_specialized_shader *shader);
-    /* One is bound in the game's place for the first time; key: the original shader's. */
-    void (*used)(struct pm_device *device, const struct pm_shader_key *key);
+    /* One is bound in the game's place for the first time. */
+    void (*used)(struct pm_device *device, const struct pm_specialized_shader *shader);
     /* There is going to be one for values of these words of push constants, as bits: recordings
      * that begin from now on are to follow them. */
     void (*follow)(struct pm_device *device, uint64_t words);

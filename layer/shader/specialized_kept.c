@@ -34,6 +34,7 @@ static uint64_t options_of(const struct pm_device *device)
         (uint32_t)config->debug.specialize,
         (uint32_t)config->debug.beyond,
         device->abilities.subgroup_quad,
+        (uint32_t)(config->optimize.uniform_share * 1e6),
         pm_target_bits(&device->abilities.target),
     };
     uint64_t mixed = 1;
@@ -43,11 +44,9 @@ static uint64_t options_of(const struct pm_device *device)
 }
 
 /* With what was known of the shader, and whether it was made for known words. */
-static uint64_t options_with(const struct pm_specialized_kept *kept, enum pm_specialized_of of,
-                             bool is_private)
+static uint64_t options_with(const struct pm_specialized_kept *kept, uint32_t of, bool is_private)
 {
-    return of == PM_MADE_OF_ZEROS ? kept->options
-                                  : pm_random_mix(kept->options + 2 * (uint64_t)of + is_private);
+    return pm_random_mix(kept->options + 2 * (uint64_t)of + is_private);
 }
 
 /* There is a driver that must not have a shader which does without some casts of its original; that
@@ -152,7 +151,8 @@ static struct pm_kept_variant describe(const struct pm_specialized_kept *kept,
         .made = {.options = options_with(kept, shader->made_of, shader->is_private),
                  .hash = pm_words_hash_compute(words->data, words->count),
                  .count = (uint32_t)words->count,
-                 .took = (uint64_t)took},
+                 .took = (uint64_t)took,
+                 .by = shader->made_by},
     };
     memcpy(variant.made.entry_point, shader->entry_point, strlen(shader->entry_point) + 1);
     return variant;
@@ -262,14 +262,14 @@ static bool choose(const struct pm_specialized_kept *kept, const struct pm_shade
 
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
-                              const struct pm_environment *environment, enum pm_specialized_of of,
+                              const struct pm_environment *environment, uint32_t of,
                               struct pm_specialized_shader *shader, int64_t *took)
 {
     struct chosen chosen;
     struct pm_words words;
     const struct pm_environment by = pm_session_environment(kept->device, environment);
     const int64_t now = time(NULL);
-    bool is_private = of != PM_MADE_OF_ZEROS;
+    bool is_private = (of & PM_KNOWN_VALUES) != 0;
     bool found = choose(kept, original, &by, options_with(kept, of, is_private), now, &chosen);
     if (!found && is_private) {
         is_private = false;
@@ -289,6 +289,7 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
         .environment = *environment,
         .module = {.words = words},
         .made_of = of,
+        .made_by = chosen.variant.made.by,
         .is_private = is_private,
         .timing = chosen.faster ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED,
         .session = chosen.session ? side_of(kept, &chosen.variant, now) : PM_SESSION_NONE,

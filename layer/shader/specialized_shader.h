@@ -1,6 +1,6 @@
 /*
- * What specialize_zero makes of a shader by the PGO database, once however many pipelines use it,
- * and whether it may be used: not without a published zero profile, not when the journal holds it
+ * What is made of a shader by the PGO database (specialize.h), once however many pipelines use it,
+ * and whether it may be used: not without a published profile, not when the journal holds it
  * back (HAZARDS 22), not when an earlier session's trial on this machine found it no faster
  * (HAZARDS 21, profile/verdicts.h); and where there was none, not when a published timing profile
  * of this very module on this device says that it is slower, unless this machine is one of those
@@ -14,6 +14,7 @@
 #include "layer/shader/known_words.h"
 #include "layer/shader/shader_record.h"
 #include "profile/journal.h"
+#include "profile/verdicts.h"
 #include "shader_rewrite/shader_rewrite.h"
 
 /* What is known of the specialized module's time over the original's when the session begins. */
@@ -22,11 +23,18 @@ enum pm_timing_verdict { PM_TIMING_UNDECIDED, PM_TIMING_FASTER, PM_TIMING_SLOWER
 /* The side that a session has which is part of a trial over sessions (trial/sessions.h). */
 enum pm_session_side { PM_SESSION_NONE, PM_SESSION_ORIGINAL, PM_SESSION_VARIANT };
 
-/* What was known of a shader when it was specialized, whether of use or not. */
-enum pm_specialized_of {
-    PM_MADE_OF_ZEROS,  /* the zero profile */
-    PM_MADE_OF_VALUES, /* values that this machine has seen */
-    PM_MADE_OF_BOTH,
+/* What is known of a shader, whether of use or not: bits. */
+enum pm_known_of {
+    PM_KNOWN_ZEROS = 1 << 0,  /* its zero profile */
+    PM_KNOWN_BLOCKS = 1 << 1, /* its block profile */
+    PM_KNOWN_VALUES = 1 << 2, /* values that this machine has seen */
+};
+
+/* Where a specialized shader may run. */
+enum pm_specialized_use {
+    PM_USE_ANYWHERE, /* it looks for itself whether its values are zero, or its uniforms known */
+    PM_USE_PUSHED,   /* where push constants have the values of `known` */
+    PM_SPECIALIZED_USES
 };
 
 struct pm_specialized_shader {
@@ -37,8 +45,10 @@ struct pm_specialized_shader {
     struct pm_specialized module;
     struct pm_known_words known; /* words that it was made for; of such a module nothing leaves the
                                     machine, not even its key, which tells values from others */
-    enum pm_specialized_of made_of;
-    bool is_private;               /* it was made for known words */
+    uint32_t changes;            /* in the module, by how often blocks run */
+    uint32_t made_of;            /* enum pm_known_of: what was known */
+    uint32_t made_by;            /* enum pm_made_by: what of it was of use */
+    bool is_private;             /* it was made for known words */
     enum pm_timing_verdict timing; /* by this machine's own verdict: UNDECIDED, or FASTER, which is
                                       bound without a trial */
     enum pm_timing_verdict published; /* by the database; says what is worth trying again */
@@ -53,13 +63,6 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
                                                              struct pm_journal *journal);
 /* NULL is allowed. */
 void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders);
-
-/* Where a specialized shader may run. */
-enum pm_specialized_use {
-    PM_USE_ANYWHERE, /* it looks for itself whether its values are zero, or its uniforms known */
-    PM_USE_PUSHED,   /* where push constants have the values of `known` */
-    PM_SPECIALIZED_USES
-};
 
 /* The one that an earlier session on this machine found faster, or that is tried over sessions,
  * where it can be had without making anything, and how many nanoseconds the driver took for its

@@ -27,9 +27,11 @@ struct pm_blocks {
     double cold_share, uniform_share;
     struct pm_block_numbers *numbers; /* by id of the label, below label_bound */
     uint32_t *points;                 /* likewise: the block's point; UINT32_MAX: none */
+    double *cycles;                   /* likewise: what running it once costs (block_worth.h) */
     uint32_t label_bound;
     uint32_t changes;
-    struct pm_buffer report; /* decisions, each behind a comma but the first */
+    double saved[PM_BLOCK_PASSES]; /* cycles of one subgroup, by pass */
+    struct pm_buffer report;       /* decisions, each behind a comma but the first */
     bool report_failed;
 };
 

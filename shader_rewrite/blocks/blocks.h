@@ -15,8 +15,9 @@
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
 
-struct pm_costs;      /* analysis_costs.h */
-struct pm_pass_times; /* pass.h */
+struct pm_block_points; /* points.h */
+struct pm_costs;        /* analysis_costs.h */
+struct pm_pass_times;   /* pass.h */
 
 /* What is known of a shader: lists by block point (points.h), NAN where nothing is; NULL: of none.
  */
@@ -51,7 +52,10 @@ uint32_t pm_block_passes_named(const char *name);
 
 struct pm_optimize_blocks_info {
     const struct pm_block_profile *profile; /* NULL: nothing is known */
-    uint32_t passes;                        /* 1 << enum pm_block_pass, each */
+    /* The blocks that the profile is of, where the words were made of theirs and kept the ids of
+     * what is left of them. Of what else the words have nothing is known. NULL: of these words. */
+    const struct pm_block_points *points;
+    uint32_t passes;      /* 1 << enum pm_block_pass, each */
     double uniform_share; /* optimize.uniform_share; from which on a block is uniform */
     double
         cold_share; /* of subgroups, below which a block is rare; 0 stands for the paper's 0.01 */
@@ -59,17 +63,23 @@ struct pm_optimize_blocks_info {
      * whether they are uniform or not. For measuring. */
     bool ignore_uniformity;
     bool subgroup_vote; /* the device has it in the stage; without it nothing is versioned */
+    /* Nothing is made where all changes together save less than specialize_zero asks for, by the
+     * most favourable of estimates: that drivers do what they are asked for, and did not before. */
+    bool weigh;
     const struct pm_costs *costs; /* NULL: the defaults */
     struct pm_target target;      /* the output is validated for it */
     struct pm_pass_times *times;  /* how long the passes took is added; NULL: not wanted */
 };
 
 struct pm_optimized_blocks {
-    struct pm_words words; /* validated for the target; count 0 where nothing was changed */
-    uint32_t changes;
-    char *report; /* JSON: {"changes": n, "decisions": [{"pass", "block" (its point), "value" (an
-                     id, of what is sunk), "done", "what", "reason"}]}, of each selection, loop,
-                     value and branch that a pass looked at */
+    struct pm_words words; /* validated for the target; count 0 where nothing was changed, or that
+                              is not worth it */
+    uint32_t changes;      /* in these words */
+    double cycles, saved;  /* of one subgroup: what the shader costs by the profile, and what all
+                              changes may save of it */
+    char *report; /* JSON: {"changes": n, "cycles": c, "saved": s, "decisions": [{"pass", "block"
+                     (its point), "value" (an id, of what is sunk), "done", "what", "reason"}]}, of
+                     each selection, loop, value and branch that a pass looked at */
 };
 
 /* The passes of info, one after another. false: PM_ERROR_INPUT for words that are no SPIR-V, or a

@@ -1,4 +1,4 @@
-#include "shader_rewrite/blocks/block_facts.h"
+#include "shader_rewrite/blocks/block_worth.h"
 
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/canonical/canonical.h"
@@ -59,6 +59,8 @@ static bool take_profile(struct pm_blocks *blocks, const struct pm_block_points 
     }
     for (uint32_t p = 0; p < points->count; p++) {
         const uint32_t label = points->points[p].label;
+        if (label >= blocks->label_bound)
+            continue;
         const double frequency = number_of(profile->frequency, p, unknown);
         blocks->points[label] = p;
         blocks->numbers[label] =
@@ -80,9 +82,11 @@ static bool prepare(struct pm_blocks *blocks, struct pm_pass_runner *runner, str
     blocks->function = pm_entry_function(blocks->module, &blocks->stage, error);
     if (!blocks->arena && blocks->function)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    const struct pm_block_points *given = blocks->info->points;
     const bool ok = blocks->function &&
-                    pm_pass_apply(runner, &pm_pass_points_blocks, &points, error) &&
-                    take_profile(blocks, &points, error);
+                    (given || pm_pass_apply(runner, &pm_pass_points_blocks, &points, error)) &&
+                    take_profile(blocks, given ? given : &points, error) &&
+                    pm_blocks_cost(blocks, error);
     pm_block_points_finish(&points);
     return ok;
 }
@@ -101,8 +105,15 @@ static bool finish_report(struct pm_blocks *blocks, struct pm_optimized_blocks *
 {
     struct pm_buffer text;
     pm_buffer_init(&text, REPORT_CAP);
+    out->cycles = pm_blocks_cycles(blocks);
+    out->saved = pm_blocks_saved(blocks);
+    if (blocks->info->weigh && !pm_blocks_are_worth_it(out->cycles, out->saved))
+        blocks->changes = 0;
     const bool ok = !blocks->report_failed &&
-                    pm_buffer_printf(&text, "{\"changes\":%u,\"decisions\":[", blocks->changes) &&
+                    pm_buffer_printf(&text,
+                                     "{\"changes\":%u,\"cycles\":%.1f,\"saved\":%.1f,"
+                                     "\"decisions\":[",
+                                     blocks->changes, out->cycles, out->saved) &&
                     (!blocks->report.size ||
                      pm_buffer_append(&text, blocks->report.data, blocks->report.size)) &&
                     pm_buffer_append_string(&text, "]}");

@@ -1,7 +1,7 @@
 /* Predication (the cooperative paper, 4.1): drivers may run both sides of a branch with lanes
  * masked off instead of branching. Around a block that hardly any subgroup enters they are asked
  * not to; where both sides are short and most subgroups take both, they are asked to. */
-#include "shader_rewrite/blocks/block_facts.h"
+#include "shader_rewrite/blocks/block_worth.h"
 
 #include "shader_rewrite/analysis/analysis_motion.h"
 
@@ -18,12 +18,15 @@ struct context {
     struct pm_float_permission permission;
 };
 
+/* saves: cycles of a subgroup that enters the shader. */
 static void set_control(struct context *c, struct pm_ir_instr *merge, uint32_t control,
-                        const char *what, const char *reason)
+                        const char *what, const char *reason, double saves)
 {
     const bool changes = pm_ir_operand_word(&merge->operands[1]) != control;
-    if (changes)
+    if (changes) {
         pm_ir_operand_set_word(&merge->operands[1], control);
+        pm_blocks_saves(c->blocks, PM_BLOCK_FLATTEN, saves);
+    }
     pm_blocks_decide(c->blocks, pass_name, merge->block, 0, changes, what,
                      changes ? reason : "the shader says so itself");
 }
@@ -69,18 +72,22 @@ static const char *why_not_flat(const struct context *c, const struct pm_ir_bloc
     return cycles <= short_cycles ? NULL : "its sides are long";
 }
 
+/* *saves: cycles, where sides are rare. */
 static bool has_cold_side(const struct context *c, const struct pm_ir_block *header,
-                          const struct pm_ir_instr *merge)
+                          const struct pm_ir_instr *merge, double *saves)
 {
     const struct pm_ir_instr *branch = pm_ir_terminator(header);
+    bool cold = false;
     for (uint32_t o = 1; o < branch->operand_count; o++) {
         const struct pm_ir_block *side =
             branch->operands[o].def ? pm_ir_block_of(branch->operands[o].def) : NULL;
         if (side && side != pm_ir_block_of(merge->operands[0].def) &&
-            pm_blocks_is_cold(c->blocks, side, header))
-            return true;
+            pm_blocks_is_cold(c->blocks, side, header)) {
+            *saves += pm_blocks_skipped(c->blocks, side, header);
+            cold = true;
+        }
     }
-    return false;
+    return cold;
 }
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
@@ -97,9 +104,10 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         struct pm_ir_instr *merge = pm_ir_merge(b);
         if (!merge || merge->opcode != SpvOpSelectionMerge)
             continue;
-        if (has_cold_side(&c, b, merge)) {
+        double saves = 0;
+        if (has_cold_side(&c, b, merge, &saves)) {
             set_control(&c, merge, SpvSelectionControlDontFlattenMask, "DontFlatten",
-                        "hardly any subgroup enters a side");
+                        "hardly any subgroup enters a side", saves);
             continue;
         }
         const char *why_not = why_not_flat(&c, b, merge);
@@ -107,9 +115,11 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
             pm_blocks_decide(blocks, pass_name, b, 0, false, "None", why_not);
         else
             set_control(&c, merge, SpvSelectionControlFlattenMask, "Flatten",
-                        "short, and most subgroups take both sides");
+                        "short, and most subgroups take both sides",
+                        pm_blocks_entries(blocks, b) * blocks->costs->cycles[PM_COST_BRANCH]);
     }
     return pm_pass_result_of(true, blocks->changes != before);
 }
 
-const struct pm_pass pm_pass_optimize_flatten = {pass_name, PM_ANALYSIS_CFG, PM_ANALYSIS_ALL, run};
+const struct pm_pass pm_pass_optimize_flatten = {pass_name, PM_ANALYSIS_DOMINATORS, PM_ANALYSIS_ALL,
+                                                 run};

@@ -10,6 +10,7 @@
  *     W: OpLoopMerge M C; copy 1; …; copy n; the loop, whose merge block is now R; R: OpBranch M
  *     C: OpBranch W, which nothing leads to
  */
+#include "shader_rewrite/blocks/block_worth.h"
 #include "shader_rewrite/blocks/peel.h"
 #include "shader_rewrite/blocks/steady_loops.h"
 
@@ -32,8 +33,11 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         if (turns[l].steady)
             reason = pm_peel_check(&peel, blocks, l);
         const bool done = turns[l].steady && !reason;
-        if (done)
+        if (done) {
+            pm_blocks_saves(blocks, PM_BLOCK_PEEL,
+                            pm_blocks_entries(blocks, turns[l].latch) * pm_blocks_turn(blocks));
             pm_peel(&peel, turns[l].steady);
+        }
         pm_blocks_decide(blocks, pass_name, header, 0, done, "copied in front",
                          reason ? reason : "it turns equally often");
     }

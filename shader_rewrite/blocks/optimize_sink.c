@@ -8,7 +8,7 @@
  * effects or reads what the shader may write, nor into a loop that it is not in. A value that
  * several rare blocks need is computed in each.
  */
-#include "shader_rewrite/blocks/block_facts.h"
+#include "shader_rewrite/blocks/block_worth.h"
 
 #include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/analysis/analysis_motion.h"
@@ -185,6 +185,15 @@ static struct pm_ir_instr *copy_of(struct context *c, const struct pm_ir_instr *
     return copy;
 }
 
+static double saved(const struct context *c, const struct pm_ir_instr *instr,
+                    const struct places *places)
+{
+    double entries = pm_blocks_entries(c->blocks, instr->block);
+    for (uint32_t p = 0; p < places->count; p++)
+        entries -= pm_blocks_entries(c->blocks, places->blocks[p]);
+    return entries * pm_costs_instr(c->blocks->costs, &c->permission, instr);
+}
+
 /* In the places after the first it is computed anew, for the uses below them. */
 static void sink(struct context *c, struct pm_ir_instr *instr, const struct places *places)
 {
@@ -218,8 +227,10 @@ static void sink_all(struct context *c)
                 continue;
             const char *why_not = find_places(c, i, &places);
             const uint32_t value = i->result->id;
-            if (!why_not)
+            if (!why_not) {
+                pm_blocks_saves(blocks, PM_BLOCK_SINK, saved(c, i, &places));
                 sink(c, i, &places);
+            }
             if (!why_not || places.count || places.divergent)
                 pm_blocks_decide(blocks, pass_name, block, value, !why_not,
                                  places.count > 1 ? "computed in several rare blocks"

@@ -1,5 +1,6 @@
 /* Unrolling control (the cooperative paper, 4.1): drivers are asked to leave loops alone that
  * hardly any subgroup turns in, and to unroll those that always turn equally often. */
+#include "shader_rewrite/blocks/block_worth.h"
 #include "shader_rewrite/blocks/steady_loops.h"
 
 static const char pass_name[] = "optimize_unroll";
@@ -36,6 +37,9 @@ static void decide(struct pm_blocks *blocks, struct pm_ir_block *header,
     const bool says = control && merge->operand_count > 3;
     const bool done =
         control && !says && set_control(blocks->module, merge, control, turns->steady);
+    if (done && turns->steady)
+        pm_blocks_saves(blocks, PM_BLOCK_UNROLL,
+                        pm_blocks_entries(blocks, turns->latch) * pm_blocks_turn(blocks));
     pm_blocks_decide(blocks, pass_name, header, 0, done, what,
                      done || !control ? reason : "the shader says so, or more, itself");
 }

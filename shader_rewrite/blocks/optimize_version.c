@@ -10,7 +10,7 @@
  * shader nothing behind may look at other lanes, and the selection may be in no loop, which a
  * helper might not leave.
  */
-#include "shader_rewrite/blocks/block_facts.h"
+#include "shader_rewrite/blocks/block_worth.h"
 
 #include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/analysis/analysis_uniform.h"
@@ -143,6 +143,15 @@ static void version(struct pm_ir_module *module, struct pm_ir_block *header,
         move_phi(module, i, header, inner, inner_header);
 }
 
+/* Without the vote and its branch. */
+static double saved(const struct pm_blocks *blocks, const struct pm_ir_block *header,
+                    const struct pm_ir_instr *merge)
+{
+    const struct pm_ir_block *body = body_of(pm_ir_terminator(header), merge->operands[0].def);
+    return pm_blocks_skipped(blocks, body, header) -
+           pm_blocks_entries(blocks, header) * blocks->costs->cycles[PM_COST_CHECK];
+}
+
 static bool find_facts(struct context *c, struct pm_ir_module *module)
 {
     const struct pm_memory memory = pm_memory_of(module);
@@ -166,8 +175,10 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         if (!merge || merge->opcode != SpvOpSelectionMerge || !pm_cfg_reachable(c.cfg, b))
             continue;
         const char *reason = why_not(&c, header, merge);
-        if (!reason)
+        if (!reason) {
+            pm_blocks_saves(blocks, PM_BLOCK_VERSION, saved(blocks, header, merge));
             version(module, header, merge);
+        }
         pm_blocks_decide(blocks, pass_name, header, 0, !reason, "its body behind a vote",
                          reason ? reason : "hardly any subgroup enters its body");
     }

@@ -1,6 +1,7 @@
 #include "shader_rewrite/blocks/steady_loops.h"
 
 #include "shader_rewrite/analysis/analysis_flow.h"
+#include "shader_rewrite/analysis/analysis_turns.h"
 #include <math.h>
 
 /* What the number of turns may be away from a whole one, as a share of it: as much as the published
@@ -52,7 +53,7 @@ static bool is_exact_enough(const struct pm_block_numbers *numbers)
     return numbers->high - numbers->low <= 2 * steady_share * numbers->frequency;
 }
 
-static void judge(const struct finding *f, struct pm_steady_loop *turns)
+static void judge(const struct finding *f, uint32_t loop, struct pm_steady_loop *turns)
 {
     const struct pm_block_numbers latch = pm_blocks_numbers(f->blocks, turns->latch);
     const double whole = round(turns->turns);
@@ -69,6 +70,8 @@ static void judge(const struct finding *f, struct pm_steady_loop *turns)
         turns->reason = "lanes of a subgroup do not turn together";
     } else if (whole * turns->instructions > PM_STEADY_MOST_INSTRUCTIONS) {
         turns->reason = "it is too large";
+    } else if (pm_loop_is_risky(f->blocks->function, loop)) {
+        turns->reason = "a compiler may compute what follows from its turns otherwise";
     } else {
         turns->steady = (uint32_t)whole;
     }
@@ -106,7 +109,7 @@ struct pm_steady_loop *pm_steady_loops(const struct pm_blocks *blocks)
             continue;
         }
         turns[l].turns = turns_of(&f, l, turns[l].latch, back);
-        judge(&f, &turns[l]);
+        judge(&f, l, &turns[l]);
     }
     return turns;
 }

@@ -13,6 +13,7 @@
 
 #include "base/config.h" /* enum pm_float_zero */
 #include "base/error.h"
+#include "shader_rewrite/blocks/blocks.h"
 #include "shader_rewrite/instrument/instrument.h"
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
@@ -114,6 +115,9 @@ struct pm_specialize_constants_info {
      * pm_specialize_zero: its points are theirs, its profile is by these, and by blocks nothing is
      * known of what is left. costs, float_zero, target, driver and times are taken from above. */
     const struct pm_specialize_zero_info *zero;
+    /* And then optimized by how often its blocks run; NULL: not so. Of the original words: points
+     * is needed. costs, target and times are taken from above. */
+    const struct pm_optimize_blocks_info *blocks;
 };
 
 struct pm_specialized_constants {
@@ -123,6 +127,7 @@ struct pm_specialized_constants {
     double cycles_before, cycles_after;
     uint32_t guarded;    /* words that the guard compares; 0: there is none */
     uint32_t transforms; /* specialize_zero's */
+    uint32_t changes;    /* optimize_blocks' */
     char *zero_report;   /* specialize_zero's; NULL: it was not asked for, or came to nothing */
 };
 

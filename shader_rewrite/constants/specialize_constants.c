@@ -137,11 +137,34 @@ static bool make_folded(struct specializing *s, const uint32_t *words, size_t co
     return ok;
 }
 
+/* What is left of blocks has the ids that it had. */
+static bool by_blocks(const struct pm_specialize_constants_info *info, struct pm_words *folded,
+                      struct pm_specialized_constants *out, struct pm_error *error)
+{
+    struct pm_optimize_blocks_info blocks = *info->blocks;
+    struct pm_optimized_blocks made;
+    blocks.costs = info->costs;
+    blocks.target = info->target;
+    blocks.times = info->times;
+    if (!pm_optimize_blocks(folded->data, folded->count, &blocks, &made, error))
+        return false;
+    out->changes = made.changes;
+    if (made.words.count) {
+        pm_words_finish(folded);
+        *folded = made.words;
+        made.words = (struct pm_words){0};
+    }
+    pm_optimized_blocks_finish(&made);
+    return true;
+}
+
 static bool finish_module(struct specializing *s, const uint32_t *words, size_t count,
                           struct pm_words *folded, struct pm_specialized_constants *out,
                           struct pm_error *error)
 {
     if (s->info->zero && !pm_constant_zeroes(words, count, s->info, folded, out, error))
+        return false;
+    if (s->info->blocks && !by_blocks(s->info, folded, out, error))
         return false;
     if (s->guarded && !pm_constant_guard(words, count, s->info, folded, &out->words, error))
         return false;
@@ -149,10 +172,11 @@ static bool finish_module(struct specializing *s, const uint32_t *words, size_t 
         out->words = *folded;
         *folded = (struct pm_words){0};
     }
-    /* Subgroup operations, which checks of zeroes have, are of SPIR-V 1.3, so of Vulkan 1.1. */
+    /* Subgroup operations, which checks of zeroes and rare blocks have, are of SPIR-V 1.3, so of
+     * Vulkan 1.1. */
     struct pm_target target = s->info->target;
     struct pm_error invalid = {0};
-    if (out->transforms && target.vulkan_minor < 1)
+    if ((out->transforms || out->changes) && target.vulkan_minor < 1)
         target.vulkan_minor = 1;
     return pm_validate_made(&out->words, words, count, &target, &invalid) ||
            pm_fail(error, invalid.code == PM_ERROR_MEMORY ? PM_ERROR_MEMORY : PM_ERROR_STATE,

@@ -3,7 +3,7 @@
  * DontUnroll of loops. They change no value.
  */
 #include "shader_rewrite/analysis/analysis_memory.h"
-#include "shader_rewrite/variants/loop_turns.h"
+#include "shader_rewrite/analysis/analysis_turns.h"
 #include "shader_rewrite/variants/variant_function.h"
 #include "shader_rewrite/variants/variant_passes.h"
 

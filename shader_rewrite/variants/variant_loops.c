@@ -3,8 +3,8 @@
  * count. It bounds nothing, what it copies loses its decorations, and it unrolls only one loop in
  * part at a time (the second one ends in an exception). So here is decided which loops may ask.
  */
+#include "shader_rewrite/analysis/analysis_turns.h"
 #include "shader_rewrite/ir/ir_walk.h"
-#include "shader_rewrite/variants/loop_turns.h"
 #include "shader_rewrite/variants/variant_function.h"
 #include "shader_rewrite/variants/variant_passes.h"
 

@@ -150,6 +150,7 @@ static void how_it_is_made(void **unused)
     made.made.hash = (struct pm_words_hash){UINT64_MAX, 7};
     made.made.count = 1000;
     made.made.took = 1234567;
+    made.made.by = PM_MADE_BY_ZEROS | PM_MADE_BY_BLOCKS;
     snprintf(made.made.entry_point, sizeof made.made.entry_point, "main");
     struct pm_verdicts *verdicts = open_it(NULL);
     assert_false(pm_verdicts_any_at_once(verdicts, &gpu));
@@ -167,6 +168,7 @@ static void how_it_is_made(void **unused)
     assert_true(pm_shader_key_equal(&found.key, &a.key));
     assert_true(found.made.hash.high == UINT64_MAX && found.made.hash.low == 7);
     assert_true(found.made.count == 1000 && found.made.took == 1234567);
+    assert_int_equal(found.made.by, PM_MADE_BY_ZEROS | PM_MADE_BY_BLOCKS);
     assert_string_equal(found.made.entry_point, "main");
     /* Not with other options, not when the verdict is old, nor when it is another one. */
     assert_false(

@@ -86,13 +86,26 @@ static void say_sampled(const struct pm_session_status *status, struct text *tex
         status->points > 0 ? 100.0 * status->points_sampled / status->points : 100.0);
 }
 
+/* What of them is not by zeros or known words alone. */
+static void say_by(const struct pm_session_status *status, struct text *text)
+{
+    if (status->by_blocks > 0)
+        say(text, " (%u by blocks", status->by_blocks);
+    if (status->by_recipe > 0)
+        say(text, "%s%u by A-Z testing", status->by_blocks > 0 ? ", " : " (", status->by_recipe);
+    if (status->by_blocks > 0 || status->by_recipe > 0)
+        say(text, ")");
+}
+
 static void say_specialized(const struct pm_session_status *status, struct text *text)
 {
     char number[32];
     if (status->paused)
         say(text, "; paused: the game's own shaders are used");
-    else if (status->specialized > 0)
+    else if (status->specialized > 0) {
         say(text, "; %u shader%s specialized", status->specialized, plural(status->specialized));
+        say_by(status, text);
+    }
     if (!status->paused && status->specialized > 0 && status->fastest > 0) {
         const char *what = status->of_passes ? "pass" : "draws";
         if (status->fastest - status->slowest < 0.05)

@@ -128,10 +128,84 @@ static void test_profile(void **state)
     pm_block_profile_finish(&profile);
 }
 
+/* Blocks: 0, 1 rare, 2 the end. */
+#define RARE(work)                                                                                 \
+    "OpSelectionMerge %end None\nOpBranchConditional %d_yes %rare %end\n"                          \
+    "%rare = OpLabel\n" work "OpStore %to %a\nOpBranch %end\n%end = OpLabel\n"
+
+static const struct pm_block_profile rare = {.frequency = (const double[]){1, 0.001, 1},
+                                             .uniform = (const double[]){1, 0.5, 1},
+                                             .subgroups = (const double[]){1, 0.001, 1},
+                                             .block_count = 3};
+
+/* What may be saved must be worth a compile and a trial. */
+static void test_weighed(void **state)
+{
+    (void)state;
+    struct block_subject small = block_subject(RARE("%a = OpFAdd %float %d %f1\n"));
+    struct block_subject large = block_subject(
+        RARE("%s = OpExtInst %float %glsl Sin %d\n%t = OpExtInst %float %glsl Sin %s\n"
+             "%w = OpExtInst %float %glsl Sin %t\n%v = OpExtInst %float %glsl Pow %w %s\n"
+             "%a = OpExtInst %float %glsl Pow %v %t\n"));
+    struct pm_optimize_blocks_info info = {.profile = &rare,
+                                           .passes = PM_BLOCK_ALL,
+                                           .weigh = true,
+                                           .subgroup_vote = true,
+                                           .target = {.vulkan_minor = 3}};
+    struct pm_error error = {0};
+    struct pm_optimized_blocks out;
+    assert_true(pm_optimize_blocks(small.words.data, small.words.count, &info, &out, &error));
+    assert_int_equal(out.changes, 0);
+    assert_null(out.words.data);
+    assert_true(out.saved < 25);
+    pm_optimized_blocks_finish(&out);
+    assert_true(pm_optimize_blocks(large.words.data, large.words.count, &info, &out, &error));
+    assert_true(out.changes > 0 && out.words.count > 0 && out.saved > 25);
+    pm_optimized_blocks_finish(&out);
+    info.weigh = false;
+    assert_true(pm_optimize_blocks(small.words.data, small.words.count, &info, &out, &error));
+    assert_true(out.changes > 0);
+    pm_optimized_blocks_finish(&out);
+    block_subject_finish(&small);
+    block_subject_finish(&large);
+}
+
+/* The profile of a module serves what another pass has made of it. */
+static void test_points_given(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject(RARE("%a = OpExtInst %float %glsl Sin %d\n"));
+    const struct block_known known = {{1, 0.001, 1}, {1, 0.5, 1}, {1, 0.001, 1}};
+    struct block_subject changed_one = block_optimized(&subject, "optimize_version", &known, NULL);
+    struct pm_block_points points;
+    struct pm_error error = {0};
+    struct pm_optimized_blocks out;
+    assert_true(pm_points_blocks(subject.words.data, subject.words.count, &points, &error));
+    struct pm_optimize_blocks_info info = {.profile = &rare,
+                                           .passes = pm_block_passes_named("optimize_flatten"),
+                                           .target = {.vulkan_minor = 3}};
+    const struct pm_words *words = &changed_one.words;
+    assert_false(pm_optimize_blocks(words->data, words->count, &info, &out, &error));
+    assert_non_null(strstr(error.message, "3 blocks, the module 5"));
+    info.points = &points;
+    assert_true(pm_optimize_blocks(words->data, words->count, &info, &out, &error));
+    /* Of the block that the vote is in it is known, of the one behind it not. */
+    assert_int_equal(out.changes, 0);
+    pm_optimized_blocks_finish(&out);
+    /* What is gone is no trouble. */
+    points.points[1].label = 1u << 20;
+    assert_true(pm_optimize_blocks(words->data, words->count, &info, &out, &error));
+    pm_optimized_blocks_finish(&out);
+    pm_block_points_finish(&points);
+    block_subject_finish(&changed_one);
+    block_subject_finish(&subject);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_corpus), cmocka_unit_test(test_names),
-                                       cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_profile)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_corpus),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_weighed), cmocka_unit_test(test_points_given)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,13 @@ static void what_was_sampled(void **state)
     assert_non_null(strstr(sentence(&status, NULL),
                            "; 3 shaders specialized, their draws 1.2 to 3.1 times as fast; 1 was "
                            "no faster and dropped"));
+    status.by_blocks = 1;
+    assert_non_null(strstr(sentence(&status, NULL), "; 3 shaders specialized (1 by blocks), "));
+    status.by_recipe = 2;
+    assert_non_null(strstr(sentence(&status, NULL),
+                           "; 3 shaders specialized (1 by blocks, 2 by A-Z testing), "));
+    status.by_blocks = 0;
+    assert_non_null(strstr(sentence(&status, NULL), " (2 by A-Z testing), "));
     status.paused = true;
     assert_non_null(strstr(sentence(&status, NULL), "; paused: the game's own shaders are used"));
 }

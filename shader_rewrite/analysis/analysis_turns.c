@@ -1,4 +1,4 @@
-#include "shader_rewrite/variants/loop_turns.h"
+#include "shader_rewrite/analysis/analysis_turns.h"
 
 #include "shader_rewrite/analysis/analysis_exact.h"
 

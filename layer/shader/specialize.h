@@ -1,0 +1,26 @@
+/*
+ * What is made of a shader by what is known of it: known words first, then zeros in what is left of
+ * it, then blocks by how often they run. All are passes over the canonical module, one behind the
+ * other in one module; what a pass leaves of values and blocks keeps its ids, and with them the
+ * numbers of its profile, and of what it makes nothing is known.
+ *
+ * Thread safety: no state. Making takes as long as a compiler does: compile threads only.
+ */
+#pragma once
+
+#include "layer/shader/specialized_shader.h"
+
+/* What is known that may be used, as bits (enum pm_known_of). */
+uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shader_key *key,
+                            uint32_t subgroup_size);
+
+/* The published estimates of a shader, to be finished; false: there are none. */
+bool pm_find_published(const struct pm_device *device, const struct pm_shader_key *key,
+                       const struct pm_environment *environment, enum pm_kind kind,
+                       struct pm_shader_estimates *found);
+
+/* Makes shader->module by shader->made_of, with `changes` and the words that it is for in `known`.
+ * No words: it is not worth it. */
+bool pm_specialize_shader(const struct pm_device *device, const struct pm_shader_record *record,
+                          enum pm_specialized_use use, struct pm_specialized_shader *shader,
+                          struct pm_error *error);

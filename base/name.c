@@ -11,7 +11,8 @@ bool pm_name_check(const char *text, const char *what, size_t most, struct pm_er
     size_t bad = pm_utf8_check_line(text, length);
     if (bad == length)
         return true;
-    const bool control = (unsigned char)text[bad] < 0x20 || text[bad] == 0x7F;
+    const bool control =
+        (unsigned char)text[bad] < 0x20 || text[bad] == 0x7F || pm_utf8_check(text, length) > bad;
     return pm_fail(error, PM_ERROR_INPUT, "%s: byte %zu is %s", what, bad,
                    control ? "a control character" : "not UTF-8");
 }

@@ -40,6 +40,9 @@ size_t pm_utf8_check_line(const char *text, size_t size)
     for (size_t i = 0; i < bad; i++) {
         if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
             return i;
+        /* U+0080 to U+009F, which are control characters as much. */
+        if ((unsigned char)text[i] == 0xC2 && (unsigned char)text[i + 1] < 0xA0)
+            return i;
     }
     return bad;
 }

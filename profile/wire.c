@@ -16,12 +16,54 @@ static void bounded_free(void *user, void *pointer)
     (void)pointer;
 }
 
+/* A varint at *at, which is moved behind it; false: there is none. */
+static bool read_varint(const uint8_t *data, size_t size, size_t *at, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned shift = 0; shift < 64 && *at < size; shift += 7) {
+        const uint8_t byte = data[(*at)++];
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A text with a zero byte in it would end there for whoever reads it as a string, and be another to
+ * whoever does not. Looks at the message's own fields. NULL: none has one; else the field. */
+static const char *cut_text(const ProtobufCMessageDescriptor *descriptor, const uint8_t *data,
+                            size_t size)
+{
+    enum { VARINT, EIGHT, LENGTH, FOUR = 5 };
+    for (size_t at = 0; at < size;) {
+        uint64_t tag, length = 0;
+        if (!read_varint(data, size, &at, &tag) ||
+            ((tag & 7) <= LENGTH && (tag & 7) != EIGHT && !read_varint(data, size, &at, &length)))
+            return NULL;
+        if ((tag & 7) == LENGTH) {
+            const ProtobufCFieldDescriptor *field =
+                protobuf_c_message_descriptor_get_field(descriptor, (unsigned)(tag >> 3));
+            if (length > size - at)
+                return NULL;
+            if (field && field->type == PROTOBUF_C_TYPE_STRING && memchr(data + at, 0, length))
+                return field->name;
+            at += length;
+        } else {
+            at += (tag & 7) == EIGHT ? 8 : (tag & 7) == FOUR ? 4 : 0;
+        }
+    }
+    return NULL;
+}
+
 bool pm_message_read(const struct pm_message_kind *kind, const void *data, size_t size, size_t most,
                      pm_message_taker take, void *user, struct pm_error *error)
 {
     if (size > most)
         return pm_fail(error, PM_ERROR_INPUT, "%s: %zu bytes, more than %zu", kind->what, size,
                        most);
+    const char *cut = cut_text(kind->descriptor, data, size);
+    if (cut)
+        return pm_fail(error, PM_ERROR_INPUT, "%s: field %s has a zero byte", kind->what, cut);
     /* A shader without points grows about tenfold, one with points less. What the arena gave is
      * freed with it, so that the message need not be. */
     struct pm_arena *arena =

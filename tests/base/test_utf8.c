@@ -60,6 +60,14 @@ static void lines_have_no_control_characters(void **state)
     (void)state;
     assert_int_equal(pm_utf8_check_line("a scene \xc3\xa4", 10), 10);
     assert_int_equal(pm_utf8_check_line("a\nb\xff", 4), 1);
+    assert_int_equal(pm_utf8_check_line("a\xc2\x9b"
+                                        "31m",
+                                        6),
+                     1);
+    assert_int_equal(pm_utf8_check_line("a\xc2\xa0"
+                                        "b",
+                                        4),
+                     4);
     assert_int_equal(pm_utf8_check_line("a\xff\n", 3), 1);
     assert_int_equal(pm_utf8_check_line("ab\x7f", 3), 2);
     assert_int_equal(pm_utf8_check_line("a\0b", 3), 1);

@@ -428,6 +428,30 @@ static void refuses_games_that_no_path_can_have(void **state)
     }
 }
 
+/* The text that a string ends at is not the one that was sent. */
+static void refuses_zero_bytes_in_names(void **state)
+{
+    static const char *const names[] = {"gXme", "scXne", "versXon"};
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        struct fixture f;
+        uint8_t wire[4096];
+        struct pm_profile profile;
+        struct pm_error error = {0};
+        fixture_init(&f);
+        char **const fields[] = {&f.profile.game, &f.profile.scene, &f.profile.layer_version};
+        *fields[which] = (char *)(uintptr_t)names[which];
+        const size_t size = piecemeal__profile__pack(&f.profile, wire);
+        struct pm_arena *arena = pm_arena_create(0);
+        assert_true(pm_profile_decode(wire, size, NULL, arena, &profile, &error));
+        *(uint8_t *)memchr(wire, 'X', size) = 0;
+        assert_false(pm_profile_decode(wire, size, NULL, arena, &profile, &error));
+        assert_int_equal(error.code, PM_ERROR_INPUT);
+        assert_non_null(strstr(error.message, "has a zero byte"));
+        pm_arena_destroy(arena);
+    }
+}
+
 static void takes_every_kind(void **state)
 {
     (void)state;
@@ -649,6 +673,7 @@ int main(void)
         cmocka_unit_test(random_profiles_round_trip),
         cmocka_unit_test(refuses_what_cannot_be),
         cmocka_unit_test(refuses_games_that_no_path_can_have),
+        cmocka_unit_test(refuses_zero_bytes_in_names),
         cmocka_unit_test(takes_every_kind),
         cmocka_unit_test(says_how_many_are_left_out),
         cmocka_unit_test(the_callers_limits_hold),

@@ -58,6 +58,44 @@ struct pm_aggregator *pm_tool_open_storage(const char *path, const struct pm_agg
     return aggregator;
 }
 
+/* What of it is published: what the storage's published database has, which the API serves. Where
+ * none was ever published, what is covered. */
+static bool mark_published(struct pm_estimates *estimates, const char *scene,
+                           struct pm_error *error)
+{
+    char etag[PM_ETAG_TEXT];
+    struct pm_database published, *database = &estimates->database;
+    struct pm_buffer body, plain;
+    struct pm_error why = {0};
+    const struct pm_publication publication = {.game = database->game, .scene = scene ? scene : ""};
+    pm_buffer_init(&body, 2 * PM_DATABASE_BYTES);
+    pm_buffer_init(&plain, PM_DATABASE_BYTES);
+    const bool known =
+        pm_aggregator_publication(estimates->aggregator, &publication, etag, &body, &why);
+    bool done = known || why.code == PM_ERROR_STATE;
+    if (known)
+        done = pm_decompress(body.data, body.size, &plain, &why) &&
+               pm_database_decode(plain.data, plain.size, estimates->arena, &published, &why);
+    struct pm_shader_estimates *shaders =
+        known && done ? pm_arena_dup(estimates->arena, database->shaders,
+                                     database->shader_count * sizeof(*shaders))
+                      : NULL;
+    for (size_t i = 0; shaders && i < database->shader_count; i++) {
+        const struct pm_shader_estimates *found =
+            pm_database_find(&published, &shaders[i].key, &shaders[i].environment, shaders[i].kind);
+        shaders[i].published = found && found->published;
+    }
+    if (shaders)
+        database->shaders = shaders;
+    else if (known && done)
+        done = pm_fail(&why, PM_ERROR_MEMORY, "out of memory");
+    if (!done && error)
+        *error = why;
+    pm_buffer_finish(&body);
+    pm_buffer_finish(&plain);
+    return done;
+}
+
 static bool load_storage(const char *path, const struct pm_estimates_source *source,
                          struct pm_estimates *estimates, struct pm_error *error)
 {
@@ -77,7 +115,8 @@ static bool load_storage(const char *path, const struct pm_estimates_source *sou
     if (!name)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     return pm_aggregator_estimates(estimates->aggregator, name, source->scene, estimates->arena,
-                                   &estimates->database, error);
+                                   &estimates->database, error) &&
+           mark_published(estimates, source->scene, error);
 }
 
 static bool load_body(const char *path, struct pm_estimates *estimates, struct pm_error *error)

@@ -1,11 +1,15 @@
-/* CSV (RFC 4180), one row per point and measure. */
+/* CSV (RFC 4180), one row per point and measure. A name that a spreadsheet would take for a formula
+ * has an apostrophe before it. */
 #include "tools/export/export.h"
 
 #include "tools/common/estimates.h"
+#include <string.h>
 
 static void print_text(const char *text, FILE *out)
 {
     fputc('"', out);
+    if (*text && strchr("=+-@", *text))
+        fputc('\'', out);
     for (; *text; text++) {
         if (*text == '"')
             fputc('"', out);

@@ -310,6 +310,21 @@ static void export_spares_what_it_reads(void **state)
     free(text);
 }
 
+/* What is published is what the API serves, and not what would be under other rules. */
+static void published_is_what_is_served(void **state)
+{
+    (void)state;
+    db_says(0, "--help && cp a.sqlite p.sqlite", "");
+    db_says(0, "curate --storage p.sqlite", "a game: ");
+    char *text = db(0, "export --storage p.sqlite --format csv");
+    says(text, ",25603,0,0,"); /* no flags, not published */
+    free(text);
+    db_says(0, "curate --storage p.sqlite --dev", "a game: ");
+    text = db(0, "export --storage p.sqlite --format csv");
+    says(text, ",25603,0,1,");
+    free(text);
+}
+
 static void curates_and_drops(void **state)
 {
     (void)state;
@@ -343,6 +358,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(exports_and_imports, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exports_a_file_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(export_spares_what_it_reads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(published_is_what_is_served, set_up, tear_down),
         cmocka_unit_test_setup_teardown(curates_and_drops, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,24 @@ static void test_csv(void **state)
     free(text);
 }
 
+/* A spreadsheet computes what begins so. */
+static void test_csv_formulas(void **state)
+{
+    static const char *const names[] = {"=1+1", "+1", "-1", "@sum"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct sample sample;
+        char wanted[32];
+        size_t size;
+        make(&sample);
+        sample.database.game = names[i];
+        char *text = exported(pm_export_csv, &sample, "ff", &size);
+        snprintf(wanted, sizeof(wanted), "\r\n\"'%s\",", names[i]);
+        assert_non_null(strstr(text, wanted));
+        free(text);
+    }
+}
+
 static void test_json(void **state)
 {
     (void)state;
@@ -315,10 +333,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_collapsed), cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_json),      cmocka_unit_test(test_counts_are_bounded),
-        cmocka_unit_test(test_llvm),      cmocka_unit_test(test_llvm_uniformity),
-        cmocka_unit_test(test_pprof),
+        cmocka_unit_test(test_collapsed),          cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_csv_formulas),       cmocka_unit_test(test_json),
+        cmocka_unit_test(test_counts_are_bounded), cmocka_unit_test(test_llvm),
+        cmocka_unit_test(test_llvm_uniformity),    cmocka_unit_test(test_pprof),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

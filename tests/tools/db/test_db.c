@@ -317,11 +317,11 @@ static void published_is_what_is_served(void **state)
     db_says(0, "--help && cp a.sqlite p.sqlite", "");
     db_says(0, "curate --storage p.sqlite", "a game: ");
     char *text = db(0, "export --storage p.sqlite --format csv");
-    says(text, ",25603,0,0,"); /* no flags, not published */
+    assert_non_null(strstr(text, ",25603,0,0,")); /* no flags, not published */
     free(text);
     db_says(0, "curate --storage p.sqlite --dev", "a game: ");
     text = db(0, "export --storage p.sqlite --format csv");
-    says(text, ",25603,0,1,");
+    assert_non_null(strstr(text, ",25603,0,1,"));
     free(text);
 }
 

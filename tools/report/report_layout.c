@@ -16,7 +16,8 @@ enum {
     MARGIN = 14,
     SWEEPS = 12,
     BACK_GAP = 12,
-    NARROW = 340 /* what a phone has room for */
+    LOOP_ROOM = 8, /* below the last rank, where an edge turns back */
+    NARROW = 340   /* what a phone has room for */
 };
 
 struct node {
@@ -299,7 +300,8 @@ static bool place(struct layout *layout)
     for (uint32_t i = 0; i < layout->edge_count; i++)
         back += layout->edges[i].back;
     layout->width = most - least + NODE_WIDTH + 2 * MARGIN + BACK_GAP * (back + 1.0);
-    layout->height = layout->rank_count * (NODE_HEIGHT + GAP_Y) - GAP_Y + 2.0 * MARGIN;
+    layout->height = layout->rank_count * (NODE_HEIGHT + GAP_Y) - GAP_Y + 2.0 * MARGIN +
+                     (back > 0 ? LOOP_ROOM : 0);
     return ok;
 }
 

@@ -104,8 +104,7 @@ static bool is_first_of_block(const struct writing *w, size_t begin, size_t at)
 
 static bool write_declarations(const struct writing *w, size_t count, struct pm_buffer *out)
 {
-    bool ok =
-        pm_buffer_printf(out, "<details><summary>%zu lines of declarations</summary><pre>", count);
+    bool ok = pm_buffer_printf(out, "<details><summary>%zu lines before</summary><pre>", count);
     for (size_t i = 0; ok && i < count; i++)
         ok = pm_html_escape(out, w->lines[i].text) && pm_buffer_append_string(out, "\n");
     return ok && pm_buffer_append_string(out, "</pre></details>");
@@ -139,6 +138,14 @@ static size_t first_owned(const struct writing *w)
     return at < w->count ? at : 0;
 }
 
+/* As far before it as a function's head may be; all, where little would be hidden. */
+static size_t first_shown(const struct writing *w)
+{
+    enum { HEAD = 3, FEW = 8 };
+    const size_t first = first_owned(w);
+    return first > FEW ? first - HEAD : 0;
+}
+
 /* ---- panels ---- */
 
 static bool begin_panel(bool open, const char *title, const char *what, struct pm_buffer *out)
@@ -164,8 +171,8 @@ static bool write_files(const struct pm_report_shader *shader, const char *ancho
     for (uint32_t i = 0; ok && i < shader->file_count; i++) {
         const struct pm_report_text *file = &shader->files[i];
         struct writing w = {shader, anchor, file->lines, file->line_count, 0, false};
-        ok = begin_panel(i == 0, file->name, "as it was written", out) && write_lines(&w, 0, out) &&
-             end_panel(out);
+        ok = begin_panel(i == 0, file->name, "as it was written", out) &&
+             write_lines(&w, first_shown(&w), out) && end_panel(out);
     }
     return ok;
 }

@@ -31,6 +31,7 @@ void pm_config_init(struct pm_config *config)
                      .uniform_share = PM_UNIFORM_SHARE},
         .limits = {.compile_threads = 1,
                    .counter_memory_mib = 8,
+                   .scratch_mib = 64,
                    .spool_mib = 64,
                    .shader_store_mib = 256,
                    .pipeline_cache_mib = 64,

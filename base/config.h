@@ -52,16 +52,17 @@ struct pm_config {
         uint32_t window_frames;
         double api_probability;
         uint32_t batch; /* PM_BATCH_ALL for "all" */
-        bool follow;    /* of whole batches lanes are counted in some blocks, those of others follow */
+        bool follow; /* of whole batches lanes are counted in some blocks, those of others follow */
         uint32_t kinds; /* enum pm_kind_bit */
         bool seed_set;
         uint64_t seed;
     } sampler;
     struct {
         bool zero, blocks, variants, constants;
+        bool partition; /* large compute shaders in several passes */
         enum pm_float_zero float_zero;
-        double retry_share; /* of the sessions in which a kept verdict is tried again */
-        double doubt_share; /* of the machines that try what is published as slower */
+        double retry_share;   /* of the sessions in which a kept verdict is tried again */
+        double doubt_share;   /* of the machines that try what is published as slower */
         double uniform_share; /* of a block's lanes that entered it with their whole subgroup, from
                                  which on the block is uniform */
     } optimize;
@@ -71,7 +72,7 @@ struct pm_config {
     bool consent_withheld; /* consent.upload is false here; it can never grant */
     struct {
         uint32_t compile_threads;
-        uint32_t counter_memory_mib, spool_mib, shader_store_mib, pipeline_cache_mib;
+        uint32_t counter_memory_mib, scratch_mib, spool_mib, shader_store_mib, pipeline_cache_mib;
         uint32_t variants, variants_per_minute, creation_ms, predicates;
         uint32_t proven_ms_per_pipeline, proven_ms_per_second;
         double background_share; /* of one core; 1: as much as there is */
@@ -92,6 +93,7 @@ struct pm_config {
         enum pm_beyond beyond;
         bool synchronous, trust_variants;
         enum pm_specialize specialize;
+        char *partition_limits;         /* a preset, or a number of operations; NULL: "registers" */
         uint32_t checkpoint_heartbeats; /* 64 */
         uint32_t settle_seconds;        /* profile/journal.h; 600 */
     } debug;

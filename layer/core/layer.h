@@ -43,11 +43,12 @@
 
 #define PM_LAYER_NAME "VK_LAYER_PIECEMEAL_cooperative_pgo"
 
-struct pm_counters;   /* counters.h: the device memory that shaders count in */
-struct pm_predicates; /* predicates.h: words that say which of two calls runs */
-struct pm_compiler;   /* compiler.h: background threads */
-struct pm_readback;   /* readback.h: counters to host memory */
-struct pm_poller;     /* poller.h: from there to the spool */
+struct pm_counters;       /* counters.h: the device memory that shaders count in */
+struct pm_predicates;     /* predicates.h: words that say which of two calls runs */
+struct pm_scratch_memory; /* scratch_memory.h: values between the passes of a shader */
+struct pm_compiler;       /* compiler.h: background threads */
+struct pm_readback;       /* readback.h: counters to host memory */
+struct pm_poller;         /* poller.h: from there to the spool */
 struct pm_spool_writer;
 struct pm_objects;   /* object.h: shader modules, layouts, render passes by handle and by content */
 struct pm_pipelines; /* pipeline.h: pipelines by handle */
@@ -144,7 +145,8 @@ struct pm_device {
     struct pm_objects *objects; /* this and the next are NULL when abilities.sample is false */
     struct pm_pipelines *pipelines;
     struct pm_counters *counters;
-    struct pm_predicates *predicates; /* NULL: no call is recorded twice */
+    struct pm_predicates *predicates;  /* NULL: no call is recorded twice */
+    struct pm_scratch_memory *scratch; /* NULL: no shader runs in several passes */
     struct pm_compiler *compiler;
     struct pm_poller *poller;
     struct pm_readback *readback;

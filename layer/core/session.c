@@ -24,6 +24,11 @@ bool pm_session_tests_variants(const struct pm_instance *instance)
            (instance->config.sampler.kinds & PM_KIND_BIT_TIMING) != 0;
 }
 
+bool pm_session_partitions(const struct pm_instance *instance)
+{
+    return instance->config.optimize.partition && !instance->passive;
+}
+
 bool pm_session_optimizes(const struct pm_instance *instance)
 {
     const struct pm_packed_database *database = instance->database;
@@ -31,8 +36,9 @@ bool pm_session_optimizes(const struct pm_instance *instance)
                        pm_packed_database_has(database, PM_KIND_ZERO);
     const bool blocks = instance->config.optimize.blocks && database != NULL &&
                         pm_packed_database_has(database, PM_KIND_BLOCK);
-    return !instance->passive && (zeros || blocks || pm_session_knows_values(instance) ||
-                                  pm_session_tests_variants(instance));
+    return !instance->passive &&
+           (zeros || blocks || pm_session_knows_values(instance) ||
+            pm_session_tests_variants(instance) || pm_session_partitions(instance));
 }
 
 bool pm_session_tries(const struct pm_instance *instance)

@@ -19,6 +19,9 @@ bool pm_session_knows_values(const struct pm_instance *instance);
  * sampler.kinds has timing. */
 bool pm_session_tests_variants(const struct pm_instance *instance);
 
+/* Whether it may run compute shaders in several passes: optimize.partition. */
+bool pm_session_partitions(const struct pm_instance *instance);
+
 /* Whether it may use specialized variants: optimize.zero, and the database has a published zero
  * profile; optimize.blocks, and it has one of blocks; or the above. */
 bool pm_session_optimizes(const struct pm_instance *instance);

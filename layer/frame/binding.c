@@ -51,6 +51,7 @@ static void uncover(struct pm_command *command, int point)
     bound->now = bound->standing;
     bound->kind = bound->now != bound->game ? PM_BINDING_PROVEN : PM_BINDING_GAME;
     bound->cover = NULL;
+    bound->passes = NULL;
     pm_binding_bind(command, point);
 }
 
@@ -169,6 +170,7 @@ void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kin
     command->bound[point].now = variant;
     command->bound[point].kind = kind;
     command->bound[point].cover = watch;
+    command->bound[point].passes = NULL;
 }
 
 /* With the set that it is linked to, which must be bound together (shader_object.h). */

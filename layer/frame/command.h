@@ -31,7 +31,9 @@ struct pm_bound {
     enum pm_binding kind;         /* of `now` */
     const struct pm_built *built; /* what `now` is of while an instrumented variant is bound */
     const struct pm_watch
-        *cover;     /* what `now` must fit where it is over `standing`; NULL: nothing */
+        *cover; /* what `now` must fit where it is over `standing`; NULL: nothing */
+    const struct pm_passes *passes; /* of a trial, that the next call runs as over what stands;
+                                       NULL: none */
     uint64_t watch; /* words of push constants that its variant watches; may be more */
 };
 

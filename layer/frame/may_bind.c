@@ -7,17 +7,18 @@ enum {
     I = PM_BINDING_INSTRUMENTED,
     C = PM_BINDING_TRIAL_CALL,
     R = PM_BINDING_TRIAL_PASS,
+    S = PM_BINDING_PASSES,
 };
 
 // clang-format off
 const uint8_t pm_may_bind_table[PM_CONDITIONS] = {
     [PM_RECORDING_UNTRACKED]       = G | P,
     [PM_RECORDING_UNKNOWN]         = G,
-    [PM_RECORDING_TRACKED]         = G | P,
+    [PM_RECORDING_TRACKED]         = G | P             | S,
     [PM_RECORDING_SAMPLED]         = G | P | I,
-    [PM_RECORDING_TIMED]           = G | P     | C | R,
+    [PM_RECORDING_TIMED]           = G | P     | C | R | S,
 
-    [PM_PLACE_DISPATCH]            = G | P | I | C,
+    [PM_PLACE_DISPATCH]            = G | P | I | C     | S,
     [PM_PLACE_OUTSIDE]             = G | P | I,
     [PM_PLACE_PASS]                = G | P | I,
     [PM_PLACE_TIMED_PASS]          = G | P | I     | R,

@@ -18,9 +18,10 @@ enum pm_binding {
     PM_BINDING_INSTRUMENTED = 4, /* an instrumented variant, for one call */
     PM_BINDING_TRIAL_CALL = 8,   /* the variant of a trial, for one call that is timed */
     PM_BINDING_TRIAL_PASS = 16,  /* likewise, until the render pass instance ends */
+    PM_BINDING_PASSES = 32,      /* the passes of its variant, for one dispatch (passes_run.h) */
 };
 
-enum { PM_BINDING_COUNT = 5 };
+enum { PM_BINDING_COUNT = 6 };
 
 enum pm_condition {
     /* how much is known of the recording */

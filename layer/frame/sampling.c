@@ -103,11 +103,17 @@ void pm_sampling_set_learned(struct pm_sampling *sampling)
     pthread_mutex_unlock(&sampling->lock);
 }
 
+/* Whether something needs the hooks besides recordings under way. */
+static bool stays_armed(const struct pm_sampling *sampling)
+{
+    return atomic_load(&sampling->open) || pm_sampling_is_trying(sampling) ||
+           atomic_load(&sampling->in_passes);
+}
+
 /* Takes the hooks away unless something still needs them. Under the lock. */
 static void disarm(struct pm_sampling *sampling)
 {
-    if (atomic_load(&sampling->recording) == 0 && !atomic_load(&sampling->open) &&
-        !pm_sampling_is_trying(sampling))
+    if (atomic_load(&sampling->recording) == 0 && !stays_armed(sampling))
         set_armed(sampling, false);
 }
 
@@ -266,10 +272,19 @@ void pm_sampling_try(struct pm_sampling *sampling, int change)
     pthread_mutex_unlock(&sampling->lock);
 }
 
+void pm_sampling_run_in_passes(struct pm_sampling *sampling)
+{
+    if (atomic_load(&sampling->in_passes))
+        return;
+    pthread_mutex_lock(&sampling->lock);
+    atomic_store(&sampling->in_passes, true);
+    set_armed(sampling, true);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
 void pm_sampling_end(struct pm_sampling *sampling)
 {
-    if (atomic_fetch_sub(&sampling->recording, 1) != 1 || atomic_load(&sampling->open) ||
-        pm_sampling_is_trying(sampling))
+    if (atomic_fetch_sub(&sampling->recording, 1) != 1 || stays_armed(sampling))
         return;
     pthread_mutex_lock(&sampling->lock);
     disarm(sampling);

@@ -38,6 +38,7 @@ struct pm_sampling {
     _Atomic bool learned;      /* `anew` is as large as it gets, and nobody else counts
                                   recordings */
     _Atomic uint32_t trials;   /* that are awaited (trial.h); changed under the lock */
+    _Atomic bool in_passes;    /* dispatches may run in several passes (passes_run.h); likewise */
     struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
 
     /* What the threads write as recordings begin and end. */
@@ -155,6 +156,9 @@ static inline bool pm_sampling_is_trying(const struct pm_sampling *sampling)
 {
     return atomic_load_explicit(&sampling->trials, memory_order_relaxed) != 0;
 }
+
+/* From now on the hooks stay armed, for dispatches that run in several passes. */
+void pm_sampling_run_in_passes(struct pm_sampling *sampling);
 
 /* A recording that is sampled or timed ended, one way or another. */
 void pm_sampling_end(struct pm_sampling *sampling);

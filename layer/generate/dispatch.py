@@ -91,20 +91,25 @@ def draw_commands(registry):
             raise SystemExit("%s: a draw that the hooks cannot be generated for" % c.name)
         parameters = ", ".join(p.text for p in c.parameters)
         arguments = ", ".join(p.name for p in c.parameters)
-        lines.append("    X(%s, %s, %s, (%s), (%s))" % (c.member, (c.alias or c.name)[2:],
-                     "GRAPHICS" if draw else "COMPUTE", parameters, arguments))
+        counts = [p.name for p in c.parameters[1:]]
+        groups = "NULL"
+        if not draw and counts == ["groupCountX", "groupCountY", "groupCountZ"]:
+            groups = "((const uint32_t[3]){%s})" % ", ".join(counts)
+        lines.append("    X(%s, %s, %s, (%s), (%s), %s)" % (c.member, (c.alias or c.name)[2:],
+                     "GRAPHICS" if draw else "COMPUTE", parameters, arguments, groups))
         count += 1
     return NOTICE % registry.version + """/*
  * Every command that draws or dispatches with a graphics or compute pipeline, under each of its names. Not here:
  * ray tracing, subpass shading, device-generated commands and others that are never sampled (HAZARDS 11).
  *
- *     X(name, canonical, GRAPHICS or COMPUTE, (parameters), (arguments))
+ *     X(name, canonical, GRAPHICS or COMPUTE, (parameters), (arguments), groups)
  *
  * name and canonical have no vk prefix and are members of struct pm_device_dispatch; canonical is the name that this
  * one is an alias of, or name itself. The first parameter is always VkCommandBuffer commandBuffer; nothing is
- * returned. A hook for each:
+ * returned. groups: among the parameters' values, the three numbers of workgroups of a dispatch that starts at workgroup
+ * 0; NULL: it does not say, or does not dispatch. A hook for each:
  *
- *     #define X(name, canonical, bind_point, parameters, arguments) \\
+ *     #define X(name, canonical, bind_point, parameters, arguments, groups) \\
  *         static VKAPI_ATTR void VKAPI_CALL hook_##name parameters { ... next->name arguments; }
  */
 #pragma once
@@ -118,7 +123,7 @@ def draw_commands(registry):
 
 /* One pointer a command: the table that opening and closing a window swap. */
 struct pm_draw_table {
-#define PM_DRAW_MEMBER(name, canonical, bind_point, parameters, arguments) PFN_vk##name name;
+#define PM_DRAW_MEMBER(name, canonical, bind_point, parameters, arguments, groups) PFN_vk##name name;
     PM_DRAW_COMMANDS(PM_DRAW_MEMBER)
 #undef PM_DRAW_MEMBER
 };

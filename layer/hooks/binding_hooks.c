@@ -2,6 +2,7 @@
  * queries, transform feedback. */
 #include "layer/core/trace.h"
 #include "layer/frame/binding.h"
+#include "layer/frame/passes_run.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/shader/optimize.h"
@@ -18,6 +19,8 @@ static uint64_t stand_tracked(struct pm_device *device, struct pm_command *comma
         pm_ab_bound(device->ab);
         pm_trace_count(device->trace, PM_TRACE_SPECIALIZED);
     }
+    if (command != NULL && index == PM_COMPUTE)
+        pm_passes_count_down(command);
     if (command == NULL || command->recording != PM_RECORDING_TIMED)
         return standing;
     pm_trial_bind(command, index);

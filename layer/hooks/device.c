@@ -18,6 +18,7 @@
 #include "layer/hooks/unload.h"
 #include "layer/memory/counters.h"
 #include "layer/memory/predicates.h"
+#include "layer/memory/scratch_memory.h"
 #include "layer/shader/constant_values.h"
 #include "layer/shader/object.h"
 #include "layer/shader/optimize.h"
@@ -148,7 +149,13 @@ static void in_session(struct pm_device *device, struct pm_pipeline *pipeline,
     pm_session_trials_join(device->sessions, pipeline, shader);
 }
 
+static void in_passes(struct pm_device *device)
+{
+    pm_sampling_run_in_passes(device->sampling);
+}
+
 static const struct pm_optimizer_calls optimizer_calls = {.built = variant_built,
+                                                          .in_passes = in_passes,
                                                           .in_session = in_session,
                                                           .used = shader_used,
                                                           .follow = pm_registry_follow};
@@ -194,12 +201,15 @@ static bool start_sampling(struct pm_device *device)
     device->compiler = pm_compiler_create(device);
     if (device->abilities.conditional_rendering && pm_session_samples(device->instance))
         device->predicates = pm_predicates_create(device);
+    if (pm_session_partitions(device->instance))
+        device->scratch = pm_scratch_memory_create(device);
     if (device->sampling != NULL && device->readback != NULL && device->counters != NULL &&
         device->objects != NULL && device->pipelines != NULL && device->compiler != NULL) {
         device->optimizer = pm_optimizer_create(device, &optimizer_calls);
         /* Not from the first such pool on: a query of it may begin in a recording that has bound a
          * specialized pipeline before, and what is bound must be known then. */
-        if (device->optimizer != NULL && device->abilities.queries_see_shaders)
+        if (device->optimizer != NULL &&
+            (device->abilities.queries_see_shaders || device->scratch != NULL))
             atomic_store(&device->sampling->careful, true);
         start_trials(device);
         pm_poller_each_second(device->poller, each_second);
@@ -252,12 +262,14 @@ static void stop_sampling(struct pm_device *device)
     pm_objects_destroy(device->objects);
     pm_counters_destroy(device->counters);
     pm_predicates_destroy(device->predicates);
+    pm_scratch_memory_destroy(device->scratch);
     pm_readback_destroy(device->readback);
     pm_poller_destroy(device->poller);
     device->pipelines = NULL;
     device->objects = NULL;
     device->counters = NULL;
     device->predicates = NULL;
+    device->scratch = NULL;
     device->readback = NULL;
     device->poller = NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "layer/core/lookup.h"
 #include "layer/core/object_name.h"
+#include "layer/memory/device_buffer.h"
 #include "layer/memory/ranges.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,10 +15,8 @@
 
 struct pm_counters {
     struct pm_device *device;
-    VkBuffer buffer;
-    VkDeviceMemory memory;
-    unsigned char *map; /* NULL: not host-visible, and cleared by the GPU */
-    VkDeviceAddress address;
+    struct pm_device_buffer
+        buffer;            /* without a map it is not host-visible, and cleared by the GPU */
     uint64_t bytes, first; /* first: the first offset that may be used */
     uint64_t *seen;
     pthread_mutex_t lock; /* all below */
@@ -28,97 +27,22 @@ struct pm_counters {
     VkFence cleared;
 };
 
-static uint32_t memory_type(const struct pm_device *device, uint32_t allowed,
-                            VkMemoryPropertyFlags wanted)
-{
-    for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
-        if ((allowed & (1u << i)) != 0 &&
-            (device->memory.memoryTypes[i].propertyFlags & wanted) == wanted)
-            return i;
-    }
-    return UINT32_MAX;
-}
-
 static bool create_buffer(struct pm_counters *counters, struct pm_error *error)
-{
-    struct pm_device *device = counters->device;
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = counters->bytes,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
-        .sharingMode =
-            device->queue_family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
-        .queueFamilyIndexCount = device->queue_family_count,
-        .pQueueFamilyIndices = device->queue_families,
-    };
-    VkResult result = device->dispatch.CreateBuffer(device->handle, &info, NULL, &counters->buffer);
-    if (result != VK_SUCCESS)
-        return pm_fail(error, PM_ERROR_DEVICE, "no buffer for counters (VkResult %d)", result);
-    return true;
-}
-
-static bool allocate(struct pm_counters *counters, uint32_t type, uint64_t bytes, VkResult *result)
-{
-    struct pm_device *device = counters->device;
-    const struct pm_device_dispatch *dispatch = &device->dispatch;
-    const VkMemoryAllocateFlagsInfo flags = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
-    };
-    const VkMemoryAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .pNext = &flags,
-        .allocationSize = bytes,
-        .memoryTypeIndex = type,
-    };
-    *result = dispatch->AllocateMemory(device->handle, &info, NULL, &counters->memory);
-    if (*result != VK_SUCCESS)
-        return false;
-    void *map = NULL;
-    if ((device->memory.memoryTypes[type].propertyFlags & HOST) == HOST)
-        *result = dispatch->MapMemory(device->handle, counters->memory, 0, VK_WHOLE_SIZE, 0, &map);
-    if (*result == VK_SUCCESS) {
-        counters->map = map;
-        return true;
-    }
-    dispatch->FreeMemory(device->handle, counters->memory, NULL);
-    counters->memory = VK_NULL_HANDLE;
-    return false;
-}
-
-static bool allocate_memory(struct pm_counters *counters, struct pm_error *error)
 {
     static const VkMemoryPropertyFlags preferred[] = {
         VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | HOST,
         VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
         HOST,
     };
-    struct pm_device *device = counters->device;
-    const struct pm_device_dispatch *dispatch = &device->dispatch;
-    VkMemoryRequirements needs;
-    dispatch->GetBufferMemoryRequirements(device->handle, counters->buffer, &needs);
-    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    bool found = false;
-    for (size_t i = 0; !found && i < sizeof preferred / sizeof preferred[0]; i++) {
-        const uint32_t type = memory_type(device, needs.memoryTypeBits, preferred[i]);
-        found = type != UINT32_MAX && allocate(counters, type, needs.size, &result);
-    }
-    if (!found)
-        return pm_fail(error, PM_ERROR_DEVICE, "no memory for counters (VkResult %d)", result);
-    result = dispatch->BindBufferMemory(device->handle, counters->buffer, counters->memory, 0);
-    if (result != VK_SUCCESS)
-        return pm_fail(error, PM_ERROR_DEVICE, "counters cannot be bound (VkResult %d)", result);
-    return true;
-}
-
-static void free_memory(struct pm_counters *counters)
-{
-    struct pm_device *device = counters->device;
-    if (counters->buffer != VK_NULL_HANDLE)
-        device->dispatch.DestroyBuffer(device->handle, counters->buffer, NULL);
-    if (counters->memory != VK_NULL_HANDLE)
-        device->dispatch.FreeMemory(device->handle, counters->memory, NULL);
+    const struct pm_device_buffer_info info = {
+        .what = "counters",
+        .bytes = counters->bytes,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        .preferred = preferred,
+        .preferred_count = sizeof preferred / sizeof preferred[0],
+        .mapped = true,
+    };
+    return pm_device_buffer_create(counters->device, &info, &counters->buffer, error);
 }
 
 /* Clears memory that the host cannot reach. This happens inside vkCreateDevice, when nobody else
@@ -156,7 +80,7 @@ static bool clear(struct pm_counters *counters, struct pm_error *error)
         result = dispatch->BeginCommandBuffer(commands, &begin);
     if (result != VK_SUCCESS)
         return pm_fail(error, PM_ERROR_DEVICE, "counters cannot be cleared (VkResult %d)", result);
-    dispatch->CmdFillBuffer(commands, counters->buffer, 0, VK_WHOLE_SIZE, 0);
+    dispatch->CmdFillBuffer(commands, counters->buffer.buffer, 0, VK_WHOLE_SIZE, 0);
     /* Other queues find it cleared because they are given blocks only after the fence was seen. */
     result = dispatch->EndCommandBuffer(commands);
     VkQueue queue = VK_NULL_HANDLE;
@@ -190,18 +114,13 @@ struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error
         pm_fail(error, PM_ERROR_MEMORY, "no memory for counters");
         goto failed;
     }
-    if (!create_buffer(counters, error) || !allocate_memory(counters, error))
+    if (!create_buffer(counters, error))
         goto failed;
-    if (counters->map == NULL && !clear(counters, error))
+    if (counters->buffer.map == NULL && !clear(counters, error))
         goto failed;
-    const VkBufferDeviceAddressInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-        .buffer = counters->buffer,
-    };
-    counters->address = device->dispatch.GetBufferDeviceAddress(device->handle, &info);
     /* The buffer's alignment is at least that of its memory; blocks need 64 bytes in the address
      * itself. */
-    counters->first = (ALIGNMENT - counters->address % ALIGNMENT) % ALIGNMENT;
+    counters->first = (ALIGNMENT - counters->buffer.address % ALIGNMENT) % ALIGNMENT;
     pm_ranges_give(&counters->free, counters->first,
                    (counters->bytes - counters->first) & ~(ALIGNMENT - 1));
     return counters;
@@ -239,7 +158,7 @@ void pm_counters_destroy(struct pm_counters *counters)
         device->dispatch.DestroyFence(device->handle, counters->cleared, NULL);
     if (counters->pool != VK_NULL_HANDLE)
         device->dispatch.DestroyCommandPool(device->handle, counters->pool, NULL);
-    free_memory(counters);
+    pm_device_buffer_destroy(device, &counters->buffer);
     pm_ranges_finish(&counters->free);
     free(counters->seen);
     pthread_mutex_destroy(&counters->lock);
@@ -252,8 +171,9 @@ static void name_objects(struct pm_counters *counters)
 {
     struct pm_device *device = counters->device;
     counters->named = true;
-    pm_name_object(device, VK_OBJECT_TYPE_BUFFER, PM_KEY(counters->buffer), "counters");
-    pm_name_object(device, VK_OBJECT_TYPE_DEVICE_MEMORY, PM_KEY(counters->memory), "counters");
+    pm_name_object(device, VK_OBJECT_TYPE_BUFFER, PM_KEY(counters->buffer.buffer), "counters");
+    pm_name_object(device, VK_OBJECT_TYPE_DEVICE_MEMORY, PM_KEY(counters->buffer.memory),
+                   "counters");
     if (counters->pool != VK_NULL_HANDLE)
         pm_name_object(device, VK_OBJECT_TYPE_COMMAND_POOL, PM_KEY(counters->pool),
                        "counter clearing");
@@ -279,11 +199,11 @@ bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
         return pm_fail(error, PM_ERROR_STATE, "counter memory is not cleared yet");
     if (!taken)
         return pm_fail(error, PM_ERROR_LIMIT, "counter memory is used up");
-    if (counters->map != NULL) {
-        memset(counters->map + offset, 0, (size_t)bytes);
+    if (counters->buffer.map != NULL) {
+        memset((unsigned char *)counters->buffer.map + offset, 0, (size_t)bytes);
         memset(counters->seen + offset / 8, 0, (size_t)bytes);
     }
-    *block = (struct pm_counter_block){counters->address + offset, offset, bytes};
+    *block = (struct pm_counter_block){counters->buffer.address + offset, offset, bytes};
     return true;
 }
 
@@ -298,7 +218,7 @@ void pm_counters_free(struct pm_counters *counters, const struct pm_counter_bloc
 
 VkBuffer pm_counters_buffer(const struct pm_counters *counters)
 {
-    return counters->buffer;
+    return counters->buffer.buffer;
 }
 
 uint64_t *pm_counters_seen(struct pm_counters *counters, uint64_t offset)

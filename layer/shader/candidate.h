@@ -12,14 +12,17 @@
 #include "profile/journal.h"
 
 struct pm_anytime; /* base/anytime.h */
+struct pm_passes;  /* passes.h */
 struct pm_pipeline;
 struct pm_trial;
 struct pm_watch; /* watch.h */
 
 struct pm_candidate {
     uint64_t handle; /* PM_BITS of what is to be bound in the game's place for a timed call */
-    struct pm_shader_key key;          /* of the shader it runs */
-    struct pm_shader_key original;     /* of the shader that was made of */
+    const struct pm_passes *passes; /* dispatched one after another, and the handle is that of the
+                                       first; NULL: it is one pipeline */
+    struct pm_shader_key key;       /* of the shader it runs */
+    struct pm_shader_key original;  /* of the shader that was made of */
     struct pm_environment environment; /* of its timing profiles */
     struct pm_journal_entry *entry;    /* to be told whenever it is about to be bound */
     bool is_private;                   /* nothing of it leaves the machine */
@@ -49,3 +52,5 @@ struct pm_candidate {
 struct pm_candidate *pm_pipeline_candidate(const struct pm_pipeline *pipeline);
 /* Likewise of its variant for values of push constants. */
 struct pm_candidate *pm_pipeline_folded_candidate(const struct pm_pipeline *pipeline);
+/* Likewise of its variant in several passes. */
+struct pm_candidate *pm_pipeline_passes_candidate(const struct pm_pipeline *pipeline);

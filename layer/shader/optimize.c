@@ -4,6 +4,8 @@
 #include "layer/core/compiler.h"
 #include "layer/core/session.h"
 #include "layer/core/thread.h"
+#include "layer/shader/optimize_passes.h"
+#include "layer/shader/passes_build.h"
 #include "layer/shader/pipeline_build.h"
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_make.h"
@@ -17,41 +19,6 @@ static struct pm_optimizer *optimizer_of(struct pm_job *job)
 
 /* ---- one pipeline ---- */
 
-/* Under the lock. */
-static void set_binds(struct pm_optimizer *optimizer)
-{
-    const bool noticed = !optimizer->device->instance->config.debug.synchronous;
-    const bool proven = optimizer->proven && !optimizer->paused;
-    atomic_store_explicit(&optimizer->device->binds,
-                          (noticed ? (uint32_t)PM_BINDS_NOTICED : 0) |
-                              (proven ? (uint32_t)PM_BINDS_PROVEN : 0) |
-                              (optimizer->watched ? (uint32_t)PM_BINDS_WATCHED : 0),
-                          memory_order_relaxed);
-}
-
-static void log_of(const struct pm_optimized *optimized, const char *what)
-{
-    char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&optimized->shader->original, key);
-    pm_log_info(optimized->pipeline->device->instance->log, "shader %.12s, specialized, %s", key,
-                what);
-}
-
-/* It keeps what names it alive, but takes no room from what may be faster; up to as many as that.
- */
-void pm_optimizer_drop(struct pm_optimized *optimized)
-{
-    struct pm_device *device = optimized->pipeline->device;
-    struct pm_pipelines *pipelines = device->pipelines;
-    if (atomic_fetch_add(&pipelines->dropped, 1) >= device->instance->config.limits.variants) {
-        atomic_fetch_sub(&pipelines->dropped, 1);
-        return;
-    }
-    atomic_store(&optimized->dropped, true);
-    atomic_fetch_sub(&pipelines->optimized, 1);
-    pipelines->released(device);
-}
-
 /* A candidate's verdict. */
 void pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
 {
@@ -63,7 +30,7 @@ void pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
     const bool pushed = optimized->watch.count > 0;
     atomic_store(pushed ? &pipeline->folded_candidate : &pipeline->candidate, NULL);
     if (!faster) {
-        log_of(optimized, "is not faster, and is dropped");
+        pm_optimizer_log(optimized, "is not faster, and is dropped");
         pm_optimizer_drop(optimized);
         return;
     }
@@ -71,13 +38,10 @@ void pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
         atomic_store_explicit(&pipeline->folded_best, optimized, memory_order_release);
     else
         atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
-    pthread_mutex_lock(&optimizer->lock);
-    optimizer->proven = true;
-    set_binds(optimizer);
-    pthread_mutex_unlock(&optimizer->lock);
-    log_of(optimized, optimized->shader->session == PM_SESSION_VARIANT
-                          ? "is used in this session, to be timed"
-                          : "is used from now on");
+    pm_optimizer_has_proven(optimizer);
+    pm_optimizer_log(optimized, optimized->shader->session == PM_SESSION_VARIANT
+                                    ? "is used in this session, to be timed"
+                                    : "is used from now on");
 }
 
 /* What a variant that runs only where push constants have values is to watch. */
@@ -118,44 +82,16 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
         .if_compiled = if_compiled,
     };
     if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
-        optimized->candidate = (struct pm_candidate){
-            .handle = optimized->built.handle,
-            .key = shader->key,
-            .original = shader->original,
-            .environment = shader->environment,
-            .entry = shader->entry,
-            .is_private = shader->is_private,
-            .promising = shader->published == PM_TIMING_FASTER,
-            .watch = use == PM_USE_PUSHED ? &optimized->watch : NULL,
-            .verdict = pm_optimizer_decide,
-        };
+        optimized->candidate =
+            pm_optimizer_candidate(shader, optimized->built.handle, pm_optimizer_decide);
+        if (use == PM_USE_PUSHED)
+            optimized->candidate.watch = &optimized->watch;
         pm_pipeline_cache_grown(optimizer->cache);
         return optimized;
     }
     pm_built_destroy(pipeline->device, &optimized->built);
     free(optimized);
     return NULL;
-}
-
-void pm_optimizer_give_back(struct pm_optimizer *optimizer)
-{
-    atomic_fetch_sub(&optimizer->device->pipelines->optimized, 1);
-}
-
-/* Takes one of limits.variants. Instrumented variants are counted by themselves: a window must not
- * leave nothing for these, nor the other way round. */
-bool pm_optimizer_reserve(struct pm_optimizer *optimizer)
-{
-    struct pm_pipelines *pipelines = optimizer->device->pipelines;
-    if (atomic_fetch_add(&pipelines->optimized, 1) <
-        optimizer->device->instance->config.limits.variants)
-        return true;
-    pm_optimizer_give_back(optimizer);
-    if (!atomic_exchange(&optimizer->was_full, true))
-        pm_log_debug(optimizer->device->instance->log,
-                     "limits.variants is reached: what is bound often is specialized first, the "
-                     "rest when there is room");
-    return false;
 }
 
 /* What the pipeline would run; NULL: there is nothing to make of it. */
@@ -210,7 +146,7 @@ static void watch(struct pm_optimizer *optimizer, const struct pm_watch *of)
     optimizer->calls.follow(optimizer->device, of->mask);
     pthread_mutex_lock(&optimizer->lock);
     optimizer->watched = true;
-    set_binds(optimizer);
+    pm_optimizer_set_binds(optimizer);
     pthread_mutex_unlock(&optimizer->lock);
 }
 
@@ -221,8 +157,6 @@ static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline
     struct pm_device *device = optimizer->device;
     const bool pushed = use == PM_USE_PUSHED,
                proven = optimized->shader->timing == PM_TIMING_FASTER;
-    _Atomic(struct pm_candidate *) *candidate =
-        pushed ? &pipeline->folded_candidate : &pipeline->candidate;
     if (pushed)
         watch(optimizer, &optimized->watch);
     atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
@@ -230,11 +164,8 @@ static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline
         pm_optimizer_decide(&optimized->candidate, true);
         return;
     }
-    optimizer->calls.built(device, &optimized->candidate, pm_pipeline_computes(pipeline));
-    atomic_store(candidate, &optimized->candidate);
-    /* The verdict may have come meanwhile: others have the shader, too. */
-    if (atomic_load(&optimized->decided))
-        atomic_store(candidate, NULL);
+    pm_optimizer_offer(optimizer, optimized,
+                       pushed ? &pipeline->folded_candidate : &pipeline->candidate);
 }
 
 void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
@@ -273,7 +204,8 @@ static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pip
 static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
 {
     if (optimize_for(optimizer, pipeline, PM_USE_ANYWHERE) &&
-        optimize_for(optimizer, pipeline, PM_USE_PUSHED))
+        optimize_for(optimizer, pipeline, PM_USE_PUSHED) &&
+        pm_optimizer_make_passes(optimizer, pipeline))
         atomic_store(&pipeline->wish, PM_WISH_NONE);
     else
         pm_waiting_put(&optimizer->waiting, pipeline, true);
@@ -367,7 +299,7 @@ void pm_optimize_pause(struct pm_device *device, bool paused)
         return;
     pthread_mutex_lock(&optimizer->lock);
     optimizer->paused = paused;
-    set_binds(optimizer);
+    pm_optimizer_set_binds(optimizer);
     pthread_mutex_unlock(&optimizer->lock);
 }
 
@@ -464,7 +396,7 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
         if (make_at_once(optimizer, pipeline)) {
             atomic_store(&optimizer->unsaved, true);
             queue_job(optimizer, false);
-            if (!pm_session_knows_values(device->instance))
+            if (!pm_session_knows_values(device->instance) && !pm_passes_possible(pipeline))
                 return;
         }
         atomic_store(&pipeline->wish, PM_WISH_BOUND);
@@ -517,7 +449,7 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
     pm_at_once_init(&optimizer->at_once, config->limits.proven_ms_per_pipeline,
                     config->limits.proven_ms_per_second, pm_now());
     pthread_mutex_init(&optimizer->lock, NULL);
-    set_binds(optimizer);
+    pm_optimizer_set_binds(optimizer);
     device->pipelines->forget = forget;
     device->pipelines->released = released;
     pm_hang_watch_init(&device->hang_watch);

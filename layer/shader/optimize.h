@@ -18,24 +18,10 @@
 #pragma once
 
 #include "layer/shader/optimized.h"
+#include "layer/shader/optimizer_calls.h"
 #include "layer/shader/pipeline.h"
 
 struct pm_optimizer;
-
-/* What the optimizer tells of its variants; any thread. */
-struct pm_optimizer_calls {
-    /* One is built that nothing proves yet: it may be tried from now on. compute: of a compute
-     * pipeline. */
-    void (*built)(struct pm_device *device, struct pm_candidate *candidate, bool compute);
-    /* A pipeline is part of a trial over sessions, with the side that the shader says. */
-    void (*in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
-                       const struct pm_specialized_shader *shader);
-    /* One is bound in the game's place for the first time. */
-    void (*used)(struct pm_device *device, const struct pm_specialized_shader *shader);
-    /* There is going to be one for values of these words of push constants, as bits: recordings
-     * that begin from now on are to follow them. */
-    void (*follow)(struct pm_device *device, uint64_t words);
-};
 
 /* NULL: nothing is optimized on the device, and where that is not for lack of anything to do, why
  * was logged. calls are copied. */
@@ -98,7 +84,13 @@ static inline struct pm_optimized *pm_optimize_folded(const struct pm_pipeline *
     return atomic_load_explicit(&pipeline->folded_best, memory_order_acquire);
 }
 
-/* The words that such a variant watches, proven or not, as bits. */
+/* Its proven variant in several passes; NULL: there is none. */
+static inline struct pm_optimized *pm_optimize_passes(const struct pm_pipeline *pipeline)
+{
+    return atomic_load_explicit(&pipeline->passes_best, memory_order_acquire);
+}
+
+/* The words that a variant for values of push constants watches, proven or not, as bits. */
 static inline uint64_t pm_optimize_watched(const struct pm_pipeline *pipeline)
 {
     const struct pm_optimized *folded =

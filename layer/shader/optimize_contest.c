@@ -69,21 +69,11 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
     return arm->built;
 }
 
-static void offer(struct pm_optimizer *optimizer, struct pm_optimized *optimized)
-{
-    struct pm_pipeline *pipeline = optimized->pipeline;
-    optimizer->calls.built(optimizer->device, &optimized->candidate,
-                           pm_pipeline_computes(pipeline));
-    atomic_store(&pipeline->candidate, &optimized->candidate);
-    if (atomic_load(&optimized->decided))
-        atomic_store(&pipeline->candidate, NULL);
-}
-
 static void measure(struct pm_optimizer *optimizer, struct pm_optimized *optimized, uint32_t times)
 {
     optimized->candidate.wanted = times;
     optimized->candidate.measured = measured;
-    offer(optimizer, optimized);
+    pm_optimizer_offer(optimizer, optimized, &optimized->pipeline->candidate);
 }
 
 /* The winner is the pipeline's variant, which then is tried as any other. */
@@ -98,7 +88,7 @@ static void confirm(struct pm_optimizer *optimizer, struct pm_contest *contest)
     winner->candidate.measured = NULL;
     atomic_store(&contest->pipeline->optimized, winner);
     atomic_store(&contest->state, PM_CONTEST_CONFIRM);
-    offer(optimizer, winner);
+    pm_optimizer_offer(optimizer, winner, &winner->pipeline->candidate);
 }
 
 static void take_pipeline(struct pm_contest *contest, struct pm_pipeline *pipeline)

@@ -12,5 +12,6 @@ void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimiz
                                                       : &device->pipelines->optimized,
                      1);
     pm_built_destroy(device, &optimized->built);
+    pm_passes_destroy(device, &optimized->passes);
     free(optimized);
 }

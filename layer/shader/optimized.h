@@ -8,6 +8,7 @@
 
 #include "layer/shader/built.h"
 #include "layer/shader/candidate.h"
+#include "layer/shader/passes.h"
 #include "layer/shader/watch.h"
 
 struct pm_contest;            /* contest.h */
@@ -16,7 +17,8 @@ struct pm_specialized_shader; /* specialized_shader.h */
 struct pm_optimized {
     struct pm_candidate candidate;
     struct pm_pipeline *pipeline; /* that it stands for, and that owns it */
-    struct pm_built built;
+    struct pm_built built;        /* of one in several passes: nothing */
+    struct pm_passes passes;      /* of which there are none for any other */
     const struct pm_specialized_shader *shader;
     struct pm_watch watch;      /* of a variant for values of push constants; else its count is 0 */
     struct pm_optimized *next;  /* of a contest's that were built for the pipeline */

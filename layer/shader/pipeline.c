@@ -98,6 +98,7 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
     free(pipeline->batches);
     destroy_optimized(device, atomic_load(&pipeline->optimized));
     destroy_optimized(device, atomic_load(&pipeline->folded));
+    destroy_optimized(device, atomic_load(&pipeline->passes));
     for (struct pm_optimized *arm = pipeline->arms, *next; arm; arm = next) {
         next = arm->next;
         destroy_optimized(device, arm);
@@ -131,6 +132,11 @@ struct pm_candidate *pm_pipeline_candidate(const struct pm_pipeline *pipeline)
 struct pm_candidate *pm_pipeline_folded_candidate(const struct pm_pipeline *pipeline)
 {
     return atomic_load(&pipeline->folded_candidate);
+}
+
+struct pm_candidate *pm_pipeline_passes_candidate(const struct pm_pipeline *pipeline)
+{
+    return atomic_load(&pipeline->passes_candidate);
 }
 
 /* ---- handles ---- */

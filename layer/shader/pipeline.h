@@ -90,11 +90,16 @@ struct pm_pipeline {
     _Atomic(struct pm_optimized *) folded;
     _Atomic(struct pm_candidate *) folded_candidate;
     _Atomic(struct pm_optimized *) folded_best; /* it, once it is proven */
+    /* The variant in several passes, likewise. */
+    _Atomic(struct pm_optimized *) passes;
+    _Atomic(struct pm_candidate *) passes_candidate;
+    _Atomic(struct pm_optimized *) passes_best;
     _Atomic(struct pm_session_trial *) session; /* trial/sessions.h; NULL: none */
     _Atomic uint32_t wish;                      /* enum pm_wish */
     _Atomic uint32_t heat; /* binds while there was a wish, PM_MOST_HEAT at most */
     const struct pm_specialized_shader *specialized; /* what it would run; the optimizer's */
     const struct pm_specialized_shader *specialized_folded;
+    const struct pm_specialized_shader *specialized_passes;
     /* while it waits; under the optimizer's lock */
     struct pm_pipeline *next_waiting, *previous_waiting;
     bool waits, held; /* held: nothing but room is missing */

@@ -2,6 +2,7 @@
 
 #include "layer/core/session.h"
 #include "layer/core/trace.h"
+#include "layer/shader/passes_cut.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/specialize.h"
 #include "layer/shader/specialized_kept.h"
@@ -51,13 +52,20 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
     return NULL;
 }
 
+static void finish_words(struct pm_specialized_shader *shader)
+{
+    pm_specialized_finish(&shader->module);
+    shader->module = (struct pm_specialized){0};
+    pm_partitioned_finish(&shader->partitioned);
+}
+
 void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders)
 {
     if (!shaders)
         return;
     for (struct shader *shader = shaders->first, *next; shader; shader = next) {
         next = shader->next;
-        pm_specialized_finish(&shader->made.module);
+        finish_words(&shader->made);
         free((char *)(uintptr_t)shader->made.entry_point);
         pthread_mutex_destroy(&shader->lock);
         free(shader);
@@ -140,6 +148,43 @@ static bool may_use(const struct pm_specialized_shaders *shaders,
     return shader->entry != NULL;
 }
 
+/* The key of all passes' words. */
+static bool key_of_passes(struct pm_specialized_shader *shader, struct pm_error *error)
+{
+    const struct pm_partitioned *partitioned = &shader->partitioned;
+    struct pm_words all = {0};
+    for (uint32_t i = 0; i < partitioned->count; i++)
+        all.count += partitioned->passes[i].words.count;
+    all.data = malloc(all.count * sizeof *all.data);
+    if (!all.data)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory for a shader");
+    for (uint32_t i = 0, at = 0; i < partitioned->count; i++) {
+        const struct pm_words *words = &partitioned->passes[i].words;
+        memcpy(all.data + at, words->data, words->count * sizeof *words->data);
+        at += (uint32_t)words->count;
+    }
+    shader->key = pm_shader_key_compute(pm_canonicalize_recipe(), all.data, all.count);
+    pm_words_finish(&all);
+    return true;
+}
+
+/* Its words, and their key. PM_OK and false: there are none. */
+static bool make_words(struct pm_specialized_shaders *shaders, enum pm_specialized_use use,
+                       const struct pm_shader_record *record, struct pm_specialized_shader *shader,
+                       struct pm_error *error)
+{
+    if (use == PM_USE_PASSES)
+        return pm_passes_cut(shaders->device, record, &shader->partitioned, error) &&
+               key_of_passes(shader, error);
+    if (!pm_specialize_shader(shaders->device, record, use, shader, error) ||
+        shader->module.words.count == 0)
+        return false;
+    shader->key = pm_shader_key_compute(pm_canonicalize_recipe(), shader->module.words.data,
+                                        shader->module.words.count);
+    return true;
+}
+
+/* What was made, for the log. */
 static void log_made(const struct pm_specialized_shaders *shaders, enum pm_specialized_use use,
                      const struct pm_shader_record *record,
                      const struct pm_specialized_shader *shader)
@@ -151,9 +196,13 @@ static void log_made(const struct pm_specialized_shaders *shaders, enum pm_speci
     if (shader->known.count > 0)
         snprintf(words, sizeof words, ", %u words of %s", shader->known.count,
                  use == PM_USE_PUSHED ? "push constants" : "uniforms");
-    snprintf(what, sizeof what, "is specialized: %u transforms%s%s, %s, as %.12s",
-             shader->module.transforms, changes, words,
-             record->stage == PM_STAGE_COMPUTE ? "compute" : "fragment", key);
+    if (use == PM_USE_PASSES)
+        snprintf(what, sizeof what, "is cut into %u passes, %u words an invocation, as %.12s",
+                 shader->partitioned.count, shader->partitioned.scratch_words, key);
+    else
+        snprintf(what, sizeof what, "is specialized: %u transforms%s%s, %s, as %.12s",
+                 shader->module.transforms, changes, words,
+                 record->stage == PM_STAGE_COMPUTE ? "compute" : "fragment", key);
     log_of(shaders, PM_LOG_INFO, &record->key, what);
 }
 
@@ -166,24 +215,24 @@ static bool make(struct pm_specialized_shaders *shaders, enum pm_specialized_use
     if (!shader->entry_point)
         return false;
     pm_trace_begin(shaders->device->trace, NULL, "specialize", &record->key);
-    const bool made = pm_specialize_shader(shaders->device, record, use, shader, &error);
+    const bool made = make_words(shaders, use, record, shader, &error);
     pm_trace_end(shaders->device->trace, NULL, NULL);
     if (!made) {
         /* PM_ERROR_STATE: what came out is not valid, so the pass is wrong. */
-        log_of(shaders, error.code == PM_ERROR_STATE ? PM_LOG_WARNING : PM_LOG_INFO, &record->key,
-               error.message);
+        log_of(shaders,
+               error.code == PM_OK            ? PM_LOG_DEBUG
+               : error.code == PM_ERROR_STATE ? PM_LOG_WARNING
+                                              : PM_LOG_INFO,
+               &record->key,
+               error.code != PM_OK    ? error.message
+               : use == PM_USE_PASSES ? "fits one pass"
+                                      : "is not worth specializing");
         return false;
     }
     shader->is_private = shader->known.count > 0;
     shader->made_by = (shader->module.transforms ? (uint32_t)PM_MADE_BY_ZEROS : 0) |
                       (shader->changes ? (uint32_t)PM_MADE_BY_BLOCKS : 0) |
                       (shader->is_private ? (uint32_t)PM_MADE_BY_WORDS : 0);
-    if (shader->module.words.count == 0) {
-        log_of(shaders, PM_LOG_DEBUG, &record->key, "is not worth specializing");
-        return false;
-    }
-    shader->key = pm_shader_key_compute(pm_canonicalize_recipe(), shader->module.words.data,
-                                        shader->module.words.count);
     shader->environment = shaders->environment;
     shader->environment.subgroup_size = record->environment.subgroup_size;
     if (!may_use(shaders, shader))
@@ -224,7 +273,7 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     if (pm_shader_records_key(records, request, &key, &first, &error))
         of = pm_known_of_shader(shaders->device, &key, request->subgroup_size);
     const struct pm_shader_record *record =
-        of ? pm_shader_records_get(records, request, &first, &error) : NULL;
+        of || use == PM_USE_PASSES ? pm_shader_records_get(records, request, &first, &error) : NULL;
     if (!record) {
         if (first && error.code != PM_OK)
             pm_log_info(shaders->device->instance->log, "a shader gets no variants: %s",
@@ -240,10 +289,8 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
         shader->made.made_of = of;
         shader->usable = make(shaders, use, record, &shader->made);
         /* What is not used is not kept. */
-        if (!shader->usable) {
-            pm_specialized_finish(&shader->made.module);
-            shader->made.module = (struct pm_specialized){0};
-        }
+        if (!shader->usable)
+            finish_words(&shader->made);
         free(shader->made.module.report);
         shader->made.module.report = NULL;
     }

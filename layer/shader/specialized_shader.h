@@ -1,6 +1,7 @@
 /*
- * What is made of a shader by the PGO database (specialize.h), once however many pipelines use it,
- * and whether it may be used: not without a published profile, not when the journal holds it
+ * What is made of a shader by the PGO database (specialize.h), or the passes that it is cut into
+ * (passes.h), once however many pipelines use it, and whether it may be used: not without a
+ * published profile (passes need none), not when the journal holds it
  * back (HAZARDS 22), not when an earlier session's trial on this machine found it no faster
  * (HAZARDS 21, profile/verdicts.h); and where there was none, not when a published timing profile
  * of this very module on this device says that it is slower, unless this machine is one of those
@@ -34,15 +35,17 @@ enum pm_known_of {
 enum pm_specialized_use {
     PM_USE_ANYWHERE, /* it looks for itself whether its values are zero, or its uniforms known */
     PM_USE_PUSHED,   /* where push constants have the values of `known` */
+    PM_USE_PASSES,   /* anywhere, in several passes */
     PM_SPECIALIZED_USES
 };
 
 struct pm_specialized_shader {
     struct pm_shader_key original;     /* what it was made of */
     const char *entry_point;           /* of the module; owned */
-    struct pm_shader_key key;          /* of the specialized module's words */
+    struct pm_shader_key key;          /* of the specialized module's words, or of all passes' */
     struct pm_environment environment; /* of its timing profiles */
-    struct pm_specialized module;
+    struct pm_specialized module;      /* empty: it is cut into passes */
+    struct pm_partitioned partitioned; /* of PM_USE_PASSES alone */
     struct pm_known_words known; /* words that it was made for; of such a module nothing leaves the
                                     machine, not even its key, which tells values from others */
     uint32_t changes;            /* in the module, by how often blocks run */

@@ -96,8 +96,10 @@ struct pm_timed_call {
 };
 
 /* Before a call at which the countdown was through, and after it; then pm_binding_put_back is
- * owed. */
-struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point);
+ * owed. groups: of a dispatch (passes_run.h). Where the side that is its turn is in several passes,
+ * struct pm_bound says so. */
+struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point,
+                                          const uint32_t *groups);
 void pm_trial_call_ends(struct pm_command *command, const struct pm_timed_call *call);
 
 /* A render pass instance that begins. */

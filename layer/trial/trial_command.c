@@ -1,5 +1,6 @@
 /* Trials in recordings: which pipeline is bound for a timed use. trial.h. */
 #include "layer/frame/binding.h"
+#include "layer/frame/passes_run.h"
 #include "layer/shader/object.h"
 #include "layer/trial/additive.h"
 #include "layer/trial/sessions.h"
@@ -30,10 +31,11 @@ static struct pm_candidate *candidate_of(const struct pm_command *command, int p
     if (candidate != NULL && pm_trial_is_awake(candidate->trial))
         return candidate;
     candidate = pm_pipeline_folded_candidate(pipeline);
-    return candidate != NULL && pm_trial_is_awake(candidate->trial) &&
-                   pm_binding_fits(command, point, candidate->watch)
-               ? candidate
-               : NULL;
+    if (candidate != NULL && pm_trial_is_awake(candidate->trial) &&
+        pm_binding_fits(command, point, candidate->watch))
+        return candidate;
+    candidate = pm_pipeline_passes_candidate(pipeline);
+    return candidate != NULL && pm_trial_is_awake(candidate->trial) ? candidate : NULL;
 }
 
 /* Binds the side over what stands, which may be another variant: the sides are the candidate and
@@ -48,6 +50,7 @@ static bool cover_side(struct pm_command *command, int point, enum pm_binding ki
         pm_journal_used(candidate->entry);
     pm_binding_cover(command, point, kind, variant ? candidate->handle : bound->game,
                      variant ? candidate->watch : NULL);
+    command->bound[point].passes = variant ? candidate->passes : NULL;
     return true;
 }
 
@@ -58,6 +61,7 @@ static void count_down(struct pm_command *command)
 {
     command->countdown = pm_session_of(command, PM_COMPUTE) != NULL ||
                                  candidate_of(command, PM_COMPUTE) != NULL ||
+                                 pm_passes_are_wanted(command) ||
                                  (command->pass.place == PM_PLACE_TIMED_DRAWS &&
                                   candidate_of(command, PM_GRAPHICS) != NULL)
                              ? 1
@@ -82,15 +86,18 @@ static uint32_t reserve(struct pm_command *command, int point)
 }
 
 static void time_call(struct pm_command *command, int point, struct pm_candidate *candidate,
-                      struct pm_timed_call *call)
+                      const uint32_t *groups, struct pm_timed_call *call)
 {
+    if (candidate->passes != NULL && !pm_passes_may_run(command, candidate->passes, groups))
+        return;
     if (!may_reserve(command, point) || !pm_trial_next_call(candidate, &call->timed))
         return;
     call->measurement = reserve(command, point);
     if (call->measurement == PM_TIMING_NONE)
         return;
     pm_timing_start(command, call->measurement);
-    if (cover_side(command, point, PM_BINDING_TRIAL_CALL, candidate, call->timed.variant))
+    if (cover_side(command, point, PM_BINDING_TRIAL_CALL, candidate, call->timed.variant) &&
+        command->bound[point].passes == NULL)
         pm_binding_bind(command, point);
 }
 
@@ -108,14 +115,15 @@ static void time_session(struct pm_command *command, struct pm_session_trial *tr
         call->measurement = PM_TIMING_NONE;
 }
 
-struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point)
+struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point,
+                                          const uint32_t *groups)
 {
     struct pm_timed_call call = {.measurement = PM_TIMING_NONE};
     struct pm_candidate *candidate =
         may_bind(command, point, PM_BINDING_TRIAL_CALL) ? candidate_of(command, point) : NULL;
     struct pm_session_trial *trial = point == PM_COMPUTE ? pm_session_of(command, point) : NULL;
     if (candidate != NULL)
-        time_call(command, point, candidate, &call);
+        time_call(command, point, candidate, groups, &call);
     else if (trial != NULL)
         time_session(command, trial, &call);
     count_down(command);

@@ -96,7 +96,7 @@ static void every_draw_command(void **state)
      * stack as any callee expects them; in 32 bits they take one or two places each. */
     typedef void (*function)(VkCommandBuffer, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                              uint64_t, uint64_t);
-#define X(name, canonical, point, parameters, names)                                               \
+#define X(name, canonical, point, parameters, names, groups)                                       \
     {                                                                                              \
         uint64_t position = h.driver->position();                                                  \
         if (!h.vk.name)                                                                            \

@@ -79,7 +79,7 @@ static void draws_are_listed_with_their_aliases(void **state)
         "CmdDispatchBaseKHR/COMPUTE",
     };
     const char *const listed[] = {
-#define X(name, canonical, bind_point, parameters, arguments) #name "/" #bind_point,
+#define X(name, canonical, bind_point, parameters, arguments, groups) #name "/" #bind_point,
         PM_DRAW_COMMANDS(X)
 #undef X
     };

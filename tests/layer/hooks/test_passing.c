@@ -29,7 +29,7 @@ static void draws_arrive_as_they_are(void **state)
      * two places each, and only that the call arrives is seen. */
     typedef void (*function)(VkCommandBuffer, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                              uint64_t, uint64_t);
-#define X(name, canonical, point, parameters, names)                                               \
+#define X(name, canonical, point, parameters, names, groups)                                       \
     {                                                                                              \
         uint64_t position = h.driver->position();                                                  \
         ((function)(PFN_vkVoidFunction)h.vk.name)(buffer, 21, 22, 23, 24, 25, 26, 27);             \

@@ -1,7 +1,11 @@
 # ffmpeg's Vulkan filters, each frame by its MD5. An argument names one filter.
 client_needs=ffmpeg
 case $client_argument in
-scale | libplacebo) client_specialized=yes ;;
+scale) client_specialized=yes ;;
+libplacebo)
+    client_specialized=yes
+    client_operations="400 700 1500"
+    ;;
 esac
 
 filter() {

@@ -1,0 +1,80 @@
+#include "layer/shader/optimize_passes.h"
+
+#include "layer/shader/passes_build.h"
+#include "layer/shader/pipeline.h"
+#include "layer/shader/specialized_shader.h"
+#include "layer/shader/variant_make.h"
+#include <stdlib.h>
+
+/* The verdict. */
+static void decide(struct pm_candidate *candidate, bool faster)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    struct pm_optimizer *optimizer = pipeline->device->optimizer;
+    if (atomic_exchange(&optimized->decided, true))
+        return;
+    atomic_store(&pipeline->passes_candidate, NULL);
+    if (!faster) {
+        pm_optimizer_log(optimized, "is not faster in several passes, which are dropped");
+        pm_optimizer_drop(optimized);
+        return;
+    }
+    atomic_store_explicit(&pipeline->passes_best, optimized, memory_order_release);
+    pm_optimizer_has_proven(optimizer);
+    optimizer->calls.in_passes(pipeline->device);
+    pm_optimizer_log(optimized, "runs in several passes from now on");
+}
+
+/* NULL: see *error. */
+static struct pm_optimized *build(struct pm_pipeline *pipeline,
+                                  const struct pm_specialized_shader *shader,
+                                  struct pm_error *error)
+{
+    struct pm_optimized *optimized = calloc(1, sizeof *optimized);
+    if (!optimized) {
+        pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant");
+        return NULL;
+    }
+    optimized->pipeline = pipeline;
+    optimized->shader = shader;
+    if (!pm_passes_build(pipeline, shader, &optimized->passes, error)) {
+        pm_passes_destroy(pipeline->device, &optimized->passes);
+        free(optimized);
+        return NULL;
+    }
+    optimized->candidate =
+        pm_optimizer_candidate(shader, optimized->passes.built[0].handle, decide);
+    optimized->candidate.passes = &optimized->passes;
+    return optimized;
+}
+
+bool pm_optimizer_make_passes(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+{
+    struct pm_device *device = optimizer->device;
+    struct pm_shader_request request;
+    struct pm_error error = {0};
+    if (!pm_passes_possible(pipeline) || atomic_load(&pipeline->passes) ||
+        !pm_pipeline_shader_request(pipeline, &request))
+        return true;
+    if (!pipeline->specialized_passes)
+        pipeline->specialized_passes =
+            pm_specialized_shaders_get(optimizer->shaders, &request, PM_USE_PASSES);
+    if (!pipeline->specialized_passes)
+        return true;
+    if (!pm_optimizer_reserve(optimizer))
+        return false;
+    struct pm_optimized *optimized = build(pipeline, pipeline->specialized_passes, &error);
+    if (!optimized) {
+        pm_optimizer_give_back(optimizer);
+        pm_log_info(device->instance->log, "a pipeline stays whole: %s", error.message);
+        return true;
+    }
+    atomic_store(&pipeline->passes, optimized);
+    if (optimized->shader->timing == PM_TIMING_FASTER ||
+        device->instance->config.debug.trust_variants)
+        decide(&optimized->candidate, true);
+    else
+        pm_optimizer_offer(optimizer, optimized, &pipeline->passes_candidate);
+    return true;
+}

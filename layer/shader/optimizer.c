@@ -1,0 +1,94 @@
+#include "layer/shader/optimizer.h"
+
+#include "layer/shader/pipeline.h"
+#include "layer/shader/specialized_shader.h"
+
+void pm_optimizer_set_binds(struct pm_optimizer *optimizer)
+{
+    const bool noticed = !optimizer->device->instance->config.debug.synchronous;
+    const bool proven = optimizer->proven && !optimizer->paused;
+    atomic_store_explicit(&optimizer->device->binds,
+                          (noticed ? (uint32_t)PM_BINDS_NOTICED : 0) |
+                              (proven ? (uint32_t)PM_BINDS_PROVEN : 0) |
+                              (optimizer->watched ? (uint32_t)PM_BINDS_WATCHED : 0),
+                          memory_order_relaxed);
+}
+
+void pm_optimizer_has_proven(struct pm_optimizer *optimizer)
+{
+    pthread_mutex_lock(&optimizer->lock);
+    optimizer->proven = true;
+    pm_optimizer_set_binds(optimizer);
+    pthread_mutex_unlock(&optimizer->lock);
+}
+
+void pm_optimizer_log(const struct pm_optimized *optimized, const char *what)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&optimized->shader->original, key);
+    pm_log_info(optimized->pipeline->device->instance->log, "shader %.12s, specialized, %s", key,
+                what);
+}
+
+void pm_optimizer_give_back(struct pm_optimizer *optimizer)
+{
+    atomic_fetch_sub(&optimizer->device->pipelines->optimized, 1);
+}
+
+/* Takes one of limits.variants. Instrumented variants are counted by themselves: a window must not
+ * leave nothing for these, nor the other way round. */
+bool pm_optimizer_reserve(struct pm_optimizer *optimizer)
+{
+    struct pm_pipelines *pipelines = optimizer->device->pipelines;
+    if (atomic_fetch_add(&pipelines->optimized, 1) <
+        optimizer->device->instance->config.limits.variants)
+        return true;
+    pm_optimizer_give_back(optimizer);
+    if (!atomic_exchange(&optimizer->was_full, true))
+        pm_log_debug(optimizer->device->instance->log,
+                     "limits.variants is reached: what is bound often is specialized first, the "
+                     "rest when there is room");
+    return false;
+}
+
+/* It keeps what names it alive, but takes no room from what may be faster; up to as many as that.
+ */
+void pm_optimizer_drop(struct pm_optimized *optimized)
+{
+    struct pm_device *device = optimized->pipeline->device;
+    struct pm_pipelines *pipelines = device->pipelines;
+    if (atomic_fetch_add(&pipelines->dropped, 1) >= device->instance->config.limits.variants) {
+        atomic_fetch_sub(&pipelines->dropped, 1);
+        return;
+    }
+    atomic_store(&optimized->dropped, true);
+    atomic_fetch_sub(&pipelines->optimized, 1);
+    pipelines->released(device);
+}
+
+struct pm_candidate
+pm_optimizer_candidate(const struct pm_specialized_shader *shader, uint64_t handle,
+                       void (*verdict)(struct pm_candidate *candidate, bool faster))
+{
+    return (struct pm_candidate){
+        .handle = handle,
+        .key = shader->key,
+        .original = shader->original,
+        .environment = shader->environment,
+        .entry = shader->entry,
+        .is_private = shader->is_private,
+        .promising = shader->published == PM_TIMING_FASTER,
+        .verdict = verdict,
+    };
+}
+
+void pm_optimizer_offer(struct pm_optimizer *optimizer, struct pm_optimized *optimized,
+                        _Atomic(struct pm_candidate *) *place)
+{
+    optimizer->calls.built(optimizer->device, &optimized->candidate,
+                           pm_pipeline_computes(optimized->pipeline));
+    atomic_store(place, &optimized->candidate);
+    /* The verdict may have come meanwhile: others have the shader, too. */
+    if (atomic_load(&optimized->decided))
+        atomic_store(place, NULL);
+}

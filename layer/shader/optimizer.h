@@ -1,0 +1,57 @@
+/*
+ * The optimizer (optimize.h) as its parts share it: what it has, and what each of them does with a
+ * variant.
+ *
+ * Thread safety: any thread.
+ */
+#pragma once
+
+#include "layer/core/compiler.h"
+#include "layer/shader/at_once.h"
+#include "layer/shader/optimized.h"
+#include "layer/shader/optimizer_calls.h"
+#include "layer/shader/pipeline_cache.h"
+#include "layer/shader/waiting.h"
+
+struct pm_contests; /* contest.h */
+
+struct pm_optimizer {
+    struct pm_device *device;
+    struct pm_optimizer_calls calls;
+    struct pm_journal *journal; /* the instance's */
+    struct pm_specialized_shaders *shaders;
+    struct pm_contests *contests; /* NULL: none are held */
+    struct pm_pipeline_cache *cache;
+    struct pm_waiting waiting;
+    struct pm_at_once at_once;
+    _Atomic bool unsaved;     /* the journal and what is kept are to be brought to the disk */
+    _Atomic bool contest_due; /* something came of a contest */
+    _Atomic bool was_full;    /* said once */
+    struct pm_job job;        /* takes one waiting pipeline after another */
+    pthread_mutex_t lock;
+    /* guarded by lock: */
+    bool queued;         /* the job is, or runs */
+    bool stopping;       /* it will not be any more */
+    bool proven, paused; /* device->binds has PM_BINDS_PROVEN: proven and not paused */
+    bool watched;        /* and PM_BINDS_WATCHED */
+};
+
+/* Takes one of limits.variants; false: they are all in use. And gives it back. */
+bool pm_optimizer_reserve(struct pm_optimizer *optimizer);
+void pm_optimizer_give_back(struct pm_optimizer *optimizer);
+
+/* It is not used: it keeps what names it alive, but takes no room. */
+void pm_optimizer_drop(struct pm_optimized *optimized);
+
+/* Offers a variant for a trial, in the place where the pipeline's candidates of its kind are. */
+void pm_optimizer_offer(struct pm_optimizer *optimizer, struct pm_optimized *optimized,
+                        _Atomic(struct pm_candidate *) *place);
+/* The trial's part of a variant that was built. */
+struct pm_candidate
+pm_optimizer_candidate(const struct pm_specialized_shader *shader, uint64_t handle,
+                       void (*verdict)(struct pm_candidate *candidate, bool faster));
+/* device->binds says what there is; under the lock. And that there is a proven variant. */
+void pm_optimizer_set_binds(struct pm_optimizer *optimizer);
+void pm_optimizer_has_proven(struct pm_optimizer *optimizer);
+/* Into the log, at level info. */
+void pm_optimizer_log(const struct pm_optimized *optimized, const char *what);

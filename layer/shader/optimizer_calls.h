@@ -1,0 +1,28 @@
+/*
+ * Whom the optimizer (optimize.h) tells of its variants: trials, comparison, recordings, which are
+ * above it.
+ */
+#pragma once
+
+#include "layer/core/layer.h"
+
+struct pm_candidate;          /* candidate.h */
+struct pm_pipeline;           /* pipeline.h */
+struct pm_specialized_shader; /* specialized_shader.h */
+
+/* What the optimizer tells of its variants; any thread. */
+struct pm_optimizer_calls {
+    /* One is built that nothing proves yet: it may be tried from now on. compute: of a compute
+     * pipeline. */
+    void (*built)(struct pm_device *device, struct pm_candidate *candidate, bool compute);
+    /* A pipeline is part of a trial over sessions, with the side that the shader says. */
+    void (*in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
+                       const struct pm_specialized_shader *shader);
+    /* One is bound in the game's place for the first time. */
+    void (*used)(struct pm_device *device, const struct pm_specialized_shader *shader);
+    /* One in several passes is proven: recordings are to look for it at each dispatch. */
+    void (*in_passes)(struct pm_device *device);
+    /* There is going to be one for values of these words of push constants, as bits: recordings
+     * that begin from now on are to follow them. */
+    void (*follow)(struct pm_device *device, uint64_t words);
+};

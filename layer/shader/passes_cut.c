@@ -1,0 +1,50 @@
+#include "layer/shader/passes_cut.h"
+
+#include "layer/shader/passes.h"
+#include <stdlib.h>
+
+/* What a pass may take. false: debug.partition_limits is neither a preset nor a number. */
+static bool find_limits(const struct pm_device *device, struct pm_pass_limits *limits)
+{
+    const char *name = device->instance->config.debug.partition_limits;
+    const struct pm_pass_limits *preset = pm_pass_limits_preset(name != NULL ? name : "registers");
+    if (preset != NULL) {
+        *limits = *preset;
+        return true;
+    }
+    char *end;
+    const unsigned long operations = strtoul(name, &end, 10);
+    *limits = (struct pm_pass_limits){
+        .alu = (uint32_t)operations,
+        .texture = PM_NO_LIMIT,
+        .temporaries = PM_NO_LIMIT,
+        .varyings = PM_NO_LIMIT,
+        .constants = PM_NO_LIMIT,
+        .textures = PM_NO_LIMIT,
+        .outputs = PM_NO_LIMIT,
+    };
+    return *end == '\0' && operations > 0 && operations <= UINT32_MAX;
+}
+
+bool pm_passes_cut(const struct pm_device *device, const struct pm_shader_record *record,
+                   struct pm_partitioned *out, struct pm_error *error)
+{
+    struct pm_pass_limits limits;
+    const struct pm_partition_info info = {
+        .limits = &limits,
+        .method = PM_PARTITION_BEYOND,
+        .target = device->abilities.target,
+    };
+    *out = (struct pm_partitioned){0};
+    if (!find_limits(device, &limits))
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "stays whole: debug.partition_limits is neither a preset nor a number");
+    if (!pm_partition(record->canonical.data, record->canonical.count, &info, out, error))
+        return false;
+    if (out->count > 1 && out->count <= PM_PASSES_MOST && out->workgroup_invocations > 0)
+        return true;
+    const uint32_t count = out->count;
+    pm_partitioned_finish(out);
+    return count > PM_PASSES_MOST &&
+           pm_fail(error, PM_ERROR_LIMIT, "stays whole: it would take %u passes", count);
+}

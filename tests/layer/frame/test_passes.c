@@ -1,0 +1,259 @@
+/* Dispatches that run in several passes (passes_run.h): what reaches the driver, and where they run
+ * whole. */
+#include "tests/layer/trial/trying.h"
+
+#include "long.comp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPUTE VK_PIPELINE_BIND_POINT_COMPUTE
+
+static struct pm_harness h;
+static VkPipeline compute;
+
+static VkPipeline make_long(struct pm_harness *harness)
+{
+    const VkShaderModule module = pm_harness_make_module(harness, long_comp, sizeof long_comp);
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = harness->layout,
+        .basePipelineIndex = -1,
+    };
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    PM_CHECK(harness->vk.CreateComputePipelines(harness->device, VK_NULL_HANDLE, 1, &info, NULL,
+                                                &pipeline));
+    harness->vk.DestroyShaderModule(harness->device, module, NULL);
+    return pipeline;
+}
+
+static void enable_passes(void)
+{
+    setenv("PIECEMEAL_OPTIMIZE_PARTITION", "true", 1);
+    setenv("PIECEMEAL_DEBUG_PARTITION_LIMITS", "radeon9800-64", 1);
+}
+
+static void open_with(const struct pm_harness_options *options)
+{
+    optimized_enable(true);
+    enable_passes();
+    pm_harness_open(&h, options);
+    compute = make_long(&h);
+}
+
+static void close_all(void)
+{
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+static VkCommandBuffer begin(VkCommandBufferLevel level, VkCommandBufferUsageFlags flags)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(&h, level);
+    pm_harness_begin(&h, buffer, flags);
+    pm_harness_bind_set(&h, buffer);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    return buffer;
+}
+
+static void end(VkCommandBuffer buffer)
+{
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+}
+
+/* How many passes a dispatch runs in: 1 where it is passed on as it is. */
+static uint32_t passes_of(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_t z)
+{
+    const uint64_t position = h.driver->position();
+    h.vk.CmdDispatch(buffer, x, y, z);
+    const uint32_t passes = pm_calls_of(h.driver, position, "vkCmdDispatch");
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"),
+                     passes > 1 ? passes + 1 : 0);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdPipelineBarrier"),
+                     passes > 1 ? passes : 0);
+    return passes;
+}
+
+static void a_dispatch(void **state)
+{
+    (void)state;
+    open_with(NULL);
+    optimized_assert_logged("runs in several passes from now on", 1);
+    VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+    const uint64_t position = h.driver->position();
+    const uint32_t passes = passes_of(buffer, 1, 2, 3);
+    assert_true(passes > 1);
+    for (uint32_t i = 0; i < passes; i++) {
+        const struct pm_null_call call = pm_call(h.driver, position, "vkCmdDispatch", i);
+        for (uint32_t d = 1; d < 4; d++)
+            assert_int_equal(call.arguments[d], d);
+        assert_true(optimized_bound(&h, position, i) != compute);
+    }
+    /* Each waits for the one before, and then the game's own is bound again. */
+    assert_string_equal(pm_call(h.driver, position, "vkCmdPipelineBarrier", 0).command,
+                        "vkCmdPipelineBarrier");
+    assert_ptr_equal(optimized_bound(&h, position, passes), compute);
+    /* Again, with nothing bound anew. */
+    assert_int_equal(passes_of(buffer, 1, 1, 1), passes);
+    end(buffer);
+    /* A recording that is kept has them too, and so has one behind another. */
+    buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, TRYING_ONCE);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, h.dispatch);
+    assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    assert_int_equal(passes_of(buffer, 1, 1, 1), passes);
+    end(buffer);
+    close_all();
+}
+
+static void where_it_runs_whole(void **state)
+{
+    (void)state;
+    open_with(NULL);
+    VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+    uint64_t position = h.driver->position();
+    h.vk.CmdDispatchIndirect(buffer, h.buffer, 0);
+    h.vk.CmdDispatchBase(buffer, 1, 0, 0, 1, 1, 1);
+    optimized_assert_calls(&h, position, buffer, "vkCmdDispatchIndirect vkCmdDispatchBase ");
+    /* More workgroups than there is memory for, whatever a product of 32 bits would say. */
+    assert_int_equal(passes_of(buffer, 65535, 65535, 1), 1);
+    assert_int_equal(passes_of(buffer, 65536, 65536, 1), 1);
+    assert_int_equal(passes_of(buffer, 65536, 65536, 65536), 1);
+    assert_true(passes_of(buffer, 0, 65536, 65536) > 1);
+    assert_true(passes_of(buffer, 1, 1, 1) > 1);
+    end(buffer);
+    buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
+    end(buffer);
+    buffer = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY, 0);
+    assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    close_all();
+}
+
+static void queries(void **state)
+{
+    (void)state;
+    open_with(NULL);
+    VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                  .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+                                  .queryCount = 1,
+                                  .pipelineStatistics =
+                                      VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    VkQueryPool statistics, occlusion;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &statistics));
+    info = (VkQueryPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                   .queryType = VK_QUERY_TYPE_OCCLUSION,
+                                   .queryCount = 1};
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &occlusion));
+    VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+    h.vk.CmdBeginQuery(buffer, statistics, 0, 0);
+    assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
+    h.vk.CmdEndQuery(buffer, statistics, 0);
+    assert_true(passes_of(buffer, 1, 1, 1) > 1);
+    h.vk.CmdBeginQuery(buffer, occlusion, 0, 0);
+    assert_true(passes_of(buffer, 1, 1, 1) > 1);
+    h.vk.CmdEndQuery(buffer, occlusion, 0);
+    end(buffer);
+    h.vk.DestroyQueryPool(h.device, statistics, NULL);
+    h.vk.DestroyQueryPool(h.device, occlusion, NULL);
+    close_all();
+}
+
+/* Dispatches of two queues may run at once, and would share the memory. */
+static void a_family_of_two_queues(void **state)
+{
+    (void)state;
+    const struct pm_harness_options options = {.queues = 2};
+    open_with(&options);
+    VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+    assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
+    end(buffer);
+    close_all();
+}
+
+static void not_unless_asked_for(void **state)
+{
+    (void)state;
+    optimized_enable(true);
+    pm_harness_open(&h, NULL);
+    compute = make_long(&h);
+    VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+    assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
+    end(buffer);
+    close_all();
+}
+
+/* What the driver refuses costs nothing but the passes. */
+static void without_memory(void **state)
+{
+    (void)state;
+    optimized_enable(true);
+    enable_passes();
+    pm_harness_open(&h, NULL);
+    assert_true(h.driver->inject("vkBindBufferMemory:1=-2"));
+    compute = make_long(&h);
+    h.driver->inject("");
+    optimized_assert_logged("a pipeline stays whole: passes' values cannot be bound", 1);
+    VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+    assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
+    end(buffer);
+    close_all();
+}
+
+/* ---- trials ---- */
+
+static void open_trial(uint64_t pass_cost)
+{
+    trying.dispatches = true;
+    enable_passes();
+    trying_open(pass_cost, NULL);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    trying.compute = make_long(&trying.h);
+}
+
+static void faster_ones_are_used(void **state)
+{
+    (void)state;
+    open_trial(TRYING_ORIGINAL / 20);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "several passes from now on"));
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdDispatch") % 4, 0);
+    assert_true(pm_calls_of(trying.h.driver, position, "vkCmdDispatch") > 4);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    trying_close();
+}
+
+static void slower_ones_are_dropped(void **state)
+{
+    (void)state;
+    open_trial(TRYING_ORIGINAL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "in several passes, which are"));
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdDispatch"), 4);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    trying_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_dispatch),
+        PM_LAYERED_TEST(where_it_runs_whole),
+        PM_LAYERED_TEST(queries),
+        PM_LAYERED_TEST(a_family_of_two_queues),
+        PM_LAYERED_TEST(not_unless_asked_for),
+        PM_LAYERED_TEST(without_memory),
+        PM_LAYERED_TEST(faster_ones_are_used),
+        PM_LAYERED_TEST(slower_ones_are_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,6 +1,7 @@
 #include "aggregator/intake/fold.h"
 
 #include "aggregator/intake/fold_slice.h"
+#include "base/clock.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #define WAITING_LEAST ((uint64_t)256 << 20)
 #define WAITING_SHARE 4
 #define LOOK_AGAIN_NS 10000000
+#define LEASE_SECONDS 10 /* that another process may fold a part that is waited for */
 
 /* ---- parts ---- */
 
@@ -59,7 +61,7 @@ static void parts_finish(struct parts *all)
 
 /* As much as waited when it was listed: under load there is always more. part->bytes: what is left
  * of that. */
-static bool fold_part(struct pm_folding *folding, struct part *part, struct pm_error *error)
+static bool fold_slices(struct pm_folding *folding, struct part *part, struct pm_error *error)
 {
     const struct pm_fold_place place = {.world = folding->world,
                                         .quarantine = folding->quarantine,
@@ -82,6 +84,32 @@ static bool fold_part(struct pm_folding *folding, struct part *part, struct pm_e
     return true;
 }
 
+/* What another process folds just now is its, but for who wants it folded: that one waits. */
+static bool fold_part(struct pm_folding *folding, struct part *part, bool wait,
+                      struct pm_error *error)
+{
+    struct pm_storage *storage = folding->world->storage;
+    const int64_t end = pm_now() + LEASE_SECONDS * PM_SECOND;
+    bool taken = false;
+    while (!taken) {
+        if (!pm_storage_take_lease(storage, part->game, (int)part->part, &taken, error))
+            return pm_fail_prefix(error, "folding \"%s\"", part->game);
+        if (taken)
+            break;
+        if (!wait)
+            return true;
+        if (!pm_world_may_go_on(folding->world, PM_FOLDING, error))
+            return false;
+        if (pm_now() >= end) /* twice is slower, and the same */
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
+    }
+    const bool done = fold_slices(folding, part, error);
+    if (taken)
+        pm_storage_drop_lease(storage, part->game, (int)part->part);
+    return done;
+}
+
 bool pm_fold(struct pm_folding *folding, const char *game, struct pm_error *error)
 {
     struct pm_storage *storage = folding->world->storage;
@@ -89,7 +117,7 @@ bool pm_fold(struct pm_folding *folding, const char *game, struct pm_error *erro
     pthread_mutex_lock(&folding->mutex);
     bool done = storage->operations->list_samples(storage, game, visit_part, &all, error);
     for (size_t i = 0; done && i < all.count; i++)
-        done = fold_part(folding, &all.parts[i], error);
+        done = fold_part(folding, &all.parts[i], true, error);
     pthread_mutex_unlock(&folding->mutex);
     parts_finish(&all);
     return done;
@@ -181,7 +209,7 @@ static bool fold_down_to(struct pm_folding *folding, uint64_t most, struct pm_er
     for (size_t i = 0; done && i < all.count; i++) {
         if (atomic_load(&folding->waiting_bytes) <= most + stuck_bytes)
             break;
-        if (fold_part(folding, &all.parts[i], &reason))
+        if (fold_part(folding, &all.parts[i], false, &reason))
             continue;
         done = is_of_part(&reason);
         stuck++;

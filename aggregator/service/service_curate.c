@@ -95,6 +95,40 @@ static bool rest(struct pm_service *service, int64_t time)
     return stopping;
 }
 
+/* Keeps the last. */
+static bool visit_coverage(void *user, int64_t time, uint64_t uploads, uint64_t points_covered,
+                           uint64_t points)
+{
+    (void)time;
+    (void)points_covered;
+    (void)points;
+    *(uint64_t *)user = uploads;
+    return true;
+}
+
+/* May this process curate the game, which it does not when another does so now, or did already?
+ * Where nothing is known of that, it does: twice is slower, and the same. */
+static bool take_turn(struct pm_service *service, struct known_game *game, bool wanted)
+{
+    struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
+    struct pm_error error;
+    uint64_t uploads = 0;
+    bool taken;
+    if (!pm_storage_take_lease(storage, game->name, PM_PIECE_CURATION, &taken, &error))
+        return true;
+    /* What this process never curated may be of other rules. */
+    if (!taken || wanted || game->curated == 0 || game->curated == UINT64_MAX ||
+        !storage->operations->take_lease ||
+        !storage->operations->read_coverage(storage, game->name, visit_coverage, &uploads,
+                                            &error) ||
+        uploads < game->uploads)
+        return taken;
+    pm_storage_drop_lease(storage, game->name, PM_PIECE_CURATION);
+    game->curated = game->uploads;
+    pm_summaries_forget(&service->summaries, game->name);
+    return false;
+}
+
 /* *owed: nanoseconds of rest. */
 static void curate_all(struct pm_service *service, struct games *all, int64_t *owed)
 {
@@ -119,17 +153,21 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
     pm_summaries_retain(&service->summaries, is_known, all);
     for (size_t i = 0; i < all->count && !is_stopping(service); i++) {
         struct known_game *game = &all->games[i];
-        if (game->uploads == game->curated &&
-            !pm_summaries_is_wanted(&service->summaries, game->name))
+        const bool wanted = pm_summaries_is_wanted(&service->summaries, game->name);
+        if (game->uploads == game->curated && !wanted)
             continue;
         if (*owed > 0 && rest(service, *owed))
             return;
+        if (!take_turn(service, game, wanted))
+            continue;
         /* Also after a failure, which a game's damaged statistics would repeat until there are new
          * ones. */
         game->curated = game->uploads;
         const int64_t before = pm_now();
         const bool done = pm_summaries_curate(
             &service->summaries, pm_aggregator_curator(service->aggregator), game->name, &error);
+        pm_storage_drop_lease(pm_aggregator_storage(service->aggregator), game->name,
+                              PM_PIECE_CURATION);
         if (!done && is_stopping(service))
             return; /* it was interrupted */
         if (!done) {

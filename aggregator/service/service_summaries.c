@@ -197,6 +197,16 @@ bool pm_summaries_curate(struct pm_summaries *summaries, struct pm_curator *cura
     return done && keep(summaries, summary, error);
 }
 
+void pm_summaries_forget(struct pm_summaries *summaries, const char *game)
+{
+    bool found;
+    pthread_mutex_lock(&summaries->mutex);
+    const size_t at = place_of(summaries, game, &found);
+    if (found)
+        forget(summaries, at);
+    pthread_mutex_unlock(&summaries->mutex);
+}
+
 void pm_summaries_retain(struct pm_summaries *summaries,
                          bool (*known)(const void *user, const char *game), const void *user)
 {

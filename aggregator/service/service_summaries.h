@@ -48,6 +48,8 @@ bool pm_summaries_is_wanted(const struct pm_summaries *summaries, const char *ga
 /* Curates and publishes a game, and keeps its summary. */
 bool pm_summaries_curate(struct pm_summaries *summaries, struct pm_curator *curator,
                          const char *game, struct pm_error *error);
+/* Somebody else curated the game: its summary, if there is one, is made anew when it is wanted. */
+void pm_summaries_forget(struct pm_summaries *summaries, const char *game);
 /* Forgets the games that are not known. */
 void pm_summaries_retain(struct pm_summaries *summaries,
                          bool (*known)(const void *user, const char *game), const void *user);

@@ -8,6 +8,22 @@ bool pm_storage_end(struct pm_storage *storage, bool done, struct pm_error *erro
     return false;
 }
 
+/* ---- leases ---- */
+
+bool pm_storage_take_lease(struct pm_storage *storage, const char *game, int piece, bool *taken,
+                           struct pm_error *error)
+{
+    *taken = true;
+    return !storage->operations->take_lease ||
+           storage->operations->take_lease(storage, game, piece, taken, error);
+}
+
+void pm_storage_drop_lease(struct pm_storage *storage, const char *game, int piece)
+{
+    if (storage->operations->drop_lease)
+        storage->operations->drop_lease(storage, game, piece);
+}
+
 /* ---- sets of one ---- */
 
 bool pm_storage_find_space(struct pm_storage *storage, const char *game,

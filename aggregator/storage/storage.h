@@ -35,6 +35,8 @@
 
 struct pm_storage;
 
+#define PM_PIECE_CURATION (-1)
+
 /* What a blob belongs to. */
 struct pm_storage_key {
     const char *game;
@@ -202,6 +204,14 @@ struct pm_storage_operations {
      * of transactions. */
     bool (*take_epoch)(struct pm_storage *storage, uint32_t day, uint8_t key[static PM_EPOCH_BYTES],
                        struct pm_error *error);
+
+    /* Of a piece of work on a game (a part that is folded, or PM_PIECE_CURATION), by one of several
+     * processes: *taken says whether this one has it until drop_lease; else another has. It saves
+     * work, and nothing relies on it: whoever ends has none any more. NULL: it is one process's
+     * storage. Any thread. */
+    bool (*take_lease)(struct pm_storage *storage, const char *game, int piece, bool *taken,
+                       struct pm_error *error);
+    void (*drop_lease)(struct pm_storage *storage, const char *game, int piece);
 
     /* ---- writer functions; a change outside of begin and commit is a transaction of its own ----
      */
@@ -371,6 +381,11 @@ struct pm_storage {
 
 /* Ends what begin began: commits when it is done, else undoes it. false: nothing of it was kept. */
 bool pm_storage_end(struct pm_storage *storage, bool done, struct pm_error *error);
+
+/* Leases of storages that have some; of the others every one is taken. */
+bool pm_storage_take_lease(struct pm_storage *storage, const char *game, int piece, bool *taken,
+                           struct pm_error *error);
+void pm_storage_drop_lease(struct pm_storage *storage, const char *game, int piece);
 
 /* ---- sets of one ---- */
 

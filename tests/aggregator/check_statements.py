@@ -6,7 +6,7 @@ import re
 import sys
 
 # Tables whose rows are of no one game, and what binds them instead.
-OTHER = {'caps': r'\(mark, day, n\) VALUES', 'cap_uploads': r'\(mark, day, id, attempt, counts\) VALUES|mark = \$1', 'bodies': r'etag', 'epochs': r'\(one, day, key\) VALUES',
+OTHER = {'caps': r'\(mark, day, n\) VALUES', 'cap_uploads': r'\(mark, day, id, attempt, counts\) VALUES|mark = \$1', 'bodies': r'etag = \$|\(etag, part, d\)', 'epochs': r'\(one, day, key\) VALUES',
          'piecemeal_schema': r''}
 # Reads over all games: of the dashboard, of who looks for work, and of what is set aside.
 OVER_ALL = [
@@ -16,6 +16,9 @@ OVER_ALL = [
     r'SELECT time, game, reason, body FROM quarantine ORDER BY row DESC$',
     r'DELETE FROM quarantine AS q USING \(SELECT game, row, row_number\(\)',
     r'SELECT pg_database_size\(current_database\(\)\)$',
+    # What is swept away, found by two reads of all.
+    r'SELECT DISTINCT etag FROM bodies$',
+    r'SELECT etag FROM databases UNION SELECT previous_etag FROM databases$',
     # The catalog, where a day's partitions are.
     r"SELECT to_regclass\('\w+_d\d+'\)::text$",
     r'SELECT c\.relname::text FROM pg_inherits ',
@@ -35,7 +38,7 @@ def is_bound(sql):
         return re.match(r'INSERT INTO \w+( AS \w+)? \(game, .*?\) (VALUES \(\$|SELECT \$1)', sql) is not None
     # Each part that reads a table of its own.
     parts = re.split(r' UNION ALL | UNION ', sql)
-    return all(re.search(r'\bgame = \$\d', part) for part in parts)
+    return all(re.search(r"\bgame = (\$\d|')", part) for part in parts)
 
 
 def main():

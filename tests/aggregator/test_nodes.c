@@ -230,9 +230,58 @@ static void test_nothing_lost_nothing_twice(void **state)
     place_destroy((void **)&file);
 }
 
+/* ---- work is done once ---- */
+
+enum { PARTS = 17 };
+
+/* What another process folds is left to it by who only makes room; who wants it folded waits. */
+static void test_a_part_is_folded_by_one(void **state)
+{
+    (void)state;
+    if (!on_postgres())
+        skip();
+    struct place *place = place_create(3);
+    struct pm_error error;
+    bool taken;
+    place->now = NOON;
+    place->keeping.samples_bytes = 1;
+    place_open(place);
+    for (unsigned i = 0; i < GAMES; i++)
+        place_store(place, upload_of(place, GAMES * i)); /* all of games[0] */
+    struct pm_storage *other = pm_aggregator_open_storage(place->path, &error);
+    assert_non_null(other);
+    for (int i = 0; i < PARTS; i++)
+        assert_true(other->operations->take_lease(other, games[0], i, &taken, &error) && taken);
+    const uint64_t waiting = place_rows_that_wait(place);
+    assert_true(waiting > 0);
+    assert_true(pm_aggregator_fold_some(place->aggregator, &error));
+    assert_int_equal(place_rows_that_wait(place), waiting);
+    for (int i = 0; i < PARTS; i++)
+        other->operations->drop_lease(other, games[0], i);
+    assert_true(pm_aggregator_fold_some(place->aggregator, &error));
+    assert_int_equal(place_rows_that_wait(place), 0);
+
+    place_store(place, upload_of(place, GAMES * 9));
+    const pid_t pid = fork();
+    if (pid == 0) { /* one that ends while it folds */
+        struct pm_storage *third = pm_aggregator_open_storage(place->path, &error);
+        for (int i = 0; third && i < PARTS; i++)
+            third->operations->take_lease(third, games[0], i, &taken, &error);
+        rest(500);
+        _exit(0);
+    }
+    rest(300);
+    assert_true(pm_aggregator_fold(place->aggregator, games[0], &error));
+    assert_int_equal(place_rows_that_wait(place), 0);
+    waitpid(pid, NULL, 0);
+    other->operations->destroy(other);
+    place_destroy((void **)&place);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_lost_nothing_twice)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_part_is_folded_by_one),
+                                       cmocka_unit_test(test_nothing_lost_nothing_twice)};
     if (argc == 3) {
         kills = (unsigned)atoi(argv[1]);
         uploads = (unsigned)atoi(argv[2]);

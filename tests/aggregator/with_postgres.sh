@@ -1,12 +1,22 @@
 #!/bin/sh
-# with_postgres.sh "TEST [ARGUMENT…]"…: starts a PostgreSQL of its own in a temporary folder, without root and on a socket
-# alone, and runs the tests, one after the other, with PM_TEST_STORAGE, the URL of it. Ends it by its process id. PM_TEST_ENGINE and
-# PM_TEST_ENGINE_PID: its folder and process, for who wants to treat it badly. Exits 77 where there is no PostgreSQL.
+# with_postgres.sh [--citus] "TEST [ARGUMENT…]"…: starts a PostgreSQL of its own in a temporary folder, without root and on a
+# socket alone, and runs the tests, one after the other, with PM_TEST_STORAGE, the URL of it. Ends it by its process id.
+# PM_TEST_ENGINE and PM_TEST_ENGINE_PID: its folder and process, for who wants to treat it badly. --citus: it coordinates
+# two more, over which tables are distributed. Exits 77 where there is no PostgreSQL, or no Citus.
 set -eu
+citus=
+if [ "$1" = --citus ]; then
+    citus=1
+    shift
+fi
 bin=$(pg_config --bindir 2>/dev/null) && [ -x "$bin/initdb" ] || {
     echo 'skipped: there is no PostgreSQL server here (Debian: postgresql)'
     exit 77
 }
+if [ -n "$citus" ] && [ ! -e "$(pg_config --sharedir)/extension/citus.control" ]; then
+    echo "skipped: the PostgreSQL in $bin has no extension citus, so that nothing is distributed here"
+    exit 77
+fi
 folder=$(mktemp -d "${TMPDIR:-/tmp}/pm-postgres-XXXXXX")
 chmod 755 "$folder"
 as=
@@ -14,33 +24,60 @@ if [ "$(id -u)" -eq 0 ]; then # PostgreSQL refuses to run as root
     as='setpriv --reuid=nobody --regid=nogroup --clear-groups'
     chown nobody "$folder"
 fi
-pid=
+pids=
 finish() {
-    if [ -n "$pid" ]; then
-        kill -INT "$pid" 2>/dev/null || true
-        wait "$pid" 2>/dev/null || true
-    fi
+    # shellcheck disable=SC2086
+    [ -z "$pids" ] || kill -INT $pids 2>/dev/null || true
+    for each in $pids; do
+        wait "$each" 2>/dev/null || true
+    done
     rm -rf "$folder"
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
 cd "$folder"
-$as "$bin/initdb" -D "$folder/data" -A trust -U piecemeal -E UTF8 --locale=C --no-sync >"$folder/log" 2>&1 || {
-    cat "$folder/log" >&2
-    exit 1
-}
-# shellcheck disable=SC2086
-$as "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off -c log_statement=all -c max_connections=200 \
-    -c shared_buffers=64MB >>"$folder/log" 2>&1 &
-pid=$!
-for _ in $(seq 300); do
-    "$bin/pg_isready" -q -h "$folder" && break
-    kill -0 "$pid" 2>/dev/null || {
-        cat "$folder/log" >&2
+# start FOLDER [OPTION…]: sets $pid.
+start() {
+    $as mkdir -p "$1"
+    place=$1
+    shift
+    $as "$bin/initdb" -D "$place/data" -A trust -U piecemeal -E UTF8 --locale=C --no-sync >"$place/log" 2>&1 || {
+        cat "$place/log" >&2
         exit 1
     }
-    sleep 0.1
-done
+    # shellcheck disable=SC2086
+    $as "$bin/postgres" -D "$place/data" -k "$place" -c listen_addresses= -c fsync=off -c log_statement=all \
+        -c max_connections=200 -c shared_buffers=64MB "$@" >>"$place/log" 2>&1 &
+    pid=$!
+    pids="$pids $pid"
+    for _ in $(seq 300); do
+        "$bin/pg_isready" -q -h "$place" && break
+        kill -0 "$pid" 2>/dev/null || {
+            cat "$place/log" >&2
+            exit 1
+        }
+        sleep 0.1
+    done
+}
+say() {
+    "$bin/psql" -qXtA -v ON_ERROR_STOP=1 -h "$1" -U piecemeal -d postgres -c "$2" >/dev/null
+}
+if [ -n "$citus" ]; then
+    # Tests make many schemas, each with tables of its own: few shards do.
+    set_up='-c shared_preload_libraries=citus -c citus.node_conninfo=sslmode=prefer -c citus.shard_count=4
+        -c max_prepared_transactions=200 -c citus.recover_2pc_interval=2s'
+    for place in "$folder/one" "$folder/other" "$folder"; do
+        # shellcheck disable=SC2086
+        start "$place" $set_up
+        say "$place" 'CREATE EXTENSION citus CASCADE'
+    done
+    say "$folder" "SELECT citus_set_coordinator_host('$folder', 5432)"
+    for place in one other; do
+        say "$folder" "SELECT citus_add_node('$folder/$place', 5432)"
+    done
+else
+    start "$folder"
+fi
 export PM_TEST_ENGINE="$folder" PM_TEST_ENGINE_PID="$pid"
 export PM_TEST_STORAGE="postgresql:///postgres?host=$folder&user=piecemeal"
 rc=0

@@ -73,10 +73,13 @@ static bool make(struct pm_postgres *postgres, PGconn *connection, enum pm_pg_ta
         return false;
     if (there)
         return true;
+    snprintf(sql, sizeof(sql), "CREATE TABLE %s_d%" PRIu32 " (LIKE %s INCLUDING STORAGE)",
+             names[table], day, names[table]);
+    if (!pm_pg_plain(postgres, connection, sql, error))
+        return false;
     snprintf(sql, sizeof(sql),
-             "CREATE TABLE %s_d%" PRIu32 " (LIKE %s INCLUDING STORAGE);"
              "ALTER TABLE %s ATTACH PARTITION %s_d%" PRIu32 " FOR VALUES IN (%" PRIu32 ")",
-             names[table], day, names[table], names[table], names[table], day, day);
+             names[table], names[table], day, day);
     return pm_pg_plain(postgres, connection, sql, error);
 }
 
@@ -143,10 +146,9 @@ static bool drop(struct pm_postgres *postgres, enum pm_pg_table table, const cha
 {
     char sql[400];
     bool empty = true;
-    snprintf(sql, sizeof(sql),
-             "SET LOCAL lock_timeout = '500ms'; ALTER TABLE %s DETACH PARTITION %s", names[table],
-             partition);
-    if (!pm_pg_plain(postgres, postgres->writer, sql, error) ||
+    snprintf(sql, sizeof(sql), "ALTER TABLE %s DETACH PARTITION %s", names[table], partition);
+    if (!pm_pg_plain(postgres, postgres->writer, "SET LOCAL lock_timeout = '500ms'", error) ||
+        !pm_pg_plain(postgres, postgres->writer, sql, error) ||
         (only_empty && !is_empty(postgres, partition, &empty, error)))
         return false;
     *dropped = empty;

@@ -1,7 +1,11 @@
 /* What is published, and how much was covered when, in the PostgreSQL storage. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
+#include "base/names.h"
+#include <stdlib.h>
 #include <string.h>
+
+#define TRIES 3
 
 bool pm_postgres_put_part(struct pm_storage *storage, const char *etag, uint32_t part,
                           const void *data, size_t size, struct pm_error *error)
@@ -41,15 +45,47 @@ static bool check_body(struct pm_postgres *postgres, const char *etag, size_t si
                    postgres->name, (long long)found, size);
 }
 
+static bool take_name(void *user, const PGresult *result, int row, struct pm_error *error)
+{
+    return PQgetisnull(result, row, 0) || pm_names_append(user, pm_pg_get(result, row, 0, NULL)) ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory for ETags");
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool drop_body(struct pm_postgres *postgres, const char *etag, struct pm_error *error)
+{
+    struct pm_pg_query query;
+    pm_pg_begin(&query, "DELETE FROM bodies WHERE etag = ");
+    pm_pg_text(&query, etag);
+    return pm_pg_do(postgres, &query, NULL, error);
+}
+
 /* A body of which another process puts down parts just now goes too: its put_database finds that
  * they are not there, and is tried again with the next curation. */
 bool pm_postgres_sweep(struct pm_postgres *postgres, struct pm_error *error)
 {
+    struct pm_names bodies = {0}, named = {0};
     struct pm_pg_query query;
-    pm_pg_begin(&query, "DELETE FROM bodies WHERE etag NOT IN (SELECT etag FROM databases"
-                        " UNION ALL SELECT previous_etag FROM databases"
-                        " WHERE previous_etag IS NOT NULL)");
-    return pm_pg_do(postgres, &query, NULL, error);
+    pm_pg_begin(&query, "SELECT DISTINCT etag FROM bodies");
+    bool done = pm_pg_select_here(postgres, &query, take_name, &bodies, error);
+    if (done) {
+        pm_pg_begin(&query, "SELECT etag FROM databases UNION SELECT previous_etag FROM databases");
+        done = pm_pg_select_here(postgres, &query, take_name, &named, error);
+    }
+    if (done && named.count > 1)
+        qsort(named.names, named.count, sizeof(*named.names), compare_names);
+    for (size_t i = 0; done && i < bodies.count; i++) {
+        if (named.count == 0 || !bsearch(&bodies.names[i], named.names, named.count,
+                                         sizeof(*named.names), compare_names))
+            done = drop_body(postgres, bodies.names[i], error);
+    }
+    pm_names_finish(&bodies);
+    pm_names_finish(&named);
+    return done;
 }
 
 static bool put_database(struct pm_postgres *postgres, const char *game, const char *scene,
@@ -80,59 +116,75 @@ bool pm_postgres_put_database(struct pm_storage *storage, const char *game, cons
                        error);
 }
 
-struct found_database {
-    char *etag;
-    struct pm_buffer *body;
-    bool found;
-};
-
-/* One row, or, with the body, one a part of it. */
-static bool take_database(void *user, const PGresult *result, int row, struct pm_error *error)
+static bool take_etag(void *user, const PGresult *result, int row, struct pm_error *error)
 {
-    struct found_database *database = user;
     size_t size;
     const char *etag = pm_pg_get(result, row, 0, &size);
-    if (PQgetisnull(result, row, 0))
-        return true; /* there was no previous one */
     if (size >= PM_ETAG_TEXT)
         return pm_fail(error, PM_ERROR_INPUT, "a published database has a damaged ETag");
-    memcpy(database->etag, etag, size + 1);
-    database->found = true;
-    if (!database->body)
-        return true;
-    const char *body = pm_pg_get(result, row, 1, &size);
-    return pm_buffer_append(database->body, body, size) ||
+    memcpy(user, etag, size + 1);
+    return true;
+}
+
+static bool take_part(void *user, const PGresult *result, int row, struct pm_error *error)
+{
+    size_t size;
+    const char *part = pm_pg_get(result, row, 0, &size);
+    return pm_buffer_append(user, part, size) ||
            pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database of %zu bytes", size);
+}
+
+/* "" where there is none. */
+static bool find_etag(struct pm_postgres *postgres, const char *game, const char *scene,
+                      bool previous, char etag[static PM_ETAG_TEXT], struct pm_error *error)
+{
+    struct pm_pg_query query;
+    *etag = 0;
+    pm_pg_begin(&query, previous ? "SELECT previous_etag FROM databases WHERE game = "
+                                 : "SELECT etag FROM databases WHERE game = ");
+    pm_pg_text(&query, game);
+    pm_pg_sql(&query, " AND scene = ");
+    pm_pg_text(&query, scene);
+    return pm_pg_select(postgres, &query, take_etag, etag, error);
+}
+
+static bool read_body(struct pm_postgres *postgres, const char *etag, struct pm_buffer *body,
+                      struct pm_error *error)
+{
+    struct pm_pg_query query;
+    pm_pg_begin(&query, "SELECT d FROM bodies WHERE etag = ");
+    pm_pg_text(&query, etag);
+    pm_pg_sql(&query, " ORDER BY part");
+    return pm_pg_select(postgres, &query, take_part, body, error);
 }
 
 bool pm_postgres_get_database(struct pm_storage *storage, const char *game, const char *scene,
                               bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                               struct pm_error *error)
 {
-    static const char *const queries[2][2] = {
-        {"SELECT etag FROM databases AS o WHERE o.game = ",
-         "SELECT o.etag, d FROM databases AS o JOIN bodies ON bodies.etag = o.etag"
-         " WHERE o.game = "},
-        {"SELECT previous_etag FROM databases AS o WHERE o.game = ",
-         "SELECT o.previous_etag, d FROM databases AS o JOIN bodies ON bodies.etag ="
-         " o.previous_etag WHERE o.game = "},
-    };
-    struct found_database database = {.etag = etag, .body = body};
-    struct pm_pg_query query;
-    pm_pg_begin(&query, queries[previous][body != NULL]);
-    pm_pg_text(&query, game);
-    pm_pg_sql(&query, " AND o.scene = ");
-    pm_pg_text(&query, scene);
-    if (body)
-        pm_pg_sql(&query, " ORDER BY part");
-    if (!pm_pg_select((struct pm_postgres *)storage, &query, take_database, &database, error))
-        return false;
-    if (!database.found && *scene)
+    struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    const size_t before = body ? body->size : 0;
+    /* Games and bodies are distributed by other columns, so they are asked for one after the other:
+     * between them another may be published, and this one swept away. */
+    for (unsigned tries = 0; tries < TRIES; tries++) {
+        if (!find_etag(postgres, game, scene, previous, etag, error))
+            return false;
+        if (!*etag || !body)
+            break;
+        if (!read_body(postgres, etag, body, error))
+            return false;
+        if (body->size > before)
+            return true;
+    }
+    if (*etag)
+        return !body || pm_fail(error, PM_ERROR_INPUT,
+                                "%s: of the published database of \"%s\" nothing is there",
+                                postgres->name, game);
+    if (*scene)
         return pm_fail(error, PM_ERROR_STATE,
                        "there is no%s database of the scene \"%s\" of the game \"%s\"",
                        previous ? " previous" : "", scene, game);
-    return database.found ||
-           pm_fail(error, PM_ERROR_STATE, "there is no%s database of the game \"%s\" yet",
+    return pm_fail(error, PM_ERROR_STATE, "there is no%s database of the game \"%s\" yet",
                    previous ? " previous" : "", game);
 }
 

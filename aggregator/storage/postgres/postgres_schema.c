@@ -98,6 +98,24 @@ static const char *const steps[SCHEMA_VERSION] = {
     "SELECT 1",
 };
 
+/* Where the engine is Citus, tables are distributed: by their games, those of one game on one shard
+ * each; caps by their marks, over no more shards than there are machines, since a batch has marks
+ * of many; what is published by its ETag. The tables of one row stay where they are. Nothing else
+ * knows. */
+static const char distribute[] =
+    "DO $$ DECLARE t text; machines int; BEGIN"
+    " IF EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN"
+    " SELECT greatest(count(*), 1) INTO machines FROM citus_get_active_worker_nodes();"
+    " PERFORM create_distributed_table('games', 'game', colocate_with => 'none');"
+    " FOREACH t IN ARRAY ARRAY['origins', 'scenes', 'upload_ids', 'samples', 'spaces', 'claims',"
+    " 'claim_marks', 'originals', 'statistics', 'databases', 'coverage', 'quarantine', 'leases']"
+    " LOOP PERFORM create_distributed_table(t, 'game', colocate_with => 'games'); END LOOP;"
+    " PERFORM create_distributed_table('caps', 'mark', colocate_with => 'none',"
+    " shard_count => machines);"
+    " PERFORM create_distributed_table('cap_uploads', 'mark', colocate_with => 'caps');"
+    " PERFORM create_distributed_table('bodies', 'etag', colocate_with => 'none');"
+    " END IF; END $$";
+
 static bool run(struct pm_postgres *postgres, const char *sql, struct pm_error *error)
 {
     return pm_pg_plain(postgres, pm_pg_writer(postgres, error), sql, error);
@@ -129,6 +147,8 @@ static bool upgrade(struct pm_postgres *postgres, struct pm_error *error)
         if (!run(postgres, steps[version], error))
             return false;
     }
+    if (!run(postgres, distribute, error))
+        return false;
     snprintf(sql, sizeof(sql), "UPDATE piecemeal_schema SET version = %d WHERE one = 1",
              SCHEMA_VERSION);
     return run(postgres, sql, error);

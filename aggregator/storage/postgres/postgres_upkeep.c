@@ -3,6 +3,9 @@
 
 #include "aggregator/storage/names.h"
 #include "base/names.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool run_of_game(struct pm_postgres *postgres, const char *sql, const char *game,
@@ -65,6 +68,7 @@ static const char *const empties[] = {
     "DELETE FROM scenes WHERE game = $1" NOTHING_LEFT,
     "DELETE FROM databases WHERE game = $1" NOTHING_LEFT,
     "DELETE FROM origins WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM leases WHERE game = $1" NOTHING_LEFT,
     "DELETE FROM games WHERE game = $1" NOTHING_LEFT,
 };
 
@@ -120,32 +124,55 @@ bool pm_postgres_prune(struct pm_storage *storage, uint32_t first, uint32_t rows
 
 /* ---- epochs ---- */
 
-/* $2: today; $3: rows; $4: the first day that counts. What is counted is deleted, exactly. */
-static const char settle[] =
-    "WITH ended AS (SELECT key, kind, scope, space, day FROM claim_marks WHERE game = $1"
-    " AND day <> $2 GROUP BY key, kind, scope, space, day ORDER BY day, key, kind, scope, space"
-    " LIMIT $3),"
-    " gone AS (DELETE FROM claim_marks WHERE game = $1 AND (key, kind, scope, space, day) IN"
-    " (SELECT key, kind, scope, space, day FROM ended) RETURNING key, kind, scope, space, day),"
-    " counted AS (SELECT key, kind, scope, space, day, count(*) AS n,"
-    " row_number() OVER (PARTITION BY key, kind, scope, space ORDER BY (day >= $4) DESC,"
-    " count(*) DESC, day DESC) AS rank FROM gone GROUP BY key, kind, scope, space, day)"
-    " INSERT INTO claims AS c (game, key, kind, scope, space, tokens, day, last_day)"
-    " SELECT $1, key, kind, scope, space, n, day, day FROM counted WHERE rank = 1"
-    " ORDER BY key, kind, scope, space"
-    " ON CONFLICT (game, key, kind, scope, space) DO UPDATE SET"
-    " tokens = CASE WHEN excluded.tokens >= c.tokens OR c.day < $4 THEN excluded.tokens"
-    " ELSE c.tokens END,"
-    " day = CASE WHEN excluded.tokens >= c.tokens OR c.day < $4 THEN excluded.day ELSE c.day END,"
-    " last_day = greatest(c.last_day, excluded.last_day)";
+/* 1: the game; 2: today; 3: rows; 4: the first day that counts. What is counted is deleted,
+ * exactly. Without parameters: Citus does it in several steps, of which some have none. */
+#define SETTLE                                                                                     \
+    "WITH ended AS (SELECT key, kind, scope, space, day FROM claim_marks WHERE game = %1$s"        \
+    " AND day <> %2$" PRIu32                                                                       \
+    " GROUP BY key, kind, scope, space, day ORDER BY day, key, kind, scope, space"                 \
+    " LIMIT %3$" PRIu64 "),"                                                                       \
+    " gone AS (DELETE FROM claim_marks WHERE game = %1$s AND (key, kind, scope, space, day) IN"    \
+    " (SELECT key, kind, scope, space, day FROM ended) RETURNING key, kind, scope, space, day),"   \
+    " counted AS (SELECT key, kind, scope, space, day, count(*) AS n,"                             \
+    " row_number() OVER (PARTITION BY key, kind, scope, space ORDER BY (day >= %4$" PRIu32         \
+    ") DESC,"                                                                                      \
+    " count(*) DESC, day DESC) AS rank FROM gone GROUP BY key, kind, scope, space, day)"           \
+    " INSERT INTO claims AS c (game, key, kind, scope, space, tokens, day, last_day)"              \
+    " SELECT %1$s, key, kind, scope, space, n, day, day FROM counted WHERE rank = 1"               \
+    " ORDER BY key, kind, scope, space"                                                            \
+    " ON CONFLICT (game, key, kind, scope, space) DO UPDATE SET"                                   \
+    " tokens = CASE WHEN excluded.tokens >= c.tokens OR c.day < %4$" PRIu32                        \
+    " THEN excluded.tokens"                                                                        \
+    " ELSE c.tokens END,"                                                                          \
+    " day = CASE WHEN excluded.tokens >= c.tokens OR c.day < %4$" PRIu32                           \
+    " THEN excluded.day ELSE c.day END,"                                                           \
+    " last_day = greatest(c.last_day, excluded.last_day)"
+
+static bool settle(struct pm_postgres *postgres, const char *game, uint32_t today, uint32_t first,
+                   uint64_t rows, uint64_t *settled, struct pm_error *error)
+{
+    PGconn *connection = pm_pg_writer(postgres, error);
+    char *name = connection ? PQescapeLiteral(connection, game, strlen(game)) : NULL, *sql = NULL;
+    struct pm_pg_query query;
+    if (!connection)
+        return false;
+    if (!name || asprintf(&sql, SETTLE, name, today, rows, first) < 0) {
+        PQfreemem(name);
+        return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory for a statement", postgres->name);
+    }
+    pm_pg_begin(&query, sql);
+    const bool done = pm_pg_do(postgres, &query, settled, error);
+    free(sql);
+    PQfreemem(name);
+    return done;
+}
 
 static bool settle_all(struct pm_postgres *postgres, const struct pm_names *games, uint32_t today,
                        uint32_t first, uint32_t rows, uint64_t *settled, struct pm_error *error)
 {
     for (size_t i = 0; i < games->count && *settled < rows; i++) {
-        const int64_t numbers[] = {today, (int64_t)(rows - *settled), first};
         uint64_t changed = 0;
-        if (!run_of_game(postgres, settle, games->names[i], numbers, 3, &changed, error))
+        if (!settle(postgres, games->names[i], today, first, rows - *settled, &changed, error))
             return false;
         *settled += changed;
     }
@@ -189,7 +216,8 @@ static const char *const of_game[] = {
     "DELETE FROM originals WHERE game = $1",  "DELETE FROM samples WHERE game = $1",
     "DELETE FROM databases WHERE game = $1",  "DELETE FROM scenes WHERE game = $1",
     "DELETE FROM coverage WHERE game = $1",   "DELETE FROM quarantine WHERE game = $1",
-    "DELETE FROM origins WHERE game = $1",    "DELETE FROM games WHERE game = $1",
+    "DELETE FROM origins WHERE game = $1",    "DELETE FROM leases WHERE game = $1",
+    "DELETE FROM games WHERE game = $1",
 };
 
 static bool drop(struct pm_postgres *postgres, const char *game, const struct pm_shader_key *key,

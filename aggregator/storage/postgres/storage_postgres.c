@@ -10,6 +10,7 @@
 static void destroy(struct pm_storage *storage)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    pm_pg_close_leases(postgres);
     pm_pg_close_readers(postgres);
     PQfinish(postgres->writer);
     pthread_mutex_destroy(&postgres->readers_mutex);
@@ -30,6 +31,8 @@ static const struct pm_storage_operations operations = {
     .destroy = destroy,
     .hurry = hurry,
     .take_epoch = pm_postgres_take_epoch,
+    .take_lease = pm_postgres_take_lease,
+    .drop_lease = pm_postgres_drop_lease,
     .begin = pm_postgres_begin,
     .begin_lazily = pm_postgres_begin_lazily,
     .commit = pm_postgres_commit,

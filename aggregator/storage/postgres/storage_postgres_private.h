@@ -52,6 +52,7 @@ struct pm_postgres {
     struct pm_pg_days days[PM_PG_TABLES];
     struct pm_buffer returned; /* struct pm_storage_cap of uploads that the transaction refuses */
     pthread_mutex_t readers_mutex;
+    struct pm_pg_lease *leases;                /* under readers_mutex: that are held */
     PGconn *readers[PM_POSTGRES_IDLE_READERS]; /* under readers_mutex: idle connections */
     size_t reader_count;
 };
@@ -137,6 +138,13 @@ bool pm_pg_have_day(struct pm_postgres *postgres, enum pm_pg_table table, uint32
 bool pm_pg_drop_days(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t first,
                      bool only_empty, uint64_t *dropped, struct pm_error *error);
 void pm_pg_forget_days(struct pm_postgres *postgres);
+
+/* ---- postgres_leases.c ---- */
+
+bool pm_postgres_take_lease(struct pm_storage *storage, const char *game, int piece, bool *taken,
+                            struct pm_error *error);
+void pm_postgres_drop_lease(struct pm_storage *storage, const char *game, int piece);
+void pm_pg_close_leases(struct pm_postgres *postgres);
 
 /* ---- postgres_caps.c ---- */
 

@@ -185,6 +185,42 @@ static void test_first_schema_is_upgraded(void **state)
                   "0");
 }
 
+static bool gets(struct pm_storage *storage, int piece)
+{
+    struct pm_error error;
+    bool taken;
+    if (!storage->operations->take_lease(storage, "game", piece, &taken, &error))
+        fail_msg("%s", error.message);
+    return taken;
+}
+
+/* A piece is one process's, until that drops it or ends. */
+static void test_leases(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *one = place->storage, *other = storage_place_open(place->path);
+    assert_true(gets(one, 3));
+    assert_false(gets(other, 3));
+    assert_false(gets(one, 3));
+    assert_true(gets(other, 4));
+    assert_true(gets(other, PM_PIECE_CURATION));
+    assert_false(gets(one, PM_PIECE_CURATION));
+    one->operations->drop_lease(one, "game", 3);
+    assert_true(gets(other, 3));
+    /* Whose connections end has none. */
+    free(ask(place, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name"
+                    " = 'piecemeal' AND state = 'idle in transaction'"));
+    static const int dropped[] = {3, PM_PIECE_CURATION};
+    for (size_t i = 0; i < 2; i++) {
+        while (!gets(one, dropped[i])) {
+        }
+    }
+    other->operations->drop_lease(other, "game", 3);
+    assert_false(gets(other, 3));
+    other->operations->destroy(other);
+    assert_true(gets(one, 4));
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, storage_place_create, storage_place_destroy)
 
@@ -194,6 +230,7 @@ int main(void)
         TEST(test_days_are_partitions),
         TEST(test_caps_count_an_upload_once),
         TEST(test_first_schema_is_upgraded),
+        TEST(test_leases),
     };
     if (!on_postgres()) {
         printf("skipped: needs a PostgreSQL (with_postgres.sh)\n");

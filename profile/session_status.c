@@ -47,6 +47,7 @@ static const struct member {
     MEMBER("specialized", SMALL, specialized),
     MEMBER("specialized_by_blocks", SMALL, by_blocks),
     MEMBER("specialized_by_recipe", SMALL, by_recipe),
+    MEMBER("comparing", SMALL, comparing),
     MEMBER("trying", SMALL, trying),
     MEMBER("dropped", SMALL, dropped),
     MEMBER("fastest", NUMBER, fastest),

@@ -173,8 +173,10 @@ bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts, const struct pm_envir
     return any;
 }
 
-/* Changes what is kept of a variant. */
-static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept, bool made)
+enum part { THE_VERDICT, HOW_IT_IS_MADE, WHAT_WAS_SEEN };
+
+/* Changes a part of what is kept of a variant. */
+static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept, enum part part)
 {
     if (!verdicts)
         return;
@@ -182,10 +184,15 @@ static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *k
     const struct pm_kept_variant *old =
         pm_kept_find(&verdicts->table, &kept->key, &kept->environment);
     struct pm_kept_variant changed = *kept;
-    if (made && old) {
+    if (old && part != THE_VERDICT) {
         changed = *old;
-        changed.made = kept->made;
         changed.used_at = kept->used_at;
+        if (part == HOW_IT_IS_MADE)
+            changed.made = kept->made;
+        else {
+            changed.seen = kept->seen;
+            changed.seen_at = kept->seen_at;
+        }
     } else if (old) {
         changed.made = old->made;
         changed.sessions.wanted = old->sessions.wanted;
@@ -198,12 +205,17 @@ static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *k
 
 void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
 {
-    change(verdicts, kept, false);
+    change(verdicts, kept, THE_VERDICT);
 }
 
 void pm_verdicts_put_made(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
 {
-    change(verdicts, kept, true);
+    change(verdicts, kept, HOW_IT_IS_MADE);
+}
+
+void pm_verdicts_put_seen(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
+{
+    change(verdicts, kept, WHAT_WAS_SEEN);
 }
 
 /* ---- trials over sessions ---- */

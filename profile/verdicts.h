@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "base/anytime.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "profile/profile.h"
@@ -80,6 +81,11 @@ struct pm_kept_variant {
         struct pm_session_half half;       /* of the next pair */
     } sessions;
 
+    /* What a contest that did not end has seen of it (layer/shader/contest.h), and when; count 0:
+     * nothing. A verdict ends it. */
+    struct pm_anytime seen;
+    int64_t seen_at; /* CLOCK_REALTIME, seconds */
+
     enum pm_verdict verdict; /* NONE: all below says nothing */
     enum pm_timed_kind kind;
     double ratio, low, high; /* time with it over time without, and the 95 % interval */
@@ -126,6 +132,9 @@ enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now)
  * was of it; until pm_verdicts_save in memory only. verdicts NULL is allowed. */
 void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
 void pm_verdicts_put_made(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
+
+/* Keeps what a contest has seen of a variant (`seen` and `seen_at`), in place of what it had. */
+void pm_verdicts_put_seen(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
 
 /* Nothing could be timed of a variant that is kept: it is to be tried over sessions. */
 void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_shader_key *key,

@@ -12,6 +12,7 @@
 /* Ratios are kept as whole numbers: how a fraction is written depends on the game's locale. */
 #define PER_RATIO 1000000.0
 #define MOST_RATIO 999.0
+#define PER_SEEN 1000000000.0
 
 enum { MOST_WORDS = 1 << 24 /* of a module */ };
 
@@ -168,6 +169,25 @@ static bool parse_verdict(const struct pm_line *line, struct pm_kept_variant *ke
     return good;
 }
 
+/* seen COUNT SUM SQUARES TIME: of the variant before. Of each logarithm PM_ANYTIME_CLIP is added to
+ * the sum, so that none is below 0. */
+static bool parse_seen(const struct pm_line *line, struct pm_kept_variant *kept)
+{
+    uint32_t count = 0;
+    uint64_t sum = 0, squares = 0;
+    if (!kept || kept->seen.count > 0 || !pm_line_number(line->words[1], &count) || count == 0 ||
+        !pm_line_long_number(line->words[2], 10, &sum) ||
+        !pm_line_long_number(line->words[3], 10, &squares) ||
+        !parse_time(line->words[4], &kept->seen_at) ||
+        (double)sum > 2 * PM_ANYTIME_CLIP * count * PER_SEEN ||
+        (double)squares > PM_ANYTIME_CLIP * PM_ANYTIME_CLIP * count * PER_SEEN)
+        return false;
+    kept->seen = (struct pm_anytime){.count = count,
+                                     .sum = (double)sum / PER_SEEN - PM_ANYTIME_CLIP * count,
+                                     .squares = (double)squares / PER_SEEN};
+    return true;
+}
+
 /* sessions RATIO...: of the variant before. */
 static bool parse_sessions(const struct pm_line *line, struct pm_kept_variant *kept)
 {
@@ -206,6 +226,8 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
         return parse_verdict(line, *last);
     if (pm_line_is(line, "made", 8))
         return parse_made(line, *last);
+    if (pm_line_is(line, "seen", 5))
+        return parse_seen(line, *last);
     if (pm_line_is(line, "half", 3 + PM_SESSION_USES))
         return parse_half(line, *last);
     if (line->count > 0 && pm_line_is(line, "sessions", line->count))
@@ -249,6 +271,11 @@ uint32_t pm_kept_millionths(double ratio)
     return most > 0 ? (uint32_t)lround(most * PER_RATIO) : 0;
 }
 
+static uint64_t whole(double sum)
+{
+    return sum > 0 ? (uint64_t)floor(sum * PER_SEEN) : 0;
+}
+
 static bool format_one(const struct pm_kept_variant *kept, struct pm_buffer *out)
 {
     char key[PM_SHADER_KEY_TEXT], original[PM_SHADER_KEY_TEXT];
@@ -271,6 +298,16 @@ static bool format_one(const struct pm_kept_variant *kept, struct pm_buffer *out
                              pm_kept_millionths(kept->high), kept->pairs, kept->decided_at));
 }
 
+static bool format_seen(const struct pm_kept_variant *kept, struct pm_buffer *out)
+{
+    const struct pm_anytime *seen = &kept->seen;
+    if (!(seen->count >= 1 && seen->count <= UINT32_MAX))
+        return true;
+    const double sum = seen->sum + PM_ANYTIME_CLIP * seen->count;
+    return pm_buffer_printf(out, "seen %u %" PRIu64 " %" PRIu64 " %" PRId64 "\n",
+                            (unsigned)seen->count, whole(sum), whole(seen->squares), kept->seen_at);
+}
+
 static bool format_sessions(const struct pm_kept_variant *kept, struct pm_buffer *out)
 {
     const struct pm_session_half *half = &kept->sessions.half;
@@ -291,6 +328,7 @@ bool pm_kept_format(const struct pm_kept_table *table, const char *layer, struct
 {
     bool ok = pm_buffer_printf(out, HEADER "layer %s\n", layer);
     for (size_t i = 0; ok && i < table->count; i++)
-        ok = format_one(&table->variants[i], out) && format_sessions(&table->variants[i], out);
+        ok = format_one(&table->variants[i], out) && format_seen(&table->variants[i], out) &&
+             format_sessions(&table->variants[i], out);
     return ok;
 }

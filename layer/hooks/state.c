@@ -119,6 +119,7 @@ static void look(struct pm_state *state, struct pm_session_status *status)
         status->shaders = status->shaders_sampled;
     pm_trials_sum(device->trials, &sum);
     status->trying = sum.going_on;
+    status->comparing = sum.measured;
     status->dropped = sum.dropped;
     status->fastest = sum.fastest;
     status->slowest = sum.slowest;

@@ -16,7 +16,7 @@ struct pm_contests {
     struct pm_device *device;
     struct pm_journal *journal;
     struct pm_environment environment; /* but for the subgroup size */
-    struct pm_contest *first;
+    struct pm_contest *first, **end;   /* in the order in which they began */
     uint32_t open;
     struct pm_pipeline *later[MOST_LATER]; /* referenced; first come, first served */
     uint32_t later_count;
@@ -29,6 +29,7 @@ struct pm_contests *pm_contests_create(struct pm_device *device, struct pm_journ
         return NULL;
     contests->device = device;
     contests->journal = journal;
+    contests->end = &contests->first;
     contests->environment = (struct pm_environment){
         .vendor_id = device->properties.vendorID,
         .device_id = device->properties.deviceID,
@@ -80,8 +81,8 @@ static struct pm_contest *begin(struct pm_contests *contests, const struct pm_sh
     pm_halving_init(&contest->halving, pm_recipe_count());
     for (uint32_t a = 0; a < contest->halving.count; a++)
         contest->arms[a].recipe = pm_recipe_at(a);
-    contest->next = contests->first;
-    contests->first = contest;
+    *contests->end = contest;
+    contests->end = &contest->next;
     contests->open++;
     return contest;
 }
@@ -212,30 +213,58 @@ bool pm_contest_make(struct pm_contest *contest, uint32_t index)
     return arm->shader.module.words.count > 0;
 }
 
+/* ---- over sessions ---- */
+
+/* What is kept of an arm, but for the verdict. */
+static struct pm_kept_variant named(const struct pm_contest *contest, uint32_t index)
+{
+    const struct pm_specialized_shader *shader = &contest->arms[index].shader;
+    const int64_t now = time(NULL);
+    return (struct pm_kept_variant){
+        .key = shader->key,
+        .original = shader->original,
+        .environment = pm_session_environment(contest->owner->device, &shader->environment),
+        .used_at = now,
+        .seen = contest->halving.seen[index],
+        .seen_at = now,
+    };
+}
+
+void pm_contest_keep(const struct pm_contest *contest, uint32_t arm)
+{
+    const struct pm_kept_variant kept = named(contest, arm);
+    pm_verdicts_put_seen(pm_session_verdicts(contest->owner->device->instance), &kept);
+}
+
+bool pm_contest_recall(struct pm_contest *contest, uint32_t arm)
+{
+    const struct pm_kept_variant by = named(contest, arm);
+    struct pm_kept_variant kept;
+    const int64_t oldest = by.seen_at - PM_DAYS_UNDECIDED * INT64_C(86400);
+    if (!pm_verdicts_find(pm_session_verdicts(contest->owner->device->instance), &by.key,
+                          &by.environment, &kept) ||
+        !(kept.seen.count > 0) || kept.seen_at < oldest || kept.seen_at > by.seen_at)
+        return false;
+    pm_halving_take(&contest->halving, arm, &kept.seen);
+    return true;
+}
+
 /* ---- the end ---- */
 
 /* For some days it is not tried again: it was not the fastest, or not faster. */
 static void keep_loser(const struct pm_contest *contest, uint32_t index)
 {
-    const struct pm_arm *arm = &contest->arms[index];
-    const struct pm_anytime *seen = &contest->halving.seen[index];
-    const struct pm_anytime_interval at = pm_anytime_interval(seen, 0.05);
-    const struct pm_device *device = contest->owner->device;
-    const int64_t now = time(NULL);
-    const struct pm_kept_variant kept = {
-        .key = arm->shader.key,
-        .original = arm->shader.original,
-        .environment = pm_session_environment(device, &arm->shader.environment),
-        .used_at = now,
-        .verdict = at.low > 0 ? PM_VERDICT_SLOWER : PM_VERDICT_UNDECIDED,
-        .kind = PM_TIMED_CALLS,
-        .ratio = exp(pm_anytime_mean(seen)),
-        .low = exp(at.low),
-        .high = exp(at.high),
-        .pairs = (uint32_t)seen->count,
-        .decided_at = now,
-    };
-    pm_verdicts_put(pm_session_verdicts(device->instance), &kept);
+    struct pm_kept_variant kept = named(contest, index);
+    const struct pm_anytime_interval at = pm_anytime_interval(&kept.seen, 0.05);
+    kept.verdict = at.low > 0 ? PM_VERDICT_SLOWER : PM_VERDICT_UNDECIDED;
+    kept.kind = PM_TIMED_CALLS;
+    kept.ratio = exp(pm_anytime_mean(&kept.seen));
+    kept.low = exp(at.low);
+    kept.high = exp(at.high);
+    kept.pairs = (uint32_t)kept.seen.count;
+    kept.decided_at = kept.used_at;
+    kept.seen = (struct pm_anytime){0};
+    pm_verdicts_put(pm_session_verdicts(contest->owner->device->instance), &kept);
 }
 
 void pm_contest_finish(struct pm_contest *contest, bool won)

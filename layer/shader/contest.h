@@ -4,6 +4,10 @@
  * successive halving sends them (base/halving.h); what wins is then tried anew as any specialized
  * shader is, on calls that did not choose it, and only that may bind it.
  *
+ * One that does not end goes on in the next session: what was seen of each variant is kept. The
+ * oldest contest comes first wherever several wait for the compiler, so that one ends before all
+ * have begun.
+ *
  * A variant whose words another one has, or which an earlier session's trial left, does not take
  * part. Here is no pipeline: optimize_contest.c builds them.
  *
@@ -75,6 +79,11 @@ struct pm_contest *pm_contests_due(struct pm_contests *contests);
 
 /* Makes the module of an arm, at most once. false: it takes no part. */
 bool pm_contest_make(struct pm_contest *contest, uint32_t arm);
+
+/* What an earlier session has seen of an arm that was just made counts as seen; false: nothing. */
+bool pm_contest_recall(struct pm_contest *contest, uint32_t arm);
+/* Keeps what was seen of an arm, so that a later session goes on where this one ends. */
+void pm_contest_keep(const struct pm_contest *contest, uint32_t arm);
 
 /* It is over: keeps for later sessions what lost. won: the winner was found faster once more. */
 void pm_contest_finish(struct pm_contest *contest, bool won);

@@ -150,8 +150,10 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
     uint32_t times = 0;
     while (pm_halving_next(&contest->halving, &contest->current, &times)) {
         struct pm_arm *arm = &contest->arms[contest->current];
-        struct pm_optimized *built =
-            pm_contest_make(contest, contest->current) ? build_arm(optimizer, contest, arm) : NULL;
+        const bool first = !arm->made, usable = pm_contest_make(contest, contest->current);
+        if (first && usable && pm_contest_recall(contest, contest->current))
+            continue;
+        struct pm_optimized *built = usable ? build_arm(optimizer, contest, arm) : NULL;
         if (built) {
             measure(optimizer, built, times);
             return;
@@ -175,6 +177,8 @@ static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
         struct pm_anytime all = contest->halving.seen[contest->current];
         pm_anytime_merge(&all, &contest->result);
         pm_halving_take(&contest->halving, contest->current, &all);
+        pm_contest_keep(contest, contest->current);
+        atomic_store(&optimizer->unsaved, true);
         atomic_store(&contest->has_result, false);
     }
     if (state == PM_CONTEST_WON || state == PM_CONTEST_OVER) {

@@ -511,8 +511,8 @@ static void keep(const struct pm_trial *trial, enum pm_outcome outcome,
                   paired, trial->pairs);
 }
 
-/* The difference with its sign, and no more than either took: what else ran adds as much as it takes
- * away. */
+/* The difference with its sign, and no more than either took: what else ran adds as much as it
+ * takes away. */
 static void spend(struct pm_trial *trial, const double *time)
 {
     const double longer = fmax(-time[1], fmin(time[1] - time[0], time[0]));
@@ -660,6 +660,10 @@ void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
     const uint64_t heartbeat = heartbeat_of(trials);
     for (const struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next) {
         const bool decided = trial->outcome == PM_FASTER || trial->outcome == PM_SLOWER;
+        if (atomic_load(&trial->measures)) {
+            sum->measured += !atomic_load(&trial->over);
+            continue;
+        }
         sum->of_passes |= atomic_load(&trial->kind) == PASSES;
         sum->dropped += trial->outcome == PM_SLOWER;
         sum->going_on += !decided;

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "tests/cmocka_includes.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,32 @@ static void they_grow_old(void **unused)
         assert_int_equal(pm_kept_verdict(&kept, NOW - 3600), cases[i].verdict);
         assert_int_equal(pm_kept_verdict(&kept, NOW - 400 * DAY), PM_VERDICT_NONE);
     }
+}
+
+/* What a contest has seen goes on in the next session, until there is a verdict. */
+static void what_contests_saw(void **unused)
+{
+    (void)unused;
+    struct pm_kept_variant a = variant('a', PM_VERDICT_NONE, 1), found;
+    for (int i = 0; i < 24; i++)
+        pm_anytime_add(&a.seen, i % 3 ? -0.1 : 0.5);
+    a.seen_at = NOW;
+    struct pm_verdicts *verdicts = open_it(NULL);
+    pm_verdicts_put_seen(verdicts, &a);
+    keep(verdicts, &a);
+    pm_verdicts_put_seen(verdicts, &a);
+    assert_true(pm_verdicts_save(verdicts, NULL));
+    pm_verdicts_close(verdicts);
+    verdicts = open_it(NULL);
+    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &found));
+    assert_true(found.seen.count == 24 && found.seen_at == NOW);
+    assert_true(fabs(found.seen.sum - a.seen.sum) < 1e-6);
+    assert_true(fabs(found.seen.squares - a.seen.squares) < 1e-6);
+    const struct pm_kept_variant decided = variant('a', PM_VERDICT_SLOWER, 1.2);
+    pm_verdicts_put(verdicts, &decided);
+    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &found));
+    assert_true(found.seen.count == 0 && found.verdict == PM_VERDICT_SLOWER);
+    pm_verdicts_close(verdicts);
 }
 
 /* How a variant is made is kept beside what was said of it, and either may come first. */
@@ -347,6 +374,7 @@ int main(void)
         JOURNALS_TEST(damage_is_ignored),
         JOURNALS_TEST(there_are_not_too_many),
         JOURNALS_TEST(how_it_is_made),
+        JOURNALS_TEST(what_contests_saw),
         JOURNALS_TEST(sessions_make_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,41 @@ static void finds_the_fastest(void **state)
     close_session();
 }
 
+/* How many variants a contest that is over had. */
+static uint32_t variants_tried(void)
+{
+    for (uint32_t n = 0; n < MOST; n++) {
+        char text[32];
+        snprintf(text, sizeof text, "of %u variants", n);
+        if (optimized_logged(text) > 0)
+            return n;
+    }
+    return 0;
+}
+
+/* A session that ends in the middle: what it measured need not be measured again. */
+static void the_next_session_goes_on(void **state)
+{
+    (void)state;
+    uint64_t until = 0;
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 2;
+    open_session();
+    while (seen.count < 5 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    optimized_assert_logged("none is faster", 0);
+    const uint32_t left = seen.count - 2; /* but for the game's own, and the one under way */
+    close_session();
+    assert_true(left >= 3);
+
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 0.8;
+    open_session();
+    assert_true(run_until("the fastest is"));
+    assert_in_range(seen.count - 1, 1, variants_tried() - left);
+    close_session();
+}
+
 /* What seemed faster by luck is not when it is tried anew; and what is not faster is not bound. */
 static void none_is_faster(void **state)
 {
@@ -153,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(finds_the_fastest),
+        PM_LAYERED_TEST(the_next_session_goes_on),
         PM_LAYERED_TEST(none_is_faster),
         PM_LAYERED_TEST(slow_ones_cost_little),
     };

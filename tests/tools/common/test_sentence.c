@@ -57,6 +57,8 @@ static void an_undecided_trial(void **state)
 {
     (void)state;
     struct pm_session_status status = good;
+    status.comparing = 1;
+    assert_non_null(strstr(sentence(&status, NULL), "; variants of 1 shader are compared"));
     status.trying = 2;
     assert_non_null(strstr(sentence(&status, NULL), "; 2 specialized shaders are still tried: "
                                                     "nothing of them was timed yet"));

@@ -1,0 +1,85 @@
+/*
+ * A program for contest.sh whose one shader has a faster version: frames of two dispatches, each
+ * recorded anew. What the last one computed goes to a file, as bytes.
+ *
+ * usage: contest FILE FRAMES
+ */
+#include "tests/gpu/gpu_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { GROUPS = 32, LANES = 32, TURNS = 48 };
+
+struct push {
+    uint32_t turns;
+    float bend;
+};
+
+static void frame(struct pm_gpu *gpu, VkPipeline pipeline, const struct pm_gpu_buffer *out)
+{
+    const struct push push = {TURNS, 0.003f};
+    const struct pm_gpu_shader given = {.buffers = {out}, .push = &push, .push_size = sizeof push};
+    const VkDescriptorSet set = gpu_descriptors(gpu, &given, out);
+    VkCommandBuffer commands = gpu_begin(gpu);
+    gpu_bind(gpu, commands, VK_PIPELINE_BIND_POINT_COMPUTE, &given, set);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    for (int i = 0; i < 2; i++)
+        vkCmdDispatch(commands, GROUPS, 1, 1);
+    gpu_finish(gpu, commands);
+}
+
+struct program {
+    const char *output;
+    int frames;
+};
+
+static VkPipeline make_pipeline(struct pm_gpu *gpu)
+{
+    uint32_t *words;
+    size_t count;
+    pm_gpu_load(SYSTEM_SHADERS, "contest.comp", &words, &count);
+    const VkShaderModule module = gpu_module(gpu, words, count);
+    free(words);
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main"},
+        .layout = gpu->layout};
+    VkPipeline pipeline;
+    CHECK(vkCreateComputePipelines(gpu->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
+    vkDestroyShaderModule(gpu->device, module, NULL);
+    return pipeline;
+}
+
+static void run(void **state)
+{
+    const struct program *program = *state;
+    struct pm_gpu gpu;
+    struct pm_gpu_buffer out;
+    pm_gpu_create(&gpu);
+    pm_gpu_buffer_create(&gpu, (size_t)GROUPS * LANES * sizeof(float), &out);
+    const VkPipeline pipeline = make_pipeline(&gpu);
+    for (int i = 0; i < program->frames; i++)
+        frame(&gpu, pipeline, &out);
+    FILE *file = fopen(program->output, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(out.data, out.size, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    vkDestroyPipeline(gpu.device, pipeline, NULL);
+    pm_gpu_buffer_destroy(&gpu, &out);
+    pm_gpu_destroy(&gpu);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s FILE FRAMES\n", argv[0]);
+        return 2;
+    }
+    struct program program = {argv[1], atoi(argv[2])};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(run, &program)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

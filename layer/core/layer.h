@@ -101,6 +101,7 @@ struct pm_device_abilities {
     bool timeline_semaphore;
     bool host_query_reset;
     bool cache_control;         /* pipelineCreationCacheControl */
+    bool robust_buffers;        /* robustBufferAccess, as the game wants it */
     bool conditional_rendering; /* VK_EXT_conditional_rendering is ours alone: we enabled it */
     bool queries_see_shaders;   /* the game may make pools of pipeline statistics or performance */
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */

@@ -381,6 +381,7 @@ void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo
     abilities->conditional_rendering = is_on(info, &conditional_rendering) &&
                                        has_extension(info, conditional_rendering.extension) &&
                                        !has_extension(asked, conditional_rendering.extension);
+    abilities->robust_buffers = core != NULL && core->robustBufferAccess;
     abilities->memory_model_device_scope = is_on(info, &memory_model_scope);
     abilities->int64_atomics = core != NULL && core->shaderInt64 && is_on(info, &int64_atomics);
     abilities->queries_see_shaders = (core != NULL && core->pipelineStatisticsQuery) ||

@@ -37,15 +37,18 @@ static void find_elsewhere(const struct pm_device *device, const struct pm_shade
 struct steady {
     struct choice *choices; /* those that may be known, `most` at most */
     uint32_t most, count;
+    enum pm_uniform_reads reads;
     uint32_t seen;    /* often enough */
     uint32_t changes; /* of these: have other values, here or elsewhere */
     uint32_t unable;  /* of these: nobody may compare */
 };
 
-static bool is_able(const struct pm_constant_point *point)
+static bool is_able(const struct pm_constant_point *point, enum pm_uniform_reads reads)
 {
-    return point->source == PM_CONSTANT_PUSH ? point->offset / 4 < PM_PUSHED_WORDS
-                                             : point->every_path;
+    if (point->source == PM_CONSTANT_PUSH)
+        return point->offset / 4 < PM_PUSHED_WORDS;
+    return point->every_path || reads == PM_READS_ANY ||
+           (reads == PM_READS_WITHIN && point->within);
 }
 
 static void look_at(const struct pm_constant_point *point, const struct pm_word_values *word,
@@ -59,10 +62,11 @@ static void look_at(const struct pm_constant_point *point, const struct pm_word_
     const double share = (double)value->count / (double)word->loads;
     if (share < least || changes_elsewhere)
         steady->changes++;
-    else if (!is_able(point))
+    else if (!is_able(point, steady->reads))
         steady->unable++;
     else if (steady->count < steady->most)
-        steady->choices[steady->count++] = (struct choice){{*point, value->value}, share, 0};
+        steady->choices[steady->count++] =
+            (struct choice){{*point, value->value, point->source == PM_CONSTANT_UNIFORM}, share, 0};
 }
 
 static void find_steady(const struct pm_device *device, const struct pm_shader_record *record,
@@ -199,16 +203,16 @@ static void log_chosen(const struct pm_device *device, const struct pm_shader_re
     pm_shader_key_format(&record->key, key);
     pm_log_debug(
         device->instance->log,
-        "shader %.12s: of %u words of uniforms that were seen %u change, %u are not loaded "
-        "on every path, %u are compared, which would save %.0f cycles",
+        "shader %.12s: of %u words of uniforms that were seen %u change, %u may not be read "
+        "at its entry, %u are compared, which would save %.0f cycles",
         key, steady->seen, steady->changes, steady->unable, guarded->count, guarded->saving);
 }
 
 void pm_known_words_uniform(const struct pm_device *device, const struct pm_shader_record *record,
-                            struct pm_known_words *out)
+                            enum pm_uniform_reads reads, struct pm_known_words *out)
 {
     struct choice choices[GUARDED_MOST];
-    struct steady steady = {.choices = choices, .most = GUARDED_MOST};
+    struct steady steady = {.choices = choices, .most = GUARDED_MOST, .reads = reads};
     find_steady(device, record, PM_CONSTANT_UNIFORM, &steady);
     struct guarded guarded = {.count = steady.count};
     for (uint32_t i = 0; i < guarded.count; i++)

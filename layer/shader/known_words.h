@@ -28,4 +28,4 @@ void pm_known_words_pushed(const struct pm_device *device, const struct pm_shade
  * saved.
  */
 void pm_known_words_uniform(const struct pm_device *device, const struct pm_shader_record *record,
-                            struct pm_known_words *out);
+                            enum pm_uniform_reads reads, struct pm_known_words *out);

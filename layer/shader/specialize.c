@@ -186,7 +186,7 @@ static bool make(const struct known *known, enum pm_specialized_use use,
     if (use == PM_USE_PUSHED)
         pm_known_words_pushed(known->device, record, &shader->known);
     else
-        pm_known_words_uniform(known->device, record, &shader->known);
+        pm_known_words_uniform(known->device, record, shader->reads, &shader->known);
     if (shader->known.count > 0 && !by_words(known, shader, error))
         return false;
     if (shader->module.words.count > 0 || use == PM_USE_PUSHED)

@@ -43,10 +43,12 @@ static uint64_t options_of(const struct pm_device *device)
     return mixed;
 }
 
-/* With what was known of the shader, and whether it was made for known words. */
-static uint64_t options_with(const struct pm_specialized_kept *kept, uint32_t of, bool is_private)
+/* With what was known of the shader, whether it was made for known words, and which may be. */
+static uint64_t options_with(const struct pm_specialized_kept *kept, uint32_t of, bool is_private,
+                             enum pm_uniform_reads reads)
 {
-    return pm_random_mix(kept->options + 2 * (uint64_t)of + is_private);
+    const uint64_t words = is_private ? 1 + 16 * (uint64_t)reads : 0;
+    return pm_random_mix(kept->options + 2 * (uint64_t)of + words);
 }
 
 /* There is a driver that must not have a shader which does without some casts of its original; that
@@ -148,7 +150,7 @@ static struct pm_kept_variant describe(const struct pm_specialized_kept *kept,
         .original = shader->original,
         .environment = pm_session_environment(kept->device, &shader->environment),
         .used_at = time(NULL),
-        .made = {.options = options_with(kept, shader->made_of, shader->is_private),
+        .made = {.options = options_with(kept, shader->made_of, shader->is_private, shader->reads),
                  .hash = pm_words_hash_compute(words->data, words->count),
                  .count = (uint32_t)words->count,
                  .took = (uint64_t)took,
@@ -262,18 +264,19 @@ static bool choose(const struct pm_specialized_kept *kept, const struct pm_shade
 
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
-                              const struct pm_environment *environment, uint32_t of,
-                              struct pm_specialized_shader *shader, int64_t *took)
+                              const struct pm_environment *environment, enum pm_uniform_reads reads,
+                              uint32_t of, struct pm_specialized_shader *shader, int64_t *took)
 {
     struct chosen chosen;
     struct pm_words words;
     const struct pm_environment by = pm_session_environment(kept->device, environment);
     const int64_t now = time(NULL);
     bool is_private = (of & PM_KNOWN_VALUES) != 0;
-    bool found = choose(kept, original, &by, options_with(kept, of, is_private), now, &chosen);
+    bool found =
+        choose(kept, original, &by, options_with(kept, of, is_private, reads), now, &chosen);
     if (!found && is_private) {
         is_private = false;
-        found = choose(kept, original, &by, options_with(kept, of, false), now, &chosen);
+        found = choose(kept, original, &by, options_with(kept, of, false, reads), now, &chosen);
     }
     if (!found || !read_words(kept, &chosen.variant, &words))
         return false;
@@ -291,6 +294,7 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
         .made_of = of,
         .made_by = chosen.variant.made.by,
         .is_private = is_private,
+        .reads = reads,
         .timing = chosen.faster ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED,
         .session = chosen.session ? side_of(kept, &chosen.variant, now) : PM_SESSION_NONE,
     };

@@ -44,9 +44,10 @@ bool pm_specialized_kept_any(const struct pm_specialized_kept *kept);
 /* The shader of an original that was found faster and is used without a trial, or that is tried
  * over sessions, for the first time or again (then it says with which side, whether that needs the
  * shader or not), and how many nanoseconds the driver took for it last. Only what was made when as
- * much was known as is now (of), first what is for known words. Fills in all of *shader but its
+ * much was known as is now (of), first what is for known words, and that for pipelines of which the
+ * same may be read. Fills in all of *shader but its
  * entry of the journal. Reads a file. false: there is none. */
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
-                              const struct pm_environment *environment, uint32_t of,
-                              struct pm_specialized_shader *shader, int64_t *took);
+                              const struct pm_environment *environment, enum pm_uniform_reads reads,
+                              uint32_t of, struct pm_specialized_shader *shader, int64_t *took);

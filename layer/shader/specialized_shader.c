@@ -243,15 +243,18 @@ static bool make(struct pm_specialized_shaders *shaders, enum pm_specialized_use
 
 /* The entry of a record, made when there is none. NULL: out of memory. */
 static struct shader *get_entry(struct pm_specialized_shaders *shaders,
-                                const struct pm_shader_record *record, enum pm_specialized_use use)
+                                const struct pm_shader_record *record, enum pm_specialized_use use,
+                                enum pm_uniform_reads reads)
 {
     pthread_mutex_lock(&shaders->lock);
     struct shader *shader = shaders->first;
-    while (shader && (shader->record != record || shader->use != use))
+    while (shader &&
+           (shader->record != record || shader->use != use || shader->made.reads != reads))
         shader = shader->next;
     if (!shader && (shader = calloc(1, sizeof *shader))) {
         shader->record = record;
         shader->use = use;
+        shader->made.reads = reads;
         pthread_mutex_init(&shader->lock, NULL);
         shader->next = shaders->first;
         shaders->first = shader;
@@ -280,7 +283,8 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
                         error.message);
         return NULL;
     }
-    struct shader *shader = get_entry(shaders, record, use);
+    struct shader *shader =
+        get_entry(shaders, record, use, use == PM_USE_PUSHED ? PM_READS_LOADED : request->reads);
     if (!shader)
         return NULL;
     pthread_mutex_lock(&shader->lock);
@@ -302,11 +306,13 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
 /* ---- what earlier sessions made ---- */
 
 static struct shader *find_proven(struct pm_specialized_shaders *shaders,
-                                  const struct pm_shader_key *original, uint32_t subgroup_size)
+                                  const struct pm_shader_key *original, uint32_t subgroup_size,
+                                  enum pm_uniform_reads reads)
 {
     struct shader *shader = shaders->first;
-    while (shader && (shader->record || !pm_shader_key_equal(&shader->made.original, original) ||
-                      shader->made.environment.subgroup_size != subgroup_size))
+    while (shader &&
+           (shader->record || !pm_shader_key_equal(&shader->made.original, original) ||
+            shader->made.environment.subgroup_size != subgroup_size || shader->made.reads != reads))
         shader = shader->next;
     return shader;
 }
@@ -315,14 +321,14 @@ static struct shader *find_proven(struct pm_specialized_shaders *shaders,
  * for one wait as long as they would for the disk themselves. */
 static struct shader *load_proven(struct pm_specialized_shaders *shaders,
                                   const struct pm_shader_key *original, uint32_t subgroup_size,
-                                  uint32_t of)
+                                  enum pm_uniform_reads reads, uint32_t of)
 {
     struct pm_environment environment = shaders->environment;
     environment.subgroup_size = subgroup_size;
     struct shader *shader = calloc(1, sizeof *shader);
     if (!shader)
         return NULL;
-    if (!pm_specialized_kept_load(shaders->kept, original, &environment, of, &shader->made,
+    if (!pm_specialized_kept_load(shaders->kept, original, &environment, reads, of, &shader->made,
                                   &shader->took)) {
         free(shader);
         return NULL;
@@ -346,9 +352,9 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
     if (!of && !pm_session_tests_variants(shaders->device->instance))
         return NULL;
     pthread_mutex_lock(&shaders->lock);
-    struct shader *shader = find_proven(shaders, &key, request->subgroup_size);
+    struct shader *shader = find_proven(shaders, &key, request->subgroup_size, request->reads);
     if (!shader)
-        shader = load_proven(shaders, &key, request->subgroup_size, of);
+        shader = load_proven(shaders, &key, request->subgroup_size, request->reads, of);
     /* Before the driver sees it. */
     if (shader && shader->usable && !shader->made.entry)
         shader->made.entry = pm_journal_note(shaders->journal, &shader->made.key, NULL);
@@ -373,7 +379,8 @@ void pm_specialized_shaders_took(struct pm_specialized_shaders *shaders,
     }
     pm_specialized_kept_took(shaders->kept, made, took);
     pthread_mutex_lock(&shaders->lock);
-    struct shader *shader = find_proven(shaders, &made->original, made->environment.subgroup_size);
+    struct shader *shader =
+        find_proven(shaders, &made->original, made->environment.subgroup_size, made->reads);
     if (shader)
         shader->took = took;
     pthread_mutex_unlock(&shaders->lock);

@@ -52,6 +52,7 @@ struct pm_specialized_shader {
     uint32_t made_of;            /* enum pm_known_of: what was known */
     uint32_t made_by;            /* enum pm_made_by: what of it was of use */
     bool is_private;             /* it was made for known words */
+    enum pm_uniform_reads reads; /* of the pipelines that it is for */
     enum pm_timing_verdict timing; /* by this machine's own verdict: UNDECIDED, or FASTER, which is
                                       bound without a trial */
     enum pm_timing_verdict published; /* by the database; says what is worth trying again */

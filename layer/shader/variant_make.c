@@ -5,6 +5,7 @@
 #include "layer/core/compiler.h"
 #include "layer/core/trace.h"
 #include "layer/shader/pipeline_build.h"
+#include "layer/shader/uniform_reads.h"
 #include "layer/shader/variant_table.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -102,6 +103,7 @@ bool pm_pipeline_shader_request(const struct pm_pipeline *pipeline,
         request->specialization = stage->pSpecializationInfo;
     }
     request->subgroup_size = subgroup_size(pipeline, chain);
+    request->reads = pm_pipeline_reads(owner, chain);
     return stage_is_able(pipeline);
 }
 

@@ -197,6 +197,21 @@ static void gather(const struct finding *f, struct pm_constant_read *reads,
     }
 }
 
+/* Words of a buffer are one behind the other. */
+static void find_within(struct pm_constant_words *out)
+{
+    bool within = false;
+    for (uint32_t w = out->count; w-- > 0;) {
+        struct pm_constant_point *point = &out->words[w].point;
+        const struct pm_constant_point *next = &out->words[w + 1].point;
+        if (w + 1 == out->count || next->source != point->source || next->set != point->set ||
+            next->binding != point->binding)
+            within = false;
+        within |= point->every_path;
+        point->within = within;
+    }
+}
+
 bool pm_constant_words_find(const struct pm_ir_module *module,
                             const struct pm_ir_function *function, struct pm_arena *arena,
                             struct pm_constant_words *out, struct pm_error *error)
@@ -220,6 +235,7 @@ bool pm_constant_words_find(const struct pm_ir_module *module,
     look_at_all(&f);
     qsort(f.found, f.count, sizeof(*f.found), by_word);
     gather(&f, reads, out);
+    find_within(out);
     return true;
 }
 

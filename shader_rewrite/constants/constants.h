@@ -31,6 +31,7 @@ struct pm_constant_point {
     uint32_t offset;       /* bytes from where the block begins, a multiple of 4 */
     bool every_path; /* every invocation loads it, whatever path it takes, unless it never ends: a
                         guard at the shader's entry may load it */
+    bool within;     /* it, or a word behind it in its buffer: the buffer has it */
     bool is_float;   /* all that use it take it for a float */
 };
 
@@ -96,6 +97,12 @@ bool pm_instrument_constants(const uint32_t *words, size_t count,
 struct pm_constant_known {
     struct pm_constant_point point; /* source, set, binding and offset count */
     uint32_t value;
+    /* Of a uniform buffer: it may be read whatever path an invocation takes, though the shader
+     * loads it on some alone. Vulkan wants descriptors that a pipeline statically uses to be valid
+     * (VUID-vkCmdDraw-None-08114), whether they are read or not, but for bindings that are
+     * PARTIALLY_BOUND and for descriptor buffers; and that the buffer is as large as the block only
+     * where it is read beyond its end and robustBufferAccess is off. */
+    bool anywhere;
 };
 
 struct pm_specialize_constants_info {
@@ -134,8 +141,8 @@ struct pm_specialized_constants {
 /* The module for some words being known. Without a guard where all of them are push constants: the
  * caller binds it only where they have these values. Words of uniform buffers are compared at the
  * shader's entry (a uniform branch), and where one has another value the original's code runs; they
- * must be every_path. Where the words have the values it computes the same bits as the original,
- * but for what float_zero permits.
+ * must be every_path, or known `anywhere`. Where the words have the values it computes the same
+ * bits as the original, but for what float_zero permits.
  *
  * Integers, booleans, branches and loops that never turn are folded; of floats only what is exact:
  * comparisons, x * 1, x + -0, what a zero makes of products; the rest stays for the device to

@@ -61,7 +61,7 @@ static bool take_known(struct specializing *s, struct pm_error *error)
         if (is_twice(s->info, i))
             return refuse(&known->point, "is there twice", error);
         if (word->point.source == PM_CONSTANT_UNIFORM) {
-            if (!word->point.every_path)
+            if (!word->point.every_path && !known->anywhere)
                 return refuse(&known->point, "is not loaded on every path", error);
             s->guarded++;
         }

@@ -163,9 +163,9 @@ static void check_constants(const struct pm_words *words, const struct pm_target
         const struct pm_constant_point *point = &points.points[i];
         if (point->source == PM_CONSTANT_UNIFORM)
             counted[counted_count++] = *point;
-        if (point->source == PM_CONSTANT_PUSH || point->every_path)
-            known[count++] = (struct pm_constant_known){
-                *point, (mix >> (i % 16) & 7) < 4 ? mix >> (i % 16) & 3 : mix * (i + 1)};
+        known[count++] = (struct pm_constant_known){
+            *point, (mix >> (i % 16) & 7) < 4 ? mix >> (i % 16) & 3 : mix * (i + 1),
+            point->source == PM_CONSTANT_UNIFORM};
     }
     const struct pm_specialize_constants_info info = {.known = known,
                                                       .known_count = count,

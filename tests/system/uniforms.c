@@ -3,12 +3,14 @@
  * and dispatches is made once and submitted again and again. Which words they read changes from
  * call to call (dynamic offsets), inside the recording (vkCmdUpdateBuffer), after it was recorded,
  * and between its submissions. A buffer that is read in one mode only is not bound at all in the
- * other, where the device allows that. What was drawn and computed goes to a file, as bytes.
+ * other, where the device allows that, unless PM_ALL_BOUND is set. What was drawn and computed goes
+ * to a file, as bytes.
  *
  * usage: uniforms FILE MODE     MODE: the value of the word that most calls have
  */
 #include "tests/system/words_scene.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { CALLS = 64, SUBMISSIONS = 3, STRIDE = 256 };
@@ -39,7 +41,8 @@ static bool may_be_unbound(const struct pm_gpu *gpu)
                                           .pNext = &features12};
     vkGetPhysicalDeviceFeatures2(gpu->physical, &features);
     /* SwiftShader says that it may, and reads what no lane does (seen: a crash without us). */
-    return features12.descriptorBindingPartiallyBound && !gpu->swiftshader;
+    return features12.descriptorBindingPartiallyBound && !gpu->swiftshader &&
+           !getenv("PM_ALL_BOUND");
 }
 
 static void make_layouts(struct reading *r)

@@ -74,8 +74,10 @@ static void test_offsets(void **state)
     assert_int_equal(y->set, 0);
     assert_int_equal(y->binding, 9);
     assert_true(y->every_path);
+    assert_true(y->within);
     assert_non_null(w);
     assert_false(w->every_path);
+    assert_false(w->within);
     pm_constant_points_finish(&points);
 }
 

@@ -353,6 +353,14 @@ static void test_bad_input(void **state)
         .known = &other, .known_count = 1, .target = target};
     assert_false(pm_specialize_constants(words.data, words.count, &info, &out, &error));
     assert_non_null(strstr(error.message, "is not loaded on every path"));
+    /* Unless whoever asks knows that it may be read all the same. */
+    const struct pm_constant_known anywhere = {other.point, other.value, true};
+    const struct pm_specialize_constants_info allowed = {
+        .known = &anywhere, .known_count = 1, .target = target, .take_all = true};
+    if (!pm_specialize_constants(words.data, words.count, &allowed, &out, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(out.guarded, 1);
+    pm_specialized_constants_finish(&out);
     pm_words_finish(&words);
     pm_specialized_constants_finish(NULL);
 }

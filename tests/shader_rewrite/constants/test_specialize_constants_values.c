@@ -96,10 +96,9 @@ static uint32_t choose_known(const struct shader *s, struct inputs *inputs,
     uint32_t count = 0, wanted = 1 + pm_random_below(random, MOST_KNOWN);
     for (uint32_t w = 0; w < s->words.count && count < MOST_KNOWN; w++) {
         const struct pm_constant_point *point = &s->words.points[w];
-        if (point->source == PM_CONSTANT_UNIFORM && !point->every_path)
-            continue;
         if (pm_random_below(random, s->words.count) < 2 * wanted)
-            known[count++] = (struct pm_constant_known){*point, *word_of(inputs, point)};
+            known[count++] = (struct pm_constant_known){*point, *word_of(inputs, point),
+                                                        point->source == PM_CONSTANT_UNIFORM};
     }
     return count;
 }

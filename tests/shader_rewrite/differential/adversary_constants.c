@@ -26,12 +26,13 @@ static uint32_t choose(uint32_t way, struct pm_random *random, const struct pm_w
         const bool guarded = point->source == PM_CONSTANT_UNIFORM;
         assert_true(point->offset / 4 < RANDOM_SHADER_PUSH);
         uint32_t bits = values[point->offset / 4];
-        if ((guarded && !point->every_path) || (way == OTHERS && !guarded) ||
+        if ((way == OTHERS && !guarded) ||
             ((way == SOME || way == ZEROES) && pm_random_below(random, 3) == 0))
             continue;
         if (way == OTHERS)
             bits = bits ? 0 : 0x3f800000;
-        known[count++] = (struct pm_constant_known){*point, bits};
+        /* All descriptors are there, whatever path is taken. */
+        known[count++] = (struct pm_constant_known){*point, bits, guarded};
     }
     pm_constant_points_finish(&words);
     return count;

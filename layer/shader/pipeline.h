@@ -54,7 +54,7 @@ struct pm_pipeline {
     const VkShaderCreateInfoEXT *object;    /* without its code */
     VkPipelineCreateFlags2 flags;           /* the game's; the deep copy's are not to be used */
     struct pm_object *layout, *render_pass; /* referenced; NULL: none */
-    struct pm_push_ranges *push_ranges;     /* of the layout; NULL: not known */
+    struct pm_push_ranges *push_ranges;     /* of the layout, or the object; NULL: not known */
     struct pm_object **set_layouts;         /* referenced, as many as the object has */
     uint32_t set_layout_count;
     struct pm_object **modules; /* referenced, one a stage */

@@ -37,14 +37,12 @@ static void find_words(struct pm_push_ranges *ranges)
 }
 
 /* Under the lock. NULL: out of memory, or there are too many. */
-static struct pm_push_ranges *intern(struct pm_push_layouts *layouts,
-                                     const VkPipelineLayoutCreateInfo *info)
+static struct pm_push_ranges *intern(struct pm_push_layouts *layouts, uint32_t count,
+                                     const VkPushConstantRange *of)
 {
-    const uint32_t count = info->pushConstantRangeCount;
     const size_t bytes = count * sizeof(VkPushConstantRange);
     for (struct pm_push_ranges *ranges = layouts->first; ranges; ranges = ranges->next)
-        if (ranges->count == count &&
-            (count == 0 || memcmp(ranges->ranges, info->pPushConstantRanges, bytes) == 0))
+        if (ranges->count == count && (count == 0 || memcmp(ranges->ranges, of, bytes) == 0))
             return ranges;
     if (layouts->count == MOST_KINDS)
         return NULL;
@@ -55,7 +53,7 @@ static struct pm_push_ranges *intern(struct pm_push_layouts *layouts,
     ranges->next = layouts->first;
     ranges->count = count;
     if (count > 0)
-        memcpy(ranges->ranges, info->pPushConstantRanges, bytes);
+        memcpy(ranges->ranges, of, bytes);
     find_words(ranges);
     layouts->count++;
     return layouts->first = ranges;
@@ -72,15 +70,22 @@ bool pm_push_ranges_allow(const struct pm_push_ranges *ranges, const struct pm_p
     return true;
 }
 
+struct pm_push_ranges *pm_push_layouts_ranges(struct pm_push_layouts *layouts, uint32_t count,
+                                              const VkPushConstantRange *ranges)
+{
+    if (count > MOST_RANGES)
+        return NULL;
+    pthread_mutex_lock(&layouts->lock);
+    struct pm_push_ranges *found = intern(layouts, count, ranges);
+    pthread_mutex_unlock(&layouts->lock);
+    return found;
+}
+
 void pm_push_layouts_put(struct pm_push_layouts *layouts, VkPipelineLayout handle,
                          const VkPipelineLayoutCreateInfo *info)
 {
-    struct pm_push_ranges *ranges = NULL;
-    if (info->pushConstantRangeCount <= MOST_RANGES) {
-        pthread_mutex_lock(&layouts->lock);
-        ranges = intern(layouts, info);
-        pthread_mutex_unlock(&layouts->lock);
-    }
+    struct pm_push_ranges *ranges =
+        pm_push_layouts_ranges(layouts, info->pushConstantRangeCount, info->pPushConstantRanges);
     if (!ranges || !pm_lookup_put(&layouts->by_handle, PM_BITS(handle), ranges))
         pm_push_layouts_remove(layouts, handle);
 }

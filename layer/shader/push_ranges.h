@@ -60,6 +60,11 @@ void pm_push_layouts_put(struct pm_push_layouts *layouts, VkPipelineLayout handl
                          const VkPipelineLayoutCreateInfo *info);
 void pm_push_layouts_remove(struct pm_push_layouts *layouts, VkPipelineLayout handle);
 
+/* Of a shader object, which has ranges and no layout; valid as those below. NULL: out of memory, or
+ * there are too many. */
+struct pm_push_ranges *pm_push_layouts_ranges(struct pm_push_layouts *layouts, uint32_t count,
+                                              const VkPushConstantRange *ranges);
+
 /* Valid until pm_push_layouts_finish. NULL: nothing is known of the layout. */
 static inline struct pm_push_ranges *pm_push_layouts_find(const struct pm_push_layouts *layouts,
                                                           VkPipelineLayout handle)

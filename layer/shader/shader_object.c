@@ -70,6 +70,9 @@ static bool copy_object(struct pm_pipeline *pipeline, const VkShaderCreateInfoEX
                        unknown);
     if (!remember_set_layouts(pipeline, info, error) || !remember_words(pipeline, info, error))
         return false;
+    pipeline->push_ranges =
+        pm_push_layouts_ranges(&pipeline->device->pipelines->push_layouts,
+                               info->pushConstantRangeCount, info->pPushConstantRanges);
     VkShaderCreateInfoEXT shallow = *info;
     shallow.codeSize = 0;
     shallow.pCode = NULL;

@@ -4,7 +4,7 @@
 #include "mode.frag.h"
 #include "tests/layer/pipelines.h"
 
-static VkPipelineLayout make_layout(struct pm_harness *h, uint32_t bytes)
+VkPipelineLayout folded_layout(struct pm_harness *h, uint32_t bytes)
 {
     const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, bytes};
     const VkPipelineLayoutCreateInfo info = {
@@ -19,6 +19,13 @@ static VkPipelineLayout make_layout(struct pm_harness *h, uint32_t bytes)
     return layout;
 }
 
+const uint32_t *folded_words(VkShaderStageFlagBits stage, size_t *size)
+{
+    const bool compute = stage == VK_SHADER_STAGE_COMPUTE_BIT;
+    *size = compute ? sizeof mode_comp : sizeof mode_frag;
+    return compute ? mode_comp : mode_frag;
+}
+
 static VkPipeline make_compute(struct pm_harness *h, VkPipelineLayout layout)
 {
     return pm_harness_compute_of(h, mode_comp, sizeof mode_comp, layout);
@@ -26,9 +33,9 @@ static VkPipeline make_compute(struct pm_harness *h, VkPipelineLayout layout)
 
 void folded_make(struct folded *folded, struct pm_harness *h)
 {
-    folded->layout = make_layout(h, sizeof(struct folded_push));
-    folded->equal = make_layout(h, sizeof(struct folded_push));
-    folded->other = make_layout(h, 2 * sizeof(struct folded_push));
+    folded->layout = folded_layout(h, sizeof(struct folded_push));
+    folded->equal = folded_layout(h, sizeof(struct folded_push));
+    folded->other = folded_layout(h, 2 * sizeof(struct folded_push));
     struct parts parts = {.vertex = h->vertex,
                           .fragment = pm_harness_make_module(h, mode_frag, sizeof mode_frag),
                           .layout = folded->layout,
@@ -53,4 +60,23 @@ void folded_push(struct pm_harness *h, VkCommandBuffer buffer, VkPipelineLayout 
 {
     h->vk.CmdPushConstants(buffer, layout, VK_SHADER_STAGE_ALL, 4 * first, 4 * count,
                            (const char *)push + 4 * first);
+}
+
+void folded_use(const struct folded *folded, struct pm_harness *h, const struct folded_push *push)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(h, buffer);
+    h->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, folded->compute);
+    folded_push(h, buffer, folded->layout, push, 0, 4);
+    for (int i = 0; i < 20; i++)
+        h->vk.CmdDispatch(buffer, 1, 1, 1);
+    pm_harness_begin_pass(h, buffer);
+    h->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, folded->graphics);
+    for (int i = 0; i < 20; i++)
+        h->vk.CmdDraw(buffer, 3, 1, 0, 0);
+    h->vk.CmdEndRenderPass(buffer);
+    PM_CHECK(h->vk.EndCommandBuffer(buffer));
+    pm_harness_submit(h, h->queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(h->vk.QueueWaitIdle(h->queue));
 }

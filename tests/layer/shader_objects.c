@@ -67,9 +67,10 @@ void objects_make(struct pm_harness *harness, const struct object_options *optio
     for (uint32_t i = 0; i < count; i++) {
         const bool weighted =
             options[i].weighted || options[i].stage == VK_SHADER_STAGE_COMPUTE_BIT;
-        size_t size;
-        const uint32_t *words = weighted ? optimized_words(options[i].stage, &size)
-                                         : parts_words(options[i].stage, &size);
+        size_t size = options[i].size;
+        const uint32_t *words = options[i].words ? options[i].words
+                                : weighted       ? optimized_words(options[i].stage, &size)
+                                                 : parts_words(options[i].stage, &size);
         infos[i] = (VkShaderCreateInfoEXT){
             .sType = VK_STRUCTURE_TYPE_SHADER_CREATE_INFO_EXT,
             .pNext = options[i].next,

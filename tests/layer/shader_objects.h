@@ -16,8 +16,10 @@ struct object_options {
     const void *next;                        /* of the create info */
     const VkDescriptorSetLayout *set_layout; /* NULL: the harness's */
     bool binary;
-    bool weighted; /* a fragment shader that is worth specializing, as the compute shader is
-                      (optimized.h) */
+    bool weighted;         /* a fragment shader that is worth specializing, as the compute shader is
+                              (optimized.h) */
+    const uint32_t *words; /* other ones, so many bytes; NULL: these */
+    size_t size;
 };
 /* count of them, by one call. */
 void objects_make(struct pm_harness *harness, const struct object_options *options, uint32_t count,

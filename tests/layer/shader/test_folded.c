@@ -56,18 +56,7 @@ static void learn(const struct folded_push *push)
     pm_layered_sample_all("1");
     setenv("PIECEMEAL_GAME_NAME", "game", 1);
     open_1_4();
-    VkCommandBuffer buffer = begin_once();
-    pm_harness_bind_set(&h, buffer);
-    h.vk.CmdBindPipeline(buffer, COMPUTE, folded.compute);
-    folded_push(&h, buffer, folded.layout, push, 0, 4);
-    for (int i = 0; i < 20; i++)
-        h.vk.CmdDispatch(buffer, 1, 1, 1);
-    pm_harness_begin_pass(&h, buffer);
-    h.vk.CmdBindPipeline(buffer, GRAPHICS, folded.graphics);
-    for (int i = 0; i < 20; i++)
-        h.vk.CmdDraw(buffer, 3, 1, 0, 0);
-    h.vk.CmdEndRenderPass(buffer);
-    submit(buffer);
+    folded_use(&folded, &h, push);
     close_all();
 }
 

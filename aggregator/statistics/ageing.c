@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,15 +81,39 @@ bool pm_counts_above_one(const struct pm_measure_counts *counts)
     return false;
 }
 
+/* n more clusters of the day, which weigh w each. */
+static void add_day(struct pm_aged_measure *into, uint64_t n, uint32_t day, long double w)
+{
+    const bool same = into->last_n > 0 && into->last == day;
+    const uint64_t before = same ? into->last_n : 0;
+    if (n == 0)
+        return;
+    into->n += n;
+    into->w += w * (long double)n;
+    into->roots += w * (sqrtl((long double)(before + n)) - sqrtl((long double)before));
+    into->days += same ? 0 : w;
+    into->last = day;
+    into->last_n = before + n;
+}
+
+static void weigh_point(struct pm_aged_point *point, long double w)
+{
+    for (unsigned i = 0; i < PM_MEASURES; i++) {
+        point->measures[i].w *= w;
+        point->measures[i].roots *= w;
+        point->measures[i].days *= w;
+    }
+}
+
 static void add_point(struct pm_aged_point *into, const struct pm_point_statistics *from,
-                      unsigned measures)
+                      unsigned measures, uint32_t day, long double w)
 {
     into->point = from->point;
     into->calls += from->calls;
     into->sessions += from->sessions;
     for (unsigned i = 0; i < measures; i++) {
         const struct pm_measure_counts *counts = &from->measures[i];
-        into->measures[i].n += counts->n;
+        add_day(&into->measures[i], counts->n, day, w);
         into->measures[i].above_one = into->measures[i].above_one || pm_counts_above_one(counts);
     }
 }
@@ -209,12 +234,14 @@ bool pm_aged_add(struct pm_aged *aged, const struct pm_statistics *statistics, u
         const long double w = weight(day - aged->newest, half_life);
         for (size_t i = 0; i < aged->cell_count; i++)
             weigh(&aged->cells[i], w);
+        for (size_t i = 0; i < aged->count; i++)
+            weigh_point(&aged->points[i], w);
     }
     if (newer)
         aged->newest = day;
+    const long double w = weight(aged->newest - day, half_life);
     size_t cell_count;
-    struct pm_aged_cell *cells =
-        join_cells(aged, statistics, weight(aged->newest - day, half_life), &cell_count);
+    struct pm_aged_cell *cells = join_cells(aged, statistics, w, &cell_count);
     if (!cells || !make_places(aged, statistics) || !meet(aged, statistics)) {
         free(cells);
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points",
@@ -231,7 +258,8 @@ bool pm_aged_add(struct pm_aged *aged, const struct pm_statistics *statistics, u
     for (size_t i = 0; i < statistics->count; i++) {
         while (aged->points[at].point != statistics->points[i].point)
             at++;
-        add_point(&aged->points[at], &statistics->points[i], pm_measure_count(statistics->kind));
+        add_point(&aged->points[at], &statistics->points[i], pm_measure_count(statistics->kind),
+                  day, w);
     }
     return true;
 }

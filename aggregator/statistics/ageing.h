@@ -25,8 +25,13 @@ struct pm_aged_cell {
 };
 
 struct pm_aged_measure {
-    uint64_t n;     /* clusters with x > 0, each counted once */
-    bool above_one; /* some r was above 1 */
+    uint64_t n;        /* clusters with x > 0, each counted once */
+    bool above_one;    /* some r was above 1 */
+    long double w;     /* Σ over days of w n_d, where n_d are the day's */
+    long double roots; /* Σ over days of w √n_d */
+    long double days;  /* Σ over days of w */
+    uint32_t last;     /* the day that was added last; its clusters then */
+    uint64_t last_n;
 };
 
 struct pm_aged_point {
@@ -37,9 +42,10 @@ struct pm_aged_point {
 
 struct pm_aged {
     enum pm_kind kind;
-    uint32_t space;               /* 0: nothing was added yet */
-    uint32_t newest;              /* day */
-    uint8_t *at_most_once;        /* as in struct pm_statistics, of all that was added */
+    uint32_t space;        /* 0: nothing was added yet */
+    uint32_t newest;       /* day */
+    bool strangers;        /* the caller's: uploads come from whoever has a token (estimate.h) */
+    uint8_t *at_most_once; /* as in struct pm_statistics, of all that was added */
     struct pm_wide entry_lanes;   /* not weighted */
     struct pm_aged_point *points; /* ascending by index; only those that were ever in a batch */
     size_t count;

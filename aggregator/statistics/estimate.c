@@ -54,8 +54,8 @@ static int compare_levels(const void *a, const void *b)
     return (left->value < right->value) - (left->value > right->value);
 }
 
-/* The cap K that is PM_ESTIMATE_BELIEVED times the mean of min(value, K). Sorts the levels. */
-static long double find_cap(struct level *levels, size_t count)
+/* The cap K that is `believed` times the mean of min(value, K). Sorts the levels. */
+static long double find_cap(struct level *levels, size_t count, double believed)
 {
     long double w = 0, sum = 0, largest = 0, above = 0;
     for (size_t i = 0; i < count; i++) {
@@ -63,44 +63,49 @@ static long double find_cap(struct level *levels, size_t count)
         sum += levels[i].w * levels[i].value;
         largest = fmaxl(largest, levels[i].value);
     }
-    if (largest * w <= PM_ESTIMATE_BELIEVED * sum)
-        return PM_ESTIMATE_BELIEVED * sum / w;
+    if (largest * w <= believed * sum)
+        return believed * sum / w;
     qsort(levels, count, sizeof(*levels), compare_levels);
     long double level = largest;
     for (size_t i = 0; i < count; i++) {
         /* With all before this one brought down to it, is it still not above its cap? Then K lies
          * between them and it. */
-        if (i > 0 && PM_ESTIMATE_BELIEVED * (sum + above * levels[i].value) >= w * levels[i].value)
+        if (i > 0 && believed * (sum + above * levels[i].value) >= w * levels[i].value)
             break;
         level = levels[i].value;
         sum -= levels[i].w * level;
         above += levels[i].w;
     }
-    const long double left = w - PM_ESTIMATE_BELIEVED * above;
-    return left > 0 ? fminl(PM_ESTIMATE_BELIEVED * fmaxl(sum, 0) / left, level) : level;
+    const long double left = w - believed * above;
+    return left > 0 ? fminl(believed * fmaxl(sum, 0) / left, level) : level;
 }
 
 struct caps {
     long double size, ratio; /* of x; of r */
 };
 
-static struct caps find_caps(const struct pm_aged_cell *cells, size_t count)
+static struct caps find_caps(const struct pm_aged_cell *cells, size_t count, double believed)
 {
     struct level levels[PM_CELL_CLASSES];
     struct caps caps = {.ratio = INFINITY};
     for (size_t i = 0; i < count; i++)
         levels[i] = (struct level){cells[i].x / cells[i].w, cells[i].w};
-    caps.size = find_cap(levels, count);
+    caps.size = find_cap(levels, count, believed);
     /* Cells are ordered by height: without a high one nothing is above what is usual. */
     if (pm_cell_height(cells[count - 1].key) > 0) {
         for (size_t i = 0; i < count; i++)
             levels[i] = (struct level){cells[i].r / cells[i].w, cells[i].w};
-        caps.ratio = fmaxl(find_cap(levels, count), PM_RATIO_USUAL);
+        caps.ratio = fmaxl(find_cap(levels, count, believed), PM_RATIO_USUAL);
     }
     return caps;
 }
 
 /* ---- estimates ---- */
+
+static uint32_t clamp(uint64_t value)
+{
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
 
 /* A measure's cells, brought down to the caps, and added up. */
 struct sums {
@@ -145,28 +150,31 @@ static long double spread(long double ones, long double values, long double squa
     return fmaxl(squares - 2 * mean * values + mean * mean * ones, 0);
 }
 
-struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count, uint64_t clusters,
-                                  bool bounded)
+struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count,
+                                  const struct pm_estimate_basis *basis)
 {
     struct pm_ratio out = {.mean_high = 1, .ratio_high = 1};
     struct sums sums = {0};
     if (count == 0)
         return out;
-    const struct caps caps = find_caps(cells, count);
+    const struct caps caps = find_caps(
+        cells, count, basis->strangers ? PM_ESTIMATE_STRANGERS_BELIEVED : PM_ESTIMATE_BELIEVED);
     for (size_t i = 0; i < count; i++)
         add_cell(&sums, &cells[i], &caps);
     /* long double: the differences of large sums below keep half of its 64 bits. */
-    const long double n = (long double)clusters;
+    const long double n = (long double)basis->clusters;
     const long double equal = fminl(fmaxl(sums.w / sums.ww * sums.w, 1), n);
     const long double effective = fminl(fmaxl(sums.v / sums.vv * sums.v, 1), n);
     const long double mean = sums.r / sums.w, ratio = sums.vr / sums.v;
+    /* The share of the clusters that is independent of the others. */
+    const double own = fmin(fmax(basis->independent, 1) / (double)equal, 1);
 
     struct sample equals = {
-        .clusters = (double)equal,
+        .clusters = (double)equal * own,
         .lopsided = (double)(sums.www / sums.ww * (sums.w / sums.ww)),
     };
     struct sample sized = {
-        .clusters = (double)effective,
+        .clusters = fmax((double)effective * own, 1),
         .lopsided = (double)(sums.vvv / sums.vv * (sums.v / sums.vv)),
     };
     if (equal > 1) {
@@ -175,11 +183,11 @@ struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count
         sized.variance = (double)(effective * equal / (equal - 1) *
                                   (spread(sums.vv, sums.vvr, sums.vvrr, ratio) / sums.v / sums.v));
     }
-    out.clusters = clusters > UINT32_MAX ? UINT32_MAX : (uint32_t)clusters;
+    out.clusters = clamp(basis->clusters);
     out.mean = (double)mean;
     out.ratio = (double)ratio;
-    interval(&equals, out.mean, bounded, &out.mean_low, &out.mean_high);
-    interval(&sized, out.ratio, bounded, &out.ratio_low, &out.ratio_high);
+    interval(&equals, out.mean, basis->bounded, &out.mean_low, &out.mean_high);
+    interval(&sized, out.ratio, basis->bounded, &out.ratio_low, &out.ratio_high);
     return out;
 }
 
@@ -205,16 +213,18 @@ bool pm_estimate_is_share(enum pm_kind kind, unsigned measure)
     return false;
 }
 
-static uint32_t clamp(uint64_t value)
-{
-    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-}
-
 /* A block that runs at most once per invocation may still be entered by several parts of one
  * subgroup, one after the other: then the share of subgroups is above 1, and no share. */
 static bool is_bounded(enum pm_kind kind, unsigned measure, bool once, bool above_one)
 {
     return (once || pm_estimate_is_share(kind, measure)) && !above_one;
+}
+
+bool pm_estimate_is_bounded(const struct pm_aged *aged, const struct pm_aged_point *point,
+                            unsigned measure)
+{
+    return is_bounded(aged->kind, measure, pm_aged_is_at_most_once(aged, point->point),
+                      point->measures[measure].above_one);
 }
 
 /* The end of the cells from `first` on that are of this measure of this point. */
@@ -232,19 +242,29 @@ static size_t first_of(const struct pm_aged *aged, uint32_t point)
                                pm_cell_key(point, 0, 0));
 }
 
+/* Of the clusters of all days, where the same players may have come on each. */
+static double independent_of(const struct pm_aged_measure *measure)
+{
+    const long double players = measure->roots > 0 ? measure->w / measure->roots : 0;
+    return (double)(players * players);
+}
+
 void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
                             struct pm_point_estimate *out)
 {
     memset(out, 0, sizeof(*out));
     out->calls = clamp(point->calls);
     out->sessions = clamp(point->sessions);
-    const bool once = pm_aged_is_at_most_once(aged, point->point);
     size_t at = first_of(aged, point->point);
     for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
         const struct pm_aged_measure *measure = &point->measures[i];
         const size_t end = end_of(aged, at, point->point, i);
-        out->measures[i] = pm_estimate_cells(aged->cells + at, end - at, measure->n,
-                                             is_bounded(aged->kind, i, once, measure->above_one));
+        const struct pm_estimate_basis basis = {
+            .clusters = measure->n,
+            .independent = aged->strangers ? independent_of(measure) : INFINITY,
+            .bounded = pm_estimate_is_bounded(aged, point, i),
+            .strangers = aged->strangers};
+        out->measures[i] = pm_estimate_cells(aged->cells + at, end - at, &basis);
         at = end;
     }
 }
@@ -263,8 +283,10 @@ void pm_estimate_point(const struct pm_statistics *statistics,
         const struct pm_cell *cells = pm_statistics_cells(statistics, point->point, i, &count);
         for (size_t j = 0; j < count; j++)
             aged[j] = pm_aged_cell_of(&cells[j]);
-        out->measures[i] =
-            pm_estimate_cells(aged, count, counts->n,
-                              is_bounded(statistics->kind, i, once, pm_counts_above_one(counts)));
+        const struct pm_estimate_basis basis = {
+            .clusters = counts->n,
+            .independent = INFINITY,
+            .bounded = is_bounded(statistics->kind, i, once, pm_counts_above_one(counts))};
+        out->measures[i] = pm_estimate_cells(aged, count, &basis);
     }
 }

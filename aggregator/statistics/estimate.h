@@ -10,14 +10,22 @@
  * Student's, with m - 1 degrees of freedom.
  *
  * How large x is, and in a loop r, is what an upload says. So that no client can own the ratio of
- * sums, no cluster weighs more in it than 16 times the average one: instead of x it weighs v =
- * min(x, K), where K = 16 Σv / n. c of n clusters then have at most 16 c/n of it, whatever they
- * claim; of the mean of ratios they have c/n. Where that leaves sizes as they are, v is x. Else the
- * few that are larger than K count for less than they ought to, and the estimate is off by (share
- * of x that is above K) times (what r is there minus what it is elsewhere). In the same way no r is
- * above 16 times the mean of what is left of r, or 16 where that is more: so c clusters move the
- * mean of ratios of a loop by at most 64 c/n of itself or 64 c/n. (64 and not 16: of r the cells
- * know within 4 times how large one is.)
+ * sums, no cluster weighs more in it than B times the average one: instead of x it weighs v =
+ * min(x, K), where K = B Σv / n. c of n clusters then have at most B c/n of it, whatever they
+ * claim; of the mean of ratios they have c/n. B is 16, and 3 where uploads come from strangers
+ * (pm_aged, strangers): so a third of the clusters is where the ratio of sums breaks down. Where
+ * that leaves sizes as they are, v is x. Else those that are larger than K count for less than
+ * they ought to, and the estimate is off by (share of x that is above K) times (what r is there
+ * minus what it is elsewhere). In the same way no r is above B times the mean of what is left of r,
+ * or 16 where that is more: so c clusters move the mean of ratios of a loop by at most 4 B c/n of
+ * itself or 64 c/n. (Four times, since of r the cells know within that how large one is.)
+ *
+ * A stranger's cluster is a player's day (samples.h), and no token can be told on another day. So
+ * the same players may have come on all of them, and what they have in common does not grow less by
+ * their coming again. It is taken that they did, whoever came on a day with fewer clusters also
+ * on those with more: with n_d clusters of weight w_d on each day, no more than
+ * (Σwₙ)² / (Σ w_d √n_d)² of them are independent (Kish's number of players, as min(n_d, n_e) is at
+ * most √(n_d n_e); equal days: as many as came on one).
  *
  * Clusters of several days are weighted by their age (ageing.h), w = 2^(-age / half-life). The mean
  * of ratios is then r̄ = Σwr / Σw, its effective number of clusters Kish's k = (Σw)² / Σw², its
@@ -37,8 +45,8 @@
  * log-normal distribution, 3 s/r, since loop counts are skewed to the right: times what unequal
  * weights u (w, or wv) add to that of their mean, Σu Σu³ / (Σu²)². The lower end is left where a
  * symmetric distribution has it. The price is that intervals of populations that truly vary little
- * are too wide while there are few clusters. The simulation in tests/aggregator/statistics/test_estimate.c
- * shows both.
+ * are too wide while there are few clusters. The simulation in
+ * tests/aggregator/statistics/test_estimate.c shows both.
  *
  * A point is published when its intervals are first narrow (aggregator.h), which makes them those
  * of a sequential sample (Chow and Robbins 1965): what is narrow by chance stops first. The smaller
@@ -53,13 +61,22 @@
 #include "base/paired.h"
 #include "profile/database.h"
 
-/* How many times the average one cluster is believed to be at most. */
+/* How many times the average one cluster is believed to be at most; a stranger's. */
 #define PM_ESTIMATE_BELIEVED 16
+#define PM_ESTIMATE_STRANGERS_BELIEVED 3
 
-/* Both means of one measure's cells, ascending, with their intervals; clusters: in them, each
- * counted once. Without cells: 0, with [0, 1]. All finite. */
-struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count, uint64_t clusters,
-                                  bool bounded);
+/* What is known of a measure's clusters beside its cells. */
+struct pm_estimate_basis {
+    uint64_t clusters;  /* in them, each counted once */
+    double independent; /* at most so many are; INFINITY: all may be */
+    bool bounded;       /* r cannot be above 1 */
+    bool strangers;     /* as in struct pm_aged */
+};
+
+/* Both means of one measure's cells, ascending, with their intervals. Without cells: 0, with
+ * [0, 1]. All finite. */
+struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count,
+                                  const struct pm_estimate_basis *basis);
 
 /* The interval's half is at most absolute, or at most relative times the estimate. */
 bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
@@ -67,6 +84,10 @@ bool pm_estimate_is_narrow(double estimate, double low, double high, double abso
 
 /* Is the measure a share of the point's own runs: uniform lanes of lanes, zero writes of writes? */
 bool pm_estimate_is_share(enum pm_kind kind, unsigned measure);
+
+/* Is the measure bounded by 1, as below? */
+bool pm_estimate_is_bounded(const struct pm_aged *aged, const struct pm_aged_point *point,
+                            unsigned measure);
 
 /* The estimates of all measures. A measure is bounded when nothing above 1 was ever seen and it is
  * a share or every upload said that the point runs at most once. */

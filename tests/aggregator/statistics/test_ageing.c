@@ -197,6 +197,74 @@ static void test_retention_window(void **state)
     assert_int_equal(pm_ageing_first_day(5, 60), 0);
 }
 
+/* So many alternating clusters on each of the days. */
+static struct pm_ratio of_days(unsigned days, unsigned clusters, bool strangers)
+{
+    struct pm_aged aged;
+    struct pm_point_estimate estimate;
+    pm_aged_init(&aged);
+    aged.strangers = strangers;
+    for (unsigned i = 0; i < days * clusters; i++)
+        add(&aged, &(struct cluster){20000 + i / clusters, 1000, i % 2 ? 900 : 100}, 0);
+    pm_estimate_aged_point(&aged, &aged.points[0], &estimate);
+    pm_aged_finish(&aged);
+    return estimate.measures[PM_MEASURE_FREQUENCY];
+}
+
+/* Ten players who come on twenty days may be ten players: their clusters make the interval of ten,
+ * not of two hundred. */
+static void test_strangers_who_come_again(void **state)
+{
+    (void)state;
+    const struct pm_ratio once = of_days(1, 10, true), again = of_days(20, 10, true);
+    const struct pm_ratio known = of_days(20, 10, false);
+    const double width = once.mean_high - once.mean_low;
+    assert_int_equal(again.clusters, 200);
+    assert_true(again.mean_high - again.mean_low > 0.9 * width);
+    assert_true(again.ratio_high - again.ratio_low > 0.9 * (once.ratio_high - once.ratio_low));
+    assert_true(known.mean_high - known.mean_low < 0.3 * width);
+    assert_near(again.mean, known.mean);
+}
+
+/* The same day in several parts (scenes) is one day; and what they have does not depend on it. */
+static void test_parts_of_a_day(void **state)
+{
+    (void)state;
+    struct pm_aged aged;
+    pm_aged_init(&aged);
+    for (unsigned i = 0; i < 90; i++)
+        add(&aged, &(struct cluster){20000 + i / 30, 1000, 500}, HALF_LIFE);
+    const struct pm_aged_measure *measure = &aged.points[0].measures[PM_MEASURE_FREQUENCY];
+    const double w = pow(2, -1.0 / HALF_LIFE);
+    assert_near((double)measure->days, 1 + w + w * w);
+    assert_near((double)measure->w, 30 * (1 + w + w * w));
+    assert_near((double)measure->roots, sqrt(30) * (1 + w + w * w));
+    pm_aged_finish(&aged);
+}
+
+/* However much strangers claim, each has at most three times an average cluster's part of the ratio
+ * of sums. */
+static void test_strangers_who_claim(void **state)
+{
+    (void)state;
+    for (unsigned rogues = 1; rogues <= 50; rogues += 7) {
+        struct pm_aged aged;
+        struct pm_point_estimate estimate;
+        pm_aged_init(&aged);
+        aged.strangers = true;
+        for (unsigned i = 0; i < 1000; i++)
+            add(&aged, &(struct cluster){20000, 800 + i % 400, 0}, 0);
+        for (unsigned i = 0; i < rogues; i++)
+            add(&aged, &(struct cluster){20000, UINT64_C(1) << 40, UINT64_C(1) << 40}, 0);
+        pm_estimate_aged_point(&aged, &aged.points[0], &estimate);
+        const double share = rogues / (1000.0 + rogues);
+        assert_true(estimate.measures[PM_MEASURE_FREQUENCY].ratio <= 3 * share + 1e-9);
+        assert_true(estimate.measures[PM_MEASURE_FREQUENCY].ratio >= 2.9 * share);
+        assert_near(estimate.measures[PM_MEASURE_FREQUENCY].mean, share);
+        pm_aged_finish(&aged);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +272,9 @@ int main(void)
         cmocka_unit_test(test_equal_weights_are_exact),
         cmocka_unit_test(test_points_of_several_days_and_disagreement),
         cmocka_unit_test(test_retention_window),
+        cmocka_unit_test(test_strangers_who_come_again),
+        cmocka_unit_test(test_parts_of_a_day),
+        cmocka_unit_test(test_strangers_who_claim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

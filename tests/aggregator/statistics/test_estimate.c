@@ -426,7 +426,7 @@ static void test_equal_samples(void **state)
 static void test_no_clusters(void **state)
 {
     (void)state;
-    const struct pm_ratio ratio = pm_estimate_cells(NULL, 0, 0, false);
+    const struct pm_ratio ratio = pm_estimate_cells(NULL, 0, &(struct pm_estimate_basis){0});
     assert_int_equal(ratio.clusters, 0);
     assert_true(ratio.mean == 0 && ratio.mean_low == 0 && ratio.mean_high == 1);
     assert_true(ratio.ratio == 0 && ratio.ratio_low == 0 && ratio.ratio_high == 1);

@@ -40,6 +40,7 @@ static void init_curator(struct pm_aggregator *aggregator, const struct pm_aggre
     curator->min_tokens = info->min_tokens;
     curator->token_clusters = info->token_clusters;
     curator->publish_seconds = info->publish_seconds;
+    curator->strangers = info->min_tokens > 1 && info->token_clusters > 0;
     curator->database_bytes = PM_DATABASE_BYTES;
     if (info->database_bytes > DATABASE_HEAD_BYTES && info->database_bytes < PM_DATABASE_BYTES)
         curator->database_bytes = info->database_bytes;

@@ -209,7 +209,7 @@ bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator
                             .game = game,
                             .imported = imported};
     *imported = (struct pm_imported){0};
-    return pm_fold(&source->folding, game, error) &&
+    return pm_fold_early(&source->folding, game, error) &&
            pm_world_transact(&aggregator->world, PM_DURABLE, import_game, &import, error);
 }
 

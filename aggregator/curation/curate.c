@@ -1,6 +1,7 @@
 #include "aggregator/curation/curate.h"
 
 #include "aggregator/curation/shader_list.h"
+#include "aggregator/intake/fold_read.h"
 #include "aggregator/statistics/ageing.h"
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/storage/fail.h"
@@ -254,6 +255,7 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
 static bool gather(const struct curation *curation, struct gathered *gathered,
                    const struct pm_statistics *statistics, uint32_t day, struct pm_error *error)
 {
+    gathered->aged.strangers = curation->curator->strangers;
     return pm_statistics_merge(&gathered->exact, statistics, error) &&
            /* What was counted while the clock was ahead is of today, not newer than all else. */
            pm_aged_add(&gathered->aged, statistics, day < curation->today ? day : curation->today,
@@ -372,8 +374,7 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
     out->database.curated_at = (uint64_t)pm_world_now(curator->world);
     const bool done =
         pm_fold(curator->folding, request->game, error) && begin_curation(&curation, game, error) &&
-        storage->operations->read_game(storage, request->game, request->scene, visit_blob,
-                                       &curation, error) &&
+        pm_fold_read_game(curator->folding, game, request->scene, visit_blob, &curation, error) &&
         close_shader(&curation, error) &&
         pm_shader_list_settle(&curation.list, arena, &out->database, &out->vouched_days, error);
     out->left_out = curation.list.left_out;
@@ -387,7 +388,6 @@ bool pm_curate_read_shader(struct pm_curator *curator, const char *game,
                            const struct pm_shader_key *key, pm_curate_observe observe, void *user,
                            struct pm_error *error)
 {
-    struct pm_storage *storage = curator->world->storage;
     struct pm_curated curated = {0};
     struct curation curation = {.curator = curator,
                                 .scene = "",
@@ -397,7 +397,7 @@ bool pm_curate_read_shader(struct pm_curator *curator, const char *game,
                                 .list = {.most_bytes = curator->database_bytes}};
     const bool done =
         begin_curation(&curation, game, error) &&
-        storage->operations->read_shader(storage, game, key, visit_blob, &curation, error) &&
+        pm_fold_read_shader(curator->folding, game, key, visit_blob, &curation, error) &&
         close_shader(&curation, error);
     curation_finish(&curation);
     return done;

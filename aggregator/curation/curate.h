@@ -23,6 +23,7 @@ struct pm_curator {
     uint32_t publish_seconds;      /* least between two publications (release.h); 0: whatever
                                       changed is published with every curation, as exactly as it is
                                       known */
+    bool strangers;                /* as in struct pm_aged */
     size_t database_bytes;         /* for the shaders of a database, before compression */
     pthread_mutex_t publish_mutex; /* held while a body is published; before the write mutex */
 };

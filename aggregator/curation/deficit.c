@@ -25,10 +25,9 @@ static bool is_narrow(const struct pm_coverage_rules *rules, const struct pm_rat
                                  ratio->ratio_high * weight, absolute, relative);
 }
 
-/* How often the point runs at most: a share of its runs (uniform lanes, zero writes, equal loads)
- * that is off by some hundredths is off by that many hundredths of this only. Without it, a block
- * that runs in one session of a thousand would hold its shader back for ever. */
-static double share_weight(enum pm_kind kind, const struct pm_point_estimate *point)
+/* Without it, a block that runs in one session of a thousand would hold its shader back for ever.
+ */
+double pm_share_weight(enum pm_kind kind, const struct pm_point_estimate *point)
 {
     const unsigned runs = kind == PM_KIND_ZERO       ? PM_MEASURE_WRITES
                           : kind == PM_KIND_CONSTANT ? PM_MEASURE_LOADS
@@ -40,7 +39,7 @@ bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
                       const struct pm_point_estimate *point)
 {
     for (unsigned i = 0; i < pm_measure_count(kind); i++) {
-        const double weight = pm_estimate_is_share(kind, i) ? share_weight(kind, point) : 1;
+        const double weight = pm_estimate_is_share(kind, i) ? pm_share_weight(kind, point) : 1;
         const struct pm_ratio *measure = &point->measures[i];
         if (measure->clusters > 0 && !is_narrow(rules, measure, weight))
             return false;

@@ -19,3 +19,7 @@ bool pm_is_covered(const struct pm_coverage_rules *rules, enum pm_kind kind,
                    const struct pm_point_estimate *point);
 bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
                       const struct pm_point_estimate *point);
+
+/* How often the point runs at most, up to 1: a share of its runs (uniform lanes, zero writes, equal
+ * loads) that is off by some hundredths is off by that many hundredths of this only. */
+double pm_share_weight(enum pm_kind kind, const struct pm_point_estimate *point);

@@ -1,6 +1,8 @@
 #include "aggregator/intake/fold.h"
 
+#include "aggregator/intake/fold_day.h"
 #include "aggregator/intake/fold_slice.h"
+#include "aggregator/intake/samples.h"
 #include "base/clock.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,13 +33,20 @@ struct part {
 struct parts {
     struct part *parts;
     size_t count;
-    uint64_t bytes;
+    uint64_t bytes;  /* without those of marks */
+    uint32_t before; /* days whose marks have ended */
+    bool only_marks; /* else all */
 };
 
 static bool visit_part(void *user, const char *game, unsigned part, uint64_t rows, uint64_t bytes,
                        struct pm_error *error)
 {
     struct parts *all = user;
+    uint32_t day = 0;
+    unsigned of;
+    const bool marks = pm_sample_part_has_marks(part, &day, &of);
+    if (marks ? day >= all->before : all->only_marks)
+        return true;
     struct part *parts = realloc(all->parts, (all->count + 1) * sizeof(*parts));
     char *copy = strdup(game);
     (void)rows;
@@ -48,7 +57,7 @@ static bool visit_part(void *user, const char *game, unsigned part, uint64_t row
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu parts", all->count);
     }
     parts[all->count++] = (struct part){copy, part, bytes};
-    all->bytes += bytes;
+    all->bytes += marks ? 0 : bytes;
     return true;
 }
 
@@ -70,6 +79,12 @@ static bool fold_slices(struct pm_folding *folding, struct part *part, struct pm
                                         .part = part->part};
     size_t most = SLICE;
     uint64_t bytes = 1;
+    uint32_t day;
+    unsigned of;
+    if (pm_sample_part_has_marks(part->part, &day, &of))
+        return (pm_world_may_go_on(folding->world, PM_FOLDING, error) &&
+                pm_fold_day(&place, error)) ||
+               pm_fail_prefix(error, "folding \"%s\"", part->game);
     while (part->bytes > 0 && bytes > 0) {
         if (!pm_world_may_go_on(folding->world, PM_FOLDING, error) ||
             !pm_fold_slice(&place, &most, &bytes, error))
@@ -110,10 +125,11 @@ static bool fold_part(struct pm_folding *folding, struct part *part, bool wait,
     return done;
 }
 
-bool pm_fold(struct pm_folding *folding, const char *game, struct pm_error *error)
+static bool fold_before(struct pm_folding *folding, const char *game, uint32_t before,
+                        struct pm_error *error)
 {
     struct pm_storage *storage = folding->world->storage;
-    struct parts all = {0};
+    struct parts all = {.before = before};
     pthread_mutex_lock(&folding->mutex);
     bool done = storage->operations->list_samples(storage, game, visit_part, &all, error);
     for (size_t i = 0; done && i < all.count; i++)
@@ -121,6 +137,16 @@ bool pm_fold(struct pm_folding *folding, const char *game, struct pm_error *erro
     pthread_mutex_unlock(&folding->mutex);
     parts_finish(&all);
     return done;
+}
+
+bool pm_fold(struct pm_folding *folding, const char *game, struct pm_error *error)
+{
+    return fold_before(folding, game, pm_world_today(folding->world), error);
+}
+
+bool pm_fold_early(struct pm_folding *folding, const char *game, struct pm_error *error)
+{
+    return fold_before(folding, game, UINT32_MAX, error);
 }
 
 void pm_folding_init(struct pm_folding *folding, struct pm_world *world,
@@ -249,9 +275,40 @@ bool pm_fold_make_room(struct pm_folding *folding, struct pm_error *error)
     return done || pm_world_is_interrupted(folding->world);
 }
 
+/* Folds what days that have ended left under marks. What cannot be folded is tried again when its
+ * game is curated. */
+static bool close_days(struct pm_folding *folding, struct pm_error *error)
+{
+    struct pm_storage *storage = folding->world->storage;
+    const uint32_t today = pm_world_today(folding->world);
+    struct parts all = {.before = today, .only_marks = true};
+    struct pm_error reason = {0};
+    if (atomic_load(&folding->closed_on) == today)
+        return true;
+    pthread_mutex_lock(&folding->mutex);
+    bool done = storage->operations->list_samples(storage, NULL, visit_part, &all, error);
+    for (size_t i = 0; done && i < all.count; i++) {
+        if (fold_part(folding, &all.parts[i], false, &reason))
+            continue;
+        done = is_of_part(&reason);
+        if (done)
+            pm_log_error(folding->world->log, "uploads of a day that has ended stay: %s",
+                         reason.message);
+        else if (error)
+            *error = reason;
+    }
+    pthread_mutex_unlock(&folding->mutex);
+    parts_finish(&all);
+    if (done)
+        atomic_store(&folding->closed_on, today);
+    return done;
+}
+
 bool pm_fold_some(struct pm_folding *folding, struct pm_error *error)
 {
     const uint64_t may = limit_of(folding);
+    if (!close_days(folding, error))
+        return false;
     if (waiting(folding) <= may)
         return true;
     pthread_mutex_lock(&folding->mutex);

@@ -1,7 +1,8 @@
 /*
  * How much waits to be folded, and when it is: part by part of a game (fold_slice.h), by whoever
  * keeps what waits within its limit, and before a game's statistics are shown. A part that cannot
- * be folded holds no other up.
+ * be folded holds no other up. What waits under marks (fold_day.h) is folded once its day has
+ * ended, and does not count for the limit.
  *
  * Thread safety: any thread, once the struct is filled; one folds at a time.
  */
@@ -18,6 +19,7 @@ struct pm_folding {
     atomic_uint_fast64_t waiting_bytes; /* as far as this process knows */
     atomic_uint_fast64_t stuck_bytes;   /* of these: in parts that could not be folded last time */
     uint32_t stuck_parts;               /* under the mutex */
+    atomic_uint_fast32_t closed_on;     /* the day on which all days before it were folded */
 };
 
 /* World and quarantine stay the caller's and live longer. */
@@ -31,7 +33,11 @@ void pm_folding_add(struct pm_folding *folding, uint64_t bytes);
 
 /* Brings what waits of a game (NULL: of all) into the statistics. */
 bool pm_fold(struct pm_folding *folding, const char *game, struct pm_error *error);
-/* Only as much as it takes to keep within the limit, nothing most times. */
+/* Also what waits of a day that has not ended: whoever comes again on it is another cluster then.
+ */
+bool pm_fold_early(struct pm_folding *folding, const char *game, struct pm_error *error);
+/* Only as much as it takes to keep within the limit, nothing most times; and once a day, what the
+ * day before has left. */
 bool pm_fold_some(struct pm_folding *folding, struct pm_error *error);
 /* Before more is added: waits while twice as much waits as may, and folds where nobody else does. A
  * part that cannot be folded holds nobody up; false: the storage failed. */

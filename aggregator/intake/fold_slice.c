@@ -1,6 +1,7 @@
 #include "aggregator/intake/fold_slice.h"
 
 #include "aggregator/intake/damaged.h"
+#include "aggregator/intake/fold_deltas.h"
 #include "aggregator/intake/samples.h"
 #include "aggregator/statistics/ageing.h"
 #include "aggregator/statistics/statistics.h"
@@ -10,8 +11,7 @@
 
 /* Points of one shader that are decoded at once; a sample that has more is so all the same. */
 #define POINTS_AT_ONCE ((size_t)1 << 16)
-#define WRITTEN_AT_ONCE ((size_t)128) /* blobs */
-#define FEWER 4                       /* where what they become is too much */
+#define FEWER 4 /* where what they become is too much */
 /* Of what one row becomes, in bytes; the limits of an upload keep it smaller (prepare.c: its
  * points). */
 #define ROW_DELTAS_CAP ((size_t)2 << 30)
@@ -19,13 +19,6 @@
 struct fold_sample {
     struct pm_sample sample;
     uint32_t day;
-};
-
-/* What is added to one blob. */
-struct delta {
-    struct pm_storage_key key;
-    uint32_t space;
-    size_t start, size; /* in slice.encoded */
 };
 
 /* Some rows of one part. */
@@ -39,9 +32,7 @@ struct slice {
     struct pm_buffer rows; /* that were read: uint64_t each */
     bool careful;          /* each row is looked at as a whole: something of one cannot be */
     struct pm_damaged damaged;
-    struct delta *deltas;
-    size_t delta_count;
-    struct pm_buffer encoded;
+    struct pm_deltas deltas;
 };
 
 /* What was folded until then stays so, in transactions of its own. */
@@ -177,7 +168,6 @@ static bool sum(struct slice *slice, size_t first, size_t *end, struct pm_error 
 {
     const struct pm_sample *sample = &slice->samples[first].sample;
     const struct pm_shader_profile *shader = &sample->shader;
-    struct delta *delta = &slice->deltas[slice->delta_count];
     struct pm_statistics statistics;
     size_t last = first + 1;
     bool done = true;
@@ -193,21 +183,18 @@ static bool sum(struct slice *slice, size_t first, size_t *end, struct pm_error 
         done = pm_fail(error, PM_ERROR_MEMORY, "out of memory for a scene's name");
     if (done) {
         memcpy(scene, sample->scene, sample->scene_size);
-        *delta = (struct delta){.key = {.game = slice->place->game,
-                                        .scene = scene,
-                                        .key = shader->key,
-                                        .environment = shader->environment,
-                                        .kind = shader->kind,
-                                        .flags = shader->flags,
-                                        .day = slice->samples[first].day},
-                                .space = shader->space,
-                                .start = slice->encoded.size};
-        done = pm_statistics_encode(&statistics, &slice->encoded, error);
-        delta->size = slice->encoded.size - delta->start;
-        slice->delta_count++;
-    } else {
-        pm_fail_shader(error, &shader->key);
+        const struct pm_delta delta = {.key = {.game = slice->place->game,
+                                               .scene = scene,
+                                               .key = shader->key,
+                                               .environment = shader->environment,
+                                               .kind = shader->kind,
+                                               .flags = shader->flags,
+                                               .day = slice->samples[first].day},
+                                       .space = shader->space};
+        done = pm_deltas_add(&slice->deltas, &delta, &statistics, error);
     }
+    if (!done)
+        pm_fail_shader(error, &shader->key);
     pm_statistics_finish(&statistics);
     return done;
 }
@@ -216,9 +203,6 @@ static bool sum_all(struct slice *slice, struct pm_error *error)
 {
     if (slice->count > 1)
         qsort(slice->samples, slice->count, sizeof(*slice->samples), compare_samples);
-    slice->deltas = calloc(slice->count + 1, sizeof(*slice->deltas));
-    if (!slice->deltas)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu samples", slice->count);
     for (size_t at = 0; at < slice->count;) {
         if (!may_go_on(slice, error) || !sum(slice, at, &at, error))
             return false;
@@ -228,81 +212,12 @@ static bool sum_all(struct slice *slice, struct pm_error *error)
 
 /* ---- writing ---- */
 
-/* What is known of some deltas, and what becomes of them. */
-struct known {
-    struct pm_storage_scene scenes[WRITTEN_AT_ONCE]; /* in the order of the deltas */
-    struct pm_storage_space spaces[WRITTEN_AT_ONCE], fresh[WRITTEN_AT_ONCE];
-    struct pm_storage_blob blobs[WRITTEN_AT_ONCE];
-    size_t fresh_count, blob_count;
-};
-
-static bool ask(struct pm_storage *storage, const struct slice *slice, size_t first, size_t count,
-                struct known *known, struct pm_error *error)
-{
-    size_t named = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct pm_storage_key *key = &slice->deltas[first + i].key;
-        known->spaces[i] =
-            (struct pm_storage_space){.game = key->game, .key = key->key, .kind = key->kind};
-        known->scenes[i] = (struct pm_storage_scene){.game = key->game, .name = key->scene};
-        named += *key->scene != 0;
-    }
-    return storage->operations->find_spaces(storage, known->spaces, count, error) &&
-           (named == 0 || storage->operations->find_scenes(storage, known->scenes, count, error));
-}
-
-/* A scene that is not known of the game is none. What the retention took with older statistics is
- * known again. What is known of a shader may have changed since: then these were of another one. */
-static void choose(const struct slice *slice, size_t first, size_t count, struct known *known)
-{
-    known->fresh_count = known->blob_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct delta *delta = &slice->deltas[first + i];
-        struct pm_storage_space *space = &known->spaces[i];
-        const struct pm_storage_space *before = i > 0 ? &known->spaces[i - 1] : NULL;
-        /* Deltas are in the order of their shaders. */
-        if (space->space == 0 && before && before->kind == space->kind &&
-            pm_shader_key_equal(&before->key, &space->key)) {
-            space->space = before->space;
-        } else if (space->space == 0) {
-            space->space = delta->space;
-            known->fresh[known->fresh_count++] = *space;
-        }
-        if (space->space != delta->space)
-            continue;
-        struct pm_storage_blob *blob = &known->blobs[known->blob_count++];
-        *blob =
-            (struct pm_storage_blob){delta->key, slice->encoded.data + delta->start, delta->size};
-        if (!known->scenes[i].known)
-            blob->key.scene = "";
-    }
-}
-
-static bool write_some(const struct slice *slice, size_t first, size_t count, struct known *known,
-                       struct pm_error *error)
-{
-    struct pm_storage *storage = slice->place->world->storage;
-    if (!ask(storage, slice, first, count, known, error))
-        return false;
-    choose(slice, first, count, known);
-    return storage->operations->put_spaces(storage, known->fresh, known->fresh_count, error) &&
-           storage->operations->add_blobs(storage, known->blobs, known->blob_count, error);
-}
-
 static bool write_all(const struct slice *slice, bool *again, struct pm_error *error)
 {
     struct pm_storage *storage = slice->place->world->storage;
-    struct known *known = malloc(sizeof(*known));
     uint64_t deleted;
-    bool done = known || pm_fail(error, PM_ERROR_MEMORY, "out of memory for folding");
-    for (size_t first = 0; done && first < slice->delta_count; first += WRITTEN_AT_ONCE) {
-        const size_t left = slice->delta_count - first;
-        done = write_some(slice, first, left < WRITTEN_AT_ONCE ? left : WRITTEN_AT_ONCE, known,
-                          error) &&
-               may_go_on(slice, error);
-    }
-    free(known);
-    if (!done || !pm_damaged_set_aside(&slice->damaged, slice->place->quarantine, error) ||
+    if (!pm_deltas_write(slice->place->world, &slice->deltas, error) ||
+        !pm_damaged_set_aside(&slice->damaged, slice->place->quarantine, error) ||
         !storage->operations->delete_samples(storage, slice->place->game, slice->place->part,
                                              (const uint64_t *)(const void *)slice->rows.data,
                                              row_count(slice), &deleted, error))
@@ -333,8 +248,7 @@ static void slice_finish(struct slice *slice)
     pm_damaged_finish(&slice->damaged);
     pm_arena_destroy(slice->arena);
     free(slice->samples);
-    free(slice->deltas);
-    pm_buffer_finish(&slice->encoded);
+    pm_deltas_finish(&slice->deltas);
     pm_buffer_finish(&slice->rows);
 }
 
@@ -358,7 +272,7 @@ bool pm_fold_slice(const struct pm_fold_place *place, size_t *most, uint64_t *by
         done = (slice.arena || pm_fail(&reason, PM_ERROR_MEMORY, "out of memory for samples")) &&
                storage->operations->read_samples(storage, place->game, place->part, *most,
                                                  visit_row, &slice, &reason);
-        pm_buffer_init(&slice.encoded, row_count(&slice) > 1 ? place->sum_bytes : ROW_DELTAS_CAP);
+        pm_deltas_init(&slice.deltas, row_count(&slice) > 1 ? place->sum_bytes : ROW_DELTAS_CAP);
         if (done && row_count(&slice) > 0)
             done = sum_all(&slice, &reason) && commit_all(&slice, &again, &reason);
         if (done && !again) {

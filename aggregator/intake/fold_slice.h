@@ -22,7 +22,7 @@ struct pm_fold_place {
     unsigned part;
 };
 
-/* Folds the oldest rows of a part, up to *most bytes of them, or fewer where memory is short: then
- * *most is lowered. *bytes: how many were folded, 0 when nothing waits. */
+/* Folds the oldest rows of a part without marks, up to *most bytes of them, or fewer where memory
+ * is short: then *most is lowered. *bytes: how many were folded, 0 when nothing waits. */
 bool pm_fold_slice(const struct pm_fold_place *place, size_t *most, uint64_t *bytes,
                    struct pm_error *error);

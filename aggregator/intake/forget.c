@@ -12,6 +12,7 @@ struct forget {
     struct pm_arena *arena; /* scenes' names */
     struct pm_buffer rows;  /* that were read: uint64_t each */
     struct pm_buffer left;  /* of the row that is rewritten */
+    const uint8_t *mark;    /* of the samples that were read last; NULL: none */
 };
 
 /* Appends the sample as it was. */
@@ -44,12 +45,18 @@ static bool rewrite(void *user, const struct pm_storage_samples *row, struct pm_
     if (!pm_damaged_check(row, error))
         return pm_fail_prefix(error, PM_DAMAGED_REASON);
     forget->left.size = 0;
+    forget->mark = NULL;
     pm_sample_reader_init(&reader, row->data, row->size);
     for (;;) {
         if (!pm_sample_next(&reader, &end, error))
             return false;
         if (end)
             break;
+        if (reader.mark != forget->mark) {
+            forget->mark = reader.mark;
+            if (!pm_sample_append_mark(&forget->left, reader.mark))
+                return pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples");
+        }
         if (!pm_shader_key_equal(&reader.sample.shader.key, forget->key) &&
             !keep(forget, &reader.sample, error))
             return false;
@@ -76,20 +83,45 @@ static bool forget_part(struct forget *forget, const char *game, unsigned part,
            pm_fail(error, PM_ERROR_CONFLICT, "what waits of \"%s\" is being folded in", game);
 }
 
+/* The parts of a game that may have samples of the shader. */
+struct parts {
+    const struct pm_shader_key *key;
+    struct pm_buffer numbers; /* unsigned each */
+};
+
+static bool note_part(void *user, const char *game, unsigned part, uint64_t rows, uint64_t bytes,
+                      struct pm_error *error)
+{
+    struct parts *parts = user;
+    uint32_t day;
+    unsigned of = part;
+    (void)game;
+    (void)rows;
+    (void)bytes;
+    pm_sample_part_has_marks(part, &day, &of);
+    return (of != PM_SAMPLE_MIXED && of != pm_sample_part(parts->key)) ||
+           pm_buffer_append(&parts->numbers, &part, sizeof(part)) ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory for parts");
+}
+
 bool pm_samples_forget(struct pm_storage *storage, const char *game,
                        const struct pm_shader_key *key, struct pm_error *error)
 {
-    const unsigned parts[] = {pm_sample_part(key), PM_SAMPLE_MIXED};
-    bool done = true;
-    for (size_t i = 0; done && i < sizeof(parts) / sizeof(*parts); i++) {
+    struct parts parts = {.key = key};
+    pm_buffer_init(&parts.numbers, (size_t)1 << 20);
+    bool done = storage->operations->list_samples(storage, game, note_part, &parts, error);
+    for (size_t at = 0; done && at < parts.numbers.size; at += sizeof(unsigned)) {
         struct forget forget = {.storage = storage, .key = key, .arena = pm_arena_create(0)};
+        unsigned part;
+        memcpy(&part, parts.numbers.data + at, sizeof(part));
         pm_buffer_init(&forget.left, (size_t)1 << 30);
         pm_buffer_init(&forget.rows, (size_t)1 << 30);
         done = (forget.arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples")) &&
-               forget_part(&forget, game, parts[i], error);
+               forget_part(&forget, game, part, error);
         pm_buffer_finish(&forget.rows);
         pm_buffer_finish(&forget.left);
         pm_arena_destroy(forget.arena);
     }
+    pm_buffer_finish(&parts.numbers);
     return done;
 }

@@ -17,8 +17,7 @@ struct known_space {
         struct pm_shader_key key;
         uint32_t kind;
     } name;
-    uint32_t space;
-    bool fresh; /* the storage has none yet */
+    uint32_t space; /* the storage has none yet */
 };
 
 /* One transaction. */
@@ -32,7 +31,6 @@ struct ingest {
     size_t space_count;
     struct pm_storage_cap *caps; /* of the uploads */
     struct known_space *known;
-    bool replaced; /* what is in `known` goes before what the storage answered */
     struct pm_storage_space *fresh_spaces;
     size_t fresh_count;
     struct pm_storage_original *originals;
@@ -64,7 +62,7 @@ static uint32_t known_of(const struct ingest *ingest, const struct pm_group_game
                          const struct pm_shader_profile *shader, uint32_t answered)
 {
     const struct known_space *known;
-    if (answered != 0 && !ingest->replaced)
+    if (answered != 0)
         return answered;
     const struct space_name name = name_of(game, shader);
     HASH_FIND(hh, ingest->known, &name, sizeof(name), known);
@@ -72,7 +70,7 @@ static uint32_t known_of(const struct ingest *ingest, const struct pm_group_game
 }
 
 static bool know(struct ingest *ingest, const struct pm_group_game *game,
-                 const struct pm_shader_profile *shader, bool fresh, struct pm_error *error)
+                 const struct pm_shader_profile *shader, struct pm_error *error)
 {
     const struct space_name name = name_of(game, shader);
     struct known_space *known;
@@ -85,57 +83,26 @@ static bool know(struct ingest *ingest, const struct pm_group_game *game,
         HASH_ADD(hh, ingest->known, name, sizeof(known->name), known);
     }
     known->space = shader->space;
-    known->fresh = fresh;
     return true;
 }
 
-/* Every blob of the shader is of a space that was a lie. So are samples that wait, which folding
- * will leave out. */
-static bool replace_space(struct ingest *ingest, const struct pm_group_game *game,
-                          const struct pm_shader_profile *shader, uint32_t known,
-                          struct pm_error *error)
-{
-    struct pm_storage *storage = ingest->all->world->storage;
-    char text[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&shader->key, text);
-    pm_log_warning(ingest->all->world->log,
-                   "\"%s\", shader %s: %" PRIu32
-                   " points, as many clients say, and not the %" PRIu32
-                   " known before: its profiles are deleted",
-                   game->name, text, shader->space, known);
-    ingest->replaced = true;
-    return storage->operations->replace_space(storage, game->name, &shader->key, shader->kind,
-                                              shader->space, error) &&
-           know(ingest, game, shader, false, error);
-}
-
-/* false: the storage failed. *agrees false: the profile is to be refused, for *reason. All shaders
- * are looked at all the same, since each that disagrees is a claim. */
-static bool check_spaces(struct ingest *ingest, const struct pm_group_game *game,
+/* Of what no token vouches for, the first one stands: folding leaves out what disagrees, and takes
+ * the rest of the upload. *agrees false: there is no rest. */
+static void check_spaces(const struct ingest *ingest, const struct pm_group_game *game,
                          const struct pm_profile *profile, const struct pm_storage_space *spaces,
-                         const struct pm_ingest_source *source, bool *agrees,
-                         struct pm_error *reason, struct pm_error *error)
+                         struct pm_ingest_outcome *outcome, bool *agrees)
 {
-    *agrees = true;
     for (size_t i = 0; i < profile->shader_count; i++) {
         const struct pm_shader_profile *shader = &profile->shaders[i];
         const uint32_t known = known_of(ingest, game, shader, spaces[i].space);
-        bool wins = false;
-        if (known == 0 || known == shader->space)
+        if (known == 0 || known == shader->space || outcome->left_out++ > 0)
             continue;
-        if (source && !pm_claims_note(ingest->all->claims, profile->game, profile->scene, shader,
-                                      source, ingest->group.day, known, &wins, error))
-            return false;
-        if (wins && !replace_space(ingest, game, shader, known, error))
-            return false;
-        if (!wins && *agrees) {
-            pm_fail(reason, PM_ERROR_INPUT,
-                    "space: %" PRIu32 " does not agree with the %" PRIu32 " known before",
-                    shader->space, known);
-            *agrees = pm_fail_shader(reason, &shader->key);
-        }
+        pm_fail(&outcome->reason, PM_ERROR_INPUT,
+                "space: %" PRIu32 " does not agree with the %" PRIu32 " known before",
+                shader->space, known);
+        pm_fail_shader(&outcome->reason, &shader->key);
     }
-    return true;
+    *agrees = outcome->left_out == 0 || outcome->left_out < profile->shader_count;
 }
 
 /* ---- keeping ---- */
@@ -157,20 +124,22 @@ static bool note_original(struct ingest *ingest, const char *game,
     return true;
 }
 
+/* marked: what its shaders are is put to the vote (votes.h). */
 static bool note_shaders(struct ingest *ingest, const struct pm_group_game *game,
                          const struct pm_profile *profile, const struct pm_storage_space *spaces,
-                         const struct pm_ingest_source *source, struct pm_error *error)
+                         const struct pm_ingest_source *source, bool marked, struct pm_error *error)
 {
     const bool *full = &ingest->full[spaces - ingest->spaces];
     for (size_t i = 0; i < profile->shader_count; i++) {
         const struct pm_shader_profile *shader = &profile->shaders[i];
-        bool wins;
+        const uint32_t known = marked ? 0 : known_of(ingest, game, shader, spaces[i].space);
+        if (known != 0 && known != shader->space)
+            continue;
         /* One key may occur in a profile with several environments. */
-        if ((known_of(ingest, game, shader, spaces[i].space) == 0 &&
-             !know(ingest, game, shader, true, error)) ||
+        if ((!marked && known == 0 && !know(ingest, game, shader, error)) ||
             (source && !full[i] &&
              !pm_claims_note(ingest->all->claims, profile->game, profile->scene, shader, source,
-                             ingest->group.day, shader->space, &wins, error)) ||
+                             ingest->group.day, error)) ||
             !note_original(ingest, profile->game, shader, source, error))
             return false;
     }
@@ -188,14 +157,16 @@ static bool note_scene(struct ingest *ingest, struct pm_group_game *game, const 
            pm_group_name_scene(game, name, stands, error);
 }
 
+/* mark: NULL where each upload is a cluster. */
 static bool keep(struct ingest *ingest, struct pm_group_game *game,
                  const struct pm_prepared *prepared, const struct pm_storage_space *spaces,
-                 const struct pm_ingest_source *source, struct pm_error *error)
+                 const struct pm_ingest_source *source, const uint8_t *mark, struct pm_error *error)
 {
+    const struct pm_profile *profile = prepared->profile;
     game->uploads++;
-    return note_scene(ingest, game, prepared->profile->scene, source, error) &&
-           pm_group_append(&ingest->group, game, prepared, error) &&
-           note_shaders(ingest, game, prepared->profile, spaces, source, error);
+    return note_scene(ingest, game, profile->scene, source, error) &&
+           pm_group_append(&ingest->group, game, prepared, mark, error) &&
+           note_shaders(ingest, game, profile, spaces, source, mark != NULL, error);
 }
 
 /* Of a game that nobody may add. */
@@ -214,18 +185,20 @@ static bool take(struct ingest *ingest, const struct pm_prepared *prepared,
                  const struct pm_ingest_source *source, struct pm_ingest_outcome *outcome,
                  struct pm_error *error)
 {
-    const struct pm_profile *profile = prepared->profile;
-    bool agrees = false;
-    struct pm_group_game *game = pm_group_find(&ingest->group, profile->game, error);
+    struct pm_group_game *game = pm_group_find(&ingest->group, prepared->profile->game, error);
+    uint8_t mark[PM_MARK_BYTES];
+    const bool marked = source && pm_sources_sample_mark(ingest->all->sources, source,
+                                                         prepared->profile->game, mark);
+    bool agrees = true;
     memset(outcome, 0, sizeof(*outcome));
     outcome->result = PM_INGEST_REFUSED;
     if (!game)
         return false;
+    if (game->has_room && !marked)
+        check_spaces(ingest, game, prepared->profile, spaces, outcome, &agrees);
     if (!game->has_room)
         turn_away(ingest, outcome);
-    else if (!check_spaces(ingest, game, profile, spaces, source, &agrees, &outcome->reason, error))
-        return false;
-    if (!agrees) {
+    if (!game->has_room || !agrees) {
         if (upload->fresh)
             ingest->refused[ingest->refused_count++] = *upload;
         return true;
@@ -234,7 +207,8 @@ static bool take(struct ingest *ingest, const struct pm_prepared *prepared,
     if (!upload->fresh)
         return true;
     outcome->uncounted = upload->over;
-    return outcome->uncounted || keep(ingest, game, prepared, spaces, source, error);
+    return outcome->uncounted ||
+           keep(ingest, game, prepared, spaces, source, marked ? mark : NULL, error);
 }
 
 /* ---- a group ---- */
@@ -395,12 +369,11 @@ static bool make_batch(struct ingest *ingest, struct pm_storage_batch *batch,
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
     HASH_ITER(hh, ingest->known, known, next)
     {
-        if (known->fresh)
-            ingest->fresh_spaces[ingest->fresh_count++] =
-                (struct pm_storage_space){.game = known->name.game->name,
-                                          .key = known->name.key,
-                                          .kind = (enum pm_kind)known->name.kind,
-                                          .space = known->space};
+        ingest->fresh_spaces[ingest->fresh_count++] =
+            (struct pm_storage_space){.game = known->name.game->name,
+                                      .key = known->name.key,
+                                      .kind = (enum pm_kind)known->name.kind,
+                                      .space = known->space};
     }
     *batch = (struct pm_storage_batch){.spaces = ingest->fresh_spaces,
                                        .space_count = ingest->fresh_count,
@@ -468,7 +441,7 @@ bool pm_ingest_prepared(struct pm_ingestion *ingestion, struct pm_prepared *cons
     while (done && !(done = ingest_once(ingestion, prepared, sources, count, outcomes, &reason)))
         done = pm_world_again(ingestion->world, &tries, &reason);
     for (size_t i = 0; done && i < count; i++) {
-        if (prepared[i] && outcomes[i].result == PM_INGEST_REFUSED)
+        if (prepared[i] && (outcomes[i].result == PM_INGEST_REFUSED || outcomes[i].left_out > 0))
             pm_quarantine_add_profile(ingestion->quarantine, prepared[i]->profile,
                                       outcomes[i].reason.message);
     }

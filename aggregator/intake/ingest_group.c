@@ -21,7 +21,8 @@ void pm_group_finish(struct pm_group *group)
             free(scene);
         }
         for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
-            pm_buffer_finish(&game->parts[i]);
+            for (unsigned marked = 0; marked < 2; marked++)
+                pm_buffer_finish(&game->parts[marked][i]);
         free(game);
     }
     for (size_t i = 0; i < group->row_count; i++)
@@ -75,16 +76,17 @@ struct pm_group_game *pm_group_find(struct pm_group *group, const char *name,
     game->name = name;
     game->has_room = has_room;
     for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
-        pm_buffer_init(&game->parts[i], ROW_CAP);
+        for (unsigned marked = 0; marked < 2; marked++)
+            pm_buffer_init(&game->parts[marked][i], ROW_CAP);
     HASH_ADD_KEYPTR(hh, group->games, game->name, strlen(game->name), game);
     return game;
 }
 
 /* Makes what a buffer has a row of the part and begins the next. */
 static bool end_row(struct pm_group *group, struct pm_group_game *game, unsigned from,
-                    unsigned part, struct pm_error *error)
+                    unsigned part, bool marked, struct pm_error *error)
 {
-    struct pm_buffer *samples = &game->parts[from];
+    struct pm_buffer *samples = &game->parts[marked][from];
     if (samples->size == 0)
         return true;
     if (group->row_count == group->rows_allocated) {
@@ -95,22 +97,23 @@ static bool end_row(struct pm_group *group, struct pm_group_game *game, unsigned
         group->rows = rows;
         group->rows_allocated = allocated;
     }
+    const unsigned number = marked ? pm_sample_part_of_day(part, group->day) : part;
     group->rows[group->row_count++] = (struct pm_storage_samples){.game = game->name,
-                                                                  .part = part,
+                                                                  .part = number,
                                                                   .day = group->day,
                                                                   .data = samples->data,
                                                                   .size = samples->size};
-    group->bytes += samples->size;
+    group->bytes += marked ? 0 : samples->size;
     pm_buffer_init(samples, ROW_CAP);
     return true;
 }
 
 /* Moves the samples of all parts to the end of the first. */
-static bool join_parts(struct pm_group_game *game)
+static bool join_parts(struct pm_buffer parts[static PM_SAMPLE_PARTS])
 {
-    struct pm_buffer *first = &game->parts[0];
+    struct pm_buffer *first = &parts[0];
     for (unsigned i = 1; i < PM_SAMPLE_PARTS; i++) {
-        struct pm_buffer *part = &game->parts[i];
+        struct pm_buffer *part = &parts[i];
         if (part->size > 0 && !pm_buffer_append(first, part->data, part->size))
             return false;
         part->size = 0;
@@ -121,16 +124,18 @@ static bool join_parts(struct pm_group_game *game)
 /* A row for each part costs more than it saves where the group has little of the game. Folding a
  * mixed row rewrites more blobs in one transaction, so that it had better stay the exception for a
  * game that many upload to. */
-static bool end_rows(struct pm_group *group, struct pm_group_game *game, struct pm_error *error)
+static bool end_rows(struct pm_group *group, struct pm_group_game *game, bool marked,
+                     struct pm_error *error)
 {
     size_t size = 0;
     for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++)
-        size += game->parts[i].size;
+        size += game->parts[marked][i].size;
     if (size < MIXED_BYTES)
-        return join_parts(game) ? end_row(group, game, 0, PM_SAMPLE_MIXED, error)
-                                : pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group");
+        return join_parts(game->parts[marked])
+                   ? end_row(group, game, 0, PM_SAMPLE_MIXED, marked, error)
+                   : pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group");
     for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++) {
-        if (!end_row(group, game, i, i, error))
+        if (!end_row(group, game, i, i, marked, error))
             return false;
     }
     return true;
@@ -176,7 +181,7 @@ bool pm_group_collect(struct pm_group *group, struct pm_storage_batch *batch,
                                       .uploads = scene->uploads,
                                       .day = group->day,
                                       .most = scene->stands ? group->limits->max_scenes : 0};
-        if (!end_rows(group, game, error))
+        if (!end_rows(group, game, false, error) || !end_rows(group, game, true, error))
             return false;
     }
     batch->games = group->counts;
@@ -216,15 +221,17 @@ bool pm_group_name_scene(struct pm_group_game *game, const char *name, bool stan
 }
 
 bool pm_group_append(struct pm_group *group, struct pm_group_game *game,
-                     const struct pm_prepared *prepared, struct pm_error *error)
+                     const struct pm_prepared *prepared, const uint8_t *mark,
+                     struct pm_error *error)
 {
     for (unsigned i = 0; i < PM_SAMPLE_PARTS; i++) {
         const size_t start = i > 0 ? prepared->ends[i - 1] : 0;
-        struct pm_buffer *samples = &game->parts[i];
+        struct pm_buffer *samples = &game->parts[mark != NULL][i];
         if (prepared->ends[i] > start &&
-            !pm_buffer_append(samples, prepared->samples.data + start, prepared->ends[i] - start))
+            ((mark && !pm_sample_append_mark(samples, mark)) ||
+             !pm_buffer_append(samples, prepared->samples.data + start, prepared->ends[i] - start)))
             return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a group of uploads");
-        if (samples->size >= ROW_BYTES && !end_row(group, game, i, i, error))
+        if (samples->size >= ROW_BYTES && !end_row(group, game, i, i, mark != NULL, error))
             return false;
     }
     return true;

@@ -32,7 +32,7 @@ struct pm_group_game {
     bool has_room;    /* it is known, or may become so */
     uint64_t uploads;
     struct pm_group_scene *scenes;
-    struct pm_buffer parts[PM_SAMPLE_PARTS];
+    struct pm_buffer parts[2][PM_SAMPLE_PARTS]; /* without marks, and with */
 };
 
 struct pm_group {
@@ -42,7 +42,7 @@ struct pm_group {
     struct pm_group_game *games;
     bool counted;                    /* games_left is known */
     uint64_t games_left;             /* that may become known */
-    uint64_t bytes;                  /* of samples that are collected */
+    uint64_t bytes;                  /* of samples that are collected, without marks */
     struct pm_storage_samples *rows; /* that are complete; their data is malloc'ed */
     size_t row_count, rows_allocated;
     struct pm_storage_game *counts; /* these two: of the batch */
@@ -62,9 +62,10 @@ void pm_group_tell_no_room(struct pm_group *group);
 /* An upload named the scene (not "", lives as long). stands: the scene may become known. */
 bool pm_group_name_scene(struct pm_group_game *game, const char *name, bool stands,
                          struct pm_error *error);
-/* Takes an upload's samples. */
+/* Takes an upload's samples. mark: that they wait under; NULL: none. */
 bool pm_group_append(struct pm_group *group, struct pm_group_game *game,
-                     const struct pm_prepared *prepared, struct pm_error *error);
+                     const struct pm_prepared *prepared, const uint8_t *mark,
+                     struct pm_error *error);
 /* Puts games, scenes and samples into the batch; they stay the group's. */
 bool pm_group_collect(struct pm_group *group, struct pm_storage_batch *batch,
                       struct pm_error *error);

@@ -27,6 +27,20 @@ unsigned pm_sample_part(const struct pm_shader_key *key)
     return key->bytes[0] % PM_SAMPLE_PARTS;
 }
 
+unsigned pm_sample_part_of_day(unsigned part, uint32_t day)
+{
+    return PM_SAMPLE_DAY_PARTS * (day + 1) + part;
+}
+
+bool pm_sample_part_has_marks(unsigned part, uint32_t *day, unsigned *of)
+{
+    if (part < PM_SAMPLE_DAY_PARTS)
+        return false;
+    *day = part / PM_SAMPLE_DAY_PARTS - 1;
+    *of = part % PM_SAMPLE_DAY_PARTS;
+    return true;
+}
+
 /* ---- writing ---- */
 
 static uint8_t *put_varint(uint8_t *at, uint64_t value)
@@ -143,6 +157,12 @@ bool pm_sample_append(struct pm_buffer *out, const char *scene,
     return true;
 }
 
+bool pm_sample_append_mark(struct pm_buffer *out, const uint8_t mark[static PM_SAMPLE_MARK_BYTES])
+{
+    return append_varint(out, PM_SAMPLE_MARK_BYTES) &&
+           pm_buffer_append(out, mark, PM_SAMPLE_MARK_BYTES);
+}
+
 /* ---- reading ---- */
 
 struct cursor {
@@ -213,12 +233,24 @@ static void take_head(struct cursor *cursor, bool first, struct pm_sample *sampl
 
 void pm_sample_reader_init(struct pm_sample_reader *reader, const void *data, size_t size)
 {
-    *reader = (struct pm_sample_reader){.data = data, .size = size};
+    *reader = (struct pm_sample_reader){.data = data, .size = size, .whole = true};
+}
+
+/* Reads a mark that stands before the next sample, if there is one. */
+static void next_mark(struct pm_sample_reader *reader)
+{
+    if (reader->size - reader->at <= PM_SAMPLE_MARK_BYTES ||
+        reader->data[reader->at] != PM_SAMPLE_MARK_BYTES)
+        return;
+    reader->mark = reader->data + reader->at + 1;
+    reader->at += 1 + PM_SAMPLE_MARK_BYTES;
+    reader->whole = true;
 }
 
 bool pm_sample_next(struct pm_sample_reader *reader, bool *end, struct pm_error *error)
 {
     struct pm_sample *sample = &reader->sample;
+    next_mark(reader);
     *end = reader->at == reader->size;
     if (*end)
         return true;
@@ -227,7 +259,8 @@ bool pm_sample_next(struct pm_sample_reader *reader, bool *end, struct pm_error 
     struct cursor inside = {cursor.at, cursor.at, false};
     take(&cursor, size);
     inside.end = cursor.at;
-    take_head(&inside, reader->at == 0, sample);
+    take_head(&inside, reader->whole, sample);
+    reader->whole = false;
     sample->points = inside.at;
     sample->points_size = (size_t)(inside.end - inside.at);
     if (cursor.damaged || inside.damaged ||

@@ -13,6 +13,11 @@
  * enum sample_flag in samples.c, and as varints what it does not tell of calls, entry lanes, entry
  * subgroups and counts. Samples stand one behind the other; the first has nothing left out.
  *
+ * What has a token waits under its mark of the day (sources.h) until the day has ended, and then
+ * becomes one cluster (fold_day.h). Such samples are in parts of their own, PM_SAMPLE_DAY_PARTS for
+ * each day. A mark stands before its samples, as varint PM_SAMPLE_MARK_BYTES and so many bytes,
+ * which no sample is as short as; the first sample behind it has nothing left out.
+ *
  * Thread safety: a struct belongs to one thread at a time; the functions keep no state.
  */
 #pragma once
@@ -22,9 +27,17 @@
 #define PM_SAMPLE_PARTS 16u
 /* And one for rows that are too small to be split: samples of any shader. */
 #define PM_SAMPLE_MIXED PM_SAMPLE_PARTS
+#define PM_SAMPLE_DAY_PARTS (PM_SAMPLE_MIXED + 1)
+#define PM_SAMPLE_MARK_BYTES 8
 
 /* By the key alone. */
 unsigned pm_sample_part(const struct pm_shader_key *key);
+/* The part (up to PM_SAMPLE_MIXED) of what waits under marks of the day. */
+unsigned pm_sample_part_of_day(unsigned part, uint32_t day);
+/* Is it such a part? Then *day is its day and *of the part of it. */
+bool pm_sample_part_has_marks(unsigned part, uint32_t *day, unsigned *of);
+
+bool pm_sample_append_mark(struct pm_buffer *out, const uint8_t mark[static PM_SAMPLE_MARK_BYTES]);
 
 /* Appends the shader's sample. before: the one of the same profile that was appended last, NULL for
  * the first. false: out of memory, or above the buffer's cap. */
@@ -44,6 +57,8 @@ struct pm_sample {
 struct pm_sample_reader {
     const uint8_t *data;
     size_t size, at;
+    const uint8_t *mark;     /* the last sample's; NULL: it has none */
+    bool whole;              /* the next one may leave nothing out */
     struct pm_sample sample; /* the one that was read last */
 };
 

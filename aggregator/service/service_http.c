@@ -280,6 +280,7 @@ static void begin_upload(struct pm_request *request, const char *authorization)
         if (!within_rate(request, PM_RATE_TOKEN, digest, sizeof(digest)))
             return;
         memcpy(request->source.digest, digest, sizeof(request->source.digest));
+        request->source.fleet = pm_tokens_is_fleet(&service->uploaders, digest);
         request->has_source = true;
         request->token =
             pm_shares_take(&service->shares, PM_SHARE_TOKEN, digest, sizeof(digest), false);

@@ -10,18 +10,20 @@
 #define FILE_CAP ((size_t)256 << 20) /* some millions of tokens */
 #define TOKENS_LEAST 64
 
-static bool add_token(struct pm_token_list *list, const char *token, size_t length)
+static bool add_token(struct pm_token_list *list, const char *token, size_t length, bool fleet)
 {
     if (list->count == list->room) {
         const size_t room = list->room ? list->room * 2 : TOKENS_LEAST;
-        uint8_t(*digests)[PM_TOKEN_DIGEST_BYTES] = realloc(list->digests, room * sizeof(*digests));
-        if (!digests)
+        struct pm_token *tokens = reallocarray(list->tokens, room, sizeof(*tokens));
+        if (!tokens)
             return false;
-        list->digests = digests;
+        list->tokens = tokens;
         list->room = room;
     }
-    if (blake2b(list->digests[list->count], token, NULL, PM_TOKEN_DIGEST_BYTES, length, 0) != 0)
+    struct pm_token *added = &list->tokens[list->count];
+    if (blake2b(added->digest, token, NULL, PM_TOKEN_DIGEST_BYTES, length, 0) != 0)
         return false;
+    added->fleet = fleet;
     list->count++;
     return true;
 }
@@ -38,7 +40,22 @@ static bool is_token(const char *token, size_t length)
 
 static int compare_digests(const void *a, const void *b)
 {
-    return memcmp(a, b, PM_TOKEN_DIGEST_BYTES);
+    const struct pm_token *left = a, *right = b;
+    return memcmp(left->digest, right->digest, PM_TOKEN_DIGEST_BYTES);
+}
+
+/* Is there the word behind the token? Then *length is the token's. */
+static bool take_fleet(const char *line, size_t *length)
+{
+    static const char word[] = "fleet";
+    const size_t size = sizeof(word) - 1;
+    if (*length <= size || memcmp(line + *length - size, word, size) != 0 ||
+        !isspace((unsigned char)line[*length - size - 1]))
+        return false;
+    *length -= size;
+    while (*length > 0 && isspace((unsigned char)line[*length - 1]))
+        --*length;
+    return true;
 }
 
 /* One line, without its end; number: of the line. */
@@ -53,11 +70,13 @@ static bool read_line(struct pm_token_list *list, const char *path, size_t numbe
         length--;
     if (length == 0 || line[0] == '#')
         return true;
+    const bool fleet = take_fleet(line, &length);
     if (!is_token(line, length))
         return pm_fail(error, PM_ERROR_INPUT,
-                       "%s:%zu: a token is of visible ASCII characters without spaces", path,
-                       number);
-    return add_token(list, line, length) ||
+                       "%s:%zu: a token is of visible ASCII characters without spaces, and "
+                       "nothing but the word fleet may be behind it",
+                       path, number);
+    return add_token(list, line, length, fleet) ||
            pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory for its tokens", path);
 }
 
@@ -81,7 +100,7 @@ bool pm_token_list_load(struct pm_token_list *list, const char *path, struct pm_
     if (done && list->count == 0)
         done = pm_fail(error, PM_ERROR_INPUT, "%s: has no token, so nobody would be let in", path);
     if (done)
-        qsort(list->digests, list->count, sizeof(*list->digests), compare_digests);
+        qsort(list->tokens, list->count, sizeof(*list->tokens), compare_digests);
     else
         pm_token_list_finish(list);
     return done;
@@ -89,14 +108,18 @@ bool pm_token_list_load(struct pm_token_list *list, const char *path, struct pm_
 
 void pm_token_list_finish(struct pm_token_list *list)
 {
-    free(list->digests);
+    free(list->tokens);
     *list = (struct pm_token_list){0};
 }
 
-static bool has(const struct pm_token_list *list, const uint8_t digest[PM_TOKEN_DIGEST_BYTES])
+static const struct pm_token *find(const struct pm_token_list *list,
+                                   const uint8_t digest[PM_TOKEN_DIGEST_BYTES])
 {
-    return list->count > 0 && bsearch(digest, list->digests, list->count, sizeof(*list->digests),
-                                      compare_digests) != NULL;
+    struct pm_token wanted;
+    memcpy(wanted.digest, digest, sizeof(wanted.digest));
+    return list->count > 0
+               ? bsearch(&wanted, list->tokens, list->count, sizeof(*list->tokens), compare_digests)
+               : NULL;
 }
 
 /* Of the tokens of one, how many the other has not. */
@@ -104,7 +127,7 @@ static size_t missing(const struct pm_token_list *one, const struct pm_token_lis
 {
     size_t count = 0;
     for (size_t i = 0; i < one->count; i++)
-        count += !has(other, one->digests[i]);
+        count += !find(other, one->tokens[i].digest);
     return count;
 }
 
@@ -155,7 +178,17 @@ bool pm_tokens_allow(struct pm_tokens *tokens, const char *authorization)
     if (!pm_tokens_digest(authorization, digest))
         return false;
     pthread_mutex_lock(&tokens->mutex);
-    const bool allowed = has(&tokens->list, digest);
+    const bool allowed = find(&tokens->list, digest) != NULL;
     pthread_mutex_unlock(&tokens->mutex);
     return allowed;
+}
+
+bool pm_tokens_is_fleet(struct pm_tokens *tokens,
+                        const uint8_t digest[static PM_TOKEN_DIGEST_BYTES])
+{
+    pthread_mutex_lock(&tokens->mutex);
+    const struct pm_token *token = find(&tokens->list, digest);
+    const bool fleet = token && token->fleet;
+    pthread_mutex_unlock(&tokens->mutex);
+    return fleet;
 }

@@ -14,9 +14,14 @@
 
 #define PM_TOKEN_DIGEST_BYTES 32
 
-/* Bearer tokens, by their digests, sorted. */
+struct pm_token {
+    uint8_t digest[PM_TOKEN_DIGEST_BYTES];
+    bool fleet; /* as in struct pm_ingest_source */
+};
+
+/* Bearer tokens, sorted by their digests. */
 struct pm_token_list {
-    uint8_t (*digests)[PM_TOKEN_DIGEST_BYTES];
+    struct pm_token *tokens;
     size_t count, room;
 };
 
@@ -27,7 +32,8 @@ struct pm_tokens {
     struct pm_token_list list; /* under the mutex */
 };
 
-/* One a line; a bad line is named as "path:line". On failure the list is empty. */
+/* One a line, with " fleet" behind those of a fleet; a bad line is named as "path:line". On failure
+ * the list is empty. */
 bool pm_token_list_load(struct pm_token_list *list, const char *path, struct pm_error *error);
 void pm_token_list_finish(struct pm_token_list *list);
 
@@ -43,3 +49,5 @@ bool pm_tokens_read(struct pm_tokens *tokens, const char *path, struct pm_tokens
 /* authorization: the header's value, or NULL. false: it has no bearer token. */
 bool pm_tokens_digest(const char *authorization, uint8_t digest[static PM_TOKEN_DIGEST_BYTES]);
 bool pm_tokens_allow(struct pm_tokens *tokens, const char *authorization);
+bool pm_tokens_is_fleet(struct pm_tokens *tokens,
+                        const uint8_t digest[static PM_TOKEN_DIGEST_BYTES]);

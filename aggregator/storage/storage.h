@@ -133,19 +133,27 @@ typedef bool (*pm_storage_visit_scene)(void *user, const char *scene, uint64_t u
 typedef bool (*pm_storage_visit_origin)(void *user, const void *origin, size_t size,
                                         struct pm_error *error);
 
-/* What uploads said of a (shader, kind) in a scope (claims.h): how many points it has, and of whom
- * that is known, as one of two: how many distinct tokens said so in the epoch `day`, or the mark of
- * one that did (sources.h). Marks are a set: one more of them is one more token. */
+/* What uploads said of a (shader, kind) in a scope (claims.h): how many points it has, with the
+ * facts of them where the scope is all zeros, and of whom that is known, as one of two: how many
+ * distinct tokens said so in the epoch `day`, or the mark of one that did (sources.h). Marks are a
+ * set: one more of them is one more token. */
 struct pm_storage_claim {
     const char *game;
     struct pm_shader_key key;
     enum pm_kind kind;
     uint8_t scope[PM_SCOPE_BYTES];
     uint32_t space;
+    uint32_t facts; /* PM_STORAGE_FACTS at most (facts.h); 0: none are known */
     uint32_t day;
     uint32_t tokens;     /* not read of a mark */
     const uint8_t *mark; /* PM_MARK_BYTES; NULL: it is a count */
 };
+#define PM_STORAGE_FACTS INT32_MAX
+/* Both as one number, as they are stored. */
+static inline uint64_t pm_storage_claim_number(const struct pm_storage_claim *claim)
+{
+    return (uint64_t)claim->facts << 32 | claim->space;
+}
 typedef bool (*pm_storage_visit_claim)(void *user, const struct pm_storage_claim *claim,
                                        struct pm_error *error);
 

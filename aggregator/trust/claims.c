@@ -92,8 +92,7 @@ void pm_claims_scope(const struct pm_environment *environment, bool plain, const
 struct subject {
     const char *game;
     const struct pm_shader_profile *shader;
-    const char *scene; /* as for pm_claims_scope; NULL: the number of points… */
-    bool original;     /* …or shader->original */
+    const char *scene; /* as for pm_claims_scope; NULL: shader->original */
 };
 
 static void scope_of(const struct subject *subject, uint8_t scope[static PM_SCOPE_BYTES])
@@ -101,10 +100,8 @@ static void scope_of(const struct subject *subject, uint8_t scope[static PM_SCOP
     const struct pm_shader_profile *shader = subject->shader;
     if (subject->scene)
         pm_claims_scope(&shader->environment, shader->flags == 0, subject->scene, scope);
-    else if (subject->original) /* without the key that the other scopes are hashed with */
+    else /* without the key that the other scopes are hashed with */
         blake2b(scope, shader->original.bytes, NULL, PM_SCOPE_BYTES, PM_SHADER_KEY_BYTES, 0);
-    else
-        memset(scope, 0, PM_SCOPE_BYTES);
 }
 
 static uint64_t mix_text(uint64_t number, const char *text, uint64_t secret)
@@ -133,7 +130,7 @@ static uint64_t number_of(const struct pm_claims *claims, const struct subject *
         (uint64_t)environment->device_id << 32 | environment->driver_id,
         (uint64_t)environment->driver_version << 32 | (shader->flags == 0 ? 2 : 1)};
     uint64_t number = mix_key(claims->secret[0], &shader->key, claims->secret[1]);
-    if (subject->original)
+    if (!subject->scene)
         number = mix_key(number, &shader->original, claims->secret[1]);
     number = pm_random_mix(number ^ ((uint64_t)shader->kind << 32 | shader->space));
     number = mix_text(number, subject->game, claims->secret[1]);
@@ -334,16 +331,6 @@ static bool stands(const struct pm_claims *claims, const struct counted *counted
            counted->day >= pm_ageing_first_day(claims->epoch, claims->world->retention_days);
 }
 
-/* Does the claim that is known stand? One that nobody made does not. */
-static bool known_stands(const struct pm_claims *claims, const struct found *found, uint32_t known)
-{
-    for (size_t i = 0; i < found->count; i++) {
-        if (found->all[i].space == known && stands(claims, &found->all[i]))
-            return true;
-    }
-    return false;
-}
-
 /* Makes a place for one more claim, if it can. */
 static bool make_place(struct pm_claims *claims, struct found *found, struct pm_error *error)
 {
@@ -431,19 +418,17 @@ static bool expect(struct pm_claims *claims, const struct subject *subject, stru
 bool pm_claims_expect(struct pm_claims *claims, const char *game, const char *scene,
                       const struct pm_shader_profile *shader, bool *full, struct pm_error *error)
 {
-    const struct subject points = {game, shader, NULL, false},
-                         all_scenes = {game, shader, "", false},
-                         one_scene = {game, shader, scene, false};
+    const struct subject all_scenes = {game, shader, ""}, one_scene = {game, shader, scene};
     const bool has_scene = scene && *scene;
     *full = claims->min_tokens <= 1 || is_full(claims, has_scene ? &one_scene : &all_scenes);
-    return *full || (expect(claims, &points, error) && expect(claims, &all_scenes, error) &&
+    return *full || (expect(claims, &all_scenes, error) &&
                      (!has_scene || expect(claims, &one_scene, error)));
 }
 
 bool pm_claims_expect_original(struct pm_claims *claims, const char *game,
                                const struct pm_shader_profile *shader, struct pm_error *error)
 {
-    const struct subject subject = {game, shader, NULL, true};
+    const struct subject subject = {game, shader, NULL};
     return claims->min_tokens <= 1 || is_full(claims, &subject) || expect(claims, &subject, error);
 }
 
@@ -453,7 +438,7 @@ static const struct pm_shader_profile no_shader = {.kind = (enum pm_kind)0, .spa
 bool pm_claims_expect_scene(struct pm_claims *claims, const char *game, const char *scene,
                             struct pm_error *error)
 {
-    const struct subject subject = {game, &no_shader, scene, false};
+    const struct subject subject = {game, &no_shader, scene};
     return claims->min_tokens <= 1 || is_full(claims, &subject) || expect(claims, &subject, error);
 }
 
@@ -461,20 +446,17 @@ bool pm_claims_expect_scene(struct pm_claims *claims, const char *game, const ch
 
 /* What came of a claim. */
 struct verdict {
-    bool wins; /* as for pm_claims_note */
     bool stands;
     uint32_t day; /* the last epoch of which it stands */
 };
 
-/* known: as for pm_claims_note. */
 static bool note(struct pm_claims *claims, const struct subject *subject,
-                 const struct pm_ingest_source *source, uint32_t today, uint32_t known,
-                 struct verdict *verdict, struct pm_error *error)
+                 const struct pm_ingest_source *source, uint32_t today, struct verdict *verdict,
+                 struct pm_error *error)
 {
-    const bool agrees = known == 0 || known == subject->shader->space;
     struct found *found;
     struct counted *counted = NULL;
-    *verdict = (struct verdict){.stands = agrees && is_full(claims, subject), .day = today};
+    *verdict = (struct verdict){.stands = is_full(claims, subject), .day = today};
     if (verdict->stands)
         return true;
     if (!add(claims, subject, source, &found, &counted, error))
@@ -485,7 +467,6 @@ static bool note(struct pm_claims *claims, const struct subject *subject,
     uint64_t *remembered = place_of(claims, number);
     verdict->stands = stands(claims, counted);
     verdict->day = counted->day;
-    verdict->wins = !agrees && verdict->stands && !known_stands(claims, found, known);
     if (remembered && verdict->stands && counted->day == today)
         *remembered = number;
     return true;
@@ -493,32 +474,24 @@ static bool note(struct pm_claims *claims, const struct subject *subject,
 
 bool pm_claims_note(struct pm_claims *claims, const char *game, const char *scene,
                     const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
-                    uint32_t today, uint32_t known, bool *wins, struct pm_error *error)
+                    uint32_t today, struct pm_error *error)
 {
-    const struct subject points = {game, shader, NULL, false},
-                         all_scenes = {game, shader, "", false},
-                         one_scene = {game, shader, scene, false};
-    const bool agrees = known == 0 || known == shader->space, has_scene = scene && *scene;
+    const struct subject all_scenes = {game, shader, ""}, one_scene = {game, shader, scene};
+    const bool has_scene = scene && *scene;
     struct verdict verdict;
-    *wins = false;
-    /* Those of the narrowest scope have claimed for the wider ones, too. */
-    if (claims->min_tokens <= 1 ||
-        (agrees && is_full(claims, has_scene ? &one_scene : &all_scenes)))
-        return true;
-    if (!note(claims, &points, source, today, known, &verdict, error))
-        return false;
-    *wins = verdict.wins;
-    return !agrees || (note(claims, &all_scenes, source, today, 0, &verdict, error) &&
-                       (!has_scene || note(claims, &one_scene, source, today, 0, &verdict, error)));
+    /* Those of the narrowest scope have claimed for the wider one, too. */
+    return claims->min_tokens <= 1 || is_full(claims, has_scene ? &one_scene : &all_scenes) ||
+           (note(claims, &all_scenes, source, today, &verdict, error) &&
+            (!has_scene || note(claims, &one_scene, source, today, &verdict, error)));
 }
 
-/* A claim of which nothing is known before, and that no other one contradicts. */
+/* Of a source, if there is one. */
 static bool note_alone(struct pm_claims *claims, const struct subject *subject,
                        const struct pm_ingest_source *source, uint32_t today,
                        struct verdict *verdict, struct pm_error *error)
 {
     *verdict = (struct verdict){.stands = claims->min_tokens <= 1, .day = today};
-    return !source || verdict->stands || note(claims, subject, source, today, 0, verdict, error);
+    return !source || verdict->stands || note(claims, subject, source, today, verdict, error);
 }
 
 bool pm_claims_note_original(struct pm_claims *claims, const char *game,
@@ -526,7 +499,7 @@ bool pm_claims_note_original(struct pm_claims *claims, const char *game,
                              const struct pm_ingest_source *source, uint32_t today, bool *stands,
                              uint32_t *day, struct pm_error *error)
 {
-    const struct subject subject = {game, shader, NULL, true};
+    const struct subject subject = {game, shader, NULL};
     struct verdict verdict;
     if (!note_alone(claims, &subject, source, today, &verdict, error))
         return false;
@@ -539,7 +512,7 @@ bool pm_claims_note_scene(struct pm_claims *claims, const char *game, const char
                           const struct pm_ingest_source *source, uint32_t today, bool *stands,
                           struct pm_error *error)
 {
-    const struct subject subject = {game, &no_shader, scene, false};
+    const struct subject subject = {game, &no_shader, scene};
     struct verdict verdict;
     if (!note_alone(claims, &subject, source, today, &verdict, error))
         return false;

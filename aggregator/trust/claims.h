@@ -1,21 +1,12 @@
 /*
- * How many points a shader has, what of it may be published, and how many distinct tokens say so. A
- * claim is a number of points with the marks (sources.h) of the tokens that sent it in the running
- * epoch, and the largest number of them that one epoch of the retention had; marks are counted up
- * to min_tokens, and only their number is kept when their epoch has ended. Marks are a set, to
- * which several processes may add at a time.
+ * What of a shader may be published: how many distinct tokens sent it. A claim is a number of
+ * points with the marks (sources.h) of the tokens that sent it in the running epoch, and the
+ * largest number of them that one epoch of the retention had; marks are counted up to min_tokens,
+ * and only their number is kept when their epoch has ended. Marks are a set, to which several
+ * processes may add at a time. What the shader is, is decided elsewhere (votes.h).
  *
- * Whoever is first may be the liar. So the first claim is provisional: its statistics gather and
- * are not published until min_tokens distinct tokens have made it in one epoch. If as many make
- * another claim before that, the other one is right: the statistics that gathered are deleted. A
- * claim that so many tokens have made stands for as long as it is made again within the retention;
- * who disagrees then is refused, and goes to the quarantine, where an operator sees him (and can
- * drop the shader, if the many were wrong). A shader for which nobody made a claim (profiles
- * without a token, min_tokens of 1) has the number of points that came first.
- *
- * Claims have scopes. Those of all uploads of a shader, whose scope is all zeros, settle its number
- * of points. A published estimate is one of an environment, and of the database of all scenes or of
- * one, and of profiles without flags or not; so each upload also claims for these, and what is
+ * Claims have scopes. A published estimate is one of an environment, and of the database of all
+ * scenes or of one, and of profiles without flags or not; each upload claims for these, and what is
  * published has min_tokens of its own. Else a GPU, a driver or a scene's name that only one player
  * has would show what this player sent. Which shader a timed one was specialized from is a claim of
  * its own, too. And whoever names a scene claims that the game has it: what fewer name is kept as
@@ -57,7 +48,7 @@ void pm_claims_scope(const struct pm_environment *environment, bool plain, const
  */
 
 /* Are claims of the source for the shader and scene already counted as often as they can be? Else
- * they are expected. *full: nothing would be noted for a shader whose number of points agrees. */
+ * they are expected. *full: nothing would be noted. */
 bool pm_claims_expect(struct pm_claims *claims, const char *game, const char *scene,
                       const struct pm_shader_profile *shader, bool *full, struct pm_error *error);
 bool pm_claims_expect_original(struct pm_claims *claims, const char *game,
@@ -71,12 +62,10 @@ const struct pm_storage_claim *pm_claims_marks(const struct pm_claims *claims, s
 /* Forgets what the storage said: after each group, whatever became of it. */
 void pm_claims_end(struct pm_claims *claims);
 
-/* Notes that the source sent a profile of the shader and scene in the epoch `today`. *wins: its
- * number of points is not `known` (0: none is), and is the right one all the same. Of one that is
- * neither known nor wins, only the claim of its number is noted. */
+/* Notes that the source sent a profile of the shader and scene in the epoch `today`. */
 bool pm_claims_note(struct pm_claims *claims, const char *game, const char *scene,
                     const struct pm_shader_profile *shader, const struct pm_ingest_source *source,
-                    uint32_t today, uint32_t known, bool *wins, struct pm_error *error);
+                    uint32_t today, struct pm_error *error);
 
 /* Notes that the source sent a timing profile, of a shader that it says was specialized from
  * shader->original. *stands: min_tokens distinct tokens have said so, in one epoch of the

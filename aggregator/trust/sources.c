@@ -75,7 +75,7 @@ static void hash(const struct pm_sources *sources, const struct pm_ingest_source
 bool pm_sources_cap(const struct pm_sources *sources, const struct pm_ingest_source *source,
                     const char *game, const uint8_t *id, struct pm_storage_cap *cap)
 {
-    if (sources->clusters == 0)
+    if (sources->clusters == 0 || source->fleet)
         return false;
     /* No game has the name "". */
     hash(sources, source, game, NULL, 0, cap->of_game, sizeof(cap->of_game));
@@ -87,6 +87,16 @@ bool pm_sources_cap(const struct pm_sources *sources, const struct pm_ingest_sou
     cap->most = sources->clusters > UINT32_MAX / PM_SOURCES_GAMES
                     ? UINT32_MAX
                     : sources->clusters * PM_SOURCES_GAMES;
+    return true;
+}
+
+bool pm_sources_sample_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,
+                            const char *game, uint8_t mark[static PM_MARK_BYTES])
+{
+    static const char what[] = "samples"; /* no claim is as short */
+    if (sources->clusters == 0 || source->fleet)
+        return false;
+    hash(sources, source, game, what, sizeof(what), mark, PM_MARK_BYTES);
     return true;
 }
 

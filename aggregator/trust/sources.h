@@ -34,6 +34,8 @@
 #define PM_SOURCE_BYTES 16
 struct pm_ingest_source {
     uint8_t digest[PM_SOURCE_BYTES];
+    bool fleet; /* the operator's own, of many players: each upload is a cluster, and none is
+                   beyond a cap */
 };
 
 #define PM_SOURCES_GAMES 64
@@ -58,6 +60,11 @@ void pm_sources_save(struct pm_sources *sources);
  * PM_UPLOAD_ID_BYTES. false: it need not, since all count. */
 bool pm_sources_cap(const struct pm_sources *sources, const struct pm_ingest_source *source,
                     const char *game, const uint8_t *id, struct pm_storage_cap *cap);
+
+/* What the samples of the source's upload to the game wait under until the day has ended. false:
+ * nothing, since each of its uploads is a cluster. */
+bool pm_sources_sample_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,
+                            const char *game, uint8_t mark[static PM_MARK_BYTES]);
 
 /* What a claim of this scope (claims.h) keeps of a source. */
 void pm_sources_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,

@@ -19,7 +19,7 @@ static void add_claim(struct pm_pg_query *query, const struct pm_storage_claim *
     pm_pg_comma(query);
     add_subject(query, claim);
     pm_pg_comma(query);
-    pm_pg_count(query, claim->space);
+    pm_pg_count(query, pm_storage_claim_number(claim));
     pm_pg_comma(query);
 }
 
@@ -35,7 +35,8 @@ static int compare(const void *a, const void *b)
     if (order == 0)
         order = memcmp(left->scope, right->scope, PM_SCOPE_BYTES);
     if (order == 0)
-        order = (left->space > right->space) - (left->space < right->space);
+        order = (pm_storage_claim_number(left) > pm_storage_claim_number(right)) -
+                (pm_storage_claim_number(left) < pm_storage_claim_number(right));
     if (order == 0)
         order = (left->day > right->day) - (left->day < right->day);
     if (order == 0 && left->mark && right->mark)
@@ -75,6 +76,7 @@ static bool take_claim(void *user, const PGresult *result, int row, struct pm_er
     struct pm_storage_claim claim = {.game = visit->game,
                                      .kind = (enum pm_kind)pm_pg_get_number(result, row, 1),
                                      .space = (uint32_t)pm_pg_get_number(result, row, 3),
+                                     .facts = (uint32_t)(pm_pg_get_number(result, row, 3) >> 32),
                                      .day = (uint32_t)pm_pg_get_number(result, row, 4),
                                      .tokens = (uint32_t)pm_pg_get_number(result, row, 5)};
     size_t scope, mark;
@@ -210,7 +212,7 @@ bool pm_postgres_drop_claim(struct pm_storage *storage, const struct pm_storage_
         pm_pg_sql(&query, " AND (key, kind, scope) = (");
         add_subject(&query, claim);
         pm_pg_sql(&query, ") AND space = ");
-        pm_pg_count(&query, claim->space);
+        pm_pg_count(&query, pm_storage_claim_number(claim));
         done = pm_pg_do((struct pm_postgres *)storage, &query, NULL, error);
     }
     return done;

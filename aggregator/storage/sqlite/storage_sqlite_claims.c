@@ -14,7 +14,8 @@ static int bind_subject(sqlite3_stmt *s, const struct pm_storage_claim *claim)
 
 static int bind_claim(sqlite3_stmt *s, const struct pm_storage_claim *claim)
 {
-    return PM_SQLITE_BOUND(bind_subject(s, claim), pm_sqlite_bind_count(s, 5, claim->space));
+    return PM_SQLITE_BOUND(bind_subject(s, claim),
+                           pm_sqlite_bind_count(s, 5, pm_storage_claim_number(claim)));
 }
 
 bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
@@ -24,6 +25,7 @@ bool pm_sqlite_claim_row(void *user, sqlite3_stmt *statement, struct pm_error *e
         .game = visit->game,
         .kind = (enum pm_kind)sqlite3_column_int(statement, 1),
         .space = (uint32_t)sqlite3_column_int64(statement, 3),
+        .facts = (uint32_t)(sqlite3_column_int64(statement, 3) >> 32),
         .day = (uint32_t)sqlite3_column_int64(statement, 4),
         .tokens = (uint32_t)sqlite3_column_int64(statement, 5),
         .mark = sqlite3_column_blob(statement, 6),

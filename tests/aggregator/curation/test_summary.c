@@ -183,7 +183,7 @@ static void send_as(struct place *place, uint8_t token, const struct pm_shader_p
 {
     struct pm_ingest_outcome outcome;
     struct pm_error error;
-    struct pm_ingest_source source;
+    struct pm_ingest_source source = {0};
     const struct pm_ingest_source *sources = &source;
     const struct pm_profile *profile =
         profile_of(place->arena, &place->random, "game", shaders, count);

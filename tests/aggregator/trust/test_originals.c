@@ -33,7 +33,7 @@ static void send_to(struct place *place, struct pm_aggregator *aggregator, uint8
 {
     struct pm_ingest_outcome outcome;
     struct pm_error error;
-    struct pm_ingest_source source;
+    struct pm_ingest_source source = {0};
     const struct pm_ingest_source *sources = token > 0 ? &source : NULL;
     struct pm_shader_profile shader = timing_shader(place->arena, VARIANT, 12, 1000, 800);
     if (original > 0)

@@ -5,6 +5,7 @@
 #include "tests/aggregator/place.h"
 
 #include "aggregator/storage/postgres/storage_postgres.h"
+#include "aggregator/trust/claims.h"
 #include "base/file.h"
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static void open_with(struct place *place, uint32_t clusters, uint32_t min_token
 
 static struct pm_ingest_source token(unsigned number)
 {
-    struct pm_ingest_source source;
+    struct pm_ingest_source source = {0};
     struct pm_random random;
     pm_random_init(&random, 1000 + number);
     for (size_t i = 0; i < sizeof(source.digest); i++)
@@ -120,7 +121,7 @@ static void test_cap(void **state)
         assert_int_equal(outcome.result, PM_INGEST_STORED);
         assert_int_equal(outcome.uncounted, i >= 4);
     }
-    assert_int_equal(clusters(place, "game", 1), 4);
+    assert_int_equal(clusters(place, "game", 1), 1);
     /* Another shader of the game is under the same cap; another game, another token and nobody's
      * token are not. */
     assert_true(send(place, "game", 1, 2, 3, 500).uncounted);
@@ -128,10 +129,10 @@ static void test_cap(void **state)
     assert_false(send(place, "game", 2, 1, 3, 500).uncounted);
     for (unsigned i = 0; i < 6; i++)
         assert_false(send(place, "game", 0, 1, 3, 500).uncounted);
-    assert_int_equal(clusters(place, "game", 1), 11);
+    assert_int_equal(clusters(place, "game", 1), 8);
     place->now += DAY;
     assert_false(send(place, "game", 1, 1, 3, 500).uncounted);
-    assert_int_equal(clusters(place, "game", 1), 12);
+    assert_int_equal(clusters(place, "game", 1), 9);
 }
 
 /* Inventing games does not help: 64 times the cap in all. */
@@ -277,55 +278,163 @@ static void test_marks_survive_a_restart(void **state)
 
 /* ---- claims ---- */
 
-/* One liar was first. Three honest tokens are enough against him, and his profiles go. */
+/* Five liars were first. No honest upload is refused, and as soon as more honest tokens than liars
+ * come on one day, what those said goes. */
 static void test_majority_corrects_the_first_claim(void **state)
 {
     struct place *place = *state;
     uint32_t space;
-    open_with(place, 0, 3);
-    for (unsigned i = 0; i < 20; i++)
-        assert_int_equal(send(place, "game", 9, 1, 7, 1000).result, PM_INGEST_STORED);
-    for (unsigned i = 1; i <= 2; i++) {
-        for (unsigned again = 0; again < 3; again++) {
-            const struct pm_ingest_outcome outcome = send(place, "game", i, 1, 2, 100);
-            assert_int_equal(outcome.result, PM_INGEST_REFUSED);
-            assert_non_null(strstr(outcome.reason.message, "space: 2 does not agree with the 7"));
-        }
+    open_with(place, 4, 3);
+    for (unsigned i = 1; i <= 5; i++)
+        assert_int_equal(send(place, "game", 100 + i, 1, 7, 1000).result, PM_INGEST_STORED);
+    known(place, "game", 1, &space);
+    assert_int_equal(space, 7);
+    place->now += DAY;
+    for (unsigned i = 1; i <= 5; i++)
+        assert_int_equal(send(place, "game", i, 1, 2, 100).result, PM_INGEST_STORED);
+    known(place, "game", 1, &space);
+    assert_int_equal(space, 7); /* no more than those were */
+    place->now += DAY;
+    for (unsigned i = 1; i <= 6; i++) {
+        assert_int_equal(send(place, "game", i, 1, 2, 100).result, PM_INGEST_STORED);
+        assert_int_equal(send(place, "game", 100 + i % 5, 1, 7, 1000).result, PM_INGEST_STORED);
     }
-    assert_int_equal(send(place, "game", 3, 1, 2, 100).result, PM_INGEST_STORED);
-    const struct pm_ratio found = known(place, "game", 1, &space);
-    assert_int_equal(space, 2);
-    assert_int_equal(found.clusters, 1);
-    assert_true(fabs(found.mean - 0.1) < 1e-6);
-    assert_int_equal(send(place, "game", 9, 1, 7, 1000).result, PM_INGEST_REFUSED);
-    assert_int_equal(send(place, "game", 1, 1, 2, 100).result, PM_INGEST_STORED);
+    for (unsigned later = 0; later < 2; later++) { /* as it waits, and as it is folded */
+        const struct pm_ratio found = known(place, "game", 1, &space);
+        assert_int_equal(space, 2);
+        assert_int_equal(found.clusters, 6);
+        assert_true(fabs(found.mean - 0.1) < 1e-6);
+        place->now += DAY;
+    }
 }
 
-/* Those who stand are not outvoted any more, and one token has one voice. */
+/* Few cannot do away with what many said, and one token has one voice. */
 static void test_standing_claim(void **state)
 {
     struct place *place = *state;
     uint32_t space;
-    open_with(place, 0, 3);
-    for (unsigned i = 1; i <= 3; i++)
+    open_with(place, 4, 3);
+    for (unsigned i = 1; i <= 20; i++)
         send(place, "game", i, 1, 2, 100);
-    for (unsigned i = 4; i <= 20; i++)
-        assert_int_equal(send(place, "game", i, 1, 3, 100).result, PM_INGEST_REFUSED);
-    assert_int_equal(clusters(place, "game", 1), 3);
+    for (unsigned day = 0; day < 3; day++) {
+        place->now += DAY;
+        send(place, "game", 1, 1, 2, 100);
+        for (unsigned i = 101; i <= 119; i++)
+            assert_int_equal(send(place, "game", i, 1, 3, 100).result, PM_INGEST_STORED);
+    }
+    known(place, "game", 1, &space);
+    assert_int_equal(space, 2);
+    assert_int_equal(clusters(place, "game", 1), 23);
 
-    /* Shader 2: one token claims many spaces, and keeps no true one out. */
+    /* Shader 2: few tokens claim many spaces, and keep no true one out. */
     for (uint32_t i = 4; i <= 16; i++)
-        send(place, "game", 30, 2, i, 100);
-    for (unsigned i = 31; i <= 33; i++)
+        send(place, "game", 30 + i / 4, 2, i, 100);
+    for (unsigned i = 41; i <= 43; i++)
         send(place, "game", i, 2, 2, 100);
     known(place, "game", 2, &space);
     assert_int_equal(space, 2);
+    place->now += DAY;
+    known(place, "game", 2, &space);
+    assert_int_equal(space, 2);
+}
+
+/* One upload, whose shader has a block that runs at most once, if it says so. */
+static void send_once(struct place *place, unsigned from, bool says_so, uint64_t lanes)
+{
+    static const uint8_t once = 1;
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    const struct pm_point_counts point = block_counts(0, 1000, lanes);
+    struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
+    shader.at_most_once = says_so ? &once : NULL;
+    const struct pm_profile *profile = profile_of(place->arena, &place->random, "game", &shader, 1);
+    const struct pm_ingest_source source = token(from), *sources = &source;
+    if (!pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(outcome.result, PM_INGEST_STORED);
+}
+
+/* Who leaves out that a block runs at most once cannot make it run sixteen times. */
+static void test_facts_are_a_claim(void **state)
+{
+    struct place *place = *state;
+    uint32_t space;
+    open_with(place, 4, 3);
+    for (unsigned i = 0; i < 5; i++)
+        send_once(place, 100 + i, false, 16000);
+    for (unsigned i = 0; i < 20; i++)
+        send_once(place, i + 1, true, 100);
+    for (unsigned later = 0; later < 2; later++) {
+        const struct pm_ratio found = known(place, "game", 1, &space);
+        assert_int_equal(found.clusters, 20);
+        assert_true(fabs(found.mean - 0.1) < 1e-6);
+        assert_true(found.mean_high < 1);
+        place->now += DAY;
+    }
+    /* On another day they are the only ones, and still fewer than those were. */
+    for (unsigned i = 0; i < 19; i++)
+        send_once(place, 100 + i, false, 16000);
+    place->now += DAY;
+    assert_int_equal(clusters(place, "game", 1), 20);
+}
+
+/* ---- one cluster a day ---- */
+
+/* What a token sends on one day is one pair, whatever comes in between, until the day has ended and
+ * after; a fleet's uploads are of as many players. */
+static void test_a_day_is_one_cluster(void **state)
+{
+    struct place *place = *state;
+    uint32_t space;
+    open_with(place, 4, 3);
+    send(place, "game", 1, 1, 2, 0);
+    assert_int_equal(clusters(place, "game", 1), 1);
+    for (unsigned i = 0; i < 3; i++)
+        send(place, "game", 1, 1, 2, 1000);
+    for (unsigned i = 2; i <= 4; i++)
+        send(place, "game", i, 1, 2, 0);
+    for (unsigned later = 0; later < 3; later++) {
+        const struct pm_ratio found = known(place, "game", 1, &space);
+        assert_int_equal(found.clusters, 4);
+        assert_true(fabs(found.mean - 0.75 / 4) < 1e-6);
+        assert_int_equal(place_rows_that_wait(place) > 0, later == 0);
+        place->now += DAY;
+    }
+    const struct pm_point_counts points[2] = {block_counts(0, 1000, 0), block_counts(1, 1000, 0)};
+    const struct pm_shader_profile shader = block_shader(place->arena, 1, 2, points, 2);
+    struct pm_ingest_source fleet = token(50);
+    const struct pm_ingest_source *sources = &fleet;
+    fleet.fleet = true;
+    for (unsigned i = 0; i < 9; i++) {
+        struct pm_ingest_outcome outcome;
+        const struct pm_profile *profile = place_profile(place, &shader);
+        assert_true(
+            pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
+        assert_false(outcome.uncounted);
+    }
+    assert_int_equal(clusters(place, "game", 1), 13);
+}
+
+/* The marks go with the day, also of a game that nobody curates. */
+static void test_day_marks_go(void **state)
+{
+    struct place *place = *state;
+    struct pm_error error;
+    open_with(place, 4, 3);
+    for (unsigned i = 1; i <= 4; i++)
+        send(place, "game", i, 1, 2, 500);
+    assert_true(pm_aggregator_fold_some(place->aggregator, &error));
+    assert_true(place_rows_that_wait(place) > 0);
+    place->now += DAY;
+    assert_true(pm_aggregator_fold_some(place->aggregator, &error));
+    assert_int_equal(place_rows_that_wait(place), 0);
+    assert_int_equal(clusters(place, "game", 1), 4);
 }
 
 /* ---- a rogue ---- */
 
 /* Ninety-six honest tokens and one rogue, which sends a hundred uploads of the largest numbers: the
- * mean of ratios moves by its cap's share at most. */
+ * mean of ratios moves by one cluster's share at most. */
 static void test_rogue_moves_a_mean_by_its_share(void **state)
 {
     struct place *place = *state;
@@ -338,21 +447,22 @@ static void test_rogue_moves_a_mean_by_its_share(void **state)
     for (unsigned i = 0; i < 100; i++)
         send(place, "game", 999, 1, 1, 1000);
     const struct pm_ratio found = known(place, "game", 1, &space);
-    assert_int_equal(found.clusters, 100);
-    assert_true(found.mean - honest <= (1 - honest) * PM_TOKEN_CLUSTERS / 100.0 + 1e-9);
-    /* The histogram still shows two populations: the rogue's four at exactly 1. */
+    assert_int_equal(found.clusters, 97);
+    assert_true(found.mean - honest <= (1 - honest) / 97.0 + 1e-9);
+    /* The histogram still shows two populations: the rogue at exactly 1. */
     struct pm_database database;
     uint64_t bins[24];
+    place->now += DAY;
     assert_true(
         pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, NULL));
     histogram_of(place->aggregator, "game", &database.shaders[0], 0, PM_MEASURE_FREQUENCY, NULL,
                  bins);
     assert_int_equal(bins[3], 96);
-    assert_int_equal(bins[11], PM_TOKEN_CLUSTERS);
+    assert_int_equal(bins[11], 1);
 }
 
-/* It does not help to claim screens that nobody has: none of its four weighs more than 16 times the
- * average upload. */
+/* It does not help to claim screens that nobody has: it weighs no more than three times the average
+ * player. */
 static void test_rogue_size(void **state)
 {
     struct place *place = *state;
@@ -372,9 +482,9 @@ static void test_rogue_size(void **state)
             pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
     }
     const struct pm_ratio found = known(place, "game", 1, &space);
-    assert_int_equal(found.clusters, 100);
-    assert_true(found.mean - honest.mean <= 0.75 * PM_TOKEN_CLUSTERS / 100.0 + 1e-9);
-    assert_true(found.ratio - honest.ratio <= 0.75 * 16 * PM_TOKEN_CLUSTERS / 100.0 + 1e-9);
+    assert_int_equal(found.clusters, 97);
+    assert_true(found.mean - honest.mean <= 0.75 / 97.0 + 1e-9);
+    assert_true(found.ratio - honest.ratio <= 0.75 * 3 / 97.0 + 1e-9);
 }
 
 /* ---- privacy ---- */
@@ -427,8 +537,8 @@ static void test_nothing_tells_a_token(void **state)
     /* And the marks of yesterday are blanked. */
     struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
     size_t marked = 0;
-    const struct pm_storage_claim subject = {
-        .game = "game", .key = key_of(1), .kind = PM_KIND_BLOCK};
+    struct pm_storage_claim subject = {.game = "game", .key = key_of(1), .kind = PM_KIND_BLOCK};
+    pm_claims_scope(&(struct pm_environment){.subgroup_size = 8}, true, "", subject.scope);
     assert_true(
         storage->operations->find_claims(storage, &subject, 1, count_marks, &marked, &error));
     assert_int_equal(marked, 0);
@@ -452,6 +562,9 @@ int main(void)
         TEST(test_marks_survive_a_restart),
         TEST(test_majority_corrects_the_first_claim),
         TEST(test_standing_claim),
+        TEST(test_facts_are_a_claim),
+        TEST(test_a_day_is_one_cluster),
+        TEST(test_day_marks_go),
         TEST(test_rogue_moves_a_mean_by_its_share),
         TEST(test_rogue_size),
         TEST(test_nothing_tells_a_token),

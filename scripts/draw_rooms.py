@@ -26,6 +26,7 @@ WORDS = {
     'bench/gain': 'time and instructions',
     'bench/coverage': 'how soon, how sure',
     'bench/population': 'many simulated players',
+    'bench/poison': 'tokens that lie',
     'bench/ingest': 'uploads and curation',
     'bench/common': 'scenes, frame by frame',
     'tools': 'the command line',

@@ -32,6 +32,7 @@ struct curation {
     struct gathered plain, all; /* without flags; with any */
     uint32_t flags;             /* of all */
     uint32_t vouched_day;       /* as its uploads tell; 0: no day */
+    uint32_t since;             /* the first day of its blobs */
     uint32_t today;
     uint32_t first_day;              /* of the retention */
     struct pm_storage_claim *claims; /* without those of numbers of points, sorted */
@@ -153,15 +154,30 @@ static uint64_t clamp_wide(const struct pm_wide *wide)
     return (wide->limbs[1] | wide->limbs[2]) != 0 ? UINT64_MAX : wide->limbs[0];
 }
 
+static uint32_t tokens_of(const struct curation *curation, bool plain, uint32_t space)
+{
+    const struct pm_storage_claim *claim = find_claim(curation, plain, space);
+    return claim && claim->day >= curation->first_day ? (uint32_t)claim->tokens : 0;
+}
+
 static bool show(const struct curation *curation, const struct judged *judged,
-                 const struct pm_shader_estimates *shader, struct pm_error *error)
+                 const struct pm_shader_estimates *shader, bool vouched, struct pm_error *error)
 {
     struct pm_shader_estimates whole = *shader;
     if (!curation->observe)
         return true;
     whole.points = judged->points;
     whole.deficit = judged->lacking > 0 ? judged->deficit : NULL;
-    const struct pm_judged shown = {&whole, judged->statistics, judged->covered, judged->lacking};
+    const uint32_t plain = tokens_of(curation, true, shader->space);
+    const uint32_t flagged = tokens_of(curation, false, shader->space);
+    const struct pm_judged shown = {
+        .shader = &whole,
+        .statistics = judged->statistics,
+        .covered = judged->covered,
+        .lacking = judged->lacking,
+        .vouched = vouched,
+        .tokens = plain > flagged ? plain : flagged,
+        .days = curation->today > curation->since ? curation->today - curation->since + 1 : 1};
     return curation->observe(curation->user, &shown, error);
 }
 
@@ -193,7 +209,7 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
     };
     if (shader.kind == PM_KIND_TIMING)
         shader.original = pm_originals_find(&curation->originals, &shader.key);
-    if (!show(curation, judged, &shader, error))
+    if (!show(curation, judged, &shader, vouched, error))
         return false;
     /* What too few sent is nobody's business, not even that it is there. */
     if (!vouched && !curation->everything)
@@ -281,6 +297,7 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
         curation->key = *key;
         curation->flags = 0;
         curation->vouched_day = 0;
+        curation->since = key->day;
     }
     struct pm_statistics statistics;
     pm_statistics_init(&statistics);
@@ -291,6 +308,8 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
     if (done)
         count_tokens(curation, &statistics, key->day);
     pm_statistics_finish(&statistics);
+    if (key->day < curation->since)
+        curation->since = key->day;
     curation->flags |= key->flags;
     return done || pm_fail_blob(error, key);
 }

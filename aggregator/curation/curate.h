@@ -43,6 +43,9 @@ struct pm_judged {
     const struct pm_shader_estimates *shader; /* its points are never NULL, published or not */
     const struct pm_statistics *statistics;   /* what they were estimated from */
     uint32_t covered, lacking;                /* points */
+    bool vouched;                             /* enough tokens sent profiles of it (claims.h) */
+    uint32_t tokens; /* as many distinct ones did, on the best day of the retention */
+    uint32_t days;   /* since its first day within the retention, today included */
 };
 /* false, with *error filled, stops the reading. */
 typedef bool (*pm_curate_observe)(void *user, const struct pm_judged *judged,

@@ -46,3 +46,30 @@ bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
     }
     return true;
 }
+
+/* Of one interval. */
+static void widen(const struct pm_coverage_rules *rules, double estimate, double low, double high,
+                  struct pm_width *widest)
+{
+    const struct pm_width one = {
+        (high - low) / 2, fmax(rules->half_width_absolute, rules->half_width_relative * estimate)};
+    if (one.have * widest->need > widest->have * one.need || widest->need == 0)
+        *widest = one;
+}
+
+struct pm_width pm_widest(const struct pm_coverage_rules *rules, enum pm_kind kind,
+                          const struct pm_point_estimate *point)
+{
+    struct pm_width widest = {0};
+    for (unsigned i = 0; i < pm_measure_count(kind); i++) {
+        const double weight = pm_estimate_is_share(kind, i) ? pm_share_weight(kind, point) : 1;
+        const struct pm_ratio *measure = &point->measures[i];
+        if (measure->clusters == 0)
+            continue;
+        widen(rules, measure->mean * weight, measure->mean_low * weight,
+              measure->mean_high * weight, &widest);
+        widen(rules, measure->ratio * weight, measure->ratio_low * weight,
+              measure->ratio_high * weight, &widest);
+    }
+    return widest;
+}

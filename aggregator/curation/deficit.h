@@ -23,3 +23,11 @@ bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
 /* How often the point runs at most, up to 1: a share of its runs (uniform lanes, zero writes, equal
  * loads) that is off by some hundredths is off by that many hundredths of this only. */
 double pm_share_weight(enum pm_kind kind, const struct pm_point_estimate *point);
+
+/* Half of the measure's interval that is furthest from narrow, as far as it counts, and what it may
+ * be. Both 0 where nothing was measured. */
+struct pm_width {
+    double have, need;
+};
+struct pm_width pm_widest(const struct pm_coverage_rules *rules, enum pm_kind kind,
+                          const struct pm_point_estimate *point);

@@ -7,6 +7,7 @@
 
 /* Arrays grow to twice what is kept, and are then cut to what is worth most. */
 struct summarizing {
+    const struct pm_curator *curator;
     struct pm_summary *summary;
     size_t shaders_allocated, candidates_allocated;
 };
@@ -200,6 +201,7 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
                                     .covered = judged->covered,
                                     .lacking = judged->lacking,
                                     .published = shader->published,
+                                    .waits = pm_reason_of(all->curator, judged),
                                     .entry_lanes = shader->entry_lanes,
                                     .time = time_of(shader),
                                     .original = shader->original};
@@ -215,11 +217,15 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
                    sizeof(*summary->shaders), PM_SUMMARY_SHADERS, compare_shaders, error))
         return false;
     summary->shaders[summary->shader_count++] = one;
-    add_expectation(&one, PM_SUMMARY_BATCH, summary->curve.batches);
-    add_expectation(&one, 1, summary->curve.singles);
+    /* Beside the points that are counted as known: those of shaders that may be published. */
+    if (judged->vouched) {
+        add_expectation(&one, PM_SUMMARY_BATCH, summary->curve.batches);
+        add_expectation(&one, 1, summary->curve.singles);
+        summary->measured += one.measured;
+    }
+    summary->waiting[one.waits.kind] += !one.published;
     summary->shaders_known++;
     summary->shaders_published += one.published;
-    summary->measured += one.measured;
     summary->calls += one.calls;
     summary->entry_lanes += one.entry_lanes;
     if (shader->kind == PM_KIND_ZERO)
@@ -322,7 +328,7 @@ bool pm_summary_curate(struct pm_curator *curator, const char *game,
                        const struct pm_summary *previous, struct pm_summary **out,
                        struct pm_error *error)
 {
-    struct summarizing all = {.summary = calloc(1, sizeof(*all.summary))};
+    struct summarizing all = {.curator = curator, .summary = calloc(1, sizeof(*all.summary))};
     struct pm_summary *summary = all.summary;
     if (!summary || !(summary->game = strdup(game))) {
         free(summary);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "aggregator/curation/publish.h"
+#include "aggregator/curation/reason.h"
 #include <stdatomic.h>
 
 #define PM_SUMMARY_SHADERS 100000u
@@ -30,11 +31,12 @@ struct pm_summary_shader {
     struct pm_environment environment;
     enum pm_kind kind;
     uint32_t flags, space, candidates; /* as pm_shader_estimates */
-    uint32_t covered;  /* points that are covered (deficit.h) */
-    uint32_t measured; /* points that some session had in a batch */
-    uint32_t lacking;  /* points that still need samples */
+    uint32_t covered;                  /* points that are covered (deficit.h) */
+    uint32_t measured;                 /* points that some session had in a batch */
+    uint32_t lacking;                  /* points that still need samples */
     bool published;
-    uint64_t entry_lanes; /* as pm_shader_estimates */
+    struct pm_reason waits; /* for what, until it is published */
+    uint64_t entry_lanes;   /* as pm_shader_estimates */
     uint64_t calls; /* sampled calls, summed over points: one of a batch of b counts b times */
     struct pm_summary_time time; /* of a timing; its key is that of the specialized shader */
     /* Of a timing: what that shader was specialized from; none: not known. */
@@ -90,17 +92,18 @@ struct pm_summary {
     atomic_uint references;
     char *game;
     struct pm_curate_result whole;
-    uint64_t measured; /* points that some session had in a batch */
+    uint64_t measured; /* points, of those that `whole` counts, that some session had in a batch */
     uint64_t calls;    /* over all points of all shaders */
     uint64_t entry_lanes;
     double subgroups; /* that entered shaders with zero candidates: what hits are a share of */
     struct pm_summary_shader *shaders; /* those that run most first */
     size_t shader_count;               /* at most PM_SUMMARY_SHADERS */
     uint64_t shaders_known, shaders_published;
+    uint64_t waiting[PM_REASONS]; /* shaders, by what they wait for */
     /* Those that are taken most often even at the lower end first, then by hits; none without. */
     struct pm_summary_candidate *candidates;
-    size_t candidate_count;                  /* at most PM_SUMMARY_CANDIDATES */
-    uint64_t candidates_known;               /* written in some session */
+    size_t candidate_count;    /* at most PM_SUMMARY_CANDIDATES */
+    uint64_t candidates_known; /* written in some session */
     struct pm_summary_history history;
     struct pm_summary_curve curve;
 };

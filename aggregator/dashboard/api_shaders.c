@@ -71,6 +71,26 @@ static void add_timing(struct pm_json *json, cJSON *object, const struct pm_summ
     pm_json_flag(json, object, "original_known", shader->original_known);
 }
 
+/* Why it is not published. */
+static void add_waits(struct pm_json *json, cJSON *object, const struct pm_summary_shader *shader)
+{
+    const struct pm_reason *waits = &shader->waits;
+    if (shader->published || waits->kind == PM_REASON_NONE) {
+        pm_json_null(json, object, "waits");
+        return;
+    }
+    cJSON *inner = pm_json_object(json, object, "waits");
+    pm_json_text(json, inner, "for", pm_reason_name(waits->kind));
+    pm_json_number(json, inner, "point", waits->point);
+    pm_json_number(json, inner, "have", (double)waits->have);
+    pm_json_number(json, inner, "need", (double)waits->need);
+    pm_json_number(json, inner, "sessions_a_day", (double)waits->sessions_a_day);
+    if (isfinite(waits->days))
+        pm_json_number(json, inner, "days", (double)waits->days);
+    else
+        pm_json_null(json, inner, "days");
+}
+
 void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summary *summary,
                        const struct pm_summary_shader *shader)
 {
@@ -105,6 +125,7 @@ void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summ
     pm_json_number(json, object, "samples_expected_single",
                    timing ? 1 : pm_expected_samples(shader->space, 1));
     add_timing(json, object, shader);
+    add_waits(json, object, shader);
 }
 
 /* ---- lists of them ---- */

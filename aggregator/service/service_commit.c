@@ -7,8 +7,10 @@
 
 #include "base/clock.h"
 #include <stdlib.h>
+#include <time.h>
 
 #define GROUP 512
+#define SECONDS_A_DAY 86400
 /* When to come again with a game for which there is no room: an operator or the retention has to
  * make some. A client has other games to speak of meanwhile. */
 #define NO_ROOM_SECONDS 3600
@@ -148,6 +150,9 @@ static void answer(struct pm_service *service, struct pm_request *const *group, 
             group[i]->error = outcomes[i].reason;
             if (outcomes[i].result == PM_INGEST_NO_ROOM)
                 group[i]->retry = NO_ROOM_SECONDS;
+            if (outcomes[i].result == PM_INGEST_STORED && group[i]->has_source)
+                pm_tally_add(&service->tally, group[i]->source.digest,
+                             sizeof(group[i]->source.digest), (int64_t)time(NULL) / SECONDS_A_DAY);
             if (outcomes[i].result == PM_INGEST_STORED)
                 pm_metrics_count_stored(&service->metrics, &group[i]->profile);
         } else if (reason->code == PM_ERROR_LIMIT) {

@@ -33,6 +33,7 @@ static bool init_sync(struct pm_service *service)
     pm_tokens_init(&service->uploaders);
     pm_tokens_init(&service->readers);
     pm_metrics_init(&service->metrics);
+    pm_tally_init(&service->tally);
     if (pthread_condattr_init(&monotonic) != 0)
         return false;
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -196,6 +197,7 @@ void pm_service_destroy(struct pm_service *service)
     pm_bodies_finish(&service->bodies);
     pm_summaries_finish(&service->summaries);
     pm_metrics_finish(&service->metrics);
+    pm_tally_finish(&service->tally);
     pthread_cond_destroy(&service->queue_changed);
     pthread_cond_destroy(&service->stop_changed);
     pthread_cond_destroy(&service->answered);

@@ -4,6 +4,10 @@
 #include "aggregator/service/service_database.h"
 #include "aggregator/service/service_state.h"
 
+#include <string.h>
+#include <time.h>
+
+#define SECONDS_A_DAY 86400
 #define METRICS_CAP ((size_t)1 << 20)
 
 /* ---- health ---- */
@@ -23,6 +27,30 @@ static enum MHD_Result answer_health(struct pm_get *get)
 
 /* ---- metrics ---- */
 
+static bool add_bytes(void *user, const char *game, unsigned part, uint64_t rows, uint64_t bytes,
+                      struct pm_error *error)
+{
+    (void)game;
+    (void)part;
+    (void)rows;
+    (void)error;
+    *(uint64_t *)user += bytes;
+    return true;
+}
+
+/* When the first certificate of the chain ends; 0: there is none. */
+static uint64_t certificate_ends(struct pm_service *service)
+{
+    time_t from, until, first = 0;
+    pthread_mutex_lock(&service->mutex);
+    struct pm_credentials *credentials = pm_credentials_share(service->credentials);
+    pthread_mutex_unlock(&service->mutex);
+    for (unsigned i = 0; credentials && pm_credentials_dates(credentials, i, &from, &until); i++)
+        first = i == 0 || until < first ? until : first;
+    pm_credentials_drop(credentials);
+    return first > 0 ? (uint64_t)first : 0;
+}
+
 struct pm_metrics_gauges pm_service_gauges(struct pm_service *service)
 {
     struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
@@ -34,6 +62,11 @@ struct pm_metrics_gauges pm_service_gauges(struct pm_service *service)
                                        .points = totals.points,
                                        .points_covered = totals.points_covered};
     struct pm_error error;
+    memcpy(gauges.waiting, totals.waiting, sizeof(gauges.waiting));
+    gauges.certificate_ends = certificate_ends(service);
+    gauges.tokens_today = pm_tally_count(&service->tally, (int64_t)time(NULL) / SECONDS_A_DAY);
+    if (!storage->operations->list_samples(storage, NULL, add_bytes, &gauges.samples_bytes, &error))
+        pm_log_warning(service->log, "%s", error.message);
     if (!storage->operations->read_bytes(storage, &gauges.storage_bytes, &error))
         pm_log_warning(service->log, "%s", error.message);
     pthread_mutex_lock(&service->mutex);

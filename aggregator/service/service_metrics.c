@@ -200,6 +200,10 @@ static bool write_gauges(const struct pm_metrics_gauges *gauges, struct pm_buffe
         {"piecemeal_connections", "Open connections.", gauges->connections},
         {"piecemeal_upload_memory_bytes", "Memory that uploads being received or waiting hold.",
          gauges->held_bytes},
+        {"piecemeal_samples_waiting_bytes", "Bytes of uploads that wait to be folded in.",
+         gauges->samples_bytes},
+        {"piecemeal_tokens_today", "About how many distinct tokens have uploaded today (UTC).",
+         gauges->tokens_today},
         {"piecemeal_storage_bytes", "Bytes of the storage's files.", gauges->storage_bytes},
         {"piecemeal_games", "Games that were curated since the start.", gauges->games},
         {"piecemeal_shaders", "Shaders of these games, by key, environment and kind.",
@@ -208,7 +212,15 @@ static bool write_gauges(const struct pm_metrics_gauges *gauges, struct pm_buffe
         {"piecemeal_points_covered", "Points of these shaders that are covered.",
          gauges->points_covered},
     };
-    bool done = true;
+    bool done = head(out, "piecemeal_shaders_waiting", "gauge",
+                     "Shaders of these games that are not published, by what they wait for.");
+    for (unsigned i = PM_REASON_NONE + 1; done && i < PM_REASONS; i++)
+        done = pm_buffer_printf(out, "piecemeal_shaders_waiting{for=\"%s\"} %" PRIu64 "\n",
+                                pm_reason_name(i), gauges->waiting[i]);
+    if (done)
+        done = write_number(out, "piecemeal_certificate_expiry_seconds", "gauge",
+                            "When the first certificate of the chain ends, since the epoch; 0: none.",
+                            gauges->certificate_ends);
     for (size_t i = 0; done && i < sizeof(all) / sizeof(all[0]); i++)
         done = write_number(out, all[i].name, "gauge", all[i].help, all[i].value);
     return done;

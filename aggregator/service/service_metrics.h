@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "aggregator/curation/reason.h"
 #include "base/buffer.h"
 #include "profile/profile.h"
 #include <pthread.h>
@@ -62,6 +63,9 @@ double pm_metrics_upload_rate(struct pm_metrics *metrics);
 struct pm_metrics_gauges {
     uint64_t queued, connections, held_bytes, storage_bytes, games, points, points_covered;
     uint64_t shaders;
+    uint64_t samples_bytes, tokens_today;
+    uint64_t certificate_ends;    /* seconds since the epoch; 0: there is none */
+    uint64_t waiting[PM_REASONS]; /* shaders that are not published */
 };
 /* false: out of memory. */
 bool pm_metrics_write(struct pm_metrics *metrics, const struct pm_metrics_gauges *gauges,

@@ -11,6 +11,7 @@
 #include "aggregator/service/service_rates.h"
 #include "aggregator/service/service_shares.h"
 #include "aggregator/service/service_summaries.h"
+#include "aggregator/service/service_tally.h"
 #include "aggregator/service/service_tls.h"
 #include "aggregator/service/service_tokens.h"
 #include <microhttpd.h>
@@ -69,6 +70,7 @@ struct pm_service {
     uint32_t queue_limit, curate_seconds, request_seconds, connection_limit;
     struct pm_rates rates;
     struct pm_shares shares;
+    struct pm_tally tally; /* of tokens that uploaded */
     size_t memory_bytes;
     struct MHD_Daemon *daemon;
     uint16_t port;

@@ -92,6 +92,8 @@ struct pm_summaries_totals pm_summaries_totals(struct pm_summaries *summaries)
     for (size_t i = 0; i < summaries->count; i++) {
         const struct pm_summary *summary = summaries->kept[i].summary;
         totals.shaders += summary->shaders_known;
+        for (unsigned j = 0; j < PM_REASONS; j++)
+            totals.waiting[j] += summary->waiting[j];
         totals.points += summary->whole.points;
         totals.points_covered += summary->whole.points_covered;
     }

@@ -39,6 +39,7 @@ bool pm_summaries_are_wanted(struct pm_summaries *summaries);
 
 struct pm_summaries_totals {
     uint64_t games, shaders, points, points_covered;
+    uint64_t waiting[PM_REASONS]; /* shaders that are not published */
 };
 struct pm_summaries_totals pm_summaries_totals(struct pm_summaries *summaries);
 

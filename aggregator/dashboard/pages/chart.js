@@ -24,6 +24,10 @@ function timeLabel(seconds, span) {
   return span < 6 * DAY ? text.slice(5) : text.slice(0, 10);
 }
 
+// So that a label is not cut off at either edge.
+const LABEL = 40;
+const anchor = (at, width) => (at < LABEL ? "start" : at > width - LABEL ? "end" : "middle");
+
 function axes(x, y, most, first, last) {
   const parts = [];
   const rise = step(most, 4);
@@ -36,7 +40,8 @@ function axes(x, y, most, first, last) {
   const every = TIMES.find((seconds) => span / seconds <= room) || 365 * DAY;
   const zone = new Date(1000 * first).getTimezoneOffset() * 60;
   for (let at = Math.ceil((first - zone) / every) * every + zone; at <= last; at += every)
-    parts.push(svg("text", { x: x(at), y: HEIGHT - 8, "text-anchor": "middle" }, timeLabel(at, span)));
+    parts.push(svg("text", { x: x(at), y: HEIGHT - 8, "text-anchor": anchor(x(at), x(last) + RIGHT) }, timeLabel(at, span)));
+  if (first === last) parts.push(svg("text", { x: x(first), y: HEIGHT - 8, "text-anchor": "start" }, time(first)));
   return parts;
 }
 
@@ -54,6 +59,10 @@ function path(points, x, y) {
   return text;
 }
 
+// Samples without one beside them, of which a line shows nothing.
+const alone = (points) => points.filter(([, value], i) => value !== null &&
+  (i === 0 || points[i - 1][1] === null) && (i === points.length - 1 || points[i + 1][1] === null));
+
 const CLASSES = ["one", "two", "three"];
 
 function draw(width, series, most, first, last, title) {
@@ -62,7 +71,8 @@ function draw(width, series, most, first, last, title) {
   return svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": title },
     axes(x, y, most, first, last),
     // The first line last, so that it lies on top.
-    series.map((one, i) => svg("path", { class: "line " + CLASSES[i], d: path(one.points, x, y) })).reverse());
+    series.map((one, i) => [svg("path", { class: "line " + CLASSES[i], d: path(one.points, x, y) }), alone(one.points).map(([at, value]) =>
+      svg("circle", { class: "line " + CLASSES[i], cx: x(at), cy: y(value), r: 3.5 }))]).reverse().flat(2));
 }
 
 function numbers(series) {

@@ -49,7 +49,7 @@ function login(message) {
     el("p", { class: "note" }, "This aggregator shows its dashboard to those who have a token of it (--dashboard-token-file). The token is kept until this tab is closed."),
     message ? el("p", { class: "error", role: "alert" }, message) : null,
     el("input", { type: "text", name: "username", value: "dashboard", autocomplete: "username", hidden: true }),
-    el("label", null, "Token", el("input", { type: "password", name: "token", required: true, autocomplete: "current-password" })),
+    el("label", null, "Token", el("input", { type: "password", name: "token", required: true, autocomplete: "current-password", "data-first": "" })),
     el("button", { type: "submit" }, "Sign in"));
 }
 
@@ -70,7 +70,10 @@ function place(nodes, stay) {
   const focused = document.activeElement && document.activeElement.dataset.focus;
   main.replaceChildren(...nodes.flat(3).filter(Boolean));
   const again = stay && focused && [...main.querySelectorAll("[data-focus]")].find((one) => one.dataset.focus === focused && !one.disabled);
-  if (again) {
+  const first = main.querySelector("[data-first]");
+  if (first) {
+    first.focus();
+  } else if (again) {
     again.focus({ preventScroll: true });
   } else if (shown !== null && (!stay || focused)) {
     const heading = main.querySelector("h1");

@@ -34,6 +34,20 @@ function coverage(covered, all) {
 const interval95 = (ratio, low, high) => `${number(ratio)} [${number(low)}, ${number(high)}]`;
 const yesNo = (value) => el("span", { class: value ? "yes" : "no" }, value ? "yes" : "not yet");
 
+// Why a shader is not published, in words.
+const WAITS = {
+  tokens: (one) => `${count(one.have)} of ${count(one.need)} tokens on one day`,
+  sessions: (one) => `point ${one.point}: ${count(one.have)} of ${count(one.need)} sessions`,
+  pairs: (one) => `${count(one.have)} of ${count(one.need)} pairs`,
+  interval: (one) => `point ${one.point}: ±${number(one.have)}, needs ±${number(one.need)}`,
+};
+const duration = (days) => (days < 1 ? "less than a day" : days < 1.5 ? "about a day" : days > 3650 ? "more than ten years" : `about ${count(days)} days`);
+function published(one) {
+  if (one.published || one.waits === null) return yesNo(one.published);
+  const when = one.waits.days === null ? null : `${duration(one.waits.days)}, at ${number(one.waits.sessions_a_day)} sessions a day`;
+  return el("span", null, yesNo(false), el("span", { class: "sub why" }, WAITS[one.waits.for](one.waits)), when && el("span", { class: "sub why" }, when));
+}
+
 // ---- games ----
 
 export async function games(place) {
@@ -90,8 +104,8 @@ function shaderColumns(name) {
       el("span", null, count(shader.points), el("span", { class: "sub" }, `${count(shader.left_out)} left out`)) },
     { name: "Lacking", sort: "points_lacking", natural: "descending", cell: (shader) => count(shader.points_lacking) },
     { name: "Samples", sort: "calls", natural: "descending", cell: (shader) => el("span", null, compact(shader.samples),
-      el("span", { class: "sub" }, `of ${compact(shader.samples_expected)} expected`)) },
-    { name: "Published", text: true, cell: (shader) => yesNo(shader.published) },
+      el("span", { class: "sub" }, `${compact(shader.samples_expected)} until each point has one`)) },
+    { name: "Published", text: true, cell: published },
   ];
 }
 
@@ -120,7 +134,7 @@ function timingColumns(name) {
     { name: "Verdict", text: true, cell: measured(verdict) },
     { name: "Pairs", sort: "calls", natural: "descending", cell: (shader) => compact(shader.calls) },
     { name: "Sessions", cell: measured((one) => count(one.sessions)) },
-    { name: "Published", text: true, cell: (shader) => yesNo(shader.published) },
+    { name: "Published", text: true, cell: published },
   ];
 }
 
@@ -277,9 +291,9 @@ export async function shader(place, name, key, profile) {
         tile("pairs", compact(one.calls)),
       ] : [
         tile("samples", compact(one.samples)),
-        tile("expected until covered", compact(one.samples_expected)),
+        tile("expected until each point has one", compact(one.samples_expected)),
       ]),
-      tile("published", yesNo(one.published))),
+      tile("published", published(one))),
     one.time ? el("p", { class: "note" }, `On ${device(one.environment)}. ` + timingNote, originalLink(name, one)) : null,
     caveat ? el("p", { class: "note" }, caveat) : null,
     el("h2", null, "Points"),
@@ -312,11 +326,12 @@ export async function quarantine(place) {
     { name: "Why", text: true, wrap: true, cell: (entry) => entry.reason },
     { name: "Game", text: true, wrap: true, cell: (entry) => (entry.game ? nameOf(entry.game) : "(could not be read)") },
     { name: "When", text: true, cell: (entry) => time(entry.time) },
-    { name: "Kept", cell: (entry) => (entry.body_bytes === null ? "too large" : bytes(entry.body_bytes)) },
+    { name: "Kept", text: true, cell: (entry) => (entry.body_bytes === null ? "no" : bytes(entry.body_bytes)) },
   ];
   return { title: "Quarantine", nodes: [
     el("h1", { tabindex: -1 }, "Quarantine"),
-    el("p", { class: "note" }, "Uploads that cannot be, the latest first. None of them counted. Times are to the hour, and nothing says who sent them."),
+    el("p", { class: "note" }, "Uploads that cannot be, the latest first. None of them counted. Times are to the hour, and nothing says who sent them. " +
+      "Kept are those that could be read whole, up to 64 KiB each."),
     searchForm(place, "Game"),
     table("Quarantine", columns, answer.entries, {}, () => {}, "No upload is in quarantine."),
     pager("entries", answer, place.change),

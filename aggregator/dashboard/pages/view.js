@@ -27,7 +27,7 @@ export const compact = (value) => (Math.abs(value) < 10000 ? precise3(value) : s
 const precise3 = (value) => (Number.isInteger(value) ? whole.format(value) : precise.format(value));
 export const number = (value) => (value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(1) : precise.format(value));
 export const percent = (value) => (value > 0 && value < 0.001 ? "< 0.1%" : share.format(value));
-export const fraction = (part, all) => (all > 0 ? percent(Math.floor((1000 * part) / all) / 1000) : "–");
+export const fraction = (part, all) => (all > 0 ? percent(Math.floor((1000 * Math.min(part, all)) / all) / 1000) : "–");
 
 export function bytes(value) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

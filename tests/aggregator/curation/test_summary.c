@@ -378,6 +378,80 @@ static void test_one_shader(void **state)
     assert_true(none[1] == 0);
 }
 
+/* An upload of one shader of two points by a token, of which the second runs in shader 61 alone. */
+static void upload_as(struct place *place, uint64_t number, uint8_t token, uint64_t lanes)
+{
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    struct pm_ingest_source source;
+    const struct pm_ingest_source *sources = &source;
+    const struct pm_point_counts points[] = {block_counts(0, 64, lanes),
+                                             block_counts(1, 64, number == 61 ? lanes : 0)};
+    const struct pm_shader_profile shader = block_shader(place->arena, number, 2, points, 2);
+    const struct pm_profile *profile = place_profile(place, &shader);
+    memset(&source, token, sizeof(source));
+    if (!pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+}
+
+static const struct pm_summary_shader *find_shader(const struct pm_summary *summary,
+                                                   uint64_t number)
+{
+    const struct pm_shader_key key = key_of(number);
+    for (size_t i = 0; i < summary->shader_count; i++) {
+        if (pm_shader_key_equal(&summary->shaders[i].key, &key))
+            return &summary->shaders[i];
+    }
+    fail_msg("shader %d is not there", (int)number);
+    return NULL;
+}
+
+/* Which condition fails, by how much, and until when; and what is measured is a part of what is
+ * counted, also where few have sent most. */
+static void test_reasons(void **state)
+{
+    struct place *place = *state;
+    place->keeping.publish_all = false;
+    place->keeping.min_tokens = 3;
+    place->keeping.sessions_for_never = 1000;
+    place->keeping.half_width_absolute = 0.05;
+    place_open(place);
+    for (uint64_t shader = 1; shader <= 50; shader++)
+        upload_as(place, shader, 1, 32);
+    upload_as(place, 1, 2, 32);
+    for (uint8_t token = 1; token <= 5; token++)
+        upload_as(place, 60, token, 32);
+    place->now += 86400;
+    for (uint8_t token = 1; token <= 20; token++)
+        upload_as(place, 61, token, token % 2 ? 0 : 64);
+    struct pm_summary *summary = summarize(place, NULL);
+    const struct pm_reason *waits = &find_shader(summary, 1)->waits;
+    assert_int_equal(waits->kind, PM_REASON_TOKENS);
+    assert_true(waits->have == 2 && waits->need == 3);
+    assert_true(isinf(waits->days));
+    /* Five sessions of a thousand in two days: 398 days more. */
+    waits = &find_shader(summary, 60)->waits;
+    assert_int_equal(waits->kind, PM_REASON_SESSIONS);
+    assert_int_equal(waits->point, 1);
+    assert_true(waits->have == 5 && waits->need == 1000);
+    assert_near((double)waits->sessions_a_day, 2.5);
+    assert_near((double)waits->days, 398);
+    /* Half of them run always, half never: the interval is wide. */
+    waits = &find_shader(summary, 61)->waits;
+    assert_int_equal(waits->kind, PM_REASON_INTERVAL);
+    assert_int_equal(waits->point, 0);
+    assert_true(waits->have > 0.15f && waits->have < 0.4f);
+    assert_near((double)waits->need, (double)0.05f);
+    const double times = (double)waits->have / 0.05;
+    assert_true(fabs((double)waits->days - (times * times - 1)) < 0.1 * times * times);
+    assert_int_equal(summary->waiting[PM_REASON_TOKENS], 50);
+    assert_int_equal(summary->waiting[PM_REASON_SESSIONS], 1);
+    assert_int_equal(summary->waiting[PM_REASON_INTERVAL], 1);
+    assert_int_equal(summary->whole.points, 4);
+    assert_int_equal(summary->measured, 4);
+    pm_summary_drop(summary);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
@@ -388,6 +462,7 @@ int main(void)
         TEST(test_timings),
         TEST(test_candidates_are_measured),
         TEST(test_candidates_are_measured_by_many),
+        TEST(test_reasons),
         TEST(test_history),
         TEST(test_history_of_a_dropped_game),
         TEST(test_models),

@@ -3,7 +3,7 @@
  *
  *   ingest [--seconds N] [--connections N] [--shaders N] [--points N] [--games N]
  *          [--stored-points N] [--rate N] [--tls] [--reconnect] [--seed N] [--folder F]
- *          [--storage URL] [--engine PID]
+ *          [--storage URL] [--engine PID] [--nodes N]
  *
  * Starts a service in a process of its own, on a fresh storage with FULL synchronous commits, with
  * tokens, rate limits and curation on, and loads it over loopback, by default as a game like the
@@ -12,9 +12,12 @@
  * takes, and uploads then are of any of them. Prints what came of it, after checking that the
  * storage counts exactly the uploads that were acknowledged. The folder (default: the working
  * folder) takes the storage, which is removed at the end. --storage names a PostgreSQL with an
- * empty database instead, and --engine its first process, so that what it used is printed too.
+ * empty database instead, and --engine its first process, so that what it used is printed too;
+ * --nodes starts so many services on it, over which the connections are spread
+ * (tests/aggregator/with_postgres.sh --durable starts one).
  */
 #include "base/clock.h"
+#include "bench/ingest/ingest_engine.h"
 #include "bench/ingest/ingest_load.h"
 #include "bench/ingest/ingest_server.h"
 #include "tools/common/tool.h"
@@ -31,12 +34,14 @@ enum { TOKENS_LEAST = 100000, TOKENS_A_SECOND = 2000, TOKEN_BYTES = 33, BODIES =
 /* Uploads a minute of one address, since all come from one here. */
 #define ADDRESS_RATE (1u << 30)
 #define FOLD_SECONDS 15
+#define NODES_MOST 16
 
 #define TOKEN_FILE "tokens"
 
 struct options {
     uint64_t seconds, connections, shaders, points, games, stored, rate, seed;
     uint64_t engine; /* a process id, or 0 */
+    uint64_t nodes;
     bool tls, reconnect;
     const char *folder, *storage;
 };
@@ -148,10 +153,44 @@ static bool look_at(const struct options *options, double sample_bytes, uint64_t
     return done;
 }
 
-static void print(const struct options *options, const struct bodies *bodies,
-                  const struct load_result *load, const struct server_usage *before,
-                  const struct server_usage *after)
+/* Of all nodes, and of what they store in. */
+struct usage {
+    struct server_usage servers;
+    struct engine_usage engine;
+};
+
+static bool read_usage(const struct options *options, const struct server *servers,
+                       struct usage *usage, struct pm_error *error)
 {
+    *usage = (struct usage){0};
+    for (uint64_t i = 0; i < options->nodes; i++) {
+        struct server_usage one = {0};
+        if (!server_usage(&servers[i], &one, error))
+            return false;
+        usage->servers.cpu += one.cpu;
+        usage->servers.engine_cpu = one.engine_cpu;
+        usage->servers.resident += one.resident;
+        usage->servers.written += one.written;
+    }
+    return options->engine == 0 || engine_usage(options->storage, &usage->engine, error);
+}
+
+static void print_engine(const struct load_result *load, const struct usage *before,
+                         const struct usage *after)
+{
+    const double engine = after->servers.engine_cpu - before->servers.engine_cpu;
+    const double stored = (double)load->stored;
+    printf("  engine        %.1f CPU-seconds: %.0f uploads per CPU-second of both; %.1f kB of log "
+           "and %.1f kB of tables an upload\n",
+           engine, stored / (after->servers.cpu - before->servers.cpu + engine),
+           (double)(after->engine.log - before->engine.log) / 1e3 / stored,
+           ((double)after->engine.tables - (double)before->engine.tables) / 1e3 / stored);
+}
+
+static void print(const struct options *options, const struct bodies *bodies,
+                  const struct load_result *load, const struct usage *from, const struct usage *to)
+{
+    const struct server_usage *before = &from->servers, *after = &to->servers;
     const double cpu = after->cpu - before->cpu;
     uint64_t least = UINT64_MAX, refused = 0;
     for (uint32_t i = 0; i < load->second_count; i++)
@@ -170,9 +209,7 @@ static void print(const struct options *options, const struct bodies *bodies,
     printf("  server        %.1f CPU-seconds: %.0f uploads per CPU-second (the generator: %.1f)\n",
            cpu, (double)load->stored / cpu, load->cpu);
     if (options->engine != 0)
-        printf("  engine        %.1f CPU-seconds: %.0f uploads per CPU-second of both\n",
-               after->engine_cpu - before->engine_cpu,
-               (double)load->stored / (cpu + after->engine_cpu - before->engine_cpu));
+        print_engine(load, from, to);
     printf("  acknowledged  p50 %.1f ms, p99 %.1f ms, most %.1f ms\n", load->p50, load->p99,
            load->most);
     printf("  memory        %.0f MiB before, %.0f MiB after\n", (double)before->resident / 0x1p20,
@@ -190,13 +227,13 @@ static void print(const struct options *options, const struct bodies *bodies,
     fflush(stdout);
 }
 
-static bool measure(const struct options *options, const struct server *server,
+static bool measure(const struct options *options, const struct server *servers,
                     const struct load_info *info, uint64_t *stored, struct pm_error *error)
 {
-    struct server_usage before = {0}, after = {0};
+    struct usage before, after;
     struct load_result result;
-    bool done = server_usage(server, &before, error) && load_run(info, &result, error) &&
-                server_usage(server, &after, error);
+    bool done = read_usage(options, servers, &before, error) && load_run(info, &result, error) &&
+                read_usage(options, servers, &after, error);
     if (!done)
         return false;
     print(options, info->bodies, &result, &before, &after);
@@ -220,7 +257,8 @@ static bool run_with(const struct options *options, const struct tokens *tokens,
                                             .upload_points = 8,
                                             .seed = options->seed};
     struct bodies bodies;
-    struct server server = {.control = -1};
+    struct server servers[NODES_MOST];
+    uint16_t ports[NODES_MOST];
     struct stat status;
     uint64_t stored = 0, counted = 0;
     const struct server_info server_info = {
@@ -233,15 +271,22 @@ static bool run_with(const struct options *options, const struct tokens *tokens,
                     .address_rate = ADDRESS_RATE,
                     .connections = (uint32_t)options->connections + 64},
         .tls = options->tls};
-    if (!server_start(&server, &server_info, error))
-        return false;
+    bool done = true;
+    uint64_t started = 0;
+    for (; done && started < options->nodes; started += done) {
+        servers[started] = (struct server){.control = -1};
+        done = server_start(&servers[started], &server_info, error);
+        ports[started] = servers[started].port;
+    }
     if (options->stored > 0 && stat(SERVER_STORAGE, &status) == 0) {
         printf("%llu points stored in %.2f GB\n", (unsigned long long)options->stored,
                (double)status.st_size / 1e9);
         fflush(stdout);
     }
-    bool done = bodies_create(&bodies, &bodies_info, error);
-    const struct load_info load = {.port = server.port,
+    memset(&bodies, 0, sizeof(bodies));
+    done = done && bodies_create(&bodies, &bodies_info, error);
+    const struct load_info load = {.ports = ports,
+                                   .port_count = (uint32_t)options->nodes,
                                    .connections = (uint32_t)options->connections,
                                    .reconnect = options->reconnect,
                                    .ca_file = options->tls ? SERVER_CERTIFICATE : NULL,
@@ -251,11 +296,14 @@ static bool run_with(const struct options *options, const struct tokens *tokens,
                                    .seconds = (double)options->seconds,
                                    .rate = options->rate,
                                    .seed = options->seed + 1};
-    done = done && measure(options, &server, &load, &stored, error);
+    done = done && measure(options, servers, &load, &stored, error);
     const double sample_bytes = bodies.mean_sample_bytes;
     bodies_finish(&bodies);
-    if (!server_stop(&server) && done)
-        done = pm_fail(error, PM_ERROR_STATE, "the server failed");
+    /* Each holds open what the ones before it are ended by. */
+    for (uint64_t i = started; i-- > 0;) {
+        if (!server_stop(&servers[i]) && done)
+            done = pm_fail(error, PM_ERROR_STATE, "the server failed");
+    }
     done = done && look_at(options, sample_bytes, &counted, error);
     const uint64_t filled = options->stored > 0 ? SERVER_FILLED_UPLOADS * options->games : 0;
     if (done && stored != UINT64_MAX && counted - filled != stored)
@@ -275,16 +323,16 @@ static bool run(const struct options *options, struct pm_error *error)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"seconds", 1, 0, 0},  {"connections", 1, 0, 1},
-                                          {"shaders", 1, 0, 2},  {"points", 1, 0, 3},
-                                          {"games", 1, 0, 4},    {"stored-points", 1, 0, 5},
-                                          {"rate", 1, 0, 6},     {"seed", 1, 0, 7},
-                                          {"tls", 0, 0, 't'},    {"reconnect", 0, 0, 'r'},
-                                          {"folder", 1, 0, 'f'}, {"storage", 1, 0, 's'},
-                                          {"engine", 1, 0, 8},   {0}};
+    static const struct option known[] = {
+        {"seconds", 1, 0, 0},     {"connections", 1, 0, 1}, {"shaders", 1, 0, 2},
+        {"points", 1, 0, 3},      {"games", 1, 0, 4},       {"stored-points", 1, 0, 5},
+        {"rate", 1, 0, 6},        {"seed", 1, 0, 7},        {"tls", 0, 0, 't'},
+        {"reconnect", 0, 0, 'r'}, {"folder", 1, 0, 'f'},    {"storage", 1, 0, 's'},
+        {"engine", 1, 0, 8},      {"nodes", 1, 0, 9},       {0}};
     uint64_t *const numbers[] = {&options->seconds, &options->connections, &options->shaders,
                                  &options->points,  &options->games,       &options->stored,
-                                 &options->rate,    &options->seed,        &options->engine};
+                                 &options->rate,    &options->seed,        &options->engine,
+                                 &options->nodes};
     for (int got; (got = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (got == 't')
             options->tls = true;
@@ -298,7 +346,8 @@ static int parse(int argc, char **argv, struct options *options)
             return PM_EXIT_USAGE;
     }
     const bool fits = options->seconds > 0 && options->connections > 0 && options->games > 0 &&
-                      options->shaders >= 150 && options->points >= 8;
+                      options->shaders >= 150 && options->points >= 8 && options->nodes > 0 &&
+                      options->nodes <= (options->engine != 0 ? NODES_MOST : 1);
     if (!fits || optind < argc)
         fprintf(stderr, "ingest: usage: see bench/ingest/ingest.c\n");
     return fits && optind == argc ? -1 : PM_EXIT_USAGE;
@@ -319,6 +368,7 @@ int main(int argc, char **argv)
                               .shaders = 2000,
                               .points = 125,
                               .games = 1,
+                              .nodes = 1,
                               .seed = 1,
                               .folder = ".",
                               .storage = SERVER_STORAGE};

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define SECONDS_A_DAY 86400
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <zstd.h>
@@ -100,6 +103,7 @@ static bool encode(const struct bodies_info *info, struct pm_random *random, str
     const struct pm_profile profile = {.game = name,
                                        .scene = "",
                                        .layer_version = "bench",
+                                       .day = (uint32_t)(time(NULL) / SECONDS_A_DAY),
                                        .shaders = shaders,
                                        .shader_count = info->upload_shaders};
     struct pm_buffer samples;

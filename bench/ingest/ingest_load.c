@@ -83,6 +83,8 @@ static bool start_tls(struct load *load, struct connection *connection)
 static bool hang_on(struct load *load, struct connection *connection)
 {
     const int one = 1;
+    const size_t number = (size_t)(connection - load->connections);
+    load->address.sin_port = htons(load->info->ports[number % load->info->port_count]);
     connection->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connection->fd < 0 ||
         connect(connection->fd, (const struct sockaddr *)&load->address, sizeof(load->address)) !=
@@ -324,9 +326,8 @@ bool load_run(const struct load_info *info, struct load_result *result, struct p
 {
     struct load load = {.info = info, .result = result, .epoll = -1};
     *result = (struct load_result){0};
-    load.address = (struct sockaddr_in){.sin_family = AF_INET,
-                                        .sin_port = htons(info->port),
-                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    load.address =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     pm_random_init(&load.random, info->seed);
     bool done = prepare(&load, error);
     const double cpu = cpu_seconds();

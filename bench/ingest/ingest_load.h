@@ -10,7 +10,8 @@
 #include "bench/ingest/ingest_bodies.h"
 
 struct load_info {
-    uint16_t port; /* of 127.0.0.1 */
+    const uint16_t *ports; /* of 127.0.0.1; connections take them in turn */
+    uint32_t port_count;
     uint32_t connections;
     bool reconnect;      /* a new connection for every upload */
     const char *ca_file; /* PEM: over TLS, for the name "localhost"; NULL: plain */

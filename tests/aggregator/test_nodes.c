@@ -3,7 +3,10 @@
  * engine's: every upload that is acknowledged is counted, once, and what is published is what one
  * process on a SQLite file publishes of the same uploads, to the byte.
  *
- *   test_aggregator_nodes [KILLS UPLOADS]
+ * Where the PostgreSQL has a standby that it waits for (with_postgres.sh --standby), the first ends
+ * for good among the kills, and the standby takes its place.
+ *
+ *   test_aggregator_nodes [KILLS UPLOADS [NODES]]
  */
 #include "tests/aggregator/place.h"
 
@@ -20,10 +23,10 @@
 
 #include "tests/cmocka_includes.h"
 
-enum { NODES = 3, GAMES = 3, SHADERS = 12, SPACE = 20, GROUP = 5 };
+enum { NODES_MOST = 8, GAMES = 3, SHADERS = 12, SPACE = 20, GROUP = 5 };
 #define NOON (20000 * INT64_C(86400) + 43200)
 
-static unsigned kills = 8, uploads = 240;
+static unsigned kills = 8, uploads = 240, nodes = 3;
 static const char *const games[GAMES] = {"game", "another", "third"};
 
 static const struct pm_profile *upload_of(struct place *place, unsigned number)
@@ -64,10 +67,10 @@ static void send_group(struct place *place, unsigned first, unsigned node)
     struct pm_ingest_outcome outcomes[GROUP + 1];
     struct pm_error error;
     size_t count = 0;
-    for (unsigned i = first; i < first + GROUP && i * NODES + node < uploads; i++)
-        profiles[count++] = upload_of(place, i * NODES + node);
+    for (unsigned i = first; i < first + GROUP && i * nodes + node < uploads; i++)
+        profiles[count++] = upload_of(place, i * nodes + node);
     if (first / GROUP % 2 == 1)
-        profiles[count++] = upload_of(place, (first * NODES + (node + 1) % NODES) % uploads);
+        profiles[count++] = upload_of(place, (first * nodes + (node + 1) % nodes) % uploads);
     while (!pm_aggregator_ingest(place->aggregator, profiles, count, outcomes, &error))
         rest(20);
     for (size_t i = 0; i < count; i++) {
@@ -94,7 +97,7 @@ static void run_node(const char *url, unsigned node, atomic_uint *next)
     place->keeping.publish_all = true;
     place->keeping.clock = noon;
     open_patiently(place);
-    for (unsigned first; (first = atomic_load(next)) * NODES + node < uploads;) {
+    for (unsigned first; (first = atomic_load(next)) * nodes + node < uploads;) {
         send_group(place, first, node);
         atomic_store(next, first + GROUP);
         if (first / GROUP % 3 == node)
@@ -133,10 +136,36 @@ static void kill_backend(void)
     PQfinish(connection);
 }
 
-static bool all_ended(pid_t pids[static NODES])
+/* false: it cannot be reached, as while it recovers from a process of its own that was killed. */
+static bool promote(void)
+{
+    char url[400];
+    snprintf(url, sizeof(url), "postgresql:///postgres?host=%s&user=piecemeal",
+             getenv("PM_TEST_STANDBY"));
+    PGconn *connection = PQconnectdb(url);
+    PGresult *result = PQexec(connection, "SELECT NOT pg_is_in_recovery() OR pg_promote(true, 60)");
+    const bool done = PQresultStatus(result) == PGRES_TUPLES_OK && *PQgetvalue(result, 0, 0) == 't';
+    PQclear(result);
+    PQfinish(connection);
+    return done;
+}
+
+/* The first engine and all its processes end, and stay down; the standby goes on. */
+static void fail_over(void)
+{
+    kill((pid_t)atol(getenv("PM_TEST_ENGINE_PID")), SIGKILL);
+    unsigned tries = 0;
+    while (!promote()) {
+        assert_true(++tries < 600);
+        rest(100);
+    }
+    printf("the standby took over\n");
+}
+
+static bool all_ended(pid_t pids[static NODES_MOST])
 {
     bool all = true;
-    for (unsigned i = 0; i < NODES; i++) {
+    for (unsigned i = 0; i < nodes; i++) {
         int status;
         if (pids[i] != 0 && waitpid(pids[i], &status, WNOHANG) == pids[i]) {
             assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -148,16 +177,23 @@ static bool all_ended(pid_t pids[static NODES])
 }
 
 /* How many kills there were. */
-static unsigned torment(const char *url, pid_t pids[static NODES], atomic_uint *next)
+static unsigned torment(const char *url, pid_t pids[static NODES_MOST], atomic_uint *next)
 {
     struct pm_random random;
     unsigned done = 0;
+    bool has_standby = getenv("PM_TEST_STANDBY") != NULL;
     pm_random_init(&random, 5);
     while (!all_ended(pids)) {
         rest(20 + (unsigned)pm_random_below(&random, 100));
         if (done >= kills)
             continue;
-        const unsigned node = (unsigned)pm_random_below(&random, NODES);
+        if (has_standby && done >= kills / 2) {
+            fail_over();
+            has_standby = false;
+            done++;
+            continue;
+        }
+        const unsigned node = (unsigned)pm_random_below(&random, nodes);
         if (pm_random_below(&random, 4) == 0) {
             kill_backend();
             done++;
@@ -206,15 +242,16 @@ static void test_nothing_lost_nothing_twice(void **state)
     if (!on_postgres())
         skip();
     struct place *engine = place_create(1), *file = place_create(1);
-    pid_t pids[NODES];
-    atomic_uint *next = mmap(NULL, NODES * sizeof(*next), PROT_READ | PROT_WRITE,
+    pid_t pids[NODES_MOST] = {0};
+    atomic_uint *next = mmap(NULL, nodes * sizeof(*next), PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(next != MAP_FAILED);
-    for (unsigned i = 0; i < NODES; i++)
+    for (unsigned i = 0; i < nodes; i++)
         pids[i] = start_node(engine->path, i, &next[i]);
     const unsigned done = torment(engine->path, pids, next);
     printf("%u kills, %u uploads\n", done, uploads);
     assert_true(done >= kills / 2);
+    assert_true(!getenv("PM_TEST_STANDBY") || done > kills / 2);
 
     free(file->path);
     file->path = join(file->folder, "test.db");
@@ -225,7 +262,7 @@ static void test_nothing_lost_nothing_twice(void **state)
     engine->keeping.clock = noon;
     open_patiently(engine);
     assert_same(engine, file);
-    munmap(next, NODES * sizeof(*next));
+    munmap(next, nodes * sizeof(*next));
     place_destroy((void **)&engine);
     place_destroy((void **)&file);
 }
@@ -282,9 +319,13 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_part_is_folded_by_one),
                                        cmocka_unit_test(test_nothing_lost_nothing_twice)};
-    if (argc == 3) {
+    if (argc >= 3) {
         kills = (unsigned)atoi(argv[1]);
         uploads = (unsigned)atoi(argv[2]);
     }
+    if (argc == 4)
+        nodes = (unsigned)atoi(argv[3]);
+    if (nodes < 1 || nodes > NODES_MOST)
+        return 2;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,27 @@
 #!/bin/sh
-# with_postgres.sh [--citus] "TEST [ARGUMENT…]"…: starts a PostgreSQL of its own in a temporary folder, without root and on a
+# with_postgres.sh [--citus|--standby|--durable] "TEST [ARGUMENT…]"…: starts a PostgreSQL of its own in a temporary folder, without root and on a
 # socket alone, and runs the tests, one after the other, with PM_TEST_STORAGE, the URL of it. Ends it by its process id.
 # PM_TEST_ENGINE and PM_TEST_ENGINE_PID: its folder and process, for who wants to treat it badly. --citus: it coordinates
-# two more, over which tables are distributed. Exits 77 where there is no PostgreSQL, or no Citus.
+# two more, over which tables are distributed. --standby:
+# another follows it, which it waits for, and PM_TEST_STANDBY is its folder. --durable: it waits for the disk, and logs nothing, to be measured. Exits 77 where there is no PostgreSQL, or no Citus.
 set -eu
 citus=
-if [ "$1" = --citus ]; then
+standby=
+usual='-c fsync=off -c log_statement=all -c shared_buffers=64MB'
+case $1 in
+--citus)
     citus=1
     shift
-fi
+    ;;
+--standby)
+    standby=1
+    shift
+    ;;
+--durable)
+    usual='-c shared_buffers=256MB -c max_wal_size=4GB'
+    shift
+    ;;
+esac
 bin=$(pg_config --bindir 2>/dev/null) && [ -x "$bin/initdb" ] || {
     echo 'skipped: there is no PostgreSQL server here (Debian: postgresql)'
     exit 77
@@ -36,18 +49,20 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 cd "$folder"
-# start FOLDER [OPTION…]: sets $pid.
+# start FOLDER [OPTION…]: one that is there or a new one; sets $pid.
 start() {
-    $as mkdir -p "$1"
     place=$1
     shift
-    $as "$bin/initdb" -D "$place/data" -A trust -U piecemeal -E UTF8 --locale=C --no-sync >"$place/log" 2>&1 || {
-        cat "$place/log" >&2
-        exit 1
-    }
+    if [ ! -d "$place/data" ]; then
+        $as mkdir -p "$place"
+        $as "$bin/initdb" -D "$place/data" -A trust -U piecemeal -E UTF8 --locale=C --no-sync >"$place/log" 2>&1 || {
+            cat "$place/log" >&2
+            exit 1
+        }
+    fi
     # shellcheck disable=SC2086
-    $as "$bin/postgres" -D "$place/data" -k "$place" -c listen_addresses= -c fsync=off -c log_statement=all \
-        -c max_connections=200 -c shared_buffers=64MB "$@" >>"$place/log" 2>&1 &
+    $as "$bin/postgres" -D "$place/data" -k "$place" -c listen_addresses= -c max_connections=200 $usual "$@" \
+        >>"$place/log" 2>&1 &
     pid=$!
     pids="$pids $pid"
     for _ in $(seq 300); do
@@ -75,15 +90,23 @@ if [ -n "$citus" ]; then
     for place in one other; do
         say "$folder" "SELECT citus_add_node('$folder/$place', 5432)"
     done
+elif [ -n "$standby" ]; then
+    start "$folder"
+    primary=$pid
+    $as "$bin/pg_basebackup" -h "$folder" -U piecemeal -D "$folder/standby/data" -R -c fast --no-sync
+    start "$folder/standby"
+    pid=$primary
+    say "$folder" "ALTER SYSTEM SET synchronous_standby_names = '*'"
+    say "$folder" 'SELECT pg_reload_conf()'
+    export PM_TEST_STANDBY="$folder/standby"
 else
     start "$folder"
 fi
 export PM_TEST_ENGINE="$folder" PM_TEST_ENGINE_PID="$pid"
-export PM_TEST_STORAGE="postgresql:///postgres?host=$folder&user=piecemeal"
+export PM_TEST_STORAGE="postgresql:///postgres?host=$folder${standby:+,$folder/standby}&user=piecemeal"
 rc=0
 cd "$OLDPWD"
 for test in "$@"; do
-    # shellcheck disable=SC2086 # a test may have arguments
-    $test || rc=1
+    eval "$test" || rc=1 # it may have arguments, and name what is exported above
 done
 exit $rc

@@ -209,19 +209,20 @@ static bool write_sums(struct sums *sums, struct pm_error *error)
     const struct pm_storage_key *first = sums->all[0].key;
     if (!pm_pg_have_day(sums->postgres, PM_PG_STATISTICS, first->day, error))
         return false;
-    pm_pg_begin(&query, "SELECT key, environment, kind, flags, day, scene, d FROM statistics"
-                        " WHERE game = ");
-    pm_pg_text(&query, first->game);
-    pm_pg_sql(&query, " AND day = ");
-    pm_pg_count(&query, first->day);
-    pm_pg_sql(&query, " AND (key, environment, kind, flags, day, scene) IN (");
+    pm_pg_begin(&query, "SELECT key, environment, kind, flags, day, scene, d FROM statistics AS s"
+                        " JOIN (VALUES ");
     for (size_t i = 0; i < sums->count; i++) {
         pack(&sums->all[i].key->environment, packed[i]);
         pm_pg_row(&query, i == 0);
         add_name(&query, sums->all[i].key, packed[i]);
         pm_pg_sql(&query, ")");
     }
-    pm_pg_sql(&query, ") ORDER BY key, environment, kind, flags, day, scene FOR UPDATE");
+    pm_pg_sql(&query, ") AS asked (key, environment, kind, flags, day, scene)"
+                      " USING (key, environment, kind, flags, day, scene) WHERE game = ");
+    pm_pg_text(&query, first->game);
+    pm_pg_sql(&query, " AND day = ");
+    pm_pg_count(&query, first->day);
+    pm_pg_sql(&query, " ORDER BY key, environment, kind, flags, day, scene FOR UPDATE OF s");
     return pm_pg_select_here(sums->postgres, &query, take_old, sums, error) &&
            seal_sums(sums, error) && write_some(sums, &packed, true, error) &&
            write_some(sums, &packed, false, error);

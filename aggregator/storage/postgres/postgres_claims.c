@@ -92,19 +92,30 @@ static bool take_claim(void *user, const PGresult *result, int row, struct pm_er
     return visit->visit(visit->user, &claim, error);
 }
 
-#define COUNTS "SELECT key, kind, scope, space, day, tokens, NULL::bytea FROM claims WHERE game = "
+#define COUNTS "SELECT key, kind, scope, space, day, tokens, NULL::bytea FROM claims "
 #define CLAIMS_SORTED " ORDER BY 1, 2, 3, 4, 5"
 
+static bool is_same(const struct pm_storage_claim *a, const struct pm_storage_claim *b)
+{
+    return pm_shader_key_equal(&a->key, &b->key) && a->kind == b->kind &&
+           memcmp(a->scope, b->scope, PM_SCOPE_BYTES) == 0;
+}
+
+/* Joined with what is asked for, so that each is looked up; a long IN would be held against every
+ * row. */
 static void add_subjects(struct pm_pg_query *query, const struct pm_storage_claim *subjects,
                          size_t count)
 {
-    pm_pg_sql(query, " AND (key, kind, scope) IN (");
+    pm_pg_sql(query, "JOIN (VALUES ");
     for (size_t i = 0; i < count; i++) {
+        if (i > 0 && is_same(&subjects[i - 1], &subjects[i]))
+            continue;
         pm_pg_row(query, i == 0);
         add_subject(query, &subjects[i]);
         pm_pg_sql(query, ")");
     }
-    pm_pg_sql(query, ")");
+    pm_pg_sql(query, ") AS asked (key, kind, scope) USING (key, kind, scope) WHERE game = ");
+    pm_pg_text(query, subjects->game);
 }
 
 bool pm_postgres_find_claims(struct pm_storage *storage, const struct pm_storage_claim *subjects,
@@ -121,11 +132,9 @@ bool pm_postgres_find_claims(struct pm_storage *storage, const struct pm_storage
                        strcmp(all[end].game, all[at].game) == 0;)
             end++;
         pm_pg_begin(&query, COUNTS);
-        pm_pg_text(&query, all[at].game);
         add_subjects(&query, all + at, end - at);
         pm_pg_sql(&query, " UNION ALL SELECT key, kind, scope, space, day, 1, mark"
-                          " FROM claim_marks WHERE game = ");
-        pm_pg_text(&query, all[at].game);
+                          " FROM claim_marks ");
         add_subjects(&query, all + at, end - at);
         pm_pg_sql(&query, CLAIMS_SORTED ", 7");
         done = pm_pg_select_here(postgres, &query, take_claim, &here, error);
@@ -139,7 +148,7 @@ bool pm_postgres_read_claims(struct pm_storage *storage, const char *game,
 {
     struct claim_visit all = {(struct pm_postgres *)storage, game, visit, user};
     struct pm_pg_query query;
-    pm_pg_begin(&query, COUNTS);
+    pm_pg_begin(&query, COUNTS "WHERE game = ");
     pm_pg_text(&query, game);
     pm_pg_sql(&query, " UNION ALL SELECT key, kind, scope, space, day, count(*), NULL"
                       " FROM claim_marks WHERE game = ");

@@ -395,9 +395,7 @@ static bool find_some(struct asked *asked, size_t at, size_t *end, struct pm_err
 {
     struct pm_pg_query query;
     size_t rows = 0, i = at;
-    pm_pg_begin(&query, "SELECT game, key, kind, space FROM spaces WHERE game = ");
-    pm_pg_text(&query, asked->spaces[at]->game);
-    pm_pg_sql(&query, " AND (key, kind) IN (");
+    pm_pg_begin(&query, "SELECT game, key, kind, space FROM spaces AS s JOIN (VALUES ");
     for (; i < asked->count && rows < PM_POSTGRES_ROWS &&
            strcmp(asked->spaces[i]->game, asked->spaces[at]->game) == 0;
          i++) {
@@ -412,8 +410,11 @@ static bool find_some(struct asked *asked, size_t at, size_t *end, struct pm_err
     while (i < asked->count && compare_spaces(&asked->spaces[i - 1], &asked->spaces[i]) == 0)
         i++;
     *end = i;
+    pm_pg_sql(&query, ") AS asked (key, kind) USING (key, kind) WHERE game = ");
+    pm_pg_text(&query, asked->spaces[at]->game);
     /* What is folded must stay of these numbers until it is committed. */
-    pm_pg_sql(&query, asked->postgres->lazy ? ") ORDER BY key, kind FOR SHARE" : ")");
+    if (asked->postgres->lazy)
+        pm_pg_sql(&query, " ORDER BY key, kind FOR SHARE OF s");
     return pm_pg_select_here(asked->postgres, &query, take_space, asked, error);
 }
 

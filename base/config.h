@@ -61,6 +61,7 @@ struct pm_config {
         bool zero, blocks, variants, constants;
         bool partition; /* large compute shaders in several passes */
         enum pm_float_zero float_zero;
+        char *withhold;       /* file of the shaders that keep the game's own; NULL: none */
         double retry_share;   /* of the sessions in which a kept verdict is tried again */
         double doubt_share;   /* of the machines that try what is published as slower */
         double uniform_share; /* of a block's lanes that entered it with their whole subgroup, from
@@ -94,6 +95,7 @@ struct pm_config {
         bool synchronous, trust_variants;
         enum pm_specialize specialize;
         char *partition_limits;         /* a preset, or a number of operations; NULL: "registers" */
+        char *variants_folder;          /* where specialized modules are kept; NULL: nowhere */
         uint32_t checkpoint_heartbeats; /* 64 */
         uint32_t settle_seconds;        /* profile/journal.h; 600 */
     } debug;

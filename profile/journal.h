@@ -40,8 +40,8 @@ struct pm_journal;
 struct pm_journal_entry;
 
 /* Judges the sessions of the game that have ended, and begins one for this process. folder NULL:
- * the default. NULL and *error: it cannot be kept (no variant is to be used then). *state may be
- * NULL. Reads and writes small files. */
+ * the one that PIECEMEAL_JOURNAL names, else the default. NULL and *error: it cannot be kept (no
+ * variant is to be used then). *state may be NULL. Reads and writes small files. */
 struct pm_journal *pm_journal_open(const char *folder, const char *game,
                                    struct pm_journal_state *state, struct pm_error *error);
 /* Ends the session properly if pm_journal_end has not, and forgets it. NULL is allowed. */

@@ -36,6 +36,7 @@ WORDS = {
     'tools/doctor': 'what this machine has',
     'tools/serve': 'the aggregator',
     'tools/run': 'a game, with us',
+    'tools/bisect': 'which shader is wrong',
     'tools/trace': 'a run as a trace',
     'tools/shader': 'one pass over a file',
     'tools/stored': 'names, costs',

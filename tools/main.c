@@ -1,3 +1,4 @@
+#include "tools/bisect/command_bisect.h"
 #include "tools/command_consent.h"
 #include "tools/command_sync.h"
 #include "tools/common/tool.h"
@@ -19,6 +20,7 @@ static const struct command {
 } commands[] = {
     {"run", pm_command_run, "run a program with the layer; pull before, upload after"},
     {"try", pm_command_try, "profile, specialize and compare a program, all on this machine"},
+    {"bisect", pm_command_bisect, "find the specialized shader that makes a program go wrong"},
     {"status", pm_command_status, "say what a game's session does, or what it came to"},
     {"pause", pm_command_pause, "use a game's own shaders for a while"},
     {"resume", pm_command_resume, "use the specialized ones again"},

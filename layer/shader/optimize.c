@@ -4,10 +4,12 @@
 #include "layer/core/compiler.h"
 #include "layer/core/session.h"
 #include "layer/core/thread.h"
+#include "layer/core/trace.h"
 #include "layer/shader/optimize_passes.h"
 #include "layer/shader/passes_build.h"
 #include "layer/shader/pipeline_build.h"
 #include "layer/shader/specialized_shader.h"
+#include "layer/shader/variant_files.h"
 #include "layer/shader/variant_make.h"
 #include "profile/journal_asked.h"
 #include <stdlib.h>
@@ -71,13 +73,14 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
     }
     optimized->pipeline = pipeline;
     optimized->shader = shader;
+    pm_variant_files_write(pipeline, shader);
     if (use == PM_USE_PUSHED)
         optimized->watch = watch_of(pipeline, &shader->known);
     const struct pm_replacement replacement = {
         .words = &shader->module.words,
         .entry_point = shader->entry_point,
         .cache = cache,
-        .name = "piecemeal specialized",
+        .name = PM_TRACE_BUILDS_SPECIALIZED,
         .original = &shader->original,
         .if_compiled = if_compiled,
     };

@@ -241,7 +241,8 @@ bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeli
     struct pm_shader_request request;
     int64_t took;
     if (!optimizer->contests || !optimizer->device->trials ||
-        !pm_pipeline_shader_request(pipeline, &request))
+        !pm_pipeline_shader_request(pipeline, &request) ||
+        pm_specialized_shaders_withhold(optimizer->shaders, &request))
         return true;
     const struct pm_specialized_shader *kept =
         pm_specialized_shaders_proven(optimizer->shaders, &request, &took);

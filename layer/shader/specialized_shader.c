@@ -6,6 +6,7 @@
 #include "layer/shader/pipeline.h"
 #include "layer/shader/specialize.h"
 #include "layer/shader/specialized_kept.h"
+#include "layer/shader/withheld.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct pm_specialized_shaders {
     struct pm_device *device;
     struct pm_journal *journal;
     struct pm_specialized_kept *kept;
+    struct pm_withheld withheld;
     struct pm_environment environment; /* but for the subgroup size */
     pthread_mutex_t lock;              /* the list */
     struct shader *first;              /* as many as shaders with a zero profile: a list will do */
@@ -44,6 +46,10 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
         .driver_id = device->abilities.driver_id,
         .driver_version = device->properties.driverVersion,
     };
+    struct pm_error error = {0};
+    if (!pm_withheld_read(&shaders->withheld, device->instance->config.optimize.withhold, &error))
+        pm_log_warning(device->instance->log, "nothing is specialized: optimize.withhold: %s",
+                       error.message);
     pthread_mutex_init(&shaders->lock, NULL);
     shaders->kept = pm_specialized_kept_create(device);
     if (shaders->kept)
@@ -71,6 +77,7 @@ void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders)
         free(shader);
     }
     pm_specialized_kept_destroy(shaders->kept);
+    pm_withheld_finish(&shaders->withheld);
     pthread_mutex_destroy(&shaders->lock);
     free(shaders);
 }
@@ -273,7 +280,8 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     bool first = false;
     /* Most shaders have no profile, and are not to be kept for nothing. */
     uint32_t of = 0;
-    if (pm_shader_records_key(records, request, &key, &first, &error))
+    if (pm_shader_records_key(records, request, &key, &first, &error) &&
+        !pm_withheld_has(&shaders->withheld, &key))
         of = pm_known_of_shader(shaders->device, &key, request->subgroup_size);
     const struct pm_shader_record *record =
         of || use == PM_USE_PASSES ? pm_shader_records_get(records, request, &first, &error) : NULL;
@@ -345,7 +353,8 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, int64_t *took)
 {
     struct pm_shader_key key;
-    if (!pm_shader_records_known(shaders->device->pipelines->records, request, &key))
+    if (!pm_shader_records_known(shaders->device->pipelines->records, request, &key) ||
+        pm_withheld_has(&shaders->withheld, &key))
         return NULL;
     const uint32_t of = pm_known_of_shader(shaders->device, &key, request->subgroup_size);
     /* A recipe's variant needs nothing to be known. */
@@ -362,6 +371,16 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
     *took = usable ? shader->took : 0;
     pthread_mutex_unlock(&shaders->lock);
     return usable ? &shader->made : NULL;
+}
+
+bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shaders,
+                                     const struct pm_shader_request *request)
+{
+    struct pm_shader_key key;
+    bool first;
+    return pm_shader_records_key(shaders->device->pipelines->records, request, &key, &first,
+                                 NULL) &&
+           pm_withheld_has(&shaders->withheld, &key);
 }
 
 bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders)

@@ -74,6 +74,9 @@ void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders);
 const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, int64_t *took);
+/* Whether optimize.withhold names the shader. Takes as long as finding its key out does. */
+bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shaders,
+                                     const struct pm_shader_request *request);
 /* Whether there may be any of these. */
 bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders);
 

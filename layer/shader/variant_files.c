@@ -1,0 +1,160 @@
+#include "layer/shader/variant_files.h"
+
+#include "base/config.h"
+#include "base/file.h"
+#include <cjson/cJSON.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LONGEST_OPTION = 128 };
+
+__attribute__((format(printf, 2, 3))) static void add(cJSON *list, const char *format, ...)
+{
+    char text[LONGEST_OPTION];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cJSON_AddItemToArray(list, cJSON_CreateString(text));
+}
+
+static void add_known(cJSON *list, const struct pm_known_words *known)
+{
+    for (uint32_t i = 0; i < known->count; i++) {
+        const struct pm_constant_known *word = &known->words[i];
+        add(list, "--known");
+        if (word->point.source == PM_CONSTANT_PUSH)
+            add(list, "push:%u=%u", word->point.offset, word->value);
+        else
+            add(list, "%u.%u:%u=%u", word->point.set, word->point.binding, word->point.offset,
+                word->value);
+    }
+}
+
+static void add_target(cJSON *list, const struct pm_target *target)
+{
+    add(list, "--target");
+    add(list, "%u", target->vulkan_minor);
+    if (target->relaxed_block_layout)
+        add(list, "--relax-block-layout");
+    if (target->uniform_buffer_standard_layout)
+        add(list, "--uniform-buffer-standard-layout");
+    if (target->scalar_block_layout)
+        add(list, "--scalar-block-layout");
+    if (target->workgroup_explicit_layout)
+        add(list, "--workgroup-scalar-block-layout");
+}
+
+/* What `piecemeal shader` has to be told to do the same. */
+static cJSON *options_of(const struct pm_device *device, const struct pm_known_words *known)
+{
+    static const char *const permissions[] = {[PM_FLOAT_ZERO_SHADER] = "shader",
+                                              [PM_FLOAT_ZERO_NEVER] = "never",
+                                              [PM_FLOAT_ZERO_ALLOW] = "allow"};
+    const enum pm_beyond beyond = device->instance->config.debug.beyond;
+    cJSON *list = cJSON_CreateArray();
+    add_known(list, known);
+    add_target(list, &device->abilities.target);
+    add(list, "--float-zero");
+    add(list, "%s", permissions[device->instance->config.optimize.float_zero]);
+    add(list, "--vendor");
+    add(list, "%u", device->properties.vendorID);
+    add(list, "--driver");
+    add(list, "%u:%u", device->abilities.driver_id, device->properties.driverVersion);
+    add(list, "--uniform-share");
+    add(list, "%.17g", device->instance->config.optimize.uniform_share);
+    if (!device->abilities.subgroup_vote)
+        add(list, "--no-vote");
+    if (!device->abilities.subgroup_quad)
+        add(list, "--no-quad");
+    if (beyond == PM_BEYOND_FIT || beyond == PM_BEYOND_ALL)
+        add(list, "--fit-regions");
+    if (beyond == PM_BEYOND_HOIST || beyond == PM_BEYOND_ALL)
+        add(list, "--hoist-across");
+    if (beyond == PM_BEYOND_PAIRS || beyond == PM_BEYOND_ALL)
+        add(list, "--pairs");
+    return list;
+}
+
+/* In the order in which they were run, all but the first on what the one before made. */
+static void add_passes(cJSON *json, const struct pm_specialized_shader *shader)
+{
+    static const struct {
+        uint32_t by;
+        const char *pass;
+    } passes[] = {{PM_MADE_BY_WORDS, "specialize_constants"},
+                  {PM_MADE_BY_ZEROS, "specialize_zero"},
+                  {PM_MADE_BY_BLOCKS, "optimize_blocks"}};
+    cJSON *list = cJSON_AddArrayToObject(json, "passes");
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        if (shader->made_by & passes[i].by)
+            add(list, "%s", passes[i].pass);
+}
+
+static cJSON *describe(const struct pm_pipeline *pipeline,
+                       const struct pm_specialized_shader *shader)
+{
+    const struct pm_device *device = pipeline->device;
+    char original[PM_SHADER_KEY_TEXT], key[PM_SHADER_KEY_TEXT];
+    cJSON *json = cJSON_CreateObject();
+    pm_shader_key_format(&shader->original, original);
+    pm_shader_key_format(&shader->key, key);
+    cJSON_AddStringToObject(json, "original", original);
+    cJSON_AddStringToObject(json, "variant", key);
+    cJSON_AddStringToObject(json, "stage", pm_pipeline_computes(pipeline) ? "compute" : "fragment");
+    cJSON_AddStringToObject(json, "entry_point", shader->entry_point);
+    cJSON_AddNumberToObject(json, "transforms", shader->module.transforms);
+    cJSON_AddNumberToObject(json, "subgroup_size", shader->environment.subgroup_size);
+    cJSON_AddStringToObject(json, "device", device->properties.deviceName);
+    cJSON_AddStringToObject(json, "driver", device->abilities.driver_info);
+    cJSON_AddNumberToObject(json, "vendor_id", device->properties.vendorID);
+    cJSON_AddNumberToObject(json, "driver_id", device->abilities.driver_id);
+    cJSON_AddNumberToObject(json, "driver_version", device->properties.driverVersion);
+    add_passes(json, shader);
+    cJSON_AddItemToObject(json, "options", options_of(device, &shader->known));
+    return json;
+}
+
+/* FOLDER/ORIGINAL-VARIANT.json; malloc'ed. NULL: out of memory. */
+static char *path_of(const char *folder, const struct pm_specialized_shader *shader)
+{
+    char original[PM_SHADER_KEY_TEXT], key[PM_SHADER_KEY_TEXT], *path = NULL;
+    pm_shader_key_format(&shader->original, original);
+    pm_shader_key_format(&shader->key, key);
+    return asprintf(&path, "%s/%s-%s.json", folder, original, key) < 0 ? NULL : path;
+}
+
+/* The description first: the words then say that it is whole. */
+static bool write_both(char *path, const struct pm_words *words, const char *text,
+                       struct pm_error *error)
+{
+    if (!pm_file_put(path, text, strlen(text), error))
+        return false;
+    memcpy(path + strlen(path) - strlen("json"), "spv", sizeof "spv");
+    return pm_file_put(path, words->data, words->count * sizeof *words->data, error);
+}
+
+void pm_variant_files_write(const struct pm_pipeline *pipeline,
+                            const struct pm_specialized_shader *shader)
+{
+    const struct pm_instance *instance = pipeline->device->instance;
+    const char *folder = instance->config.debug.variants_folder;
+    struct pm_error error = {0};
+    char *path = folder ? path_of(folder, shader) : NULL;
+    if (!path || access(path, F_OK) == 0) {
+        free(path);
+        return;
+    }
+    cJSON *json = describe(pipeline, shader);
+    char *text = cJSON_Print(json);
+    if (!text)
+        pm_fail(&error, PM_ERROR_MEMORY, "no memory for its description");
+    if (!text || !write_both(path, &shader->module.words, text, &error))
+        pm_log_warning(instance->log, "a variant is not kept: %s", error.message);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    free(path);
+}

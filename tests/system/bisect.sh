@@ -1,0 +1,86 @@
+#!/bin/bash
+# `piecemeal bisect`: of six specialized shaders it finds the one that changes what a program computes, both where there
+# are two, the one that ends it by a signal, and none where none does; what it leaves shows it again.
+. "$(dirname "$0")/lib.sh"
+driver lavapipe-25
+piecemeal=$PM_BUILD/tools/piecemeal
+program=$PM_BUILD/tests/system/variants # FILE FRAMES WRONG [crash]
+out=$scratch/computed
+export TMPDIR=$scratch/tmp
+mkdir -p "$TMPDIR"
+says() {
+    grep -qE -- "$1" "$scratch/said" || { cat "$scratch/said"; fail "no line matches '$1'"; }
+}
+# bisect STATUS OPTION… -- PROGRAM…: what it found is in $scratch/found
+bisect() {
+    local expected=$1 status=0
+    shift
+    rm -rf "$scratch/reproduction"
+    timeout 900 "$piecemeal" bisect --local -o "$scratch/reproduction" "$@" >"$scratch/found" 2>"$scratch/said" || status=$?
+    [ "$status" -eq "$expected" ] || { cat "$scratch/said"; fail "bisect ended with $status, not $expected"; }
+    [ -z "$(ls -A "$TMPDIR")" ] || fail "there is something left in TMPDIR: $(ls "$TMPDIR")"
+}
+bisect 1 -- "$program" "$out" 1 -
+says 'no specialized shader came into use: there is no profile of the program yet'
+
+run_quietly "$scratch/profiled" "$piecemeal" run --local --set sampler.window_probability=1 \
+    --set sampler.api_probability=1 --set sampler.batch=all --set debug.synchronous=true -- "$program" "$out" 3 -
+# Which shader has which key: the first six pipelines, in order.
+"$piecemeal" run --local --set debug.synchronous=true --set debug.trust_variants=true --set log.level=info \
+    --set sampler.window_probability=0 -- "$program" "$out" 1 - 2>"$scratch/keys" >/dev/null
+mapfile -t begins < <(sed -nE 's/.*shader ([0-9a-f]{12}) is specialized: .*/\1/p' "$scratch/keys")
+[ ${#begins[@]} -eq 6 ] || fail "there are ${#begins[@]} specialized shaders, not 6"
+
+# The one that computes something else, by the file that the program writes and by a check.
+bisect 0 --compare "$out" -- "$program" "$out" 2 4
+[ "$(wc -l <"$scratch/found")" -eq 1 ] && grep -qE "^${begins[4]}[0-9a-f]{36}$" "$scratch/found" ||
+    { cat "$scratch/found"; fail "it is not shader 4"; }
+[ "$(grep -c 'session [0-9]*, with' "$scratch/said")" -le 10 ] || { cat "$scratch/said"; fail "too many sessions"; }
+key=$(cat "$scratch/found")
+kept=$scratch/reproduction/${begins[4]}
+says "reproduction: $kept"
+same_file "$PM_BUILD/tests/system/shaders/variants.comp.spv" "$kept/$key.original.spv" "the original"
+grep -q 'makes these words again' "$kept/README.txt" || { cat "$kept/README.txt"; fail "the variant is not made again"; }
+variant=$(basename "$kept/$key"-*.spv .spv)
+(cd "$kept" && PATH=$(dirname "$piecemeal"):$PATH && eval "$(grep -o 'piecemeal shader .*' README.txt)") >/dev/null ||
+    fail "README.txt's command failed"
+same_file "$kept/$variant.spv" "$kept/again.spv" "README.txt's command"
+jq -e '.stage == "compute" and .passes == ["specialize_zero"] and (.device | length) > 0 and (.driver | length) > 0' \
+    "$kept/$variant.json" >/dev/null || fail "not what the variant was made for"
+cp "$out" "$scratch/good"
+PIECEMEAL=$piecemeal "$kept/reproduce.sh" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "reproduce.sh failed"; }
+cmp -s "$out" "$scratch/good" && fail "reproduce.sh shows nothing"
+"$piecemeal" run --local --set debug.synchronous=true --set debug.trust_variants=true --set sampler.window_probability=0 \
+    --set optimize.withhold="$scratch/found" -- "$program" "$out" 2 4 >"$scratch/log" 2>&1 || fail "the program failed"
+same_file "$out" "$scratch/good" "with the shader withheld"
+grep -q '5 shaders specialized' "$scratch/log" || { cat "$scratch/log"; fail "not the other five are used"; }
+
+# Two, one after the other; and a check's word.
+bisect 0 --check "cmp -s '$out' '$scratch/good-two'" -- sh -c "'$program' '$out' 2 13 && [ -e '$scratch/good-two' ] ||
+    cp '$out' '$scratch/good-two'"
+sort "$scratch/found" | cut -c 1-12 >"$scratch/two"
+printf '%s\n' "${begins[1]}" "${begins[3]}" | sort | cmp - "$scratch/two" || fail "these are not shaders 1 and 3"
+
+# One that ends the program by a signal, of which nothing is held back afterwards.
+bisect 0 -- "$program" "$out" 2 5 crash
+grep -qE "^${begins[5]}[0-9a-f]{36}$" "$scratch/found" || { cat "$scratch/found" "$scratch/said"; fail "it is not shader 5"; }
+"$piecemeal" doctor >"$scratch/doctor" 2>&1 || true
+grep -q 'no specialized shader is held back' "$scratch/doctor" || { cat "$scratch/doctor"; fail "something is held back"; }
+
+# None; a program that is never the same twice; one that goes wrong by itself; a list that cannot be read.
+bisect 1 --compare "$out" -- "$program" "$out" 2 -
+says 'with all 6 specialized shaders it is as without'
+bisect 1 --compare "$scratch/random" -- sh -c "head -c 16 /dev/urandom >'$scratch/random'"
+says 'without specialized shaders it is not the same twice'
+bisect 1 --check false -- "$program" "$out" 1 -
+says 'it goes wrong without specialized shaders, too'
+bisect 1 --check 'exit 125' -- "$program" "$out" 1 -
+says 'cannot tell'
+bisect 1 --compare "$scratch/good" -- "$program" "$out" 1 -
+says 'good: the program has not written it'
+printf 'nonsense\n' >"$scratch/list"
+"$piecemeal" run --local --set debug.synchronous=true --set debug.trust_variants=true --set sampler.window_probability=0 \
+    --set optimize.withhold="$scratch/list" -- "$program" "$out" 1 - >"$scratch/said" 2>&1 || fail "the program failed"
+says "nothing is specialized: optimize.withhold: .*list: 'nonsense' is no shader's key"
+! grep -q 'shaders specialized' "$scratch/said" || fail "something is specialized all the same"
+echo "$name: all as expected"

@@ -1,0 +1,387 @@
+#include "tools/bisect/reproduction.h"
+
+#include "aggregator_client/disk/database_cache.h"
+#include "base/file.h"
+#include "profile/shader_store.h"
+#include "tools/common/launch.h"
+#include "tools/common/out_file.h"
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum { KEY_SHOWN = 12, MOST_OPTIONS = 64, WORDS_BEFORE = 5 /* of the pass */ };
+
+#define MOST_BYTES ((size_t)256 << 20)
+
+struct writing {
+    const struct pm_bisection *bisection;
+    const struct pm_names *keys;
+    char *folder;
+    char *variants;           /* where the session kept its modules */
+    struct pm_names modules;  /* of these shaders, ORIGINAL-VARIANT */
+    struct pm_buffer details; /* of them, for README.txt */
+};
+
+/* FOLDER/NAME; malloc'ed. NULL: *error. */
+static char *join(const char *folder, const char *name, struct pm_error *error)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) >= 0)
+        return path;
+    pm_fail(error, PM_ERROR_MEMORY, "no memory for a path");
+    return NULL;
+}
+
+static bool put(const struct writing *w, const char *name, const void *data, size_t size,
+                struct pm_error *error)
+{
+    char *path = join(w->folder, name, error);
+    const bool ok = path && pm_file_put(path, data, size, error);
+    free(path);
+    return ok;
+}
+
+static bool copy(const struct writing *w, const char *from, const char *name,
+                 struct pm_error *error)
+{
+    struct pm_buffer data;
+    pm_buffer_init(&data, MOST_BYTES);
+    const bool ok = pm_file_read(from, &data, error) && put(w, name, data.data, data.size, error);
+    pm_buffer_finish(&data);
+    return ok;
+}
+
+/* ---- texts ---- */
+
+/* As one word of a shell's. */
+static void print_word(FILE *out, const char *word)
+{
+    putc('\'', out);
+    for (; *word; word++) {
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            putc(*word, out);
+    }
+    putc('\'', out);
+}
+
+static void print_program(const struct writing *w, FILE *out)
+{
+    for (char **argument = w->bisection->program; *argument; argument++) {
+        putc(' ', out);
+        print_word(out, *argument);
+    }
+    putc('\n', out);
+}
+
+static bool print_script(void *user, FILE *out, struct pm_error *error)
+{
+    static const char *const variables[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
+                                            "MESA_VK_DEVICE_SELECT"};
+    const struct writing *w = user;
+    char *here = getcwd(NULL, 0);
+    if (!here)
+        return pm_fail_errno(error, errno, "the working folder");
+    fprintf(out, "#!/bin/sh\n"
+                 "# Starts the program with the specialized shaders of this folder, and no other.\n"
+                 "folder=$(cd \"$(dirname \"$0\")\" && pwd)\n"
+                 "cd ");
+    print_word(out, here);
+    fprintf(out, "\n");
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        if (!getenv(variables[i]))
+            continue;
+        fprintf(out, "export %s=", variables[i]);
+        print_word(out, getenv(variables[i]));
+        putc('\n', out);
+    }
+    fprintf(out,
+            "export PIECEMEAL_DATABASES=\"$folder/databases\" "
+            "PIECEMEAL_JOURNAL=\"$folder/journal\"\n"
+            "exec \"${PIECEMEAL:-piecemeal}\" run --set optimize.withhold=\"$folder/only\" \\\n"
+            "    --set debug.synchronous=true --set debug.trust_variants=true "
+            "--set sampler.window_probability=0 --");
+    print_program(w, out);
+    free(here);
+    return true;
+}
+
+static bool print_readme(void *user, FILE *out, struct pm_error *error)
+{
+    const struct writing *w = user;
+    struct utsname machine = {0};
+    (void)error;
+    uname(&machine);
+    fprintf(out, "piecemeal %s on %s %s found that the program\n   ", PM_VERSION, machine.sysname,
+            machine.machine);
+    print_program(w, out);
+    fprintf(out,
+            "goes wrong when %s specialized, and not when %s its own.\n\n"
+            "reproduce.sh      starts it so (PIECEMEAL=/path/to/piecemeal where that is not on "
+            "PATH)\n"
+            "only              what reproduce.sh withholds: all shaders but these\n"
+            "databases/        the PGO database that they were specialized by\n"
+            "KEY.original.spv  a shader as the program gave it\n"
+            "KEY.canonical.spv what it was specialized from\n"
+            "KEY-VARIANT.spv   what it was specialized to\n"
+            "KEY-VARIANT.json  for which device, and how\n\n",
+            w->keys->count == 1 ? "one shader is" : "these shaders together are",
+            w->keys->count == 1 ? "that keeps" : "all of them keep");
+    if (w->bisection->check)
+        fprintf(out, "Whether it goes wrong is said by: %s\n", w->bisection->check);
+    if (w->bisection->compare)
+        fprintf(out, "It goes wrong when %s is not what it is without.\n", w->bisection->compare);
+    fprintf(out, "To go on without, put the lines into a file that optimize.withhold names:\n");
+    for (size_t i = 0; i < w->keys->count; i++)
+        fprintf(out, "    %s\n", w->keys->names[i]);
+    if (w->details.size > 0)
+        fprintf(out, "\n%s", (const char *)w->details.data);
+    fprintf(out, "\nWith the profile beside the source: piecemeal report --database "
+                 "databases/GAME.pmdb -o report.html\n");
+    return true;
+}
+
+static bool put_text(const struct writing *w, const char *name, pm_out_writer print,
+                     struct pm_error *error)
+{
+    char *path = join(w->folder, name, error);
+    const bool ok = path && pm_out_file(path, print, (void *)(uintptr_t)w, error);
+    free(path);
+    return ok;
+}
+
+/* ---- modules ---- */
+
+/* The pass's command line, run here to see whether it makes the same words. */
+static bool makes_same(const struct writing *w, char **command, const char *module, char *made,
+                       struct pm_error *error)
+{
+    struct pm_buffer a, b;
+    int status = 1;
+    bool same = false;
+    char *variant = NULL;
+    if (asprintf(&variant, "%s/%s.spv", w->folder, module) < 0)
+        variant = NULL;
+    pm_buffer_init(&a, MOST_BYTES);
+    pm_buffer_init(&b, MOST_BYTES);
+    if (variant && pm_launch_wait(command, &status, error) && status == 0)
+        same = pm_file_read(variant, &a, error) && pm_file_read(made, &b, error) &&
+               a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+    pm_buffer_finish(&b);
+    pm_buffer_finish(&a);
+    unlink(made);
+    free(variant);
+    return same;
+}
+
+static const char *text_of(const cJSON *json, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, name));
+    return text ? text : "";
+}
+
+/* How the module is made again, and whether it was. */
+static bool detail(struct writing *w, const char *module, const cJSON *json, struct pm_error *error)
+{
+    const char *game = w->bisection->games.count > 0 ? w->bisection->games.names[0] : "";
+    const cJSON *passes = cJSON_GetObjectItemCaseSensitive(json, "passes");
+    const char *pass = cJSON_GetStringValue(cJSON_GetArrayItem(passes, 0));
+    const bool has_more = cJSON_GetArraySize(passes) > 1;
+    pass = pass ? pass : "";
+    char *safe = pm_file_safe_name(game), *profile = NULL, *canonical = NULL;
+    char *made = join(w->folder, "again.spv", error);
+    char self[PATH_MAX] = "";
+    char *command[MOST_OPTIONS + 16] = {"sh", "-c", "exec \"$0\" \"$@\" >/dev/null", self,
+                                        "shader"};
+    size_t count = WORDS_BEFORE;
+    const cJSON *option;
+    bool ok = made && safe && readlink("/proc/self/exe", self, sizeof self - 1) > 0;
+    if (asprintf(&profile, "%s/databases/%s.pmdb", w->folder, safe ? safe : "") < 0)
+        profile = NULL;
+    if (asprintf(&canonical, "%s/%s.canonical.spv", w->folder, text_of(json, "original")) < 0)
+        canonical = NULL;
+    ok = ok && profile && canonical;
+    command[count++] = (char *)(uintptr_t)pass;
+    command[count++] = canonical;
+    cJSON_ArrayForEach(option, cJSON_GetObjectItemCaseSensitive(json, "options"))
+    {
+        if (cJSON_IsString(option) && count < MOST_OPTIONS)
+            command[count++] = option->valuestring;
+    }
+    if (strcmp(pass, "specialize_constants") != 0) {
+        command[count++] = "--profile";
+        command[count++] = profile;
+    }
+    command[count++] = "-o";
+    command[count++] = made;
+    struct pm_error ignored = {0};
+    ok = ok && pm_buffer_printf(&w->details, "%s\n    %s, %s shader, on %s (%s)\n    piecemeal",
+                                module, pass, text_of(json, "stage"), text_of(json, "device"),
+                                text_of(json, "driver"));
+    for (size_t i = WORDS_BEFORE - 1; ok && i < count; i++) {
+        const size_t inside = strlen(w->folder);
+        const bool own = strncmp(command[i], w->folder, inside) == 0 && command[i][inside] == '/';
+        ok = pm_buffer_printf(&w->details, " %s", command[i] + (own ? inside + 1 : 0));
+    }
+    ok = ok && pm_buffer_printf(
+                   &w->details, "\n    %s\n",
+                   makes_same(w, command, module, made, &ignored) ? "makes these words again."
+                   : has_more ? "makes its first part: behind it more passes were run (passes in "
+                                "the JSON file)."
+                              : "made other words just now.");
+    free(made);
+    free(canonical);
+    free(profile);
+    free(safe);
+    return ok || pm_fail(error, PM_ERROR_MEMORY, "no memory for README.txt");
+}
+
+static bool put_variant(struct writing *w, const char *file, struct pm_error *error)
+{
+    char *from = join(w->variants, file, error), *module = strdup(file);
+    struct pm_buffer text;
+    pm_buffer_init(&text, MOST_BYTES);
+    bool ok = from && module && copy(w, from, file, error);
+    if (ok && strcmp(file + strlen(file) - 5, ".json") == 0) {
+        module[strlen(file) - 5] = '\0';
+        ok = pm_file_read(from, &text, error) && pm_names_append(&w->modules, module);
+    }
+    pm_buffer_finish(&text);
+    free(module);
+    free(from);
+    return ok;
+}
+
+/* What sessions kept of a shader's variants. */
+static bool put_variants(struct writing *w, const char *key, struct pm_error *error)
+{
+    DIR *directory = opendir(w->variants);
+    bool ok = directory || pm_fail_errno(error, errno, "%s", w->variants);
+    for (struct dirent *entry; ok && (entry = readdir(directory));)
+        if (strncmp(entry->d_name, key, strlen(key)) == 0 && strlen(entry->d_name) > 5)
+            ok = put_variant(w, entry->d_name, error);
+    if (directory)
+        closedir(directory);
+    return ok;
+}
+
+/* As the program gave it, and as it was specialized from, where the store still has it. */
+static bool put_stored(const struct writing *w, struct pm_shader_store *store, const char *text,
+                       struct pm_error *error)
+{
+    struct pm_shader_key key;
+    struct pm_stored_shader stored;
+    char name[PM_SHADER_KEY_TEXT + 16];
+    struct pm_arena *arena = pm_arena_create(0);
+    bool ok = true;
+    if (arena && pm_shader_key_parse(text, &key) &&
+        pm_shader_store_read(store, &key, arena, &stored, NULL)) {
+        snprintf(name, sizeof name, "%s.original.spv", text);
+        ok = put(w, name, stored.original, stored.original_count * sizeof(uint32_t), error);
+        snprintf(name, sizeof name, "%s.canonical.spv", text);
+        ok = ok && put(w, name, stored.canonical, stored.canonical_count * sizeof(uint32_t), error);
+    }
+    pm_arena_destroy(arena);
+    return ok;
+}
+
+static bool put_databases(const struct writing *w, struct pm_error *error)
+{
+    char *folder = join(w->folder, "databases", error);
+    bool ok = folder && pm_make_folder(folder, error);
+    for (size_t i = 0; ok && i < w->bisection->games.count; i++) {
+        char *from = pm_database_cache_path(w->bisection->games.names[i]);
+        char *name = NULL;
+        if (from && access(from, R_OK) == 0 &&
+            asprintf(&name, "databases%s", strrchr(from, '/')) >= 0)
+            ok = copy(w, from, name, error);
+        free(name);
+        free(from);
+    }
+    free(folder);
+    return ok;
+}
+
+static bool put_only(const struct writing *w, struct pm_error *error)
+{
+    struct pm_buffer text;
+    pm_buffer_init(&text, MOST_BYTES);
+    bool ok = pm_buffer_append_string(&text, "*\n");
+    for (size_t i = 0; ok && i < w->keys->count; i++)
+        ok = pm_buffer_printf(&text, "!%s\n", w->keys->names[i]);
+    ok = ok ? put(w, "only", text.data, text.size, error)
+            : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    pm_buffer_finish(&text);
+    return ok;
+}
+
+static bool put_details(struct writing *w, struct pm_error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < w->modules.count; i++) {
+        char *name = NULL, *path = NULL;
+        struct pm_buffer text;
+        pm_buffer_init(&text, MOST_BYTES);
+        if (asprintf(&name, "%s.json", w->modules.names[i]) >= 0)
+            path = join(w->folder, name, error);
+        ok = path && pm_file_read(path, &text, error);
+        cJSON *json = ok ? cJSON_ParseWithLength((const char *)text.data, text.size) : NULL;
+        ok = json && detail(w, w->modules.names[i], json, error);
+        cJSON_Delete(json);
+        pm_buffer_finish(&text);
+        free(path);
+        free(name);
+    }
+    return ok;
+}
+
+static bool put_modules(struct writing *w, struct pm_error *error)
+{
+    struct pm_shader_store *store = pm_shader_store_open(NULL, 0);
+    bool ok = store || pm_fail(error, PM_ERROR_MEMORY, "no home, or out of memory");
+    for (size_t i = 0; ok && i < w->keys->count; i++)
+        ok = put_stored(w, store, w->keys->names[i], error) &&
+             put_variants(w, w->keys->names[i], error);
+    pm_shader_store_close(store);
+    return ok;
+}
+
+static bool put_script(const struct writing *w, struct pm_error *error)
+{
+    char *path = join(w->folder, "reproduce.sh", error);
+    const bool ok = path && pm_out_file(path, print_script, (void *)(uintptr_t)w, error) &&
+                    (chmod(path, 0755) == 0 || pm_fail_errno(error, errno, "%s", path));
+    free(path);
+    return ok;
+}
+
+bool pm_reproduction_write(const struct pm_bisection *bisection, const char *folder,
+                           const struct pm_names *keys, char **path, struct pm_error *error)
+{
+    char name[KEY_SHOWN + 1];
+    struct writing w = {.bisection = bisection, .keys = keys};
+    snprintf(name, sizeof name, "%s", keys->names[0]);
+    pm_buffer_init(&w.details, MOST_BYTES);
+    w.folder = join(folder, name, error);
+    w.variants = pm_bisection_variants(bisection);
+    const bool ok = w.folder && w.variants && pm_make_folder(w.folder, error) &&
+                    put_databases(&w, error) && put_modules(&w, error) && put_only(&w, error) &&
+                    put_details(&w, error) && put_script(&w, error) &&
+                    put_text(&w, "README.txt", print_readme, error);
+    pm_names_finish(&w.modules);
+    pm_buffer_finish(&w.details);
+    free(w.variants);
+    if (ok)
+        *path = w.folder;
+    else
+        free(w.folder);
+    return ok;
+}

@@ -5,6 +5,7 @@
 #include "tools/db/command_db.h"
 #include "tools/doctor/command_doctor.h"
 #include "tools/report/command_report.h"
+#include "tools/run/command_profile.h"
 #include "tools/run/command_run.h"
 #include "tools/run/command_status.h"
 #include "tools/run/command_try.h"
@@ -20,6 +21,7 @@ static const struct command {
 } commands[] = {
     {"run", pm_command_run, "run a program with the layer; pull before, upload after"},
     {"try", pm_command_try, "profile, specialize and compare a program, all on this machine"},
+    {"profile", pm_command_profile, "replay a capture of gfxreconstruct's under the layer"},
     {"bisect", pm_command_bisect, "find the specialized shader that makes a program go wrong"},
     {"status", pm_command_status, "say what a game's session does, or what it came to"},
     {"pause", pm_command_pause, "use a game's own shaders for a while"},

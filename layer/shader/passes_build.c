@@ -41,6 +41,7 @@ static bool build_pass(struct pm_pipeline *pipeline, const struct pm_specialized
         .specialization = &specialization,
         .cache = pm_pipelines_variant_cache(pipeline->device->pipelines),
         .name = "piecemeal pass",
+        .original = &shader->original,
     };
     return pm_pipeline_build(pipeline, &replacement, built, error);
 }

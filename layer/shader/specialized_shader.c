@@ -280,8 +280,10 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     bool first = false;
     /* Most shaders have no profile, and are not to be kept for nothing. */
     uint32_t of = 0;
-    if (pm_shader_records_key(records, request, &key, &first, &error) &&
-        !pm_withheld_has(&shaders->withheld, &key))
+    const bool keyed = pm_shader_records_key(records, request, &key, &first, &error);
+    if (keyed && pm_withheld_has(&shaders->withheld, &key))
+        return NULL;
+    if (keyed)
         of = pm_known_of_shader(shaders->device, &key, request->subgroup_size);
     const struct pm_shader_record *record =
         of || use == PM_USE_PASSES ? pm_shader_records_get(records, request, &first, &error) : NULL;

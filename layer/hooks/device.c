@@ -136,6 +136,11 @@ static void variant_built(struct pm_device *device, struct pm_candidate *candida
     pm_trials_add(device->trials, candidate, compute);
 }
 
+static void variant_proven(struct pm_device *device, struct pm_candidate *candidate, bool compute)
+{
+    pm_trials_watch(device->trials, candidate, compute);
+}
+
 static void shader_used(struct pm_device *device, const struct pm_specialized_shader *shader)
 {
     pm_ab_shader(device->ab, &shader->original);
@@ -155,6 +160,7 @@ static void in_passes(struct pm_device *device)
 }
 
 static const struct pm_optimizer_calls optimizer_calls = {.built = variant_built,
+                                                          .proven = variant_proven,
                                                           .in_passes = in_passes,
                                                           .in_session = in_session,
                                                           .used = shader_used,

@@ -38,6 +38,9 @@ struct pm_candidate {
 
     /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */
     void (*verdict)(struct pm_candidate *candidate, bool faster);
+    /* It is tried again, though it stays bound; then there is another outcome. NULL: it never is.
+     */
+    void (*again)(struct pm_candidate *candidate);
 
     /* the trial's own */
     struct pm_trial *trial;    /* NULL: it is not tried */

@@ -32,6 +32,10 @@ void pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
     const bool pushed = optimized->watch.count > 0;
     atomic_store(pushed ? &pipeline->folded_candidate : &pipeline->candidate, NULL);
     if (!faster) {
+        if (pushed)
+            atomic_store(&pipeline->folded_best, NULL);
+        else
+            atomic_store(&pipeline->best, 0);
         pm_optimizer_log(optimized, "is not faster, and is dropped");
         pm_optimizer_drop(optimized);
         return;
@@ -44,6 +48,15 @@ void pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
     pm_optimizer_log(optimized, optimized->shader->session == PM_SESSION_VARIANT
                                     ? "is used in this session, to be timed"
                                     : "is used from now on");
+}
+
+static void try_again(struct pm_candidate *candidate)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    atomic_store(&optimized->decided, false);
+    atomic_store(optimized->watch.count > 0 ? &pipeline->folded_candidate : &pipeline->candidate,
+                 candidate);
 }
 
 /* What a variant that runs only where push constants have values is to watch. */
@@ -87,6 +100,7 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
     if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
         optimized->candidate =
             pm_optimizer_candidate(shader, optimized->built.handle, pm_optimizer_decide);
+        optimized->candidate.again = try_again;
         if (use == PM_USE_PUSHED)
             optimized->candidate.watch = &optimized->watch;
         pm_pipeline_cache_grown(optimizer->cache);
@@ -165,6 +179,8 @@ static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline
     atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
     if (proven || device->instance->config.debug.trust_variants) {
         pm_optimizer_decide(&optimized->candidate, true);
+        if (proven)
+            optimizer->calls.proven(device, &optimized->candidate, pm_pipeline_computes(pipeline));
         return;
     }
     pm_optimizer_offer(optimizer, optimized,
@@ -266,6 +282,9 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
     if (shader->session == PM_SESSION_VARIANT)
         optimizer->calls.in_session(optimizer->device, pipeline, shader);
     pm_optimizer_decide(&optimized->candidate, true);
+    if (shader->session == PM_SESSION_NONE)
+        optimizer->calls.proven(optimizer->device, &optimized->candidate,
+                                pm_pipeline_computes(pipeline));
     return true;
 }
 

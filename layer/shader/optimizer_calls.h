@@ -15,6 +15,9 @@ struct pm_optimizer_calls {
     /* One is built that nothing proves yet: it may be tried from now on. compute: of a compute
      * pipeline. */
     void (*built)(struct pm_device *device, struct pm_candidate *candidate, bool compute);
+    /* One is bound in the game's place since an earlier session proved it: it may be tried again.
+     */
+    void (*proven)(struct pm_device *device, struct pm_candidate *candidate, bool compute);
     /* A pipeline is part of a trial over sessions, with the side that the shader says. */
     void (*in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
                        const struct pm_specialized_shader *shader);

@@ -27,7 +27,10 @@ enum {
     LOOK = 64,       /* heartbeats between two looks at who is idle */
     REPEATED = 32,   /* submissions and heartbeats until it is clear that nothing can be timed */
     SUMMED = 16,     /* trials of which it is told how long they go on */
-    RETRY = 1 << 14, /* heartbeats until an undecided trial begins anew, the first time */
+    RETRY = 1 << 14, /* heartbeats until an undecided trial begins anew, the first time, and until
+                        what is used is tried again */
+    LONGEST_RETRY = 1 << 17, /* of what is used */
+    NEW_SCENE = 4 * LOOK,    /* the same where the scene is new */
 };
 
 /* Of the frames' time, for trials with a budget: what slower variants take longer, and for each use
@@ -69,7 +72,9 @@ struct pm_trial {
     double ratio;            /* likewise; of the outcome: its time over the original's */
     bool reported;           /* likewise */
     uint32_t sleep;          /* heartbeats; under the lock */
-    uint32_t retry;          /* likewise */
+    uint32_t retry;          /* likewise; of a faster one, until it is tried again */
+    bool again;              /* likewise: it was found faster, and is tried again */
+    uint64_t scenes;         /* likewise: in which it was found faster, as bits */
     _Atomic uint64_t
         used_at; /* heartbeat of the latest timed use, or of waking or falling asleep */
     struct track tracks[TRACKS]; /* the pairs: the poller's */
@@ -229,6 +234,15 @@ static bool takes_part(const struct pm_trial *trial, const struct pm_candidate *
     return c != NULL;
 }
 
+/* Under the lock. */
+static void add_candidate(struct pm_trial *trial, struct pm_candidate *candidate)
+{
+    candidate->trial = trial;
+    candidate->gone = forget;
+    candidate->next = trial->first;
+    trial->first = candidate;
+}
+
 /* It is measured some more; or it is tried from now on, on other calls than chose it. Under the
  * lock, while it is over. */
 static void begin_measuring(struct pm_trial *trial, const struct pm_candidate *candidate)
@@ -247,12 +261,8 @@ static void begin_measuring(struct pm_trial *trial, const struct pm_candidate *c
 static void join(struct pm_trial *trial, struct pm_candidate *candidate)
 {
     begin_measuring(trial, candidate);
-    if (!takes_part(trial, candidate)) {
-        candidate->trial = trial;
-        candidate->gone = forget;
-        candidate->next = trial->first;
-        trial->first = candidate;
-    }
+    if (!takes_part(trial, candidate))
+        add_candidate(trial, candidate);
     if (trial->outcome == PM_UNDECIDED)
         return;
     set_awake(trial, true);
@@ -277,6 +287,77 @@ void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, boo
     else if (!compute)
         pm_additive_want(trials->device->additive);
 }
+
+/* ---- trying again what is used ---- */
+
+static uint64_t scene_of(const struct pm_trials *trials)
+{
+    return UINT64_C(1) << atomic_load(&trials->device->sampling->scenes.current) % 64;
+}
+
+void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, bool compute)
+{
+    if (trials == NULL)
+        return;
+    pthread_mutex_lock(&trials->lock);
+    struct pm_trial *trial = find(trials, candidate, compute);
+    if (trial == NULL && (trial = begin(trials, candidate, compute)) != NULL) {
+        trial->outcome = PM_FASTER;
+        trial->scenes = scene_of(trials);
+        atomic_store(&trial->over, true);
+        atomic_store(&trial->used_at, heartbeat_of(trials));
+    }
+    const bool dropped = trial != NULL && trial->outcome == PM_SLOWER;
+    if (trial != NULL && !dropped && !takes_part(trial, candidate))
+        add_candidate(trial, candidate);
+    if (dropped || (trial != NULL && trial->again))
+        candidate->again(candidate);
+    pthread_mutex_unlock(&trials->lock);
+    if (dropped)
+        candidate->verdict(candidate, false);
+}
+
+/* Under the lock. */
+static void try_again(struct pm_trial *trial)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&trial->key, key);
+    pm_log_debug(trial->owner->device->instance->log, "a specialized shader %.12s is tried again",
+                 key);
+    if (trial->retry < LONGEST_RETRY)
+        trial->retry *= 2;
+    trial->again = true;
+    trial->outcome = PM_GOES_ON;
+    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
+        c->again(c);
+    atomic_store(&trial->over, false);
+    set_awake(trial, true);
+    if (!trial->compute)
+        pm_additive_want(trial->owner->device->additive);
+}
+
+/* Whether what is used is due. Under the lock. */
+static bool is_due(const struct pm_trial *trial, uint64_t idle)
+{
+    const bool known = trial->scenes & scene_of(trial->owner);
+    return trial->outcome == PM_FASTER && trial->first->again != NULL &&
+           idle >= (known ? trial->retry : (uint32_t)NEW_SCENE);
+}
+
+/* It cannot be told from the original now, but was faster before: it stays. Under the lock. */
+static void leave(struct pm_trial *trial)
+{
+    atomic_store(&trial->over, true);
+    trial->outcome = PM_FASTER;
+    trial->again = false;
+    trial->scenes |= scene_of(trial->owner);
+    trace(trial, false, "as fast: still used");
+    set_awake(trial, false);
+    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
+        c->verdict(c, true);
+}
+
+/* ---- heartbeats ---- */
 
 /* Under the lock. */
 static void begin_anew(struct pm_trial *trial)
@@ -324,6 +405,8 @@ static void look_at(struct pm_trial *trial, uint64_t heartbeat)
         return;
     if (trial->outcome == PM_UNDECIDED && idle >= trial->retry)
         begin_anew(trial);
+    if (is_due(trial, idle))
+        try_again(trial);
     if (atomic_load(&trial->over) || idle < (awake ? IDLE : trial->sleep))
         return;
     if (awake)
@@ -484,6 +567,8 @@ static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct
                                         [PM_UNDECIDED] = "undecided: tried again later"};
     atomic_store(&trial->over, true);
     trial->outcome = outcome;
+    trial->again = false;
+    trial->scenes |= scene_of(trials);
     trial->ratio = paired->ratio;
     trial->reported = false;
     trials->unreported = true;
@@ -579,9 +664,14 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     if (outcome == PM_GOES_ON)
         return;
     pthread_mutex_lock(&trials->lock);
-    finish(trial, outcome, &paired);
+    const bool stays = trial->again && outcome == PM_UNDECIDED;
+    if (stays)
+        leave(trial);
+    else
+        finish(trial, outcome, &paired);
     pthread_mutex_unlock(&trials->lock);
-    keep(trial, outcome, &paired);
+    if (!stays)
+        keep(trial, outcome, &paired);
     /* The outcome is all that is kept, until the device goes: others may have the shader. */
     free(trial->time);
     trial->time = NULL;
@@ -671,7 +761,7 @@ void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
             const uint64_t more = frames_more(trial, heartbeat);
             sum->frames_more = more > sum->frames_more ? more : sum->frames_more;
         }
-        const double speed = trial->outcome == PM_FASTER ? 1 / trial->ratio : 0;
+        const double speed = trial->outcome == PM_FASTER && trial->ratio > 0 ? 1 / trial->ratio : 0;
         sum->fastest = fmax(sum->fastest, speed);
         if (speed > 0 && (sum->slowest <= 0 || speed < sum->slowest))
             sum->slowest = speed;

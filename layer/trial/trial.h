@@ -25,6 +25,10 @@
  * pipeline that comes later has it at once. An undecided trial begins anew after some minutes of
  * frames, each time later than before.
  *
+ * What was found faster is tried again where the game has named another scene, and else after some
+ * minutes of frames, each time later than before: in another scene it may be slower. It stays bound
+ * meanwhile, and where it cannot be told from the original.
+ *
  * A trial of which nothing was timed for a while sleeps, each time longer than before: when all do,
  * draws take the shortest way again.
  *
@@ -52,6 +56,10 @@ void pm_trials_end(struct pm_trials *trials);
 /* A candidate that was just built takes part in its shader's trial until it is gone, or has the
  * verdict at once. compute: of a compute pipeline. trials NULL is allowed. */
 void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, bool compute);
+
+/* A candidate that is bound since an earlier session proved it takes part in what is tried again.
+ * trials NULL is allowed. */
+void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, bool compute);
 
 /* A heartbeat: now and then trials that nobody uses are put to sleep, or woken. */
 void pm_trials_heartbeat(struct pm_trials *trials, uint64_t heartbeat);

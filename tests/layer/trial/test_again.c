@@ -1,0 +1,103 @@
+/* What is used is tried again (trial.h): a variant that is slower in another scene is noticed there
+ * and dropped, whether this session's trial proved it or an earlier one's, and one that is as fast
+ * stays. */
+#include "tests/layer/trial/trying.h"
+
+#include "layer/public/piecemeal.h"
+#include "tests/patience.h"
+#include <stdlib.h>
+
+enum { SOON = 600 /* frames, within which a new scene is noticed */ };
+
+static void set_scene(const char *name)
+{
+    PFN_vkSetScenePIECEMEAL set =
+        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(trying.h.device, PIECEMEAL_SET_SCENE_NAME);
+    assert_non_null(set);
+    set(trying.h.device, name);
+}
+
+/* Frames until the log has the text so many times; false: it never had. */
+static bool run_until(const char *text, uint32_t times)
+{
+    uint64_t until = 0;
+    while (optimized_logged(text) < times && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    return optimized_logged(text) >= times;
+}
+
+static uint32_t used_in_eight(void)
+{
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    return trying_foreign_binds(position);
+}
+
+static void slower_in_another_scene(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    set_scene("first");
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    assert_int_equal(used_in_eight(), 8);
+    trying.variant_cost = 200000;
+    set_scene("second");
+    assert_true(run_until("is not faster, and is dropped", 1));
+    assert_int_equal(used_in_eight(), 0);
+    trying_close();
+
+    /* The next session knows. */
+    trying_open(80000, NULL);
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 64);
+    assert_int_equal(used_in_eight(), 0);
+    trying_close();
+}
+
+static void as_fast_in_another_scene(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    set_scene("first");
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    set_scene("second");
+    assert_true(run_until("is tried again", 1));
+    assert_true(run_until("is used from now on", 2));
+    assert_int_equal(used_in_eight(), 8);
+    /* Both are known by now. */
+    set_scene("first");
+    trying_run_frames(trying_dispatch, TRYING_ONCE, SOON);
+    set_scene("second");
+    trying_run_frames(trying_dispatch, TRYING_ONCE, SOON);
+    optimized_assert_logged("is tried again", 1);
+    assert_int_equal(used_in_eight(), 8);
+    trying_close();
+}
+
+static void proven_by_an_earlier_session(void **state)
+{
+    (void)state;
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    trying_close();
+    trying.dispatches = true;
+    trying_open(200000, NULL);
+    assert_int_equal(used_in_eight(), 8);
+    optimized_assert_logged("is tried again", 0);
+    set_scene("second");
+    assert_true(run_until("is not faster, and is dropped", 1));
+    assert_int_equal(used_in_eight(), 0);
+    trying_close();
+    unsetenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(slower_in_another_scene),
+        PM_LAYERED_TEST(as_fast_in_another_scene),
+        PM_LAYERED_TEST(proven_by_an_earlier_session),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -109,6 +109,7 @@ static void count_tokens(struct curation *curation, const struct pm_statistics *
 
 struct judged {
     const struct pm_statistics *statistics;
+    const struct pm_aged *aged;
     struct pm_point_estimate *points; /* `space` of them */
     uint8_t *deficit;
     uint32_t covered, lacking;
@@ -121,6 +122,7 @@ static bool judge(const struct pm_curator *curator, const struct gathered *gathe
 {
     const struct pm_aged *aged = &gathered->aged;
     out->statistics = &gathered->exact;
+    out->aged = aged;
     out->points = calloc(aged->space, sizeof(*out->points));
     out->deficit = calloc(((size_t)aged->space + 7) / 8, 1);
     if (!out->points || !out->deficit)
@@ -160,6 +162,27 @@ static uint32_t tokens_of(const struct curation *curation, bool plain, uint32_t 
     return claim && claim->day >= curation->first_day ? (uint32_t)claim->tokens : 0;
 }
 
+static double clusters_a_day(const struct pm_aged *aged)
+{
+    double most = 0;
+    for (size_t i = 0; i < aged->count; i++) {
+        for (unsigned j = 0; j < pm_measure_count(aged->kind); j++) {
+            const struct pm_aged_measure *measure = &aged->points[i].measures[j];
+            if (measure->n > 0 && (double)(measure->w / measure->days) > most)
+                most = (double)(measure->w / measure->days);
+        }
+    }
+    return most;
+}
+
+static struct pm_breakdown find_breakdown(const struct pm_curator *curator,
+                                          const struct judged *judged)
+{
+    return curator->strangers
+               ? pm_breakdown_find(judged->aged, judged->points, curator->rules.half_width_absolute)
+               : (struct pm_breakdown){0};
+}
+
 static bool show(const struct curation *curation, const struct judged *judged,
                  const struct pm_shader_estimates *shader, bool vouched, struct pm_error *error)
 {
@@ -177,7 +200,9 @@ static bool show(const struct curation *curation, const struct judged *judged,
         .lacking = judged->lacking,
         .vouched = vouched,
         .tokens = plain > flagged ? plain : flagged,
-        .days = curation->today > curation->since ? curation->today - curation->since + 1 : 1};
+        .days = curation->today > curation->since ? curation->today - curation->since + 1 : 1,
+        .clusters_a_day = clusters_a_day(judged->aged),
+        .breakdown = find_breakdown(curation->curator, judged)};
     return curation->observe(curation->user, &shown, error);
 }
 

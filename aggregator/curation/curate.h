@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "aggregator/curation/breakdown.h"
 #include "aggregator/curation/deficit.h"
 #include "aggregator/intake/fold.h"
 #include "aggregator/statistics/statistics.h"
@@ -44,8 +45,10 @@ struct pm_judged {
     const struct pm_statistics *statistics;   /* what they were estimated from */
     uint32_t covered, lacking;                /* points */
     bool vouched;                             /* enough tokens sent profiles of it (claims.h) */
-    uint32_t tokens; /* as many distinct ones did, on the best day of the retention */
-    uint32_t days;   /* since its first day within the retention, today included */
+    uint32_t tokens;       /* as many distinct ones did, on the best day of the retention */
+    uint32_t days;         /* since its first day within the retention, today included */
+    double clusters_a_day; /* of the point that has most, on a day that had some, on average */
+    struct pm_breakdown breakdown; /* of strangers; else without tokens and error */
 };
 /* false, with *error filled, stops the reading. */
 typedef bool (*pm_curate_observe)(void *user, const struct pm_judged *judged,

@@ -70,6 +70,12 @@ struct pm_reason pm_reason_of(const struct pm_curator *curator, const struct pm_
                                     .days = INFINITY};
     } else if (judged->lacking > 0) {
         reason = longest(curator, judged);
+        /* As many times more independent clusters as the square of what it is too wide by. */
+        if (reason.kind == PM_REASON_INTERVAL && curator->strangers) {
+            const double times = (double)reason.have / (double)reason.need;
+            reason.players = (float)ceil(judged->clusters_a_day * fmax(times * times, 1));
+            reason.days = INFINITY;
+        }
         reason.days = most > 0 ? (float)((double)reason.days * days / most) : INFINITY;
     }
     reason.sessions_a_day = (float)(most / days);

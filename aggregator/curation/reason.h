@@ -23,6 +23,8 @@ struct pm_reason {
     float have, need;     /* of what the kind names */
     float sessions_a_day; /* of the shader, since its first day within the retention */
     float days;           /* until it is met, at that rate; infinite: it cannot be told */
+    float players; /* of an interval where more days of the same players do not help (estimate.h):
+                      so many on one day would; else 0 */
 };
 
 /* "tokens", "sessions", "pairs", "interval"; NULL for none. */

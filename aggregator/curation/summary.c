@@ -201,6 +201,8 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
                                     .covered = judged->covered,
                                     .lacking = judged->lacking,
                                     .published = shader->published,
+                                    .breakdown = judged->breakdown,
+                                    .strangers = all->curator->strangers,
                                     .waits = pm_reason_of(all->curator, judged),
                                     .entry_lanes = shader->entry_lanes,
                                     .time = time_of(shader),

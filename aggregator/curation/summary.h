@@ -35,8 +35,10 @@ struct pm_summary_shader {
     uint32_t measured;                 /* points that some session had in a batch */
     uint32_t lacking;                  /* points that still need samples */
     bool published;
-    struct pm_reason waits; /* for what, until it is published */
-    uint64_t entry_lanes;   /* as pm_shader_estimates */
+    bool strangers; /* uploads come from whoever has a token: then the breakdown holds */
+    struct pm_breakdown breakdown; /* of what is estimated of it */
+    struct pm_reason waits;        /* for what, until it is published */
+    uint64_t entry_lanes;          /* as pm_shader_estimates */
     uint64_t calls; /* sampled calls, summed over points: one of a batch of b counts b times */
     struct pm_summary_time time; /* of a timing; its key is that of the specialized shader */
     /* Of a timing: what that shader was specialized from; none: not known. */

@@ -89,6 +89,23 @@ static void add_waits(struct pm_json *json, cJSON *object, const struct pm_summa
         pm_json_number(json, inner, "days", (double)waits->days);
     else
         pm_json_null(json, inner, "days");
+    if (waits->players > 0)
+        pm_json_number(json, inner, "players", (double)waits->players);
+    else
+        pm_json_null(json, inner, "players");
+}
+
+/* How many tokens could be lying. */
+static void add_breakdown(struct pm_json *json, cJSON *object,
+                          const struct pm_summary_shader *shader)
+{
+    if (!shader->strangers || shader->breakdown.tokens == UINT32_MAX) {
+        pm_json_null(json, object, "lying");
+        return;
+    }
+    cJSON *inner = pm_json_object(json, object, "lying");
+    pm_json_number(json, inner, "tokens", shader->breakdown.tokens);
+    pm_json_number(json, inner, "error", shader->breakdown.error);
 }
 
 void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summary *summary,
@@ -126,6 +143,7 @@ void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summ
                    timing ? 1 : pm_expected_samples(shader->space, 1));
     add_timing(json, object, shader);
     add_waits(json, object, shader);
+    add_breakdown(json, object, shader);
 }
 
 /* ---- lists of them ---- */

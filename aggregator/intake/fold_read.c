@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Bytes that wait of a game and are summed whenever somebody reads it. */
-#define SUMMED_MOST ((uint64_t)32 << 20)
+#define SUMMED_MOST ((uint64_t)8 << 20)
 
 /* A blob that a day would become. */
 struct waiting {

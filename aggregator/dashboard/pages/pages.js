@@ -44,7 +44,7 @@ const WAITS = {
 const duration = (days) => (days < 1 ? "less than a day" : days < 1.5 ? "about a day" : days > 3650 ? "more than ten years" : `about ${count(days)} days`);
 function published(one) {
   if (one.published || one.waits === null) return yesNo(one.published);
-  const when = one.waits.days === null ? null : `${duration(one.waits.days)}, at ${number(one.waits.sessions_a_day)} sessions a day`;
+  const when = one.waits.players !== null ? `about ${number(one.waits.players)} players on one day` : one.waits.days === null ? null : `${duration(one.waits.days)}, at ${number(one.waits.sessions_a_day)} sessions a day`;
   return el("span", null, yesNo(false), el("span", { class: "sub why" }, WAITS[one.waits.for](one.waits)), when && el("span", { class: "sub why" }, when));
 }
 

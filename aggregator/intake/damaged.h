@@ -1,7 +1,7 @@
 /*
  * Rows of waiting samples that are not what was written: a disk or another program changed them.
- * None of their samples can be trusted, so they are set aside whole, in the quarantine, and the others
- * of their game are folded.
+ * None of their samples can be trusted, so they are set aside whole, in the quarantine, and the
+ * others of their game are folded.
  *
  * Thread safety: a struct belongs to one thread at a time.
  */

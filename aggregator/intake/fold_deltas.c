@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE ((size_t)128) /* blobs that are asked for and written, and those of their shaders  \
-                               */
+#define AT_ONCE                                                                                    \
+    ((size_t)128) /* blobs that are asked for and written, and those of their shaders              \
+                   */
 
 void pm_deltas_init(struct pm_deltas *deltas, size_t encoded_cap)
 {

@@ -146,6 +146,15 @@ static bool note_shaders(struct ingest *ingest, const struct pm_group_game *game
     return true;
 }
 
+static bool note_game(struct ingest *ingest, const char *game,
+                      const struct pm_ingest_source *source, struct pm_error *error)
+{
+    bool stands;
+    return ingest->all->limits.max_games == UINT32_MAX ||
+           pm_claims_note_scene(ingest->all->claims, game, "", source, ingest->group.day, &stands,
+                                error);
+}
+
 static bool note_scene(struct ingest *ingest, struct pm_group_game *game, const char *name,
                        const struct pm_ingest_source *source, struct pm_error *error)
 {
@@ -164,7 +173,8 @@ static bool keep(struct ingest *ingest, struct pm_group_game *game,
 {
     const struct pm_profile *profile = prepared->profile;
     game->uploads++;
-    return note_scene(ingest, game, profile->scene, source, error) &&
+    return note_game(ingest, game->name, source, error) &&
+           note_scene(ingest, game, profile->scene, source, error) &&
            pm_group_append(&ingest->group, game, prepared, mark, error) &&
            note_shaders(ingest, game, profile, spaces, source, mark != NULL, error);
 }
@@ -327,7 +337,9 @@ static bool look_for_claims(struct ingest *ingest, struct pm_prepared *const *pr
             continue;
         const bool counts = sources[i] && upload->fresh && !upload->over;
         const char *scene = profile->scene;
-        if (counts && scene && *scene)
+        if (counts && ingest->all->limits.max_games != UINT32_MAX)
+            done = pm_claims_expect_scene(claims, profile->game, "", error);
+        if (done && counts && scene && *scene)
             done = pm_claims_expect_scene(claims, profile->game, scene, error);
         for (size_t j = 0; counts && done && j < profile->shader_count; j++) {
             const struct pm_shader_profile *shader = &profile->shaders[j];
@@ -409,8 +421,9 @@ static bool ingest_once(struct pm_ingestion *ingestion, struct pm_prepared *cons
                         struct pm_ingest_outcome *outcomes, struct pm_error *error)
 {
     struct pm_world *world = ingestion->world;
-    struct ingest ingest = {.all = ingestion,
-                            .group = {.world = world, .limits = &ingestion->limits}};
+    struct ingest ingest = {
+        .all = ingestion,
+        .group = {.world = world, .claims = ingestion->claims, .limits = &ingestion->limits}};
     pthread_mutex_lock(&world->write_mutex);
     ingest.group.day = pm_world_today(world);
     struct pm_prepared **taken =

@@ -1,5 +1,7 @@
 #include "aggregator/intake/ingest_group.h"
 
+#include "aggregator/intake/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +56,9 @@ static bool find_room(struct pm_group *group, const char *name, bool *has_room,
         group->games_left = games < most ? most - games : 0;
     }
     *has_room = group->games_left > 0;
-    group->games_left -= *has_room;
+    if (!*has_room)
+        return pm_room_make(group, has_room, error);
+    group->games_left--;
     return true;
 }
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "aggregator/intake/prepare.h"
-#include "aggregator/storage/world.h"
+#include "aggregator/trust/claims.h"
 #include <uthash.h>
 
 /* How much may become known, and when it was last logged that it is too little. */
@@ -37,10 +37,12 @@ struct pm_group_game {
 
 struct pm_group {
     struct pm_world *world;
+    struct pm_claims *claims;
     struct pm_ingest_limits *limits;
     uint32_t day;
     struct pm_group_game *games;
     bool counted;                    /* games_left is known */
+    bool made_room;                  /* a game was forgotten for another (room.h) */
     uint64_t games_left;             /* that may become known */
     uint64_t bytes;                  /* of samples that are collected, without marks */
     struct pm_storage_samples *rows; /* that are complete; their data is malloc'ed */
@@ -50,7 +52,7 @@ struct pm_group {
     size_t named_count;
 };
 
-/* Begins as {.world, .limits, .day}. */
+/* Begins as {.world, .claims, .limits, .day}. */
 void pm_group_finish(struct pm_group *group);
 
 /* name: lives as long as the group. NULL: the storage failed, or memory is short. */

@@ -508,6 +508,52 @@ bool pm_claims_note_original(struct pm_claims *claims, const char *game,
     return true;
 }
 
+struct vouching {
+    const struct pm_claims *claims;
+    const char *const *games;
+    size_t count;
+    uint32_t *marks; /* of today, of each */
+    bool *vouched;
+};
+
+static bool visit_vouching(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
+{
+    struct vouching *all = user;
+    const struct pm_claims *claims = all->claims;
+    (void)error;
+    for (size_t i = 0; i < all->count; i++) {
+        if (strcmp(all->games[i], claim->game) != 0)
+            continue;
+        const bool counts =
+            claim->day >= pm_ageing_first_day(claims->epoch, claims->world->retention_days);
+        /* Marks that no epoch has ended yet are of one day but around midnight. */
+        const uint32_t tokens = claim->mark ? ++all->marks[i] : claim->tokens;
+        all->vouched[i] = all->vouched[i] || (counts && tokens >= claims->min_tokens);
+        break;
+    }
+    return true;
+}
+
+bool pm_claims_are_vouched(struct pm_claims *claims, const char *const *games, size_t count,
+                           bool *vouched, struct pm_error *error)
+{
+    struct pm_storage *storage = claims->world->storage;
+    struct pm_storage_claim *subjects = calloc(count + 1, sizeof(*subjects));
+    struct vouching all = {claims, games, count, calloc(count + 1, sizeof(uint32_t)), vouched};
+    bool done = (subjects && all.marks) ||
+                pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu games", count);
+    for (size_t i = 0; done && i < count; i++) {
+        const struct subject subject = {games[i], &no_shader, ""};
+        subjects[i] = name_of(&subject);
+        vouched[i] = claims->min_tokens <= 1;
+    }
+    done = done &&
+           storage->operations->find_claims(storage, subjects, count, visit_vouching, &all, error);
+    free(subjects);
+    free(all.marks);
+    return done;
+}
+
 bool pm_claims_note_scene(struct pm_claims *claims, const char *game, const char *scene,
                           const struct pm_ingest_source *source, uint32_t today, bool *stands,
                           struct pm_error *error)

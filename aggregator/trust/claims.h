@@ -53,6 +53,7 @@ bool pm_claims_expect(struct pm_claims *claims, const char *game, const char *sc
                       const struct pm_shader_profile *shader, bool *full, struct pm_error *error);
 bool pm_claims_expect_original(struct pm_claims *claims, const char *game,
                                const struct pm_shader_profile *shader, struct pm_error *error);
+/* scene "": that there is the game. */
 bool pm_claims_expect_scene(struct pm_claims *claims, const char *game, const char *scene,
                             struct pm_error *error);
 /* Asks the storage what is known of all that is expected. */
@@ -76,8 +77,13 @@ bool pm_claims_note_original(struct pm_claims *claims, const char *game,
                              const struct pm_ingest_source *source, uint32_t today, bool *stands,
                              uint32_t *day, struct pm_error *error);
 
-/* Notes that the source named a scene of the game in the epoch `today`. *stands: min_tokens
- * distinct tokens have, in one epoch of the retention. source NULL: as for an original. */
+/* Which of the games too few tokens vouch for: false at their index. In a transaction. */
+bool pm_claims_are_vouched(struct pm_claims *claims, const char *const *games, size_t count,
+                           bool *vouched, struct pm_error *error);
+
+/* Notes that the source named a scene ("": the game itself) of the game in the epoch `today`.
+ * *stands: min_tokens distinct tokens have, in one epoch of the retention. source NULL: as for an
+ * original. */
 bool pm_claims_note_scene(struct pm_claims *claims, const char *game, const char *scene,
                           const struct pm_ingest_source *source, uint32_t today, bool *stands,
                           struct pm_error *error);

@@ -98,6 +98,66 @@ static void test_games(void **state)
     assert_int_equal(upload(place, "one"), PM_INGEST_NO_ROOM);
 }
 
+/* From the token of this number. */
+static enum pm_ingest_result upload_from(struct place *place, unsigned token, const char *game)
+{
+    const struct pm_profile *profile = named(place, game, "", 1, 1);
+    const struct pm_ingest_source source = {{(uint8_t)token, 1}}, *from = &source;
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    if (!pm_aggregator_ingest_from(place->aggregator, &profile, &from, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+    return outcome.result;
+}
+
+static bool is_known(struct place *place, const char *game)
+{
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    uint64_t uploads;
+    bool known;
+    struct pm_error error;
+    assert_true(storage->operations->find_game(storage, game, &known, &uploads, &error));
+    return known;
+}
+
+/* Four tokens that invent games take each other's places, not those of games that are played. */
+static void test_invented_games_make_room(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage;
+    struct pm_error error;
+    uint64_t games;
+    place->keeping.max_games = 8;
+    place->keeping.min_tokens = 3;
+    place->keeping.token_clusters = 4;
+    place_open(place);
+    storage = pm_aggregator_storage(place->aggregator);
+    for (unsigned token = 10; token < 13; token++)
+        assert_int_equal(upload_from(place, token, "played"), PM_INGEST_STORED);
+    for (unsigned i = 0; i < INVENTED; i++)
+        assert_int_equal(upload_from(place, 1 + i % 4, invent(place, i)), PM_INGEST_STORED);
+    assert_true(storage->operations->count_games(storage, &games, &error));
+    assert_int_equal(games, 8);
+    assert_true(is_known(place, "played"));
+    /* A new one that is played comes in, and stays. */
+    place->now += DAY;
+    for (unsigned token = 10; token < 13; token++)
+        assert_int_equal(upload_from(place, token, "new"), PM_INGEST_STORED);
+    for (unsigned i = INVENTED; i < 2 * INVENTED; i++)
+        assert_int_equal(upload_from(place, 1 + i % 4, invent(place, i)), PM_INGEST_STORED);
+    assert_true(is_known(place, "played"));
+    assert_true(is_known(place, "new"));
+    assert_true(storage->operations->count_games(storage, &games, &error));
+    assert_int_equal(games, 8);
+    /* Where all are played, there is no room. */
+    for (unsigned i = 0; i < 6; i++) {
+        for (unsigned token = 20; token < 23; token++)
+            upload_from(place, token, invent(place, 1000 + i));
+    }
+    assert_int_equal(upload_from(place, 30, "one more"), PM_INGEST_NO_ROOM);
+    assert_true(is_known(place, "played"));
+}
+
 /* New games of one transaction are counted with each other. */
 static void test_games_of_a_group(void **state)
 {
@@ -245,9 +305,9 @@ static void test_retention(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_games),  TEST(test_games_of_a_group),
-        TEST(test_scenes), TEST(test_scenes_of_tokens),
-        TEST(test_rank),   TEST(test_retention),
+        TEST(test_games),     TEST(test_games_of_a_group), TEST(test_invented_games_make_room),
+        TEST(test_scenes),    TEST(test_scenes_of_tokens), TEST(test_rank),
+        TEST(test_retention),
     };
     return cmocka_run_group_tests_name("room", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include "base/config.h"
 #include "base/file.h"
+#include "layer/shader/pipeline_state.h"
 #include <cjson/cJSON.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -115,6 +116,7 @@ static cJSON *describe(const struct pm_pipeline *pipeline,
     cJSON_AddNumberToObject(json, "driver_version", device->properties.driverVersion);
     add_passes(json, shader);
     cJSON_AddItemToObject(json, "options", options_of(device, &shader->known));
+    cJSON_AddItemToObject(json, "pipeline", pm_pipeline_state(pipeline));
     return json;
 }
 
@@ -127,14 +129,45 @@ static char *path_of(const char *folder, const struct pm_specialized_shader *sha
     return asprintf(&path, "%s/%s-%s.json", folder, original, key) < 0 ? NULL : path;
 }
 
-/* The description first: the words then say that it is whole. */
-static bool write_both(char *path, const struct pm_words *words, const char *text,
-                       struct pm_error *error)
+/* The words in a file of the description's name with another end. */
+static bool write_words(const char *path, const char *end, const struct pm_words *words,
+                        struct pm_error *error)
+{
+    char *own = NULL;
+    const int size = (int)(strlen(path) - strlen(".json"));
+    const bool ok = (asprintf(&own, "%.*s%s", size, path, end) >= 0 ||
+                     pm_fail(error, PM_ERROR_MEMORY, "no memory for a path")) &&
+                    pm_file_put(own, words->data, words->count * sizeof *words->data, error);
+    free(own);
+    return ok;
+}
+
+/* The modules of the pipeline's other stages, by their places among them. */
+static bool write_others(const struct pm_pipeline *pipeline, const char *path,
+                         struct pm_error *error)
+{
+    const struct pm_pipeline *owner = pipeline->shader_owner;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < owner->module_count; i++) {
+        struct pm_words words = {0};
+        char end[32];
+        if (i == pipeline->shader_stage)
+            continue;
+        snprintf(end, sizeof end, ".stage%u.spv", i);
+        ok = pm_object_words(owner->modules[i], &words, error) &&
+             write_words(path, end, &words, error);
+        pm_words_finish(&words);
+    }
+    return ok;
+}
+
+/* The description first, so that it is there of what the driver does not survive. */
+static bool write_all(const struct pm_pipeline *pipeline, const char *path,
+                      const struct pm_words *words, const char *text, struct pm_error *error)
 {
     if (!pm_file_put(path, text, strlen(text), error))
         return false;
-    memcpy(path + strlen(path) - strlen("json"), "spv", sizeof "spv");
-    return pm_file_put(path, words->data, words->count * sizeof *words->data, error);
+    return write_words(path, ".spv", words, error) && write_others(pipeline, path, error);
 }
 
 void pm_variant_files_write(const struct pm_pipeline *pipeline,
@@ -152,7 +185,7 @@ void pm_variant_files_write(const struct pm_pipeline *pipeline,
     char *text = cJSON_Print(json);
     if (!text)
         pm_fail(&error, PM_ERROR_MEMORY, "no memory for its description");
-    if (!text || !write_both(path, &shader->module.words, text, &error))
+    if (!text || !write_all(pipeline, path, &shader->module.words, text, &error))
         pm_log_warning(instance->log, "a variant is not kept: %s", error.message);
     cJSON_free(text);
     cJSON_Delete(json);

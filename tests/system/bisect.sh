@@ -2,6 +2,7 @@
 # `piecemeal bisect`: of six specialized shaders it finds the one that changes what a program computes, both where there
 # are two, the one that ends it by a signal, and none where none does; what it leaves shows it again.
 . "$(dirname "$0")/lib.sh"
+need jq spirv-dis
 driver lavapipe-25
 piecemeal=$PM_BUILD/tools/piecemeal
 program=$PM_BUILD/tests/system/variants # FILE FRAMES WRONG [crash]
@@ -45,7 +46,9 @@ variant=$(basename "$kept/$key"-*.spv .spv)
 (cd "$kept" && PATH=$(dirname "$piecemeal"):$PATH && eval "$(grep -o 'piecemeal shader .*' README.txt)") >/dev/null ||
     fail "README.txt's command failed"
 same_file "$kept/$variant.spv" "$kept/again.spv" "README.txt's command"
-jq -e '.stage == "compute" and .passes == ["specialize_zero"] and (.device | length) > 0 and (.driver | length) > 0' \
+jq -e '.stage == "compute" and .passes == ["specialize_zero"] and (.device | length) > 0 and (.driver | length) > 0 and
+    .pipeline.type == "compute" and .pipeline.pStages[0].pSpecializationInfo == [{constantID: 0, bytes: "04000000"}] and
+    (.pipeline.layout.pSetLayouts[0].pBindings | length) == 6 and .pipeline.layout.pPushConstantRanges[0].size == 128' \
     "$kept/$variant.json" >/dev/null || fail "not what the variant was made for"
 cp "$out" "$scratch/good"
 PIECEMEAL=$piecemeal "$kept/reproduce.sh" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "reproduce.sh failed"; }
@@ -54,6 +57,21 @@ cmp -s "$out" "$scratch/good" && fail "reproduce.sh shows nothing"
     --set optimize.withhold="$scratch/found" -- "$program" "$out" 2 4 >"$scratch/log" 2>&1 || fail "the program failed"
 same_file "$out" "$scratch/good" "with the shader withheld"
 grep -q '5 shaders specialized' "$scratch/log" || { cat "$scratch/log"; fail "not the other five are used"; }
+
+# What is kept of a graphics pipeline: its state, and its vertex shader.
+mkdir "$scratch/kept"
+for settings in "sampler.window_probability=1 sampler.api_probability=1 sampler.batch=all" \
+    "sampler.window_probability=0 debug.trust_variants=true debug.variants_folder=$scratch/kept"; do
+    run_quietly "$scratch/log" "$piecemeal" run --local --set debug.synchronous=true $(printf -- '--set %s ' $settings) -- \
+        "$PM_BUILD/tests/system/uniforms" "$scratch/drawn" 1
+done
+state=$(grep -l '"fragment"' "$scratch"/kept/*.json)
+jq -e '.passes[0] == "specialize_constants" and (.options | index("--known")) == 0 and (.pipeline | .type == "graphics" and
+    (.pStages | length) == 2 and .pInputAssemblyState.topology == 3 and
+    .pVertexInputState.pVertexBindingDescriptions == [{binding: 0, stride: 32, inputRate: 0}] and
+    .VkPipelineRenderingCreateInfo.pColorAttachmentFormats == [109] and
+    (.pColorBlendState.pAttachments | length) == 1)' "$state" >/dev/null || { cat "$state"; fail "not the pipeline's state"; }
+spirv-dis "${state%.json}.stage0.spv" | grep -q 'OpEntryPoint Vertex' || fail "not the pipeline's vertex shader"
 
 # Two, one after the other; and a check's word.
 bisect 0 --check "cmp -s '$out' '$scratch/good-two'" -- sh -c "'$program' '$out' 2 13 && [ -e '$scratch/good-two' ] ||

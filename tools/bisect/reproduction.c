@@ -132,7 +132,8 @@ static bool print_readme(void *user, FILE *out, struct pm_error *error)
             "KEY.original.spv  a shader as the program gave it\n"
             "KEY.canonical.spv what it was specialized from\n"
             "KEY-VARIANT.spv   what it was specialized to\n"
-            "KEY-VARIANT.json  for which device, and how\n\n",
+            "KEY-VARIANT.json  for which device, and how; and the state of a pipeline with it\n"
+            "KEY-VARIANT.stageN.spv  the pipeline's other stages\n\n",
             w->keys->count == 1 ? "one shader is" : "these shaders together are",
             w->keys->count == 1 ? "that keeps" : "all of them keep");
     if (w->bisection->check)

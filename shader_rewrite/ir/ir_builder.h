@@ -84,6 +84,10 @@ void pm_ir_decorate_member(struct pm_ir_module *module, struct pm_ir_def *target
 void pm_ir_copy_decorations(struct pm_ir_module *module, const struct pm_ir_def *from,
                             struct pm_ir_def *to, bool only_moved);
 
+/* Puts a variable in the entry point's interface, once. entry: an OpEntryPoint. NULL is allowed. */
+void pm_ir_interface_add(struct pm_ir_module *module, struct pm_ir_instr *entry,
+                         struct pm_ir_def *variable);
+
 /* The input variable of a built-in; made, with this type, when there is none. It is put in the
  * entry point's interface. entry: an OpEntryPoint. */
 struct pm_ir_def *pm_ir_builtin_input(struct pm_ir_module *module, struct pm_ir_instr *entry,

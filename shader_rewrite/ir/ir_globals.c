@@ -214,6 +214,19 @@ static struct pm_ir_def *find_builtin(const struct pm_ir_module *module, SpvBuil
     return NULL;
 }
 
+void pm_ir_interface_add(struct pm_ir_module *module, struct pm_ir_instr *entry,
+                         struct pm_ir_def *variable)
+{
+    if (!variable)
+        return;
+    for (uint32_t i = 3; i < entry->operand_count; i++)
+        if (entry->operands[i].def == variable)
+            return;
+    uint32_t at = entry->operand_count;
+    if (pm_ir_operands_insert(module, entry, at, 1))
+        pm_ir_operand_set(&entry->operands[at], variable);
+}
+
 struct pm_ir_def *pm_ir_builtin_input(struct pm_ir_module *module, struct pm_ir_instr *entry,
                                       SpvBuiltIn builtin, struct pm_ir_def *type)
 {
@@ -225,13 +238,6 @@ struct pm_ir_def *pm_ir_builtin_input(struct pm_ir_module *module, struct pm_ir_
         pm_ir_decorate(module, variable, SpvDecorationBuiltIn,
                        PM_IR_ARGS(pm_ir_word((uint32_t)builtin)));
     }
-    if (!variable)
-        return NULL;
-    for (uint32_t i = 3; i < entry->operand_count; i++)
-        if (entry->operands[i].def == variable)
-            return variable;
-    uint32_t at = entry->operand_count;
-    if (pm_ir_operands_insert(module, entry, at, 1))
-        pm_ir_operand_set(&entry->operands[at], variable);
+    pm_ir_interface_add(module, entry, variable);
     return variable;
 }

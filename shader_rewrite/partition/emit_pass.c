@@ -2,8 +2,11 @@
 
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/canonical/canonical.h"
+#include "shader_rewrite/partition/attachments.h"
 #include "shader_rewrite/partition/scratch.h"
 #include "shader_rewrite/partition/spilled_value.h"
+
+#include <stdlib.h>
 
 /* A guard that is open: its inside is being written. */
 struct open_guard {
@@ -28,7 +31,8 @@ struct emission {
     struct pm_arena *arena;
     struct pm_steps steps;
     struct pm_ir_builder builder;
-    struct pm_scratch scratch;
+    struct pm_scratch scratch;         /* of a compute shader */
+    struct pm_attachments attachments; /* of a fragment shader */
     struct pm_ir_block *entry;
     struct value *values;    /* by id */
     struct open_guard *open; /* from the outermost on */
@@ -108,7 +112,9 @@ static bool begin(struct emission *e)
         return false;
     e->arena = e->module->arena;
     if (!pm_steps_find(e->function, e->info->graph->open, e->arena, &e->steps, e->error) ||
-        !pm_scratch_init(&e->scratch, e->module, e->error))
+        !(e->info->graph->fragment
+              ? pm_attachments_init(&e->attachments, e->module, e->info->spills, e->error)
+              : pm_scratch_init(&e->scratch, e->module, e->error)))
         return false;
     e->values = pm_arena_zalloc(e->arena, e->steps.bound + (size_t)1, sizeof(*e->values));
     e->open = pm_arena_zalloc(e->arena, e->steps.guard_count + (size_t)1, sizeof(*e->open));
@@ -119,7 +125,10 @@ static bool begin(struct emission *e)
         return pm_fail(e->error, PM_ERROR_MEMORY, "out of memory");
     take_out(e);
     e->builder = (struct pm_ir_builder){.module = e->module, .block = e->entry};
-    pm_scratch_begin(&e->scratch, &e->builder);
+    if (e->info->graph->fragment)
+        pm_attachments_begin(&e->attachments, &e->builder);
+    else
+        pm_scratch_begin(&e->scratch, &e->builder);
     return true;
 }
 
@@ -150,9 +159,12 @@ static struct pm_ir_def *reload(struct emission *e, const struct pm_ir_def *of)
     const struct pm_ir_instr *type = pm_ir_type_of(of->instr);
     const struct pm_spill *spill = &e->info->spills->spills[of->id];
     uint32_t words = pm_spilled_words(type);
-    for (uint32_t w = 0; w < words; w++)
-        e->words[w] = pm_scratch_load(&e->scratch, &e->builder,
-                                      e->info->spills->places[spill->first_word + w]);
+    for (uint32_t w = 0; w < words; w++) {
+        const uint32_t place = e->info->spills->places[spill->first_word + w];
+        e->words[w] = e->info->graph->fragment
+                          ? pm_attachments_load(&e->attachments, &e->builder, place)
+                          : pm_scratch_load(&e->scratch, &e->builder, place);
+    }
     return pm_spilled_join(&e->builder, type, e->words);
 }
 
@@ -247,9 +259,13 @@ static void computed(struct emission *e, struct pm_ir_def *def)
     keep(e, def, def);
     if (spill->pass == e->pass && spill->last > e->pass) {
         pm_spilled_split(&e->builder, def, e->words);
-        for (uint32_t w = 0; w < words; w++)
-            pm_scratch_store(&e->scratch, &e->builder,
-                             e->info->spills->places[spill->first_word + w], e->words[w]);
+        for (uint32_t w = 0; w < words; w++) {
+            const uint32_t place = e->info->spills->places[spill->first_word + w];
+            if (e->info->graph->fragment)
+                pm_attachments_store(&e->attachments, &e->builder, place, e->words[w]);
+            else
+                pm_scratch_store(&e->scratch, &e->builder, place, e->words[w]);
+        }
     }
     if (!e->open_count || !words || !is_used_outside(e, def, scope_now(e)))
         return;
@@ -500,28 +516,55 @@ static void remove_constants(struct pm_ir_module *module)
     }
 }
 
-bool pm_emit_pass(const struct pm_emit_info *info, uint32_t pass, struct pm_words *out,
-                  uint32_t spec_ids[2], struct pm_error *error)
+/* How the pass is reached. */
+static bool describe(const struct emission *e, struct pm_emitted *out)
+{
+    const struct pm_spills *spills = e->info->spills;
+    const struct pm_attachments *a = &e->attachments;
+    if (!e->info->graph->fragment) {
+        out->spec_ids[0] = e->scratch.address.spec_id_low;
+        out->spec_ids[1] = e->scratch.address.spec_id_high;
+        return true;
+    }
+    out->set = a->set;
+    out->own = pm_attachments_own(a);
+    out->reads = calloc(spills->image_count + (size_t)1, sizeof(*out->reads));
+    out->wrote = calloc(spills->attachment_count + (size_t)1, sizeof(*out->wrote));
+    if (!out->reads || !out->wrote)
+        return pm_fail(e->error, PM_ERROR_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < spills->image_count; i++)
+        out->reads[i] = a->read[i] != NULL;
+    for (uint32_t i = 0; i < spills->attachment_count; i++)
+        out->wrote[i] = a->wrote[i] ? (uint8_t)(a->location[i] + 1) : 0;
+    return true;
+}
+
+bool pm_emit_pass(const struct pm_emit_info *info, uint32_t pass, struct pm_emitted *out,
+                  struct pm_error *error)
 {
     struct emission e = {.info = info, .pass = pass, .error = error};
-    *out = (struct pm_words){0};
+    *out = (struct pm_emitted){0};
     bool ok = begin(&e);
     if (ok) {
         put_steps(&e);
         remove_old(&e);
         remove_constants(e.module);
-        spec_ids[0] = e.scratch.address.spec_id_low;
-        spec_ids[1] = e.scratch.address.spec_id_high;
-        ok = pm_ir_emit(e.module, out, error) &&
-             pm_validate(out->data, out->count, &info->target, error);
+        ok = describe(&e, out) && pm_ir_emit(e.module, &out->words, error) &&
+             pm_validate(out->words.data, out->words.count, &info->target, error);
         if (!ok) {
             pm_fail_prefix(error, "pass %u", pass);
             if (error && error->code == PM_ERROR_INPUT)
                 error->code = PM_ERROR_STATE;
         }
     }
-    if (!ok)
-        pm_words_finish(out);
     pm_ir_module_destroy(e.module);
     return ok;
+}
+
+void pm_emitted_finish(struct pm_emitted *emitted)
+{
+    pm_words_finish(&emitted->words);
+    free(emitted->reads);
+    free(emitted->wrote);
+    *emitted = (struct pm_emitted){0};
 }

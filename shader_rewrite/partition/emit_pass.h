@@ -1,7 +1,7 @@
 /*
- * One pass of a partitioned compute shader as a module of its own: the original with only some of
- * its steps, in the pass's order, values of earlier passes read from memory and those that later
- * ones use written there.
+ * One pass of a partitioned shader as a module of its own: the original with only some of its
+ * steps, in the pass's order, values of earlier passes read from memory (of a fragment shader: from
+ * images) and those that later ones use written there.
  *
  * Thread safety: no state; what is given is only read.
  */
@@ -19,8 +19,19 @@ struct pm_emit_info {
     struct pm_target target; /* the output is validated for it */
 };
 
-/* Writes pass number `pass`; *spec_ids: the SpecIds of the memory's address, low and high. false:
- * PM_ERROR_MEMORY, PM_ERROR_UNSUPPORTED, PM_ERROR_STATE where the output was not valid (a bug of
- * ours). */
-bool pm_emit_pass(const struct pm_emit_info *info, uint32_t pass, struct pm_words *out,
-                  uint32_t spec_ids[2], struct pm_error *error);
+/* A pass that was emitted, and how it is reached: by the SpecIds of the memory's address, low and
+ * high; of a fragment shader by descriptors and color attachments. */
+struct pm_emitted {
+    struct pm_words words;
+    uint32_t spec_ids[2];
+    uint32_t set;   /* of the images' descriptors */
+    uint32_t own;   /* by bit: the locations of the shader's own outputs that it writes */
+    bool *reads;    /* by image; malloc'ed; NULL: of a compute shader */
+    uint8_t *wrote; /* by attachment: the location that it is written to, and 1; likewise */
+};
+
+/* Writes pass number `pass`; to be finished in any case. false: PM_ERROR_MEMORY,
+ * PM_ERROR_UNSUPPORTED, PM_ERROR_STATE where the output was not valid (a bug of ours). */
+bool pm_emit_pass(const struct pm_emit_info *info, uint32_t pass, struct pm_emitted *out,
+                  struct pm_error *error);
+void pm_emitted_finish(struct pm_emitted *emitted);

@@ -1,5 +1,6 @@
 #include "shader_rewrite/partition/partition.h"
 
+#include "base/stop.h"
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/partition/emit_pass.h"
 #include "shader_rewrite/partition/schedule/improve.h"
@@ -46,6 +47,25 @@ static bool make_plan(const struct pm_operations *graph, const struct pm_partiti
            pm_plan_check(graph, info->limits, plan, cost, NULL, error);
 }
 
+/* What a pass of a fragment shader writes and reads. */
+static bool list_images(const struct pm_emit_info *info, const struct pm_emitted *emitted,
+                        struct pm_partition_pass *pass)
+{
+    const struct pm_spills *spills = info->spills;
+    pass->targets = calloc(spills->attachment_count + (size_t)1, sizeof(*pass->targets));
+    pass->reads = calloc(spills->image_count + (size_t)1, sizeof(*pass->reads));
+    if (!pass->targets || !pass->reads)
+        return false;
+    for (uint32_t i = 0; i < spills->attachment_count; i++)
+        if (emitted->wrote[i])
+            pass->targets[pass->target_count++] = (struct pm_partition_target){
+                .location = emitted->wrote[i] - 1u, .image = spills->attachments[i].image};
+    for (uint32_t i = 0; i < spills->image_count; i++)
+        if (emitted->reads[i])
+            pass->reads[pass->read_count++] = i;
+    return true;
+}
+
 static bool emit(const struct pm_emit_info *info, struct pm_partitioned *out,
                  struct pm_error *error)
 {
@@ -54,12 +74,25 @@ static bool emit(const struct pm_emit_info *info, struct pm_partitioned *out,
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (out->count = 0; out->count < info->plan->pass_count; out->count++) {
         struct pm_partition_pass *pass = &out->passes[out->count];
-        uint32_t spec_ids[2];
-        if (!pm_emit_pass(info, out->count, &pass->words, spec_ids, error))
+        struct pm_emitted emitted = {0};
+        bool ok = pm_stop_check(error) && pm_emit_pass(info, out->count, &emitted, error);
+        if (!ok) {
+            pm_emitted_finish(&emitted);
             return false;
+        }
+        pass->words = emitted.words;
+        emitted.words = (struct pm_words){0};
         pass->operations = info->plan->passes[out->count].count;
-        pass->spec_id_low = spec_ids[0];
-        pass->spec_id_high = spec_ids[1];
+        pass->spec_id_low = emitted.spec_ids[0];
+        pass->spec_id_high = emitted.spec_ids[1];
+        pass->outputs = emitted.own;
+        out->image_set = emitted.set;
+        ok = !out->fragment || list_images(info, &emitted, pass);
+        pm_emitted_finish(&emitted);
+        if (!ok) {
+            out->count++;
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        }
     }
     return true;
 }
@@ -73,11 +106,11 @@ static bool partition(struct pm_ir_module *module, struct pm_emit_info *emission
     struct pm_plan plan = {0};
     struct pm_spills spills;
     struct pm_ir_function *function = pm_entry_function(module, &stage, error);
-    bool ok = function && (stage == PM_STAGE_COMPUTE ||
-                           pm_fail(error, PM_ERROR_UNSUPPORTED, "it is no compute shader"));
-    ok = ok && pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
-         pm_shader_graph_make(function, info->limits, module->arena, &graph, error) &&
-         make_plan(&graph.operations, info, &plan, &out->cost, error);
+    out->fragment = function && stage == PM_STAGE_FRAGMENT;
+    bool ok =
+        function && pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
+        pm_shader_graph_make(function, out->fragment, info->limits, module->arena, &graph, error) &&
+        make_plan(&graph.operations, info, &plan, &out->cost, error);
     if (ok && !pm_spills_find(&graph, &plan, module->arena, &spills))
         ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (ok) {
@@ -86,8 +119,9 @@ static bool partition(struct pm_ir_module *module, struct pm_emit_info *emission
         emission->spills = &spills;
         out->operations = graph.operations.count;
         out->opened = graph.opened;
-        out->scratch_words = spills.words;
-        out->workgroup_invocations = pm_workgroup_invocations(module);
+        out->image_count = spills.image_count;
+        out->scratch_words = out->fragment ? 0 : spills.words;
+        out->workgroup_invocations = out->fragment ? 0 : pm_workgroup_invocations(module);
         ok = emit(emission, out, error);
     }
     pm_plan_finish(&plan);
@@ -110,8 +144,11 @@ bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition
 
 void pm_partitioned_finish(struct pm_partitioned *partitioned)
 {
-    for (uint32_t i = 0; i < partitioned->count; i++)
+    for (uint32_t i = 0; i < partitioned->count; i++) {
         pm_words_finish(&partitioned->passes[i].words);
+        free(partitioned->passes[i].targets);
+        free(partitioned->passes[i].reads);
+    }
     free(partitioned->passes);
     *partitioned = (struct pm_partitioned){0};
 }

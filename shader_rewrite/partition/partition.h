@@ -1,11 +1,12 @@
 /*
- * Cutting a large compute shader into passes, each a shader of its own, that together compute what
- * it computes: the multipass partitioning problem, by Mio (Riffel et al. 2004) and what goes beyond
- * it (schedule/). The limits then were a card's instructions; today they are registers, and
- * compilers that take seconds over one large kernel.
+ * Cutting a large compute or fragment shader into passes, each a shader of its own, that together
+ * compute what it computes: the multipass partitioning problem, by Mio (Riffel et al. 2004) and
+ * what goes beyond it (schedule/). The limits then were a card's instructions; today they are
+ * registers, and compilers that take seconds over one large kernel.
  *
  * Over the canonical module. Between two passes the caller waits for all that the first wrote, as a
- * memory barrier from compute to compute does.
+ * memory barrier from compute to compute does; of a fragment shader each pass draws the same, in a
+ * render pass instance of its own, where no two fragments of a pixel both count.
  *
  * Units: words are of 32 bits.
  * Thread safety: no state; any thread.
@@ -35,10 +36,22 @@ struct pm_partition_info {
     struct pm_target target; /* the outputs are validated for it */
 };
 
+/* A color attachment that a pass leaves for later ones. */
+struct pm_partition_target {
+    uint32_t location, image;
+};
+
 struct pm_partition_pass {
     struct pm_words words;
     uint32_t operations;                /* of the shader, that it runs */
     uint32_t spec_id_low, spec_id_high; /* SpecIds (32-bit unsigned) of the memory's address */
+    /* of a fragment shader */
+    uint32_t outputs; /* by bit: locations of the shader's own outputs that it writes, whole; the
+                         others that it declares it does not write */
+    struct pm_partition_target *targets;
+    uint32_t target_count;
+    uint32_t *reads; /* images */
+    uint32_t read_count;
 };
 
 struct pm_partitioned {
@@ -49,12 +62,16 @@ struct pm_partitioned {
      * that is a multiple of 4. Indices into it are 32 bits: words times invocations must be below
      * 2^32. 0: none is used. Number of invocations of a workgroup. */
     uint32_t scratch_words, workgroup_invocations;
+    /* Of a fragment shader the memory is images instead, of VK_FORMAT_R32G32B32A32_UINT and as
+     * large as the framebuffer: so many, sampled ones at binding i of descriptor set image_set. */
+    bool fragment;
+    uint32_t image_count, image_set;
     uint32_t opened; /* selections that were cut open */
     struct pm_plan_cost cost;
 };
 
 /* false: PM_ERROR_UNSUPPORTED with the reason why the shader cannot be cut, or fits no limits;
- * PM_ERROR_INPUT for words that are no canonical compute shader; PM_ERROR_STATE where an output was
+ * PM_ERROR_INPUT for words that are no canonical shader; PM_ERROR_STATE where an output was
  * not valid (a bug of ours). Freed by the function below. */
 bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition_info *info,
                   struct pm_partitioned *out, struct pm_error *error);

@@ -265,6 +265,27 @@ static uint64_t value_words(const struct making *m, uint32_t operation)
     return words;
 }
 
+/* Components of the outputs that an operation writes: each has a place of 4. What writes one of
+ * them is all in one operation. */
+static uint32_t output_components(const struct making *m, uint32_t operation)
+{
+    const struct pm_shader_graph *out = m->out;
+    const struct pm_ir_instr *before[16];
+    uint32_t count = 0;
+    for (uint32_t i = out->first[operation]; i < out->first[operation + 1] && out->fragment; i++) {
+        struct pm_step_walk walk = pm_step_walk_begin(&out->steps, out->members[i]);
+        while (pm_step_walk_next(&walk)) {
+            const struct pm_ir_instr *variable = pm_stored_output(walk.instr);
+            uint32_t at = 0;
+            while (at < count && before[at] != variable)
+                at++;
+            if (variable && at == count && count < sizeof(before) / sizeof(before[0]))
+                before[count++] = variable;
+        }
+    }
+    return 4 * count;
+}
+
 static enum pm_input_kind input_kind(const struct pm_ir_instr *variable)
 {
     switch (pm_ir_operand_word(&variable->operands[0])) {
@@ -346,7 +367,9 @@ static void add_operation(struct making *m, struct gathered *g, uint32_t at)
             g->input_of[id] = at + 1;
         }
     }
-    uint64_t words = value_words(m, at);
+    const uint32_t given = output_components(m, at);
+    const uint64_t words = value_words(m, at) + given;
+    operation.result = given > 0;
     operation.alu = alu < UINT32_MAX ? (uint32_t)alu : UINT32_MAX;
     operation.texture = texture < UINT32_MAX ? (uint32_t)texture : UINT32_MAX;
     operation.held = held < UINT32_MAX ? (uint32_t)held : UINT32_MAX;
@@ -372,14 +395,14 @@ static bool make_operations(struct making *m)
     return pm_operations_link(&m->out->operations) || out_of_memory(m);
 }
 
-bool pm_shader_graph_make(struct pm_ir_function *function, const struct pm_pass_limits *limits,
-                          struct pm_arena *arena, struct pm_shader_graph *out,
-                          struct pm_error *error)
+bool pm_shader_graph_make(struct pm_ir_function *function, bool fragment,
+                          const struct pm_pass_limits *limits, struct pm_arena *arena,
+                          struct pm_shader_graph *out, struct pm_error *error)
 {
     struct making m = {
         .function = function, .limits = limits, .arena = arena, .out = out, .error = error};
-    *out = (struct pm_shader_graph){0};
-    bool ok = find_steps(&m) && pm_step_needs_find(&out->steps, arena, &m.needs, error) &&
+    *out = (struct pm_shader_graph){.fragment = fragment};
+    bool ok = find_steps(&m) && pm_step_needs_find(&out->steps, fragment, arena, &m.needs, error) &&
               make_operations(&m);
     pm_step_needs_finish(&m.needs);
     return ok;

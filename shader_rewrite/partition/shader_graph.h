@@ -4,8 +4,9 @@
  *
  * Together are: all that touches one variable of the shader's own, or workgroup memory; all that
  * asks other lanes of the subgroup, since another pass has other subgroups; and whatever lies
- * between such steps. Each pass computes for itself pointers, images and samplers, and what is
- * loaded from memory that nobody writes at a place that is known.
+ * between such steps; all that writes one output of a fragment shader. Each pass computes for
+ * itself pointers, images and samplers, and what is loaded from memory that nobody writes at a
+ * place that is known.
  *
  * Thread safety: as the module.
  */
@@ -24,6 +25,7 @@ struct pm_shader_graph {
     uint32_t *first;        /* by operation, and one more: its steps in `members` */
     uint32_t *members;      /* steps, of each operation in program order */
     struct pm_operations operations;
+    bool fragment;   /* else it is a compute shader */
     bool *open;      /* by construct: selections that are cut open (steps.h) */
     uint32_t opened; /* how many */
 };
@@ -37,6 +39,6 @@ void pm_shader_graph_each_value(const struct pm_shader_graph *graph, uint32_t st
 /* Of a canonical module's function, with PM_ANALYSIS_STRUCTURE required. A selection that no pass
  * has room for is cut open. In the arena, but `operations`, which the caller finishes in any case.
  * PM_ERROR_UNSUPPORTED with the reason why it cannot be cut; PM_ERROR_MEMORY. */
-bool pm_shader_graph_make(struct pm_ir_function *function, const struct pm_pass_limits *limits,
-                          struct pm_arena *arena, struct pm_shader_graph *out,
-                          struct pm_error *error);
+bool pm_shader_graph_make(struct pm_ir_function *function, bool fragment,
+                          const struct pm_pass_limits *limits, struct pm_arena *arena,
+                          struct pm_shader_graph *out, struct pm_error *error);

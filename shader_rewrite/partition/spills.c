@@ -116,6 +116,68 @@ static bool place_all(struct finding *f)
     return true;
 }
 
+/* Gives a spilled value of the pass the next words of the pass's attachments. */
+static void attach(struct finding *f, uint32_t step)
+{
+    struct pm_step_walk walk = pm_step_walk_begin(&f->graph->steps, step);
+    while (pm_step_walk_next(&walk)) {
+        if (!walk.instr->result)
+            continue;
+        struct pm_spill *spill = &f->out->spills[walk.instr->result->id];
+        if (spill->pass != f->pass || spill->last == f->pass)
+            continue;
+        for (uint32_t w = 0, words = words_of(f, walk.instr->result->id); w < words; w++) {
+            struct pm_spill_attachment *attachment = &f->out->attachments[f->out->words / 4];
+            f->out->places[spill->first_word + w] = f->out->words++;
+            attachment->pass = f->pass;
+            if (spill->last > attachment->last)
+                attachment->last = spill->last;
+        }
+    }
+}
+
+/* An image is free again behind the last pass that reads it. */
+static void choose_image(struct pm_spills *out, uint32_t at)
+{
+    bool taken = true;
+    uint32_t image = 0;
+    for (; taken; image += taken) {
+        taken = false;
+        for (uint32_t a = 0; a < at && !taken; a++)
+            taken = out->attachments[a].image == image &&
+                    out->attachments[a].last >= out->attachments[at].pass;
+    }
+    out->attachments[at].image = image;
+    if (image >= out->image_count)
+        out->image_count = image + 1;
+}
+
+static bool attach_all(struct finding *f)
+{
+    uint32_t total = 0;
+    for (uint32_t id = 1; id < f->graph->steps.bound; id++) {
+        struct pm_spill *spill = &f->out->spills[id];
+        if (spill->last == spill->pass)
+            continue;
+        spill->first_word = total;
+        total += words_of(f, id);
+    }
+    /* Each pass begins with a whole one. */
+    size_t most = total / 4 + (size_t)f->plan->pass_count + 1;
+    f->out->places = pm_arena_zalloc(f->arena, total + (size_t)1, sizeof(uint32_t));
+    f->out->attachments = pm_arena_zalloc(f->arena, most, sizeof(*f->out->attachments));
+    if (!f->out->places || !f->out->attachments)
+        return false;
+    for (f->pass = 0; f->pass < f->plan->pass_count; f->pass++) {
+        for_each_step(f, f->pass, attach);
+        f->out->words = (f->out->words + 3) / 4 * 4;
+    }
+    f->out->attachment_count = f->out->words / 4;
+    for (uint32_t a = 0; a < f->out->attachment_count; a++)
+        choose_image(f->out, a);
+    return true;
+}
+
 bool pm_spills_find(const struct pm_shader_graph *graph, const struct pm_plan *plan,
                     struct pm_arena *arena, struct pm_spills *out)
 {
@@ -134,5 +196,5 @@ bool pm_spills_find(const struct pm_shader_graph *graph, const struct pm_plan *p
             f.run_in[plan->operations[i]] = f.pass;
         for_each_step(&f, f.pass, mark_used);
     }
-    return place_all(&f);
+    return graph->fragment ? attach_all(&f) : place_all(&f);
 }

@@ -13,6 +13,7 @@ struct finding {
     struct pm_arena *arena;
     struct pm_error *error;
     struct pm_memory memory;
+    bool fragment;
     uint32_t *seen;            /* by step: the last step that was found to need it, and 1 */
     uint32_t *seen_own;        /* by id: likewise */
     uint32_t step;             /* whose needs are looked for */
@@ -121,6 +122,15 @@ static const struct pm_ir_instr *variable_of(const struct pm_ir_instr *pointer)
     return pointer;
 }
 
+const struct pm_ir_instr *pm_stored_output(const struct pm_ir_instr *instr)
+{
+    const struct pm_ir_instr *variable =
+        instr->opcode == SpvOpStore ? variable_of(pm_ir_operand_instr(instr, 0)) : NULL;
+    return variable && pm_ir_operand_word(&variable->operands[0]) == SpvStorageClassOutput
+               ? variable
+               : NULL;
+}
+
 /* Whether all operands are globals, or what every pass computes too. */
 static bool rests_on_own(const struct finding *f, const struct pm_ir_instr *instr)
 {
@@ -183,6 +193,7 @@ static void touch_variable(struct finding *f, const struct pm_ir_instr *variable
     switch (storage) {
     case SpvStorageClassFunction:
     case SpvStorageClassPrivate:
+    case SpvStorageClassOutput:
         together(f, &f->variable_step[variable->result->id]);
         return;
     case SpvStorageClassWorkgroup:
@@ -296,6 +307,70 @@ static bool may_wait(const struct finding *f, const struct pm_ir_instr *instr,
            (atomic && instr->result && instr->result->first_use);
 }
 
+/* Whether a store is to a place that only this invocation sees. */
+static bool stores_own(const struct pm_ir_instr *instr)
+{
+    const struct pm_ir_instr *variable = variable_of(pm_ir_operand_instr(instr, 0));
+    uint32_t storage =
+        variable ? pm_ir_operand_word(&variable->operands[0]) : SpvStorageClassStorageBuffer;
+    return storage == SpvStorageClassOutput || storage == SpvStorageClassPrivate ||
+           storage == SpvStorageClassFunction;
+}
+
+/* What a fragment shader in passes may not do. NULL: nothing of it. */
+static const char *not_in_fragments(const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpKill:
+    case SpvOpTerminateInvocation:
+    case SpvOpDemoteToHelperInvocationEXT:
+        return "it discards fragments";
+    case SpvOpIsHelperInvocationEXT:
+        return "it asks whether it is a helper";
+    case SpvOpImageWrite:
+    case SpvOpCopyMemory:
+        return "it writes memory";
+    case SpvOpStore:
+        return stores_own(instr) ? NULL : "it writes memory";
+    default:
+        return pm_ir_opcode_is(instr->opcode, PM_IR_OP_ATOMIC)     ? "it writes memory"
+               : pm_ir_opcode_is(instr->opcode, PM_IR_OP_SUBGROUP) ? "it asks other lanes"
+                                                                   : NULL;
+    }
+}
+
+static bool needs_whole_quads(const struct finding *f, uint32_t step)
+{
+    if (f->steps->steps[step].loop)
+        return true;
+    struct pm_step_walk walk = pm_step_walk_begin(f->steps, step);
+    while (pm_step_walk_next(&walk))
+        if (pm_ir_opcode_is(walk.instr->opcode, PM_IR_OP_DERIVATIVE | PM_IR_OP_IMPLICIT_LOD) ||
+            walk.instr->opcode == SpvOpLoopMerge)
+            return true;
+    return false;
+}
+
+/* Steps stand behind what they need, so that one walk from the end on finds all. */
+static bool keep_quads(struct finding *f)
+{
+    bool *whole = pm_arena_zalloc(f->arena, f->steps->count + (size_t)1, sizeof(*whole));
+    if (!whole)
+        return pm_fail(f->error, PM_ERROR_MEMORY, "out of memory");
+    size_t need = f->out->need_count;
+    for (f->step = f->steps->count; f->step-- > 0;) {
+        whole[f->step] |= needs_whole_quads(f, f->step);
+        while (need > 0 && f->out->needs[need - 1].step > f->step)
+            need--;
+        for (size_t n = need; n > 0 && f->out->needs[n - 1].step == f->step && whole[f->step]; n--)
+            if (f->out->needs[n - 1].value) {
+                whole[f->out->needs[n - 1].needs] = true;
+                together(f, &(uint32_t){f->out->needs[n - 1].needs + 1});
+            }
+    }
+    return true;
+}
+
 static bool find_step(struct finding *f)
 {
     const struct pm_step *step = &f->steps->steps[f->step];
@@ -304,6 +379,9 @@ static bool find_step(struct finding *f)
     while (pm_step_walk_next(&walk)) {
         const struct pm_ir_instr *instr = walk.instr;
         struct pm_memory_access access = {0};
+        const char *refused = f->fragment ? not_in_fragments(instr) : NULL;
+        if (refused)
+            return pm_fail(f->error, PM_ERROR_UNSUPPORTED, "%s", refused);
         need_operands(f, instr);
         if (instr->opcode == SpvOpFunctionCall)
             return pm_fail(f->error, PM_ERROR_UNSUPPORTED, "it calls functions");
@@ -355,7 +433,7 @@ static bool init(struct finding *f)
     return true;
 }
 
-bool pm_step_needs_find(const struct pm_steps *steps, struct pm_arena *arena,
+bool pm_step_needs_find(const struct pm_steps *steps, bool fragment, struct pm_arena *arena,
                         struct pm_step_needs *out, struct pm_error *error)
 {
     *out = (struct pm_step_needs){0};
@@ -363,12 +441,14 @@ bool pm_step_needs_find(const struct pm_steps *steps, struct pm_arena *arena,
                         .out = out,
                         .arena = arena,
                         .error = error,
+                        .fragment = fragment,
                         .memory = pm_memory_of(steps->function->module)};
     bool ok = init(&f) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (f.step = 0; f.step < steps->count && ok; f.step++)
         find_own(&f);
     for (f.step = 0; f.step < steps->count && ok; f.step++)
         ok = out->own_step[f.step] || find_step(&f);
+    ok = ok && (!fragment || f.failed || keep_quads(&f));
     for (uint32_t kind = 0; kind < KINDS; kind++)
         free(f.readers[kind]);
     return (ok && !f.failed) || (ok && pm_fail(error, PM_ERROR_MEMORY, "out of memory"));

@@ -1,6 +1,10 @@
 /*
  * What steps need of one another, and which of them belong together.
  *
+ * In fragment shaders a value of an earlier pass is read where the pixel's was written, which those
+ * of helper lanes never were. So what takes derivatives, or loops by a value, belongs together with
+ * all that it is computed of.
+ *
  * Thread safety: as the module.
  */
 #pragma once
@@ -30,8 +34,12 @@ struct pm_step_needs {
 
 /* PM_ERROR_UNSUPPORTED with the reason why the shader cannot be cut; PM_ERROR_MEMORY. To be
  * finished in any case. */
-bool pm_step_needs_find(const struct pm_steps *steps, struct pm_arena *arena,
+bool pm_step_needs_find(const struct pm_steps *steps, bool fragment, struct pm_arena *arena,
                         struct pm_step_needs *out, struct pm_error *error);
+
+/* The output variable of a fragment shader that an instruction stores to, by access chains; NULL:
+ * none. */
+const struct pm_ir_instr *pm_stored_output(const struct pm_ir_instr *instr);
 void pm_step_needs_finish(struct pm_step_needs *needs);
 
 /* The representative of those that belong together. */

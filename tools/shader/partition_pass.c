@@ -7,12 +7,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void add_addresses(cJSON *json, const struct pm_partition_pass *pass)
+{
+    cJSON_AddNumberToObject(json, "scratch_address_low_spec_id", pass->spec_id_low);
+    cJSON_AddNumberToObject(json, "scratch_address_high_spec_id", pass->spec_id_high);
+}
+
+static void add_images(cJSON *json, const struct pm_partition_pass *pass)
+{
+    cJSON *outputs = cJSON_AddArrayToObject(json, "writes_outputs");
+    for (uint32_t i = 0; i < 32; i++)
+        if (pass->outputs >> i & 1)
+            cJSON_AddItemToArray(outputs, cJSON_CreateNumber(i));
+    cJSON *targets = cJSON_AddArrayToObject(json, "writes_images");
+    for (uint32_t i = 0; i < pass->target_count; i++) {
+        cJSON *target = cJSON_CreateObject();
+        cJSON_AddNumberToObject(target, "location", pass->targets[i].location);
+        cJSON_AddNumberToObject(target, "image", pass->targets[i].image);
+        cJSON_AddItemToArray(targets, target);
+    }
+    cJSON *reads = cJSON_AddArrayToObject(json, "reads_images");
+    for (uint32_t i = 0; i < pass->read_count; i++)
+        cJSON_AddItemToArray(reads, cJSON_CreateNumber(pass->reads[i]));
+}
+
 static cJSON *json_of(const struct pm_partitioned *made)
 {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "operations", made->operations);
-    cJSON_AddNumberToObject(json, "scratch_words_per_invocation", made->scratch_words);
-    cJSON_AddNumberToObject(json, "workgroup_invocations", made->workgroup_invocations);
+    if (made->fragment) {
+        cJSON *images = cJSON_AddObjectToObject(json, "images");
+        cJSON_AddNumberToObject(images, "count", made->image_count);
+        cJSON_AddStringToObject(images, "format", "VK_FORMAT_R32G32B32A32_UINT");
+        cJSON_AddNumberToObject(images, "descriptor_set", made->image_set);
+    } else {
+        cJSON_AddNumberToObject(json, "scratch_words_per_invocation", made->scratch_words);
+        cJSON_AddNumberToObject(json, "workgroup_invocations", made->workgroup_invocations);
+    }
     cJSON_AddNumberToObject(json, "selections_cut_open", made->opened);
     cJSON *cost = cJSON_AddObjectToObject(json, "cost");
     cJSON_AddNumberToObject(cost, "alu", (double)made->cost.alu);
@@ -27,8 +58,10 @@ static cJSON *json_of(const struct pm_partitioned *made)
         cJSON_AddStringToObject(pass, "module", name);
         cJSON_AddNumberToObject(pass, "operations", made->passes[i].operations);
         cJSON_AddNumberToObject(pass, "words", (double)made->passes[i].words.count);
-        cJSON_AddNumberToObject(pass, "scratch_address_low_spec_id", made->passes[i].spec_id_low);
-        cJSON_AddNumberToObject(pass, "scratch_address_high_spec_id", made->passes[i].spec_id_high);
+        if (made->fragment)
+            add_images(pass, &made->passes[i]);
+        else
+            add_addresses(pass, &made->passes[i]);
         cJSON_AddItemToArray(list, pass);
     }
     return json;
@@ -63,9 +96,10 @@ static bool write_folder(const char *folder, const struct pm_partitioned *made, 
 
 static void say(const struct pm_shader_options *options, const struct pm_partitioned *made)
 {
-    printf("%u operations in %u passes, %u words of scratch memory an invocation%s%s\n",
-           made->operations, made->count, made->scratch_words, options->out ? "; see " : "",
-           options->out ? options->out : "");
+    printf("%u operations in %u passes, %u %s%s%s\n", made->operations, made->count,
+           made->fragment ? made->image_count : made->scratch_words,
+           made->fragment ? "images between them" : "words of scratch memory an invocation",
+           options->out ? "; see " : "", options->out ? options->out : "");
 }
 
 bool pm_shader_partition(struct pm_shader_options *options, const struct pm_words *in,

@@ -27,7 +27,7 @@ static const char help[] =
     "  optimize_blocks     a canonical module's version by how often its blocks run: all of\n"
     "                      optimize_flatten, optimize_sink, optimize_version, optimize_unroll,\n"
     "                      optimize_peel and optimize_layout, which are passes of their own too\n"
-    "  partition           a large compute shader in several passes, into the folder that -o "
+    "  partition           a large shader in several passes, into the folder that -o "
     "names\n"
     "  validate            spirv-val for the target\n\n"
     "  -o FILE             where the module goes\n"

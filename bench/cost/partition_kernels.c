@@ -1,0 +1,257 @@
+/*
+ * What it is worth to run a large compute shader in several passes on a driver: generated kernels
+ * (generated_kernel.h) whole and in passes, on the driver that VK_DRIVER_FILES names.
+ *
+ *   partition_kernels kernels [ALU [MOST]]   each kind of 1,000 to MOST operations, ALU to a pass:
+ *       time to the first result, in which the driver's compiler and our cutting are, and time of
+ *       a run once all is compiled; in seconds of the processor, of all threads
+ *   partition_kernels figure2 [OPERATIONS]   the paper's Figure 2: a shader of so many operations
+ *       over operations a pass, with 1 to 4 outputs of 4 components
+ *
+ * That the results are the same bits is checked. Tables in Markdown, on standard output.
+ */
+#include "bench/cost/generated_kernel.h"
+#include "shader_rewrite/shader_rewrite.h"
+#include "tests/gpu/gpu_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { GROUPS = 16, FIGURE_GROUPS = 64, RUNS = 3, MOST_PASSES = 4096 };
+
+static struct pm_gpu gpu;
+static uint32_t groups = GROUPS;
+
+/* Of all threads: what else the machine does counts less than by the clock. */
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+struct program {
+    VkPipeline pipelines[MOST_PASSES];
+    uint32_t count;
+    struct pm_gpu_buffer values;
+};
+
+static VkPipeline make_pipeline(const struct pm_words *words, const VkSpecializationInfo *info)
+{
+    VkShaderModule module = gpu_module(&gpu, words->data, words->count);
+    const VkComputePipelineCreateInfo create = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main",
+                  .pSpecializationInfo = info},
+        .layout = gpu.layout};
+    VkPipeline pipeline;
+    CHECK(vkCreateComputePipelines(gpu.device, VK_NULL_HANDLE, 1, &create, NULL, &pipeline));
+    vkDestroyShaderModule(gpu.device, module, NULL);
+    return pipeline;
+}
+
+static void fill(struct program *program)
+{
+    float *values = program->values.data;
+    for (size_t i = 0; i < program->values.size / sizeof(float); i++)
+        values[i] = (float)(i % 97) / 97;
+}
+
+static void run(struct program *program)
+{
+    const struct pm_gpu_shader shader = {.buffers = {&program->values}};
+    const VkDescriptorSet set = gpu_descriptors(&gpu, &shader, &program->values);
+    VkCommandBuffer commands = gpu_begin(&gpu);
+    gpu_bind(&gpu, commands, VK_PIPELINE_BIND_POINT_COMPUTE, &shader, set);
+    for (uint32_t i = 0; i < program->count; i++) {
+        gpu_barrier(commands);
+        vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, program->pipelines[i]);
+        vkCmdDispatch(commands, groups, 1, 1);
+    }
+    gpu_finish(&gpu, commands);
+}
+
+/* The least of a few, of a program that has run before. */
+static double time_runs(struct program *program)
+{
+    double least = 1e9;
+    for (int i = 0; i < RUNS; i++) {
+        const double begin = seconds();
+        run(program);
+        const double took = seconds() - begin;
+        least = took < least ? took : least;
+    }
+    return least;
+}
+
+static void finish(struct program *program)
+{
+    for (uint32_t i = 0; i < program->count; i++)
+        vkDestroyPipeline(gpu.device, program->pipelines[i], NULL);
+    pm_gpu_buffer_destroy(&gpu, &program->values);
+}
+
+struct outcome {
+    double cut, first, run; /* first: with cut */
+    uint32_t passes, scratch_words;
+    float *values; /* after the first run; malloc'ed */
+    size_t bytes;
+};
+
+static void time_program(struct program *program, double begin, struct outcome *out)
+{
+    fill(program);
+    run(program);
+    out->first = seconds() - begin;
+    out->bytes = program->values.size;
+    out->values = malloc(out->bytes);
+    assert_non_null(out->values);
+    memcpy(out->values, program->values.data, out->bytes);
+    out->run = time_runs(program);
+}
+
+static size_t bytes_of(enum kernel_kind kind, uint32_t width)
+{
+    return (size_t)kernel_floats(kind, width) * sizeof(float) * KERNEL_LANES * groups;
+}
+
+static void run_whole(const struct pm_words *words, size_t bytes, struct outcome *out)
+{
+    struct program program = {.count = 1};
+    pm_gpu_buffer_create(&gpu, bytes, &program.values);
+    const double begin = seconds();
+    program.pipelines[0] = make_pipeline(words, NULL);
+    out->passes = 1;
+    time_program(&program, begin, out);
+    finish(&program);
+}
+
+static void make_passes(struct program *program, const struct pm_partitioned *made,
+                        const struct pm_gpu_buffer *scratch)
+{
+    const uint32_t address[] = {(uint32_t)scratch->address, (uint32_t)(scratch->address >> 32)};
+    for (uint32_t i = 0; i < made->count; i++) {
+        const VkSpecializationMapEntry entries[2] = {{made->passes[i].spec_id_low, 0, 4},
+                                                     {made->passes[i].spec_id_high, 4, 4}};
+        const VkSpecializationInfo info = {2, entries, sizeof address, address};
+        program->pipelines[i] = make_pipeline(&made->passes[i].words, &info);
+        program->count = i + 1;
+    }
+}
+
+static void run_passes(const struct pm_words *words, const struct pm_pass_limits *limits,
+                       enum pm_partition_method method, size_t bytes, struct outcome *out)
+{
+    struct program program = {0};
+    struct pm_gpu_buffer scratch;
+    struct pm_partitioned made;
+    struct pm_error error = {0};
+    const struct pm_partition_info info = {
+        .limits = limits, .method = method, .target = {.vulkan_minor = 3}};
+    pm_gpu_buffer_create(&gpu, bytes, &program.values);
+    const double begin = seconds();
+    if (!pm_partition(words->data, words->count, &info, &made, &error))
+        fail_msg("%s", error.message);
+    out->cut = seconds() - begin;
+    out->passes = made.count;
+    out->scratch_words = made.scratch_words;
+    assert_true(made.count <= MOST_PASSES);
+    pm_gpu_buffer_create(&gpu, (made.scratch_words + 1) * (size_t)4 * KERNEL_LANES * groups,
+                         &scratch);
+    make_passes(&program, &made, &scratch);
+    time_program(&program, begin, out);
+    finish(&program);
+    pm_gpu_buffer_destroy(&gpu, &scratch);
+    pm_partitioned_finish(&made);
+}
+
+static void assert_same(const struct outcome *a, const struct outcome *b)
+{
+    if (a->bytes != b->bytes || memcmp(a->values, b->values, a->bytes) != 0)
+        fail_msg("the passes compute something else");
+}
+
+static struct pm_pass_limits limits_of(uint32_t alu)
+{
+    return (struct pm_pass_limits){alu,         PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT,
+                                   PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT, false};
+}
+
+static void kernels(uint32_t alu, uint32_t most)
+{
+    static const uint32_t sizes[] = {1000, 5000, 10000, 20000, 50000, 100000};
+    const struct pm_pass_limits limits = limits_of(alu);
+    printf("%s, %u invocations, %u ALU operations a pass\n\n"
+           "| kernel | operations | passes | words spilled | cutting, s | whole: first result, s | "
+           "in passes, s | times as fast | whole: a run, ms | in passes, ms |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+           gpu.name, groups * KERNEL_LANES, alu);
+    for (int kind = 0; kind < KERNEL_DOTS; kind++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] <= most; s++) {
+            struct pm_words words = kernel_make((enum kernel_kind)kind, sizes[s], 0);
+            struct outcome whole = {0}, passes = {0};
+            const size_t bytes = bytes_of((enum kernel_kind)kind, 0);
+            run_passes(&words, &limits, PM_PARTITION_BEYOND, bytes, &passes);
+            run_whole(&words, bytes, &whole);
+            assert_same(&whole, &passes);
+            printf("| %s | %u | %u | %u | %.2f | %.2f | %.2f | %.2f | %.1f | %.1f |\n",
+                   kernel_names[kind], sizes[s], passes.passes, passes.scratch_words, passes.cut,
+                   whole.first, passes.first, whole.first / passes.first, 1e3 * whole.run,
+                   1e3 * passes.run);
+            fflush(stdout);
+            free(whole.values);
+            free(passes.values);
+            pm_words_finish(&words);
+        }
+}
+
+static void figure2(uint32_t operations)
+{
+    static const uint32_t a_pass[] = {50, 100, 200, 500, 1000, 5000};
+    groups = FIGURE_GROUPS;
+    printf("%s, %u operations, %u invocations: milliseconds of a run\n\n"
+           "| operations a pass | passes | 1 output | 2 | 3 | 4 |\n"
+           "| --- | --- | --- | --- | --- | --- |\n",
+           gpu.name, operations, groups * KERNEL_LANES);
+    for (size_t s = 0; s < sizeof a_pass / sizeof *a_pass; s++) {
+        const struct pm_pass_limits limits = limits_of(a_pass[s]);
+        for (uint32_t width = 1; width <= 4; width++) {
+            struct pm_words words = kernel_make(KERNEL_DOTS, operations, width);
+            struct outcome out = {0};
+            /* Mio fills each pass; the extension would end some earlier. */
+            run_passes(&words, &limits, PM_PARTITION_MIO, bytes_of(KERNEL_DOTS, width), &out);
+            if (width == 1)
+                printf("| %u | %u |", a_pass[s], out.passes);
+            printf(" %.1f |", 1e3 * out.run);
+            fflush(stdout);
+            free(out.values);
+            pm_words_finish(&words);
+        }
+        printf("\n");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const bool figure = argc > 1 && strcmp(argv[1], "figure2") == 0;
+    if (argc < 2 || (!figure && strcmp(argv[1], "kernels") != 0)) {
+        fprintf(stderr, "usage: partition_kernels kernels [ALU [MOST]] | figure2 [OPERATIONS]\n");
+        return 2;
+    }
+    const uint32_t first = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+    const uint32_t second = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
+    /* Nothing is to be found compiled. */
+    setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
+    pm_gpu_create(&gpu);
+    if (figure)
+        figure2(first ? first : 5000);
+    else
+        kernels(first ? first : 1000, second ? second : 5000);
+    pm_gpu_destroy(&gpu);
+    return 0;
+}

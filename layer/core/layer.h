@@ -126,7 +126,7 @@ struct pm_constants_due {
     _Atomic bool any;            /* something was seen since it was taken last */
     _Atomic bool due, ends;      /* it is to be taken; for the last time */
     _Atomic uint64_t checkpoint; /* that it was taken at */
-    int64_t saved_at;            /* CLOCK_MONOTONIC, nanoseconds; the poller's */
+    _Atomic int64_t saved_at;    /* CLOCK_MONOTONIC, nanoseconds; 0: never */
 };
 
 struct pm_device {

@@ -59,10 +59,10 @@ static void save(struct pm_device *device, struct pm_values_store *store)
 {
     struct pm_error error = {0};
     const int64_t now = pm_now();
-    if (store == NULL ||
-        (now - device->constants.saved_at < SAVE_AGAIN && !atomic_load(&device->constants.ends)))
+    if (store == NULL || (now - atomic_load(&device->constants.saved_at) < SAVE_AGAIN &&
+                          !atomic_load(&device->constants.ends)))
         return;
-    device->constants.saved_at = now;
+    atomic_store(&device->constants.saved_at, now);
     if (!pm_values_store_save(store, &error))
         pm_log_info(device->instance->log, "values of constants are not kept: %s", error.message);
 }
@@ -104,6 +104,6 @@ void pm_constants_finish(struct pm_device *device)
 {
     atomic_store(&device->constants.ends, true);
     if (device->poller != NULL && device->pipelines != NULL &&
-        (atomic_load(&device->constants.any) || device->constants.saved_at != 0))
+        (atomic_load(&device->constants.any) || atomic_load(&device->constants.saved_at) != 0))
         make_due(device);
 }

@@ -76,6 +76,7 @@
 #define PM_OBJECT_HOOKS(X)                                                                         \
     X(CreateShaderModule)                                                                          \
     X(DestroyShaderModule)                                                                         \
+    X(SetDebugUtilsObjectNameEXT)                                                                  \
     X(CreateSampler)                                                                               \
     X(DestroySampler)                                                                              \
     X(CreateSamplerYcbcrConversion)                                                                \

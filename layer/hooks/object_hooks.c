@@ -21,6 +21,19 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateShaderModule(VkDevice handle,
     return result;
 }
 
+/* People find shaders by their modules' names (profile/shader_store.h). */
+VKAPI_ATTR VkResult VKAPI_CALL
+pm_SetDebugUtilsObjectNameEXT(VkDevice handle, const VkDebugUtilsObjectNameInfoEXT *info)
+{
+    struct pm_device *device = pm_device_of(handle);
+    if (info->objectType == VK_OBJECT_TYPE_SHADER_MODULE)
+        pm_objects_name(device->objects, PM_OBJECT_SHADER_MODULE, info->objectHandle,
+                        info->pObjectName);
+    return device->dispatch.SetDebugUtilsObjectNameEXT
+               ? device->dispatch.SetDebugUtilsObjectNameEXT(handle, info)
+               : VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateSampler(VkDevice handle, const VkSamplerCreateInfo *info,
                                                 const VkAllocationCallbacks *allocator,
                                                 VkSampler *sampler)

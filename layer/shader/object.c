@@ -120,6 +120,7 @@ void pm_object_release(struct pm_object *object)
     pm_arena_destroy(object->arena);
     free(object->content->bytes);
     free(object->content);
+    free(object->name);
     free(object);
 }
 
@@ -384,4 +385,27 @@ bool pm_object_has_views(const struct pm_object *render_pass)
 bool pm_object_note(struct pm_object *object)
 {
     return !atomic_exchange_explicit(&object->noted, true, memory_order_relaxed);
+}
+
+void pm_objects_name(struct pm_objects *objects, enum pm_object_kind kind, uint64_t handle,
+                     const char *name)
+{
+    struct pm_object *object = objects ? pm_objects_find(objects, kind, handle) : NULL;
+    if (!object)
+        return;
+    char *copy = name && *name ? strdup(name) : NULL;
+    pthread_rwlock_wrlock(&objects->lock);
+    char *before = object->name;
+    object->name = copy;
+    pthread_rwlock_unlock(&objects->lock);
+    free(before);
+    pm_object_release(object);
+}
+
+char *pm_object_name_copy(const struct pm_object *object)
+{
+    pthread_rwlock_rdlock(&object->owner->lock);
+    char *copy = object->name ? strdup(object->name) : NULL;
+    pthread_rwlock_unlock(&object->owner->lock);
+    return copy;
 }

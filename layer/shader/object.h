@@ -59,6 +59,13 @@ struct pm_object *pm_object_reference(struct pm_object *object);
 /* The last release destroys what is ours of it. NULL is allowed. */
 void pm_object_release(struct pm_object *object);
 
+/* What the game calls the object behind a handle (VK_EXT_debug_utils), where that is known; NULL or
+ * "": nothing any more. Of equal objects the latest name counts. NULL objects are allowed. */
+void pm_objects_name(struct pm_objects *objects, enum pm_object_kind kind, uint64_t handle,
+                     const char *name);
+/* A copy of it, malloc'ed; NULL: there is none. */
+char *pm_object_name_copy(const struct pm_object *object);
+
 /* true the first time it is asked of the object. */
 bool pm_object_note(struct pm_object *object);
 

@@ -34,6 +34,7 @@ struct pm_object {
     struct pm_object **parts; /* referenced; in the order in which info names them */
     uint32_t part_count;
     struct pm_kept_words *words; /* of a shader module */
+    char *name;                  /* that the game gave it, malloc'ed; NULL: none; owner->lock */
     _Atomic bool noted;          /* pm_object_note */
     _Atomic uint64_t own;        /* our own handle; 0: not made yet */
 };

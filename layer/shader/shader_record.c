@@ -39,7 +39,7 @@ struct raw {
     struct pm_shader_key digest;
     uint32_t subgroup_size;
     pthread_mutex_t lock; /* held while the shader is canonicalized, so that it happens once */
-    bool tried, keyed;
+    bool tried, keyed, named;
     struct pm_shader_key key;        /* when keyed */
     struct pm_shader_record *record; /* NULL: none, and why when tried */
     struct pm_error error;
@@ -369,6 +369,18 @@ static void note_left_alone(const struct pm_shader_records *records, const struc
                            &raw->digest, raw->error.message);
 }
 
+/* What the game calls the shader's module, for people; under the raw's lock. */
+static void keep_name(struct pm_shader_records *records, struct raw *raw, const struct asked *asked)
+{
+    struct pm_error error;
+    char *name = records->store ? pm_object_name_copy(asked->request->module) : NULL;
+    if (name && !pm_shader_store_name(records->store, &raw->record->key, name, &error))
+        pm_log_debug(records->device->instance->log, "a shader's name is not kept: %s",
+                     error.message);
+    raw->named = name != NULL;
+    free(name);
+}
+
 /* The key, without a record; under the raw's lock. */
 static bool find_key(struct pm_shader_records *records, struct raw *raw, const struct asked *asked)
 {
@@ -469,6 +481,8 @@ struct pm_shader_record *pm_shader_records_get(struct pm_shader_records *records
     if (!raw->tried)
         make_record(records, raw, &asked);
     struct pm_shader_record *record = raw->record;
+    if (record && !raw->named) /* it may be named after its first pipeline was made */
+        keep_name(records, raw, &asked);
     if (!record && error)
         *error = raw->error;
     pthread_mutex_unlock(&raw->lock);

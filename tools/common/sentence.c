@@ -61,6 +61,10 @@ static void say_why(const struct pm_session_status *status, struct text *text)
         say(text, "the program submits what it had recorded before, and nothing of it was chosen");
     else if (status->calls == 0)
         say(text, "nothing was drawn with a shader that can be sampled");
+    else if (status->api_probability >= 1)
+        say(text,
+            "no copy of a shader was compiled while the program ran: let it run longer, or once "
+            "more");
     else
         say(text,
             "none of %s draws: one in %.0f is, once its shader's copy is compiled "

@@ -170,10 +170,11 @@ static void print_timings(const struct pm_database *database, const struct row *
         const struct pm_ratio *time =
             timing->points ? &timing->points[0].measures[PM_MEASURE_TIME] : NULL;
         fprintf(out, "%10sspecialized: ", "");
-        if (time && time->clusters > 0)
-            fprintf(out, "%.2f of its time before, between %.2f and %.2f, in %u session%s\n",
-                    time->mean, time->mean_low, time->mean_high, time->clusters,
-                    plural(time->clusters));
+        if (time && time->clusters > 1)
+            fprintf(out, "%.2f of its time before, between %.2f and %.2f, in %u sessions\n",
+                    time->mean, time->mean_low, time->mean_high, time->clusters);
+        else if (time && time->clusters == 1) /* of which no interval says anything */
+            fprintf(out, "%.2f of its time before, in one session\n", time->mean);
         else
             fputs("not timed enough yet\n", out);
     }

@@ -125,7 +125,9 @@ static bool write_part(const struct pm_report *report, size_t index, const struc
               pm_buffer_printf(out, " <small class=key>%.12s</small>", key);
     pm_report_percent(all > 0 ? shader->heat / all : 0, text);
     ok = ok && pm_buffer_printf(out, "<td>%s", text);
-    if (ok && part->timed)
+    if (ok && part->timed && part->timed->clusters == 1)
+        ok = pm_buffer_printf(out, "<td>%.2f, one session", part->timed->mean);
+    else if (ok && part->timed)
         ok = pm_buffer_printf(out, "<td>%.2f [%.2f, %.2f]", part->timed->mean,
                               part->timed->mean_low, part->timed->mean_high);
     else if (ok && part->saved > 0)

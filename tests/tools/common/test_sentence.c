@@ -91,6 +91,8 @@ static void what_stood_in_the_way(void **state)
     assert_non_null(strstr(sentence(&status, NULL), "submits what it had recorded before"));
     status.calls = 50;
     assert_non_null(strstr(sentence(&status, NULL), "none of 50 draws: one in 100 is"));
+    status.api_probability = 1;
+    assert_non_null(strstr(sentence(&status, NULL), "no copy of a shader was compiled while"));
     status.bound_by_cpu = true;
     assert_non_null(strstr(sentence(&status, NULL), "bound by its processor"));
 }

@@ -103,7 +103,7 @@ static void people_get_a_line_a_shader(void **state)
     char options[128], *text = show("");
     says(text, "       ?  (not on this machine)");
     says(text, "  not profiled  3 of 6        –             needs more\n");
-    says(text, "          specialized: 0.75 of its time before, between ");
+    says(text, "          specialized: 0.75 of its time before, in one session");
     says(text, "\n1 shader, 0 with enough samples.");
     says(text, "of the 0 whose code is here");
     assert_null(strstr(text, "P(zero)"));

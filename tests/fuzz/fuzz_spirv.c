@@ -5,8 +5,8 @@
  * - the analyses agree with themselves when computed again;
  * - what spirv-val accepts stays valid when its blocks, its zeros or its constants are counted, and
  *   when it is specialized by any profile, or for any words, or optimized by any counts of its
- * blocks (or is refused as unsupported); the points of all are found. The mutator works on words
- * and knows where ids are likely, so that modules stay nearly valid.
+ * blocks, or cut into passes (or is refused as unsupported); the points of all are found. The
+ * mutator works on words and knows where ids are likely, so that modules stay nearly valid.
  */
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/ir/ir_module.h"
@@ -237,6 +237,32 @@ static void check_optimize(const struct pm_words *words, uint32_t count,
     free(uniform);
 }
 
+/* Into as many passes as the words say; each is valid. */
+static void check_partition(const struct pm_words *words, const struct pm_target *target,
+                            bool valid)
+{
+    const uint32_t mix = mix_of(words);
+    const struct pm_pass_limits limits = {.alu = 4 + mix % 60,
+                                          .texture = 4 + mix / 64 % 8,
+                                          .temporaries = 256,
+                                          .varyings = 16,
+                                          .constants = 64,
+                                          .textures = 16,
+                                          .outputs = 2 + mix / 512 % 8,
+                                          .textures_hold_outputs = mix & 1};
+    const struct pm_partition_info info = {
+        .limits = &limits,
+        .method = (enum pm_partition_method)(mix / 7 % PM_PARTITION_METHODS),
+        .target = *target};
+    struct pm_partitioned out;
+    struct pm_error error = {0};
+    const bool made = pm_partition(words->data, words->count, &info, &out, &error);
+    if (valid && error.code != PM_ERROR_UNSUPPORTED && error.code != PM_ERROR_LIMIT)
+        require(made, "cut a valid module into passes", &error);
+    if (made)
+        pm_partitioned_finish(&out);
+}
+
 static void check_instrument(uint32_t *data, size_t count, const struct pm_target *target,
                              bool valid)
 {
@@ -255,6 +281,7 @@ static void check_instrument(uint32_t *data, size_t count, const struct pm_targe
     check_specialize(&words, zeros.count, blocks.count, target, valid);
     check_constants(&words, target, valid);
     check_optimize(&words, blocks.count, target, valid);
+    check_partition(&words, target, valid);
     pm_zero_points_finish(&zeros);
     pm_block_points_finish(&blocks);
 }

@@ -243,6 +243,35 @@ static bool specialize_constants(const struct corpus_file *file, struct pm_error
     return ok;
 }
 
+static bool cut(const struct corpus_file *file, uint32_t alu, struct pm_error *error)
+{
+    const struct pm_pass_limits limits = {.alu = alu,
+                                          .texture = PM_NO_LIMIT,
+                                          .temporaries = PM_NO_LIMIT,
+                                          .varyings = PM_NO_LIMIT,
+                                          .constants = PM_NO_LIMIT,
+                                          .textures = PM_NO_LIMIT,
+                                          .outputs = 4};
+    const struct pm_partition_info info = {.limits = &limits,
+                                           .target = {.vulkan_minor = file->vulkan_minor}};
+    struct pm_partitioned out;
+    bool ok = pm_partition(file->words, file->count, &info, &out, error);
+    if (!ok)
+        assert_null(out.passes);
+    pm_partitioned_finish(&out);
+    return ok;
+}
+
+static bool cut_finely(const struct corpus_file *file, struct pm_error *error)
+{
+    return cut(file, 12, error);
+}
+
+static bool cut_coarsely(const struct corpus_file *file, struct pm_error *error)
+{
+    return cut(file, 200, error);
+}
+
 static void fail_each_of(attempt try, const char *const *names, size_t count)
 {
     struct corpus corpus;
@@ -292,6 +321,15 @@ static void test_optimize_blocks(void **state)
     fail_each(optimize_blocks);
 }
 
+static void test_partition(void **state)
+{
+    (void)state;
+    static const char *const compute[] = {"storage_types.comp.vulkan1.3.O"};
+    static const char *const fragment[] = {"material.frag.vulkan1.1.O"};
+    fail_each_of(cut_finely, compute, 1);
+    fail_each_of(cut_coarsely, fragment, 1);
+}
+
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -335,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_constants),       cmocka_unit_test(test_points),
         cmocka_unit_test(test_instrument),      cmocka_unit_test(test_points_zero),
         cmocka_unit_test(test_instrument_zero), cmocka_unit_test(test_specialize_zero),
+        cmocka_unit_test(test_partition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,9 +161,11 @@ bool pm_plan_order_passes(const struct pm_operations *graph, const struct pm_pas
     if (!ok)
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     /* Another order may place outputs otherwise; whatever does not fit then stays as it was. */
-    struct pm_error unfit;
-    if (ok && pm_plan_check(graph, limits, &out, &cost, NULL, &unfit) &&
-        cost.most_components < before.most_components) {
+    struct pm_error unfit = {0};
+    const bool fits = ok && pm_plan_check(graph, limits, &out, &cost, NULL, &unfit);
+    if (unfit.code == PM_ERROR_MEMORY)
+        ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (fits && cost.most_components < before.most_components) {
         struct pm_plan old = *plan;
         *plan = out;
         out = old;

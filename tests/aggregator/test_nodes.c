@@ -11,6 +11,7 @@
 #include "tests/aggregator/place.h"
 
 #include <libpq-fe.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -315,9 +316,98 @@ static void test_a_part_is_folded_by_one(void **state)
     place_destroy((void **)&place);
 }
 
+/* ---- a standby that lags ---- */
+
+/* What one statement answers, of the primary or the standby; 0 without a row. */
+static long ask(const char *folder, const char *sql)
+{
+    char url[400];
+    snprintf(url, sizeof(url), "postgresql:///postgres?host=%s&user=piecemeal", folder);
+    PGconn *connection = PQconnectdb(url);
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(connection));
+    const long answer = PQntuples(result) > 0 ? atol(PQgetvalue(result, 0, 0)) : 0;
+    PQclear(result);
+    PQfinish(connection);
+    return answer;
+}
+
+struct sending {
+    struct place *place;
+    const struct pm_profile *profile;
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    atomic_bool done;
+    bool stored;
+};
+
+static void *send_one(void *user)
+{
+    struct sending *sending = user;
+    sending->stored = pm_aggregator_ingest(sending->place->aggregator, &sending->profile, 1,
+                                           &sending->outcome, &sending->error);
+    atomic_store(&sending->done, true);
+    return NULL;
+}
+
+/* The process whose commit waits; 0: there is none. */
+static long wait_for_standby(const char *primary)
+{
+    long backend = 0;
+    for (unsigned tries = 0; tries < 300; tries++, rest(20)) {
+        backend = ask(primary, "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+                               " AND backend_type = 'client backend'");
+        if (backend != 0)
+            break;
+    }
+    return backend;
+}
+
+/* Nothing is acknowledged that the standby has not, though it is committed here. */
+static void test_a_standby_that_lags(void **state)
+{
+    (void)state;
+    const char *primary = getenv("PM_TEST_ENGINE"), *standby = getenv("PM_TEST_STANDBY");
+    if (!standby)
+        skip();
+    struct place *place = place_create(4);
+    pthread_t thread;
+    place->now = NOON;
+    place_open(place);
+    place_store(place, upload_of(place, 0));
+    struct sending sending = {.place = place, .profile = upload_of(place, GAMES)};
+    const pid_t receiver = (pid_t)ask(standby, "SELECT pid FROM pg_stat_wal_receiver");
+    assert_true(receiver > 0 && kill(receiver, SIGSTOP) == 0);
+    assert_int_equal(pthread_create(&thread, NULL, send_one, &sending), 0);
+    const long backend = wait_for_standby(primary);
+    char sql[100];
+    snprintf(sql, sizeof(sql), "SELECT pg_cancel_backend(%ld)::int", backend);
+    assert_int_equal(ask(primary, sql), 1);
+    pthread_join(thread, NULL);
+    if (sending.stored)
+        kill(receiver, SIGCONT); /* or nothing could end */
+    assert_false(sending.stored);
+    assert_non_null(strstr(sending.error.message, "did not reach the standby"));
+
+    /* It is there, and still nobody is told so. */
+    atomic_store(&sending.done, false);
+    assert_int_equal(pthread_create(&thread, NULL, send_one, &sending), 0);
+    const bool waited = wait_for_standby(primary) != 0;
+    rest(300);
+    const bool waits = waited && !atomic_load(&sending.done);
+    assert_int_equal(kill(receiver, SIGCONT), 0);
+    assert_true(waits);
+    pthread_join(thread, NULL);
+    assert_true(sending.stored);
+    assert_int_equal(sending.outcome.result, PM_INGEST_DUPLICATE);
+    place_destroy((void **)&place);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_part_is_folded_by_one),
+                                       cmocka_unit_test(test_a_standby_that_lags),
                                        cmocka_unit_test(test_nothing_lost_nothing_twice)};
     if (argc >= 3) {
         kills = (unsigned)atoi(argv[1]);

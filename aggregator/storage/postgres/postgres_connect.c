@@ -60,13 +60,20 @@ bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult
     return pm_fail(error, code_of(state), "%s: %s", postgres->name, text);
 }
 
-/* A commit that did not wait for its standby is none that may be acknowledged. */
+/* Of the writer. A commit that did not wait for its standby is none that may be acknowledged: the
+ * engine warns of that, without a code of its own where the wait was cancelled. */
 static void take_notice(void *user, const PGresult *result)
 {
     struct pm_postgres *postgres = user;
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    if (starts(state, "57"))
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    if (postgres->committing && severity && strcmp(severity, "WARNING") == 0)
         postgres->unsure = true;
+}
+
+static void ignore_notice(void *user, const PGresult *result)
+{
+    (void)user;
+    (void)result;
 }
 
 /* ---- connections ---- */
@@ -83,7 +90,7 @@ PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error)
         PQfinish(connection);
         return NULL;
     }
-    PQsetNoticeReceiver(connection, take_notice, postgres);
+    PQsetNoticeReceiver(connection, ignore_notice, NULL);
     PGresult *result = PQexec(connection, settings);
     const bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
     if (!done)
@@ -105,6 +112,8 @@ PGconn *pm_pg_writer(struct pm_postgres *postgres, struct pm_error *error)
     }
     PQfinish(postgres->writer);
     postgres->writer = pm_pg_connect(postgres, error);
+    if (postgres->writer)
+        PQsetNoticeReceiver(postgres->writer, take_notice, postgres);
     if (postgres->writer)
         postgres->slot = (unsigned)PQbackendPID(postgres->writer) % PM_POSTGRES_SLOTS;
     return postgres->writer;

@@ -49,7 +49,10 @@ static void return_caps(struct pm_postgres *postgres)
 bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
-    if (!say(postgres, "COMMIT", error)) {
+    postgres->committing = true;
+    const bool done = say(postgres, "COMMIT", error);
+    postgres->committing = false;
+    if (!done) {
         pm_postgres_rollback(storage);
         return false;
     }

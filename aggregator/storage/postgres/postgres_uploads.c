@@ -88,6 +88,30 @@ static bool add_ids(const struct ids *ids, struct pm_error *error)
     return pm_pg_select_here(ids->postgres, &query, take_id, (void *)(uintptr_t)ids, error);
 }
 
+/* What was taken before may have been committed here, and not where the engine waits for (a standby
+ * that lags, and a wait that was cancelled). Whoever is told that it was taken waits for it: a
+ * transaction that wrote behind it does. One of a game is enough, being on the same shard. */
+static bool touch_known(const struct ids *ids, struct pm_error *error)
+{
+    const char *game = "";
+    bool done = true;
+    for (size_t i = 0; done && i < ids->count; i++) {
+        const struct pm_storage_upload *upload = ids->sorted[i];
+        struct pm_pg_query query;
+        if (upload->fresh || strcmp(upload->game, game) == 0)
+            continue;
+        game = upload->game;
+        pm_pg_begin(&query, "UPDATE upload_ids SET taken = taken WHERE game = ");
+        pm_pg_text(&query, upload->game);
+        pm_pg_sql(&query, " AND day = ");
+        pm_pg_count(&query, upload->day);
+        pm_pg_sql(&query, " AND id = ");
+        pm_pg_bytes(&query, upload->id, PM_UPLOAD_ID_BYTES);
+        done = pm_pg_do(ids->postgres, &query, NULL, error);
+    }
+    return done;
+}
+
 /* ---- retries after midnight ---- */
 
 static bool take_known(void *user, const PGresult *result, int row, struct pm_error *error)
@@ -160,7 +184,7 @@ static bool begin_batch(struct ids *ids, size_t count, struct pm_error *error)
         !pm_pg_count_uploads(ids->postgres, ids->all, ids->known, count, error) ||
         !have_days(ids, error) || !pm_postgres_begin(&ids->postgres->storage, error))
         return false;
-    if (kept == 0 || add_ids(ids, error)) {
+    if (kept == 0 || (add_ids(ids, error) && touch_known(ids, error))) {
         for (size_t i = 0; i < count; i++)
             ids->all[i].over = ids->all[i].over && ids->all[i].fresh;
         return true;

@@ -43,6 +43,7 @@ struct pm_postgres {
     PGconn *writer;
     bool begun;                /* a transaction */
     bool lazy;                 /* it need not be durable at once: it folds */
+    bool committing;           /* just now */
     bool unsure;               /* the engine said that a commit may not be where it has to be */
     unsigned slot;             /* of the writer */
     atomic_int_fast64_t hurry; /* pm_now(): when nobody waits any more */

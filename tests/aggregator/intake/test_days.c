@@ -133,11 +133,48 @@ static void test_days_that_cannot_be(void **state)
     assert_int_equal(send(place, upload_of(place, TODAY - 367)).result, PM_INGEST_REFUSED);
 }
 
+static int64_t an_hour_ahead(void *user)
+{
+    return ((const struct place *)user)->now + 3600;
+}
+
+/* Of two servers one has another day already. */
+static void test_a_clock_that_is_ahead(void **state)
+{
+    struct place *place = *state;
+    if (!on_postgres())
+        skip();
+    struct place ahead = *place;
+    struct pm_error error;
+    bool expired;
+    ahead.keeping.clock = an_hour_ahead;
+    ahead.keeping.clock_user = place;
+    ahead.aggregator = pm_aggregator_open(place->path, &ahead.keeping, &error);
+    if (!ahead.aggregator)
+        fail_msg("%s", error.message);
+    const struct pm_profile *first = upload_of(place, TODAY), *next = upload_of(place, TODAY + 1);
+    assert_counts(place, first);
+    assert_known(&ahead, first);
+    assert_counts(&ahead, next);
+    assert_known(place, next);
+    /* The other one ends the day for which this one still counts. */
+    if (!pm_aggregator_upkeep(ahead.aggregator, &expired, &error))
+        fail_msg("%s", error.message);
+    assert_true(send(place, upload_of(place, TODAY)).uncounted);
+    place->now += 10;
+    assert_true(send(place, upload_of(place, TODAY)).uncounted);
+    assert_known(place, first);
+    assert_known(place, next);
+    assert_uploads(place, 2);
+    pm_aggregator_destroy(ahead.aggregator);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_retry_after_midnight, set_up, place_destroy),
         cmocka_unit_test_setup_teardown(test_days_end, set_up, place_destroy),
+        cmocka_unit_test_setup_teardown(test_a_clock_that_is_ahead, set_up, place_destroy),
         cmocka_unit_test_setup_teardown(test_days_that_cannot_be, set_up, place_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

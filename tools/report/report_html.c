@@ -1,4 +1,5 @@
 #include "tools/report/report_html.h"
+#include "base/utf8.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +8,15 @@ bool pm_html_escape(struct pm_buffer *out, const char *text)
 {
     bool ok = true;
     while (ok && *text) {
-        size_t plain = strcspn(text, "<>&\"'");
-        ok = pm_buffer_append(out, text, plain);
-        text += plain;
-        if (ok && *text)
+        const size_t plain = strcspn(text, "<>&\"'"), good = pm_utf8_check(text, plain);
+        ok = pm_buffer_append(out, text, good);
+        text += good;
+        if (ok && good < plain) { /* compilers mangle what is not ASCII in sources */
+            ok = pm_buffer_append_string(out, "&#65533;");
+            text++;
+        } else if (ok && *text) {
             ok = pm_buffer_printf(out, "&#%d;", *text++);
+        }
     }
     return ok;
 }

@@ -4,7 +4,7 @@
 #include "base/buffer.h"
 #include "tools/report/report.h"
 
-/* Appends text with <, >, & and quotes escaped. */
+/* Appends text with <, >, & and quotes escaped, and a mark for each byte that is no UTF-8. */
 bool pm_html_escape(struct pm_buffer *out, const char *text);
 
 /* What the ids of a shader's parts begin with: its key, as far as links show it, and its

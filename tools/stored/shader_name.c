@@ -1,4 +1,5 @@
 #include "tools/stored/shader_name.h"
+#include "base/utf8.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include <string.h>
@@ -87,7 +88,7 @@ static void list_variables(const struct naming *n, bool output, char list[static
     }
 }
 
-static const char *name_by_words(const struct naming *n)
+static char *name_by_words(const struct naming *n)
 {
     const char *stage = n->stage == PM_STAGE_COMPUTE ? "compute" : "fragment";
     const char *file = file_name(n),
@@ -115,7 +116,9 @@ const char *pm_shader_name(const struct pm_stored_shader *stored, struct pm_aren
     if (!module)
         return pm_arena_strdup(arena, pm_stored_stage(stored));
     const struct naming naming = {module, stored->entry_point, stored->stage, arena};
-    const char *name = name_by_words(&naming);
+    char *name = name_by_words(&naming);
     pm_ir_module_destroy(module);
-    return name;
+    if (name) /* a module may say anything, and terminals obey */
+        name[pm_utf8_check_line(name, strlen(name))] = '\0';
+    return name && !*name ? pm_stored_stage(stored) : name;
 }

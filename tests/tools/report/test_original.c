@@ -1,6 +1,7 @@
 /* A shader's lines as its author wrote them, what people call it, and what its parts cost. */
 #include "base/file.h"
 #include "tests/cmocka_includes.h"
+#include "tools/report/report_html.h"
 #include "tools/report/report_shader.h"
 #include "tools/stored/shader_heat.h"
 #include "tools/stored/shader_name.h"
@@ -201,13 +202,32 @@ static void people_have_names_for_it(void **state)
     finish(lines);
 }
 
+/* What a module says may be anything. */
+static void only_text_is_shown(void **state)
+{
+    (void)state;
+    struct fixture *f = build(SHADERS "/report.frag.spv");
+    struct pm_buffer out;
+    const struct pm_stored_shader stored = {.name = "",
+                                            .entry_point = "lit\x1b[2J",
+                                            .original = f->original.data,
+                                            .original_count = f->original.count};
+    assert_string_equal(pm_shader_name(&stored, f->arena), "lit");
+    pm_buffer_init(&out, 1 << 16);
+    assert_true(pm_html_escape(&out, "Sch\xc3\xbcler <Sch\xc3\xffler>\xc3") &&
+                pm_buffer_append(&out, "", 1));
+    assert_string_equal((const char *)out.data,
+                        "Sch\xc3\xbcler &#60;Sch&#65533;&#65533;ler&#62;&#65533;");
+    pm_buffer_finish(&out);
+    finish(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_the_authors),
-        cmocka_unit_test(costs_add_up),
-        cmocka_unit_test(spirv_has_its_blocks),
-        cmocka_unit_test(people_have_names_for_it),
+        cmocka_unit_test(lines_are_the_authors), cmocka_unit_test(costs_add_up),
+        cmocka_unit_test(spirv_has_its_blocks),  cmocka_unit_test(people_have_names_for_it),
+        cmocka_unit_test(only_text_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

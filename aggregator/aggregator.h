@@ -182,6 +182,13 @@ struct pm_imported {
 bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator *source,
                           const char *game, struct pm_imported *imported, struct pm_error *error);
 
+/* Whoever has a shader's words knows how many points it has and which run at most once: key, kind,
+ * space and at_most_once of the profile are read. What uploads say otherwise is left out from then
+ * on. *replaced: the number of points was another before, and its statistics are deleted. */
+bool pm_aggregator_know_shader(struct pm_aggregator *aggregator, const char *game,
+                               const struct pm_shader_profile *shader, bool *replaced,
+                               struct pm_error *error);
+
 /* Forgets a game with all that was published of it, or, when key is not NULL, one of its shaders,
  * and then curates. *blobs: the statistics that went, one a shader, environment, kind, day and
  * scene. PM_ERROR_STATE: there was nothing to forget. */

@@ -4,6 +4,7 @@
 #include "aggregator/intake/forget.h"
 #include "aggregator/storage/fail.h"
 #include "aggregator/storage/seal.h"
+#include "aggregator/trust/votes.h"
 
 #include "profile/profile_check.h"
 #include <string.h>
@@ -211,6 +212,48 @@ bool pm_aggregator_import(struct pm_aggregator *aggregator, struct pm_aggregator
     *imported = (struct pm_imported){0};
     return pm_fold_early(&source->folding, game, error) &&
            pm_world_transact(&aggregator->world, PM_DURABLE, import_game, &import, error);
+}
+
+/* ---- shaders whose words are known ---- */
+
+struct knowing {
+    const char *game;
+    const struct pm_shader_profile *shader;
+    bool *replaced;
+};
+
+static bool know_shader(void *user, struct pm_storage *storage, struct pm_error *error)
+{
+    const struct knowing *knowing = user;
+    const struct pm_shader_profile *shader = knowing->shader;
+    const struct pm_storage_claim claim = {
+        .game = knowing->game,
+        .key = shader->key,
+        .kind = shader->kind,
+        .space = shader->space,
+        .facts = pm_facts_of(shader->at_most_once, shader->space),
+        .tokens = PM_VOTES_KNOWN,
+        .day = PM_VOTES_KNOWN_DAY,
+    };
+    uint32_t space;
+    if (!pm_storage_find_space(storage, knowing->game, &shader->key, shader->kind, &space, error))
+        return false;
+    *knowing->replaced = space != 0 && space != shader->space;
+    return (space == shader->space ||
+            (space == 0
+                 ? pm_storage_put_space(storage, knowing->game, &shader->key, shader->kind,
+                                        shader->space, error)
+                 : storage->operations->replace_space(storage, knowing->game, &shader->key,
+                                                      shader->kind, shader->space, error))) &&
+           storage->operations->put_claims(storage, &claim, 1, error);
+}
+
+bool pm_aggregator_know_shader(struct pm_aggregator *aggregator, const char *game,
+                               const struct pm_shader_profile *shader, bool *replaced,
+                               struct pm_error *error)
+{
+    struct knowing knowing = {game, shader, replaced};
+    return pm_world_transact(&aggregator->world, PM_LAZY, know_shader, &knowing, error);
 }
 
 /* ---- forgetting ---- */

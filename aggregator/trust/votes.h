@@ -8,7 +8,7 @@
  * away with what many said. What was gathered by a claim that turns out a lie is deleted.
  *
  * Whoever has the shader's words can compute the facts (`piecemeal db import-shaders`); they are
- * known then, by PM_VOTES_KNOWN votes.
+ * known then, by PM_VOTES_KNOWN votes of a day yet to come.
  *
  * Thread safety: no state.
  */
@@ -17,6 +17,7 @@
 #include "aggregator/storage/storage.h"
 
 #define PM_VOTES_KNOWN INT32_MAX
+#define PM_VOTES_KNOWN_DAY INT32_MAX /* within every retention */
 
 /* A claim; tokens: that made it on one day. facts 0: of before there were any, or of whoever
  * imported: it agrees with all. */

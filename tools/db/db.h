@@ -27,4 +27,5 @@ int pm_db_backup(int argc, char **argv);
 int pm_db_curate(int argc, char **argv);
 int pm_db_export(int argc, char **argv);
 int pm_db_import(int argc, char **argv);
+int pm_db_import_shaders(int argc, char **argv);
 int pm_db_drop(int argc, char **argv);

@@ -378,6 +378,42 @@ static void test_facts_are_a_claim(void **state)
     assert_int_equal(clusters(place, "game", 1), 20);
 }
 
+/* Whoever has the words knows: the majority of a day does not count against it. */
+static void test_known_shader(void **state)
+{
+    static const uint8_t once = 1;
+    struct place *place = *state;
+    uint32_t space;
+    bool replaced;
+    struct pm_error error;
+    struct pm_shader_profile shader = {
+        .key = key_of(1), .kind = PM_KIND_BLOCK, .space = 1, .at_most_once = &once};
+    open_with(place, 4, 3);
+    for (unsigned i = 1; i <= 6; i++)
+        send(place, "game", i, 1, 7, 100);
+    place->now += DAY;
+    known(place, "game", 1, &space);
+    assert_int_equal(space, 7);
+    assert_true(pm_aggregator_know_shader(place->aggregator, "game", &shader, &replaced, &error));
+    assert_true(replaced);
+    for (unsigned day = 0; day < 70; day += 23) {
+        for (unsigned i = 0; i < 9; i++)
+            send_once(place, 100 + i, false, 16000);
+        for (unsigned i = 0; i < 9; i++)
+            send(place, "game", 200 + i, 1, 7, 100);
+        send_once(place, 1, true, 100);
+        place->now += (int64_t)23 * DAY;
+        bool expired;
+        assert_true(pm_aggregator_upkeep(place->aggregator, &expired, &error));
+        const struct pm_ratio found = known(place, "game", 1, &space);
+        assert_int_equal(space, 1);
+        assert_in_range(found.clusters, 1, 3);
+        assert_true(fabs(found.mean - 0.1) < 1e-6);
+    }
+    assert_true(pm_aggregator_know_shader(place->aggregator, "game", &shader, &replaced, &error));
+    assert_false(replaced);
+}
+
 /* ---- one cluster a day ---- */
 
 /* What a token sends on one day is one pair, whatever comes in between, until the day has ended and
@@ -563,6 +599,7 @@ int main(void)
         TEST(test_majority_corrects_the_first_claim),
         TEST(test_standing_claim),
         TEST(test_facts_are_a_claim),
+        TEST(test_known_shader),
         TEST(test_a_day_is_one_cluster),
         TEST(test_day_marks_go),
         TEST(test_rogue_moves_a_mean_by_its_share),

@@ -22,13 +22,18 @@ static bool has_line(const struct pm_report_shader *shader, uint32_t block)
     return false;
 }
 
-/* Its share of the cost, and how often it runs. */
+/* Its share of the cost, and how often it runs; no longer than a node is wide. */
 static void describe(char *text, size_t size, const struct pm_report_block *block, double cost)
 {
-    if (block->sampled)
-        snprintf(text, size, "%.3g %% · %.3g×", 100 * cost, block->frequency.ratio);
-    else
+    char share[PM_REPORT_PERCENT];
+    const double runs = block->frequency.ratio;
+    pm_report_percent(cost, share);
+    if (!block->sampled)
         snprintf(text, size, "no sample");
+    else if (runs > 0 && runs < 0.005)
+        snprintf(text, size, "%s · ≈ 0×", share);
+    else
+        snprintf(text, size, "%s · %.*g×", share, runs < 0.1 ? 2 : 3, runs);
 }
 
 static bool draw_title(const struct pm_report_block *block, uint32_t number, struct pm_buffer *out)

@@ -2,7 +2,8 @@
  * What it is worth to run a large compute shader in several passes on a driver: generated kernels
  * (generated_kernel.h) whole and in passes, on the driver that VK_DRIVER_FILES names.
  *
- *   partition_kernels kernels [ALU [MOST]]   each kind of 1,000 to MOST operations, ALU to a pass:
+ *   partition_kernels kernels [ALU [MOST [LEAST [KIND]]]]
+ *       each kind (polynomial, matrix, FFT) of LEAST to MOST operations, ALU to a pass:
  *       time to the first result, in which the driver's compiler and our cutting are, and time of
  *       a run once all is compiled; in seconds of the processor, of all threads
  *   partition_kernels figure2 [OPERATIONS]   the paper's Figure 2: a shader of so many operations
@@ -182,7 +183,7 @@ static struct pm_pass_limits limits_of(uint32_t alu)
                                    PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT, false};
 }
 
-static void kernels(uint32_t alu, uint32_t most)
+static void kernels(uint32_t alu, uint32_t most, uint32_t least, const char *only)
 {
     static const uint32_t sizes[] = {1000, 5000, 10000, 20000, 50000, 100000};
     const struct pm_pass_limits limits = limits_of(alu);
@@ -193,6 +194,8 @@ static void kernels(uint32_t alu, uint32_t most)
            gpu.name, groups * KERNEL_LANES, alu);
     for (int kind = 0; kind < KERNEL_DOTS; kind++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] <= most; s++) {
+            if (sizes[s] < least || (only && strcmp(only, kernel_names[kind]) != 0))
+                continue;
             struct pm_words words = kernel_make((enum kernel_kind)kind, sizes[s], 0);
             struct outcome whole = {0}, passes = {0};
             const size_t bytes = bytes_of((enum kernel_kind)kind, 0);
@@ -240,7 +243,8 @@ int main(int argc, char **argv)
 {
     const bool figure = argc > 1 && strcmp(argv[1], "figure2") == 0;
     if (argc < 2 || (!figure && strcmp(argv[1], "kernels") != 0)) {
-        fprintf(stderr, "usage: partition_kernels kernels [ALU [MOST]] | figure2 [OPERATIONS]\n");
+        fprintf(stderr, "usage: partition_kernels kernels [ALU [MOST [LEAST [KIND]]]] | "
+                        "figure2 [OPERATIONS]\n");
         return 2;
     }
     const uint32_t first = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
@@ -251,7 +255,8 @@ int main(int argc, char **argv)
     if (figure)
         figure2(first ? first : 5000);
     else
-        kernels(first ? first : 1000, second ? second : 5000);
+        kernels(first ? first : 1000, second ? second : 5000,
+                argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0, argc > 5 ? argv[5] : NULL);
     pm_gpu_destroy(&gpu);
     return 0;
 }

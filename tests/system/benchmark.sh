@@ -108,6 +108,21 @@ interval_coverage) # takes checkpoints with one call; a fast machine has many fr
     grep -qE "^\| [0-9a-f]{12} \| [0-9]+ \| [0-9]+ \| $number \| $number \| $number \|$" "$scratch/out" ||
         fail "no shader: $(cat "$scratch/out")"
     ;;
+partition_kernels)
+    driver lavapipe-25
+    measure kernels 250 1000 1000 polynomial
+    prints 1 '\| polynomial \| 1000 \| [2-9] (\| [0-9.]+ )+\|'
+    ;;
+partition_shaders)
+    need glslangValidator python3
+    python3 -B "$PM_SOURCE/bench/cost/multipass_shaders.py" "$scratch/shaders"
+    for shader in WOOD UBER WOODUBER1; do
+        glslangValidator --quiet -V -o "$scratch/$shader.spv" "$scratch/shaders/$shader.frag"
+    done
+    measure "$scratch/WOOD.spv" "$scratch/UBER.spv" "$scratch/WOODUBER1.spv"
+    prints 3 '\| [A-Z0-9]+ \| (10|36|46) \| [24] \| [134] \| (67|89|156) \|'
+    prints 12 '\| [A-Z0-9]+ \| (RDS_h|Mio48|Mio64|ours) (\| [0-9.]+ )+\|'
+    ;;
 push_cost)
     with_layer
     sample_everything

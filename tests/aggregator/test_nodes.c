@@ -10,6 +10,8 @@
  */
 #include "tests/aggregator/place.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <libpq-fe.h>
 #include <pthread.h>
 #include <signal.h>
@@ -404,10 +406,57 @@ static void test_a_standby_that_lags(void **state)
     place_destroy((void **)&place);
 }
 
+/* ---- a disk that is full ---- */
+
+/* Takes all that is left of it; the file to be removed, which the caller frees. */
+static char *fill_disk(void)
+{
+    static const uint8_t block[4096] = {1};
+    char *path = join(getenv("PM_TEST_ENGINE"), "filling");
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    while (write(fd, block, sizeof(block)) > 0) {
+    }
+    assert_int_equal(errno, ENOSPC);
+    close(fd);
+    return path;
+}
+
+/* What finds no room is not kept, and is told apart from an engine that is away. */
+static void test_a_disk_that_is_full(void **state)
+{
+    (void)state;
+    if (!getenv("PM_TEST_SMALL"))
+        skip();
+    struct place *place = place_create(6);
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    bool known;
+    uint64_t counted;
+    unsigned stored = 0;
+    place->now = NOON;
+    place_open(place);
+    place_store(place, upload_of(place, stored++));
+    char *filling = fill_disk();
+    const struct pm_profile *profile;
+    while ((profile = upload_of(place, GAMES * stored)) &&
+           pm_aggregator_ingest(place->aggregator, &profile, 1, &outcome, &error))
+        assert_true(++stored < 5000);
+    assert_int_equal(error.code, PM_ERROR_LIMIT);
+    unlink(filling);
+    free(filling);
+    place_store(place, profile);
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    assert_true(storage->operations->find_game(storage, games[0], &known, &counted, &error));
+    assert_int_equal(counted, stored + 1);
+    place_destroy((void **)&place);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_part_is_folded_by_one),
                                        cmocka_unit_test(test_a_standby_that_lags),
+                                       cmocka_unit_test(test_a_disk_that_is_full),
                                        cmocka_unit_test(test_nothing_lost_nothing_twice)};
     if (argc >= 3) {
         kills = (unsigned)atoi(argv[1]);

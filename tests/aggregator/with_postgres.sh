@@ -1,9 +1,9 @@
 #!/bin/sh
-# with_postgres.sh [--citus|--standby|--durable] "TEST [ARGUMENT…]"…: starts a PostgreSQL of its own in a temporary folder, without root and on a
+# with_postgres.sh [--citus|--standby|--small|--durable] "TEST [ARGUMENT…]"…: starts a PostgreSQL of its own in a temporary folder, without root and on a
 # socket alone, and runs the tests, one after the other, with PM_TEST_STORAGE, the URL of it. Ends it by its process id.
 # PM_TEST_ENGINE and PM_TEST_ENGINE_PID: its folder and process, for who wants to treat it badly. --citus: it coordinates
 # two more, over which tables are distributed. --standby:
-# another follows it, which it waits for, and PM_TEST_STANDBY is its folder. --durable: it waits for the disk, and logs nothing, to be measured. Exits 77 where there is no PostgreSQL, or no Citus.
+# another follows it, which it waits for, and PM_TEST_STANDBY is its folder. --small: its folder is a disk of its own of 128 MiB. --durable: it waits for the disk, and logs nothing, to be measured. Exits 77 where there is no PostgreSQL, or no Citus.
 set -eu
 citus=
 standby=
@@ -15,6 +15,14 @@ case $1 in
     ;;
 --standby)
     standby=1
+    shift
+    ;;
+--small)
+    unshare -m true 2>/dev/null || {
+        echo 'skipped: a small disk cannot be mounted here'
+        exit 77
+    }
+    [ -n "${PM_TEST_SMALL:-}" ] || exec env PM_TEST_SMALL=1 unshare -m "$0" "$@"
     shift
     ;;
 --durable)
@@ -31,6 +39,7 @@ if [ -n "$citus" ] && [ ! -e "$(pg_config --sharedir)/extension/citus.control" ]
     exit 77
 fi
 folder=$(mktemp -d "${TMPDIR:-/tmp}/pm-postgres-XXXXXX")
+[ -z "${PM_TEST_SMALL:-}" ] || mount -t tmpfs -o size=128m tmpfs "$folder"
 chmod 755 "$folder"
 as=
 if [ "$(id -u)" -eq 0 ]; then # PostgreSQL refuses to run as root
@@ -44,6 +53,7 @@ finish() {
     for each in $pids; do
         wait "$each" 2>/dev/null || true
     done
+    [ -z "${PM_TEST_SMALL:-}" ] || umount -l "$folder"
     rm -rf "$folder"
 }
 trap finish EXIT

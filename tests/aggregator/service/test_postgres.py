@@ -17,9 +17,9 @@ def check(fine, what):
         raise AssertionError(what)
 
 
-def say(sql):
-    """To another database than the servers': that one is sent away."""
-    subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-c", sql, ENGINE], check=True, stdout=subprocess.DEVNULL)
+def say(sql, url=ENGINE):
+    """To another database than the servers', unless told otherwise: that one is sent away."""
+    subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-c", sql, url], check=True, stdout=subprocess.DEVNULL)
 
 
 def run(*arguments):
@@ -43,6 +43,20 @@ def check_away(servers, body):
     say("ALTER DATABASE served ALLOW_CONNECTIONS true")
 
 
+def check_start(piecemeal, url):
+    """Who cannot store does not serve, and says why."""
+    def start(where):
+        done = subprocess.run([piecemeal, "serve", "--dev", "--port", "0", "--storage", where], capture_output=True,
+                              text=True, timeout=60)
+        check(done.returncode == 1, f"it should not start: {done.returncode} {done.stderr}")
+        return done.stderr
+
+    check("cannot be reached" in start(url.replace("host=", "host=/nowhere")), "the engine is away")
+    say("UPDATE piecemeal_schema SET version = version + 1000", url)
+    check("written by a newer Piecemeal" in start(url), "the tables are newer")
+    say("UPDATE piecemeal_schema SET version = version - 1000", url)
+
+
 def main(piecemeal, fill):
     url = ENGINE.replace(":///postgres?", ":///served?")
     say("CREATE DATABASE served")
@@ -59,6 +73,7 @@ def main(piecemeal, fill):
             games = {game["name"]: game["uploads"] for game in other.send("/v1/games?limit=500").json()["games"]}
             check(games == {"Watch": 1}, f"it is counted once: {games}")
             check(other.send("/v1/games/Watch/database").status in (200, 404), "the other server answers for it")
+        check_start(piecemeal, url)
         run(piecemeal, "db", "drop", "--storage", url, "--game", "Watch", "--yes")
         run(piecemeal, "db", "import", "--storage", url, work.storage)
         check("Watch" in run(piecemeal, "serve", "--storage", url, "--check", "--port", "0"), "it is checked")

@@ -45,9 +45,10 @@ static const char *cut_text(const ProtobufCMessageDescriptor *descriptor, const 
                 protobuf_c_message_descriptor_get_field(descriptor, (unsigned)(tag >> 3));
             if (length > size - at)
                 return NULL;
-            if (field && field->type == PROTOBUF_C_TYPE_STRING && memchr(data + at, 0, length))
+            if (field && field->type == PROTOBUF_C_TYPE_STRING &&
+                memchr(data + at, 0, (size_t)length))
                 return field->name;
-            at += length;
+            at += (size_t)length;
         } else {
             at += (tag & 7) == EIGHT ? 8 : (tag & 7) == FOUR ? 4 : 0;
         }

@@ -194,14 +194,14 @@ void pm_null_pass_recorded(VkCommandBuffer buffer, bool begins)
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdBeginConditionalRenderingEXT(
     VkCommandBuffer commandBuffer, const VkConditionalRenderingBeginInfoEXT *info)
 {
-    const struct pm_null_buffer *buffer = (const void *)info->buffer;
+    const struct pm_null_buffer *buffer = PM_NULL_OBJECT(info->buffer);
     if (commandBuffer->conditional)
         pm_null_error("conditional rendering begins inside conditional rendering");
     if (info->offset % 4 != 0 || info->offset + 4 > buffer->size)
         pm_null_error("a predicate is not in its buffer, or not aligned");
     commandBuffer->conditional = true;
-    ADD(commandBuffer, .kind = PM_NULL_OP_PREDICATE, .object = info->buffer, .a = info->offset,
-        .b = (info->flags & VK_CONDITIONAL_RENDERING_INVERTED_BIT_EXT) != 0);
+    ADD(commandBuffer, .kind = PM_NULL_OP_PREDICATE, .object = PM_NULL_OBJECT(info->buffer),
+        .a = info->offset, .b = (info->flags & VK_CONDITIONAL_RENDERING_INVERTED_BIT_EXT) != 0);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_null_vkCmdEndConditionalRenderingEXT(VkCommandBuffer commandBuffer)

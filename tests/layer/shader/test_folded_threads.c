@@ -20,25 +20,26 @@ static _Atomic uint32_t with_variant, wrong;
 /* A thread's recording, as the driver sees it: calls are passed on on the thread that makes them.
  */
 static _Thread_local struct {
-    VkPipeline game[OWN + 1], bound;
+    VkPipeline game[OWN + 1];
     uint32_t game_count;
+    uint64_t bound;
     struct folded_push words;
     uint32_t known; /* of the words, as bits */
 } seen;
 
-static bool is_game(VkPipeline pipeline)
+static bool is_game(uint64_t pipeline)
 {
     for (uint32_t i = 0; i < seen.game_count; i++)
-        if (seen.game[i] == pipeline)
+        if (PM_NULL_NUMBER(seen.game[i]) == pipeline)
             return true;
     return false;
 }
 
 static void see_push(const struct pm_null_call *call)
 {
-    const VkPipelineLayout layout = (VkPipelineLayout)(uintptr_t)call->arguments[1];
+    const uint64_t layout = call->arguments[1];
     const uint32_t offset = (uint32_t)call->arguments[3], size = (uint32_t)call->arguments[4];
-    if (layout != folded.layout && layout != folded.equal) {
+    if (layout != PM_NULL_NUMBER(folded.layout) && layout != PM_NULL_NUMBER(folded.equal)) {
         seen.known = 0;
         return;
     }
@@ -57,7 +58,7 @@ static void watch(void *user, const struct pm_null_call *call)
     } else if (strcmp(call->command, "vkCmdPushConstants") == 0) {
         see_push(call);
     } else if (strcmp(call->command, "vkCmdBindPipeline") == 0) {
-        seen.bound = (VkPipeline)(uintptr_t)call->arguments[2];
+        seen.bound = call->arguments[2];
     } else if (strcmp(call->command, "vkCmdDispatch") == 0 && !is_game(seen.bound)) {
         atomic_fetch_add(&with_variant, 1);
         if ((seen.known & watched) != watched || memcmp(&seen.words, &usual, 4 * WATCHED) != 0)

@@ -16,63 +16,9 @@ shift || true
 profiled=${FRAMES_PROFILED:-25} tried=${FRAMES_TRIED:-1500}
 seconds_profiled=${SECONDS_PROFILED:-60} seconds_tried=${SECONDS_TRIED:-30}
 . "$source_folder/bench/gain/local_sessions.sh"
-need ffmpeg mpv glmark2 vulkaninfo jq
+need jq
 start_display
-device=$(vulkaninfo --summary 2>/dev/null | awk -F ' *= *' '/deviceName/ && !found { print $2; found = 1 }')
-
-size=640x360
-clip=$scratch/clip.mkv
-ffmpeg -nostdin -v error -f lavfi -i "testsrc2=size=320x180:rate=25:duration=4,format=yuv420p" -c:v ffv1 -y "$clip"
-
-# ---- the programs: `command` is what to run, for `frames` frames ----
-
-play() {
-    command=(mpv --no-config --gpu-api=vulkan --gpu-context=x11vk --vulkan-device="$device" --no-audio --untimed
-        --loop-file=inf --frames="$frames" --no-osc --no-osd-bar --osd-level=0 --geometry="$size+0+0" --hwdec=no --really-quiet
-        --profile=gpu-hq --scale=ewa_lanczossharp --cscale=ewa_lanczossoft "$@" "$clip")
-}
-
-filter() {
-    command=(ffmpeg -nostdin -v error -init_hw_device vulkan=vk:0 -filter_hw_device vk -filter_complex "$1"
-        -frames:v "$frames" -f null -)
-}
-
-scenes() {
-    local scene
-    command=(env GALLIUM_DRIVER=zink MESA_LOADER_DRIVER_OVERRIDE=zink LIBGL_ALWAYS_SOFTWARE=true glmark2 -s 480x270)
-    for scene in "$@"; do
-        command+=(-b "$scene:duration=$(awk -v s="$seconds" -v n=$# 'BEGIN { print s / 2 / n }')")
-    done
-}
-
-source=testsrc2=size=$size:rate=25
-small=testsrc2=size=320x180:rate=25
-upload=format=yuv420p,hwupload
-download=hwdownload,format=yuv420p
-programs=(mpv-gpu-next mpv-gpu ffmpeg-libplacebo ffmpeg-gblur ffmpeg-chromaber ffmpeg-scale ffmpeg-overlay ffmpeg-blend
-    glmark2-zink)
-set_command() {
-    case $1 in
-    mpv-gpu-next) play --vo=gpu-next ;;
-    mpv-gpu) play --vo=gpu ;;
-    ffmpeg-libplacebo)
-        filter "$small,$upload,libplacebo=w=640:h=360:upscaler=ewa_lanczos:deband=true,$download" ;;
-    ffmpeg-gblur) filter "$source,$upload,gblur_vulkan=sigma=3,$download" ;;
-    ffmpeg-chromaber) filter "$source,$upload,chromaber_vulkan=dist_x=2:dist_y=-2,$download" ;;
-    ffmpeg-scale) filter "$source,$upload,scale_vulkan=w=960:h=540,$download" ;;
-    ffmpeg-overlay)
-        filter "$source,${upload}[a];mandelbrot=size=160x90:rate=25,${upload}[b];[a][b]overlay_vulkan=x=40:y=30,$download" ;;
-    ffmpeg-blend)
-        filter "$source,${upload}[a];smptebars=size=$size:rate=25,${upload}[b];[a][b]blend_vulkan=all_mode=normal:all_opacity=0.4,$download" ;;
-    glmark2-zink)
-        scenes shading:shading=phong bump:bump-render=height refract shadow jellyfish terrain \
-            effect2d:kernel='1,1,1;1,1,1;1,1,1' desktop:effect=blur:blur-radius=5 ;;
-    *)
-        echo "third_party: no program $1" >&2
-        exit 2
-        ;;
-    esac
-}
+. "$source_folder/bench/gain/program_commands.sh"
 
 # run_program NAME FRAMES SECONDS SETTING…: a session of the program
 run_program() {

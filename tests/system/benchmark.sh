@@ -97,6 +97,15 @@ ingest)
     prints 1 "  acknowledged  p50 $number ms, p99 $number ms, most $number ms"
     [ -z "$(ls -d "$scratch"/ingest-* 2>/dev/null)" ] || fail "its folder is left"
     ;;
+constant_bound)
+    for way in original fits other differs; do
+        measure "$way" 2
+        prints 1 "$number [0-9a-f]{16}"
+        awk '{ print $2 }' "$scratch/out" >"$scratch/hash-$way"
+    done
+    same_file "$scratch/hash-original" "$scratch/hash-fits" "what the folded version computes"
+    same_file "$scratch/hash-other" "$scratch/hash-differs" "what the folded version computes with other words"
+    ;;
 instruction_costs)
     measure --count 2 --repetitions 1
     prints 16 "\| .* \| $number \| $number \|"

@@ -1,4 +1,4 @@
-# ffmpeg's Vulkan filters, each frame by its MD5. An argument names one filter.
+# ffmpeg's Vulkan filters, each frame by its MD5. An argument names one filter. ffmpeg_source is the picture.
 client_needs=ffmpeg
 case $client_argument in
 scale) client_specialized=yes ;;
@@ -9,7 +9,7 @@ libplacebo)
 esac
 
 filter() {
-    local source=testsrc2=size=640x360:rate=25:duration=0.4
+    local source=${ffmpeg_source:-testsrc2=size=640x360:rate=25:duration=0.4}
     # SwiftShader's planar pictures differ from run to run without us too.
     local format=yuv420p
     [ "$client_driver" != swiftshader ] || format=rgba

@@ -4,10 +4,9 @@
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$source/build/package}
-fail() { echo "installed: $*" >&2; exit 1; }
-skip() { echo "installed: skipped: $*" >&2; exit 77; }
+name=installed
+. "$source/tests/packages/bare.sh"
 [ "$(id -u)" = 0 ] || skip "needs root, for a chroot"
-command -v debootstrap >/dev/null || skip "debootstrap is not installed"
 
 cd "$source"
 cmake --preset package >/dev/null
@@ -22,23 +21,12 @@ if command -v lintian >/dev/null; then
         "$build"/packages/*.deb || fail "lintian"
 fi
 
-root=$(mktemp -d)
-trap 'umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
-# From where this machine's own packages come, in whatever way it asks for them.
-mirror=$(awk '$1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /:\/\//) { print $i; exit } }
-              $1 == "URIs:" { print $2; exit }' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true)
-debootstrap --variant=minbase bookworm "$root" "${mirror:-http://deb.debian.org/debian}" >"$build/debootstrap.log" 2>&1 ||
-    { tail -5 "$build/debootstrap.log"; skip "debootstrap failed"; }
-cp -a /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
-cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
-mount -t proc proc "$root/proc"
+bare_make installed "$build/debootstrap.log"
 mkdir "$root/packages"
 cp "$build"/packages/*.deb "$root/packages/"
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
-inside apt-get update >"$build/apt.log" 2>&1 || skip "there is no network in the chroot"
 inside find / -xdev -not -path '/proc*' -not -path '/var/*' -not -path '/packages*' | sort >"$build/before"
 inside sh -c 'apt-get install -y --no-install-recommends /packages/piecemeal_*.deb /packages/piecemeal-*.deb' \
-    >>"$build/apt.log" 2>&1 || { tail -20 "$build/apt.log"; fail "the packages cannot be installed"; }
+    >"$build/apt.log" 2>&1 || { tail -20 "$build/apt.log"; fail "the packages cannot be installed"; }
 
 inside piecemeal --version | grep -q "^piecemeal $(cat VERSION)\$" || fail "piecemeal --version"
 inside piecemeal doctor >"$build/doctor" 2>&1 || true

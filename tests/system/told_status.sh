@@ -63,4 +63,17 @@ waits '"paused":	true' sh -c 'cat "$1"/*.json' sh "$XDG_DATA_HOME/piecemeal/stat
 waits '"paused":	false' sh -c 'cat "$1"/*.json' sh "$XDG_DATA_HOME/piecemeal/status/piecemeal-postprocess"
 says "$scratch/played" "info: the game's own shaders are used, as was asked"
 says "$scratch/played" 'info: specialized shaders are used again'
+
+# The lines for MangoHud, as the documentation has them: it asks for the words while a program draws.
+if [ -e /usr/share/vulkan/implicit_layer.d/MangoHud.json ] && command -v vkcube Xvfb >/dev/null; then
+    display
+    sed -n 's/^    \(legacy_layout=\|custom_text=\|exec=\)/\1/p' "$PM_SOURCE/docs/status.md" |
+        sed 's/GAME/piecemeal-postprocess/' >"$scratch/mangohud.conf"
+    mkdir "$scratch/bin"
+    printf '#!/bin/sh\n"%s" "$@" | tee -a "%s"\n' "$piecemeal" "$scratch/line" >"$scratch/bin/piecemeal"
+    chmod +x "$scratch/bin/piecemeal"
+    PATH=$scratch/bin:$PATH MANGOHUD=1 MANGOHUD_CONFIGFILE=$scratch/mangohud.conf \
+        run_quietly "$scratch/cube" vkcube --c 60
+    says "$scratch/line" '^piecemeal: [0-9]+ of [1-8] shaders sampled, '
+fi
 echo "$name: all as expected"

@@ -11,6 +11,7 @@
 static const char status_help[] =
     "usage: piecemeal status [--line] [GAME]\n\n"
     "  --line   a few words, for an overlay: in MangoHud's config\n"
+    "           legacy_layout=false\n"
     "           custom_text=Piecemeal\n"
     "           exec=piecemeal status --line GAME\n\n"
     "Says what the latest session of the game (of any, without GAME) is doing, or what it came to: "

@@ -1,6 +1,7 @@
 #!/bin/bash
 # `piecemeal bisect`: of six specialized shaders it finds the one that changes what a program computes, both where there
-# are two, the one that ends it by a signal, and none where none does; what it leaves shows it again.
+# are two, the one that ends it by a signal, and none where none does; what it leaves shows it again. usage: bisect.sh
+# one|all     one: only the first of these
 . "$(dirname "$0")/lib.sh"
 need jq spirv-dis
 driver lavapipe-25
@@ -57,6 +58,8 @@ cmp -s "$out" "$scratch/good" && fail "reproduce.sh shows nothing"
     --set optimize.withhold="$scratch/found" -- "$program" "$out" 2 4 >"$scratch/log" 2>&1 || fail "the program failed"
 same_file "$out" "$scratch/good" "with the shader withheld"
 grep -q '5 shaders specialized' "$scratch/log" || { cat "$scratch/log"; fail "not the other five are used"; }
+
+[ "$1" = all ] || exit 0
 
 # What is kept of a graphics pipeline: its state, and its vertex shader.
 mkdir "$scratch/kept"

@@ -38,7 +38,6 @@ static void init_curator(struct pm_aggregator *aggregator, const struct pm_aggre
     curator->scenes = info->scenes;
     curator->half_life_days = info->half_life_days;
     curator->min_tokens = info->min_tokens;
-    curator->token_clusters = info->token_clusters;
     curator->publish_seconds = info->publish_seconds;
     curator->strangers = info->min_tokens > 1 && info->token_clusters > 0;
     curator->database_bytes = PM_DATABASE_BYTES;

@@ -1,5 +1,6 @@
 #include "aggregator_client/disk/database_cache.h"
 #include "aggregator_client/sync.h"
+#include "aggregator_client/sync_verdicts.h"
 #include "base/file.h"
 #include "base/names.h"
 #include <dirent.h>
@@ -214,6 +215,8 @@ static bool pull_game(const struct pm_sync_info *info, struct pm_http **http,
         struct pm_error why = {0};
         pulled = pm_sync_http(http, settings.server, &why) &&
                  request(info, *http, retry, game, path, tag_path, report, &why);
+        if (pulled)
+            pm_sync_pull_verdicts(info, settings.server, *http, retry, game);
         if (!pulled && why.code == PM_ERROR_NETWORK)
             snprintf(report->away, sizeof(report->away), "%s", settings.server->aggregator.url);
         if (!pulled && error)

@@ -68,7 +68,7 @@ struct pm_config {
                                  which on the block is uniform */
     } optimize;
     struct {
-        char *url, *token_file, *ca_file; /* NULL: none */
+        char *url, *token_file, *ca_file, *verdict_key_file; /* NULL: none */
     } aggregator;
     bool consent_withheld; /* consent.upload is false here; it can never grant */
     struct {

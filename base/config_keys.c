@@ -57,6 +57,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"aggregator.url", PM_CONFIG_STRING, AT(aggregator.url), 0, 0, NULL},
     {"aggregator.token_file", PM_CONFIG_STRING, AT(aggregator.token_file), 0, 0, NULL},
     {"aggregator.ca_file", PM_CONFIG_STRING, AT(aggregator.ca_file), 0, 0, NULL},
+    {"aggregator.verdict_key_file", PM_CONFIG_STRING, AT(aggregator.verdict_key_file), 0, 0, NULL},
     {"consent.upload", PM_CONFIG_CONSENT, AT(consent_withheld), 0, 0, NULL},
     {"limits.compile_threads", PM_CONFIG_COUNT, AT(limits.compile_threads), 1, 64, NULL},
     {"limits.counter_memory_mib", PM_CONFIG_COUNT, AT(limits.counter_memory_mib), 1, 4096, NULL},

@@ -31,7 +31,6 @@ struct curation {
     struct pm_storage_key key;
     struct gathered plain, all; /* without flags; with any */
     uint32_t flags;             /* of all */
-    uint32_t vouched_day;       /* as its uploads tell; 0: no day */
     uint32_t since;             /* the first day of its blobs */
     uint32_t today;
     uint32_t first_day;              /* of the retention */
@@ -86,23 +85,7 @@ static uint32_t vouched_day(const struct curation *curation, bool plain, uint32_
 {
     const struct pm_storage_claim *claim = find_claim(curation, plain, space);
     const bool enough = claim && claim->tokens >= curation->curator->min_tokens;
-    return enough && claim->day > curation->vouched_day ? claim->day : curation->vouched_day;
-}
-
-/* How many tokens a day's blob is of, at the least: as many uploads as it counts of one point, of
- * which one token has a few. */
-static void count_tokens(struct curation *curation, const struct pm_statistics *statistics,
-                         uint32_t day)
-{
-    const uint64_t each = curation->curator->token_clusters;
-    uint64_t sessions = 0;
-    for (size_t i = 0; i < statistics->count; i++) {
-        if (statistics->points[i].sessions > sessions)
-            sessions = statistics->points[i].sessions;
-    }
-    if (each > 0 && day > curation->vouched_day &&
-        (sessions + each - 1) / each >= curation->curator->min_tokens)
-        curation->vouched_day = day;
+    return enough ? claim->day : 0;
 }
 
 /* ---- one shader ---- */
@@ -321,7 +304,6 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
         curation->open = true;
         curation->key = *key;
         curation->flags = 0;
-        curation->vouched_day = 0;
         curation->since = key->day;
     }
     struct pm_statistics statistics;
@@ -330,8 +312,6 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
         (blob || pm_seal_fail(error)) && pm_statistics_decode(blob, size, &statistics, error) &&
         gather(curation, &curation->all, &statistics, key->day, error) &&
         (key->flags != 0 || gather(curation, &curation->plain, &statistics, key->day, error));
-    if (done)
-        count_tokens(curation, &statistics, key->day);
     pm_statistics_finish(&statistics);
     if (key->day < curation->since)
         curation->since = key->day;
@@ -357,7 +337,8 @@ static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct
         curation->claim_count > 0 ? &curation->claims[curation->claim_count - 1] : NULL;
     if (!last || compare_claims(last, claim) != 0)
         curation->claims[curation->claim_count++] = *claim;
-    else if (last->day < curation->first_day || claim->tokens >= last->tokens)
+    else if (last->day < curation->first_day || claim->tokens >= last->tokens ||
+             claim->tokens >= curation->curator->min_tokens) /* the last day with enough */
         *last = *claim;
     return true;
 }

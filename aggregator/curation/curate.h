@@ -20,7 +20,6 @@ struct pm_curator {
     uint32_t scenes;               /* most of a game that get a database of their own */
     uint32_t half_life_days;       /* ageing.h */
     uint32_t min_tokens;           /* before a shader is published (claims.h) */
-    uint32_t token_clusters;       /* of a token and day at most; 0: any */
     uint32_t publish_seconds;      /* least between two publications (release.h); 0: whatever
                                       changed is published with every curation, as exactly as it is
                                       known */

@@ -51,7 +51,10 @@ struct pm_service_info {
      * for uploads either, and only this machine reaches the service, all may; else nobody. */
     const char *dashboard_token_file;
     const char *certificate_file, *key_file; /* PEM; both or neither */
-    const char *certificate, *key;   /* the same as texts, in the place of the files; NULL: none */
+    const char *certificate, *key; /* the same as texts, in the place of the files; NULL: none */
+    /* Of signed verdicts, which are served as they are (profile/signed_verdicts.h):
+     * <game>.verdicts, the name made safe as base/file.h does. NULL: none. */
+    const char *verdicts_folder;
     uint32_t curate_seconds;         /* background curation period; 0: 10 */
     struct pm_profile_limits limits; /* all 0: the defaults */
     uint32_t connections;            /* 0: 512 */

@@ -5,6 +5,7 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,6 +96,7 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for a service");
         return NULL;
     }
+    int fd = -1;
     keep_memory();
     service->aggregator = info->aggregator;
     service->log = info->log;
@@ -105,11 +107,14 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
     service->request_seconds = info->request_seconds ? info->request_seconds : REQUEST_SECONDS;
     service->memory_bytes = info->memory_bytes ? info->memory_bytes : MEMORY_BYTES;
     service->connection_limit = info->connections ? info->connections : CONNECTIONS;
+    if (info->verdicts_folder && !(service->verdicts_folder = strdup(info->verdicts_folder))) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory for a service");
+        goto error;
+    }
     service->shares.most_connections = info->address_connections;
     service->shares.most_bytes[PM_SHARE_ADDRESS] = info->address_bytes;
     service->shares.most_bytes[PM_SHARE_TOKEN] = info->token_bytes;
 
-    int fd = -1;
     if (!pm_rates_init(&service->rates, info->token_rate, info->address_rate,
                        info->token_day_bytes) ||
         !pm_shares_init(&service->shares)) {
@@ -206,5 +211,6 @@ void pm_service_destroy(struct pm_service *service)
     pm_files_finish(service);
     pm_tokens_finish(&service->uploaders);
     pm_tokens_finish(&service->readers);
+    free((char *)(uintptr_t)service->verdicts_folder);
     free(service);
 }

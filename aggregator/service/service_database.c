@@ -2,10 +2,13 @@
 
 #include "aggregator/service/service_answer.h"
 #include "aggregator/service/service_state.h"
+#include "base/file.h"
+#include "profile/signed_verdicts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BODY_CAP ((size_t)1 << 30)
 
@@ -130,4 +133,39 @@ enum MHD_Result pm_get_database(struct pm_get *get)
 enum MHD_Result pm_get_previous_database(struct pm_get *get)
 {
     return answer_version(get, true);
+}
+
+enum MHD_Result pm_get_verdicts(struct pm_get *get)
+{
+    struct pm_buffer text;
+    struct pm_error error = {0};
+    char *name = pm_file_safe_name(get->names[0]), *path = NULL;
+    enum MHD_Result result = MHD_NO;
+    pm_buffer_init(&text, PM_SIGNED_VERDICTS_BYTES);
+    if (get->service->verdicts_folder && name &&
+        asprintf(&path, "%s/%s.verdicts", get->service->verdicts_folder, name) < 0)
+        path = NULL;
+    if (!path || access(path, F_OK) != 0) {
+        result = pm_http_answer_error(get->connection, MHD_HTTP_NOT_FOUND,
+                                      "nobody signed verdicts on this game", 0);
+    } else if (!pm_file_read(path, &text, &error)) {
+        pm_log_error(get->service->log, "cannot read verdicts: %s", error.message);
+        result = pm_http_answer_error(get->connection, MHD_HTTP_NOT_FOUND,
+                                      "the verdicts cannot be read; the log says why", 0);
+    } else {
+        struct MHD_Response *response =
+            MHD_create_response_from_buffer(text.size, text.data, MHD_RESPMEM_MUST_COPY);
+        if (response) {
+            MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                    "text/plain; charset=utf-8");
+            MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
+            MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+            result = MHD_queue_response(get->connection, MHD_HTTP_OK, response);
+            MHD_destroy_response(response);
+        }
+    }
+    pm_buffer_finish(&text);
+    free(path);
+    free(name);
+    return result;
 }

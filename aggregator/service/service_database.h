@@ -9,3 +9,5 @@
 
 enum MHD_Result pm_get_database(struct pm_get *get);
 enum MHD_Result pm_get_previous_database(struct pm_get *get);
+/* What an operator signed of the game. */
+enum MHD_Result pm_get_verdicts(struct pm_get *get);

@@ -105,6 +105,7 @@ static const struct pm_route routes[] = {
     {"/healthz", PM_ACCESS_OPEN, answer_health},
     {"/metrics", PM_ACCESS_READ, answer_metrics},
     {GAME "/database", PM_ACCESS_PULL, pm_get_database},
+    {GAME "/verdicts", PM_ACCESS_PULL, pm_get_verdicts},
     {GAME "/database/previous", PM_ACCESS_PULL, pm_get_previous_database},
 };
 

@@ -21,6 +21,16 @@ char *pm_database_cache_path(const char *game)
     return path;
 }
 
+char *pm_verdicts_cache_path(const char *game)
+{
+    char *database = pm_database_cache_path(game), *path = NULL;
+    const size_t length = database ? strlen(database) : 0, suffix = sizeof(".pmdb") - 1;
+    if (length > suffix && asprintf(&path, "%.*s.verdicts", (int)(length - suffix), database) < 0)
+        path = NULL;
+    free(database);
+    return path;
+}
+
 bool pm_database_body_decode(const void *body, size_t size, struct pm_arena *arena,
                              struct pm_database *database, struct pm_error *error)
 {

@@ -7,9 +7,14 @@
 
 #include "profile/packed_database.h"
 
-/* Where the layer finds a game's database (zstd): <safe name>.pmdb in the folder PIECEMEAL_DATABASES
- * names (`piecemeal run --local` sets it), else in $PLACE_CACHE/databases; malloc'ed. */
+/* Where the layer finds a game's database (zstd): <safe name>.pmdb in the folder
+ * PIECEMEAL_DATABASES names (`piecemeal run --local` sets it), else in $PLACE_CACHE/databases;
+ * malloc'ed. */
 char *pm_database_cache_path(const char *game);
+
+/* Where what an operator signed of the game lies (profile/signed_verdicts.h), beside it:
+ * <safe name>.verdicts; malloc'ed. */
+char *pm_verdicts_cache_path(const char *game);
 
 /* Decodes the cached database; *database's memory is the arena's. PM_ERROR_STATE: there is none. */
 bool pm_database_cache_load(const char *game, struct pm_arena *arena, struct pm_database *database,
@@ -23,8 +28,8 @@ struct pm_packed_database *pm_database_cache_open(const char *game, struct pm_er
 /* Packs the cached database at a path, for who has just put it there. */
 bool pm_database_cache_pack(const char *path, struct pm_error *error);
 
-/* The largest database that is taken, as it travels (what does not compress grows a little), and the memory that
- * reading it may take. */
+/* The largest database that is taken, as it travels (what does not compress grows a little), and
+ * the memory that reading it may take. */
 #define PM_DATABASE_BODY_BYTES (PM_DATABASE_BYTES + ((size_t)1 << 20))
 #define PM_DATABASE_MEMORY_BYTES (8 * PM_DATABASE_BYTES)
 

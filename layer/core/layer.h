@@ -19,6 +19,7 @@
 #include "layer/core/left_out.h"
 #include "layer/core/messages.h"
 #include "profile/packed_database.h"
+#include "profile/signed_verdicts.h"
 #include "profile/profile.h"
 #include "shader_rewrite/ir/target.h"
 #include <pthread.h>
@@ -79,6 +80,8 @@ struct pm_instance {
     struct pm_log *log;
     struct pm_packed_database *database; /* the cached PGO database, from the first device on; NULL
                                             when there is none; read-only */
+    struct pm_signed_verdicts signed_verdicts; /* likewise; of nothing when there are none */
+    struct pm_arena *signed_arena;             /* their memory; NULL */
     pthread_mutex_t spool_lock;
     struct pm_spool_writer
         *spool;        /* under spool_lock; NULL until the first checkpoint, and after a failure */

@@ -3,6 +3,7 @@
 #include "aggregator_client/disk/database_cache.h"
 #include "aggregator_client/disk/spool.h"
 #include "base/config_typos.h"
+#include "base/file.h"
 #include "layer/core/identity.h"
 #include "layer/hooks/device.h"
 #include "layer/hooks/registry.h"
@@ -83,6 +84,29 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
     return true;
 }
 
+/* What an operator signed; it was checked when it was pulled. */
+static void load_signed(struct pm_instance *instance)
+{
+    struct pm_error error = {0};
+    struct pm_buffer text;
+    char *path = instance->config.aggregator.verdict_key_file
+                     ? pm_verdicts_cache_path(instance->game)
+                     : NULL;
+    if (!path)
+        return;
+    pm_buffer_init(&text, PM_SIGNED_VERDICTS_BYTES);
+    if (access(path, F_OK) == 0 &&
+        !((instance->signed_arena = pm_arena_create(4 * PM_SIGNED_VERDICTS_BYTES)) &&
+          pm_file_read(path, &text, &error) &&
+          pm_signed_verdicts_read((const char *)text.data, text.size, instance->signed_arena,
+                                  &instance->signed_verdicts, &error))) {
+        instance->signed_verdicts = (struct pm_signed_verdicts){0};
+        pm_log_warning(instance->log, "signed verdicts are not used: %s", error.message);
+    }
+    pm_buffer_finish(&text);
+    free(path);
+}
+
 void pm_instance_open_database(struct pm_instance *instance)
 {
     struct pm_error error = {0};
@@ -91,6 +115,7 @@ void pm_instance_open_database(struct pm_instance *instance)
         instance->database = pm_database_cache_open(instance->game, &error);
         if (error.code != PM_OK && error.code != PM_ERROR_STATE)
             pm_log_warning(instance->log, "the PGO database is not used: %s", error.message);
+        load_signed(instance);
     }
     instance->database_tried = true;
     pthread_mutex_unlock(&instance->journal_lock);
@@ -147,6 +172,7 @@ static void free_instance(struct pm_instance *instance)
     pm_values_store_close(instance->values);
     pthread_mutex_destroy(&instance->journal_lock);
     pm_packed_database_close(instance->database);
+    pm_arena_destroy(instance->signed_arena);
     pm_log_destroy(instance->log);
     pm_messages_finish(&instance->messages);
     pm_config_finish(&instance->config);

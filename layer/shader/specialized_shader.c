@@ -7,9 +7,12 @@
 #include "layer/shader/specialize.h"
 #include "layer/shader/specialized_kept.h"
 #include "layer/shader/withheld.h"
+
+#include "profile/signed_verdicts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct shader {
     struct pm_specialized_shader made;
@@ -104,6 +107,16 @@ static enum pm_timing_verdict published_timing(const struct pm_specialized_shade
     return verdict;
 }
 
+/* What an operator signed, which is as good as this machine's own verdict (HAZARDS 24). */
+static enum pm_timing_verdict signed_timing(const struct pm_specialized_shaders *shaders,
+                                            const struct pm_specialized_shader *shader)
+{
+    const struct pm_signed_verdict *verdict =
+        pm_signed_verdicts_find(&shaders->device->instance->signed_verdicts, &shader->key,
+                                &shader->environment, (uint64_t)time(NULL));
+    return !verdict ? PM_TIMING_UNDECIDED : verdict->faster ? PM_TIMING_FASTER : PM_TIMING_SLOWER;
+}
+
 /* ---- making ---- */
 
 static void log_of(const struct pm_specialized_shaders *shaders, enum pm_log_level level,
@@ -125,7 +138,14 @@ static bool may_be_faster(const struct pm_specialized_shaders *shaders,
                    "is not specialized: a trial of an earlier session found it no faster then");
         return shader->timing != PM_TIMING_SLOWER;
     }
-    shader->timing = PM_TIMING_UNDECIDED;
+    shader->timing = signed_timing(shaders, shader);
+    if (shader->timing != PM_TIMING_UNDECIDED) {
+        log_of(shaders, PM_LOG_INFO, &shader->original,
+               shader->timing == PM_TIMING_FASTER
+                   ? "is faster when specialized, says the operator, who signed it"
+                   : "is not specialized: the operator signed that it is slower then");
+        return shader->timing == PM_TIMING_FASTER;
+    }
     shader->published = published_timing(shaders, shader);
     if (shader->published != PM_TIMING_SLOWER)
         return true;

@@ -1,6 +1,7 @@
 #include "tests/layer/optimized.h"
 
 #include "profile/journal.h"
+#include "profile/signed_verdicts.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/layer/pipelines.h"
 #include "weighted.comp.h"
@@ -150,6 +151,35 @@ void optimized_add_timing(const struct pm_shader_key *key, double low, double hi
     };
     add(&estimates, &time);
     write_database();
+}
+
+void optimized_sign(bool faster, bool has_key)
+{
+    static const uint8_t unchecked[PM_SIGNATURE_BYTES];
+    struct pm_signed_verdict verdicts[MOST_SHADERS];
+    struct pm_signed_verdicts all = {
+        .game = "game", .serial = 1, .expires = UINT32_MAX, .verdicts = verdicts};
+    struct pm_buffer text;
+    char path[200];
+    for (size_t i = 0; i < database.count; i++) {
+        if (database.shaders[i].kind == PM_KIND_TIMING)
+            verdicts[all.count++] = (struct pm_signed_verdict){
+                database.shaders[i].key, database.shaders[i].environment, faster};
+    }
+    assert_true(all.count > 0);
+    pm_buffer_init(&text, 1 << 20);
+    assert_true(pm_signed_verdicts_write(&all, &text, NULL));
+    assert_true(pm_signed_verdicts_close(&text, unchecked, NULL));
+    snprintf(path, sizeof path, "%s/game.verdicts", pm_layered_home());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text.data, 1, text.size, file), text.size);
+    fclose(file);
+    pm_buffer_finish(&text);
+    if (has_key)
+        setenv("PIECEMEAL_AGGREGATOR_VERDICT_KEY_FILE", "/operator.pub", 1);
+    else
+        unsetenv("PIECEMEAL_AGGREGATOR_VERDICT_KEY_FILE");
 }
 
 static void forget_database(void)

@@ -26,6 +26,10 @@ void optimized_each_stored(void (*visit)(struct pm_shader_store *store,
  * without. */
 void optimized_add_timing(const struct pm_shader_key *key, double low, double high);
 
+/* Leaves an operator's verdict on each of these beside the database, as if it had been pulled; the
+ * layer goes by it where a key is configured. */
+void optimized_sign(bool faster, bool has_key);
+
 /* Whether the database has a zero profile of the shader. */
 bool optimized_has_zeros(const struct pm_shader_key *key);
 

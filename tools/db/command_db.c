@@ -14,6 +14,7 @@ static const struct part {
     {"import", pm_db_import, "add another storage's statistics"},
     {"import-shaders", pm_db_import_shaders, "know what follows from a game's shaders"},
     {"drop", pm_db_drop, "forget a game, or a shader of it"},
+    {"sign", pm_db_sign, "sign verdicts on specialized shaders, for clients to believe"},
     {"backup", pm_db_backup, "copy the storage while it is in use"},
 };
 
@@ -35,5 +36,6 @@ int pm_command_db(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(parts[0]); i++)
         if (!strcmp(argv[1], parts[i].name))
             return parts[i].run(argc - 1, argv + 1);
-    return pm_tool_usage("db", "takes show, curate, export, import, import-shaders, drop or backup");
+    return pm_tool_usage(
+        "db", "takes show, curate, export, import, import-shaders, drop, sign or backup");
 }

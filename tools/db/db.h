@@ -29,3 +29,4 @@ int pm_db_export(int argc, char **argv);
 int pm_db_import(int argc, char **argv);
 int pm_db_import_shaders(int argc, char **argv);
 int pm_db_drop(int argc, char **argv);
+int pm_db_sign(int argc, char **argv);

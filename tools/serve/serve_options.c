@@ -49,6 +49,8 @@ const struct pm_serve_option pm_serve_option_table[] = {
          "where uploads need no token"),
     TEXT("certificate", service.certificate_file, "FILE", "PEM; with --key: serve HTTPS"),
     TEXT("key", service.key_file, "FILE", "PEM"),
+    TEXT("verdicts", service.verdicts_folder, "FOLDER",
+         "of files that `piecemeal db sign` made, GAME.verdicts, for clients to pull"),
     FLAG("dev-tls", dev_tls,
          "serve HTTPS with a certificate made at start, for trials; it is put beside the storage, "
          "for clients to trust"),

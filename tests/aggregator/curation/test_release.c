@@ -136,7 +136,7 @@ static void test_new_contributors(void **state)
 {
     struct place *place = *state;
     struct view views[4];
-    for (uint8_t i = 1; i <= TOKENS; i++)
+    for (uint8_t i = 1; i <= 2 * TOKENS; i++) /* more than on the days that follow */
         send(place, i, 32);
     look(place, &views[0]);
     place->now += DAY;

@@ -182,6 +182,8 @@ def check_uploads(asker, work):
 
 
 def check_database(asker):
+    asker.ask(GAME + "/verdicts", 200, ("Watch",))
+    asker.ask(GAME + "/verdicts", 404, ("another",))
     for tail in ("/database", "/database/previous"):
         reply = asker.ask(GAME + tail, 200, ("Watch",))
         asker.ask(GAME + tail, 304, ("Watch",), headers={"If-None-Match": reply.headers["ETag"]})
@@ -278,7 +280,8 @@ def main():
     with open(openapi, encoding="utf-8") as file:
         document = json.load(file)
     with Work(fill, 3000, 300) as work:
-        with Server(piecemeal, work.storage) as server:
+        work.write("Watch.verdicts", "piecemeal verdicts 1\n")
+        with Server(piecemeal, work.storage, "--verdicts", work.folder) as server:
             server.wait_for_games()
             asker = Asker(document, server)
             asker.ask("/healthz", 200)

@@ -177,6 +177,31 @@ static void test_fleet(void **state)
     assert_int_equal(sessions_of_first(place), 9);
 }
 
+/* What an operator signed is served as it is, to who may pull databases. */
+static void test_verdicts(void **state)
+{
+    struct place *place = *state;
+    char *file = join(place->folder, "game.verdicts");
+    write_file(file, "piecemeal verdicts 1\nas it is\n");
+    place_stop(place);
+    place->serving.verdicts_folder = place->folder;
+    place_serve(place);
+    struct reply reply =
+        place_send(place, (struct request){.path = "/v1/games/game/verdicts", .token = "token-1"});
+    assert_int_equal(reply.status, 200);
+    assert_int_equal(reply.size, 30);
+    assert_memory_equal(reply.body, "piecemeal verdicts 1\nas it is\n", reply.size);
+    reply_finish(&reply);
+    assert_error(place_send(place, (struct request){.path = "/v1/games/game/verdicts"}), 401,
+                 "token");
+    static const char *const none[] = {"/v1/games/other/verdicts", "/v1/games/..%2ftokens/verdicts",
+                                       "/v1/games/%2e%2e%2fgame/verdicts"};
+    for (size_t i = 0; i < 3; i++)
+        assert_error(place_send(place, (struct request){.path = none[i], .token = "token-1"}), 404,
+                     "nobody signed");
+    free(file);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -186,6 +211,7 @@ int main(void)
         TEST(test_refused_by_the_reader),
         TEST(test_put_to_the_vote),
         TEST(test_fleet),
+        TEST(test_verdicts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

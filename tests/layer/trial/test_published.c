@@ -129,6 +129,46 @@ static void the_lot_is_the_machines(void **state)
     }
 }
 
+/* What an operator signed is as good as a verdict of this machine's own, whatever others say. */
+static void signed_as_faster_is_bound(void **state)
+{
+    (void)state;
+    trying.signed_verdict = 1;
+    open_with(1.2, 1.3, 80000, "0");
+    assert_true(optimized_logged("says the operator, who signed it") > 0);
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 16);
+    assert_int_equal(trying_foreign_binds(position), 16);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    trying_close();
+}
+
+static void signed_as_slower_is_not_made(void **state)
+{
+    (void)state;
+    trying.signed_verdict = -1;
+    open_with(0.1, 0.1, 80000, "1");
+    assert_true(optimized_logged("the operator signed that it is slower") > 0);
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 16);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    trying_close();
+}
+
+/* Without the operator's key nobody checked it. */
+static void signed_for_whom_it_may_concern(void **state)
+{
+    (void)state;
+    trying.signed_verdict = 1;
+    trying.has_no_key = true;
+    open_with(1.2, 1.3, 80000, "0");
+    assert_true(optimized_logged("the database knows it to be slower then") > 0);
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 16);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    trying_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +179,9 @@ int main(void)
         PM_LAYERED_TEST(slower_spares_a_compile),
         PM_LAYERED_TEST(but_not_on_one_machine_of_twenty),
         PM_LAYERED_TEST(the_lot_is_the_machines),
+        PM_LAYERED_TEST(signed_as_faster_is_bound),
+        PM_LAYERED_TEST(signed_as_slower_is_not_made),
+        PM_LAYERED_TEST(signed_for_whom_it_may_concern),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

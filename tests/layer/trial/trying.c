@@ -67,6 +67,8 @@ void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *o
     optimized_learn();
     if (trying.published[0] > 0)
         publish(trying.published[0], trying.published[1]);
+    if (trying.signed_verdict != 0)
+        optimized_sign(trying.signed_verdict > 0, !trying.has_no_key);
     optimized_enable(false);
     setenv("PIECEMEAL_SAMPLER_KINDS", trying.kinds ? trying.kinds : "timing", 1);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", trying.background ? "false" : "true", 1);

@@ -23,6 +23,9 @@ extern struct trying {
     bool background;              /* likewise: variants are built in the background */
     double published[2];          /* likewise: what the database says of the variants' time over the
                                      originals', from and to; 0: nothing */
+    int signed_verdict;           /* likewise: what an operator signed of all of them: 1 faster, -1
+                                     slower; 0: nothing */
+    bool has_no_key;              /* likewise: nobody's signature counts */
     const char *faults;           /* likewise: of the driver, while the draws' variant is built */
 } trying;
 

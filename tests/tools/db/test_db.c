@@ -325,6 +325,28 @@ static void published_is_what_is_served(void **state)
     free(text);
 }
 
+/* The verdicts of published timings, for clients to believe. */
+static void signs_verdicts(void **state)
+{
+    (void)state;
+    char key[PM_SHADER_KEY_TEXT], line[128];
+    const struct pm_shader_key timing = key_of(2);
+    pm_shader_key_format(&timing, key);
+    db_says(0, "curate --storage a.sqlite --dev && openssl genpkey -algorithm ed25519 -out key.pem",
+            "a game: ");
+    db_says(2, "sign --storage a.sqlite -o v", "--key is needed");
+    db_says(2, "sign --storage a.sqlite --key key.pem", "-o is needed");
+    db_says(2, "sign --storage a.sqlite --key key.pem -o v --days 0", "--days");
+    db_says(1, "sign --storage a.sqlite --key a.sqlite -o v", "");
+    char *text = db(0, "sign --storage a.sqlite --key key.pem --serial 3 -o v; cat v");
+    says(text, "piecemeal verdicts 1\ngame a game\nserial 3\nexpires ");
+    says(text, "\nsignature ");
+    snprintf(line, sizeof(line), "\nfaster %s 8 65541 3 13 25603\n", key);
+    /* One session alone has no interval below 1. */
+    says(text, strstr(text, ": 0 verdicts") ? ": 0 verdicts" : line);
+    free(text);
+}
+
 static void curates_and_drops(void **state)
 {
     (void)state;
@@ -359,6 +381,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(exports_a_file_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(export_spares_what_it_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(published_is_what_is_served, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(signs_verdicts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(curates_and_drops, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

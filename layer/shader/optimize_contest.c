@@ -2,6 +2,7 @@
  * the winner. */
 #include "layer/shader/optimize_private.h"
 
+#include "base/stop.h"
 #include "layer/shader/optimized.h"
 #include "layer/shader/variant_make.h"
 
@@ -145,6 +146,25 @@ static void replace_pipeline(struct pm_contest *contest)
         pm_contest_suspend(contest, true);
 }
 
+/* The fastest, built when it is not: its pairs may be an earlier session's, or of a pipeline that
+ * is gone. false: there is none, or the device is about to go. */
+static bool choose(struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    while (pm_halving_winner(&contest->halving, &contest->winner)) {
+        struct pm_arm *arm = &contest->arms[contest->winner];
+        if (build_arm(optimizer, contest, arm)) {
+            pm_log_debug(optimizer->device->instance->log, "the variant %s is tried",
+                         arm->recipe->name);
+            return true;
+        }
+        if (pm_stop_asked())
+            return false;
+        pm_halving_leave(&contest->halving, contest->winner);
+    }
+    return false;
+}
+
+/* What is cut short when the device goes says nothing of a variant: the next session goes on. */
 static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     uint32_t times = 0;
@@ -158,12 +178,16 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
             measure(optimizer, built, times);
             return;
         }
+        if (pm_stop_asked())
+            return;
         pm_halving_leave(&contest->halving, contest->current);
     }
-    if (pm_halving_winner(&contest->halving, &contest->winner)) {
+    if (choose(optimizer, contest)) {
         confirm(optimizer, contest);
         return;
     }
+    if (pm_stop_asked())
+        return;
     atomic_store(&contest->state, PM_CONTEST_OVER);
     end(optimizer, contest);
 }

@@ -146,6 +146,27 @@ static void the_next_session_goes_on(void **state)
     close_session();
 }
 
+/* A session that ends while the winner is tried: the next one has yet to build it. */
+static void the_next_session_tries_the_winner(void **state)
+{
+    (void)state;
+    uint64_t until = 0;
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = i == 2 ? 0.8 : 2;
+    open_session();
+    while (optimized_logged("is tried") == 0 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    optimized_assert_logged("the fastest is", 0);
+    close_session();
+
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 0.8;
+    open_session();
+    assert_true(run_until("the fastest is"));
+    assert_int_equal(seen.count, 2);
+    close_session();
+}
+
 /* What seemed faster by luck is not when it is tried anew; and what is not faster is not bound. */
 static void none_is_faster(void **state)
 {
@@ -189,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(finds_the_fastest),
         PM_LAYERED_TEST(the_next_session_goes_on),
+        PM_LAYERED_TEST(the_next_session_tries_the_winner),
         PM_LAYERED_TEST(none_is_faster),
         PM_LAYERED_TEST(slow_ones_cost_little),
     };

@@ -119,6 +119,34 @@ server.send_signal(signal.SIGTERM)
 assert manager.recv(100) == b"STOPPING=1"
 assert server.wait(60) == 0
 P
+# What the example asks for is what the unit and the documentation say to load.
+root=$(dirname "$unit")/../..
+for credential in $(sed -n 's#.*/run/credentials/piecemeal-serve.service/\([^"]*\)".*#\1#p' "$root/manifest/serve.example.json"); do
+    for file in "$unit" "$root/docs/operating.md"; do
+        grep -q "LoadCredential=$credential:" "$file" || {
+            echo "FAILED: $file does not load the credential $credential of the example"
+            failures=$((failures + 1))
+        }
+    done
+done
+# As the unit runs it: the example's options, with files of this machine.
+sed "s#/run/credentials/piecemeal-serve.service#$work/credentials#; s#/var/lib/piecemeal#$work#; s#\"port\": *[0-9]*#\"port\": 0#" \
+    "$root/manifest/serve.example.json" >"$work/serve.json"
+mkdir "$work/credentials"
+cp "$work/long.pem" "$work/credentials/certificate.pem"
+cp "$work/long.key" "$work/credentials/key.pem"
+echo 'player' >"$work/credentials/tokens"
+echo 'operator' >"$work/credentials/operators"
+chmod 600 "$work/credentials"/*
+expect 0 '^ok: token_file' "$piecemeal" serve --check --config "$work/serve.json" --storage "$work/unit.sqlite"
+"$piecemeal" serve --config "$work/serve.json" --storage "$work/unit.sqlite" >"$work/serve" 2>"$work/serve.err" &
+server=$!
+for _ in $(seq 300); do
+    grep -q listening "$work/serve" && break
+    sleep 0.2
+done
+grep -q listening "$work/serve" || { echo "FAILED: the documented configuration does not start"; cat "$work/serve.err"; failures=$((failures + 1)); }
+stop
 if command -v systemd-analyze >/dev/null; then
     sed "s#@PM_BINDIR@#$(dirname "$piecemeal")#" "$unit" >"$work/piecemeal-serve.service"
     expect 0 '' systemd-analyze verify --man=no "$work/piecemeal-serve.service"

@@ -160,7 +160,7 @@ static void test_many(void **state)
     struct sums expected = {0};
     uint64_t most = 0;
     /* A group is too small to be split into parts. */
-    send_all(place, 400, &expected);
+    send_all(place, 240, &expected);
     assert_true(storage->operations->list_samples(storage, "game", add_bytes, &most, NULL));
     assert_true(most > (uint64_t)8 << 20);
     assert_folds_to(place, &expected);

@@ -29,6 +29,7 @@ struct ingest {
     struct pm_storage_space *spaces; /* of their shaders, one upload's behind the other's */
     bool *full; /* of each of these: nobody needs claim anything of it any more */
     size_t space_count;
+    bool asks_spaces; /* some upload has no mark: what its shaders are is not put to the vote */
     struct pm_storage_cap *caps; /* of the uploads */
     struct known_space *known;
     struct pm_storage_space *fresh_spaces;
@@ -305,6 +306,8 @@ static bool make_questions(struct ingest *ingest, struct pm_prepared *const *pre
             continue;
         struct pm_storage_cap *cap = &ingest->caps[ingest->upload_count];
         const struct pm_ingest_source *source = sources ? sources[i] : NULL;
+        ingest->asks_spaces =
+            ingest->asks_spaces || !source || !pm_sources_has_mark(ingest->all->sources, source);
         ingest->uploads[ingest->upload_count++] = (struct pm_storage_upload){
             .game = profile->game,
             .id = profile->upload_id,
@@ -404,7 +407,8 @@ static bool commit_all(struct ingest *ingest, struct pm_prepared *const *prepare
     struct pm_storage_batch batch;
     if (!storage->operations->begin_uploads(storage, ingest->uploads, ingest->upload_count, error))
         return false;
-    if (storage->operations->find_spaces(storage, ingest->spaces, ingest->space_count, error) &&
+    if ((!ingest->asks_spaces ||
+         storage->operations->find_spaces(storage, ingest->spaces, ingest->space_count, error)) &&
         look_for_claims(ingest, prepared, sources, count, error) &&
         take_all(ingest, prepared, sources, count, outcomes, error) &&
         (ingest->refused_count == 0 ||

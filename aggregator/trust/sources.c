@@ -90,11 +90,16 @@ bool pm_sources_cap(const struct pm_sources *sources, const struct pm_ingest_sou
     return true;
 }
 
+bool pm_sources_has_mark(const struct pm_sources *sources, const struct pm_ingest_source *source)
+{
+    return sources->clusters != 0 && !source->fleet;
+}
+
 bool pm_sources_sample_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,
                             const char *game, uint8_t mark[static PM_MARK_BYTES])
 {
     static const char what[] = "samples"; /* no claim is as short */
-    if (sources->clusters == 0 || source->fleet)
+    if (!pm_sources_has_mark(sources, source))
         return false;
     hash(sources, source, game, what, sizeof(what), mark, PM_MARK_BYTES);
     return true;

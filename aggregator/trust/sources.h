@@ -61,6 +61,8 @@ void pm_sources_save(struct pm_sources *sources);
 bool pm_sources_cap(const struct pm_sources *sources, const struct pm_ingest_source *source,
                     const char *game, const uint8_t *id, struct pm_storage_cap *cap);
 
+/* Do its samples wait under a mark? */
+bool pm_sources_has_mark(const struct pm_sources *sources, const struct pm_ingest_source *source);
 /* What the samples of the source's upload to the game wait under until the day has ended. false:
  * nothing, since each of its uploads is a cluster. */
 bool pm_sources_sample_mark(const struct pm_sources *sources, const struct pm_ingest_source *source,

@@ -265,9 +265,10 @@ static bool count_entries(struct counting *counting, struct pm_error *error)
     struct pm_postgres *postgres = counting->postgres;
     if (!have_days(counting, error) || !pm_postgres_begin_lazily(&postgres->storage, error))
         return false;
-    return pm_storage_end(&postgres->storage,
-                          put_entries(counting, false, error) && take_turns(counting, error),
-                          error);
+    if (put_entries(counting, false, error) && take_turns(counting, error))
+        return true;
+    pm_postgres_rollback(&postgres->storage);
+    return false;
 }
 
 bool pm_pg_count_uploads(struct pm_postgres *postgres, struct pm_storage_upload *uploads,

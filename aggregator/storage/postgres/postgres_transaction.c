@@ -76,6 +76,18 @@ void pm_postgres_rollback(struct pm_storage *storage)
     postgres->begun = false;
 }
 
+bool pm_pg_begin_next(struct pm_postgres *postgres, struct pm_error *error)
+{
+    if (!postgres->begun)
+        return pm_postgres_begin(&postgres->storage, error);
+    if (!say(postgres, "COMMIT; BEGIN", error)) {
+        pm_postgres_rollback(&postgres->storage);
+        return false;
+    }
+    postgres->lazy = false;
+    return true;
+}
+
 bool pm_pg_enter(struct pm_postgres *postgres, bool *entered, struct pm_error *error)
 {
     *entered = !postgres->begun;

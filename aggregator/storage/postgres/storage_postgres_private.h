@@ -124,6 +124,8 @@ bool pm_postgres_begin(struct pm_storage *storage, struct pm_error *error);
 bool pm_postgres_begin_lazily(struct pm_storage *storage, struct pm_error *error);
 bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error);
 void pm_postgres_rollback(struct pm_storage *storage);
+/* Begins a durable one; where another is open, commits that first, in the same round trip. */
+bool pm_pg_begin_next(struct pm_postgres *postgres, struct pm_error *error);
 /* What takes several statements and was not begun by the caller is begun and ended here. */
 bool pm_pg_enter(struct pm_postgres *postgres, bool *entered, struct pm_error *error);
 bool pm_pg_leave(struct pm_postgres *postgres, bool entered, bool done, struct pm_error *error);
@@ -149,8 +151,8 @@ void pm_pg_close_leases(struct pm_postgres *postgres);
 
 /* ---- postgres_caps.c ---- */
 
-/* Counts the uploads against their caps, in a transaction of its own, and says which are over; not
- * those that are known. */
+/* Counts the uploads against their caps, in a transaction of its own that stays open where there is
+ * something to count, and says which are over; not those that are known. */
 bool pm_pg_count_uploads(struct pm_postgres *postgres, struct pm_storage_upload *uploads,
                          const bool *known, size_t count, struct pm_error *error);
 /* Uploads that were counted by these are not to be. */

@@ -1,0 +1,264 @@
+/* Which side is next, and what the pairs say. trial.h. */
+#include "layer/trial/trial_state.h"
+
+#include "base/clock.h"
+#include "base/halving.h"
+#include "base/random.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { CALLS_A_FRAME = 8 }; /* of a pipeline */
+
+/* Of the frames' time, for trials with a budget: what slower variants take longer, and for each use
+ * what timing it costs. */
+#define SHARE 0.005
+enum { USE_NANOSECONDS = 5000 };
+
+/* ---- the next use ---- */
+
+/* Whether the trial's uses are, or become, of that kind. */
+static bool is_of_kind(struct pm_trial *trial, uint32_t kind)
+{
+    uint32_t found = TRIAL_UNUSED;
+    return atomic_compare_exchange_strong(&trial->kind, &found, kind) || found == kind;
+}
+
+/* The track of what comes again; one that was not used lately is taken over. NULL: there are too
+ * many. */
+static struct trial_track *track_of(struct pm_trial *trial, uint64_t what, uint64_t heartbeat)
+{
+    struct trial_track *track = NULL;
+    for (uint32_t i = 0; i < TRIAL_TRACKS; i++) {
+        struct trial_track *t = &trial->tracks[i];
+        const uint64_t has = atomic_load_explicit(&t->what, memory_order_relaxed);
+        if (has == what)
+            return t;
+        if (!track && (!has || heartbeat - atomic_load(&t->used_at) > TRIAL_LOOK))
+            track = t;
+    }
+    if (track) {
+        /* From here on an even use is a pair's first half again. */
+        atomic_store(&track->next, (atomic_load(&track->next) + 1) & ~1u);
+        atomic_store(&track->what, what);
+    }
+    return track;
+}
+
+/* Whether a trial with a budget may begin another pair. */
+static bool may_spend(const struct pm_trial *trial)
+{
+    struct pm_trials *trials = trial->owner;
+    return !trial->budgeted ||
+           (double)atomic_load(&trials->spent) <= SHARE * (double)(pm_now() - trials->begun_at);
+}
+
+static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
+{
+    const uint64_t heartbeat = pm_trials_now(trial->owner);
+    struct trial_track *track = atomic_load(&trial->over) ? NULL : track_of(trial, what, heartbeat);
+    if (track == NULL)
+        return false;
+    if (atomic_load(&track->next) % 2 == 0 && !may_spend(trial)) {
+        atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
+        return false;
+    }
+    const uint32_t index = (uint32_t)(track - trial->tracks);
+    const uint32_t use = atomic_fetch_add(&track->next, 1);
+    const uint64_t order = pm_random_mix(trial->seed + ((uint64_t)index << 32 | use / 2));
+    *timed = (struct pm_timed){trial, index, use / 2, ((order ^ use) & 1) != 0};
+    atomic_store_explicit(&track->used_at, heartbeat, memory_order_relaxed);
+    atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
+    atomic_store_explicit(&trial->owner->used_at, heartbeat, memory_order_relaxed);
+    return true;
+}
+
+bool pm_trial_next_call(struct pm_candidate *candidate, struct pm_timed *timed)
+{
+    struct pm_trial *trial = candidate->trial;
+    if (!is_of_kind(trial, TRIAL_CALLS))
+        return false;
+    const uint64_t heartbeat = pm_trials_now(trial->owner);
+    if (atomic_exchange(&candidate->frame, heartbeat + 1) != heartbeat + 1)
+        atomic_store(&candidate->uses, 0);
+    const uint32_t number = atomic_fetch_add(&candidate->uses, 1);
+    return number < CALLS_A_FRAME &&
+           next(trial, pm_random_mix((uintptr_t)candidate) + number, timed);
+}
+
+bool pm_trial_next_pass(const struct pm_candidate *candidate, uint32_t slot, struct pm_timed *timed)
+{
+    return is_of_kind(candidate->trial, TRIAL_PASSES) && next(candidate->trial, slot + 1u, timed);
+}
+
+uint32_t pm_trials_pass(struct pm_trials *trials, uint64_t what, bool *worth)
+{
+    return pm_pass_table_begin(&trials->passes, what, pm_trials_now(trials), worth);
+}
+
+void pm_trials_pass_was(struct pm_trials *trials, uint32_t slot, bool worth)
+{
+    pm_pass_table_was(&trials->passes, slot, worth);
+}
+
+/* ---- results ---- */
+
+/* The sums of the pairs whose ratio is among those that were not trimmed. */
+static void sum_kept(struct pm_trial *trial, double lowest, double highest)
+{
+    trial->sums[0] = trial->sums[1] = 0;
+    trial->summed = 0;
+    trial->pairs = trial->count;
+    for (uint32_t i = 0; i < trial->count; i++) {
+        const double *time = trial->time[i];
+        const double ratio = log(time[1] / time[0]);
+        if (ratio < lowest || ratio > highest)
+            continue;
+        trial->sums[0] += time[0];
+        trial->sums[1] += time[1];
+        trial->summed++;
+    }
+}
+
+double *pm_trial_log_ratios(const struct pm_trial *trial)
+{
+    double *ratios = trial->count > 0 ? malloc(trial->count * sizeof(*ratios)) : NULL;
+    for (uint32_t i = 0; ratios != NULL && i < trial->count; i++)
+        ratios[i] = log(trial->time[i][1] / trial->time[i][0]);
+    return ratios;
+}
+
+static enum pm_outcome judge(struct pm_trial *trial, struct pm_paired *paired)
+{
+    double *ratios = pm_trial_log_ratios(trial);
+    if (ratios == NULL)
+        return PM_GOES_ON;
+    const enum pm_outcome outcome = pm_trial_judge(
+        ratios, trial->count, TRIAL_MOST_PAIRS, atomic_load(&trial->kind) == TRIAL_PASSES, paired);
+    const uint32_t cut = (uint32_t)(PM_TRIAL_TRIM * trial->count);
+    if (outcome != PM_GOES_ON)
+        sum_kept(trial, ratios[cut], ratios[trial->count - 1 - cut]);
+    free(ratios);
+    return outcome;
+}
+
+/* Under the lock. */
+static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct pm_paired *paired)
+{
+    struct pm_trials *trials = trial->owner;
+    static const char *const words[] = {[PM_FASTER] = "faster: used",
+                                        [PM_SLOWER] = "dropped",
+                                        [PM_UNDECIDED] = "undecided: tried again later"};
+    atomic_store(&trial->over, true);
+    trial->outcome = outcome;
+    trial->again = false;
+    trial->scenes |= pm_trials_scene(trials);
+    trial->ratio = paired->ratio;
+    trial->reported = false;
+    trials->unreported = true;
+    pm_trial_trace(trial, false, words[outcome]);
+    pm_trial_set_awake(trial, false);
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&trial->key, key);
+    pm_log_info(trials->device->instance->log,
+                "tried a specialized shader %.12s: %.1f %% of the time (%.1f to %.1f, %" PRIu32
+                " pairs%s), %s",
+                key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->count,
+                atomic_load(&trial->kind) == TRIAL_PASSES ? " of render passes" : "",
+                words[outcome]);
+    for (struct pm_candidate *c = trial->first; c != NULL && outcome != PM_UNDECIDED; c = c->next)
+        c->verdict(c, outcome == PM_FASTER);
+}
+
+/* Keeps the outcome for the sessions to come. Waits for the disk. */
+static void keep(const struct pm_trial *trial, enum pm_outcome outcome,
+                 const struct pm_paired *paired)
+{
+    const struct pm_kept_variant named = {
+        .key = trial->key, .original = trial->original, .environment = trial->environment};
+    pm_trial_keep(trial->owner->device, &named,
+                  atomic_load(&trial->kind) == TRIAL_PASSES ? PM_TIMED_PASSES : PM_TIMED_CALLS,
+                  outcome, paired, trial->pairs);
+}
+
+/* The difference with its sign, and no more than either took: what else ran adds as much as it
+ * takes away. */
+static void spend(struct pm_trial *trial, const double *time)
+{
+    const double longer = fmax(-time[1], fmin(time[1] - time[0], time[0]));
+    if (trial->budgeted)
+        atomic_fetch_add(&trial->owner->spent, (int64_t)longer + 2 * USE_NANOSECONDS);
+}
+
+/* One more pair of a trial that only measures. */
+static void measure(struct pm_trial *trial, const double *time)
+{
+    struct pm_trials *trials = trial->owner;
+    pm_anytime_add(&trial->seen, log(time[1] / time[0]));
+    pthread_mutex_lock(&trials->lock);
+    struct pm_candidate *candidate = trial->first;
+    if (candidate != NULL && candidate->measured != NULL && !atomic_load(&trial->over) &&
+        (trial->seen.count >= trial->wanted || pm_halving_is_hopeless(&trial->seen))) {
+        atomic_store(&trial->over, true);
+        pm_trial_trace(trial, false, "measured");
+        pm_trial_set_awake(trial, false);
+        candidate->measured(candidate, &trial->seen);
+    }
+    pthread_mutex_unlock(&trials->lock);
+}
+
+/* For one more pair; false: out of memory. */
+static bool make_room(struct pm_trial *trial)
+{
+    if (trial->count < trial->room)
+        return true;
+    const uint32_t room = trial->room ? 2 * trial->room : PM_LEAST_PAIRS;
+    double(*time)[2] = realloc(trial->time, room * sizeof(*time));
+    if (time == NULL)
+        return false;
+    trial->time = time;
+    trial->room = room;
+    return true;
+}
+
+void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds)
+{
+    struct pm_trials *trials = user;
+    struct pm_trial *trial = timed->trial;
+    if (atomic_load(&trial->over))
+        return;
+    struct trial_pair *pair = &trial->tracks[timed->track].pending[timed->pair % TRIAL_PENDING];
+    if (pair->number != timed->pair)
+        *pair = (struct trial_pair){.number = timed->pair};
+    pair->time[timed->variant] = nanoseconds;
+    pair->have |= 1u << timed->variant;
+    if (pair->have != 3)
+        return;
+    spend(trial, pair->time);
+    if (atomic_load(&trial->measures)) {
+        measure(trial, pair->time);
+        return;
+    }
+    if (!make_room(trial))
+        return;
+    trial->time[trial->count][0] = pair->time[0];
+    trial->time[trial->count][1] = pair->time[1];
+    trial->count++;
+    struct pm_paired paired;
+    const enum pm_outcome outcome = judge(trial, &paired);
+    if (outcome == PM_GOES_ON)
+        return;
+    pthread_mutex_lock(&trials->lock);
+    const bool stays = trial->again && outcome == PM_UNDECIDED;
+    if (stays)
+        pm_trial_leave(trial);
+    else
+        finish(trial, outcome, &paired);
+    pthread_mutex_unlock(&trials->lock);
+    if (!stays)
+        keep(trial, outcome, &paired);
+    /* The outcome is all that is kept, until the device goes: others may have the shader. */
+    free(trial->time);
+    trial->time = NULL;
+    trial->count = trial->room = 0;
+}

@@ -1,0 +1,97 @@
+/* How trials stand, for the profile and for whoever looks. trial.h. */
+#include "layer/trial/trial_state.h"
+
+#include "layer/counts/report.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { SUMMED = 16 }; /* trials of which it is told how long they go on */
+
+/* A trial takes calls of any scene. */
+static bool add(const struct pm_trial *trial, struct pm_report *report, struct pm_error *error)
+{
+    const struct pm_point_counts point = {
+        .calls = trial->pairs,
+        .entry_lanes = trial->summed,
+        .entry_subgroups = trial->summed,
+        .counts = {[PM_TIMING_ORIGINAL] = (uint64_t)llround(trial->sums[0]),
+                   [PM_TIMING_VARIANT] = (uint64_t)llround(trial->sums[1])},
+    };
+    const struct pm_shader_profile shader = {
+        .key = trial->key,
+        .environment = trial->environment,
+        .kind = PM_KIND_TIMING,
+        .space = 1,
+        .original = trial->original,
+        .points = &point,
+        .point_count = 1,
+    };
+    return pm_report_add(report, PM_SCENE_STANDARD, &shader, error);
+}
+
+void pm_trials_report(struct pm_trials *trials, struct pm_report *report)
+{
+    pthread_mutex_lock(&trials->lock);
+    for (struct pm_trial *trial = trials->unreported ? trials->first : NULL; trial != NULL;
+         trial = trial->next) {
+        if (trial->summed == 0 || trial->reported || trial->is_private)
+            continue;
+        trial->reported = true;
+        struct pm_error error = {0};
+        add(trial, report, &error);
+        if (error.code != PM_OK)
+            pm_log_warning(trials->device->instance->log, "a trial was not kept: %s",
+                           error.message);
+    }
+    trials->unreported = false;
+    pthread_mutex_unlock(&trials->lock);
+}
+
+/* Heartbeats until the trial has as many pairs as it wants, if they go on coming as they do; 0: it
+ * cannot be told. The poller's thread. */
+static uint64_t frames_more(const struct pm_trial *trial, uint64_t heartbeat)
+{
+    const uint64_t since = heartbeat - trial->begun_at;
+    if (trial->outcome == PM_UNDECIDED) {
+        const uint64_t idle = heartbeat - atomic_load(&trial->used_at);
+        return idle < trial->retry ? trial->retry - idle : 1;
+    }
+    double *ratios = pm_trial_log_ratios(trial);
+    if (ratios == NULL)
+        return 0;
+    const uint32_t wanted = pm_trial_pairs_wanted(ratios, trial->count, TRIAL_MOST_PAIRS,
+                                                  atomic_load(&trial->kind) == TRIAL_PASSES);
+    free(ratios);
+    return wanted <= trial->count
+               ? 1
+               : 1 + (uint64_t)((double)since * (wanted - trial->count) / trial->count);
+}
+
+void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
+{
+    *sum = (struct pm_trials_sum){0};
+    if (trials == NULL)
+        return;
+    uint32_t looked_at = 0;
+    pthread_mutex_lock(&trials->lock);
+    const uint64_t heartbeat = pm_trials_now(trials);
+    for (const struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next) {
+        const bool decided = trial->outcome == PM_FASTER || trial->outcome == PM_SLOWER;
+        if (atomic_load(&trial->measures)) {
+            sum->measured += !atomic_load(&trial->over);
+            continue;
+        }
+        sum->of_passes |= atomic_load(&trial->kind) == TRIAL_PASSES;
+        sum->dropped += trial->outcome == PM_SLOWER;
+        sum->going_on += !decided;
+        if (!decided && looked_at++ < SUMMED) {
+            const uint64_t more = frames_more(trial, heartbeat);
+            sum->frames_more = more > sum->frames_more ? more : sum->frames_more;
+        }
+        const double speed = trial->outcome == PM_FASTER && trial->ratio > 0 ? 1 / trial->ratio : 0;
+        sum->fastest = fmax(sum->fastest, speed);
+        if (speed > 0 && (sum->slowest <= 0 || speed < sum->slowest))
+            sum->slowest = speed;
+    }
+    pthread_mutex_unlock(&trials->lock);
+}

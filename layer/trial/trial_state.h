@@ -1,0 +1,106 @@
+/*
+ * A trial's state, and what its files share: trial.c begins, wakes and ends trials, trial_pairs.c
+ * times and judges them, trial_report.c says how they stand. Private to layer/trial/.
+ *
+ * Thread safety: "the poller's" is the thread's that reads the times; the rest is said at each
+ * member.
+ */
+#pragma once
+
+#include "base/anytime.h"
+#include "layer/trial/pass_table.h"
+#include "layer/trial/trial.h"
+#include "layer/trial/verdict.h"
+
+enum {
+    TRIAL_TRACKS = 16, /* uses in a frame that are timed */
+    TRIAL_PENDING = 8, /* pairs of a track of which one half is still under way */
+    TRIAL_MOST_PAIRS = 4096,
+    TRIAL_LOOK = 64, /* heartbeats between two looks at who is idle */
+};
+
+enum trial_use { TRIAL_UNUSED, TRIAL_CALLS, TRIAL_PASSES };
+
+struct trial_pair {
+    uint32_t number;
+    uint32_t have; /* bit 0: the original's time, bit 1: the variant's */
+    double time[2];
+};
+
+/* A use that comes again in each frame. */
+struct trial_track {
+    _Atomic uint64_t what;    /* tells it from others; 0: free */
+    _Atomic uint64_t used_at; /* heartbeat */
+    _Atomic uint32_t next;    /* uses so far */
+    struct trial_pair pending[TRIAL_PENDING];
+};
+
+struct pm_trial {
+    struct pm_trials *owner;
+    struct pm_trial *next;
+    struct pm_candidate *first;         /* under the lock; of pipelines that are there */
+    struct pm_shader_key key, original; /* of the variant and of what it was made of */
+    bool is_private;                    /* its outcome stays on the machine */
+    bool promising;                     /* others found it faster: it is tried again soon */
+    struct pm_environment environment;
+    uint64_t seed;
+    uint64_t begun_at;     /* heartbeat */
+    _Atomic uint32_t kind; /* of use: enum trial_use */
+    bool compute;
+    _Atomic bool awake;      /* changed under the lock */
+    _Atomic bool over;       /* likewise: it is decided, or undecided and asleep */
+    enum pm_outcome outcome; /* under the lock */
+    double ratio;            /* likewise; of the outcome: its time over the original's */
+    bool reported;           /* likewise */
+    uint32_t sleep;          /* heartbeats; under the lock */
+    uint32_t retry;          /* likewise; of a faster one, until it is tried again */
+    bool again;              /* likewise: it was found faster, and is tried again */
+    uint64_t scenes;         /* likewise: in which it was found faster, as bits */
+    _Atomic uint64_t
+        used_at; /* heartbeat of the latest timed use, or of waking or falling asleep */
+    struct trial_track tracks[TRIAL_TRACKS]; /* the pairs: the poller's */
+    uint32_t count, room;                    /* whole pairs; the poller's */
+    double (*time)[2];                       /* likewise; owned */
+    double sums[2];                          /* of the pairs that were judged by */
+    uint32_t summed, pairs;
+    /* Of one of many variants: it is measured and not judged, up to so many pairs. */
+    _Atomic bool measures;
+    uint32_t wanted;        /* under the lock */
+    struct pm_anytime seen; /* the poller's, while it measures */
+    bool budgeted;          /* set when it begins */
+    bool traced;            /* its trace has its beginning; under the lock */
+};
+
+struct pm_trials {
+    struct pm_device *device;
+    pthread_mutex_t lock;
+    struct pm_trial *first; /* all there were */
+    bool unreported;
+    int64_t begun_at;            /* pm_now() */
+    _Atomic int64_t spent;       /* nanoseconds that budgeted trials took of the frames' time */
+    _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
+    struct pm_pass_table passes; /* what was worth timing in the frame before */
+};
+
+/* Of its whole pairs, in the order in which they came; the caller frees them. NULL: none, or out of
+ * memory. The poller's. */
+double *pm_trial_log_ratios(const struct pm_trial *trial);
+
+/* Under the lock, all of these. */
+
+/* For a trace: it begins to be timed, or there is an outcome. */
+void pm_trial_trace(struct pm_trial *trial, bool begins, const char *outcome);
+
+void pm_trial_set_awake(struct pm_trial *trial, bool awake);
+
+/* The scene that is drawn now, as a bit of pm_trial.scenes. */
+uint64_t pm_trials_scene(const struct pm_trials *trials);
+
+/* It cannot be told from the original now, but was faster before: it stays. */
+void pm_trial_leave(struct pm_trial *trial);
+
+/* Without the lock. */
+static inline uint64_t pm_trials_now(const struct pm_trials *trials)
+{
+    return atomic_load_explicit(&trials->device->sampling->heartbeats, memory_order_relaxed);
+}

@@ -181,6 +181,15 @@ static int64_t patience(const struct pm_service *service, const struct pm_peer *
     return crowded < may ? crowded : may;
 }
 
+/* Has the peer gone, with nothing of it left to read? libmicrohttpd looks at a socket when
+ * something comes, and takes what it reads then for all there is: of bytes and an end that came
+ * together it never sees the end. */
+static bool is_gone(const struct pm_peer *peer)
+{
+    char byte;
+    return !peer->busy && recv(peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 void pm_peers_sweep(struct pm_service *service)
 {
     const int64_t now = pm_service_now();
@@ -190,6 +199,8 @@ void pm_peers_sweep(struct pm_service *service)
          * sees the end of the stream, and does the rest. */
         if (peer->fd >= 0 && now - peer->since > patience(service, peer))
             shutdown(peer->fd, SHUT_RDWR);
+        else if (peer->fd >= 0 && is_gone(peer))
+            shutdown(peer->fd, SHUT_RD);
     }
     pthread_mutex_unlock(&service->mutex);
 }

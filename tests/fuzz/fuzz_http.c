@@ -34,7 +34,7 @@ enum {
     FRESH_AFTER = 2000, /* inputs: then the services stop, and start on empty storages */
 };
 
-#define HEAD "POST /v1/uploads HTTP/1.1\r\nHost: a\r\n"
+#define HEAD "POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\n"
 #define TOKEN "Authorization: Bearer secret\r\n"
 
 const struct pm_fuzz_input pm_fuzz_inputs[] = {
@@ -43,18 +43,19 @@ const struct pm_fuzz_input pm_fuzz_inputs[] = {
     PM_FUZZ_TEXT("\x05" HEAD "\0\x28\xb5\x2f\xfd\x20\x56\xb1\x02\x00" PM_FUZZ_PROFILE),
     PM_FUZZ_TEXT("\x10" HEAD "Expect: 100-continue\r\nContent-Length: 999999999\r\n\r\nx"),
     PM_FUZZ_TEXT("\x10" HEAD "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),
-    PM_FUZZ_TEXT("\x08GET /v1/games HTTP/1.1\r\nHost: a\r\n\r\n"),
-    PM_FUZZ_TEXT(
-        "\x20GET /v1/games/g/database HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"a\", *\r\n\r\n"
-        "HEAD /v1/games/%67/database?x=%00 HTTP/1.0\r\n\r\n"),
+    PM_FUZZ_TEXT("\x08GET /v1/games HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    PM_FUZZ_TEXT("\x20GET /v1/games/g/database HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: "
+                 "\"a\", *\r\n\r\n"
+                 "HEAD /v1/games/%67/database?x=%00 HTTP/1.0\r\n\r\n"),
     PM_FUZZ_TEXT(
         "\x00GET /v1/games/g/shaders?limit=1&offset=%31&sort=key&search=0a&kind=zero HTTP/1.1\r\n"
         "Host: localhost\r\n\r\nGET /v1/games/g/candidates HTTP/1.1\r\nHost: [::1]:1\r\n\r\n"),
-    PM_FUZZ_TEXT("\x00GET /v1/games/%2F%67/coverage?samples=9 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-                 "GET /assets/main.js HTTP/1.1\r\nHost: a\r\nIf-None-Match: W/\"a\", *\r\n\r\n"),
+    PM_FUZZ_TEXT(
+        "\x00GET /v1/games/%2F%67/coverage?samples=9 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        "GET /assets/main.js HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: W/\"a\", *\r\n\r\n"),
     PM_FUZZ_TEXT("\x00GET /v1/quarantine?game=g%00 HTTP/1.1\r\nHost: localhost\r\n\r\n"
                  "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-    PM_FUZZ_TEXT("\x00GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"),
+    PM_FUZZ_TEXT("\x00GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
     {NULL, 0},
 };
 
@@ -222,7 +223,7 @@ static void check_health(const struct place *place)
     if (inputs++ % HEALTH_AFTER != 0)
         return;
     pm_buffer_init(&request, 256);
-    pm_buffer_append_string(&request, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+    pm_buffer_append_string(&request, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     PM_FUZZ_CHECK(converse(place, &request, 0, HANG_MILLISECONDS) == 200);
     pm_buffer_finish(&request);
 }

@@ -34,7 +34,8 @@ static pid_t spawn(const char *path, int *output)
         for (int fd = 3; fd < 256; fd++)
             close(fd);
         execl(PIECEMEAL, "piecemeal", "serve", "--storage", path, "--port", "0", "--dev",
-              "--curate-seconds", "1", "--log-level", "error", (char *)NULL);
+              "--curate-seconds", "1", "--log-level", "error", "--address-connections", "0",
+              (char *)NULL); /* all clients of a test have one address */
         _exit(127);
     }
     close(out[1]);

@@ -29,7 +29,7 @@ static void make_request(const struct pm_profile *profile, enum body how, struct
     http_encode(profile, &body);
     pm_buffer_init(out, 1 << 16);
     snprintf(head, sizeof(head), heads[how], body.size);
-    assert_true(pm_buffer_append_string(out, "POST /v1/uploads HTTP/1.1\r\nHost: a\r\n") &&
+    assert_true(pm_buffer_append_string(out, "POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\n") &&
                 pm_buffer_append_string(out, head) && pm_buffer_append(out, body.data, body.size) &&
                 (how != CHUNKED || pm_buffer_append_string(out, "\r\n0\r\n\r\n")));
     pm_buffer_finish(&body);

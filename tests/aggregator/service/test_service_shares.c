@@ -88,6 +88,29 @@ static void test_connections_of_an_address(void **state)
     assert_int_equal(status, 200);
 }
 
+/* Those that go away in the middle of a request leave their places at once, and not when they have
+ * had the time that a request may take: also where the last bytes and the end come together. */
+static void test_gone_in_the_middle(void **state)
+{
+    static const char part[] = "POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\nContent-Le";
+    struct place *place = *state;
+    enum { ROUNDS = 200 };
+    place->serving.address_connections = 16;
+    place->serving.request_seconds = 3600;
+    place_serve(place);
+    for (int i = 0; i < ROUNDS; i++) {
+        const int fd = connect_from(place, "127.0.0.2");
+        send(fd, part, sizeof(part) - 1, MSG_NOSIGNAL);
+        close(fd);
+    }
+    long left = 0;
+    for (uint64_t until = 0; (left = http_metric(place->port, "piecemeal_connections")) > 1;)
+        if (!patience(&until))
+            break;
+    assert_int_equal(left, 1); /* who asks */
+    assert_int_equal(ask_health(place, "127.0.0.2"), 200);
+}
+
 static void write_tokens(struct place *place)
 {
     char *path = join(place->folder, "tokens");
@@ -273,11 +296,9 @@ static void test_shares(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_one),
-        cmocka_unit_test(test_shares),
-        TEST(test_connections_of_an_address),
-        TEST(test_bytes_of_a_token),
-        TEST(test_shedding),
+        cmocka_unit_test(test_who_is_one),    cmocka_unit_test(test_shares),
+        TEST(test_connections_of_an_address), TEST(test_gone_in_the_middle),
+        TEST(test_bytes_of_a_token),          TEST(test_shedding),
         TEST(test_stored_of_a_token),
     };
     curl_global_init(CURL_GLOBAL_ALL);

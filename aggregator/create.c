@@ -40,6 +40,7 @@ static void init_curator(struct pm_aggregator *aggregator, const struct pm_aggre
     curator->min_tokens = info->min_tokens;
     curator->publish_seconds = info->publish_seconds;
     curator->strangers = info->min_tokens > 1 && info->token_clusters > 0;
+    curator->priors = pm_prior_pool_create();
     curator->database_bytes = PM_DATABASE_BYTES;
     if (info->database_bytes > DATABASE_HEAD_BYTES && info->database_bytes < PM_DATABASE_BYTES)
         curator->database_bytes = info->database_bytes;
@@ -136,6 +137,7 @@ void pm_aggregator_destroy(struct pm_aggregator *aggregator)
     pm_quarantine_finish(&aggregator->quarantine);
     pm_folding_finish(&aggregator->folding);
     pthread_mutex_destroy(&aggregator->curator.publish_mutex);
+    pm_prior_pool_destroy(aggregator->curator.priors);
     pm_world_finish(world);
     free(aggregator);
 }

@@ -50,7 +50,16 @@ size_t pm_shader_estimates_bytes(const struct pm_shader_estimates *shader)
     const size_t point =
         2 * VARINT32_BYTES + measures * (VARINT32_BYTES + PM_RATIO_VALUES * sizeof(float));
     return SHADER_BYTES + (shader->deficit ? pm_bitmap_bytes(shader->space) : 0) +
+           (shader->provisional ? shader->space : 0) +
            (shader->published ? shader->space * point : 0);
+}
+
+uint32_t pm_provisional_count(const struct pm_shader_estimates *shader, enum pm_provisional level)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; shader->provisional && i < shader->space; i++)
+        count += shader->provisional[i] == level;
+    return count;
 }
 
 int pm_shader_estimates_compare(const struct pm_shader_estimates *a,

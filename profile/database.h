@@ -55,6 +55,13 @@ struct pm_point_estimate {
  * subgroup. One that nothing ever entered is, too (the offload RFC, "Profile Merge"). */
 bool pm_block_is_uniform(const struct pm_point_estimate *block, double uniform_share);
 
+/* What few say of a point's first measure: more or less than half. Advice about what to try, nothing more. */
+enum pm_provisional {
+    PM_PROVISIONAL_UNKNOWN = 0,
+    PM_PROVISIONAL_LIKELY = 1,
+    PM_PROVISIONAL_UNLIKELY = 2,
+};
+
 struct pm_shader_estimates {
     struct pm_shader_key key;
     struct pm_environment environment;
@@ -66,6 +73,7 @@ struct pm_shader_estimates {
     bool published;                          /* covered, and every interval narrow enough */
     const struct pm_point_estimate *points;  /* `space` of them; NULL when not published */
     const uint8_t *deficit; /* bitmap of `space` bits: points that still need samples; NULL: none do */
+    const uint8_t *provisional; /* `space` of enum pm_provisional; NULL: published, or all unknown */
     uint64_t entry_lanes;   /* summed, a measure of how hot the shader is */
     struct pm_shader_key original; /* as in struct pm_shader_profile */
 };
@@ -76,6 +84,9 @@ struct pm_database {
     const struct pm_shader_estimates *shaders; /* strictly ascending by key, environment, kind, flags */
     size_t shader_count;
 };
+
+/* How many points have the level. */
+uint32_t pm_provisional_count(const struct pm_shader_estimates *shader, enum pm_provisional level);
 
 /* Orders by key, environment and kind: < 0, 0, > 0. */
 int pm_shader_estimates_compare(const struct pm_shader_estimates *a, const struct pm_shader_estimates *b);

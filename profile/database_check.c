@@ -12,6 +12,20 @@ static bool all_finite(const struct pm_ratio *ratio)
            isfinite((float)ratio->ratio_low) && isfinite((float)ratio->ratio_high);
 }
 
+static bool check_provisional(const struct pm_shader_estimates *shader, size_t index,
+                              struct pm_error *error)
+{
+    if (shader->published)
+        return pm_fail(error, PM_ERROR_INPUT, "shader %zu: is published and provisional", index);
+    for (uint32_t i = 0; i < shader->space; i++) {
+        if (shader->provisional[i] > PM_PROVISIONAL_UNLIKELY)
+            return pm_fail(error, PM_ERROR_INPUT,
+                           "shader %zu: point %" PRIu32 ": field provisional is %u, more than %u",
+                           index, i, shader->provisional[i], (unsigned)PM_PROVISIONAL_UNLIKELY);
+    }
+    return true;
+}
+
 bool pm_shader_estimates_check(const struct pm_shader_estimates *shader, size_t index,
                                struct pm_error *error)
 {
@@ -33,6 +47,8 @@ bool pm_shader_estimates_check(const struct pm_shader_estimates *shader, size_t 
         return pm_fail(error, PM_ERROR_INPUT, "shader %zu: is %s, but has %s points", index,
                        shader->published ? "published" : "not published",
                        shader->published ? "no" : "the estimates of its");
+    if (shader->provisional && !check_provisional(shader, index, error))
+        return false;
     for (uint32_t i = 0; shader->points && i < shader->space; i++) {
         for (size_t m = 0; m < pm_measure_count(shader->kind); m++) {
             if (!all_finite(&shader->points[i].measures[m]))

@@ -39,6 +39,18 @@ static bool take_points(const Piecemeal__ShaderEstimates *message, const char *w
     return true;
 }
 
+static bool take_provisional(const ProtobufCBinaryData *levels, const char *what,
+                             struct pm_arena *arena, struct pm_shader_estimates *shader,
+                             struct pm_error *error)
+{
+    if (levels->len == 0)
+        return true;
+    if (!pm_column_check(what, "provisional", levels->len, shader->space, error))
+        return false;
+    shader->provisional = pm_arena_dup(arena, levels->data, levels->len);
+    return shader->provisional || pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", what);
+}
+
 static bool take_shader(const Piecemeal__ShaderEstimates *message, size_t index,
                         struct pm_arena *arena, struct pm_shader_estimates *shader,
                         struct pm_error *error)
@@ -59,6 +71,7 @@ static bool take_shader(const Piecemeal__ShaderEstimates *message, size_t index,
     shader->entry_lanes = message->entry_lanes;
     return pm_bitmap_take(&message->deficit, message->space, what, "deficit", arena,
                           &shader->deficit, error) &&
+           take_provisional(&message->provisional, what, arena, shader, error) &&
            take_points(message, what, arena, shader, error);
 }
 

@@ -54,6 +54,8 @@ static Piecemeal__ShaderEstimates *fill_shader(const struct pm_shader_estimates 
     message->entry_lanes = shader->entry_lanes;
     if (shader->deficit)
         message->deficit = pm_bytes_pack(shader->deficit, pm_bitmap_bytes(shader->space));
+    if (shader->provisional)
+        message->provisional = pm_bytes_pack(shader->provisional, shader->space);
     if (shader->published && !fill_points(shader, arena, message))
         return NULL;
     return message;

@@ -37,6 +37,7 @@ struct curation {
     struct pm_storage_claim *claims; /* without those of numbers of points, sorted */
     size_t claim_count, claims_allocated;
     struct pm_originals originals;
+    struct pm_prior_moments moments; /* of what enough tokens sent of the kind that levels are of */
 };
 
 /* ---- rules ---- */
@@ -199,6 +200,27 @@ static uint64_t most_sessions(const struct judged *judged)
     return most;
 }
 
+/* What is known of each point; *out: NULL where no levels are made of it. Only zeros have some: a
+ * wrong one costs a trial, which is the only way to them. */
+static bool gather_evidence(struct curation *curation, const struct judged *judged, bool published,
+                            struct pm_evidence **out, struct pm_error *error)
+{
+    const uint32_t space = judged->statistics->space;
+    if (judged->statistics->kind != PM_KIND_ZERO || curation->curator->publish_all)
+        return true;
+    struct pm_evidence *evidence = malloc((space + (size_t)1) * sizeof(*evidence));
+    if (!evidence)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", space);
+    for (uint32_t i = 0; i < space; i++)
+        evidence[i] = pm_evidence_of(&judged->points[i].measures[PM_MEASURE_ZERO]);
+    pm_prior_add(&curation->moments, evidence, space);
+    if (published)
+        free(evidence);
+    else
+        *out = evidence;
+    return true;
+}
+
 /* Takes the points and the deficit from *judged where it keeps them. */
 static bool append(struct curation *curation, struct judged *judged, uint32_t flags, bool vouched,
                    struct pm_error *error)
@@ -222,6 +244,9 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
     /* What too few sent is nobody's business, not even that it is there. */
     if (!vouched && !curation->everything)
         return true;
+    struct pm_evidence *evidence = NULL;
+    if (vouched && !gather_evidence(curation, judged, shader.published, &evidence, error))
+        return false;
     const uint64_t sessions = most_sessions(judged);
     if (shader.published || curation->everything) {
         shader.points = judged->points;
@@ -233,7 +258,7 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
     }
     curation->out->points += space;
     curation->out->points_covered += judged->covered;
-    return pm_shader_list_add(&curation->list, &shader, sessions, day, error);
+    return pm_shader_list_add(&curation->list, &shader, evidence, sessions, day, error);
 }
 
 static void forget_gathered(struct curation *curation)
@@ -366,6 +391,15 @@ static void log_damaged(const struct curation *curation, const char *game)
             game, curation->originals.damaged);
 }
 
+/* How the levels are found: by all that there is of the kind, of this game and the others. */
+static struct pm_leveling level_by(const struct curation *curation, const char *game)
+{
+    const struct pm_curator *curator = curation->curator;
+    return (struct pm_leveling){.prior =
+                                    pm_prior_pool_fit(curator->priors, game, &curation->moments),
+                                .least = curator->min_tokens > 1 ? curator->min_tokens : 1};
+}
+
 static void curation_finish(struct curation *curation)
 {
     free(curation->claims);
@@ -397,11 +431,17 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
     if (!out->database.game)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
     out->database.curated_at = (uint64_t)pm_world_now(curator->world);
-    const bool done =
+    bool done =
         pm_fold(curator->folding, request->game, error) && begin_curation(&curation, game, error) &&
         pm_fold_read_game(curator->folding, game, request->scene, visit_blob, &curation, error) &&
-        close_shader(&curation, error) &&
-        pm_shader_list_settle(&curation.list, arena, &out->database, &out->vouched_days, error);
+        close_shader(&curation, error);
+    if (done) {
+        const struct pm_leveling leveling = level_by(&curation, game);
+        if (!request->scene)
+            pm_prior_pool_put(curator->priors, game, &curation.moments);
+        done = pm_shader_list_settle(&curation.list, &leveling, arena, &out->database,
+                                     &out->vouched_days, error);
+    }
     out->left_out = curation.list.left_out;
     if (!request->scene) /* once for all scenes */
         log_damaged(&curation, game);

@@ -8,6 +8,7 @@
 
 #include "aggregator/curation/breakdown.h"
 #include "aggregator/curation/deficit.h"
+#include "aggregator/curation/prior_pool.h"
 #include "aggregator/intake/fold.h"
 #include "aggregator/statistics/statistics.h"
 
@@ -25,6 +26,7 @@ struct pm_curator {
                                       known */
     bool strangers;                /* as in struct pm_aged */
     size_t database_bytes;         /* for the shaders of a database, before compression */
+    struct pm_prior_pool *priors;  /* its own; NULL: no game learns from others */
     pthread_mutex_t publish_mutex; /* held while a body is published; before the write mutex */
 };
 

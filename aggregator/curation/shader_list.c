@@ -10,6 +10,13 @@ static void forget(struct pm_shader_estimates *shader)
     *shader = (struct pm_shader_estimates){0};
 }
 
+/* Levels are a byte a point. */
+static size_t bytes_of(const struct pm_shader_list *list, size_t at)
+{
+    return pm_shader_estimates_bytes(&list->shaders[at]) +
+           (list->evidence[at] ? list->shaders[at].space : 0);
+}
+
 struct worth {
     uint64_t sessions, entry_lanes;
     size_t index;
@@ -40,11 +47,14 @@ static bool trim(struct pm_shader_list *list, struct pm_error *error)
     list->bytes = 0;
     for (size_t i = 0; i < list->count; i++) {
         struct pm_shader_estimates *shader = &shaders[order[i].index];
-        const size_t bytes = pm_shader_estimates_bytes(shader);
+        const size_t bytes = bytes_of(list, order[i].index);
         if (list->bytes + bytes <= list->most_bytes)
             list->bytes += bytes;
-        else
+        else {
             forget(shader);
+            free(list->evidence[order[i].index]);
+            list->evidence[order[i].index] = NULL;
+        }
     }
     free(order);
     size_t kept = 0;
@@ -53,6 +63,7 @@ static bool trim(struct pm_shader_list *list, struct pm_error *error)
             continue;
         list->sessions[kept] = list->sessions[i];
         list->days[kept] = list->days[i];
+        list->evidence[kept] = list->evidence[i];
         shaders[kept++] = shaders[i];
     }
     list->left_out += list->count - kept;
@@ -75,32 +86,49 @@ static bool make_room(struct pm_shader_list *list, struct pm_error *error)
     uint32_t *days = realloc(list->days, allocated * sizeof(*days));
     if (days)
         list->days = days;
-    if (!shaders || !sessions || !days)
+    struct pm_evidence **evidence =
+        realloc(list->evidence, allocated * sizeof(struct pm_evidence *));
+    if (evidence)
+        list->evidence = evidence;
+    if (!shaders || !sessions || !days || !evidence)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", allocated);
     list->allocated = allocated;
     return true;
 }
 
 bool pm_shader_list_add(struct pm_shader_list *list, const struct pm_shader_estimates *shader,
-                        uint64_t sessions, uint32_t day, struct pm_error *error)
+                        struct pm_evidence *evidence, uint64_t sessions, uint32_t day,
+                        struct pm_error *error)
 {
     if (!make_room(list, error)) {
         struct pm_shader_estimates lost = *shader;
         forget(&lost);
+        free(evidence);
         return false;
     }
     list->shaders[list->count] = *shader;
     list->days[list->count] = day;
+    list->evidence[list->count] = evidence;
+    list->bytes += bytes_of(list, list->count);
     list->sessions[list->count++] = sessions;
-    list->bytes += pm_shader_estimates_bytes(shader);
     /* Twice what there is room for, so that trimming is rare and memory still bounded. */
     return list->most_bytes > SIZE_MAX / 2 || list->bytes <= 2 * list->most_bytes ||
            trim(list, error);
 }
 
-bool pm_shader_list_settle(struct pm_shader_list *list, struct pm_arena *arena,
-                           struct pm_database *database, const uint32_t **days,
-                           struct pm_error *error)
+static bool find_levels(const struct pm_evidence *evidence, const struct pm_leveling *leveling,
+                        struct pm_arena *arena, struct pm_shader_estimates *shader)
+{
+    uint8_t *levels = pm_arena_alloc(arena, shader->space);
+    if (levels &&
+        pm_provisional_find(evidence, shader->space, &leveling->prior, leveling->least, levels))
+        shader->provisional = levels;
+    return levels != NULL;
+}
+
+bool pm_shader_list_settle(struct pm_shader_list *list, const struct pm_leveling *leveling,
+                           struct pm_arena *arena, struct pm_database *database,
+                           const uint32_t **days, struct pm_error *error)
 {
     if (list->bytes > list->most_bytes && !trim(list, error))
         return false;
@@ -110,7 +138,9 @@ bool pm_shader_list_settle(struct pm_shader_list *list, struct pm_arena *arena,
     bool done = shaders && *days;
     for (size_t i = 0; done && i < list->count; i++) {
         struct pm_shader_estimates *shader = &shaders[i];
-        if (shader->points)
+        if (list->evidence[i])
+            done = find_levels(list->evidence[i], leveling, arena, shader);
+        if (done && shader->points)
             done = (shader->points = pm_arena_dup(arena, shader->points,
                                                   shader->space * sizeof(*shader->points))) != NULL;
         if (done && shader->deficit)
@@ -125,8 +155,11 @@ bool pm_shader_list_settle(struct pm_shader_list *list, struct pm_arena *arena,
 
 void pm_shader_list_finish(struct pm_shader_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
         forget(&list->shaders[i]);
+        free(list->evidence[i]);
+    }
+    free(list->evidence);
     free(list->shaders);
     free(list->sessions);
     free(list->days);

@@ -57,6 +57,12 @@ static struct pm_database make(struct pm_arena *arena, uint64_t seed)
             }
             shader->points = points;
         }
+        if (!shader->published && s % 8 == 0) {
+            uint8_t *levels = pm_arena_zalloc(arena, shader->space, 1);
+            for (uint32_t i = 0; i < shader->space; i++)
+                levels[i] = (uint8_t)(i % 3);
+            shader->provisional = levels;
+        }
         if (s % 5) {
             uint8_t *deficit = pm_arena_zalloc(arena, (shader->space + 7) / 8, 1);
             for (uint32_t i = 0; i < shader->space; i += 3)
@@ -98,6 +104,11 @@ static void round_trips(void **state)
         assert_int_equal(!a->deficit, !b->deficit);
         if (a->deficit)
             assert_memory_equal(a->deficit, b->deficit, (a->space + 7) / 8);
+        assert_int_equal(!a->provisional, !b->provisional);
+        if (a->provisional)
+            assert_memory_equal(a->provisional, b->provisional, a->space);
+        assert_int_equal(pm_provisional_count(a, PM_PROVISIONAL_LIKELY),
+                         a->provisional ? (a->space + 1) / 3 : 0);
         assert_int_equal(!a->points, !b->points);
         for (uint32_t i = 0; a->points && i < a->space; i++) {
             assert_int_equal(a->points[i].calls, b->points[i].calls);
@@ -230,6 +241,15 @@ static void refuses_what_cannot_be(void **state)
     shaders[0].published = false;
     refuses(&database, "database: shader 0: is not published, but has the estimates of its points");
     shaders[0].published = true;
+    uint8_t levels[] = {2, 3};
+    shaders[0].provisional = levels;
+    refuses(&database, "database: shader 0: is published and provisional");
+    shaders[0].published = false;
+    shaders[0].points = NULL;
+    refuses(&database, "database: shader 0: point 1: field provisional is 3, more than 2");
+    shaders[0].published = true;
+    shaders[0].points = points;
+    shaders[0].provisional = NULL;
     shaders[0].original.bytes[3] = 1;
     refuses(&database,
             "database: shader 0: field original is there, which only timing profiles may have");

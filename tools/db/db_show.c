@@ -32,7 +32,9 @@ static const char help[] =
     "the share of a\n"
     "word's loads (of a push constant or a uniform) that were of the session's most frequent "
     "value, P(zero) of 0,\n"
-    "LOADS how often it is loaded per subgroup; of a push constant per sampled call.\n";
+    "LOADS how often it is loaded per subgroup; of a push constant per sampled call.\n\n"
+    "What needs samples may be provisional: so many values are likely or unlikely to be zero more "
+    "often than not.\nA layer only tries what that suggests.\n";
 
 enum { LIKELIEST = 5 }; /* zero candidates that a summary names */
 #define STEADY 0.99     /* of a word's loads: what hardly ever changes */
@@ -145,8 +147,12 @@ static void print_measured(const struct pm_database *database,
 
 static void print_state(const struct pm_shader_estimates *shader)
 {
-    printf("%s%s%s\n", shader->published ? "published" : "needs samples",
-           shader->flags & PM_PROFILE_OCCLUDED ? ", occluded pixels too" : "",
+    printf("%s", shader->published ? "published" : "needs samples");
+    if (shader->provisional)
+        printf(", provisional: %u likely, %u unlikely",
+               pm_provisional_count(shader, PM_PROVISIONAL_LIKELY),
+               pm_provisional_count(shader, PM_PROVISIONAL_UNLIKELY));
+    printf("%s%s\n", shader->flags & PM_PROFILE_OCCLUDED ? ", occluded pixels too" : "",
            shader->flags & PM_PROFILE_NO_QUADS ? ", without quads too" : "");
 }
 

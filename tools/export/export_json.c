@@ -45,6 +45,16 @@ static void add_environment(cJSON *json, const struct pm_shader_estimates *shade
     cJSON_AddNumberToObject(json, "driver_version", environment->driver_version);
 }
 
+static void add_provisional(cJSON *json, const struct pm_shader_estimates *shader)
+{
+    static const char *const names[] = {"unknown", "likely", "unlikely"};
+    if (!shader->provisional)
+        return;
+    cJSON *levels = cJSON_AddArrayToObject(json, "provisional");
+    for (uint32_t i = 0; i < shader->space; i++)
+        cJSON_AddItemToArray(levels, cJSON_CreateString(names[shader->provisional[i]]));
+}
+
 static cJSON *shader_json(const struct pm_shader_estimates *shader)
 {
     char key[PM_SHADER_KEY_TEXT];
@@ -69,6 +79,7 @@ static cJSON *shader_json(const struct pm_shader_estimates *shader)
         cJSON_AddNumberToObject(json, "left_out", shader->candidates - shader->space);
     cJSON_AddNumberToObject(json, "covered", coverage.covered);
     cJSON_AddNumberToObject(json, "entry_lanes", (double)shader->entry_lanes);
+    add_provisional(json, shader);
     cJSON *points = cJSON_AddArrayToObject(json, "points");
     for (uint32_t i = 0; shader->points && i < shader->space; i++)
         cJSON_AddItemToArray(points, point_json(shader, i));

@@ -1,6 +1,7 @@
 /* What is published when: nobody's upload can be told from two publications. The clock is the
  * test's. */
 #include "aggregator/aggregator.h"
+#include "aggregator/curation/prior_pool.h"
 #include "aggregator/curation/quantize.h"
 #include "tests/aggregator/place.h"
 #include <math.h>
@@ -231,6 +232,79 @@ static void test_clock_that_was_ahead(void **state)
     view_finish(&right);
 }
 
+/* ---- provisional ---- */
+
+/* Three points, of which point 0 is always zero, point 1 never, and point 2 was not measured: so
+ * there is no estimate. */
+static void send_zeros(struct place *place, uint8_t token)
+{
+    struct pm_ingest_outcome outcome;
+    struct pm_ingest_source source;
+    const struct pm_ingest_source *sources = &source;
+    const struct pm_point_counts points[] = {zero_counts(0, 64, 16, 16), zero_counts(1, 64, 16, 0)};
+    const struct pm_shader_profile shader = zero_shader(place->arena, 4, 3, points, 2);
+    const struct pm_profile *profile = place_profile(place, &shader);
+    memset(&source, token, sizeof(source));
+    assert_true(
+        pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
+}
+
+/* Levels come with as many tokens as publishing asks for, and nothing shows before. Then they stay
+ * as all that is published does. */
+static void test_provisional(void **state)
+{
+    struct place *place = *state;
+    struct view views[3];
+    for (uint8_t i = 1; i < TOKENS; i++) {
+        send(place, i, 32);
+        send_zeros(place, i);
+    }
+    send(place, TOKENS, 32);
+    look(place, &views[0]);
+    assert_null(shader_of(place, &views[0], 4));
+    assert_non_null(shader_of(place, &views[0], 2));
+    assert_null(shader_of(place, &views[0], 2)->provisional); /* of a block nothing is */
+    send_zeros(place, TOKENS);
+    place->now += HOUR;
+    look(place, &views[1]);
+    const struct pm_shader_estimates *zeros = shader_of(place, &views[1], 4);
+    assert_non_null(zeros);
+    assert_false(zeros->published);
+    assert_null(zeros->points);
+    const uint8_t levels[] = {PM_PROVISIONAL_LIKELY, PM_PROVISIONAL_UNLIKELY,
+                              PM_PROVISIONAL_UNKNOWN};
+    assert_non_null(zeros->provisional);
+    assert_memory_equal(zeros->provisional, levels, sizeof(levels));
+    for (uint8_t i = 20; i < 30; i++)
+        send_zeros(place, i);
+    place->now += HOUR;
+    look(place, &views[2]);
+    assert_true(is_same(&views[1], &views[2], 0));
+    for (int i = 0; i < 3; i++)
+        view_finish(&views[i]);
+}
+
+/* What other games know counts, of each no more than of the others. */
+static void test_prior_pool(void **state)
+{
+    (void)state;
+    struct pm_prior_pool *pool = pm_prior_pool_create();
+    const struct pm_evidence one = {255, 20}, zero = {0, 20};
+    struct pm_prior_moments ones = {0}, zeros = {0}, none = {0};
+    for (int i = 0; i < 5000; i++)
+        pm_prior_add(&ones, &one, 1);
+    for (int i = 0; i < 256; i++)
+        pm_prior_add(&zeros, &zero, 1);
+    pm_prior_pool_put(pool, "a", &ones);
+    assert_true(pm_prior_pool_fit(pool, "c", &none).mean > 0.99);
+    assert_true(pm_prior_pool_fit(pool, "a", &none).mean == 0.5); /* itself is none of them */
+    pm_prior_pool_put(pool, "b", &zeros);
+    assert_true(fabs(pm_prior_pool_fit(pool, "c", &none).mean - 0.5) < 0.01);
+    pm_prior_pool_put(pool, "a", &zeros);
+    assert_true(pm_prior_pool_fit(pool, "c", &none).mean < 0.01);
+    pm_prior_pool_destroy(pool);
+}
+
 /* ---- how exactly ---- */
 
 static void test_quantized(void **state)
@@ -268,6 +342,8 @@ int main(void)
         TEST(test_once_an_hour),
         TEST(test_forgotten_at_once),
         TEST(test_clock_that_was_ahead),
+        TEST(test_provisional),
+        cmocka_unit_test(test_prior_pool),
         cmocka_unit_test(test_quantized),
     };
     return cmocka_run_group_tests_name("release", tests, NULL, NULL);

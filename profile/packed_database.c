@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = "PMPACK2\n";
+static const char magic[8] = "PMPACK3\n";
 
 /* What it is made for: another build may order or size its numbers otherwise. */
 #define FORM 0x01020304u
@@ -20,7 +20,7 @@ struct header {
     uint32_t form, record_bytes;
     uint64_t file_bytes, shader_count;
     struct pm_packed_source source;
-    uint64_t published; /* 1 << kind, each that is of any shader */
+    uint64_t published; /* 1 << kind, each that is of any shader, provisional ones too */
 };
 
 struct record {
@@ -28,7 +28,7 @@ struct record {
     struct pm_environment environment;
     uint32_t kind, flags, space, published, candidates;
     uint64_t entry_lanes;
-    uint64_t points, deficit; /* where in the file; 0: none */
+    uint64_t points, deficit, provisional; /* where in the file; 0: none */
 };
 
 /* A measure of a point; before a point's measures are its calls and sessions. */
@@ -100,6 +100,10 @@ static bool append_all(const struct pm_database *database, struct record *record
             records[i].deficit = out->size - start;
             ok = pm_buffer_append(out, shader->deficit, pm_bitmap_bytes(shader->space));
         }
+        if (ok && shader->provisional) {
+            records[i].provisional = out->size - start;
+            ok = pm_buffer_append(out, shader->provisional, shader->space);
+        }
     }
     return ok;
 }
@@ -116,7 +120,7 @@ bool pm_database_pack(const struct pm_database *database, const struct pm_packed
     memcpy(header.magic, magic, sizeof magic);
     for (size_t i = 0; records && i < count; i++) {
         records[i] = record_of(&database->shaders[i]);
-        if (records[i].published)
+        if (records[i].published || database->shaders[i].provisional)
             header.published |= UINT64_C(1) << records[i].kind;
     }
     const bool ok = records && pm_buffer_append(out, &header, sizeof header) &&
@@ -305,7 +309,9 @@ static bool take(const struct pm_packed_database *packed, const struct record *r
         return false;
     if (record->deficit)
         found->deficit = bytes_at(packed, record->deficit, pm_bitmap_bytes(record->space));
-    return (!record->deficit || found->deficit) &&
+    if (record->provisional)
+        found->provisional = bytes_at(packed, record->provisional, record->space);
+    return (!record->deficit || found->deficit) && (!record->provisional || found->provisional) &&
            (!record->points || take_points(packed, record, found)) &&
            pm_shader_estimates_check(found, 0, NULL);
 }
@@ -344,6 +350,15 @@ bool pm_packed_database_has_of(const struct pm_packed_database *packed,
     struct record record;
     return find_record(packed, key, environment, kind, &record) && record.published != 0 &&
            record.points != 0;
+}
+
+bool pm_packed_database_is_provisional(const struct pm_packed_database *packed,
+                                       const struct pm_shader_key *key,
+                                       const struct pm_environment *environment, enum pm_kind kind)
+{
+    struct record record;
+    return find_record(packed, key, environment, kind, &record) && record.published == 0 &&
+           record.provisional != 0;
 }
 
 bool pm_packed_database_find(const struct pm_packed_database *packed,

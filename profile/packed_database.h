@@ -39,13 +39,18 @@ struct pm_packed_database *pm_packed_database_take(struct pm_buffer *bytes,
 /* NULL is allowed. */
 void pm_packed_database_close(struct pm_packed_database *packed);
 
-/* Whether a profile of the kind is published in it of any shader. */
+/* Whether a profile of the kind is published in it of any shader, or provisional. */
 bool pm_packed_database_has(const struct pm_packed_database *packed, enum pm_kind kind);
 
 /* Whether one of a shader is, with its points; takes no memory. packed NULL is allowed. */
 bool pm_packed_database_has_of(const struct pm_packed_database *packed,
                                const struct pm_shader_key *key,
                                const struct pm_environment *environment, enum pm_kind kind);
+
+/* Likewise, whether there are only provisional levels of it. */
+bool pm_packed_database_is_provisional(const struct pm_packed_database *packed,
+                                       const struct pm_shader_key *key,
+                                       const struct pm_environment *environment, enum pm_kind kind);
 
 /* As pm_database_find. *found lives as long as the database, and its points until
  * pm_shader_estimates_finish. false: there is nothing of it, or it is damaged, or no memory. packed

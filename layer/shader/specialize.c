@@ -23,6 +23,21 @@ bool pm_find_published(const struct pm_device *device, const struct pm_shader_ke
     return false;
 }
 
+/* What is only provisional is tried, and where nothing is tried it is of no use. */
+static bool find_zeros(const struct pm_device *device, const struct pm_shader_key *key,
+                       const struct pm_environment *environment, struct pm_shader_estimates *found)
+{
+    if (pm_find_published(device, key, environment, PM_KIND_ZERO, found))
+        return true;
+    if (device->trials &&
+        pm_packed_database_find(device->instance->database, key, environment, PM_KIND_ZERO,
+                                found) &&
+        found->provisional)
+        return true;
+    pm_shader_estimates_finish(found);
+    return false;
+}
+
 uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shader_key *key,
                             uint32_t subgroup_size)
 {
@@ -30,7 +45,9 @@ uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shad
     const struct pm_packed_database *database = instance->database;
     const struct pm_environment environment = {.subgroup_size = subgroup_size};
     const bool zeros = instance->config.optimize.zero && device->abilities.subgroup_vote &&
-                       pm_packed_database_has_of(database, key, &environment, PM_KIND_ZERO);
+                       (pm_packed_database_has_of(database, key, &environment, PM_KIND_ZERO) ||
+                        (device->trials && pm_packed_database_is_provisional(
+                                               database, key, &environment, PM_KIND_ZERO)));
     const bool blocks = instance->config.optimize.blocks &&
                         pm_packed_database_has_of(database, key, &environment, PM_KIND_BLOCK);
     const bool values =
@@ -100,9 +117,8 @@ static bool learn(struct known *known, uint32_t of, struct pm_error *error)
     struct pm_shader_estimates zeros = {0}, blocks = {0};
     const bool any = pm_find_published(known->device, &record->key, &record->environment,
                                        PM_KIND_BLOCK, &blocks);
-    known->has_zeros =
-        (of & PM_KNOWN_ZEROS) &&
-        pm_find_published(known->device, &record->key, &record->environment, PM_KIND_ZERO, &zeros);
+    known->has_zeros = (of & PM_KNOWN_ZEROS) &&
+                       find_zeros(known->device, &record->key, &record->environment, &zeros);
     known->has_blocks = any && (of & PM_KNOWN_BLOCKS);
     known->driver = pm_device_driver(known->device);
     bool ready =

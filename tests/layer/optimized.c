@@ -123,6 +123,23 @@ static void add_zeros(struct pm_shader_store *store, const struct pm_shader_key 
     pm_arena_destroy(arena);
 }
 
+void optimized_make_provisional(enum pm_provisional level)
+{
+    for (size_t i = 0; i < database.count; i++) {
+        struct pm_shader_estimates *shader = &database.shaders[i];
+        if (shader->kind != PM_KIND_ZERO)
+            continue;
+        uint8_t *levels = malloc(shader->space + (size_t)1);
+        assert_non_null(levels);
+        memset(levels, (int)level, shader->space);
+        free((void *)(uintptr_t)shader->points);
+        shader->points = NULL;
+        shader->published = false;
+        shader->provisional = levels;
+    }
+    write_database();
+}
+
 void optimized_add_timing(const struct pm_shader_key *key, double low, double high)
 {
     struct pm_harness h;
@@ -184,8 +201,10 @@ void optimized_sign(bool faster, bool has_key)
 
 static void forget_database(void)
 {
-    for (size_t i = 0; i < database.count; i++)
+    for (size_t i = 0; i < database.count; i++) {
         free((void *)(uintptr_t)database.shaders[i].points);
+        free((void *)(uintptr_t)database.shaders[i].provisional);
+    }
     database.count = 0;
 }
 

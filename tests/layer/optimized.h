@@ -18,6 +18,9 @@ void optimized_enable(bool trust);
  * database that takes all their candidates for zeros. */
 void optimized_learn(void);
 
+/* Of these zeros the database has nothing then but this level. */
+void optimized_make_provisional(enum pm_provisional level);
+
 /* Each shader that the layer has stored. */
 void optimized_each_stored(void (*visit)(struct pm_shader_store *store,
                                          const struct pm_shader_key *key));

@@ -67,6 +67,12 @@ static struct pm_database make(struct pm_arena *arena, uint32_t count)
         shader->entry_lanes = pm_random_next(&random);
         if (s % 4 != 0)
             fill_points(shader, arena, &random);
+        if (s % 8 == 0) {
+            uint8_t *levels = pm_arena_zalloc(arena, shader->space, 1);
+            for (uint32_t i = 0; i < shader->space; i++)
+                levels[i] = (uint8_t)(i % 3);
+            shader->provisional = levels;
+        }
         if (s % 5 != 0) {
             uint8_t *deficit = pm_arena_zalloc(arena, (shader->space + 7) / 8, 1);
             deficit[0] = 1;
@@ -101,6 +107,12 @@ static void assert_finds(const struct pm_packed_database *packed,
     assert_int_equal(found.points != NULL, shader->points != NULL);
     if (found.points)
         assert_memory_equal(found.points, shader->points, shader->space * sizeof *found.points);
+    assert_int_equal(found.provisional != NULL, shader->provisional != NULL);
+    if (found.provisional)
+        assert_memory_equal(found.provisional, shader->provisional, shader->space);
+    assert_int_equal(
+        pm_packed_database_is_provisional(packed, &shader->key, &shader->environment, shader->kind),
+        shader->provisional != NULL);
     assert_int_equal(found.deficit != NULL, shader->deficit != NULL);
     if (found.deficit)
         assert_memory_equal(found.deficit, shader->deficit, (shader->space + 7) / 8);

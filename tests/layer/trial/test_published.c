@@ -129,6 +129,67 @@ static void the_lot_is_the_machines(void **state)
     }
 }
 
+/* What is likely is tried, and bound only once this machine has found it faster. */
+static void likely_is_tried(void **state)
+{
+    (void)state;
+    trying.provisional = PM_PROVISIONAL_LIKELY;
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    const uint64_t position = trying.h.driver->position();
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    assert_true(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp") > 0);
+    const uint64_t after = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 16);
+    assert_int_equal(trying_foreign_binds(after), 16);
+    trying_close();
+    trying_assert_timing(0.8, 0.01);
+}
+
+/* A wrong level costs a trial. */
+static void likely_but_slower_is_dropped(void **state)
+{
+    (void)state;
+    trying.provisional = PM_PROVISIONAL_LIKELY;
+    trying.dispatches = true;
+    trying_open(150000, NULL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "dropped"));
+    const uint64_t after = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 16);
+    assert_int_equal(trying_foreign_binds(after), 0);
+    trying_close();
+    optimized_assert_logged("is used from now on", 0);
+}
+
+static void unlikely_is_not_made(void **state)
+{
+    (void)state;
+    trying.provisional = PM_PROVISIONAL_UNLIKELY;
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 16);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    trying_close();
+}
+
+/* Where nothing is tried it is as if the database said nothing. */
+static void likely_is_not_made_where_nothing_is_tried(void **state)
+{
+    (void)state;
+    trying.provisional = PM_PROVISIONAL_LIKELY;
+    trying.kinds = "block";
+    trying_open(80000, NULL);
+    const uint64_t position = trying.h.driver->position();
+    trying_third_frame(trying_dispatch, TRYING_ONCE);
+    trying_third_frame(trying_draw, TRYING_ONCE);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    struct pm_shader_key keys[8];
+    trying_close();
+    assert_int_equal(optimized_journal(keys, 8), 0);
+}
+
 /* What an operator signed is as good as a verdict of this machine's own, whatever others say. */
 static void signed_as_faster_is_bound(void **state)
 {
@@ -179,6 +240,10 @@ int main(void)
         PM_LAYERED_TEST(slower_spares_a_compile),
         PM_LAYERED_TEST(but_not_on_one_machine_of_twenty),
         PM_LAYERED_TEST(the_lot_is_the_machines),
+        PM_LAYERED_TEST(likely_is_tried),
+        PM_LAYERED_TEST(likely_but_slower_is_dropped),
+        PM_LAYERED_TEST(unlikely_is_not_made),
+        PM_LAYERED_TEST(likely_is_not_made_where_nothing_is_tried),
         PM_LAYERED_TEST(signed_as_faster_is_bound),
         PM_LAYERED_TEST(signed_as_slower_is_not_made),
         PM_LAYERED_TEST(signed_for_whom_it_may_concern),

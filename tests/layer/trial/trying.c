@@ -65,6 +65,8 @@ void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *o
     trying.variant_cost = variant_cost;
     pm_random_init(&randoms, 3);
     optimized_learn();
+    if (trying.provisional != PM_PROVISIONAL_UNKNOWN)
+        optimized_make_provisional(trying.provisional);
     if (trying.published[0] > 0)
         publish(trying.published[0], trying.published[1]);
     if (trying.signed_verdict != 0)

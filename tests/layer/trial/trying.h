@@ -23,10 +23,12 @@ extern struct trying {
     bool background;              /* likewise: variants are built in the background */
     double published[2];          /* likewise: what the database says of the variants' time over the
                                      originals', from and to; 0: nothing */
-    int signed_verdict;           /* likewise: what an operator signed of all of them: 1 faster, -1
-                                     slower; 0: nothing */
-    bool has_no_key;              /* likewise: nobody's signature counts */
-    const char *faults;           /* likewise: of the driver, while the draws' variant is built */
+    enum pm_provisional
+        provisional;    /* likewise: all that it says of zeros; UNKNOWN: all is known */
+    int signed_verdict; /* likewise: what an operator signed of all of them: 1 faster, -1
+                           slower; 0: nothing */
+    bool has_no_key;    /* likewise: nobody's signature counts */
+    const char *faults; /* likewise: of the driver, while the draws' variant is built */
 } trying;
 
 /* Opens a session in which the pipelines' variants wait for their trials, and lets the layer find

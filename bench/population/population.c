@@ -4,9 +4,10 @@
  *
  *   population intervals [OPTION…]   how often the 95 % intervals hold the truth
  *   population published [OPTION…]   how often they do when a point is first published
+ *   population provisional [OPTION…] how soon the right values are tried, with levels and without
  *   population watch [OPTION…]       how long until a game like the paper's Watch is covered
  *
- *   --trials N       (10000; watch: 20)    --seed N        (1)
+ *   --trials N       (10000; watch: 20, provisional: 200)    --seed N        (1)
  *   --clients N      to draw from (50000)  --windows N     of a session, on average (2)
  *   --p X            (0.01)                --batch N       b (1)
  *   --calls X        of the shader a frame (1)
@@ -21,6 +22,7 @@
  *   --look N         uploads from one look to the next (20)
  *   --most N         uploads after which a game is given up (200000)
  *   --point N        one kind of point alone, from 0
+ * provisional: --most
  * watch:
  *   --points N       zero points of the game, at most the paper's 250909 candidates (as many)
  *   --rows N         of the last table that are played, the quickest first (4)
@@ -29,10 +31,12 @@
  * trials can tell (Clopper and Pearson's 95 % intervals), no interval's coverage is below --least,
  * nor that of the published ones where most trials publish, and nowhere more trials than that
  * leaves publish one that does not hold the truth; `published` when nearly every game publishes and
- * no interval's coverage is below --least then, as far as they can tell; `watch` when the paper's
+ * no interval's coverage is below --least then, as far as they can tell; `provisional` when levels
+ * take at most a tenth of the uploads; `watch` when the paper's
  * estimate comes out under the paper's assumptions.
  */
 #include "bench/population/population_intervals.h"
+#include "bench/population/population_provisional.h"
 #include "bench/population/population_published.h"
 #include "bench/population/population_watch.h"
 #include "tools/common/tool.h"
@@ -183,6 +187,8 @@ int main(int argc, char **argv)
          2000000},
         {"published", "some published interval holds the truth too seldom, or few games publish",
          pm_population_published, 10000, 400000},
+        {"provisional", "levels take more than a tenth of the uploads", pm_population_provisional,
+         200, 1},
         {"watch", "the paper's estimate does not come out", pm_population_watch, 20, 1},
     };
     struct pm_error error = {0};
@@ -196,8 +202,8 @@ int main(int argc, char **argv)
            strcmp(argv[optind], parts[part].name) != 0)
         part++;
     if (!good || part == sizeof(parts) / sizeof(*parts)) {
-        fprintf(stderr,
-                "usage: population intervals|published|watch [OPTION…]; population.c says which\n");
+        fprintf(stderr, "usage: population intervals|published|provisional|watch [OPTION…]; "
+                        "population.c says which\n");
         return 2;
     }
     options.trials = options.trials ? options.trials : parts[part].trials;

@@ -43,10 +43,10 @@ struct played {
     const struct pm_population_options *options;
     struct pm_aggregator *aggregator; /* its rule */
     struct pm_random random;
-    uint32_t least;                            /* clusters for a level */
-    uint32_t *by_estimates, *by_levels;        /* uploads */
-    uint64_t estimated, levelled, wrong_tried; /* games; points tried at the first levels */
-    uint64_t first_tried;
+    uint32_t least;                               /* clusters for a level */
+    uint32_t *by_estimates, *by_levels, *by_flat; /* uploads; the last without others */
+    uint64_t estimated, levelled, flat;           /* shaders */
+    uint64_t tried, wrong;                        /* values that levels put on trial, each look */
 };
 
 static struct shader draw_shader(struct pm_random *random)
@@ -136,22 +136,32 @@ static bool learn(struct played *played, struct pm_prior_moments *moments, struc
     return done;
 }
 
+/* others: NULL: nothing is known of the kind but this shader. */
 static void find_levels(const struct played *played, const struct game *game,
                         const struct pm_prior_moments *others, uint8_t *levels)
 {
     struct pm_evidence evidence[SPACE];
-    struct pm_prior_moments all = *others;
+    struct pm_prior_moments all = {0};
     gather(game, evidence);
-    pm_prior_add(&all, evidence, SPACE);
+    if (others) {
+        all = *others;
+        pm_prior_add(&all, evidence, SPACE);
+    }
     const struct pm_prior prior = pm_prior_fit(&all);
     pm_provisional_find(evidence, SPACE, &prior, played->least, levels);
+}
+
+/* Since which upload it is right; 0: it is not. */
+static void keep_since(uint32_t *since, bool right, uint32_t uploads)
+{
+    *since = !right ? 0 : *since > 0 ? *since : uploads;
 }
 
 static bool play(struct played *played, struct pm_error *error)
 {
     struct game game = {.shader = draw_shader(&played->random)};
     struct pm_prior_moments others = {0};
-    uint32_t right_since = 0, uploads = 0;
+    uint32_t right_since = 0, flat_since = 0, uploads = 0;
     bool published = false, done = learn(played, &others, error);
     pm_statistics_init(&game.statistics);
     while (done && !published && uploads < played->options->most) {
@@ -162,21 +172,22 @@ static bool play(struct played *played, struct pm_error *error)
             continue;
         estimate(&game);
         find_levels(played, &game, &others, levels);
-        if (!is_right(&game.shader, levels))
-            right_since = 0;
-        else if (right_since == 0)
-            right_since = uploads;
+        keep_since(&right_since, is_right(&game.shader, levels), uploads);
         for (uint32_t i = 0; i < SPACE; i++) {
             const bool tried = levels[i] == PM_PROVISIONAL_LIKELY;
-            played->first_tried += tried;
-            played->wrong_tried += tried && game.shader.share[i] < 0.5 - GREY;
+            played->tried += tried;
+            played->wrong += tried && game.shader.share[i] < 0.5 - GREY;
         }
+        find_levels(played, &game, NULL, levels);
+        keep_since(&flat_since, is_right(&game.shader, levels), uploads);
         published = is_published(played, &game);
     }
     played->by_estimates[played->estimated] = uploads;
     played->estimated += published;
     played->by_levels[played->levelled] = right_since;
     played->levelled += right_since > 0;
+    played->by_flat[played->flat] = flat_since;
+    played->flat += flat_since > 0;
     pm_statistics_finish(&game.statistics);
     return done;
 }
@@ -214,7 +225,8 @@ bool pm_population_provisional(const struct pm_population_options *options, bool
     played.by_estimates = calloc(options->trials, sizeof(*played.by_estimates));
     played.by_levels = calloc(options->trials, sizeof(*played.by_levels));
     bool done = played.aggregator != NULL;
-    if (done && (!played.by_estimates || !played.by_levels))
+    played.by_flat = calloc(options->trials, sizeof(*played.by_flat));
+    if (done && (!played.by_estimates || !played.by_levels || !played.by_flat))
         done = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (uint64_t i = 0; done && i < options->trials; i++)
         done = play(&played, error);
@@ -228,14 +240,16 @@ bool pm_population_provisional(const struct pm_population_options *options, bool
         const uint32_t without =
             print("estimates", played.by_estimates, played.estimated, options->trials);
         const uint32_t with = print("levels", played.by_levels, played.levelled, options->trials);
+        print("levels, no others known", played.by_flat, played.flat, options->trials);
         printf("\nOf %" PRIu64 " values that levels put on trial, over all looks, %" PRIu64
                " were wrong.\n",
-               played.first_tried, played.wrong_tried);
+               played.tried, played.wrong);
         *right = played.levelled > 0 && played.estimated > 0 &&
                  (double)with <= A_TENTH * (double)without;
     }
     free(played.by_estimates);
     free(played.by_levels);
+    free(played.by_flat);
     pm_aggregator_destroy(played.aggregator);
     pm_work_folder_remove(&folder);
     return done;

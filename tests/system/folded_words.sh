@@ -3,15 +3,7 @@
 # possible, a program draws the same as without us, bit by bit.
 #
 # usage: folded_words.sh CLIENT DRIVER [ARGUMENT]     CLIENT is a file of clients/, as in invisible.sh
-client=$1 client_driver=$2 client_argument=${3-}
-set -- "$(IFS=-; echo "$*")"
-. "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/clients/$client.sh"
-
-# shellcheck disable=SC2086  # one word a program
-need ${client_needs-}
-driver "$client_driver"
-without_layer
+. "$(dirname "$0")/client.sh"
 # Words are known once they were seen 16 times.
 # shellcheck disable=SC2034  # the client's
 ffmpeg_source=testsrc2=size=96x54:rate=25:duration=0.8

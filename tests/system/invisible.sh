@@ -8,18 +8,7 @@
 # pictures, results); may define client_prepare; and may set client_needs (the programs it needs) and
 # client_validated=no (the validation layer is left out), client_near=yes (it leaves PNG pictures besides: see below) and
 # client_calls=few (so few calls that chance may count all of them for blocks: blocks and zeros are counted in turn).
-client=$1 client_driver=$2 client_argument=${3-}
-set -- "$(IFS=-; echo "$*")"
-. "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/clients/$client.sh"
-
-# shellcheck disable=SC2086  # one word a program
-need ${client_needs-}
-driver "$client_driver"
-without_layer
-if [ "$(type -t client_prepare)" = function ]; then
-    client_prepare
-fi
+. "$(dirname "$0")/client.sh"
 
 mkdir "$scratch/without" "$scratch/again" "$scratch/with"
 client_run "$scratch/without"

@@ -4,18 +4,7 @@
 # are of use; one with client_specialized=yes has, on each driver.
 #
 # usage: same_specialized.sh CLIENT DRIVER [ARGUMENT]     CLIENT is a file of clients/, as in invisible.sh
-client=$1 client_driver=$2 client_argument=${3-}
-set -- "$(IFS=-; echo "$*")"
-. "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/clients/$client.sh"
-
-# shellcheck disable=SC2086  # one word a program
-need ${client_needs-}
-driver "$client_driver"
-without_layer
-if [ "$(type -t client_prepare)" = function ]; then
-    client_prepare
-fi
+. "$(dirname "$0")/client.sh"
 mkdir "$scratch/without" "$scratch/profiled" "$scratch/with"
 client_run "$scratch/without"
 

@@ -1,6 +1,7 @@
 /* A shader's lines as its author wrote them, what people call it, and what its parts cost. */
 #include "base/file.h"
 #include "tests/cmocka_includes.h"
+#include "tests/tools/report/read_module.h"
 #include "tools/report/report_html.h"
 #include "tools/report/report_shader.h"
 #include "tools/stored/shader_heat.h"
@@ -15,19 +16,6 @@ struct fixture {
     struct pm_shader_estimates estimates;
     struct pm_report_shader shader;
 };
-
-static void read_module(const char *path, struct pm_words *words)
-{
-    struct pm_buffer bytes;
-    struct pm_error error = {0};
-    pm_buffer_init(&bytes, 1 << 20);
-    assert_true(pm_file_read(path, &bytes, &error));
-    words->count = bytes.size / 4;
-    words->data = malloc(bytes.size);
-    assert_non_null(words->data);
-    memcpy(words->data, bytes.data, bytes.size);
-    pm_buffer_finish(&bytes);
-}
 
 /* Every block runs twice for each subgroup that enters. */
 static struct fixture *build(const char *path)

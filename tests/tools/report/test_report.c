@@ -1,5 +1,6 @@
 #include "base/file.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "tests/tools/report/read_module.h"
 #include "tools/report/report_after.h"
 #include "tools/report/report_diff.h"
 #include "tools/report/report_marks.h"
@@ -21,19 +22,6 @@ struct fixture {
     struct pm_shader_estimates estimates, zeros;
     struct pm_report_shader shader;
 };
-
-static void read_module(const char *path, struct pm_words *words)
-{
-    struct pm_buffer bytes;
-    struct pm_error error = {0};
-    pm_buffer_init(&bytes, 1 << 20);
-    assert_true(pm_file_read(path, &bytes, &error));
-    words->count = bytes.size / 4;
-    words->data = malloc(bytes.size);
-    assert_non_null(words->data);
-    memcpy(words->data, bytes.data, bytes.size);
-    pm_buffer_finish(&bytes);
-}
 
 /* Block i runs (i + 1) / 10 times, but for the last, which has no sample; or all of them so often.
  */

@@ -1,6 +1,5 @@
 #include "aggregator/intake/damaged.h"
 
-#include "aggregator/intake/samples.h"
 #include "aggregator/statistics/statistics.h"
 
 #include <inttypes.h>
@@ -35,6 +34,27 @@ bool pm_damaged_check(const struct pm_storage_samples *row, struct pm_error *err
             return false;
     }
     return false;
+}
+
+bool pm_damaged_read(const struct pm_storage_samples *row, const struct pm_row_reading *reading,
+                     bool *whole, struct pm_error *why, struct pm_error *error)
+{
+    struct pm_sample_reader reader;
+    bool end = false;
+    *whole = (!reading->careful && !row->damaged) || pm_damaged_check(row, why);
+    if (!*whole && why->code == PM_ERROR_MEMORY) {
+        *error = *why;
+        return false;
+    }
+    pm_sample_reader_init(&reader, row->data, row->size);
+    while (*whole && !end) {
+        *whole = pm_sample_next(&reader, &end, why) &&
+                 (end || reader.mark || !reading->marked ||
+                  pm_fail(why, PM_ERROR_INPUT, "a sample that waits has no mark"));
+        if (*whole && !end && !reading->take(reading->user, &reader, error))
+            return false;
+    }
+    return true;
 }
 
 /* ---- setting aside ---- */

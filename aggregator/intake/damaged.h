@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "aggregator/intake/samples.h"
 #include "aggregator/trust/quarantine.h"
 
 /* How the reason of such an entry of the quarantine begins. Its body is the row, compressed. */
@@ -14,6 +15,20 @@
 
 /* Is the row what was written, and can all of it be? PM_ERROR_INPUT: what is wrong. */
 bool pm_damaged_check(const struct pm_storage_samples *row, struct pm_error *error);
+
+/* How a row is read. */
+struct pm_row_reading {
+    bool careful; /* it is looked at as a whole before: something of a row cannot be */
+    bool marked;  /* each sample has a mark */
+    /* Takes a sample; false: the error, which ends the reading. */
+    bool (*take)(void *user, const struct pm_sample_reader *reader, struct pm_error *error);
+    void *user;
+};
+
+/* Hands out a row's samples. *whole false: it is damaged, *why says how, and what was handed out of
+ * it does not count. */
+bool pm_damaged_read(const struct pm_storage_samples *row, const struct pm_row_reading *reading,
+                     bool *whole, struct pm_error *why, struct pm_error *error);
 
 struct pm_damaged_row {
     struct pm_storage_samples row; /* the data is the caller's */

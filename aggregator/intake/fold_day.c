@@ -86,9 +86,11 @@ static bool copy_sample(struct day *day, struct said *said)
     return sample->points != NULL;
 }
 
-static bool keep_sample(struct day *day, const struct pm_sample_reader *reader,
-                        struct pm_error *error)
+static bool keep_sample(void *user, const struct pm_sample_reader *reader, struct pm_error *error)
 {
+    struct day *day = user;
+    if (!is_wanted(day, &reader->sample.shader.key))
+        return true;
     if (day->count == day->allocated) {
         const size_t allocated = day->allocated ? day->allocated * 2 : 1024;
         struct said *said = reallocarray(day->said, allocated, sizeof(*said));
@@ -104,29 +106,6 @@ static bool keep_sample(struct day *day, const struct pm_sample_reader *reader,
     if (!copy_sample(day, said))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples");
     day->count++;
-    return true;
-}
-
-/* *whole false: *why the row cannot be read. */
-static bool read_row(struct day *day, const struct pm_storage_samples *row, bool *whole,
-                     struct pm_error *why, struct pm_error *error)
-{
-    struct pm_sample_reader reader;
-    bool end = false;
-    *whole = (!day->careful && !row->damaged) || pm_damaged_check(row, why);
-    if (!*whole && why->code == PM_ERROR_MEMORY) {
-        *error = *why;
-        return false;
-    }
-    pm_sample_reader_init(&reader, row->data, row->size);
-    while (*whole && !end) {
-        *whole =
-            pm_sample_next(&reader, &end, why) &&
-            (end || reader.mark || pm_fail(why, PM_ERROR_INPUT, "a sample that waits has no mark"));
-        if (*whole && !end && is_wanted(day, &reader.sample.shader.key) &&
-            !keep_sample(day, &reader, error))
-            return false;
-    }
     return true;
 }
 
@@ -151,7 +130,9 @@ static bool visit_row(void *user, const struct pm_storage_samples *row, struct p
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for rows of samples");
     if (day->date < day->first_day)
         return true;
-    if (!read_row(day, row, &whole, &why, error))
+    const struct pm_row_reading reading = {
+        .careful = day->careful, .marked = true, .take = keep_sample, .user = day};
+    if (!pm_damaged_read(row, &reading, &whole, &why, error))
         return false;
     if (whole)
         return true;

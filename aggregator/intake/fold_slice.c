@@ -28,6 +28,7 @@ struct slice {
     struct pm_arena *arena; /* rows and scenes */
     struct fold_sample *samples;
     size_t count, allocated;
+    uint32_t row_day; /* the day of the row that is read */
     uint64_t bytes;
     struct pm_buffer rows; /* that were read: uint64_t each */
     bool careful;          /* each row is looked at as a whole: something of one cannot be */
@@ -48,9 +49,9 @@ static size_t row_count(const struct slice *slice)
 
 /* ---- reading ---- */
 
-static bool add_sample(struct slice *slice, const struct pm_sample *sample, uint32_t day,
-                       struct pm_error *error)
+static bool add_sample(void *user, const struct pm_sample_reader *reader, struct pm_error *error)
 {
+    struct slice *slice = user;
     if (slice->count == slice->allocated) {
         const size_t allocated = slice->allocated ? slice->allocated * 2 : 1024;
         struct fold_sample *samples = realloc(slice->samples, allocated * sizeof(*samples));
@@ -59,27 +60,7 @@ static bool add_sample(struct slice *slice, const struct pm_sample *sample, uint
         slice->samples = samples;
         slice->allocated = allocated;
     }
-    slice->samples[slice->count++] = (struct fold_sample){*sample, day};
-    return true;
-}
-
-/* *whole false: *why the row cannot be read. */
-static bool read_row(struct slice *slice, const struct pm_storage_samples *row, bool *whole,
-                     struct pm_error *why, struct pm_error *error)
-{
-    struct pm_sample_reader reader;
-    bool end = false;
-    *whole = (!slice->careful && !row->damaged) || pm_damaged_check(row, why);
-    if (!*whole && why->code == PM_ERROR_MEMORY) {
-        *error = *why;
-        return false;
-    }
-    pm_sample_reader_init(&reader, row->data, row->size);
-    while (*whole && !end) {
-        *whole = pm_sample_next(&reader, &end, why);
-        if (*whole && !end && !add_sample(slice, &reader.sample, row->day, error))
-            return false;
-    }
+    slice->samples[slice->count++] = (struct fold_sample){reader->sample, slice->row_day};
     return true;
 }
 
@@ -98,7 +79,10 @@ static bool visit_row(void *user, const struct pm_storage_samples *row, struct p
     slice->bytes += row->size;
     if (row->day < slice->first_day)
         return true;
-    if (!read_row(slice, &copy, &whole, &why, error))
+    const struct pm_row_reading reading = {
+        .careful = slice->careful, .take = add_sample, .user = slice};
+    slice->row_day = row->day;
+    if (!pm_damaged_read(&copy, &reading, &whole, &why, error))
         return false;
     if (whole)
         return true;

@@ -1,5 +1,5 @@
 /*
- * The monotonic clock, which no one sets, and the time that a thread used.
+ * The monotonic clock, which no one sets, the time of day, and the time that a thread used.
  *
  * Thread safety: no state; any thread.
  */
@@ -26,7 +26,16 @@ static inline int64_t pm_now(void)
     return (int64_t)time.tv_sec * PM_SECOND + time.tv_nsec;
 }
 
-/* The same in milliseconds. */
+/* Seconds since the epoch with their fraction, to a microsecond: what tells two moments of one
+ * second apart, also in a file. */
+static inline double pm_wall_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* pm_now in milliseconds. */
 static inline double pm_now_ms(void)
 {
     return (double)pm_now() * 1e-6;

@@ -28,7 +28,7 @@ static const struct member {
     MEMBER("device", TEXT, device),
     MEMBER("why_not", TEXT, why_not),
     MEMBER("process", SECONDS, process),
-    MEMBER("began", SECONDS, began),
+    MEMBER("began", NUMBER, began),
     MEMBER("written", SECONDS, written),
     MEMBER("ended", FLAG, ended),
     MEMBER("paused", FLAG, paused),

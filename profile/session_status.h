@@ -21,14 +21,16 @@ enum { PM_STATUS_TEXT = 256 };
 
 struct pm_session_status {
     char game[PM_STATUS_TEXT], device[PM_STATUS_TEXT];
-    char why_not[PM_STATUS_TEXT];    /* why nothing is sampled; "": it is */
-    int64_t process, began, written; /* began and written: seconds since the epoch */
-    bool ended;                      /* properly, by destroying the device */
-    bool paused;                     /* the game's own shaders are used, as somebody asked for */
-    bool bound_by_cpu;               /* and left alone therefore */
-    bool keeps_recordings;           /* it submits what it recorded again and again */
-    uint64_t heartbeats;             /* presents, or submissions where it never presents */
-    uint64_t windows;                /* that were opened */
+    char why_not[PM_STATUS_TEXT]; /* why nothing is sampled; "": it is */
+    double
+        began; /* seconds since the epoch, with their fraction: runs of one second are told apart */
+    int64_t process, written; /* written: seconds since the epoch */
+    bool ended;               /* properly, by destroying the device */
+    bool paused;              /* the game's own shaders are used, as somebody asked for */
+    bool bound_by_cpu;        /* and left alone therefore */
+    bool keeps_recordings;    /* it submits what it recorded again and again */
+    uint64_t heartbeats;      /* presents, or submissions where it never presents */
+    uint64_t windows;         /* that were opened */
     uint64_t calls;   /* draws and dispatches in recordings that were sampled, as far as counted */
     uint64_t sampled; /* of them */
     double api_probability, window_probability; /* as configured */

@@ -59,7 +59,7 @@ struct pm_state *pm_state_create(struct pm_device *device)
     snprintf(status->game, sizeof status->game, "%s", instance->game);
     plain(device->properties.deviceName, status->device);
     status->process = device->process;
-    status->began = time(NULL);
+    status->began = pm_wall_seconds();
     status->api_probability = instance->config.sampler.api_probability;
     status->window_probability = instance->config.sampler.window_probability;
     return state;

@@ -159,7 +159,7 @@ void pm_sentence_short(const struct pm_session_status *status, char text[static 
 /* ---- which session ---- */
 
 struct search {
-    int64_t since;
+    double since;
     struct pm_session_status *best;
     bool found;
 };
@@ -186,7 +186,7 @@ static void compare(void *user, const struct pm_session_status *status)
     search->found = true;
 }
 
-bool pm_sentence_of(const char *game, int64_t since, struct pm_session_status *status)
+bool pm_sentence_of(const char *game, double since, struct pm_session_status *status)
 {
     struct search search = {.since = since, .best = status};
     pm_session_status_each(game, compare, &search);

@@ -16,6 +16,7 @@ void pm_sentence(const struct pm_session_status *status, const char *next,
 /* A few words, for a line of an overlay. */
 void pm_sentence_short(const struct pm_session_status *status, char text[static PM_SENTENCE_TEXT]);
 
-/* The device of the game's sessions, of those that began at `since` or later, that had most to do,
- * or where several had as much the latest. game NULL: of any. false: there is none. */
-bool pm_sentence_of(const char *game, int64_t since, struct pm_session_status *status);
+/* The device of the game's sessions, of those that began at `since` (pm_wall_seconds) or later,
+ * that had most to do, or where several had as much the latest. game NULL: of any. false: there is
+ * none. */
+bool pm_sentence_of(const char *game, double since, struct pm_session_status *status);

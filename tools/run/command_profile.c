@@ -1,5 +1,6 @@
 #include "tools/run/command_profile.h"
 
+#include "base/clock.h"
 #include "base/config.h"
 #include "tools/common/launch.h"
 #include "tools/common/options.h"
@@ -187,7 +188,7 @@ static char *game_of(const struct replay *replay)
 }
 
 /* What came of a replay. false: not all that was to. */
-static bool judge(const struct replay *replay, int status, const char *game, int64_t began)
+static bool judge(const struct replay *replay, int status, const char *game, double began)
 {
     struct pm_session_status session;
     const bool seen = game && pm_sentence_of(game, began, &session);
@@ -222,7 +223,7 @@ static bool replay_all(const struct replay *replay, bool *well, struct pm_error 
     bool ok = true;
     *well = true;
     for (uint64_t i = 0; ok && *well && i < replay->times; i++) {
-        const int64_t began = time(NULL);
+        const double began = pm_wall_seconds();
         int status = 0;
         ok = play(replay, &status, error);
         char *game = ok ? game_of(replay) : NULL;

@@ -187,7 +187,7 @@ static void say_all_left_alone(time_t since)
 }
 
 /* What --ab found out; kept for the report. */
-static void compare(const struct run *run, const struct pm_run_games *games, time_t began)
+static void compare(const struct run *run, const struct pm_run_games *games, double began)
 {
     struct pm_error error = {0};
     struct pm_ab_report report;
@@ -251,7 +251,7 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
     const bool named = pm_run_begin(name, &error);
     if (!named)
         pm_run_warn(&error);
-    const time_t began = time(NULL);
+    const double began = pm_wall_seconds();
     pm_run_trace_step(&run->trace, "program");
     if (!pm_launch_wait(run->asked.program, &status, &error))
         return pm_tool_failed("run", &error);
@@ -266,7 +266,7 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
         upload(info, games);
     pm_run_trace_step_ends(&run->trace);
     compare(run, games, began);
-    say_all_left_alone(began);
+    say_all_left_alone((time_t)began);
     pm_run_games_say(games, began, run->kept ? "piecemeal report" : NULL);
     return status;
 }

@@ -1,5 +1,7 @@
 #include "tools/run/command_try.h"
+
 #include "aggregator_client/disk/database_cache.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "tools/common/launch.h"
 #include "tools/common/options.h"
@@ -77,7 +79,7 @@ struct telling {
     pthread_cond_t over;
     bool ended;
     const struct attempt *attempt;
-    int64_t since;
+    double since;
     unsigned number;
 };
 
@@ -142,7 +144,7 @@ static bool run_session(const struct attempt *attempt, unsigned number, bool com
     char *command[MOST_ARGUMENTS] = {"/proc/self/exe", "run",   "--local", "--set",
                                      ALWAYS,           "--set", WHOLE,     "--set"};
     size_t count = 8;
-    struct telling telling = {.attempt = attempt, .since = time(NULL), .number = number};
+    struct telling telling = {.attempt = attempt, .since = pm_wall_seconds(), .number = number};
     command[count++] = compares ? COMPARING : PROFILING;
     if (compares)
         command[count++] = "--ab";
@@ -175,7 +177,7 @@ static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *er
 {
     for (unsigned number = 1; number <= attempt->sessions; number++) {
         struct pm_session_status status;
-        const int64_t began = time(NULL);
+        const double began = pm_wall_seconds();
         int exit_status = 0;
         find_game(attempt);
         const bool compares = has_profile(attempt);

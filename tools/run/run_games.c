@@ -91,13 +91,13 @@ static void take_trouble(void *user, const char *game, int64_t at, const char *m
         snprintf(trouble->message, sizeof(trouble->message), "%s", message);
 }
 
-void pm_run_games_say(const struct pm_run_games *run, int64_t began, const char *next)
+void pm_run_games_say(const struct pm_run_games *run, double began, const char *next)
 {
     struct pm_session_status status;
     char text[PM_SENTENCE_TEXT];
     bool said = false;
     for (size_t i = 0; i < run->games.count; i++) {
-        struct trouble trouble = {.since = began, .game = run->games.names[i]};
+        struct trouble trouble = {.since = (int64_t)began, .game = run->games.names[i]};
         pm_trouble_each(take_trouble, &trouble);
         if (pm_sentence_of(run->games.names[i], began, &status))
             pm_sentence(&status, status.sampled > 0 ? next : NULL, text);
@@ -114,7 +114,7 @@ void pm_run_games_say(const struct pm_run_games *run, int64_t began, const char 
                 "layer was in (`piecemeal doctor`)\n");
 }
 
-const char *pm_run_games_busiest(const struct pm_run_games *run, int64_t began)
+const char *pm_run_games_busiest(const struct pm_run_games *run, double began)
 {
     struct pm_session_status status;
     const char *busiest = NULL;

@@ -24,15 +24,15 @@ bool pm_run_games_begin(struct pm_run_games *run, const char *program, struct pm
  * config's aggregator. */
 void pm_run_games_pull(const struct pm_run_games *run, struct pm_log *log);
 
-/* One sentence of what it came to, or what stood in the way. began: seconds since the epoch. next:
+/* One sentence of what it came to, or what stood in the way. began: pm_wall_seconds. next:
  * what to do then. */
-void pm_run_games_say(const struct pm_run_games *run, int64_t began, const char *next);
+void pm_run_games_say(const struct pm_run_games *run, double began, const char *next);
 
 /* After it: reads which games it was, says each one's config, and remembers them. */
 void pm_run_games_ended(struct pm_run_games *run);
 
 /* The game of the run that drew most; NULL: none made a device. began: as above. */
-const char *pm_run_games_busiest(const struct pm_run_games *run, int64_t began);
+const char *pm_run_games_busiest(const struct pm_run_games *run, double began);
 
 /* Whether a game's own config names an aggregator that it may send to; *config is that game's then,
  * to be finished. */

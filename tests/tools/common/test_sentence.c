@@ -1,6 +1,9 @@
+#include "base/clock.h"
 #include "tests/cmocka_includes.h"
+#include "tests/temporary.h"
 #include "tools/common/sentence.h"
 #include <string.h>
+#include <unistd.h>
 
 static const char *sentence(const struct pm_session_status *status, const char *next)
 {
@@ -97,12 +100,35 @@ static void what_stood_in_the_way(void **state)
     assert_non_null(strstr(sentence(&status, NULL), "bound by its processor"));
 }
 
+/* One run may follow another within a second, and make no device. */
+static void only_sessions_of_the_run(void **state)
+{
+    (void)state;
+    char folder[64];
+    struct pm_session_status status = good, found;
+    temporary_make(folder, sizeof(folder));
+    setenv("XDG_DATA_HOME", folder, 1);
+    snprintf(status.game, sizeof(status.game), "game");
+    status.process = getpid();
+    const double before = pm_wall_seconds();
+    usleep(100);
+    status.began = pm_wall_seconds();
+    usleep(100);
+    const double after = pm_wall_seconds();
+    assert_true(pm_session_status_write(&status, 1, true, NULL));
+    assert_true(pm_sentence_of("game", before, &found));
+    assert_false(pm_sentence_of("game", after, &found));
+    assert_true(pm_sentence_of("game", 0, &found));
+    temporary_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_sampled),
         cmocka_unit_test(an_undecided_trial),
         cmocka_unit_test(what_stood_in_the_way),
+        cmocka_unit_test(only_sessions_of_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

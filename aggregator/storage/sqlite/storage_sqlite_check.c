@@ -35,6 +35,18 @@ static bool integrity(const char *path, sqlite3 *db, pm_check_report report, voi
     return read && problems == 0;
 }
 
+struct reporting {
+    const char *path;
+    pm_check_report report;
+    void *user;
+};
+
+static void say(void *user, const char *sentence)
+{
+    const struct reporting *reporting = user;
+    fail(reporting->path, sentence, reporting->report, reporting->user);
+}
+
 bool pm_storage_sqlite_check(const char *path, pm_check_report report, void *user)
 {
     struct pm_error error = {0};
@@ -56,6 +68,10 @@ bool pm_storage_sqlite_check(const char *path, pm_check_report report, void *use
                          "in it was not checked",
                          path, pm_sqlite_newest_version());
             fine = false;
+        } else {
+            /* What they say is still looked at: it may be more that is wrong. */
+            struct reporting reporting = {path, report, user};
+            pm_sqlite_check_seals(path, db, say, &reporting);
         }
     }
     sqlite3_close(db);

@@ -97,6 +97,16 @@ struct pm_sqlite {
 /* Fills *error from the connection's last error and returns false. what: what was being done. */
 bool pm_sqlite_fail(const char *path, sqlite3 *db, const char *what, struct pm_error *error);
 
+/* ---- storage_sqlite_seal.c ---- */
+
+/* Statements of the connection have seal(…), an integer that goes by its arguments; SQLite's code
+ * is at the connection when it returns false. */
+bool pm_sqlite_let_seal(sqlite3 *db);
+/* A sentence on every row that is not what was written, or of a table that cannot be read. Returns
+ * how many there were. */
+unsigned pm_sqlite_check_seals(const char *path, sqlite3 *db,
+                               void (*say)(void *user, const char *sentence), void *user);
+
 /* ---- storage_sqlite_statements.c ---- */
 
 /* The writer's statement; NULL on failure. */

@@ -7,7 +7,7 @@
 
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
-#define SCHEMA_VERSION 10
+#define SCHEMA_VERSION 11
 /* The tables that are read have not changed since, but for marks. */
 #define TABLES_VERSION 5
 
@@ -95,6 +95,25 @@ static const char *const steps[SCHEMA_VERSION] = {
     /* 10: samples may wait under marks, and claims of numbers of points have facts with them, which
      * nobody before can read; the tables are the same. */
     "",
+    /* 11: rows beside the blobs are sealed, too (storage_sqlite_seal.c). What a second index has
+     * all of again needs no seal: SQLite's own check holds them against each other. */
+    "ALTER TABLE games ADD COLUMN seal INTEGER;"
+    "ALTER TABLE scenes ADD COLUMN seal INTEGER;"
+    "ALTER TABLE spaces ADD COLUMN seal INTEGER;"
+    "ALTER TABLE claims ADD COLUMN seal INTEGER;"
+    "ALTER TABLE originals ADD COLUMN seal INTEGER;"
+    "ALTER TABLE databases ADD COLUMN seal INTEGER;"
+    "ALTER TABLE coverage ADD COLUMN seal INTEGER;"
+    "UPDATE games SET seal = seal(name, uploads);"
+    "UPDATE scenes SET seal = seal(game, scene, uploads, day);"
+    "UPDATE spaces SET seal = seal(game, key, kind, space);"
+    "UPDATE claims SET seal = seal(game, key, kind, scope, space, tokens, day, marks_day);"
+    "UPDATE originals SET seal = seal(game, key, original, day);"
+    "UPDATE databases SET seal = seal(game, scene, etag, previous_etag);"
+    "UPDATE coverage SET seal = seal(game, time, uploads, points_covered, points);"
+    "CREATE INDEX origins_by_origin ON origins (origin);"
+    "DROP INDEX samples_by_part;"
+    "CREATE INDEX samples_by_part ON samples (game, part, row, size, day);",
 };
 
 static bool is_full(int saved_errno)
@@ -166,6 +185,11 @@ sqlite3 *pm_sqlite_connect(const char *path, int flags, struct pm_error *error)
     /* A file to import may come from anywhere: what its schema calls gets no rights. */
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (!pm_sqlite_let_seal(db)) {
+        pm_sqlite_fail(path, db, "cannot open the database", error);
+        sqlite3_close(db);
+        return NULL;
+    }
     return db;
 }
 

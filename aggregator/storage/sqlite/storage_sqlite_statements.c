@@ -15,6 +15,10 @@
     " WHERE day <> ?1 GROUP BY day, game, key, kind, scope, space"                                 \
     " ORDER BY day, game, key, kind, scope, space LIMIT ?2)"
 
+/* Of a claim and the count of a day that has ended: what stays. */
+#define BETTER(column)                                                                             \
+    "CASE WHEN excluded.tokens >= tokens OR day < ?3 THEN excluded." column " ELSE " column " END"
+
 static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_BEGIN] = "BEGIN IMMEDIATE",
     [PM_SQLITE_COMMIT] = "COMMIT",
@@ -24,30 +28,35 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_RAISE_CAP] = "INSERT INTO caps VALUES (?1, ?2, 1)"
                             " ON CONFLICT DO UPDATE SET n = n + 1 WHERE n < ?3",
     [PM_SQLITE_LOWER_CAP] = "UPDATE caps SET n = n - 1 WHERE day = ?1 AND mark = ?2",
-    [PM_SQLITE_ADD_UPLOADS] = "INSERT INTO games VALUES (?1, ?2)"
-                              " ON CONFLICT DO UPDATE SET uploads = uploads + excluded.uploads",
-    [PM_SQLITE_COUNT_SCENE] = "UPDATE scenes SET uploads = uploads + ?3, day = max(day, ?4)"
+    [PM_SQLITE_ADD_UPLOADS] = "INSERT INTO games VALUES (?1, ?2, seal(?1, ?2))"
+                              " ON CONFLICT DO UPDATE SET uploads = uploads + excluded.uploads,"
+                              " seal = seal(name, uploads + excluded.uploads)",
+    [PM_SQLITE_COUNT_SCENE] = "UPDATE scenes SET uploads = uploads + ?3, day = max(day, ?4),"
+                              " seal = seal(game, scene, uploads + ?3, max(day, ?4))"
                               " WHERE game = ?1 AND scene = ?2",
-    [PM_SQLITE_ADD_SCENE] = "INSERT INTO scenes SELECT ?1, ?2, ?3, ?4"
+    [PM_SQLITE_ADD_SCENE] = "INSERT INTO scenes SELECT ?1, ?2, ?3, ?4, seal(?1, ?2, ?3, ?4)"
                             " WHERE (SELECT count(*) FROM scenes WHERE game = ?1) < ?5",
     [PM_SQLITE_FIND_SCENE] = "SELECT 1 FROM scenes WHERE game = ?1 AND scene = ?2",
     [PM_SQLITE_FIND_SPACE] = "SELECT space FROM spaces WHERE game = ?1 AND key = ?2 AND kind = ?3",
-    [PM_SQLITE_PUT_SPACE] = "INSERT INTO spaces VALUES (?1, ?2, ?3, ?4)",
+    [PM_SQLITE_PUT_SPACE] = "INSERT INTO spaces VALUES (?1, ?2, ?3, ?4, seal(?1, ?2, ?3, ?4))",
     [PM_SQLITE_ADD_BLOB] = "INSERT INTO statistics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
                            " ON CONFLICT DO UPDATE SET d = merge(d, excluded.d, ?9)",
     [PM_SQLITE_FIND_BODY] = "SELECT total(length(d)) FROM bodies WHERE etag = ?1",
     [PM_SQLITE_PUT_PART] = "INSERT OR IGNORE INTO bodies VALUES (?1, ?2, ?3)",
-    [PM_SQLITE_PUT_DATABASE] = "INSERT INTO databases (game, scene, etag) SELECT ?1, ?2, ?3"
-                               " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)"
-                               " ON CONFLICT DO UPDATE SET previous_etag = etag,"
-                               " etag = excluded.etag",
+    [PM_SQLITE_PUT_DATABASE] =
+        "INSERT INTO databases (game, scene, etag, seal)"
+        " SELECT ?1, ?2, ?3, seal(?1, ?2, ?3, NULL)"
+        " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)"
+        " ON CONFLICT DO UPDATE SET previous_etag = etag,"
+        " etag = excluded.etag, seal = seal(game, scene, excluded.etag, etag)",
     [PM_SQLITE_SWEEP_BODIES] = PM_SQLITE_SWEEP,
     [PM_SQLITE_ADD_SAMPLES] =
         "INSERT INTO samples (game, part, size, day, d, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [PM_SQLITE_DELETE_SAMPLES] = "DELETE FROM samples WHERE game = ?1 AND part = ?2 AND row = ?3",
     [PM_SQLITE_DATA_VERSION] = "PRAGMA data_version",
-    [PM_SQLITE_ADD_COVERAGE] = "INSERT INTO coverage SELECT ?1, ?2, ?3, ?4, ?5"
-                               " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)",
+    [PM_SQLITE_ADD_COVERAGE] =
+        "INSERT INTO coverage SELECT ?1, ?2, ?3, ?4, ?5, seal(?1, ?2, ?3, ?4, ?5)"
+        " WHERE EXISTS (SELECT 1 FROM games WHERE name = ?1)",
     /* ?2: a time in seconds. A week is looked at, so that a pause of the service leaves nothing. */
     [PM_SQLITE_THIN_COVERAGE] =
         "DELETE FROM coverage WHERE game = ?1 AND time >= ?2 - 777600 AND time < ?2 - 172800"
@@ -62,26 +71,30 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
         " WHERE game = ?1 AND key = ?2 AND kind = ?3 AND scope = ?4 ORDER BY space, day, mark",
     [PM_SQLITE_ADD_MARK] = "INSERT OR IGNORE INTO claim_marks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [PM_SQLITE_PUT_CLAIM] =
-        "INSERT OR REPLACE INTO claims VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, NULL)",
+        "INSERT OR REPLACE INTO claims VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, NULL,"
+        " seal(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7))",
     [PM_SQLITE_DROP_CLAIM] = "DELETE FROM claims WHERE game = ?1 AND key = ?2 AND kind = ?3"
                              " AND scope = ?4 AND space = ?5",
     [PM_SQLITE_DROP_MARKS] = "DELETE FROM claim_marks WHERE game = ?1 AND key = ?2 AND kind = ?3"
                              " AND scope = ?4 AND space = ?5",
     /* ?1: today; ?2: rows; ?3: the first day that counts. */
     [PM_SQLITE_COUNT_MARKS] =
-        "INSERT INTO claims SELECT game, key, kind, scope, space, n, day, day, NULL"
-        " FROM " ENDED_MARKS " WHERE true ON CONFLICT DO UPDATE SET"
-        " tokens = CASE WHEN excluded.tokens >= tokens OR day < ?3 THEN excluded.tokens"
-        " ELSE tokens END,"
-        " day = CASE WHEN excluded.tokens >= tokens OR day < ?3 THEN excluded.day ELSE day END,"
-        " marks_day = max(marks_day, excluded.marks_day)",
+        "INSERT INTO claims SELECT game, key, kind, scope, space, n, day, day, NULL,"
+        " seal(game, key, kind, scope, space, n, day, day)"
+        " FROM " ENDED_MARKS
+        " WHERE true ON CONFLICT DO UPDATE SET tokens = " BETTER("tokens") ", day = " BETTER(
+            "day") ", marks_day = max(marks_day, excluded.marks_day),"
+                   " seal = seal(game, key, kind, scope, space, " BETTER("tokens") ", " BETTER(
+                       "day") ", max(marks_day, excluded.marks_day))",
     [PM_SQLITE_END_MARKS] = "DELETE FROM claim_marks WHERE (game, key, kind, scope, space, day) IN"
                             " (SELECT game, key, kind, scope, space, day FROM " ENDED_MARKS ")",
     [PM_SQLITE_END_CAPS] = "DELETE FROM caps WHERE day <> ?1",
     [PM_SQLITE_FORGET_BLOBS] = "DELETE FROM statistics WHERE game = ?1 AND key = ?2 AND kind = ?3",
-    [PM_SQLITE_REPLACE_SPACE] = "INSERT OR REPLACE INTO spaces VALUES (?1, ?2, ?3, ?4)",
-    [PM_SQLITE_PUT_ORIGINAL] = "INSERT INTO originals VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE"
-                               " SET day = excluded.day"
+    [PM_SQLITE_REPLACE_SPACE] =
+        "INSERT OR REPLACE INTO spaces VALUES (?1, ?2, ?3, ?4, seal(?1, ?2, ?3, ?4))",
+    [PM_SQLITE_PUT_ORIGINAL] = "INSERT INTO originals VALUES (?1, ?2, ?3, ?4, seal(?1, ?2, ?3, ?4))"
+                               " ON CONFLICT DO UPDATE SET day = excluded.day,"
+                               " seal = seal(game, key, original, excluded.day)"
                                " WHERE original = excluded.original AND day < excluded.day",
     [PM_SQLITE_ADD_QUARANTINED] =
         "INSERT INTO quarantine (time, game, reason, body_size, body) VALUES (?1, ?2, ?3, ?4, ?5)",

@@ -113,7 +113,8 @@ while read -r command; do
     esac
     case $command in
     scripts/bootstrap.sh*)
-        expect 1 '' 'dpkg-query -W mesa-vulkan-drivers | grep .' # a build needs no driver
+        # A build needs no driver; dpkg may know its name all the same.
+        expect 1 '' "dpkg-query -W -f '\${db:Status-Status}\n' mesa-vulkan-drivers | grep -x installed"
         ;;
     esac
 done < <(readme_commands)

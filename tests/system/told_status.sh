@@ -36,6 +36,16 @@ says "$scratch/try" '^piecemeal try: session 1 of 2: profiles$'
 says "$scratch/try" '^piecemeal run: sampled [1-9][0-9]* of [1-9][0-9,]* draws in [1-8] of 8 shaders, [0-9]+ % of their points; next: piecemeal report$'
 says "$scratch/try" '^piecemeal try: session 2 of 2: specializes by the profile, tries what comes of it, and compares frames$'
 says "$scratch/report.html" '^<!doctype html>'
+# Why there is no report: what it says itself, or the signal that ended it (here nobody reads what it prints).
+"$piecemeal" try -o "$scratch/nowhere/report.html" -- $game --frames 12 >"$scratch/try" 2>&1 &&
+    fail "try ended with 0 without a report"
+says "$scratch/try" '^piecemeal report: .*/nowhere/'
+says "$scratch/try" '^piecemeal try: there is no report: .piecemeal report. ended with 1, for what it says above$'
+mkfifo "$scratch/pipe"
+(exec 3<>"$scratch/pipe" 4>"$scratch/pipe" 3>&-
+    "$piecemeal" try -o "$scratch/report.html" -- $game --frames 12 >&4 2>"$scratch/try") &&
+    fail "try ended with 0, though nobody could read what the report says"
+says "$scratch/try" '^piecemeal try: there is no report: .piecemeal report. was ended by signal 13 .*: nobody reads'
 "$piecemeal" try -- true >"$scratch/try" 2>&1 && fail "try sampled nothing, and ended with 0"
 
 # While it runs: the status file, a line for overlays, and the game's own shaders for a while.

@@ -10,6 +10,7 @@
 #include "tools/run/programs.h"
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static const char help[] =
 #define PROFILING "sampler.api_probability=0.1"
 #define COMPARING "sampler.api_probability=0.01"
 
-enum { MOST_SESSIONS = 100, TELL_SECONDS = 10, MOST_ARGUMENTS = 4096 };
+enum { MOST_SESSIONS = 100, TELL_SECONDS = 10, MOST_ARGUMENTS = 4096, BY_SIGNAL = 128 };
 
 struct attempt {
     const char *game_option, *out;
@@ -210,6 +211,22 @@ static void open_report(const char *path)
         (void)pm_launch_wait(command, &status, NULL);
 }
 
+/* Why there is none: what `piecemeal report` itself said stands above, unless a signal ended it. */
+static bool no_report(int status, struct pm_error *error)
+{
+    const int number = status > BY_SIGNAL ? status - BY_SIGNAL : 0;
+    if (number > 0)
+        return pm_fail(error, PM_ERROR_STATE,
+                       "there is no report: `piecemeal report` was ended by signal %d (%s)%s",
+                       number, strsignal(number),
+                       number == SIGPIPE   ? ": nobody reads what it prints any more"
+                       : number == SIGKILL ? ": maybe the machine is out of memory"
+                                           : "");
+    return pm_fail(error, PM_ERROR_STATE,
+                   "there is no report: `piecemeal report` ended with %d, for what it says above",
+                   status);
+}
+
 static bool write_report(const struct attempt *attempt, struct pm_error *error)
 {
     char *folder = pm_place_path(PM_PLACE_DATA, "reports"),
@@ -223,8 +240,7 @@ static bool write_report(const struct attempt *attempt, struct pm_error *error)
     if (ok) {
         char *const command[] = {
             "/proc/self/exe", "report", "--game", attempt->game, "-o", path, NULL};
-        ok = pm_launch_wait(command, &status, error) &&
-             (status == 0 || pm_fail(error, PM_ERROR_STATE, "there is no report"));
+        ok = pm_launch_wait(command, &status, error) && (status == 0 || no_report(status, error));
     }
     if (ok)
         open_report(path);

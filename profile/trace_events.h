@@ -36,8 +36,9 @@ enum pm_trace_count {
 };
 enum { PM_TRACE_BOOTTIME, PM_TRACE_REALTIME }; /* of PM_TRACE_CLOCKS */
 
-/* The name of what is open while the driver has a specialized pipeline to make. */
-#define PM_TRACE_BUILDS_SPECIALIZED "piecemeal specialized"
+/* How the name begins of what is open while the driver has a specialized pipeline to make; its
+ * parts follow (variant_parts.h). */
+#define PM_TRACE_BUILDS "piecemeal specialized by "
 
 enum { PM_TRACE_TEXT = 128 };
 

@@ -12,6 +12,8 @@
 #include "layer/shader/variant_files.h"
 #include "layer/shader/variant_make.h"
 #include "profile/journal_asked.h"
+#include "profile/variant_parts.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct pm_optimizer *optimizer_of(struct pm_job *job)
@@ -89,11 +91,14 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
     pm_variant_files_write(pipeline, shader);
     if (use == PM_USE_PUSHED)
         optimized->watch = watch_of(pipeline, &shader->known);
+    char parts[PM_PARTS_TEXT], name[sizeof PM_TRACE_BUILDS + PM_PARTS_TEXT];
+    pm_parts_format(pm_specialized_parts(shader), parts);
+    snprintf(name, sizeof name, PM_TRACE_BUILDS "%s", parts);
     const struct pm_replacement replacement = {
         .words = &shader->module.words,
         .entry_point = shader->entry_point,
         .cache = cache,
-        .name = PM_TRACE_BUILDS_SPECIALIZED,
+        .name = name,
         .original = &shader->original,
         .if_compiled = if_compiled,
     };

@@ -3,6 +3,7 @@
 #include "layer/shader/optimize_private.h"
 
 #include "base/stop.h"
+#include "layer/core/session.h"
 #include "layer/shader/optimized.h"
 #include "layer/shader/variant_make.h"
 
@@ -264,7 +265,7 @@ bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeli
 {
     struct pm_shader_request request;
     int64_t took;
-    if (!optimizer->contests || !optimizer->device->trials ||
+    if (!optimizer->device->trials || !pm_session_tests_variants(optimizer->device->instance) ||
         !pm_pipeline_shader_request(pipeline, &request) ||
         pm_specialized_shaders_withhold(optimizer->shaders, &request))
         return true;
@@ -272,6 +273,9 @@ bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeli
         pm_specialized_shaders_proven(optimizer->shaders, &request, &took);
     if (kept && kept->timing == PM_TIMING_FASTER)
         return use_winner(optimizer, kept, pipeline);
+    /* What waits for its compiles has no contests. */
+    if (!optimizer->contests)
+        return true;
     struct pm_contest *contest = pm_contests_get(optimizer->contests, &request, pipeline);
     if (!contest)
         return true;

@@ -3,6 +3,7 @@
 #include "layer/shader/passes_build.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/specialized_shader.h"
+#include "layer/shader/variant_files.h"
 #include "layer/shader/variant_make.h"
 #include <stdlib.h>
 
@@ -38,6 +39,7 @@ static struct pm_optimized *build(struct pm_pipeline *pipeline,
     }
     optimized->pipeline = pipeline;
     optimized->shader = shader;
+    pm_variant_files_write(pipeline, shader);
     if (!pm_passes_build(pipeline, shader, &optimized->passes, error)) {
         pm_passes_destroy(pipeline->device, &optimized->passes);
         free(optimized);

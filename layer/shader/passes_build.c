@@ -2,6 +2,7 @@
 
 #include "layer/memory/scratch_memory.h"
 #include "layer/shader/pipeline_build.h"
+#include "profile/trace_events.h"
 #include <stdlib.h>
 
 bool pm_passes_possible(const struct pm_pipeline *pipeline)
@@ -40,7 +41,7 @@ static bool build_pass(struct pm_pipeline *pipeline, const struct pm_specialized
         .entry_point = shader->entry_point,
         .specialization = &specialization,
         .cache = pm_pipelines_variant_cache(pipeline->device->pipelines),
-        .name = "piecemeal pass",
+        .name = PM_TRACE_BUILDS "passes",
         .original = &shader->original,
     };
     return pm_pipeline_build(pipeline, &replacement, built, error);

@@ -1,29 +1,12 @@
 #include "layer/shader/passes_cut.h"
 
 #include "layer/shader/passes.h"
-#include <stdlib.h>
 
 /* What a pass may take. false: debug.partition_limits is neither a preset nor a number. */
 static bool find_limits(const struct pm_device *device, struct pm_pass_limits *limits)
 {
     const char *name = device->instance->config.debug.partition_limits;
-    const struct pm_pass_limits *preset = pm_pass_limits_preset(name != NULL ? name : "registers");
-    if (preset != NULL) {
-        *limits = *preset;
-        return true;
-    }
-    char *end;
-    const unsigned long operations = strtoul(name, &end, 10);
-    *limits = (struct pm_pass_limits){
-        .alu = (uint32_t)operations,
-        .texture = PM_NO_LIMIT,
-        .temporaries = PM_NO_LIMIT,
-        .varyings = PM_NO_LIMIT,
-        .constants = PM_NO_LIMIT,
-        .textures = PM_NO_LIMIT,
-        .outputs = PM_NO_LIMIT,
-    };
-    return *end == '\0' && operations > 0 && operations <= UINT32_MAX;
+    return pm_pass_limits_named(name != NULL ? name : "registers", limits);
 }
 
 bool pm_passes_cut(const struct pm_device *device, const struct pm_shader_record *record,

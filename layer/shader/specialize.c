@@ -201,7 +201,7 @@ static bool make(const struct known *known, enum pm_specialized_use use,
     const struct pm_shader_record *record = known->record;
     if (use == PM_USE_PUSHED)
         pm_known_words_pushed(known->device, record, &shader->known);
-    else
+    else if (shader->made_of & PM_KNOWN_VALUES)
         pm_known_words_uniform(known->device, record, shader->reads, &shader->known);
     if (shader->known.count > 0 && !by_words(known, shader, error))
         return false;

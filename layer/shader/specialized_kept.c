@@ -93,10 +93,16 @@ void pm_specialized_kept_destroy(struct pm_specialized_kept *kept)
     free(kept);
 }
 
+/* Whether anything is tried: not where what there is is to be used as it is. */
+static bool tries(const struct pm_specialized_kept *kept)
+{
+    return kept->device->trials && !kept->device->instance->config.debug.trust_variants;
+}
+
 /* Whether a variant is among those that this session tries again, though a verdict is there. */
 static bool is_tried_again(const struct pm_specialized_kept *kept, const struct pm_shader_key *key)
 {
-    return kept->device->trials &&
+    return tries(kept) &&
            pm_lot_falls(kept->lot, key, kept->device->instance->config.optimize.retry_share);
 }
 
@@ -236,7 +242,7 @@ static bool is_tried_now(const struct pm_specialized_kept *kept,
                          const struct pm_kept_variant *variant, int64_t now)
 {
     return is_tried_again(kept, &variant->key) ||
-           (kept->device->trials && variant->sessions.wanted &&
+           (tries(kept) && variant->sessions.wanted &&
             pm_session_half_waits(&variant->sessions.half, now));
 }
 
@@ -255,10 +261,10 @@ static bool choose(const struct pm_specialized_kept *kept, const struct pm_shade
     const bool known =
         pm_verdicts_find_faster(kept->verdicts, original, environment, options, now, variant);
     chosen->faster = known && !is_tried_now(kept, variant, now);
-    chosen->session = kept->device->trials &&
-                      (known ? !chosen->faster && variant->sessions.wanted
-                             : pm_verdicts_find_session(kept->verdicts, original, environment,
-                                                        options, now, variant));
+    chosen->session =
+        tries(kept) && (known ? !chosen->faster && variant->sessions.wanted
+                              : pm_verdicts_find_session(kept->verdicts, original, environment,
+                                                         options, now, variant));
     return chosen->faster || chosen->session;
 }
 

@@ -257,6 +257,7 @@ static bool make(struct pm_specialized_shaders *shaders, enum pm_specialized_use
         return false;
     }
     shader->is_private = shader->known.count > 0;
+    shader->is_pushed = use == PM_USE_PUSHED;
     shader->made_by = (shader->module.transforms ? (uint32_t)PM_MADE_BY_ZEROS : 0) |
                       (shader->changes ? (uint32_t)PM_MADE_BY_BLOCKS : 0) |
                       (shader->is_private ? (uint32_t)PM_MADE_BY_WORDS : 0);
@@ -290,6 +291,35 @@ static struct shader *get_entry(struct pm_specialized_shaders *shaders,
     return shader;
 }
 
+/* Whether there is to be none of the use. */
+static bool withholds(uint32_t withheld, enum pm_specialized_use use)
+{
+    const uint32_t anywhere = PM_PART_WORDS | PM_PART_ZEROS | PM_PART_BLOCKS;
+    return use == PM_USE_PASSES   ? (withheld & PM_PART_PASSES) != 0
+           : use == PM_USE_PUSHED ? (withheld & PM_PART_PUSHED) != 0
+                                  : (withheld & anywhere) == anywhere;
+}
+
+/* What is known, and is not to be used (enum pm_known_of). */
+static uint32_t known_withheld(uint32_t withheld, enum pm_specialized_use use)
+{
+    return (withheld & PM_PART_ZEROS ? (uint32_t)PM_KNOWN_ZEROS : 0) |
+           (withheld & PM_PART_BLOCKS ? (uint32_t)PM_KNOWN_BLOCKS : 0) |
+           (withheld & PM_PART_WORDS && use == PM_USE_ANYWHERE ? (uint32_t)PM_KNOWN_VALUES : 0);
+}
+
+uint32_t pm_specialized_parts(const struct pm_specialized_shader *shader)
+{
+    const uint32_t by = shader->made_by;
+    if (shader->partitioned.count > 0)
+        return PM_PART_PASSES;
+    return (shader->is_pushed ? (uint32_t)PM_PART_PUSHED : 0) |
+           (by & PM_MADE_BY_WORDS && !shader->is_pushed ? (uint32_t)PM_PART_WORDS : 0) |
+           (by & PM_MADE_BY_ZEROS ? (uint32_t)PM_PART_ZEROS : 0) |
+           (by & PM_MADE_BY_BLOCKS ? (uint32_t)PM_PART_BLOCKS : 0) |
+           (by & PM_MADE_BY_RECIPE ? (uint32_t)PM_PART_RECIPE : 0);
+}
+
 const struct pm_specialized_shader *
 pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
                            const struct pm_shader_request *request, enum pm_specialized_use use)
@@ -300,11 +330,13 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     bool first = false;
     /* Most shaders have no profile, and are not to be kept for nothing. */
     uint32_t of = 0;
-    const bool keyed = pm_shader_records_key(records, request, &key, &first, &error);
-    if (keyed && pm_withheld_has(&shaders->withheld, &key))
-        return NULL;
-    if (keyed)
-        of = pm_known_of_shader(shaders->device, &key, request->subgroup_size);
+    if (pm_shader_records_key(records, request, &key, &first, &error)) {
+        const uint32_t withheld = pm_withheld_parts(&shaders->withheld, &key);
+        if (withholds(withheld, use))
+            return NULL;
+        of = pm_known_of_shader(shaders->device, &key, request->subgroup_size) &
+             ~known_withheld(withheld, use);
+    }
     const struct pm_shader_record *record =
         of || use == PM_USE_PASSES ? pm_shader_records_get(records, request, &first, &error) : NULL;
     if (!record) {
@@ -375,8 +407,11 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, int64_t *took)
 {
     struct pm_shader_key key;
-    if (!pm_shader_records_known(shaders->device->pipelines->records, request, &key) ||
-        pm_withheld_has(&shaders->withheld, &key))
+    if (!pm_shader_records_known(shaders->device->pipelines->records, request, &key))
+        return NULL;
+    /* Of what has a part that is withheld another one is made, later. */
+    const uint32_t withheld = pm_withheld_parts(&shaders->withheld, &key);
+    if (withheld == PM_PARTS_ALL)
         return NULL;
     const uint32_t of = pm_known_of_shader(shaders->device, &key, request->subgroup_size);
     /* A recipe's variant needs nothing to be known. */
@@ -386,6 +421,8 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
     struct shader *shader = find_proven(shaders, &key, request->subgroup_size, request->reads);
     if (!shader)
         shader = load_proven(shaders, &key, request->subgroup_size, request->reads, of);
+    if (shader && (pm_specialized_parts(&shader->made) & withheld) != 0)
+        shader = NULL;
     /* Before the driver sees it. */
     if (shader && shader->usable && !shader->made.entry)
         shader->made.entry = pm_journal_note(shaders->journal, &shader->made.key, NULL);
@@ -402,7 +439,7 @@ bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shader
     bool first;
     return pm_shader_records_key(shaders->device->pipelines->records, request, &key, &first,
                                  NULL) &&
-           pm_withheld_has(&shaders->withheld, &key);
+           (pm_withheld_parts(&shaders->withheld, &key) & PM_PART_RECIPE) != 0;
 }
 
 bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders)

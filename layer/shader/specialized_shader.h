@@ -52,6 +52,7 @@ struct pm_specialized_shader {
     uint32_t made_of;            /* enum pm_known_of: what was known */
     uint32_t made_by;            /* enum pm_made_by: what of it was of use */
     bool is_private;             /* it was made for known words */
+    bool is_pushed;              /* of push constants */
     enum pm_uniform_reads reads; /* of the pipelines that it is for */
     enum pm_timing_verdict timing; /* by this machine's own verdict: UNDECIDED, or FASTER, which is
                                       bound without a trial */
@@ -74,9 +75,12 @@ void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders);
 const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, int64_t *took);
-/* Whether optimize.withhold names the shader. Takes as long as finding its key out does. */
+/* Whether optimize.withhold withholds the variants of A-Z testing of the shader. Takes as long as
+ * finding its key out does. */
 bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shaders,
                                      const struct pm_shader_request *request);
+/* What a variant has (enum pm_part). */
+uint32_t pm_specialized_parts(const struct pm_specialized_shader *shader);
 /* Whether there may be any of these. */
 bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders);
 

@@ -3,6 +3,8 @@
 #include "base/config.h"
 #include "base/file.h"
 #include "layer/shader/pipeline_state.h"
+#include "layer/shader/variant_make.h"
+#include "profile/variant_parts.h"
 #include <cjson/cJSON.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,7 +66,8 @@ static cJSON *options_of(const struct pm_device *device, const struct pm_known_w
     add(list, "--vendor");
     add(list, "%u", device->properties.vendorID);
     add(list, "--driver");
-    add(list, "%u:%u", device->abilities.driver_id, device->properties.driverVersion);
+    const struct pm_driver driver = pm_device_driver(device);
+    add(list, "%u:%u", driver.id, driver.version);
     add(list, "--uniform-share");
     add(list, "%.17g", device->instance->config.optimize.uniform_share);
     if (!device->abilities.subgroup_vote)
@@ -84,15 +87,62 @@ static cJSON *options_of(const struct pm_device *device, const struct pm_known_w
 static void add_passes(cJSON *json, const struct pm_specialized_shader *shader)
 {
     static const struct {
-        uint32_t by;
+        uint32_t parts;
         const char *pass;
-    } passes[] = {{PM_MADE_BY_WORDS, "specialize_constants"},
-                  {PM_MADE_BY_ZEROS, "specialize_zero"},
-                  {PM_MADE_BY_BLOCKS, "optimize_blocks"}};
+    } passes[] = {{PM_PART_WORDS | PM_PART_PUSHED, "specialize_constants"},
+                  {PM_PART_ZEROS, "specialize_zero"},
+                  {PM_PART_BLOCKS, "optimize_blocks"},
+                  {PM_PART_RECIPE, "make_variant"},
+                  {PM_PART_PASSES, "partition"}};
     cJSON *list = cJSON_AddArrayToObject(json, "passes");
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
-        if (shader->made_by & passes[i].by)
+        if (pm_specialized_parts(shader) & passes[i].parts)
             add(list, "%s", passes[i].pass);
+}
+
+/* The recipe that makes the words of a variant that A-Z testing found, maybe in an earlier session,
+ * of which only the words are kept. NULL: none does. */
+static const struct pm_recipe *recipe_of(const struct pm_pipeline *pipeline,
+                                         const struct pm_specialized_shader *shader)
+{
+    const struct pm_driver driver = pm_device_driver(pipeline->device);
+    struct pm_shader_request request;
+    bool first;
+    const struct pm_shader_record *record =
+        pm_pipeline_shader_request(pipeline, &request)
+            ? pm_shader_records_get(pipeline->device->pipelines->records, &request, &first, NULL)
+            : NULL;
+    const struct pm_recipe *found = NULL;
+    for (uint32_t i = 0; record && !found && i < pm_recipe_count(); i++) {
+        const struct pm_variant_info info = {.recipe = pm_recipe_at(i),
+                                             .target = pipeline->device->abilities.target,
+                                             .driver = &driver};
+        struct pm_words made;
+        if (!pm_make_variant(record->canonical.data, record->canonical.count, &info, &made, NULL))
+            continue;
+        const struct pm_shader_key key =
+            pm_shader_key_compute(pm_canonicalize_recipe(), made.data, made.count);
+        if (made.count > 0 && pm_shader_key_equal(&key, &shader->key))
+            found = info.recipe;
+        pm_words_finish(&made);
+    }
+    return found;
+}
+
+static void add_parts_options(cJSON *options, const struct pm_pipeline *pipeline,
+                              const struct pm_specialized_shader *shader)
+{
+    const uint32_t parts = pm_specialized_parts(shader);
+    const char *limits = pipeline->device->instance->config.debug.partition_limits;
+    const struct pm_recipe *recipe = parts & PM_PART_RECIPE ? recipe_of(pipeline, shader) : NULL;
+    if (recipe) {
+        add(options, "--recipe");
+        add(options, "%s", recipe->name);
+    }
+    if (parts & PM_PART_PASSES) {
+        add(options, "--limits");
+        add(options, "%s", limits ? limits : "registers");
+    }
 }
 
 static cJSON *describe(const struct pm_pipeline *pipeline,
@@ -115,7 +165,9 @@ static cJSON *describe(const struct pm_pipeline *pipeline,
     cJSON_AddNumberToObject(json, "driver_id", device->abilities.driver_id);
     cJSON_AddNumberToObject(json, "driver_version", device->properties.driverVersion);
     add_passes(json, shader);
-    cJSON_AddItemToObject(json, "options", options_of(device, &shader->known));
+    cJSON *options = options_of(device, &shader->known);
+    add_parts_options(options, pipeline, shader);
+    cJSON_AddItemToObject(json, "options", options);
     cJSON_AddItemToObject(json, "pipeline", pm_pipeline_state(pipeline));
     return json;
 }
@@ -161,13 +213,27 @@ static bool write_others(const struct pm_pipeline *pipeline, const char *path,
     return ok;
 }
 
+/* The module, or that of each pass. */
+static bool write_own(const struct pm_specialized_shader *shader, const char *path,
+                      struct pm_error *error)
+{
+    const struct pm_partitioned *partitioned = &shader->partitioned;
+    bool ok = partitioned->count > 0 || write_words(path, ".spv", &shader->module.words, error);
+    for (uint32_t i = 0; ok && i < partitioned->count; i++) {
+        char end[32];
+        snprintf(end, sizeof end, ".pass%u.spv", i);
+        ok = write_words(path, end, &partitioned->passes[i].words, error);
+    }
+    return ok;
+}
+
 /* The description first, so that it is there of what the driver does not survive. */
 static bool write_all(const struct pm_pipeline *pipeline, const char *path,
-                      const struct pm_words *words, const char *text, struct pm_error *error)
+                      const struct pm_specialized_shader *shader, const char *text,
+                      struct pm_error *error)
 {
-    if (!pm_file_put(path, text, strlen(text), error))
-        return false;
-    return write_words(path, ".spv", words, error) && write_others(pipeline, path, error);
+    return pm_file_put(path, text, strlen(text), error) && write_own(shader, path, error) &&
+           write_others(pipeline, path, error);
 }
 
 void pm_variant_files_write(const struct pm_pipeline *pipeline,
@@ -185,7 +251,7 @@ void pm_variant_files_write(const struct pm_pipeline *pipeline,
     char *text = cJSON_Print(json);
     if (!text)
         pm_fail(&error, PM_ERROR_MEMORY, "no memory for its description");
-    if (!text || !write_all(pipeline, path, &shader->module.words, text, &error))
+    if (!text || !write_all(pipeline, path, shader, text, &error))
         pm_log_warning(instance->log, "a variant is not kept: %s", error.message);
     cJSON_free(text);
     cJSON_Delete(json);

@@ -1,9 +1,10 @@
 /*
  * Files of the specialized shaders that a session makes (debug.variants_folder), for who makes a
  * reproduction of what one of them does (`piecemeal bisect`): the words as ORIGINAL-VARIANT.spv, by
- * their keys, and beside them a JSON file with what they were made for, by what passes and options
- * of `piecemeal shader`, and the state of the first pipeline with it (pipeline_state.h), whose
- * other stages are in ORIGINAL-VARIANT.stageN.spv.
+ * their keys (of what runs in several passes ORIGINAL-VARIANT.passN.spv), and beside them a JSON
+ * file with what they were made for, by what passes and options of `piecemeal shader`, and the
+ * state of the first pipeline with it (pipeline_state.h), whose other stages are in
+ * ORIGINAL-VARIANT.stageN.spv.
  *
  * Thread safety: any thread; takes as long as the disk does: compile threads only.
  */

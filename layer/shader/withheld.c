@@ -7,6 +7,20 @@
 
 enum { MOST_BYTES = 1 << 20 };
 
+/* "KEY", or "KEY PARTS", which it takes apart. */
+static bool take_line(struct pm_withheld_line *line, char *text)
+{
+    char *parts = strchr(text, ' ');
+    line->parts = PM_PARTS_ALL;
+    if (parts)
+        *parts++ = '\0';
+    const bool ok =
+        pm_shader_key_parse(text, &line->key) && (!parts || pm_parts_parse(parts, &line->parts));
+    if (parts)
+        parts[-1] = ' ';
+    return ok;
+}
+
 /* Of the lines with the mark, or of those without. */
 static bool take_lines(struct pm_withheld *withheld, const char *path, char *text,
                        struct pm_error *error)
@@ -15,8 +29,8 @@ static bool take_lines(struct pm_withheld *withheld, const char *path, char *tex
         const bool marked = line[0] == '!';
         if (line[0] == '\0' || strcmp(line, "*") == 0)
             continue;
-        if (!pm_shader_key_parse(line + marked, &withheld->keys[withheld->count]))
-            return pm_fail(error, PM_ERROR_INPUT, "%s: '%.60s' is no shader's key", path, line);
+        if (!take_line(&withheld->lines[withheld->count], line + marked))
+            return pm_fail(error, PM_ERROR_INPUT, "%s: '%.70s' is no shader's key", path, line);
         withheld->count += marked == withheld->all;
     }
     return true;
@@ -34,9 +48,9 @@ bool pm_withheld_read(struct pm_withheld *withheld, const char *path, struct pm_
     char *at = ok && text.size > 0 ? (char *)text.data : NULL;
     for (size_t i = 0; ok && i < text.size; i++)
         lines += text.data[i] == '\n';
-    withheld->keys = calloc(lines, sizeof *withheld->keys);
+    withheld->lines = calloc(lines, sizeof *withheld->lines);
     withheld->all = at && (strncmp(at, "*\n", 2) == 0 || strcmp(at, "*") == 0);
-    ok = ok && (withheld->keys || pm_fail(error, PM_ERROR_MEMORY, "no memory for %s", path)) &&
+    ok = ok && (withheld->lines || pm_fail(error, PM_ERROR_MEMORY, "no memory for %s", path)) &&
          (!at || take_lines(withheld, path, at, error));
     if (!ok) {
         withheld->all = true;
@@ -48,13 +62,14 @@ bool pm_withheld_read(struct pm_withheld *withheld, const char *path, struct pm_
 
 void pm_withheld_finish(struct pm_withheld *withheld)
 {
-    free(withheld->keys);
+    free(withheld->lines);
 }
 
-bool pm_withheld_has(const struct pm_withheld *withheld, const struct pm_shader_key *key)
+uint32_t pm_withheld_parts(const struct pm_withheld *withheld, const struct pm_shader_key *key)
 {
-    size_t i = 0;
-    while (i < withheld->count && !pm_shader_key_equal(&withheld->keys[i], key))
-        i++;
-    return (i < withheld->count) != withheld->all;
+    uint32_t named = 0;
+    for (size_t i = 0; i < withheld->count; i++)
+        if (pm_shader_key_equal(&withheld->lines[i].key, key))
+            named |= withheld->lines[i].parts;
+    return withheld->all ? PM_PARTS_ALL & ~named : named;
 }

@@ -35,10 +35,10 @@ mapfile -t begins < <(sed -nE 's/.*shader ([0-9a-f]{12}) is specialized: .*/\1/p
 
 # The one that computes something else, by the file that the program writes and by a check.
 bisect 0 --compare "$out" -- "$program" "$out" 2 4
-[ "$(wc -l <"$scratch/found")" -eq 1 ] && grep -qE "^${begins[4]}[0-9a-f]{36}$" "$scratch/found" ||
+[ "$(wc -l <"$scratch/found")" -eq 1 ] && grep -qE "^${begins[4]}[0-9a-f]{36} zeros$" "$scratch/found" ||
     { cat "$scratch/found"; fail "it is not shader 4"; }
 [ "$(grep -c 'session [0-9]*, with' "$scratch/said")" -le 10 ] || { cat "$scratch/said"; fail "too many sessions"; }
-key=$(cat "$scratch/found")
+key=$(cut -d ' ' -f 1 "$scratch/found")
 kept=$scratch/reproduction/${begins[4]}
 says "reproduction: $kept"
 same_file "$PM_BUILD/tests/system/shaders/variants.comp.spv" "$kept/$key.original.spv" "the original"
@@ -58,6 +58,23 @@ cmp -s "$out" "$scratch/good" && fail "reproduce.sh shows nothing"
     --set optimize.withhold="$scratch/found" -- "$program" "$out" 2 4 >"$scratch/log" 2>&1 || fail "the program failed"
 same_file "$out" "$scratch/good" "with the shader withheld"
 grep -q '5 shaders specialized' "$scratch/log" || { cat "$scratch/log"; fail "not the other five are used"; }
+
+# Of what is done in several passes, where the program goes wrong as soon as a shader's passes are built. Each is
+# withheld by itself: all else of the shader is still done.
+export PIECEMEAL_OPTIMIZE_PARTITION=true PIECEMEAL_DEBUG_PARTITION_LIMITS=8
+bisect 0 --check "! grep -q 'by passes	${begins[2]}' \"\$PIECEMEAL_TRACE_FILE\"" -- "$program" "$out" 2 -
+grep -qE "^${begins[2]}[0-9a-f]{36} passes$" "$scratch/found" && [ "$(wc -l <"$scratch/found")" -eq 1 ] ||
+    { cat "$scratch/found" "$scratch/said"; fail "it is not shader 2 in several passes"; }
+kept=$scratch/reproduction/${begins[2]}
+grep -q 'makes these words again' "$kept/README.txt" || { cat "$kept/README.txt"; fail "the passes are not made again"; }
+ls "$kept" | grep -q '\.pass1\.spv$' || fail "the passes' modules are not there"
+PIECEMEAL_TRACE_FILE=$scratch/trace "$piecemeal" run --local --set debug.synchronous=true --set debug.trust_variants=true \
+    --set sampler.window_probability=0 --set optimize.withhold="$scratch/found" -- "$program" "$out" 2 - \
+    >"$scratch/log" 2>&1 || fail "the program failed"
+grep -q "by passes	${begins[2]}" "$scratch/trace" && fail "the passes are not withheld"
+grep -q "by zeros	${begins[2]}" "$scratch/trace" || fail "more than the passes is withheld"
+grep -q 'by passes	' "$scratch/trace" || fail "other shaders' passes are withheld, too"
+unset PIECEMEAL_OPTIMIZE_PARTITION PIECEMEAL_DEBUG_PARTITION_LIMITS
 
 [ "$1" = all ] || exit 0
 
@@ -84,13 +101,13 @@ printf '%s\n' "${begins[1]}" "${begins[3]}" | sort | cmp - "$scratch/two" || fai
 
 # One that ends the program by a signal, of which nothing is held back afterwards.
 bisect 0 -- "$program" "$out" 2 5 crash
-grep -qE "^${begins[5]}[0-9a-f]{36}$" "$scratch/found" || { cat "$scratch/found" "$scratch/said"; fail "it is not shader 5"; }
+grep -qE "^${begins[5]}[0-9a-f]{36} zeros$" "$scratch/found" || { cat "$scratch/found" "$scratch/said"; fail "it is not shader 5"; }
 "$piecemeal" doctor >"$scratch/doctor" 2>&1 || true
 grep -q 'no specialized shader is held back' "$scratch/doctor" || { cat "$scratch/doctor"; fail "something is held back"; }
 
 # None; a program that is never the same twice; one that goes wrong by itself; a list that cannot be read.
 bisect 1 --compare "$out" -- "$program" "$out" 2 -
-says 'with all 6 specialized shaders it is as without'
+says 'with all 6 parts of specialized shaders it is as without'
 bisect 1 --compare "$scratch/random" -- sh -c "head -c 16 /dev/urandom >'$scratch/random'"
 says 'without specialized shaders it is not the same twice'
 bisect 1 --check false -- "$program" "$out" 1 -

@@ -58,7 +58,7 @@ state=$(cat "$XDG_DATA_HOME"/piecemeal/status/pm_test_gpu/*.json)
 session used.pftrace --local --set sampler.window_probability=0 --set debug.synchronous=true \
     --set debug.trust_variants=true -- "$program" "$scratch/out" 3 -
 has '^thread\|slice_begin\|specialize\|[0-9a-f]{48}\|'
-has '^thread\|slice_begin\|piecemeal specialized\|[0-9a-f]{48}\|'
+has '^thread\|slice_begin\|piecemeal specialized by zeros\|[0-9a-f]{48}\|'
 has "^$device/specialized\|instant\|in use\|[0-9a-f]{48}\|"
 has "^$device/specialized binds\|counter\|\|\|\|[1-9]"
 ! grep -q '|window|' "$scratch/events" || fail "there is a window where none opens"
@@ -81,7 +81,7 @@ tab=$'\t'
 rm -rf "$XDG_DATA_HOME/piecemeal/journal"
 until_told "^begin$tab.*${tab}trial$tab" tried.pftrace --local --set sampler.window_probability=0 \
     --set limits.background_share=1
-has '^thread\|slice_begin\|piecemeal specialized\|[0-9a-f]{48}\|\|\|specialized variants$'
+has '^thread\|slice_begin\|piecemeal specialized by zeros\|[0-9a-f]{48}\|\|\|specialized variants$'
 has "^$device/specialized\|instant\|built\|[0-9a-f]{48}\|"
 has "^$device/trial [0-9a-f]{12}, subgroups of 8\|slice_begin\|trial\|[0-9a-f]{48}\|"
 has "^$device/trial [0-9a-f]{12}, subgroups of 8\|slice_end\|trial\|\|[a-z]"

@@ -21,11 +21,16 @@ static const char help[] =
     "(125: it cannot tell)\n"
     "  --local            by what `piecemeal run --local` knows of the program\n"
     "  -o FOLDER          where reproductions go (piecemeal-reproduction)\n\n"
-    "Finds by halving which specialized shaders make a program that ends by itself go wrong: end "
-    "otherwise than\nwithout them, crash for one, or as the options say. Starts it again and "
-    "again, "
-    "two times for each halving at\nmost. Of each that it finds it leaves the modules, how they "
-    "were made, and a script that shows it again. Ends\nwith 0 when it found any.\n";
+    "Finds by halving what of its specialized shaders makes a program that ends by itself go "
+    "wrong: "
+    "end otherwise\nthan without them, crash for one, or as the options say. Starts it again and "
+    "again, two times for each halving\nat most. Says which shader, and which part of what is done "
+    "to it: pushed or words (known words of push constants,\nof uniforms), zeros, blocks (how "
+    "often "
+    "they run), recipe (the variant of A-Z testing), passes (optimize.partition).\nOf each that it "
+    "finds it leaves the modules, how they were made, and a script that shows it again. Ends with "
+    "0\n"
+    "when it found any.\n";
 
 #define MOST_BYTES ((size_t)16 << 20)
 
@@ -33,8 +38,8 @@ struct bisect {
     FILE *out; /* what was found; the program's own output is not among it */
     struct pm_bisection bisection;
     const char *folder;
-    struct pm_names found; /* shaders, withheld from then on */
-    struct pm_names used;  /* those that the search is among */
+    struct pm_names found; /* "KEY PART", withheld from then on */
+    struct pm_names used;  /* what the search is among, likewise */
 };
 
 static enum pm_answer say(const struct bisect *b, const char *with, enum pm_answer answer)
@@ -82,16 +87,15 @@ static enum pm_answer play_rest(struct bisect *b)
                                    &b->used);
     else
         pm_fail(&b->bisection.error, PM_ERROR_MEMORY, "out of memory");
-    snprintf(with, sizeof with, "%s %zu specialized shaders",
+    snprintf(with, sizeof with, "%s %zu parts of specialized shaders",
              b->found.count > 0 ? "the other" : "all", b->used.count);
     pm_buffer_finish(&withhold);
     return say(b, with, answer);
 }
 
 /* With some of used, and nothing else. */
-static enum pm_answer play_some(void *user, const bool *used)
+static enum pm_answer play_only(struct bisect *b, const bool *used, bool keeps)
 {
-    struct bisect *b = user;
     struct pm_buffer withhold;
     char with[64];
     size_t count = 0;
@@ -105,12 +109,18 @@ static enum pm_answer play_some(void *user, const bool *used)
     }
     enum pm_answer answer = PM_NO_ANSWER;
     if (ok)
-        answer = pm_bisection_play(&b->bisection, (char *)withhold.data, false, NULL);
+        answer = pm_bisection_play(&b->bisection, (char *)withhold.data, keeps, NULL);
     else
         pm_fail(&b->bisection.error, PM_ERROR_MEMORY, "out of memory");
-    snprintf(with, sizeof with, "%zu of %zu", count, b->used.count);
+    snprintf(with, sizeof with, "%zu of %zu%s", count, b->used.count,
+             keeps ? ", for the reproduction" : "");
     pm_buffer_finish(&withhold);
     return say(b, with, answer);
+}
+
+static enum pm_answer play_some(void *user, const bool *used)
+{
+    return play_only(user, used, false);
 }
 
 /* ---- what was found ---- */
@@ -121,11 +131,10 @@ static bool tell(struct bisect *b, const struct pm_names *keys, struct pm_error 
     if (!pm_reproduction_write(&b->bisection, b->folder, keys, &path, error))
         return false;
     for (size_t i = 0; i < keys->count; i++)
-        fprintf(b->out, "%s%s", i > 0 ? " " : "", keys->names[i]);
-    fprintf(b->out, "\n");
+        fprintf(b->out, "%s\n", keys->names[i]);
     fflush(b->out);
-    fprintf(stderr, "piecemeal bisect: it goes wrong when %s specialized; reproduction: %s\n",
-            keys->count == 1 ? "this shader is" : "these shaders together are", path);
+    fprintf(stderr, "piecemeal bisect: it goes wrong with %s; reproduction: %s\n",
+            keys->count == 1 ? keys->names[0] : "these together", path);
     free(path);
     return true;
 }
@@ -138,7 +147,8 @@ static bool find_one(struct bisect *b, struct pm_error *error)
     bool *set = calloc(b->used.count + 1, sizeof *set);
     for (size_t i = 0; set && i < b->used.count; i++)
         set[i] = true;
-    bool ok = set && pm_search_least(&search, set);
+    /* The last one is for the modules as they are when nothing else is done. */
+    bool ok = set && pm_search_least(&search, set) && play_only(b, set, true) != PM_NO_ANSWER;
     if (!ok && b->bisection.error.code != PM_OK)
         pm_fail(error, b->bisection.error.code, "%s", b->bisection.error.message);
     else if (!ok)
@@ -178,7 +188,8 @@ static void say_nothing_found(const struct bisect *b)
                 "profile of the program yet%s\n",
                 b->bisection.local ? "" : ", or --local has it");
     else
-        fprintf(stderr, "piecemeal bisect: with all %zu specialized shaders it is as without\n",
+        fprintf(stderr,
+                "piecemeal bisect: with all %zu parts of specialized shaders it is as without\n",
                 b->used.count);
 }
 

@@ -16,13 +16,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { KEY_SHOWN = 12, MOST_OPTIONS = 64, WORDS_BEFORE = 5 /* of the pass */ };
+enum { KEY_SHOWN = 12, MOST_OPTIONS = 64, WORDS_BEFORE = 5 /* of the pass */, MOST_PASSES = 256 };
 
 #define MOST_BYTES ((size_t)256 << 20)
 
 struct writing {
     const struct pm_bisection *bisection;
     const struct pm_names *keys;
+    struct pm_names shaders; /* the keys alone */
     char *folder;
     char *variants;           /* where the session kept its modules */
     struct pm_names modules;  /* of these shaders, ORIGINAL-VARIANT */
@@ -108,7 +109,7 @@ static bool print_script(void *user, FILE *out, struct pm_error *error)
             "PIECEMEAL_JOURNAL=\"$folder/journal\"\n"
             "exec \"${PIECEMEAL:-piecemeal}\" run --set optimize.withhold=\"$folder/only\" \\\n"
             "    --set debug.synchronous=true --set debug.trust_variants=true "
-            "--set sampler.window_probability=0 --");
+            "--set sampler.window_probability=0 --set optimize.retry_share=0 --");
     print_program(w, out);
     free(here);
     return true;
@@ -123,19 +124,19 @@ static bool print_readme(void *user, FILE *out, struct pm_error *error)
     fprintf(out, "piecemeal %s on %s %s found that the program\n   ", PM_VERSION, machine.sysname,
             machine.machine);
     print_program(w, out);
-    fprintf(out,
-            "goes wrong when %s specialized, and not when %s its own.\n\n"
-            "reproduce.sh      starts it so (PIECEMEAL=/path/to/piecemeal where that is not on "
-            "PATH)\n"
-            "only              what reproduce.sh withholds: all shaders but these\n"
-            "databases/        the PGO database that they were specialized by\n"
-            "KEY.original.spv  a shader as the program gave it\n"
-            "KEY.canonical.spv what it was specialized from\n"
-            "KEY-VARIANT.spv   what it was specialized to\n"
-            "KEY-VARIANT.json  for which device, and how; and the state of a pipeline with it\n"
-            "KEY-VARIANT.stageN.spv  the pipeline's other stages\n\n",
-            w->keys->count == 1 ? "one shader is" : "these shaders together are",
-            w->keys->count == 1 ? "that keeps" : "all of them keep");
+    fprintf(
+        out,
+        "goes wrong with what `only` names of its specialized shaders, and not without.\n\n"
+        "reproduce.sh      starts it so (PIECEMEAL=/path/to/piecemeal where that is not on "
+        "PATH)\n"
+        "only              what reproduce.sh withholds: all but this, a shader's key and the\n"
+        "                  part of what is done to it\n"
+        "databases/        the PGO database that they were specialized by\n"
+        "KEY.original.spv  a shader as the program gave it\n"
+        "KEY.canonical.spv what it was specialized from\n"
+        "KEY-VARIANT.spv   what it was specialized to; of several passes KEY-VARIANT.passN.spv\n"
+        "KEY-VARIANT.json  for which device, and how; and the state of a pipeline with it\n"
+        "KEY-VARIANT.stageN.spv  the pipeline's other stages\n\n");
     if (w->bisection->check)
         fprintf(out, "Whether it goes wrong is said by: %s\n", w->bisection->check);
     if (w->bisection->compare)
@@ -161,24 +162,55 @@ static bool put_text(const struct writing *w, const char *name, pm_out_writer pr
 
 /* ---- modules ---- */
 
-/* The pass's command line, run here to see whether it makes the same words. */
-static bool makes_same(const struct writing *w, char **command, const char *module, char *made,
-                       struct pm_error *error)
+/* Two files of the same bytes, of which the second one goes. */
+static bool is_same(const char *kept, const char *made, struct pm_error *error)
 {
     struct pm_buffer a, b;
+    pm_buffer_init(&a, MOST_BYTES);
+    pm_buffer_init(&b, MOST_BYTES);
+    const bool same = pm_file_read(kept, &a, error) && pm_file_read(made, &b, error) &&
+                      a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+    pm_buffer_finish(&b);
+    pm_buffer_finish(&a);
+    unlink(made);
+    return same;
+}
+
+/* Of a shader in several passes: MADE/pass-N.spv, in a folder that goes. */
+static bool are_same_passes(const struct writing *w, const char *module, const char *made,
+                            struct pm_error *error)
+{
+    bool same = true, more = true;
+    unsigned count = 0;
+    for (; same && more && count < MOST_PASSES; count++) {
+        char *kept = NULL, *own = NULL;
+        if (asprintf(&kept, "%s/%s.pass%u.spv", w->folder, module, count) >= 0 &&
+            asprintf(&own, "%s/pass-%u.spv", made, count) >= 0) {
+            more = access(kept, F_OK) == 0 || access(own, F_OK) == 0;
+            same = !more || is_same(kept, own, error);
+        }
+        free(own);
+        free(kept);
+    }
+    char *list = join(made, "passes.json", error);
+    if (list)
+        unlink(list);
+    free(list);
+    rmdir(made);
+    return same && count > 1;
+}
+
+/* The pass's command line, run here to see whether it makes the same words. */
+static bool makes_same(const struct writing *w, char **command, const char *module, char *made,
+                       bool passes, struct pm_error *error)
+{
     int status = 1;
     bool same = false;
     char *variant = NULL;
     if (asprintf(&variant, "%s/%s.spv", w->folder, module) < 0)
         variant = NULL;
-    pm_buffer_init(&a, MOST_BYTES);
-    pm_buffer_init(&b, MOST_BYTES);
     if (variant && pm_launch_wait(command, &status, error) && status == 0)
-        same = pm_file_read(variant, &a, error) && pm_file_read(made, &b, error) &&
-               a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
-    pm_buffer_finish(&b);
-    pm_buffer_finish(&a);
-    unlink(made);
+        same = passes ? are_same_passes(w, module, made, error) : is_same(variant, made, error);
     free(variant);
     return same;
 }
@@ -198,7 +230,8 @@ static bool detail(struct writing *w, const char *module, const cJSON *json, str
     const bool has_more = cJSON_GetArraySize(passes) > 1;
     pass = pass ? pass : "";
     char *safe = pm_file_safe_name(game), *profile = NULL, *canonical = NULL;
-    char *made = join(w->folder, "again.spv", error);
+    const bool in_passes = pass && strcmp(pass, "partition") == 0;
+    char *made = join(w->folder, in_passes ? "again" : "again.spv", error);
     char self[PATH_MAX] = "";
     char *command[MOST_OPTIONS + 16] = {"sh", "-c", "exec \"$0\" \"$@\" >/dev/null", self,
                                         "shader"};
@@ -217,7 +250,7 @@ static bool detail(struct writing *w, const char *module, const cJSON *json, str
         if (cJSON_IsString(option) && count < MOST_OPTIONS)
             command[count++] = option->valuestring;
     }
-    if (strcmp(pass, "specialize_constants") != 0) {
+    if (strcmp(pass, "specialize_zero") == 0 || strcmp(pass, "optimize_blocks") == 0) {
         command[count++] = "--profile";
         command[count++] = profile;
     }
@@ -232,12 +265,13 @@ static bool detail(struct writing *w, const char *module, const cJSON *json, str
         const bool own = strncmp(command[i], w->folder, inside) == 0 && command[i][inside] == '/';
         ok = pm_buffer_printf(&w->details, " %s", command[i] + (own ? inside + 1 : 0));
     }
-    ok = ok && pm_buffer_printf(
-                   &w->details, "\n    %s\n",
-                   makes_same(w, command, module, made, &ignored) ? "makes these words again."
-                   : has_more ? "makes its first part: behind it more passes were run (passes in "
-                                "the JSON file)."
-                              : "made other words just now.");
+    ok = ok &&
+         pm_buffer_printf(
+             &w->details, "\n    %s\n",
+             makes_same(w, command, module, made, in_passes, &ignored) ? "makes these words again."
+             : has_more ? "makes its first part: behind it more passes were run (passes in "
+                          "the JSON file)."
+                        : "made other words just now.");
     free(made);
     free(canonical);
     free(profile);
@@ -348,10 +382,22 @@ static bool put_modules(struct writing *w, struct pm_error *error)
 {
     struct pm_shader_store *store = pm_shader_store_open(NULL, 0);
     bool ok = store || pm_fail(error, PM_ERROR_MEMORY, "no home, or out of memory");
-    for (size_t i = 0; ok && i < w->keys->count; i++)
-        ok = put_stored(w, store, w->keys->names[i], error) &&
-             put_variants(w, w->keys->names[i], error);
+    for (size_t i = 0; ok && i < w->shaders.count; i++)
+        ok = put_stored(w, store, w->shaders.names[i], error) &&
+             put_variants(w, w->shaders.names[i], error);
     pm_shader_store_close(store);
+    return ok;
+}
+
+/* The keys of "KEY PART", each once. */
+static bool find_shaders(struct writing *w, struct pm_error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < w->keys->count; i++) {
+        char key[PM_SHADER_KEY_TEXT];
+        snprintf(key, sizeof key, "%.48s", w->keys->names[i]);
+        ok = pm_names_add(&w->shaders, key) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    }
     return ok;
 }
 
@@ -373,10 +419,11 @@ bool pm_reproduction_write(const struct pm_bisection *bisection, const char *fol
     pm_buffer_init(&w.details, MOST_BYTES);
     w.folder = join(folder, name, error);
     w.variants = pm_bisection_variants(bisection);
-    const bool ok = w.folder && w.variants && pm_make_folder(w.folder, error) &&
-                    put_databases(&w, error) && put_modules(&w, error) && put_only(&w, error) &&
-                    put_details(&w, error) && put_script(&w, error) &&
-                    put_text(&w, "README.txt", print_readme, error);
+    const bool ok = w.folder && w.variants && find_shaders(&w, error) &&
+                    pm_make_folder(w.folder, error) && put_databases(&w, error) &&
+                    put_modules(&w, error) && put_only(&w, error) && put_details(&w, error) &&
+                    put_script(&w, error) && put_text(&w, "README.txt", print_readme, error);
+    pm_names_finish(&w.shaders);
     pm_names_finish(&w.modules);
     pm_buffer_finish(&w.details);
     free(w.variants);

@@ -9,7 +9,8 @@
 
 #include "tools/bisect/session.h"
 
-/* Writes FOLDER/<beginning of the first key>/. keys: of shaders that make it go wrong together.
- * path: gets the folder's name, the caller's to free. */
+/* Writes FOLDER/<beginning of the first key>/. keys: "KEY PART" of what makes it go wrong together,
+ * with which alone the last session that kept its modules was. path: gets the folder's name, the
+ * caller's to free. */
 bool pm_reproduction_write(const struct pm_bisection *bisection, const char *folder,
                            const struct pm_names *keys, char **path, struct pm_error *error);

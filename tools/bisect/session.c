@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "profile/game_note.h"
 #include "profile/trace_events.h"
+#include "profile/variant_parts.h"
 #include "tools/common/launch.h"
 #include <errno.h>
 #include <ftw.h>
@@ -63,9 +64,8 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 static bool set_all(struct pm_error *error)
 {
     static const char *const keys[][2] = {
-        {"PIECEMEAL_DEBUG_SYNCHRONOUS", "true"},
-        {"PIECEMEAL_DEBUG_TRUST_VARIANTS", "true"},
-        {"PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0"},
+        {"PIECEMEAL_DEBUG_SYNCHRONOUS", "true"},       {"PIECEMEAL_DEBUG_TRUST_VARIANTS", "true"},
+        {"PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0"}, {"PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0"},
         {"PIECEMEAL_CONSENT_UPLOAD", "false"},
     };
     bool ok = pm_launch_environment(error);
@@ -104,6 +104,17 @@ void pm_bisection_end(struct pm_bisection *bisection)
 
 /* ---- one session ---- */
 
+static bool empty_variants(struct pm_bisection *bisection)
+{
+    char *folder = pm_bisection_variants(bisection);
+    const bool ok = folder || pm_fail(&bisection->error, PM_ERROR_MEMORY, "no memory for a path");
+    if (ok)
+        nftw(folder, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS);
+    const bool made = ok && pm_make_folder(folder, &bisection->error);
+    free(folder);
+    return made;
+}
+
 static bool prepare(struct pm_bisection *bisection, const char *withhold, bool keeps)
 {
     char name[64];
@@ -115,6 +126,8 @@ static bool prepare(struct pm_bisection *bisection, const char *withhold, bool k
     ok = ok && set_path(bisection, "PIECEMEAL_JOURNAL", name);
     snprintf(name, sizeof name, "trace-%u", bisection->sessions);
     ok = ok && set_path(bisection, "PIECEMEAL_TRACE_FILE", name);
+    if (ok && keeps)
+        ok = empty_variants(bisection);
     char *notes = ok ? path_of(bisection, "games") : NULL;
     ok = notes && pm_file_put(notes, "", 0, &bisection->error) &&
          set(PM_GAME_NOTE_VARIABLE, notes, &bisection->error);
@@ -124,7 +137,24 @@ static bool prepare(struct pm_bisection *bisection, const char *withhold, bool k
     return ok && (!keeps || set_path(bisection, "PIECEMEAL_DEBUG_VARIANTS_FOLDER", "variants"));
 }
 
-/* Adds the shaders whose specialized pipelines the driver was given, whatever it made of them. */
+/* Adds what a pipeline was made with, "KEY PART" of each part. */
+static bool add_used(struct pm_names *used, const struct pm_trace_event *event)
+{
+    uint32_t parts;
+    if (event->type != PM_TRACE_BEGIN ||
+        strncmp(event->name, PM_TRACE_BUILDS, strlen(PM_TRACE_BUILDS)) != 0 ||
+        !pm_parts_parse(event->name + strlen(PM_TRACE_BUILDS), &parts))
+        return true;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < PM_PART_COUNT; i++) {
+        char name[2 * PM_TRACE_TEXT];
+        snprintf(name, sizeof name, "%s %s", event->shader, pm_part_name(i));
+        ok = !(parts >> i & 1) || pm_names_add(used, name);
+    }
+    return ok;
+}
+
+/* Adds what the driver was given pipelines with, whatever it made of them. */
 static bool read_used(struct pm_bisection *bisection, struct pm_names *used)
 {
     char name[64];
@@ -137,9 +167,7 @@ static bool read_used(struct pm_bisection *bisection, struct pm_names *used)
     char *rest = ok ? (char *)text.data : NULL;
     for (char *line; ok && (line = strsep(&rest, "\n")) != NULL;) {
         struct pm_trace_event event;
-        if (pm_trace_events_parse(line, &event, NULL) && event.type == PM_TRACE_BEGIN &&
-            strcmp(event.name, PM_TRACE_BUILDS_SPECIALIZED) == 0 &&
-            !pm_names_add(used, event.shader))
+        if (pm_trace_events_parse(line, &event, NULL) && !add_used(used, &event))
             ok = pm_fail(&bisection->error, PM_ERROR_MEMORY, "no memory for shaders' keys");
     }
     pm_buffer_finish(&text);

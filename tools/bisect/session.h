@@ -1,6 +1,6 @@
 /*
- * One session of the program that `piecemeal bisect` looks at: the same each time but for the
- * shaders that are withheld, and what came of it. Specialized shaders are made with their
+ * One session of the program that `piecemeal bisect` looks at: the same each time but for what is
+ * withheld of its shaders, and what came of it. Specialized shaders are made with their
  * pipelines and used at once, and nothing is sampled. Crashes go to a journal of the bisection's
  * own, so that they hold nothing back later.
  *
@@ -33,8 +33,9 @@ bool pm_bisection_begin(struct pm_bisection *bisection, struct pm_error *error);
 void pm_bisection_end(struct pm_bisection *bisection);
 
 /* Plays a session. withhold: what optimize.withhold's file says. keeps: its variants' modules are
- * kept in pm_bisection_variants. used: gets the keys of the shaders whose specialized pipelines
- * were made; NULL: not asked for. PM_NO_ANSWER: bisection->error says why. */
+ * kept in pm_bisection_variants, and no other session's. used: gets "KEY PART"
+ * (profile/variant_parts.h) of all that the driver was given pipelines with; NULL: not asked for.
+ * PM_NO_ANSWER: bisection->error says why. */
 enum pm_answer pm_bisection_play(struct pm_bisection *bisection, const char *withhold, bool keeps,
                                  struct pm_names *used);
 

@@ -71,11 +71,8 @@ static bool read_text(const struct pm_json_text *json, struct pm_pass_limits *li
 
 bool pm_limits_read(const char *name, struct pm_pass_limits *limits, struct pm_error *error)
 {
-    const struct pm_pass_limits *preset = pm_pass_limits_preset(name);
-    if (preset) {
-        *limits = *preset;
+    if (pm_pass_limits_named(name, limits))
         return true;
-    }
     *limits = (struct pm_pass_limits){.alu = PM_NO_LIMIT,
                                       .texture = PM_NO_LIMIT,
                                       .temporaries = PM_NO_LIMIT,

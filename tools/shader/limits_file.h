@@ -1,6 +1,7 @@
 /*
- * The limits of a pass (shader_rewrite/partition/schedule/limits.h): a preset by its name, or a
- * file of JSON, {"alu": 64, "outputs": 4, …}. What a file does not name has no limit.
+ * The limits of a pass (shader_rewrite/partition/schedule/limits.h): a preset by its name, a
+ * number of ALU operations, or a file of JSON, {"alu": 64, "outputs": 4, …}. What a file does not
+ * name has no limit.
  *
  * Thread safety: one thread.
  */

@@ -76,7 +76,8 @@ static bool say_all(const struct pm_shader_options *options, const struct pm_wor
 bool pm_shader_make_variant(struct pm_shader_options *options, const struct pm_words *in,
                             struct pm_error *error)
 {
-    struct pm_variant_info info = {.target = options->target, .times = options->times};
+    struct pm_variant_info info = {
+        .target = options->target, .driver = options->specialize.driver, .times = options->times};
     struct pm_words made;
     if (!options->recipe)
         return say_all(options, in);

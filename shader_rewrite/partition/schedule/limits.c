@@ -1,5 +1,6 @@
 #include "shader_rewrite/partition/schedule/limits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The Radeon 9800 and GeForce 6800: ARB_fragment_program's limits as their drivers gave them
@@ -46,6 +47,27 @@ static const struct {
       .textures = PM_NO_LIMIT,
       .outputs = 16}},
 };
+
+bool pm_pass_limits_named(const char *name, struct pm_pass_limits *limits)
+{
+    const struct pm_pass_limits *preset = pm_pass_limits_preset(name);
+    if (preset) {
+        *limits = *preset;
+        return true;
+    }
+    char *end;
+    const unsigned long operations = strtoul(name, &end, 10);
+    *limits = (struct pm_pass_limits){
+        .alu = (uint32_t)operations,
+        .texture = PM_NO_LIMIT,
+        .temporaries = PM_NO_LIMIT,
+        .varyings = PM_NO_LIMIT,
+        .constants = PM_NO_LIMIT,
+        .textures = PM_NO_LIMIT,
+        .outputs = PM_NO_LIMIT,
+    };
+    return *end == '\0' && operations > 0 && operations <= UINT32_MAX;
+}
 
 const struct pm_pass_limits *pm_pass_limits_of(uint32_t preset, const char **name)
 {

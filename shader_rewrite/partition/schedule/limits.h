@@ -24,6 +24,10 @@ struct pm_pass_limits {
 /* Limits by name; NULL: no such preset. */
 const struct pm_pass_limits *pm_pass_limits_preset(const char *name);
 
+/* A preset's, or where the name is a number those of so many ALU operations and nothing else.
+ * false: it is neither. */
+bool pm_pass_limits_named(const char *name, struct pm_pass_limits *limits);
+
 /* The preset of this number, below PM_PASS_LIMITS_PRESETS, and what it is called. */
 enum { PM_PASS_LIMITS_PRESETS = 4 };
 const struct pm_pass_limits *pm_pass_limits_of(uint32_t preset, const char **name);

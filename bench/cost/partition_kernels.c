@@ -2,10 +2,11 @@
  * What it is worth to run a large compute shader in several passes on a driver: generated kernels
  * (generated_kernel.h) whole and in passes, on the driver that VK_DRIVER_FILES names.
  *
- *   partition_kernels kernels [ALU [MOST [LEAST [KIND]]]]
+ *   partition_kernels kernels [ALU [MOST [LEAST [KIND [BOUND]]]]]
  *       each kind (polynomial, matrix, FFT) of LEAST to MOST operations, ALU to a pass:
  *       time to the first result, in which the driver's compiler and our cutting are, and time of
- *       a run once all is compiled; in seconds of the processor, of all threads
+ *       a run once all is compiled; in seconds of the processor, of all threads. What has no first
+ *       result as a whole within BOUND seconds is given up, which ends the program behind its row
  *   partition_kernels figure2 [OPERATIONS]   the paper's Figure 2: a shader of so many operations
  *       over operations a pass, with 1 to 4 outputs of 4 components
  *
@@ -15,10 +16,13 @@
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/gpu/gpu_private.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { GROUPS = 16, FIGURE_GROUPS = 64, RUNS = 3, MOST_PASSES = 4096 };
 
@@ -183,33 +187,63 @@ static struct pm_pass_limits limits_of(uint32_t alu)
                                    PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT, false};
 }
 
-static void kernels(uint32_t alu, uint32_t most, uint32_t least, const char *only)
+/* The row of a kernel that the driver takes too long for as a whole. */
+static char given_up[256];
+
+static void give_up(int number)
+{
+    (void)number;
+    if (write(STDOUT_FILENO, given_up, strlen(given_up)) < 0)
+        _exit(1);
+    _exit(0);
+}
+
+/* Ends the program with the row when it has used so many more seconds; 0: never. */
+static void set_bound(uint32_t bound, const char *row, const struct outcome *passes)
+{
+    const struct itimerval timer = {.it_value = {.tv_sec = bound}};
+    snprintf(given_up, sizeof given_up, "%s more than %u | %.2f | more than %.1f | | %.1f |\n", row,
+             bound, passes->first, bound / passes->first, 1e3 * passes->run);
+    signal(SIGPROF, give_up);
+    setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+static void time_kernel(enum kernel_kind kind, uint32_t operations, uint32_t alu, uint32_t bound)
+{
+    const struct pm_pass_limits limits = limits_of(alu);
+    struct pm_words words = kernel_make(kind, operations, 0);
+    struct outcome whole = {0}, passes = {0};
+    const size_t bytes = bytes_of(kind, 0);
+    char row[128];
+    run_passes(&words, &limits, PM_PARTITION_BEYOND, bytes, &passes);
+    snprintf(row, sizeof row, "| %s | %u | %u | %u | %.2f |", kernel_names[kind], operations,
+             passes.passes, passes.scratch_words, passes.cut);
+    set_bound(bound, row, &passes);
+    run_whole(&words, bytes, &whole);
+    set_bound(0, row, &passes);
+    assert_same(&whole, &passes);
+    printf("%s %.2f | %.2f | %.2f | %.1f | %.1f |\n", row, whole.first, passes.first,
+           whole.first / passes.first, 1e3 * whole.run, 1e3 * passes.run);
+    fflush(stdout);
+    free(whole.values);
+    free(passes.values);
+    pm_words_finish(&words);
+}
+
+static void kernels(uint32_t alu, uint32_t most, uint32_t least, const char *only, uint32_t bound)
 {
     static const uint32_t sizes[] = {1000, 5000, 10000, 20000, 50000, 100000};
-    const struct pm_pass_limits limits = limits_of(alu);
     printf("%s, %u invocations, %u ALU operations a pass\n\n"
            "| kernel | operations | passes | words spilled | cutting, s | whole: first result, s | "
            "in passes, s | times as fast | whole: a run, ms | in passes, ms |\n"
            "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
            gpu.name, groups * KERNEL_LANES, alu);
+    fflush(stdout);
     for (int kind = 0; kind < KERNEL_DOTS; kind++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] <= most; s++) {
             if (sizes[s] < least || (only && strcmp(only, kernel_names[kind]) != 0))
                 continue;
-            struct pm_words words = kernel_make((enum kernel_kind)kind, sizes[s], 0);
-            struct outcome whole = {0}, passes = {0};
-            const size_t bytes = bytes_of((enum kernel_kind)kind, 0);
-            run_passes(&words, &limits, PM_PARTITION_BEYOND, bytes, &passes);
-            run_whole(&words, bytes, &whole);
-            assert_same(&whole, &passes);
-            printf("| %s | %u | %u | %u | %.2f | %.2f | %.2f | %.2f | %.1f | %.1f |\n",
-                   kernel_names[kind], sizes[s], passes.passes, passes.scratch_words, passes.cut,
-                   whole.first, passes.first, whole.first / passes.first, 1e3 * whole.run,
-                   1e3 * passes.run);
-            fflush(stdout);
-            free(whole.values);
-            free(passes.values);
-            pm_words_finish(&words);
+            time_kernel((enum kernel_kind)kind, sizes[s], alu, bound);
         }
 }
 
@@ -243,7 +277,7 @@ int main(int argc, char **argv)
 {
     const bool figure = argc > 1 && strcmp(argv[1], "figure2") == 0;
     if (argc < 2 || (!figure && strcmp(argv[1], "kernels") != 0)) {
-        fprintf(stderr, "usage: partition_kernels kernels [ALU [MOST [LEAST [KIND]]]] | "
+        fprintf(stderr, "usage: partition_kernels kernels [ALU [MOST [LEAST [KIND [BOUND]]]]] | "
                         "figure2 [OPERATIONS]\n");
         return 2;
     }
@@ -256,7 +290,8 @@ int main(int argc, char **argv)
         figure2(first ? first : 5000);
     else
         kernels(first ? first : 1000, second ? second : 5000,
-                argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0, argc > 5 ? argv[5] : NULL);
+                argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0, argc > 5 ? argv[5] : NULL,
+                argc > 6 ? (uint32_t)strtoul(argv[6], NULL, 10) : 0);
     pm_gpu_destroy(&gpu);
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "base/stop.h"
 #include "shader_rewrite/analysis/analysis_entry.h"
+#include "shader_rewrite/partition/early_returns.h"
 #include "shader_rewrite/partition/emit_pass.h"
 #include "shader_rewrite/partition/schedule/improve.h"
 #include "shader_rewrite/partition/schedule/mio.h"
@@ -129,14 +130,32 @@ static bool partition(struct pm_ir_module *module, struct pm_emit_info *emission
     return ok;
 }
 
+/* The words of a shader that ends early, without that; none for any other. */
+static bool lower(const uint32_t *words, size_t count, struct pm_words *out, struct pm_error *error)
+{
+    enum pm_stage stage;
+    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    struct pm_ir_function *function = module ? pm_entry_function(module, &stage, error) : NULL;
+    bool ok = function && pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
+              (!pm_returns_early(function) || pm_early_returns_lower(function, out, error));
+    pm_ir_module_destroy(module);
+    return ok;
+}
+
 bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition_info *info,
                   struct pm_partitioned *out, struct pm_error *error)
 {
-    struct pm_emit_info emission = {.words = words, .count = count, .target = info->target};
+    struct pm_words lowered = {0};
     *out = (struct pm_partitioned){0};
-    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    if (!lower(words, count, &lowered, error))
+        return false;
+    struct pm_emit_info emission = {.words = lowered.data ? lowered.data : words,
+                                    .count = lowered.data ? lowered.count : count,
+                                    .target = info->target};
+    struct pm_ir_module *module = pm_ir_parse(emission.words, emission.count, error);
     bool ok = module && partition(module, &emission, info, out, error);
     pm_ir_module_destroy(module);
+    pm_words_finish(&lowered);
     if (!ok)
         pm_partitioned_finish(out);
     return ok;

@@ -75,22 +75,6 @@ static bool open_selections(struct making *m, bool *open, bool *opened)
     return true;
 }
 
-/* Where an invocation may end on one side of a selection, what is behind it must not run in later
- * passes either: it is under the selection's condition. */
-static void open_ends(struct making *m, bool *open)
-{
-    const struct pm_structure *structure = pm_structure(m->function);
-    for (uint32_t c = 0; c < structure->count; c++) {
-        uint32_t parent = structure->constructs[c].parent;
-        if (structure->constructs[c].kind != PM_CONSTRUCT_SELECTION ||
-            (parent != PM_NO_CONSTRUCT && !open[parent]))
-            continue;
-        open[c] =
-            pm_selection_side_ends(m->function, c, 0) || pm_selection_side_ends(m->function, c, 1);
-        m->out->opened += open[c];
-    }
-}
-
 static bool find_steps(struct making *m)
 {
     const struct pm_structure *structure = pm_structure(m->function);
@@ -99,7 +83,6 @@ static bool find_steps(struct making *m)
     if (!open)
         return out_of_memory(m);
     m->out->open = open;
-    open_ends(m, open);
     while (opened) {
         if (!pm_steps_find(m->function, open, m->arena, &m->out->steps, m->error) ||
             !open_selections(m, open, &opened))

@@ -55,6 +55,22 @@ uint32_t pm_spilled_words(const struct pm_ir_instr *type)
     return words;
 }
 
+bool pm_is_handle(const struct pm_ir_instr *type)
+{
+    if (!type)
+        return false;
+    switch (type->opcode) {
+    case SpvOpTypePointer:
+    case SpvOpTypeImage:
+    case SpvOpTypeSampler:
+    case SpvOpTypeSampledImage:
+    case SpvOpTypeAccelerationStructureKHR:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static struct pm_ir_def *uint_type(struct pm_ir_module *module, uint32_t width)
 {
     return pm_ir_type_int(module, width, false);

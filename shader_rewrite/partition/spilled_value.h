@@ -14,6 +14,9 @@ enum { PM_SPILLED_MOST_WORDS = 1024 };
  */
 uint32_t pm_spilled_words(const struct pm_ir_instr *type);
 
+/* Pointers, images and samplers, which no variable can hold. type NULL is allowed: not one. */
+bool pm_is_handle(const struct pm_ir_instr *type);
+
 /* Takes a value apart: its words in order, as 32-bit unsigned; as many as pm_spilled_words says. */
 void pm_spilled_split(struct pm_ir_builder *builder, struct pm_ir_def *value,
                       struct pm_ir_def **words);

@@ -80,22 +80,6 @@ static void together(struct finding *f, uint32_t *known)
 
 /* ---- what every pass computes for itself ---- */
 
-static bool is_handle(const struct pm_ir_instr *type)
-{
-    if (!type)
-        return false;
-    switch (type->opcode) {
-    case SpvOpTypePointer:
-    case SpvOpTypeImage:
-    case SpvOpTypeSampler:
-    case SpvOpTypeSampledImage:
-    case SpvOpTypeAccelerationStructureKHR:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool is_subgroup_builtin(const struct pm_ir_instr *variable)
 {
     for (const struct pm_ir_operand *use = variable->result->first_use; use; use = use->next_use) {
@@ -160,13 +144,13 @@ static bool is_own(const struct finding *f, const struct pm_ir_instr *instr)
     case SpvOpCopyObject:
     case SpvOpBitcast:
     case SpvOpConvertUToPtr:
-        return is_handle(pm_ir_type_of(instr));
+        return pm_is_handle(pm_ir_type_of(instr));
     case SpvOpLoad: {
         struct pm_memory_access access = pm_memory_access_of(&f->memory, instr);
         const struct pm_ir_instr *variable = variable_of(pm_ir_operand_instr(instr, 0));
         if (access.reads || access.writes || (variable && is_subgroup_builtin(variable)))
             return false;
-        return is_handle(pm_ir_type_of(instr)) || rests_on_own(f, instr);
+        return pm_is_handle(pm_ir_type_of(instr)) || rests_on_own(f, instr);
     }
     default:
         return false;

@@ -166,47 +166,23 @@ static uint32_t construct_of(const struct finding *f, uint32_t header)
     return PM_NO_CONSTRUCT;
 }
 
-bool pm_selection_side_ends(const struct pm_ir_function *function, uint32_t construct,
-                            uint32_t side)
-{
-    const struct pm_construct *c = &pm_structure(function)->constructs[construct];
-    const struct pm_cfg *cfg = pm_cfg(function);
-    const struct pm_dominators *d = pm_structure(function)->dominators;
-    const struct pm_ir_instr *branch = pm_ir_terminator(cfg->blocks[c->header]);
-    uint32_t to = pm_ir_block_of(branch->operands[1 + side].def)->index;
-    bool reached = to == c->merge;
-    for (uint32_t e = cfg->flow.predecessor_start[c->merge];
-         e < cfg->flow.predecessor_start[c->merge + 1]; e++)
-        reached |= pm_dominates(d, to, cfg->flow.predecessors[e]);
-    return !reached;
-}
-
-/* The sides of a selection that is cut open, and what is behind it: under the other side's guard
- * where one of them ends the invocation. */
+/* The sides of a selection that is cut open, and what is behind it. */
 static void list_sides(struct finding *f, struct pending now, struct pending behind,
-                       uint32_t construct, struct pending *stack, uint32_t *depth)
+                       struct pending *stack, uint32_t *depth)
 {
     const struct pm_ir_instr *branch = pm_ir_terminator(now.block);
     struct pm_ir_def *condition = branch->operands[0].def;
     uint32_t guards[2] = {add_guard(f, now.guard, condition, true),
                           add_guard(f, now.guard, condition, false)};
-    bool ends[2];
-    for (uint32_t side = 0; side < 2; side++)
-        ends[side] = pm_selection_side_ends(f->out->function, construct, side);
     struct pm_ir_block *merge = behind.block;
-    if (ends[0] != ends[1])
-        behind.guard = guards[ends[0]];
-    behind.opened = ends[0] || ends[1] ? PM_NO_GUARD : guards[0];
+    behind.opened = guards[0];
     behind.header = now.block;
-    if (!ends[0] || !ends[1])
-        stack[(*depth)++] = behind;
+    stack[(*depth)++] = behind;
     for (uint32_t side = 2; side-- > 0;) { /* the then-side on top */
         struct pm_ir_block *to = pm_ir_block_of(branch->operands[1 + side].def);
         if (to != merge)
-            stack[(*depth)++] = (struct pending){.block = to,
-                                                 .end = ends[side] ? NULL : merge,
-                                                 .guard = guards[side],
-                                                 .opened = PM_NO_GUARD};
+            stack[(*depth)++] = (struct pending){
+                .block = to, .end = merge, .guard = guards[side], .opened = PM_NO_GUARD};
     }
 }
 
@@ -256,7 +232,7 @@ static bool list_block(struct finding *f, struct pending now, struct pending *st
         stack[(*depth)++] = behind;
         return add_construct(f, block, construct, now.guard);
     }
-    list_sides(f, now, behind, construct, stack, depth);
+    list_sides(f, now, behind, stack, depth);
     return true;
 }
 

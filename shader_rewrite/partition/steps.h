@@ -53,14 +53,9 @@ struct pm_steps {
     uint32_t bound;
 };
 
-/* Whether no way leads from a side of a selection, 0 its then-side, to what is behind it: it ends
- * the invocation. With PM_ANALYSIS_STRUCTURE required. */
-bool pm_selection_side_ends(const struct pm_ir_function *function, uint32_t construct,
-                            uint32_t side);
-
 /* open: by construct of pm_structure, those selections to cut open; each in another one, or in
- * none. With PM_ANALYSIS_STRUCTURE required. PM_ERROR_UNSUPPORTED: an invocation may end within
- * what would be cut; PM_ERROR_MEMORY. */
+ * none. With PM_ANALYSIS_STRUCTURE required, of a function that ends at one place alone
+ * (early_returns.h). PM_ERROR_UNSUPPORTED with the reason why it cannot be cut; PM_ERROR_MEMORY. */
 bool pm_steps_find(struct pm_ir_function *function, const bool *open, struct pm_arena *arena,
                    struct pm_steps *out, struct pm_error *error);
 

@@ -145,8 +145,8 @@ static void passes_compute_what_the_whole_does(void **state)
 static void shapes_compute_what_the_whole_does(void **state)
 {
     (void)state;
-    static const char *const names[] = {"early_return", "barrier", "own_array", "branches",
-                                        "atomics"};
+    static const char *const names[] = {"early_return", "nested_return", "barrier",
+                                        "own_array",    "branches",      "atomics"};
     static struct differential_output expected;
     differential_inputs(&differential, 5, false);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -145,6 +145,10 @@ bool pm_aggregator_hold(const char *where, int *fd, struct pm_error *error);
 void pm_aggregator_interrupt(struct pm_aggregator *aggregator, bool set);
 bool pm_aggregator_is_interrupted(const struct pm_aggregator *aggregator);
 
+/* Of how many shaders the tokens of one day claimed different things (votes.h), as far as their day
+ * was folded in since the aggregator was opened. Any thread. */
+uint64_t pm_aggregator_disagreements(const struct pm_aggregator *aggregator);
+
 /* The published body (zstd), appended, and its ETag, BLAKE2b-256 of the body in hexadecimal. body
  * NULL: only the ETag. PM_ERROR_STATE: the game is not known, or was never curated. */
 bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,

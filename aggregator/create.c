@@ -152,6 +152,11 @@ bool pm_aggregator_is_interrupted(const struct pm_aggregator *aggregator)
     return pm_world_is_interrupted(&aggregator->world);
 }
 
+uint64_t pm_aggregator_disagreements(const struct pm_aggregator *aggregator)
+{
+    return atomic_load(&aggregator->world.disagreements);
+}
+
 struct pm_storage *pm_aggregator_storage(struct pm_aggregator *aggregator)
 {
     return aggregator->world.storage;

@@ -283,6 +283,8 @@ static bool write_chunk(const struct chunk *chunk, struct pm_error *error)
     done = done && storage->operations->put_spaces(storage, fresh, fresh_count, error) &&
            storage->operations->put_claims(storage, claims, claim_count, error) &&
            storage->operations->add_blobs(storage, blobs, blob_count, error);
+    for (size_t i = 0; done && i < chunk->shader_count; i++)
+        atomic_fetch_add(&chunk->world->disagreements, chunk->shaders[i].day_count > 1);
     free(blobs);
     free(fresh);
     free(claims);

@@ -218,9 +218,14 @@ static bool write_gauges(const struct pm_metrics_gauges *gauges, struct pm_buffe
         done = pm_buffer_printf(out, "piecemeal_shaders_waiting{for=\"%s\"} %" PRIu64 "\n",
                                 pm_reason_name(i), gauges->waiting[i]);
     if (done)
-        done = write_number(out, "piecemeal_certificate_expiry_seconds", "gauge",
-                            "When the first certificate of the chain ends, since the epoch; 0: none.",
-                            gauges->certificate_ends);
+        done =
+            write_number(out, "piecemeal_certificate_expiry_seconds", "gauge",
+                         "When the first certificate of the chain ends, since the epoch; 0: none.",
+                         gauges->certificate_ends);
+    if (done)
+        done = write_number(out, "piecemeal_claim_disagreements_total", "counter",
+                            "Shaders of which the tokens of a day claimed different things.",
+                            gauges->disagreements);
     for (size_t i = 0; done && i < sizeof(all) / sizeof(all[0]); i++)
         done = write_number(out, all[i].name, "gauge", all[i].help, all[i].value);
     return done;

@@ -20,6 +20,9 @@ struct pm_world {
     void *clock_user;
     uint32_t retention_days; /* what is older is neither shown nor kept; 0: kept for ever */
     atomic_bool interrupted;
+    /* Since the start: shaders of which the tokens of a day claimed different things. Once more
+     * where a transaction was done again. */
+    atomic_uint_fast64_t disagreements;
 };
 
 /* Takes over the storage. What follows in the struct is the caller's to fill. */

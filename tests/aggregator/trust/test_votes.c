@@ -27,6 +27,7 @@ static void test_majority_corrects_the_first_claim(void **state)
     trust_known(place, "game", 1, &space);
     assert_int_equal(space, 7); /* no more than those were */
     place->now += DAY;
+    assert_int_equal(pm_aggregator_disagreements(place->aggregator), 0); /* none on one day */
     for (unsigned i = 1; i <= 6; i++) {
         assert_int_equal(trust_send(place, "game", i, 1, 2, 100).result, PM_INGEST_STORED);
         assert_int_equal(trust_send(place, "game", 100 + i % 5, 1, 7, 1000).result,
@@ -39,6 +40,7 @@ static void test_majority_corrects_the_first_claim(void **state)
         assert_true(fabs(found.mean - 0.1) < 1e-6);
         place->now += DAY;
     }
+    assert_int_equal(pm_aggregator_disagreements(place->aggregator), 1);
 }
 
 /* Few cannot do away with what many said, and one token has one voice. */

@@ -5,9 +5,10 @@
  *   population intervals [OPTION…]   how often the 95 % intervals hold the truth
  *   population published [OPTION…]   how often they do when a point is first published
  *   population provisional [OPTION…] how soon the right values are tried, with levels and without
+ *   population race [OPTION…]        how often a race of variants has a false winner, and how soon the right one
  *   population watch [OPTION…]       how long until a game like the paper's Watch is covered
  *
- *   --trials N       (10000; watch: 20, provisional: 200)    --seed N        (1)
+ *   --trials N       (10000; watch: 20, provisional and race: 200)    --seed N        (1)
  *   --clients N      to draw from (50000)  --windows N     of a session, on average (2)
  *   --p X            (0.01)                --batch N       b (1)
  *   --calls X        of the shader a frame (1)
@@ -32,12 +33,13 @@
  * nor that of the published ones where most trials publish, and nowhere more trials than that
  * leaves publish one that does not hold the truth; `published` when nearly every game publishes and
  * no interval's coverage is below --least then, as far as they can tell; `provisional` when levels
- * take at most a tenth of the uploads; `watch` when the paper's
+ * take at most a tenth of the uploads; `race` when one in twenty at most has a false winner; `watch` when the paper's
  * estimate comes out under the paper's assumptions.
  */
 #include "bench/population/population_intervals.h"
 #include "bench/population/population_provisional.h"
 #include "bench/population/population_published.h"
+#include "bench/population/population_race.h"
 #include "bench/population/population_watch.h"
 #include "tools/common/tool.h"
 #include <getopt.h>
@@ -189,6 +191,7 @@ int main(int argc, char **argv)
          pm_population_published, 10000, 400000},
         {"provisional", "levels take more than a tenth of the uploads", pm_population_provisional,
          200, 1},
+        {"race", "equal variants win too often", pm_population_race, 200, 1},
         {"watch", "the paper's estimate does not come out", pm_population_watch, 20, 1},
     };
     struct pm_error error = {0};
@@ -202,7 +205,7 @@ int main(int argc, char **argv)
            strcmp(argv[optind], parts[part].name) != 0)
         part++;
     if (!good || part == sizeof(parts) / sizeof(*parts)) {
-        fprintf(stderr, "usage: population intervals|published|provisional|watch [OPTION…]; "
+        fprintf(stderr, "usage: population intervals|published|provisional|race|watch [OPTION…]; "
                         "population.c says which\n");
         return 2;
     }

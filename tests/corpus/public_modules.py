@@ -105,7 +105,8 @@ def modules_of(path, scratch):
 def gather(folder, out, seen):
     name = os.path.basename(os.path.normpath(folder))
     os.makedirs(os.path.join(out, name), exist_ok=True)
-    paths = sorted(os.path.join(at, file) for at, _, files in os.walk(folder) for file in files)
+    paths = sorted(path for at, _, files in os.walk(folder) for path in (os.path.join(at, file) for file in files)
+                   if os.path.isfile(path))  # links that a checkout may have lead nowhere
     new = found = 0
 
     for path in paths:

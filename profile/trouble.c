@@ -1,11 +1,10 @@
 #include "profile/trouble.h"
 
+#include "base/clock.h"
 #include "base/file.h"
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FOLDER "trouble"
@@ -32,7 +31,7 @@ void pm_trouble_note(const char *game, const char *message)
     if (path && !message)
         unlink(path);
     else if (path && folder && pm_make_folder(folder, NULL) &&
-             pm_buffer_printf(&text, "%" PRId64 "\n%s\n%s\n", (int64_t)time(NULL), game, message))
+             pm_buffer_printf(&text, "%.6f\n%s\n%s\n", pm_wall_seconds(), game, message))
         (void)pm_file_put(path, text.data, text.size, NULL);
     pm_buffer_finish(&text);
     free(folder);
@@ -40,7 +39,7 @@ void pm_trouble_note(const char *game, const char *message)
 }
 
 struct visiting {
-    void (*visit)(void *user, const char *game, int64_t at, const char *message);
+    void (*visit)(void *user, const char *game, double at, const char *message);
     void *user;
 };
 
@@ -53,11 +52,11 @@ static void visit_file(void *user, const char *path)
     const char *at = strsep(&rest, "\n"), *game = strsep(&rest, "\n");
     const char *message = strsep(&rest, "\n");
     if (at && game && message)
-        visiting->visit(visiting->user, game, strtoll(at, NULL, 10), message);
+        visiting->visit(visiting->user, game, strtod(at, NULL), message);
     pm_buffer_finish(&text);
 }
 
-void pm_trouble_each(void (*visit)(void *user, const char *game, int64_t at, const char *message),
+void pm_trouble_each(void (*visit)(void *user, const char *game, double at, const char *message),
                      void *user)
 {
     char *folder = pm_place_path(PM_PLACE_DATA, FOLDER);

@@ -73,7 +73,7 @@ static void say_typo(void *user, const char *message)
     pm_doctor_say(user, PM_FINDING_BAD, "environment", "%s", message);
 }
 
-static void say_trouble(void *user, const char *game, int64_t at, const char *message)
+static void say_trouble(void *user, const char *game, double at, const char *message)
 {
     const time_t then = (time_t)at;
     struct tm parts;

@@ -79,12 +79,12 @@ void pm_run_games_ended(struct pm_run_games *run)
 }
 
 struct trouble {
-    int64_t since;
+    double since; /* pm_wall_seconds */
     const char *game;
     char message[PM_SENTENCE_TEXT / 2];
 };
 
-static void take_trouble(void *user, const char *game, int64_t at, const char *message)
+static void take_trouble(void *user, const char *game, double at, const char *message)
 {
     struct trouble *trouble = user;
     if (at >= trouble->since && strcmp(game, trouble->game) == 0)
@@ -97,7 +97,7 @@ void pm_run_games_say(const struct pm_run_games *run, double began, const char *
     char text[PM_SENTENCE_TEXT];
     bool said = false;
     for (size_t i = 0; i < run->games.count; i++) {
-        struct trouble trouble = {.since = (int64_t)began, .game = run->games.names[i]};
+        struct trouble trouble = {.since = began, .game = run->games.names[i]};
         pm_trouble_each(take_trouble, &trouble);
         if (pm_sentence_of(run->games.names[i], began, &status))
             pm_sentence(&status, status.sampled > 0 ? next : NULL, text);

@@ -79,6 +79,13 @@ draw_cost)
         grep -q 'made a variant' "$PIECEMEAL_LOG_FILE" || fail "the layer had no part in $kind"
     done
     ;;
+record_threads)
+    with_layer
+    sample_everything
+    measure 8 4
+    prints 1 "$number $number $number"
+    grep -q 'made a variant' "$PIECEMEAL_LOG_FILE" || fail "the layer had no part in it"
+    ;;
 frame_cost)
     judges=1
     measure --piecemeal "$piecemeal" --frames 12 --skip 2 --block 2 -- "${scene[@]}"

@@ -5,7 +5,7 @@
 #
 # PM_KINDS: some of them. PM_FEW, PM_MANY: the two counts.
 # BUILD is the build tree (build/release). Needs valgrind.
-program=push_cost kinds="word words fits turns beside dispatch bind others buffer execute" few=2000 many=12000
+program=push_cost kinds="word words fits turns beside dispatch bind others buffer execute" few=2000 many=32000
 # shellcheck source=slopes.sh
 . "$(dirname "$0")/slopes.sh" "${1:-$(dirname "$0")/../../build/release}"
 

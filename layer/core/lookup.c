@@ -11,8 +11,15 @@ void pm_lookup_init(struct pm_lookup *lookup)
     atomic_init(&lookup->slots, NULL);
     pthread_mutex_init(&lookup->lock, NULL);
     lookup->shown = NULL;
+    lookup->factor = PM_LOOKUP_ANYTHING;
     lookup->used = 0;
     lookup->taken = 0;
+}
+
+void pm_lookup_init_of_pointers(struct pm_lookup *lookup)
+{
+    pm_lookup_init(lookup);
+    lookup->factor = PM_LOOKUP_POINTERS;
 }
 
 void pm_lookup_finish(struct pm_lookup *lookup)
@@ -32,7 +39,7 @@ void pm_lookup_finish(struct pm_lookup *lookup)
 /* The index of the slot where a key's hash points. */
 static uint64_t home_of(const struct pm_lookup_slots *slots, uint64_t key)
 {
-    return pm_lookup_home(slots, key) / sizeof slots->slot[0];
+    return pm_lookup_home(slots, key, slots->factor) / sizeof slots->slot[0];
 }
 
 /* Into the first free slot of a probe that is known not to hold the key. The value goes first: a
@@ -61,6 +68,7 @@ static bool grow(struct pm_lookup *lookup)
         return false;
     slots->retired = old;
     slots->mask = count - 1;
+    slots->factor = lookup->factor;
     slots->home_mask = (count - 1) * sizeof slots->slot[0];
     for (uint64_t i = 0; old != NULL && i <= old->mask; i++) {
         uint64_t key = atomic_load_explicit(&old->slot[i].key, memory_order_relaxed);

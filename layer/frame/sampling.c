@@ -54,7 +54,7 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
         pm_trace_begin(device->trace, "windows", "window", NULL);
     pm_scenes_init(&sampling->scenes, device->instance->config.game_scene,
                    device->instance->config.game_scene_labels, device->instance->log);
-    pm_lookup_init(&sampling->commands);
+    pm_lookup_init_of_pointers(&sampling->commands);
     pm_lookup_init(&sampling->pools);
     pm_lookup_init(&sampling->queries);
     pm_lookup_init(&sampling->execution_sets);

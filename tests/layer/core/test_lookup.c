@@ -74,6 +74,56 @@ static void stays_small_while_keys_come_and_go(void **state)
     pm_lookup_finish(&lookup);
 }
 
+/* Of so many keys, one every `step`: how many are where their hash points. */
+static int at_home(struct pm_lookup *lookup, uint64_t first, uint64_t step, int count)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        assert_true(pm_lookup_put(lookup, first + step * (uint64_t)i, value_of((uint64_t)i)));
+    const struct pm_lookup_slots *slots = atomic_load(&lookup->slots);
+    for (int i = 0; i < count; i++) {
+        const uint64_t key = first + step * (uint64_t)i;
+        assert_ptr_equal(pm_lookup_find(lookup, key), value_of((uint64_t)i));
+        found +=
+            atomic_load(
+                &pm_lookup_slot_of(slots, pm_lookup_home(slots, key, slots->factor))->key) == key;
+    }
+    return found;
+}
+
+/* Command buffers as allocators place them: a hook glances at most of them. */
+static void glances_at_most_pointers(void **state)
+{
+    (void)state;
+    enum { COUNT = 200 };
+    static const uint64_t steps[] = {16, 48, 96, 112, 256, 528, 1024, 4096, 4112, 1 << 16, 1 << 20};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        struct pm_lookup lookup;
+        pm_lookup_init_of_pointers(&lookup);
+        const uint64_t first = UINT64_C(0x7f3412340010);
+        assert_true(at_home(&lookup, first, steps[i], COUNT) >= COUNT / 2);
+        const struct pm_lookup_slots *slots = atomic_load(&lookup.slots);
+        int glanced = 0;
+        for (uint64_t key = first; key < first + COUNT * steps[i]; key += steps[i])
+            glanced += pm_lookup_glance(slots, key) != NULL;
+        assert_true(glanced >= COUNT / 2);
+        pm_lookup_finish(&lookup);
+    }
+}
+
+/* Handles that are numbers, in their lower or in their upper half, have short ways. */
+static void numbers_are_apart(void **state)
+{
+    (void)state;
+    static const uint64_t steps[] = {1, 2, 8, UINT64_C(1) << 32, UINT64_C(1) << 33};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        struct pm_lookup lookup;
+        pm_lookup_init(&lookup);
+        assert_true(at_home(&lookup, steps[i], steps[i], 200) >= 100);
+        pm_lookup_finish(&lookup);
+    }
+}
+
 struct visits {
     struct pm_lookup *lookup;
     int count;
@@ -152,6 +202,8 @@ int main(void)
         cmocka_unit_test(finds_what_was_put),
         cmocka_unit_test(null_is_unknown),
         cmocka_unit_test(stays_small_while_keys_come_and_go),
+        cmocka_unit_test(glances_at_most_pointers),
+        cmocka_unit_test(numbers_are_apart),
         cmocka_unit_test(visits_without_waiting),
         cmocka_unit_test(readers_need_no_lock),
     };

@@ -22,7 +22,7 @@ mkdir -p "$scratch/values"
 # command_of PROGRAM: `command` is what to run; games have a file of their own
 command_of() {
     case $1 in
-    openarena | nexuiz | neverball | warzone2100) . "$source_folder/bench/gain/game_commands.sh" ;;
+    openarena | nexuiz | neverball | supertux | supertuxkart | minetest | warzone2100) . "$source_folder/bench/gain/game_commands.sh" ;;
     *) . "$source_folder/bench/gain/program_commands.sh" ;;
     esac
     set_command "$1"

@@ -29,6 +29,26 @@ set_command() {
         command=("${home[@]}" warzone2100 --gfxbackend=vulkan --window --resolution=640x480 --nosound
             --configdir="$folder/warzone" --game=CAM_1A)
         ;;
+    supertuxkart)
+        need supertuxkart
+        command=("${home[@]}" "${zink[@]}" supertuxkart --windowed --screensize=640x480 --race-now --track=hacienda
+            --numkarts=4 --profile-laps=99 --seed=1 --unlock-all)
+        ;;
+    supertux)
+        need supertux2
+        command=("${home[@]}" "${zink[@]}" supertux2 --window --geometry 1280x960 --renderer opengl --disable-sound
+            --disable-music --userdir "$folder/home"
+            /usr/share/games/supertux2/levels/world1/welcome_antarctica.stl)
+        ;;
+    minetest)
+        need minetest
+        mkdir -p "$folder/home/world"
+        echo 'gameid = minetest_game' >"$folder/home/world/world.mt"
+        printf '%s\n' screen_w=640 screen_h=480 enable_sound=false fps_max=1000 fps_max_unfocused=1000 \
+            fixed_map_seed=1 viewing_range=60 >"$folder/minetest.conf"
+        command=("${home[@]}" "${zink[@]}" minetest --go --world "$folder/home/world" --name player
+            --config "$folder/minetest.conf")
+        ;;
     *)
         echo "$script: no game $1" >&2
         exit 2

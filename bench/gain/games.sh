@@ -10,7 +10,8 @@
 # evening's worth has to fit into minutes; SECONDS_TRIED, and three of SECONDS_COMPARED (SESSIONS_COMPARED), are as a
 # player has them but for the sampling. KEEP=FOLDER keeps the sessions' logs and databases.
 #
-# Needs Xvfb, jq and the games: openarena and nexuiz, neverball (OpenGL through zink), warzone2100 (Vulkan).
+# Needs Xvfb, jq and the games: openarena, nexuiz, neverball, supertux, supertuxkart, minetest (OpenGL through zink),
+# warzone2100 (Vulkan).
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$source_folder/build/release}" && pwd)
 shift || true

@@ -1,14 +1,14 @@
 #!/bin/bash
 # games.sh [BUILD [GAME…]]: what zeros and known words do for Debian's games, as a player starts them. Each is played in
-# sessions of one machine's loop (piecemeal run --local): some that profile (KINDS: zero,constant), one in which the layer
+# sessions of one machine's loop (piecemeal run --local): some that profile (KINDS: zero,constant), some in which the layer
 # tries what the profile leads to, and some that use the game's own shaders and the faster ones in turn (--ab). Prints a
 # Markdown table of frames, one of the shaders that were tried, one of what became of all shaders, one of the words of
 # push constants and uniforms that were seen, and one of why each shader is specialized or not.
 #
 # BUILD is the build tree (build/release). The driver is the caller's: VK_DRIVER_FILES. Sessions that profile
 # (SESSIONS_PROFILED) last SECONDS_PROFILED each, with one frame in ten sampled instead of one in ten thousand, since an
-# evening's worth has to fit into minutes; SECONDS_TRIED, and three of SECONDS_COMPARED (SESSIONS_COMPARED), are as a
-# player has them but for the sampling. KEEP=FOLDER keeps the sessions' logs and databases.
+# evening's worth has to fit into minutes; one of SECONDS_TRIED (SESSIONS_TRIED), and three of SECONDS_COMPARED
+# (SESSIONS_COMPARED), are as a player has them but for the sampling. KEEP=FOLDER keeps the sessions' logs and databases.
 #
 # Needs Xvfb, jq and the games: openarena, nexuiz, neverball, supertux, supertuxkart, minetest (OpenGL through zink),
 # warzone2100 (Vulkan).
@@ -16,7 +16,7 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$source_folder/build/release}" && pwd)
 shift || true
 sessions_profiled=${SESSIONS_PROFILED:-2} seconds_profiled=${SECONDS_PROFILED:-90}
-seconds_tried=${SECONDS_TRIED:-90}
+sessions_tried=${SESSIONS_TRIED:-1} seconds_tried=${SECONDS_TRIED:-90}
 kinds=${KINDS:-zero,constant}
 sessions_compared=${SESSIONS_COMPARED:-3} seconds_compared=${SECONDS_COMPARED:-90}
 . "$source_folder/bench/gain/local_sessions.sh"
@@ -98,7 +98,11 @@ for game in "$@"; do
         session "profiled$number" "$seconds_profiled" TERM --set "sampler.kinds=$kinds" --set sampler.window_probability=0.1 \
             --set sampler.api_probability=0.2 --set sampler.batch=32 --set limits.variants=4096 -- "${command[@]}"
     done
-    session tried "$seconds_tried" TERM --set sampler.kinds=timing --set sampler.window_probability=0 -- "${command[@]}"
+    for number in $(seq "$sessions_tried"); do
+        session "tried$number" "$seconds_tried" TERM --set sampler.kinds=timing --set sampler.window_probability=0 -- \
+            "${command[@]}"
+    done
+    for number in $(seq "$sessions_tried"); do cat "$folder/tried$number.log"; done >"$folder/tried.log"
     trials
     summary
     reasons

@@ -60,8 +60,12 @@ static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
     }
     if (sign > 0 && atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed) > 0)
         pm_sampling_learn(&sampling->again);
-    if (command->timings != PM_TIMING_NONE)
-        (sign > 0 ? pm_timing_submit : pm_timing_submit_failed)(command);
+    if (command->timings != PM_TIMING_NONE) {
+        if (sign > 0)
+            pm_timing_submit(command, queue);
+        else
+            pm_timing_submit_failed(command);
+    }
     if (pm_command_counts(command))
         pm_readback_submit(queue, command->uses, command->use_count, sign);
 }
@@ -184,6 +188,7 @@ static void submitted(struct pm_queue *queue, VkFence fence)
         pm_hang_watch_submitted(&queue->device->hang_watch, fence, pm_now());
     /* After the first one, in which most that there is in other layers was used once, the second,
      * the fourth, the eighth… */
+    pm_timing_submitted(queue->device->timing, queue);
     queue->submits++;
     if ((queue->submits & (queue->submits - 1)) == 0) {
         pm_process_watch_exit_again();

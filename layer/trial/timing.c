@@ -6,6 +6,7 @@
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
 #include "layer/trial/sessions.h"
+#include "layer/trial/submission_marks.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct measurement {
     uint32_t next_waiting; /* likewise */
     uint64_t mask;         /* of the queue family's valid bits */
     uint64_t started;      /* of trials over sessions: what its first query was when read last */
+    struct pm_mark mark;   /* its latest submission */
     struct pm_timed_uses timed;
     bool ended;
     bool submitted; /* once: later submissions are not read */
@@ -25,13 +27,15 @@ struct measurement {
 
 struct pm_timing {
     struct pm_device *device;
+    struct pm_marks *marks;
     PFN_vkResetQueryPool reset; /* NULL: recordings reset the queries themselves */
     VkQueryPool pool;
     double period;     /* nanoseconds a tick */
     uint32_t *bits;    /* valid, by queue family; owned */
     uint32_t families; /* entries of bits */
     _Atomic uint64_t used[WORDS];
-    pthread_mutex_t lock; /* below, and submitted, recorded and waiting of every measurement */
+    pthread_mutex_t
+        lock; /* below, and mark, submitted, recorded and waiting of every measurement */
     struct measurement measurements[MEASUREMENTS];
     uint32_t first_waiting;
     bool reading; /* the driver is asked for queries, none of which may be reset meanwhile */
@@ -86,6 +90,7 @@ struct pm_timing *pm_timing_create(struct pm_device *device)
                             : device->dispatch.ResetQueryPoolEXT;
     timing->period = (double)device->properties.limits.timestampPeriod;
     timing->first_waiting = PM_TIMING_NONE;
+    timing->marks = pm_marks_create(device);
     pthread_mutex_init(&timing->lock, NULL);
     if (timing->period > 0 && find_families(timing) && make_pool(timing))
         return timing;
@@ -99,6 +104,7 @@ void pm_timing_destroy(struct pm_timing *timing)
         return;
     if (timing->pool != VK_NULL_HANDLE)
         timing->device->dispatch.DestroyQueryPool(timing->device->handle, timing->pool, NULL);
+    pm_marks_destroy(timing->marks);
     pthread_mutex_destroy(&timing->lock);
     free(timing->bits);
     free(timing);
@@ -208,13 +214,15 @@ static bool is_wanted(const struct measurement *measurement)
     return wanted;
 }
 
-void pm_timing_submit(struct pm_command *command)
+void pm_timing_submit(struct pm_command *command, const struct pm_queue *queue)
 {
     struct pm_timing *timing = command->device->timing;
+    const struct pm_mark mark = pm_marks_next(timing->marks, queue);
     bool any = false;
     pthread_mutex_lock(&timing->lock);
     for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next) {
         struct measurement *measurement = &timing->measurements[i];
+        measurement->mark = mark;
         if (measurement->ended && !measurement->waiting && is_wanted(measurement)) {
             wait_for(timing, i);
             any = true;
@@ -230,6 +238,12 @@ void pm_timing_submit(struct pm_command *command)
     pthread_mutex_unlock(&timing->lock);
     if (any)
         pm_poller_wake(command->device->poller);
+}
+
+void pm_timing_submitted(struct pm_timing *timing, const struct pm_queue *queue)
+{
+    if (timing != NULL)
+        pm_marks_submitted(timing->marks, queue);
 }
 
 void pm_timing_submit_failed(struct pm_command *command)
@@ -288,9 +302,15 @@ bool pm_timing_is_waiting(const struct pm_timing *timing)
 /* What was read of the queries of measurements first to last, which are the pool's own. */
 struct reading {
     uint32_t first, last;
+    bool asked[MEASUREMENTS];             /* for */
     bool recorded[MEASUREMENTS];          /* when it was asked for */
     uint64_t queries[MEASUREMENTS][2][2]; /* value, and whether it is there */
 };
+
+static bool is_taken(const struct measurement *measurement)
+{
+    return measurement->timed.count == 0 && measurement->timed.session_count == 0;
+}
 
 /* Takes what is waiting off the list. Returns the first of them. */
 static uint32_t detach(struct pm_timing *timing, struct reading *reading)
@@ -301,8 +321,12 @@ static uint32_t detach(struct pm_timing *timing, struct reading *reading)
     timing->reading = first != PM_TIMING_NONE;
     reading->first = MEASUREMENTS;
     reading->last = 0;
+    memset(reading->asked, 0, sizeof reading->asked);
     for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting) {
-        reading->recorded[i] = timing->measurements[i].recorded;
+        const struct measurement *measurement = &timing->measurements[i];
+        reading->asked[i] =
+            !is_taken(measurement) && pm_marks_done(timing->marks, measurement->mark);
+        reading->recorded[i] = measurement->recorded;
         reading->first = i < reading->first ? i : reading->first;
         reading->last = i > reading->last ? i : reading->last;
     }
@@ -324,23 +348,29 @@ static void read_range(struct pm_timing *timing, struct reading *reading, uint32
         pm_device_was_lost(device);
 }
 
-/* In one call: asked one by one lavapipe gave two to four of thirty in time (seen). Where
- * recordings reset the queries, only those that the GPU is done with may be asked for. */
-static void read_queries(struct pm_timing *timing, struct reading *reading, uint32_t first)
+/* In few calls: asked one by one lavapipe gave two to four of thirty in time (seen). Where
+ * recordings reset the queries, and where the driver wants it, only those that the GPU is done with
+ * may be asked for. */
+static void read_queries(struct pm_timing *timing, struct reading *reading)
 {
-    if (timing->reset != NULL) {
+    if (timing->reset != NULL && timing->marks == NULL) {
         read_range(timing, reading, reading->first, reading->last - reading->first + 1);
         return;
     }
-    for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting)
-        read_range(timing, reading, i, 1);
+    for (uint32_t first = reading->first, end; first <= reading->last; first = end + 1) {
+        for (end = first; end <= reading->last && reading->asked[end];)
+            end++;
+        if (end > first)
+            read_range(timing, reading, first, end - first);
+    }
 }
 
 /* Of trials over sessions what an earlier submission left may still be there. */
 static bool is_there(const struct pm_timing *timing, const struct reading *reading, uint32_t index)
 {
     const struct measurement *measurement = &timing->measurements[index];
-    return reading->queries[index][0][1] != 0 && reading->queries[index][1][1] != 0 &&
+    return reading->asked[index] && reading->queries[index][0][1] != 0 &&
+           reading->queries[index][1][1] != 0 &&
            (measurement->timed.session_count == 0 ||
             reading->queries[index][0][0] != measurement->started);
 }
@@ -353,15 +383,17 @@ static double nanoseconds_of(const struct pm_timing *timing, const struct readin
     return (double)(taken > 0 ? taken : 1) * timing->period;
 }
 
-/* Under the lock. Of a recording that was dropped before it was asked for nothing more will come.
- */
+/* Under the lock. Of a recording that was dropped before it was asked for nothing more will come,
+ * but what its submission was not yet seen to leave. */
 static void settle(struct pm_timing *timing, const struct reading *reading, uint32_t index)
 {
     struct measurement *measurement = &timing->measurements[index];
     const bool there = is_there(timing, reading, index);
     if (there)
         measurement->started = reading->queries[index][0][0];
-    if (!there && reading->recorded[index]) {
+    const bool comes = !is_taken(measurement) && !reading->asked[index] &&
+                       pm_marks_was_made(timing->marks, measurement->mark);
+    if (!there && (reading->recorded[index] || comes)) {
         measurement->next_waiting = timing->first_waiting;
         timing->first_waiting = index;
         return;
@@ -376,10 +408,11 @@ static void settle(struct pm_timing *timing, const struct reading *reading, uint
 void pm_timing_poll(struct pm_timing *timing, pm_timing_taker take, void *user)
 {
     struct reading reading;
+    pm_marks_look(timing->marks);
     const uint32_t first = detach(timing, &reading);
     if (first == PM_TIMING_NONE)
         return;
-    read_queries(timing, &reading, first);
+    read_queries(timing, &reading);
     for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting) {
         const struct pm_timed_uses *timed = &timing->measurements[i].timed;
         if (!is_there(timing, &reading, i))

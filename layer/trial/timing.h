@@ -4,7 +4,8 @@
  * what is timed overlaps with what it always overlaps with. Queries are reset by the host once the
  * GPU is done with the recording that named them; a recording that may be submitted more than once
  * also resets them itself, outside render passes, and only its first submission is read. Results
- * are polled by the poller's thread, never waited for.
+ * are polled by the poller's thread, never waited for; on lavapipe, once their submission is done
+ * (submission_marks.h).
  *
  * On a device without host query reset every recording resets its own, and its results are read
  * only when it is dropped: before that a query may still hold what it was written with last.
@@ -51,9 +52,11 @@ void pm_timing_start(const struct pm_command *command, uint32_t measurement);
 void pm_timing_end(struct pm_command *command, uint32_t measurement,
                    const struct pm_timed_uses *timed);
 
-/* The recording is about to be submitted; it was not after all. */
-void pm_timing_submit(struct pm_command *command);
+/* The recording is about to be submitted to the queue; it was not after all. */
+void pm_timing_submit(struct pm_command *command, const struct pm_queue *queue);
 void pm_timing_submit_failed(struct pm_command *command);
+/* A submission was made; called by who holds the VkQueue. NULL is allowed. */
+void pm_timing_submitted(struct pm_timing *timing, const struct pm_queue *queue);
 
 /* The recording is given up, and the GPU is done with it: its measurements are lost unless they
  * were taken in time. */

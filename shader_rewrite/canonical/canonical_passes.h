@@ -34,6 +34,9 @@ struct pm_freezing {
 };
 extern const struct pm_pass pm_pass_freeze;
 
+/* Keeps the first of constants that are the same and have no decorations. No context. */
+extern const struct pm_pass pm_pass_merge_constants;
+
 /* Writes out what crashes the optimizer. No context. PM_ERROR_UNSUPPORTED where it would be too
  * much; then the optimizer may not run. */
 extern const struct pm_pass pm_pass_avoid_crashes;

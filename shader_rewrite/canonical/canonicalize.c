@@ -136,7 +136,8 @@ static bool simplify_once(struct work *w, struct pm_error *error)
 
 static bool simplify(struct work *w, struct pm_error *error)
 {
-    return simplify_once(w, error) && run_pass(w, &pm_pass_order, NULL, error);
+    return simplify_once(w, error) && run_pass(w, &pm_pass_merge_constants, NULL, error) &&
+           run_pass(w, &pm_pass_order, NULL, error);
 }
 
 /* Only the callees' returns: the entry point's are no obstacle to inlining, and merging them would
@@ -259,6 +260,7 @@ static bool canonicalize(struct work *w, struct pm_error *error)
            run_pass(w, &pm_pass_select, &selection, error) && validate(w, error) &&
            run_pass(w, &pm_pass_check_growth, NULL, error) && run_step(w, PM_STEP_PREPARE, error) &&
            run_pass(w, &pm_pass_freeze, &freezing, error) &&
+           run_pass(w, &pm_pass_merge_constants, NULL, error) &&
            run_pass(w, &pm_pass_order, NULL, error) &&
            (info->keep_names ? simplify_with_names(w, error) : simplify_or_keep(w, error));
 }

@@ -178,6 +178,17 @@ static void test_debug_information_is_no_part(void **state)
     pm_words_finish(&decorated);
 }
 
+/* Nor which of two equal constants is used. */
+static void test_equal_constants_are_one(void **state)
+{
+    (void)state;
+    struct pm_words plain = canonical_of("plain.spvasm", NULL, 0);
+    struct pm_words twice = canonical_of("constant_twice.spvasm", NULL, 0);
+    assert_same_words(&plain, &twice);
+    pm_words_finish(&plain);
+    pm_words_finish(&twice);
+}
+
 /* Assembled from a module's text with the instructions of this name in reverse order. */
 static struct pm_words with_reversed(const struct pm_words *module, const char *name)
 {
@@ -562,6 +573,7 @@ int main(void)
         cmocka_unit_test(test_floats_are_left_alone),
         cmocka_unit_test(test_loads_of_loops_stay_in_them),
         cmocka_unit_test(test_debug_information_is_no_part),
+        cmocka_unit_test(test_equal_constants_are_one),
         cmocka_unit_test(test_order_is_no_part),
         cmocka_unit_test(test_entry_points),
         cmocka_unit_test(test_early_returns),

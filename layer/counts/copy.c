@@ -2,6 +2,7 @@
 
 #include "layer/core/device_lost.h"
 #include "layer/core/object_name.h"
+#include "layer/core/timeline.h"
 #include "layer/counts/count_state.h"
 #include "layer/memory/counters.h"
 #include <stdlib.h>
@@ -44,18 +45,8 @@ static bool prepare_queue(struct pm_queue *queue)
                        "counter readback");
     }
     if (device->abilities.timeline_semaphore && queue->timeline == VK_NULL_HANDLE) {
-        const VkSemaphoreTypeCreateInfo type = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-        };
-        const VkSemaphoreCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-            .pNext = &type,
-        };
-        if (dispatch->CreateSemaphore(device->handle, &info, NULL, &queue->timeline) != VK_SUCCESS)
-            return false;
-        pm_name_object(device, VK_OBJECT_TYPE_SEMAPHORE, PM_KEY(queue->timeline),
-                       "counter readback");
+        queue->timeline = pm_timeline_create(device, "counter readback");
+        return queue->timeline != VK_NULL_HANDLE;
     }
     return true;
 }

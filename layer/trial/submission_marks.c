@@ -1,7 +1,7 @@
 #include "layer/trial/submission_marks.h"
 
 #include "layer/core/device_lost.h"
-#include "layer/core/object_name.h"
+#include "layer/core/timeline.h"
 #include <stdlib.h>
 
 struct timeline {
@@ -49,23 +49,6 @@ struct pm_mark pm_marks_next(struct pm_marks *marks, const struct pm_queue *queu
     return (struct pm_mark){queue->index, atomic_load(&timeline->made) + 1};
 }
 
-static VkSemaphore make_semaphore(struct pm_device *device)
-{
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
-    const VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = &type,
-    };
-    VkSemaphore semaphore;
-    if (device->dispatch.CreateSemaphore(device->handle, &info, NULL, &semaphore) != VK_SUCCESS)
-        return VK_NULL_HANDLE;
-    pm_name_object(device, VK_OBJECT_TYPE_SEMAPHORE, PM_KEY(semaphore), "trial timestamps");
-    return semaphore;
-}
-
 /* Where the driver refuses, the next one is for this one, too. */
 void pm_marks_submitted(struct pm_marks *marks, const struct pm_queue *queue)
 {
@@ -75,7 +58,7 @@ void pm_marks_submitted(struct pm_marks *marks, const struct pm_queue *queue)
     struct pm_device *device = marks->device;
     VkSemaphore semaphore = atomic_load(&timeline->semaphore);
     if (semaphore == VK_NULL_HANDLE) {
-        semaphore = make_semaphore(device);
+        semaphore = pm_timeline_create(device, "trial timestamps");
         atomic_store(&timeline->semaphore, semaphore);
         if (semaphore == VK_NULL_HANDLE)
             return;

@@ -5,6 +5,7 @@
 #include "layer/core/session.h"
 #include "layer/core/trace.h"
 #include "layer/trial/additive.h"
+#include "profile/pairs_store.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct pm_trials *pm_trials_create(struct pm_device *device)
     if (trials == NULL)
         return NULL;
     trials->device = device;
+    trials->pairs = pm_trial_pairs_open(device);
     trials->begun_at = pm_now();
     pthread_mutex_init(&trials->lock, NULL);
     return trials;
@@ -63,12 +65,15 @@ void pm_trials_destroy(struct pm_trials *trials)
         return;
     for (struct pm_trial *trial = trials->first, *next; trial != NULL; trial = next) {
         next = trial->next;
-        if (trial->outcome == PM_GOES_ON)
+        if (trial->outcome == PM_GOES_ON) {
             log_unfinished(trial);
+            pm_trial_keep_pairs(trial, true);
+        }
         pm_trial_trace(trial, false, "not over");
         free(trial->time);
         free(trial);
     }
+    pm_pairs_store_close(trials->pairs);
     pthread_mutex_destroy(&trials->lock);
     free(trials);
 }

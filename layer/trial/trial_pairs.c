@@ -207,8 +207,7 @@ static void measure(struct pm_trial *trial, const double *time)
     pthread_mutex_unlock(&trials->lock);
 }
 
-/* For one more pair; false: out of memory. */
-static bool make_room(struct pm_trial *trial)
+bool pm_trial_make_room(struct pm_trial *trial)
 {
     if (trial->count < trial->room)
         return true;
@@ -239,15 +238,18 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
         measure(trial, pair->time);
         return;
     }
-    if (!make_room(trial))
+    pm_trial_recall(trial);
+    if (!pm_trial_make_room(trial))
         return;
     trial->time[trial->count][0] = pair->time[0];
     trial->time[trial->count][1] = pair->time[1];
     trial->count++;
     struct pm_paired paired;
     const enum pm_outcome outcome = judge(trial, &paired);
-    if (outcome == PM_GOES_ON)
+    if (outcome == PM_GOES_ON) {
+        pm_trial_keep_pairs(trial, false);
         return;
+    }
     pthread_mutex_lock(&trials->lock);
     const bool stays = trial->again && outcome == PM_UNDECIDED;
     if (stays)
@@ -257,8 +259,9 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     pthread_mutex_unlock(&trials->lock);
     if (!stays)
         keep(trial, outcome, &paired);
+    pm_trial_forget_pairs(trial);
     /* The outcome is all that is kept, until the device goes: others may have the shader. */
     free(trial->time);
     trial->time = NULL;
-    trial->count = trial->room = 0;
+    trial->count = trial->room = trial->recalled = 0;
 }

@@ -62,9 +62,10 @@ static uint64_t frames_more(const struct pm_trial *trial, uint64_t heartbeat)
     const uint32_t wanted = pm_trial_pairs_wanted(ratios, trial->count, TRIAL_MOST_PAIRS,
                                                   atomic_load(&trial->kind) == TRIAL_PASSES);
     free(ratios);
-    return wanted <= trial->count
-               ? 1
-               : 1 + (uint64_t)((double)since * (wanted - trial->count) / trial->count);
+    const uint32_t timed = trial->count - trial->recalled; /* in this session */
+    if (wanted <= trial->count)
+        return 1;
+    return timed > 0 ? 1 + (uint64_t)((double)since * (wanted - trial->count) / timed) : 0;
 }
 
 void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)

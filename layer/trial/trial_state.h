@@ -61,6 +61,10 @@ struct pm_trial {
     struct trial_track tracks[TRIAL_TRACKS]; /* the pairs: the poller's */
     uint32_t count, room;                    /* whole pairs; the poller's */
     double (*time)[2];                       /* likewise; owned */
+    uint32_t recalled, kept;                 /* pairs; likewise: of earlier sessions, and that a
+                                                later one would have */
+    int64_t kept_at;                         /* pm_now(); likewise */
+    bool asked;                              /* likewise: earlier sessions, for theirs */
     double sums[2];                          /* of the pairs that were judged by */
     uint32_t summed, pairs;
     /* Of one of many variants: it is measured and not judged, up to so many pairs. */
@@ -73,6 +77,7 @@ struct pm_trial {
 
 struct pm_trials {
     struct pm_device *device;
+    struct pm_pairs_store *pairs; /* of sessions; NULL: none are kept */
     pthread_mutex_t lock;
     struct pm_trial *first; /* all there were */
     bool unreported;
@@ -85,6 +90,21 @@ struct pm_trials {
 /* Of its whole pairs, in the order in which they came; the caller frees them. NULL: none, or out of
  * memory. The poller's. */
 double *pm_trial_log_ratios(const struct pm_trial *trial);
+
+/* For one more pair; false: out of memory. The poller's. */
+bool pm_trial_make_room(struct pm_trial *trial);
+
+/* ---- trial_kept.c: pairs outlive the session; the poller's, or nobody else is there any more ----
+ */
+
+/* Opens the device's store of them; NULL: none are kept. */
+struct pm_pairs_store *pm_trial_pairs_open(const struct pm_device *device);
+/* Before its first pair: takes what earlier sessions had of it. Reads a small file, once. */
+void pm_trial_recall(struct pm_trial *trial);
+/* Keeps its pairs for later sessions, now and then, or since this one ends. Waits for the disk. */
+void pm_trial_keep_pairs(struct pm_trial *trial, bool ends);
+/* It is over. */
+void pm_trial_forget_pairs(struct pm_trial *trial);
 
 /* Under the lock, all of these. */
 

@@ -5,8 +5,7 @@
  * - the analyses agree with themselves when computed again;
  * - what spirv-val accepts stays valid when its blocks, its zeros or its constants are counted, and
  *   when it is specialized by any profile, or for any words, or optimized by any counts of its
- * blocks, or cut into passes (or is refused as unsupported); the points of all are found. The
- * mutator works on words and knows where ids are likely, so that modules stay nearly valid.
+ *   blocks, or cut into passes (or is refused as unsupported); the points of all are found.
  */
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/ir/ir_module.h"
@@ -18,8 +17,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
 enum { MAX_WORDS = 1 << 16, MAX_POINTS = 64, MAX_ENTRIES = 4 };
 
@@ -355,43 +352,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(words);
     return 0;
-}
-
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
-{
-    if (size < 24 || seed % 8 == 0)
-        return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, size, max_size) : size;
-    size_t count = size / 4;
-    uint32_t *words = malloc(count * 4);
-    if (!words)
-        return size;
-    memcpy(words, data, count * 4);
-    srand(seed);
-    for (int changes = 1 + rand() % 3; changes > 0; changes--) {
-        size_t at = 5 + (size_t)rand() % (count - 5), from = 5 + (size_t)rand() % (count - 5);
-        uint32_t bound = words[3] ? words[3] : 1;
-        switch (rand() % 5) {
-        case 0: /* another id */
-            words[at] = (uint32_t)rand() % bound;
-            break;
-        case 1: /* what stands elsewhere */
-            words[at] = words[from];
-            break;
-        case 2: { /* exchanged */
-            uint32_t swap = words[at];
-            words[at] = words[from];
-            words[from] = swap;
-            break;
-        }
-        case 3: /* a near opcode, id or literal */
-            words[at] += (uint32_t)(rand() % 5) - 2;
-            break;
-        default: /* one bit */
-            words[at] ^= 1u << rand() % 32;
-            break;
-        }
-    }
-    memcpy(data, words, count * 4);
-    free(words);
-    return size;
 }

@@ -210,7 +210,8 @@ static void run(struct check *c, uint32_t p, uint32_t place, struct use *use)
 {
     uint32_t at = c->plan->operations[place];
     const struct pm_operation *operation = &c->graph->operations[at];
-    const struct pm_operand *operands = &c->graph->operands[operation->first_operand];
+    const struct pm_operand *operands =
+        operation->operand_count > 0 ? &c->graph->operands[operation->first_operand] : NULL;
     for (uint32_t i = 0; i < operation->input_count; i++) {
         uint32_t input = c->graph->inputs[operation->first_input + i];
         use->inputs[c->graph->input_kinds[input]] += c->input_in[input] != p;

@@ -1,0 +1,212 @@
+/* Pairs of trials on the disk: what comes back, whose they are, what is damaged or old. */
+#include "base/file.h"
+#include "profile/pairs_store.h"
+#include "tests/temporary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/cmocka_includes.h"
+
+enum { PAIRS = 1000, MOST = 4096, NOW = 1700000000, DAY = 86400 };
+
+static char folder[96];
+static float times[PAIRS][2];
+static struct pm_kept_pairs pairs = {PM_TIMED_PASSES, PAIRS, times};
+static const struct pm_environment environment = {.subgroup_size = 8, .vendor_id = 5};
+
+static int set_up(void **state)
+{
+    (void)state;
+    temporary_make(folder, sizeof folder);
+    for (int i = 0; i < PAIRS; i++) {
+        times[i][0] = 1000.5f + (float)i;
+        times[i][1] = 3e9f / (float)(1 + i);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    temporary_remove(folder);
+    return 0;
+}
+
+static struct pm_shader_key key_of(uint32_t number)
+{
+    return pm_shader_key_compute("pairs", &number, 1);
+}
+
+static struct pm_pairs_store *open_store(const char *game, const char *layer)
+{
+    struct pm_pairs_store *store = pm_pairs_store_open(folder, game, layer);
+    assert_non_null(store);
+    return store;
+}
+
+static void keep(struct pm_pairs_store *store, uint32_t number, int64_t now)
+{
+    struct pm_error error = {0};
+    const struct pm_shader_key key = key_of(number);
+    assert_true(pm_pairs_store_keep(store, &key, &environment, now, &pairs, &error));
+}
+
+static bool is_there(const struct pm_pairs_store *store, uint32_t number,
+                     const struct pm_environment *of, int64_t now, uint32_t most)
+{
+    struct pm_kept_pairs found;
+    const struct pm_shader_key key = key_of(number);
+    const bool there = pm_pairs_store_read(store, &key, of, now, most, &found);
+    assert_int_equal(there, found.time != NULL);
+    if (there) {
+        assert_int_equal(found.kind, PM_TIMED_PASSES);
+        assert_int_equal(found.count, PAIRS);
+        assert_memory_equal(found.time, times, sizeof times);
+    }
+    free(found.time);
+    return there;
+}
+
+static void what_is_kept_is_there(void **state)
+{
+    (void)state;
+    struct pm_pairs_store *store = open_store("a game", "build");
+    assert_false(is_there(store, 1, &environment, NOW, MOST));
+    keep(store, 1, NOW);
+    pm_pairs_store_close(store);
+    store = open_store("a game", "build");
+    assert_true(is_there(store, 1, &environment, NOW + DAY, MOST));
+    const struct pm_shader_key key = key_of(1);
+    pm_pairs_store_forget(store, &key, &environment);
+    assert_false(is_there(store, 1, &environment, NOW + DAY, MOST));
+    pm_pairs_store_close(store);
+}
+
+static void it_is_of_one_thing(void **state)
+{
+    (void)state;
+    struct pm_pairs_store *store = open_store("a game", "build");
+    const struct pm_environment other = {.subgroup_size = 8, .vendor_id = 5, .driver_version = 1};
+    keep(store, 1, NOW);
+    assert_false(is_there(store, 2, &environment, NOW, MOST));
+    assert_false(is_there(store, 1, &other, NOW, MOST));
+    pm_pairs_store_close(store);
+    store = open_store("another game", "build");
+    assert_false(is_there(store, 1, &environment, NOW, MOST));
+    pm_pairs_store_close(store);
+    store = open_store("a game", "another build");
+    assert_false(is_there(store, 1, &environment, NOW, MOST));
+    pm_pairs_store_close(store);
+}
+
+static void what_is_old_or_of_another_clock_is_not(void **state)
+{
+    (void)state;
+    struct pm_pairs_store *store = open_store("a game", "build");
+    keep(store, 1, NOW);
+    assert_true(is_there(store, 1, &environment, NOW + PM_DAYS_UNDECIDED * DAY, MOST));
+    assert_false(is_there(store, 1, &environment, NOW + PM_DAYS_UNDECIDED * DAY + 1, MOST));
+    assert_false(is_there(store, 1, &environment, NOW - 1, MOST));
+    assert_false(is_there(store, 1, &environment, NOW, PAIRS - 1));
+    pm_pairs_store_close(store);
+}
+
+static char the_file[300];
+
+static void look(void *user, const char *path)
+{
+    (void)user;
+    snprintf(the_file, sizeof the_file, "%s", path);
+}
+
+/* Every byte of the head and every fourth behind it; and cut anywhere. */
+static void what_is_damaged_is_not(void **state)
+{
+    (void)state;
+    struct pm_pairs_store *store = open_store("a game", "build");
+    struct pm_buffer file;
+    pm_buffer_init(&file, 1 << 20);
+    keep(store, 1, NOW);
+    pm_folder_each(folder, "", look, NULL);
+    assert_true(pm_file_read(the_file, &file, NULL));
+    unsigned char *bytes = (unsigned char *)file.data;
+    for (size_t i = 0; i < file.size; i += i < 64 ? 1 : 4) {
+        bytes[i] ^= 0x10;
+        assert_true(pm_file_put(the_file, bytes, file.size, NULL));
+        assert_false(is_there(store, 1, &environment, NOW, MOST));
+        bytes[i] ^= 0x10;
+    }
+    for (size_t size = 0; size < file.size; size += 5) {
+        assert_true(pm_file_put(the_file, bytes, size, NULL));
+        assert_false(is_there(store, 1, &environment, NOW, MOST));
+    }
+    assert_true(pm_file_put(the_file, bytes, file.size, NULL));
+    assert_true(is_there(store, 1, &environment, NOW, MOST));
+    pm_buffer_finish(&file);
+    pm_pairs_store_close(store);
+}
+
+/* Whoever may write there cannot bring what is no time into a mean. */
+static void what_is_no_time_is_not(void **state)
+{
+    (void)state;
+    struct pm_pairs_store *store = open_store("a game", "build");
+    const float no_times[] = {0, -1, INFINITY, NAN};
+    for (size_t i = 0; i < sizeof no_times / sizeof *no_times; i++) {
+        const float was = times[7][1];
+        times[7][1] = no_times[i];
+        keep(store, 1, NOW);
+        assert_false(is_there(store, 1, &environment, NOW, MOST));
+        times[7][1] = was;
+    }
+    pm_pairs_store_close(store);
+}
+
+static void the_folder_is_bounded(void **state)
+{
+    (void)state;
+    struct pm_pairs_store *store = open_store("a game", "build");
+    for (uint32_t i = 0; i < 600; i++)
+        keep(store, i, NOW);
+    pm_pairs_store_close(store);
+    store = open_store("a game", "build");
+    keep(store, 1000, NOW);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i <= 1000; i++)
+        left += is_there(store, i, &environment, NOW, MOST);
+    assert_in_range(left, 100, (4 << 20) / sizeof times);
+    assert_true(is_there(store, 1000, &environment, NOW, MOST));
+    pm_pairs_store_close(store);
+}
+
+static void without_a_place_nothing_is_kept(void **state)
+{
+    (void)state;
+    struct pm_error error = {0};
+    const struct pm_shader_key key = key_of(1);
+    struct pm_pairs_store *store = pm_pairs_store_open("/dev/null/there", "a game", "build");
+    assert_false(pm_pairs_store_keep(store, &key, &environment, NOW, &pairs, &error));
+    assert_non_null(strstr(error.message, "/dev/null"));
+    assert_false(is_there(store, 1, &environment, NOW, MOST));
+    pm_pairs_store_close(store);
+    assert_true(pm_pairs_store_keep(NULL, &key, &environment, NOW, &pairs, &error));
+    assert_false(is_there(NULL, 1, &environment, NOW, MOST));
+    pm_pairs_store_forget(NULL, &key, &environment);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_kept_is_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_is_of_one_thing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_old_or_of_another_clock_is_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_damaged_is_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_no_time_is_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_folder_is_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_a_place_nothing_is_kept, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

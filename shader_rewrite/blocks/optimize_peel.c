@@ -16,6 +16,21 @@
 
 static const char pass_name[] = "optimize_peel";
 
+/* The loop behind its copies hardly ever turns, whatever was asked of it before. And SPIRV-Tools'
+ * unroller, which SwiftShader runs, crashes where fewer turns are left than the loop says. */
+static void leave_rest_alone(struct pm_ir_block *header)
+{
+    struct pm_ir_instr *merge = pm_ir_merge(header);
+    const uint32_t count = SpvLoopControlPeelCountMask | SpvLoopControlPartialCountMask;
+    const uint32_t ours = SpvLoopControlUnrollMask | SpvLoopControlDontUnrollMask | count;
+    const uint32_t control = pm_ir_operand_word(&merge->operands[2]);
+    if (control & ~ours)
+        return;
+    if (control & count)
+        pm_ir_operands_remove(merge, 3, merge->operand_count - 3);
+    pm_ir_operand_set_word(&merge->operands[2], SpvLoopControlDontUnrollMask);
+}
+
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     struct pm_blocks *blocks = context;
@@ -37,6 +52,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
             pm_blocks_saves(blocks, PM_BLOCK_PEEL,
                             pm_blocks_entries(blocks, turns[l].latch) * pm_blocks_turn(blocks));
             pm_peel(&peel, turns[l].steady);
+            leave_rest_alone(header);
         }
         pm_blocks_decide(blocks, pass_name, header, 0, done, "copied in front",
                          reason ? reason : "it turns equally often");

@@ -36,6 +36,23 @@ static void test_peels(void **state)
     block_subject_finish(&subject);
 }
 
+/* What is left of it hardly ever turns: no driver should unroll that, though it was asked to
+ * before.
+ */
+static void test_the_rest_is_not_unrolled(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject(LOOP(""));
+    char *report;
+    struct block_subject out = block_optimized(&subject, "optimize_blocks", &five, &report);
+    assert_int_equal(pm_test_count(&out.words, "OpLoopMerge"), 2);
+    assert_int_equal(pm_test_count(&out.words, "DontUnroll"), 1);
+    assert_int_equal(pm_test_count(&out.words, " Unroll"), 0);
+    free(report);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
+}
+
 /* Known by the lanes alone to be steady, it is left alone where its turns are not uniform. */
 static void test_refused(void **state)
 {
@@ -121,8 +138,9 @@ static void test_left_inside(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_peels), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_breaks),
-                                       cmocka_unit_test(test_left_inside)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_peels), cmocka_unit_test(test_the_rest_is_not_unrolled),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_left_inside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,20 +17,25 @@ or all of it by options: --program, --argument (any number), --deqp-case PATTERN
 Modes: off (no layer), idle (the layer, never sampling), blocks and zeros (every call counts all of a kind), specialized
 (with every shader specialized that the profile of "zeros" leads to, whatever it gains). What is not supported, or
 already fails or crashes without us, says nothing of us, and is listed as such; but it may not become something else.
-JUnit: --junit FILE. Exit status: 0 when all modes agree and no case failed for us, 1 else, 2 wrong usage.
+What a case came to is read from the log that another binary writes (--deqp-log-filename, which is set here), else from
+its standard output. JUnit: --junit FILE. Exit status: 0 when all modes agree and no case failed for us, 1 else, 2 wrong
+usage, 130 when it was interrupted (SIGINT, SIGTERM): what ran by then is counted and written all the same.
 """
 
 import argparse
 import concurrent.futures
 import fnmatch
+import html
 import json
 import os
+import queue
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from xml.etree import ElementTree
 
@@ -38,7 +43,36 @@ MODES = ["off", "idle", "blocks", "zeros", "specialized"]
 STATUS = re.compile(r"^\s*(Pass|Fail|NotSupported|QualityWarning|CompatibilityWarning|ResourceError|InternalError|"
                     r"Waiver) \((.*)\)\s*$", re.M)
 RESULT = re.compile(r"^\s*Result: (\w+)\s*$", re.M)
+IN_LOG = re.compile(r'<Result StatusCode="(\w+)">(.*?)</Result>', re.S)
+LOG_FILE = "--deqp-log-filename="
 COMPLAINT = re.compile(r"^.* (?:warning|error): .*$", re.M)
+
+
+OURS = "/tests/cts/pm_cts"
+
+
+class Interrupted(Exception):
+    """No case begins any more."""
+
+
+def read_log(path, name):
+    """(status, text) of a case in a dEQP log (.qpa); None: it has none of it. A case that does not end there crashed."""
+    part = None
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if line.startswith("#beginTestCaseResult ") and line.split(" ", 1)[1].strip() == name:
+                    part = []
+                elif line.startswith("#endTestCaseResult") and part is not None:
+                    found = IN_LOG.search("".join(part))
+                    return (found.group(1), html.unescape(found.group(2)).strip()) if found else None
+                elif line.startswith("#terminateTestCaseResult") and part is not None:
+                    return "Crash", line.strip()
+                elif part is not None and ("<Result" in line or part):
+                    part.append(line)  # not the images before it, which are large
+    except OSError:
+        return None
+    return None if part is None else ("Crash", "the log ends in the middle of the case")
 
 
 class Suite:
@@ -47,7 +81,9 @@ class Suite:
     def __init__(self, options, config):
         self.program = os.path.abspath(options.program or config["program"])
         self.folder = config.get("folder") or options.folder or os.getcwd()
-        self.arguments = config.get("arguments", []) + options.argument
+        # Each process has a log of its own.
+        self.arguments = [a for a in config.get("arguments", []) + options.argument if not a.startswith(LOG_FILE)]
+        self.logs = self.program != os.path.abspath(options.build + OURS)
         self.patterns = options.deqp_case + options.patterns + config.get("cases", [])
         self.list_file = options.list or config.get("list")
         self.modes = options.modes.split(",") if options.modes else config.get("modes", MODES)
@@ -73,6 +109,7 @@ class Runner:
     def __init__(self, suite, build, driver, scratch):
         self.suite, self.build, self.scratch = suite, os.path.abspath(build), scratch
         self.seen = {"sampled": 0, "specialized": 0}  # lines of the layer's log that say so
+        self.lock, self.running, self.stopped = threading.Lock(), set(), False
         self.clean = {k: v for k, v in os.environ.items()
                       if not k.startswith(("PIECEMEAL_", "VK_", "XDG_", "PM_TEST_"))}
         self.clean.update(VK_DRIVER_FILES=driver, VK_ICD_FILENAMES=driver, NODEVICE_SELECT="1",
@@ -103,13 +140,30 @@ class Runner:
 
     def process(self, arguments, env, folder):
         """Its output and exit status; None: it ran past the limit."""
-        process = subprocess.Popen(arguments, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   text=True, errors="replace", start_new_session=True)
+        with self.lock:
+            if self.stopped:
+                raise Interrupted
+            process = subprocess.Popen(arguments, cwd=folder, env=env, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+            self.running.add(process)
         try:
-            return process.communicate(timeout=self.suite.limit)[0], process.returncode
+            said, code = process.communicate(timeout=self.suite.limit)[0], process.returncode
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            return process.communicate()[0], None
+            said, code = process.communicate()[0], None
+        with self.lock:
+            self.running.discard(process)
+            if self.stopped:
+                raise Interrupted  # it may have been killed
+        return said, code
+
+    def stop(self):
+        """Ends what runs: it is in sessions of its own, so that a terminal's interrupt does not reach it."""
+        with self.lock:
+            self.stopped = True
+            for process in self.running:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
 
     def once(self, name, mode, home):
         """What a case comes to in a mode: its status, what it drew, what was said."""
@@ -124,13 +178,18 @@ class Runner:
         if os.path.exists(log):
             os.unlink(log)
         arguments = [self.suite.program, "--deqp-case=" + name, *self.suite.arguments]
-        if "deqp" in os.path.basename(self.suite.program):
-            arguments.append("--deqp-log-filename=" + home + "/case.qpa")
+        qpa = home + "/case.qpa"
+        if os.path.exists(qpa):
+            os.unlink(qpa)
+        if self.suite.logs:
+            arguments.append(LOG_FILE + qpa)
         said, code = self.process(arguments, self.environment(mode, home), self.suite.folder)
         found, result = STATUS.search(said), RESULT.search(said)
+        logged = read_log(qpa, name) or (found.groups() if found else None)
         if code is None:
             return "Timeout", None, said
-        if code < 0 or not found:
+        if code < 0 or not logged or logged[0] == "Crash":
+            said = "%s\n%s" % (logged[1], said) if logged else said
             return "Crash", None, "%s\n%s" % ("signal %d" % -code if code < 0 else "status %d" % code, said)
         if os.path.exists(log):
             with open(log, encoding="utf-8", errors="replace") as file:
@@ -140,7 +199,7 @@ class Runner:
             complaint = COMPLAINT.search(text)
             if complaint:
                 return "Complaint", None, complaint.group(0)
-        return found.group(1), result.group(1) if result else None, said
+        return logged[0], result.group(1) if result else None, said if found else "%s\n%s" % (logged[1], said)
 
     def case(self, name):
         """(name, outcome, why, seconds): outcome is pass, unsupported, driver, fail or crash."""
@@ -202,6 +261,46 @@ def driver_manifest(name, build):
     return "%s/build/drivers/%s/icd.json" % (source, name)
 
 
+def run_all(runner, names, jobs):
+    """The outcomes of the cases, in their order; once it is interrupted, of those that ran."""
+    found, done, asked = {}, queue.SimpleQueue(), []
+    for which in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(which, lambda *_: asked.append(True))
+
+    def one(name):
+        try:
+            done.put((name, runner.case(name)))
+        except Interrupted:
+            pass
+        except BaseException as error:  # pylint: disable=broad-except
+            done.put((name, error))
+
+    def take(outcome):
+        if isinstance(outcome[1], BaseException):
+            runner.stop()
+            raise outcome[1]
+        found[outcome[0]] = outcome[1]
+        name, kind, why, _ = outcome[1]
+        if kind in ("fail", "crash"):
+            print("%s: %s: %s" % (kind, name, why.strip()[:2000]), flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for name in dict.fromkeys(names):
+            pool.submit(one, name)
+        # A signal that comes just before a thread waits does not wake it.
+        while len(found) < len(set(names)) and not asked:
+            try:
+                take(done.get(timeout=0.2))
+            except queue.Empty:
+                pass
+        if asked:
+            runner.stop()
+            pool.shutdown(cancel_futures=True)
+            while not done.empty():
+                take(done.get())
+    return [found[name] for name in dict.fromkeys(names) if name in found]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("patterns", nargs="*")
@@ -225,7 +324,7 @@ def main():
         with open(options.config, encoding="utf-8") as file:
             config = json.load(file)
     elif not options.program:
-        options.program = options.build + "/tests/cts/pm_cts"
+        options.program = options.build + OURS
     suite = Suite(options, config)
     if any(mode not in MODES for mode in suite.modes):
         parser.error("modes are " + ", ".join(MODES))
@@ -237,23 +336,22 @@ def main():
     if not names:
         parser.error("no case matches")
     begin = time.monotonic()
-    outcomes = []
     with tempfile.TemporaryDirectory(prefix="cts-") as scratch:
         runner = Runner(suite, options.build, driver, scratch)
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for outcome in pool.map(runner.case, names):
-                outcomes.append(outcome)
-                if outcome[1] in ("fail", "crash"):
-                    print("%s: %s: %s" % (outcome[1], outcome[0], outcome[2].strip()[:2000]), flush=True)
+        outcomes = run_all(runner, names, options.jobs)
     seconds = time.monotonic() - begin
+    if runner.stopped:
+        print("interrupted: %d of %d cases ran" % (len(outcomes), len(names)))
     if options.junit:
         write_junit(options.junit, outcomes, seconds)
     count = {kind: sum(o[1] == kind for o in outcomes) for kind in ("pass", "fail", "crash", "unsupported", "driver")}
     print("%d cases in %d modes in %.1f s: %d pass, %d fail, %d crash, %d not supported, %d fail without us" %
           (len(outcomes), len(suite.modes), seconds, count["pass"], count["fail"], count["crash"],
-           count["unsupported"], count["driver"]))
+           count["unsupported"], count["driver"]), flush=True)
     print("%d checkpoints were sampled, %d specialized shaders were used" %
           (runner.seen["sampled"], runner.seen["specialized"]))
+    if runner.stopped:
+        return 130
     idle = [what for what, modes in (("sampled", {"blocks", "zeros"}), ("specialized", {"specialized"}))
             if modes & set(suite.modes) and runner.seen[what] == 0]
     if count["pass"] == 0 or (idle and len(names) >= 10 and not config):

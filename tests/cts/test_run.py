@@ -2,9 +2,11 @@
 """What run.py makes of cases that pass, fail, crash, hang, are not supported, and of modes that do not agree."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from xml.etree import ElementTree
 
@@ -33,6 +35,40 @@ with-differsyes) result=2 ;;
 esac
 echo "  Result: $result"
 echo "  Pass (good)"
+"""
+
+
+# A dEQP binary that says nothing but in its log, as one without a console does.
+LOGGING = """#!/bin/sh
+with=${VK_INSTANCE_LAYERS:+yes}
+for argument; do
+    case $argument in
+    --deqp-case=*) name=${argument#*=} ;;
+    --deqp-log-filename=*) log=${argument#*=} ;;
+    esac
+done
+begin() {
+    echo "#sessionInfo releaseName none"
+    echo "#beginSession"
+    echo "#beginTestCaseResult $name"
+    echo '<TestCaseResult Version="0.3.4" CasePath="'$name'">'
+    echo ' <Image Name="Result"><![CDATA[ Fail (not this) ]]></Image>'
+}
+result() {
+    echo ' <Result StatusCode="'$1'">'"$2"'</Result>'
+    echo '</TestCaseResult>'
+    echo '#endTestCaseResult'
+    echo '#endSession'
+}
+case ${name##*.}$with in
+fails*|with-failsyes) { begin; result Fail "a &lt; b"; } >"$log" ;;
+ends*|with-endsyes) begin >"$log" ;;
+lost*|with-lostyes) { begin; echo "#terminateTestCaseResult DeviceLost"; } >"$log" ;;
+other*) name=t.group.another; { begin; result Pass "of another"; } >"$log" ;;
+unsupported*) { begin; result NotSupported "what it takes"; } >"$log" ;;
+*) { begin; result Pass "two
+lines"; } >"$log" ;;
+esac
 """
 
 
@@ -84,6 +120,52 @@ class Runs(unittest.TestCase):
                                config], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("1 cases in 2 modes", done.stdout)
+
+    def test_the_log_of_a_deqp_binary(self):
+        with open(self.suite, "w", encoding="utf-8") as file:
+            file.write(LOGGING)
+        cases = ["passes", "fails", "ends", "lost", "other", "unsupported", "with-fails", "with-ends", "with-lost"]
+        # A log that all processes would write to at once is not used.
+        done, found = self.run_cases("--argument=--deqp-log-filename=" + self.folder.name + "/all.qpa",
+                                     *[a for name in cases for a in ("--deqp-case", "t.group." + name)])
+        self.assertEqual(found, {"passes": "passed", "fails": "skipped", "ends": "skipped", "lost": "skipped",
+                                 "other": "skipped", "unsupported": "skipped", "with-fails": "failure",
+                                 "with-ends": "error", "with-lost": "error"}, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 pass, 1 fail, 2 crash, 1 not supported, 4 fail without us", done.stdout)
+        self.assertIn("a < b", done.stdout)
+        self.assertIn("DeviceLost", done.stdout)
+        self.assertIn("in the middle of the case", done.stdout)
+        self.assertFalse(os.path.exists(self.folder.name + "/all.qpa"))
+
+    def test_interrupted(self):
+        """What ran is counted and written, what runs is ended, and what would run is not begun."""
+        for which in (signal.SIGINT, signal.SIGTERM):
+            mark, junit = self.folder.name + "/mark", self.folder.name + "/junit.xml"
+            with open(self.suite, "w", encoding="utf-8") as file:
+                file.write(SUITE.replace("hangs*) sleep 60", "hangs*) echo $$ >%s.new; mv %s.new %s; exec sleep 600"
+                                         % (mark, mark, mark)))
+            names = ["passes", "with-fails", "unsupported", "hangs", "with-crashes"]
+            process = subprocess.Popen(
+                [sys.executable, RUN, "--build", self.folder.name, "--driver", self.driver, "--program", self.suite,
+                 "--modes", "off,idle", "--limit", "500", "--jobs", "1", "--junit", junit,
+                 *[a for name in names for a in ("--deqp-case", "t.group." + name)]],
+                stdout=subprocess.PIPE, text=True)
+            while not os.path.exists(mark) and process.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(which)
+            said = process.communicate(timeout=60)[0]
+            self.assertEqual(process.returncode, 130, said)
+            self.assertIn("interrupted: 3 of 5 cases ran", said)
+            self.assertIn("1 pass, 1 fail, 0 crash, 1 not supported, 0 fail without us", said)
+            found = {case.get("name"): case[0].tag if len(case) else "passed"
+                     for case in ElementTree.parse(junit).iter("testcase")}
+            self.assertEqual(found, {"passes": "passed", "with-fails": "failure", "unsupported": "skipped"})
+            with open(mark, encoding="utf-8") as file:
+                hanging = int(file.read())
+            self.assertRaises(ProcessLookupError, os.kill, hanging, 0)
+            os.unlink(mark)
+            os.unlink(junit)
 
     def test_nothing_matches(self):
         done, _ = self.run_cases("nothing.*")

@@ -3,38 +3,13 @@
 #include "validity.h"
 
 #include "deep_copy.h"
-#include "layer/generate/create_info.h"
 #include "tests/cmocka_includes.h"
+#include "tests/layer/generate/varied.h"
 
 static void check(const char *broken, const char *what, uint64_t which)
 {
     if (broken)
         fail_msg("%s %lu: %s", what, (unsigned long)which, broken);
-}
-
-struct variation {
-    const VkDynamicState *dynamic;
-    uint32_t dynamic_count;
-    VkGraphicsPipelineLibraryFlagsEXT parts;
-    bool render_pass;
-};
-
-static void vary(VkGraphicsPipelineCreateInfo *info, const struct variation *by)
-{
-    static const VkShaderStageFlagBits stages[3] = {VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT,
-                                                    VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT,
-                                                    VK_SHADER_STAGE_FRAGMENT_BIT};
-    for (uint32_t i = 0; i < 3; i++)
-        ((VkPipelineShaderStageCreateInfo *)(uintptr_t)info->pStages)[i].stage = stages[i];
-    VkPipelineDynamicStateCreateInfo *dynamic =
-        (VkPipelineDynamicStateCreateInfo *)(uintptr_t)info->pDynamicState;
-    dynamic->dynamicStateCount = by->dynamic_count;
-    dynamic->pDynamicStates = by->dynamic;
-    ((VkGraphicsPipelineLibraryCreateInfoEXT *)(uintptr_t)pm_find_in_chain(
-         info->pNext, VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT))
-        ->flags = by->parts;
-    if (!by->render_pass)
-        info->renderPass = VK_NULL_HANDLE;
 }
 
 /* The original is gone when the copy is read. */
@@ -43,9 +18,8 @@ static const char *copy_graphics(const struct variation *by)
     const struct pm_copy_subpass both = {.color = true, .depth_stencil = true};
     struct pm_arena *original = pm_arena_create(0), *own = pm_arena_create(0);
     struct pm_error error = {.code = PM_OK};
-    VkGraphicsPipelineCreateInfo info = {0};
-    validity_fill_GraphicsPipelineCreateInfo(original, &info);
-    vary(&info, by);
+    VkGraphicsPipelineCreateInfo info;
+    varied_fill(original, by, &info);
     const char *broken = validity_check_GraphicsPipelineCreateInfo(&info);
     if (!broken) {
         const VkGraphicsPipelineCreateInfo *copy =
@@ -57,28 +31,27 @@ static const char *copy_graphics(const struct variation *by)
     return broken;
 }
 
+static void check_dynamic(const struct variation *by, uint64_t which)
+{
+    check(copy_graphics(by), "dynamic state", which);
+}
+
+static void check_part(const struct variation *by, uint64_t which)
+{
+    check(copy_graphics(by), "parts", which);
+}
+
 static void each_dynamic_state(void **state)
 {
     (void)state;
     assert_true(validity_dynamic_count > 70);
-    for (uint32_t i = 0; i < validity_dynamic_count; i++) {
-        for (int render_pass = 0; render_pass < 2; render_pass++) {
-            const struct variation by = {&validity_dynamic[i], 1, PM_ALL_STATE, render_pass};
-            check(copy_graphics(&by), "dynamic state", (uint64_t)validity_dynamic[i]);
-        }
-    }
+    varied_each_dynamic(check_dynamic);
 }
 
 static void each_part(void **state)
 {
     (void)state;
-    for (VkGraphicsPipelineLibraryFlagsEXT parts = 1; parts <= PM_ALL_STATE; parts++) {
-        for (int i = 0; i < 4; i++) {
-            const struct variation by = {validity_dynamic, i & 1 ? validity_dynamic_count : 0,
-                                         parts, (i & 2) != 0};
-            check(copy_graphics(&by), "parts", parts);
-        }
-    }
+    varied_each_part(check_part);
 }
 
 #define OTHER(name)                                                                                \

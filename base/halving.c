@@ -14,6 +14,14 @@ void pm_halving_init(struct pm_halving *halving, uint32_t count)
     *halving = (struct pm_halving){.count = count < PM_HALVING_MOST ? count : PM_HALVING_MOST};
 }
 
+uint32_t pm_halving_add(struct pm_halving *halving, uint32_t count)
+{
+    const uint32_t room = PM_HALVING_MOST - halving->count, added = count < room ? count : room;
+    halving->count += added;
+    halving->round = 0;
+    return added;
+}
+
 void pm_halving_leave(struct pm_halving *halving, uint32_t variant)
 {
     halving->left[variant] = true;
@@ -80,6 +88,28 @@ bool pm_halving_next(struct pm_halving *halving, uint32_t *variant, uint32_t *ti
         halve(halving);
     }
     return false;
+}
+
+static bool is_better(const struct pm_anytime *a, const struct pm_anytime *b)
+{
+    return a->count != b->count ? a->count > b->count : pm_anytime_mean(a) < pm_anytime_mean(b);
+}
+
+uint32_t pm_halving_best(const struct pm_halving *halving, uint32_t *variants, uint32_t most)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < halving->count; i++) {
+        const struct pm_anytime *seen = &halving->seen[i];
+        if (!(seen->count > 0) || !(pm_anytime_mean(seen) < 0))
+            continue;
+        uint32_t at = count < most ? count++ : count;
+        for (; at > 0 && is_better(seen, &halving->seen[variants[at - 1]]); at--)
+            if (at < most)
+                variants[at] = variants[at - 1];
+        if (at < most)
+            variants[at] = i;
+    }
+    return count;
 }
 
 bool pm_halving_winner(const struct pm_halving *halving, uint32_t *variant)

@@ -32,6 +32,10 @@ struct pm_halving {
 
 void pm_halving_init(struct pm_halving *halving, uint32_t count);
 
+/* More variants, behind those there are: they and what is left are measured as if it began. Returns
+ * how many there was room for. */
+uint32_t pm_halving_add(struct pm_halving *halving, uint32_t count);
+
 /* The variant to measure next, and how many times; false: it is over. Ends rounds. */
 bool pm_halving_next(struct pm_halving *halving, uint32_t *variant, uint32_t *times);
 
@@ -41,6 +45,10 @@ void pm_halving_leave(struct pm_halving *halving, uint32_t variant);
 
 /* Whether a measurement may stop before all its times: after a few that all were much slower. */
 bool pm_halving_is_hopeless(const struct pm_anytime *seen);
+
+/* Of all that seemed faster than what they would replace those that lasted longest, of these the
+ * fastest first; returns how many, at most `most`. */
+uint32_t pm_halving_best(const struct pm_halving *halving, uint32_t *variants, uint32_t most);
 
 /* Once it is over: the fastest that is left, if it was faster than what it would replace at all. */
 bool pm_halving_winner(const struct pm_halving *halving, uint32_t *variant);

@@ -24,6 +24,7 @@
 enum {
     PM_VERDICTS_MOST = 4096,
     PM_KEPT_NAME_BYTES = 48,
+    PM_KEPT_RECIPE_BYTES = 64,
     PM_SESSION_USES = 8,   /* of a shader that are timed in a session */
     PM_SESSION_PAIRS = 32, /* of sessions, at most */
 };
@@ -71,6 +72,7 @@ struct pm_kept_variant {
         char entry_point[PM_KEPT_NAME_BYTES]; /* one word */
         uint64_t took;                        /* nanoseconds that the driver took last */
         uint32_t by;                          /* enum pm_made_by */
+        char recipe[PM_KEPT_RECIPE_BYTES];    /* which of A-Z testing's, one word; "": none */
     } made;
 
     /* A trial over sessions (layer/trial/sessions.h). */

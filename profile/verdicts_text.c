@@ -132,7 +132,7 @@ static bool parse_variant(const struct pm_line *line, struct pm_kept_variant *ke
            parse_time(line->words[8], &kept->used_at);
 }
 
-/* made OPTIONS HIGH LOW COUNT ENTRY_POINT NANOSECONDS BY: of the variant before. */
+/* made OPTIONS HIGH LOW COUNT ENTRY_POINT NANOSECONDS BY [RECIPE]: of the variant before. */
 static bool parse_made(const struct pm_line *line, struct pm_kept_variant *kept)
 {
     uint32_t count = 0;
@@ -143,8 +143,11 @@ static bool parse_made(const struct pm_line *line, struct pm_kept_variant *kept)
         !pm_line_number(line->words[4], &count) || count == 0 || count > MOST_WORDS ||
         strlen(line->words[5]) >= sizeof kept->made.entry_point ||
         !pm_line_long_number(line->words[6], 10, &kept->made.took) ||
-        !parse_hex(line->words[7], &kept->made.by))
+        !parse_hex(line->words[7], &kept->made.by) ||
+        (line->count > 8 && strlen(line->words[8]) >= sizeof kept->made.recipe))
         return false;
+    if (line->count > 8)
+        memcpy(kept->made.recipe, line->words[8], strlen(line->words[8]) + 1);
     memcpy(kept->made.entry_point, line->words[5], strlen(line->words[5]) + 1);
     kept->made.count = count;
     return true;
@@ -224,7 +227,7 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
     struct pm_kept_variant kept;
     if (pm_line_is(line, "verdict", 8))
         return parse_verdict(line, *last);
-    if (pm_line_is(line, "made", 8))
+    if (pm_line_is(line, "made", 8) || pm_line_is(line, "made", 9))
         return parse_made(line, *last);
     if (pm_line_is(line, "seen", 5))
         return parse_seen(line, *last);
@@ -287,10 +290,11 @@ static bool format_one(const struct pm_kept_variant *kept, struct pm_buffer *out
                             environment->device_id, environment->driver_id,
                             environment->driver_version, kept->used_at) &&
            (kept->made.count == 0 ||
-            pm_buffer_printf(out, "made %" PRIx64 " %" PRIx64 " %" PRIx64 " %u %s %" PRIu64 " %x\n",
+            pm_buffer_printf(out,
+                             "made %" PRIx64 " %" PRIx64 " %" PRIx64 " %u %s %" PRIu64 " %x%s%s\n",
                              kept->made.options, kept->made.hash.high, kept->made.hash.low,
                              kept->made.count, kept->made.entry_point, kept->made.took,
-                             kept->made.by)) &&
+                             kept->made.by, *kept->made.recipe ? " " : "", kept->made.recipe)) &&
            (kept->verdict == PM_VERDICT_NONE ||
             pm_buffer_printf(out, "verdict %s %s %u %u %u %u %" PRId64 "\n",
                              verdict_words[kept->verdict], kind_words[kept->kind],

@@ -19,8 +19,8 @@
 #include "layer/core/left_out.h"
 #include "layer/core/messages.h"
 #include "profile/packed_database.h"
-#include "profile/signed_verdicts.h"
 #include "profile/profile.h"
+#include "profile/signed_verdicts.h"
 #include "shader_rewrite/ir/target.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -111,7 +111,10 @@ struct pm_device_abilities {
     bool subgroup_vote, subgroup_quad; /* in the stages that have the above; quad operations are
                                           for fragment and compute on every device that has them */
     uint32_t subgroup_size;
-    uint32_t driver_id; /* VkDriverId; 0: the driver does not say */
+    uint32_t least_subgroup_size, most_subgroup_size; /* that compute pipelines may require; 0: none
+                                                         may, or there is but one */
+    uint32_t most_subgroups;                          /* in a workgroup of these */
+    uint32_t driver_id;                               /* VkDriverId; 0: the driver does not say */
     char driver_info[VK_MAX_DRIVER_INFO_SIZE];
     struct pm_target target;
 };

@@ -57,6 +57,10 @@ static const struct feature cache_control = FEATURE_OF(
     3, VK_EXT_PIPELINE_CREATION_CACHE_CONTROL_EXTENSION_NAME, PIPELINE_CREATION_CACHE_CONTROL,
     VkPhysicalDevicePipelineCreationCacheControlFeatures, pipelineCreationCacheControl);
 
+static const struct feature subgroup_sizes =
+    FEATURE_OF(3, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, SUBGROUP_SIZE_CONTROL,
+               VkPhysicalDeviceSubgroupSizeControlFeatures, subgroupSizeControl);
+
 static const struct feature conditional_rendering = {
     .extension = VK_EXT_CONDITIONAL_RENDERING_EXTENSION_NAME,
     .core = UINT32_MAX,
@@ -236,6 +240,7 @@ static bool copy_info(struct request *request, const VkDeviceCreateInfo *info)
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_CREATION_CACHE_CONTROL_FEATURES,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
@@ -293,6 +298,8 @@ VkDeviceCreateInfo *pm_device_extend(struct pm_arena *arena, const struct pm_ins
         ask(&request, &host_query_reset);
     if (pm_session_optimizes(instance) && instance->config.limits.proven_ms_per_second > 0)
         ask(&request, &cache_control);
+    if (pm_session_tests_variants(instance))
+        ask(&request, &subgroup_sizes);
     const VkPhysicalDeviceFeatures *core = core_features(request.info);
     if (core != NULL && core->shaderInt64)
         ask(&request, &int64_atomics);
@@ -359,6 +366,27 @@ static void find_subgroups(struct pm_device *device)
         enough && (subgroup.supportedStages & VK_SHADER_STAGE_FRAGMENT_BIT) != 0;
 }
 
+/* Which sizes of subgroups can be asked for. A driver that does not know the structure leaves it
+ * alone. */
+static void find_subgroup_sizes(struct pm_device *device)
+{
+    struct pm_device_abilities *abilities = &device->abilities;
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &sizes,
+    };
+    device->instance->dispatch.GetPhysicalDeviceProperties2(device->physical, &properties);
+    if ((sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) == 0 ||
+        sizes.minSubgroupSize == sizes.maxSubgroupSize)
+        return;
+    abilities->least_subgroup_size = sizes.minSubgroupSize;
+    abilities->most_subgroup_size = sizes.maxSubgroupSize;
+    abilities->most_subgroups = sizes.maxComputeWorkgroupSubgroups;
+}
+
 void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo *info,
                               const VkDeviceCreateInfo *asked)
 {
@@ -375,6 +403,8 @@ void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo
     find_target(device, info, version);
     find_subgroups(device);
     find_driver(device);
+    if (is_on(info, &subgroup_sizes))
+        find_subgroup_sizes(device);
     abilities->timeline_semaphore = is_on(info, &timeline);
     abilities->host_query_reset = is_on(info, &host_query_reset);
     abilities->cache_control = is_on(info, &cache_control);

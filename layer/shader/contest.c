@@ -2,6 +2,7 @@
 
 #include "layer/core/session.h"
 #include "layer/shader/pipeline.h"
+#include "layer/shader/pipeline_build.h"
 #include "layer/shader/specialize.h"
 #include "profile/verdicts.h"
 #include <math.h>
@@ -11,6 +12,8 @@
 
 /* Open at a time: each holds pipelines, and takes from the same budget of frame time. */
 enum { MOST_OPEN = 4, MOST_LATER = 128 };
+
+enum { PAIRED = 3 /* the best recipes, of which each is paired with each */ };
 
 struct pm_contests {
     struct pm_device *device;
@@ -71,7 +74,27 @@ void pm_contests_destroy(struct pm_contests *contests)
     free(contests);
 }
 
-static struct pm_contest *begin(struct pm_contests *contests, const struct pm_shader_record *record)
+/* The canonical module with each of the subgroup sizes that the shader cannot tell from its own. */
+static void add_sizes(struct pm_contest *contest, const struct pm_pipeline *pipeline)
+{
+    const struct pm_device_abilities *abilities = &contest->owner->device->abilities;
+    const struct pm_words *words = &contest->record->canonical;
+    const struct pm_subgroup_sizes sizes = {
+        .own = contest->record->environment.subgroup_size,
+        .least = abilities->least_subgroup_size,
+        .most = pm_pipeline_may_require_size(pipeline) ? abilities->most_subgroup_size : 0,
+        .most_subgroups = abilities->most_subgroups,
+    };
+    uint32_t left = pm_variant_subgroup_sizes(words->data, words->count, &sizes);
+    for (; left; left &= left - 1) {
+        const uint32_t at = contest->halving.count;
+        if (pm_halving_add(&contest->halving, 1))
+            contest->arms[at].choice.subgroup_size = left & -left;
+    }
+}
+
+static struct pm_contest *begin(struct pm_contests *contests, const struct pm_shader_record *record,
+                                const struct pm_pipeline *pipeline)
 {
     struct pm_contest *contest = calloc(1, sizeof *contest);
     if (!contest)
@@ -80,7 +103,8 @@ static struct pm_contest *begin(struct pm_contests *contests, const struct pm_sh
     contest->record = record;
     pm_halving_init(&contest->halving, pm_recipe_count());
     for (uint32_t a = 0; a < contest->halving.count; a++)
-        contest->arms[a].recipe = pm_recipe_at(a);
+        contest->arms[a].choice.recipe = pm_recipe_at(a);
+    add_sizes(contest, pipeline);
     *contests->end = contest;
     contests->end = &contest->next;
     contests->open++;
@@ -119,7 +143,7 @@ struct pm_contest *pm_contests_get(struct pm_contests *contests,
         if (contest->record == record)
             return contest;
     if (contests->open < MOST_OPEN)
-        return begin(contests, record);
+        return begin(contests, record, pipeline);
     if (contests->later_count < MOST_LATER) {
         pm_pipeline_reference(pipeline);
         contests->later[contests->later_count++] = pipeline;
@@ -163,10 +187,10 @@ static bool was_left(const struct pm_contests *contests, const struct pm_special
 
 static void log_arm(const struct pm_contest *contest, const struct pm_arm *arm, const char *what)
 {
-    char key[PM_SHADER_KEY_TEXT];
+    char key[PM_SHADER_KEY_TEXT], name[PM_VARIANT_NAME];
     pm_shader_key_format(&contest->record->key, key);
-    pm_log_debug(contest->owner->device->instance->log, "shader %.12s, %s: %s", key,
-                 arm->recipe->name, what);
+    pm_variant_name(&arm->choice, name);
+    pm_log_debug(contest->owner->device->instance->log, "shader %.12s, %s: %s", key, name, what);
 }
 
 /* Its words, key and entry of the journal. */
@@ -176,7 +200,7 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
     const struct pm_shader_record *record = contest->record;
     const struct pm_driver driver = pm_device_driver(contests->device);
     const struct pm_variant_info info = {
-        .recipe = arm->recipe, .target = contests->device->abilities.target, .driver = &driver};
+        .choice = arm->choice, .target = contests->device->abilities.target, .driver = &driver};
     struct pm_specialized_shader *shader = &arm->shader;
     struct pm_error error = {0};
     *shader = (struct pm_specialized_shader){
@@ -185,6 +209,7 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
         .entry_point = strdup(record->entry_point),
         .made_by = PM_MADE_BY_RECIPE,
     };
+    pm_variant_name(&arm->choice, shader->recipe);
     shader->environment.subgroup_size = record->environment.subgroup_size;
     shader->made_of =
         pm_known_of_shader(contests->device, &record->key, shader->environment.subgroup_size);
@@ -195,8 +220,8 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
     }
     if (shader->module.words.count == 0)
         return false;
-    shader->key = pm_shader_key_compute(pm_canonicalize_recipe(), shader->module.words.data,
-                                        shader->module.words.count);
+    shader->subgroup_size = arm->choice.subgroup_size;
+    shader->key = pm_specialized_key(&shader->module.words, shader->subgroup_size);
     if (is_another(contest, arm) || was_left(contests, shader) ||
         pm_journal_holds(contests->journal, &shader->key))
         return false;
@@ -211,6 +236,46 @@ bool pm_contest_make(struct pm_contest *contest, uint32_t index)
         finish_arm(arm);
     arm->made = true;
     return arm->shader.module.words.count > 0;
+}
+
+/* ---- pairs ---- */
+
+static bool is_recipe(const struct pm_variant_choice *choice)
+{
+    return choice->recipe && choice->recipe->kind != PM_RECIPE_CANONICAL;
+}
+
+/* One recipe after another, or a recipe with a subgroup size. */
+static bool pair(const struct pm_variant_choice *first, const struct pm_variant_choice *second,
+                 struct pm_variant_choice *both)
+{
+    *both = (struct pm_variant_choice){first->recipe, second->recipe, second->subgroup_size};
+    return first != second && is_recipe(first) && (is_recipe(second) || second->subgroup_size);
+}
+
+bool pm_contest_pair(struct pm_contest *contest)
+{
+    uint32_t best[PAIRED], winner;
+    if (contest->paired || !pm_halving_winner(&contest->halving, &winner))
+        return false;
+    contest->paired = true;
+    const uint32_t count = pm_halving_best(&contest->halving, best, PAIRED);
+    uint32_t added = 0;
+    for (uint32_t i = 0; i < count * count; i++) {
+        struct pm_variant_choice both;
+        const uint32_t at = contest->halving.count;
+        if (!pair(&contest->arms[best[i / count]].choice, &contest->arms[best[i % count]].choice,
+                  &both) ||
+            pm_halving_add(&contest->halving, 1) == 0)
+            continue;
+        contest->arms[at].choice = both;
+        added++;
+    }
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&contest->record->key, key);
+    pm_log_debug(contest->owner->device->instance->log, "shader %.12s: %u pairs of recipes", key,
+                 added);
+    return added > 0;
 }
 
 /* ---- over sessions ---- */
@@ -269,9 +334,11 @@ static void keep_loser(const struct pm_contest *contest, uint32_t index)
 
 void pm_contest_finish(struct pm_contest *contest, bool won)
 {
-    char key[PM_SHADER_KEY_TEXT];
+    char key[PM_SHADER_KEY_TEXT], name[PM_VARIANT_NAME] = "";
     uint32_t tried = 0;
     pm_shader_key_format(&contest->record->key, key);
+    if (won)
+        pm_variant_name(&contest->arms[contest->winner].choice, name);
     for (uint32_t a = 0; a < contest->halving.count; a++) {
         if (contest->halving.seen[a].count == 0)
             continue;
@@ -280,8 +347,7 @@ void pm_contest_finish(struct pm_contest *contest, bool won)
             keep_loser(contest, a);
     }
     pm_log_info(contest->owner->device->instance->log, "shader %.12s: of %u variants %s%s", key,
-                tried, won ? "the fastest is " : "none is faster",
-                won ? contest->arms[contest->winner].recipe->name : "");
+                tried, won ? "the fastest is " : "none is faster", name);
     contest->arms[contest->winner].shader.timing = won ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED;
     atomic_store(&contest->state, won ? PM_CONTEST_WON : PM_CONTEST_OVER);
     contest->owner->open--;

@@ -8,6 +8,10 @@
  * oldest contest comes first wherever several wait for the compiler, so that one ends before all
  * have begun.
  *
+ * First come the recipes by themselves, and the subgroup sizes that the pipeline may require; then,
+ * where one of them won, the best of them in pairs, one after the other in either order, against
+ * that one.
+ *
  * A variant whose words another one has, or which an earlier session's trial left, does not take
  * part. Here is no pipeline: optimize_contest.c builds them.
  *
@@ -26,7 +30,7 @@ struct pm_pipeline;
 
 /* One of the variants. */
 struct pm_arm {
-    const struct pm_recipe *recipe;
+    struct pm_variant_choice choice;
     struct pm_specialized_shader shader; /* module.words.count 0: it takes no part */
     struct pm_optimized *built; /* for the contest's pipeline; that pipeline's; NULL: not */
     bool made;                  /* the shader was, or cannot be */
@@ -46,6 +50,7 @@ struct pm_contest {
     const struct pm_shader_record *record;
     struct pm_halving halving;
     struct pm_arm arms[PM_HALVING_MOST];
+    bool paired;              /* the pairs take part */
     uint32_t current, winner; /* arms */
     _Atomic uint32_t state;   /* enum pm_contest_state */
     _Atomic bool due;         /* something came of it; set by any thread */
@@ -76,6 +81,10 @@ struct pm_pipeline *pm_contests_take_later(struct pm_contests *contests);
 void pm_contest_suspend(struct pm_contest *contest, bool suspended);
 /* The next one that is due, which it then is not any more; NULL: none. */
 struct pm_contest *pm_contests_due(struct pm_contests *contests);
+
+/* All have been measured: the best recipes in pairs take part from now on. false: they do already,
+ * or there are no two that are worth it. */
+bool pm_contest_pair(struct pm_contest *contest);
 
 /* Makes the module of an arm, at most once. false: it takes no part. */
 bool pm_contest_make(struct pm_contest *contest, uint32_t arm);

@@ -99,6 +99,7 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
         .entry_point = shader->entry_point,
         .cache = cache,
         .name = name,
+        .subgroup_size = shader->subgroup_size,
         .original = &shader->original,
         .if_compiled = if_compiled,
     };

@@ -155,7 +155,7 @@ static bool choose(struct pm_optimizer *optimizer, struct pm_contest *contest)
         struct pm_arm *arm = &contest->arms[contest->winner];
         if (build_arm(optimizer, contest, arm)) {
             pm_log_debug(optimizer->device->instance->log, "the variant %s is tried",
-                         arm->recipe->name);
+                         arm->shader.recipe);
             return true;
         }
         if (pm_stop_asked())
@@ -165,11 +165,19 @@ static bool choose(struct pm_optimizer *optimizer, struct pm_contest *contest)
     return false;
 }
 
+/* What is measured next, and how many times; false: it is over. */
+static bool next(struct pm_contest *contest, uint32_t *times)
+{
+    return pm_halving_next(&contest->halving, &contest->current, times) ||
+           (pm_contest_pair(contest) &&
+            pm_halving_next(&contest->halving, &contest->current, times));
+}
+
 /* What is cut short when the device goes says nothing of a variant: the next session goes on. */
 static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     uint32_t times = 0;
-    while (pm_halving_next(&contest->halving, &contest->current, &times)) {
+    while (next(contest, &times)) {
         struct pm_arm *arm = &contest->arms[contest->current];
         const bool first = !arm->made, usable = pm_contest_make(contest, contest->current);
         if (first && usable && pm_contest_recall(contest, contest->current))

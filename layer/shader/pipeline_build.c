@@ -3,6 +3,7 @@
 #include "base/stop.h"
 #include "layer/core/object_name.h"
 #include "layer/core/trace.h"
+#include "layer/generate/create_info.h"
 #include "layer/shader/shader_object.h"
 #include <stdlib.h>
 
@@ -31,6 +32,7 @@ struct build {
     VkRenderPass render_pass;
     VkPipelineCache cache;
     VkPipelineCreateFlags2CreateInfo flags; /* in the pipeline's chain, where it is needed */
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size; /* likewise in its stage's */
 };
 
 static bool no_memory(struct pm_error *error)
@@ -200,11 +202,39 @@ static VkPipelineCreateFlags flags(struct build *build, const void **chain)
     return (VkPipelineCreateFlags)kept;
 }
 
+bool pm_pipeline_may_require_size(const struct pm_pipeline *pipeline)
+{
+    return pipeline->compute && pipeline->compute->stage.flags == 0 &&
+           pipeline->device->abilities.most_subgroup_size > 0 &&
+           !pm_find_in_chain(
+               pipeline->compute->stage.pNext,
+               VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+}
+
+static bool require_size(struct build *build, VkPipelineShaderStageCreateInfo *stage,
+                         struct pm_error *error)
+{
+    const uint32_t size = build->replacement ? build->replacement->subgroup_size : 0;
+    if (size == 0)
+        return true;
+    if (!pm_pipeline_may_require_size(build->pipeline))
+        return pm_fail(error, PM_ERROR_UNSUPPORTED,
+                       "the game has its own say about the pipeline's subgroups");
+    build->size = (VkPipelineShaderStageRequiredSubgroupSizeCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .pNext = (void *)(uintptr_t)stage->pNext,
+        .requiredSubgroupSize = size,
+    };
+    stage->pNext = &build->size;
+    return true;
+}
+
 static bool build_compute(struct build *build, VkPipeline *handle, struct pm_error *error)
 {
     struct pm_device *device = build->pipeline->device;
     VkComputePipelineCreateInfo info = *build->pipeline->compute;
-    if (!make_stages(build, &info.stage, 1, error))
+    if (!make_stages(build, &info.stage, 1, error) ||
+        !require_size(build, &build->stages[0], error))
         return false;
     info.flags = flags(build, &info.pNext);
     info.stage = build->stages[0];
@@ -271,7 +301,10 @@ bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement
     VkPipeline handle;
     bool ok;
     pm_trace_begin(trace, NULL, replacement->name, replacement->original);
-    if (pipeline->object) {
+    if (replacement->subgroup_size && !pipeline->compute) {
+        ok =
+            pm_fail(error, PM_ERROR_UNSUPPORTED, "it is no pipeline that requires a subgroup size");
+    } else if (pipeline->object) {
         ok = pm_shader_object_build(pipeline, replacement, built, error);
     } else {
         ok = build_one(pipeline, replacement, built, &handle, error);

@@ -16,10 +16,16 @@ struct pm_replacement {
     const VkSpecializationInfo *specialization; /* NULL: none */
     VkPipelineCache cache;                      /* VK_NULL_HANDLE: none */
     const char *name;                           /* debug-utils */
-    const struct pm_shader_key *original;       /* what the shader was made of */
+    uint32_t subgroup_size; /* that it is to require; 0: as the game's. Of a pipeline that
+                               pm_pipeline_may_require_size alone */
+    const struct pm_shader_key *original; /* what the shader was made of */
     bool if_compiled; /* refused with PM_ERROR_STATE where the driver would have to compile; needs
                          abilities.cache_control */
 };
+
+/* Whether its shader may be built with a required subgroup size: a compute pipeline whose game asks
+ * for nothing about subgroups, on a device that has several sizes. */
+bool pm_pipeline_may_require_size(const struct pm_pipeline *pipeline);
 
 /* Builds the pipeline again with its shader replaced. What is in *built is the caller's to destroy,
  * also when building fails. */

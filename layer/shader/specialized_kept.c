@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+_Static_assert((int)PM_KEPT_RECIPE_BYTES == (int)PM_VARIANT_NAME, "a kept name fits");
+
 enum { SAVE_SECONDS = 10 /* at least, between two */ };
 
 struct pm_specialized_kept {
@@ -163,6 +165,7 @@ static struct pm_kept_variant describe(const struct pm_specialized_kept *kept,
                  .by = shader->made_by},
     };
     memcpy(variant.made.entry_point, shader->entry_point, strlen(shader->entry_point) + 1);
+    memcpy(variant.made.recipe, shader->recipe, sizeof shader->recipe);
     return variant;
 }
 
@@ -208,6 +211,25 @@ bool pm_specialized_kept_any(const struct pm_specialized_kept *kept)
     return kept->any;
 }
 
+struct pm_shader_key pm_specialized_key(const struct pm_words *words, uint32_t subgroup_size)
+{
+    const struct pm_shader_key key =
+        pm_shader_key_compute(pm_canonicalize_recipe(), words->data, words->count);
+    uint32_t both[sizeof key.bytes / sizeof(uint32_t) + 1];
+    if (!subgroup_size)
+        return key;
+    memcpy(both, key.bytes, sizeof key.bytes);
+    both[sizeof both / sizeof *both - 1] = subgroup_size;
+    return pm_shader_key_compute(pm_canonicalize_recipe(), both, sizeof both / sizeof *both);
+}
+
+/* The subgroup size that a kept variant's pipelines require; 0: none. */
+static uint32_t size_of(const struct pm_kept_variant *variant)
+{
+    struct pm_variant_choice choice;
+    return pm_variant_parse(variant->made.recipe, &choice) ? choice.subgroup_size : 0;
+}
+
 /* The words of a variant; malloc'ed. false: they are not there any more, or not as they were. */
 static bool read_words(const struct pm_specialized_kept *kept,
                        const struct pm_kept_variant *variant, struct pm_words *words)
@@ -215,8 +237,7 @@ static bool read_words(const struct pm_specialized_kept *kept,
     *words = (struct pm_words){malloc(variant->made.count * sizeof(uint32_t)), variant->made.count};
     if (words->data &&
         pm_words_store_read(kept->words, &variant->made.hash, words->data, words->count, NULL)) {
-        const struct pm_shader_key key =
-            pm_shader_key_compute(pm_canonicalize_recipe(), words->data, words->count);
+        const struct pm_shader_key key = pm_specialized_key(words, size_of(variant));
         if (pm_shader_key_equal(&key, &variant->key))
             return true;
     }
@@ -304,6 +325,8 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
         .timing = chosen.faster ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED,
         .session = chosen.session ? side_of(kept, &chosen.variant, now) : PM_SESSION_NONE,
     };
+    memcpy(shader->recipe, chosen.variant.made.recipe, sizeof shader->recipe);
+    shader->subgroup_size = size_of(&chosen.variant);
     *took = (int64_t)chosen.variant.made.took;
     return true;
 }

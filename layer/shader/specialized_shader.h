@@ -46,14 +46,16 @@ struct pm_specialized_shader {
     struct pm_environment environment; /* of its timing profiles */
     struct pm_specialized module;      /* empty: it is cut into passes */
     struct pm_partitioned partitioned; /* of PM_USE_PASSES alone */
-    struct pm_known_words known; /* words that it was made for; of such a module nothing leaves the
-                                    machine, not even its key, which tells values from others */
-    uint32_t changes;            /* in the module, by how often blocks run */
-    uint32_t made_of;            /* enum pm_known_of: what was known */
-    uint32_t made_by;            /* enum pm_made_by: what of it was of use */
-    bool is_private;             /* it was made for known words */
-    bool is_pushed;              /* of push constants */
-    enum pm_uniform_reads reads; /* of the pipelines that it is for */
+    struct pm_known_words known;  /* words that it was made for; of such a module nothing leaves the
+                                     machine, not even its key, which tells values from others */
+    uint32_t changes;             /* in the module, by how often blocks run */
+    uint32_t made_of;             /* enum pm_known_of: what was known */
+    uint32_t made_by;             /* enum pm_made_by: what of it was of use */
+    char recipe[PM_VARIANT_NAME]; /* of PM_MADE_BY_RECIPE: which variant; "": none */
+    uint32_t subgroup_size;       /* that its pipelines require by that; 0: as the game's */
+    bool is_private;              /* it was made for known words */
+    bool is_pushed;               /* of push constants */
+    enum pm_uniform_reads reads;  /* of the pipelines that it is for */
     enum pm_timing_verdict timing; /* by this machine's own verdict: UNDECIDED, or FASTER, which is
                                       bound without a trial */
     enum pm_timing_verdict published; /* by the database; says what is worth trying again */
@@ -62,6 +64,10 @@ struct pm_specialized_shader {
 };
 
 struct pm_specialized_shaders;
+
+/* The key of a variant: of its words, and of the subgroup size that its pipelines are to require.
+ */
+struct pm_shader_key pm_specialized_key(const struct pm_words *words, uint32_t subgroup_size);
 
 /* NULL: out of memory. The journal must outlive it. */
 struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *device,

@@ -100,44 +100,14 @@ static void add_passes(cJSON *json, const struct pm_specialized_shader *shader)
             add(list, "%s", passes[i].pass);
 }
 
-/* The recipe that makes the words of a variant that A-Z testing found, maybe in an earlier session,
- * of which only the words are kept. NULL: none does. */
-static const struct pm_recipe *recipe_of(const struct pm_pipeline *pipeline,
-                                         const struct pm_specialized_shader *shader)
-{
-    const struct pm_driver driver = pm_device_driver(pipeline->device);
-    struct pm_shader_request request;
-    bool first;
-    const struct pm_shader_record *record =
-        pm_pipeline_shader_request(pipeline, &request)
-            ? pm_shader_records_get(pipeline->device->pipelines->records, &request, &first, NULL)
-            : NULL;
-    const struct pm_recipe *found = NULL;
-    for (uint32_t i = 0; record && !found && i < pm_recipe_count(); i++) {
-        const struct pm_variant_info info = {.recipe = pm_recipe_at(i),
-                                             .target = pipeline->device->abilities.target,
-                                             .driver = &driver};
-        struct pm_words made;
-        if (!pm_make_variant(record->canonical.data, record->canonical.count, &info, &made, NULL))
-            continue;
-        const struct pm_shader_key key =
-            pm_shader_key_compute(pm_canonicalize_recipe(), made.data, made.count);
-        if (made.count > 0 && pm_shader_key_equal(&key, &shader->key))
-            found = info.recipe;
-        pm_words_finish(&made);
-    }
-    return found;
-}
-
 static void add_parts_options(cJSON *options, const struct pm_pipeline *pipeline,
                               const struct pm_specialized_shader *shader)
 {
     const uint32_t parts = pm_specialized_parts(shader);
     const char *limits = pipeline->device->instance->config.debug.partition_limits;
-    const struct pm_recipe *recipe = parts & PM_PART_RECIPE ? recipe_of(pipeline, shader) : NULL;
-    if (recipe) {
+    if (parts & PM_PART_RECIPE) {
         add(options, "--recipe");
-        add(options, "%s", recipe->name);
+        add(options, "%s", shader->recipe);
     }
     if (parts & PM_PART_PASSES) {
         add(options, "--limits");

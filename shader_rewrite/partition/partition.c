@@ -1,4 +1,5 @@
 #include "shader_rewrite/partition/partition.h"
+#include "shader_rewrite/ir/workgroup_size.h"
 
 #include "base/stop.h"
 #include "shader_rewrite/analysis/analysis_entry.h"

@@ -28,6 +28,3 @@ struct pm_ir_def *pm_scratch_load(const struct pm_scratch *scratch, struct pm_ir
                                   uint32_t word);
 void pm_scratch_store(const struct pm_scratch *scratch, struct pm_ir_builder *builder,
                       uint32_t word, struct pm_ir_def *value);
-
-/* How many invocations a workgroup of a module has; 0: it does not say. */
-uint32_t pm_workgroup_invocations(const struct pm_ir_module *module);

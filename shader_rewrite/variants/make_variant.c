@@ -158,9 +158,9 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
     if (!module)
         return false;
     m.passes = pm_pass_runner_of(module, info->times);
-    const bool canonical = !changes(info->recipe) && !changes(info->second);
-    bool ok = run_steps(&m, info->recipe, error) && run_steps(&m, info->second, error) &&
-              emit(&m, out, error);
+    const bool canonical = !changes(info->choice.recipe) && !changes(info->choice.second);
+    bool ok = run_steps(&m, info->choice.recipe, error) &&
+              run_steps(&m, info->choice.second, error) && emit(&m, out, error);
     const bool crashes = ok && !canonical && may_crash(&m, info->driver);
     pm_ir_module_destroy(m.passes.module);
     const bool none =

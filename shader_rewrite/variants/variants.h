@@ -50,18 +50,45 @@ const struct pm_recipe *pm_recipe_find(const char *name);
 /* "scheduling" and so on. */
 const char *pm_recipe_kind_name(enum pm_recipe_kind kind);
 
-struct pm_variant_info {
-    const struct pm_recipe *recipe;
+/* Which variant. */
+struct pm_variant_choice {
+    const struct pm_recipe *recipe; /* NULL: none */
     const struct pm_recipe *second; /* run over what the first one made; NULL: none */
+    uint32_t subgroup_size;         /* that its pipeline is to require; 0: as the game's */
+};
+
+/* "hoist", "hoist+strength" of two, one after the other, "subgroup-16", "hoist+subgroup-16". One
+ * word. */
+enum { PM_VARIANT_NAME = 64 /* bytes, with the last zero */ };
+void pm_variant_name(const struct pm_variant_choice *choice, char name[PM_VARIANT_NAME]);
+/* false: nothing is called so. */
+bool pm_variant_parse(const char *name, struct pm_variant_choice *choice);
+
+/* What a device can do of VK_EXT_subgroup_size_control in compute shaders. */
+struct pm_subgroup_sizes {
+    uint32_t own;            /* what a pipeline has that requires nothing */
+    uint32_t least, most;    /* powers of two; most 0: none can be required */
+    uint32_t most_subgroups; /* in a workgroup */
+};
+/* The sizes that the pipeline of a compute shader may require beside its own with the same outcome,
+ * as bits: 16 | 32. None where the shader could tell: it has subgroup operations or built-ins, or
+ * names the subgroup's scope. Smaller ones not where it has workgroup memory, since shaders that
+ * forget a barrier count on lanes that run together; larger ones not where it has atomics, since
+ * locks count on lanes that do not. */
+uint32_t pm_variant_subgroup_sizes(const uint32_t *words, size_t count,
+                                   const struct pm_subgroup_sizes *sizes);
+
+struct pm_variant_info {
+    struct pm_variant_choice choice;
     struct pm_target target;
     const struct pm_driver *driver; /* that will run it; NULL: any, so that every guard is on */
-    struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
+    struct pm_pass_times *times;    /* how long the passes took is added; NULL: not wanted */
 };
 
 /* Makes a variant. out->count is 0 where there is none: the recipe finds nothing to change, or what
- * it would make is too large, or known to crash the driver. It is validated for the target, in the canonical order, and other
- * than the canonical module but for the recipe PM_RECIPE_CANONICAL. false: the module cannot be
- * read, SPIRV-Tools gave up, or what came out was not valid (PM_ERROR_STATE: the message has
- * spirv-val's words). */
+ * it would make is too large, or known to crash the driver. It is validated for the target, in the
+ * canonical order, and other than the canonical module but for the recipe PM_RECIPE_CANONICAL.
+ * false: the module cannot be read, SPIRV-Tools gave up, or what came out was not valid
+ * (PM_ERROR_STATE: the message has spirv-val's words). */
 bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_variant_info *info,
                      struct pm_words *out, struct pm_error *error);

@@ -75,6 +75,44 @@ static void test_no_winner(void **state)
         assert_false(simulate(truth, 0.01, seed).won);
 }
 
+/* What comes later is measured as if it began, against what was left; of all that were measured the
+ * best are named by how long they lasted. */
+static void test_added(void **state)
+{
+    (void)state;
+    struct pm_halving halving;
+    uint32_t variant, times, best[3], winner;
+    pm_halving_init(&halving, 4);
+    const double truth[] = {0.05, -0.1, -0.05, -0.08, -0.2, 0.1};
+    while (pm_halving_next(&halving, &variant, &times)) {
+        struct pm_anytime seen = halving.seen[variant];
+        for (uint32_t i = 0; i < times; i++)
+            pm_anytime_add(&seen, truth[variant]);
+        pm_halving_take(&halving, variant, &seen);
+    }
+    assert_int_equal(pm_halving_best(&halving, best, 3), 3);
+    assert_int_equal(best[0], 1);
+    assert_int_equal(best[1], 3);
+    assert_int_equal(best[2], 2);
+    assert_int_equal(pm_halving_best(&halving, best, 1), 1);
+    assert_int_equal(best[0], 1);
+
+    assert_int_equal(pm_halving_add(&halving, 2), 2);
+    uint32_t first = 0;
+    while (pm_halving_next(&halving, &variant, &times)) {
+        assert_true(variant == 1 || variant > 3);
+        first = first ? first : variant;
+        struct pm_anytime seen = halving.seen[variant];
+        for (uint32_t i = 0; i < times; i++)
+            pm_anytime_add(&seen, truth[variant]);
+        pm_halving_take(&halving, variant, &seen);
+    }
+    assert_int_equal(first, 4);
+    assert_true(pm_halving_winner(&halving, &winner));
+    assert_int_equal(winner, 4);
+    assert_int_equal(pm_halving_add(&halving, PM_HALVING_MOST), PM_HALVING_MOST - 6);
+}
+
 static void test_none_and_one(void **state)
 {
     (void)state;
@@ -99,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_the_fastest),
         cmocka_unit_test(test_no_winner),
+        cmocka_unit_test(test_added),
         cmocka_unit_test(test_none_and_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,10 @@ void pm_null_config_load(void)
         pm_null_error("PM_NULL_API_VERSION is no version");
     config->api_version = VK_MAKE_API_VERSION(0, major, minor, VK_HEADER_VERSION);
     config->subgroup_size = (uint32_t)number("PM_NULL_SUBGROUP_SIZE", 32);
+    config->least_subgroup_size =
+        (uint32_t)number("PM_NULL_LEAST_SUBGROUP_SIZE", config->subgroup_size);
+    config->most_subgroup_size =
+        (uint32_t)number("PM_NULL_MOST_SUBGROUP_SIZE", config->subgroup_size);
     config->subgroup_stages = (uint32_t)number(
         "PM_NULL_SUBGROUP_STAGES", VK_SHADER_STAGE_ALL_GRAPHICS | VK_SHADER_STAGE_COMPUTE_BIT);
     config->subgroup_operations = (uint32_t)number("PM_NULL_SUBGROUP_OPERATIONS", 0xff);

@@ -55,6 +55,7 @@ extern const struct pm_null_output pm_null_outputs[];
 struct pm_null_config {
     uint32_t api_version;
     uint32_t subgroup_size, subgroup_stages, subgroup_operations;
+    uint32_t least_subgroup_size, most_subgroup_size;
     uint32_t timestamp_bits, device_type;
     uint64_t compile_us;
     bool compiled;

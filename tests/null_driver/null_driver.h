@@ -11,6 +11,8 @@
  *     PM_NULL_WITHOUT_EXTENSIONS  device or instance extensions that it does not have
  *     PM_NULL_WITHOUT_FEATURES    features that it does not have: shaderInt64,bufferDeviceAddress
  *     PM_NULL_SUBGROUP_SIZE       default 32
+ *     PM_NULL_LEAST_SUBGROUP_SIZE, PM_NULL_MOST_SUBGROUP_SIZE
+ *                                 that a pipeline may require (default that size)
  *     PM_NULL_SUBGROUP_STAGES     VkShaderStageFlags with subgroup operations (default all)
  *     PM_NULL_SUBGROUP_OPERATIONS VkSubgroupFeatureFlags (default all)
  *     PM_NULL_TIMESTAMP_BITS      default 64

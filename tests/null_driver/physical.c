@@ -253,7 +253,8 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetPhysicalDeviceProperties2(
     if ((item = pm_null_find_in_chain(
              chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES))) {
         VkPhysicalDeviceSubgroupSizeControlProperties *properties = item;
-        properties->minSubgroupSize = properties->maxSubgroupSize = pm_null_config.subgroup_size;
+        properties->minSubgroupSize = pm_null_config.least_subgroup_size;
+        properties->maxSubgroupSize = pm_null_config.most_subgroup_size;
         properties->maxComputeWorkgroupSubgroups = 1024;
         properties->requiredSubgroupSizeStages = pm_null_config.subgroup_stages;
     }

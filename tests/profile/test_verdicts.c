@@ -179,6 +179,7 @@ static void how_it_is_made(void **unused)
     made.made.took = 1234567;
     made.made.by = PM_MADE_BY_ZEROS | PM_MADE_BY_BLOCKS;
     snprintf(made.made.entry_point, sizeof made.made.entry_point, "main");
+    snprintf(made.made.recipe, sizeof made.made.recipe, "hoist+strength");
     struct pm_verdicts *verdicts = open_it(NULL);
     assert_false(pm_verdicts_any_at_once(verdicts, &gpu));
     pm_verdicts_put_made(verdicts, &made);
@@ -197,6 +198,7 @@ static void how_it_is_made(void **unused)
     assert_true(found.made.count == 1000 && found.made.took == 1234567);
     assert_int_equal(found.made.by, PM_MADE_BY_ZEROS | PM_MADE_BY_BLOCKS);
     assert_string_equal(found.made.entry_point, "main");
+    assert_string_equal(found.made.recipe, "hoist+strength");
     /* Not with other options, not when the verdict is old, nor when it is another one. */
     assert_false(
         pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options + 1, NOW, &found));

@@ -70,7 +70,7 @@ static const char help[] =
     "  --fit-regions       regions begin and end where that pays best\n"
     "  --hoist-across      checks may be in an earlier block than their candidates\n"
     "  --pairs             one check may test two candidates\n"
-    "  --recipe NAME[,NAME]  a recipe of make_variant, or two one after the other\n"
+    "  --recipe NAME[+NAME]  a recipe of make_variant, or two one after the other\n"
     "  --limits LIMITS     what partition lets a pass take: radeon9800-48, radeon9800-64, "
     "geforce6800,\n"
     "                      registers, a number of ALU operations, or a file of JSON, {\"alu\": "

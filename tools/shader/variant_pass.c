@@ -2,22 +2,6 @@
 #include "base/file.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
-#include <string.h>
-
-enum { NAME_BYTES = 64 };
-
-/* "NAME", or two with a comma between. */
-static bool find_recipes(const char *text, struct pm_variant_info *info, struct pm_error *error)
-{
-    char first[NAME_BYTES];
-    const size_t length = strcspn(text, ",");
-    const char *second = text[length] ? text + length + 1 : NULL;
-    snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : 0), text);
-    info->recipe = pm_recipe_find(first);
-    info->second = second ? pm_recipe_find(second) : NULL;
-    return (info->recipe && (!second || info->second)) ||
-           pm_fail(error, PM_ERROR_INPUT, "--recipe %s: there is none called so", text);
-}
 
 static void key_of(const struct pm_words *words, char *text)
 {
@@ -58,11 +42,11 @@ static bool say_all(const struct pm_shader_options *options, const struct pm_wor
     cJSON *list = options->json ? cJSON_CreateArray() : NULL;
     for (uint32_t r = 0; r < pm_recipe_count(); r++) {
         const struct pm_variant_info info = {
-            .recipe = pm_recipe_at(r), .target = options->target, .times = options->times};
+            .choice = {pm_recipe_at(r)}, .target = options->target, .times = options->times};
         struct pm_words made;
         struct pm_error failed;
         const bool ok = pm_make_variant(in->data, in->count, &info, &made, &failed);
-        say(list, info.recipe, &made, ok ? NULL : &failed);
+        say(list, info.choice.recipe, &made, ok ? NULL : &failed);
         pm_words_finish(&made);
     }
     char *text = list ? cJSON_Print(list) : NULL;
@@ -81,8 +65,10 @@ bool pm_shader_make_variant(struct pm_shader_options *options, const struct pm_w
     struct pm_words made;
     if (!options->recipe)
         return say_all(options, in);
-    if (!find_recipes(options->recipe, &info, error) ||
-        !pm_make_variant(in->data, in->count, &info, &made, error))
+    if (!pm_variant_parse(options->recipe, &info.choice))
+        return pm_fail(error, PM_ERROR_INPUT, "--recipe %s: there is none called so",
+                       options->recipe);
+    if (!pm_make_variant(in->data, in->count, &info, &made, error))
         return false;
     char key[PM_SHADER_KEY_TEXT] = "nothing to change";
     if (made.count > 0)

@@ -1,6 +1,7 @@
 /* A-Z testing (contest.h) on the null driver, where each variant takes as long as the test says:
- * the fastest is found, tried anew and bound, in this session and the next; slow ones are called a
- * few times only; and where none is faster, nothing changes. */
+ * the fastest is found, tried anew and bound, in this session and the next; the best recipes are
+ * tried in pairs; slow ones are called a few times only; and where none is faster, nothing changes.
+ */
 #include "tests/layer/trial/trying.h"
 
 #include "base/random.h"
@@ -17,18 +18,46 @@ static struct {
     VkPipeline pipelines[MOST];
     uint64_t calls[MOST];
     uint32_t count;
-    double times[MOST]; /* of each, over the game's own; 0: the same */
+    double times[MOST];   /* of each, over the game's own; 0: the same */
+    uint32_t sizes[MOST]; /* that each requires; 0: none */
+    double sized_time;    /* of those that require 64; 0: as the others */
+    uint32_t asked;       /* sizes that pipelines were made with, as bits */
+    uint32_t pairs_from;  /* what comes from there on is of two recipes; 0: nothing is yet */
+    double pair_time;     /* of these */
     double noise;
     struct pm_random random;
 } seen;
+
+/* The subgroup size that the pipeline requires which was made last. */
+static _Atomic uint32_t made_with;
+
+static void see_pipelines(void *user, const struct pm_null_call *call)
+{
+    (void)user;
+    if (strcmp(call->command, "vkCreateComputePipelines") != 0)
+        return;
+    const VkComputePipelineCreateInfo *info =
+        (const VkComputePipelineCreateInfo *)(uintptr_t)call->arguments[3];
+    const VkBaseInStructure *item = info->stage.pNext;
+    while (item && item->sType !=
+                       VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO)
+        item = item->pNext;
+    made_with =
+        item ? ((const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *)(const void *)item)
+                   ->requiredSubgroupSize
+             : 0;
+    seen.asked |= made_with;
+}
 
 static uint32_t index_of(VkPipeline pipeline)
 {
     uint32_t i = 0;
     while (i < seen.count && seen.pipelines[i] != pipeline)
         i++;
-    if (i == seen.count && i < MOST)
+    if (i == seen.count && i < MOST) {
         seen.pipelines[seen.count++] = pipeline;
+        seen.sizes[i] = made_with;
+    }
     return i < MOST ? i : MOST - 1;
 }
 
@@ -37,14 +66,17 @@ static uint64_t cost(void *user, VkPipeline pipeline)
     (void)user;
     const uint32_t i = index_of(pipeline);
     seen.calls[i]++;
-    const double share = seen.times[i] > 0 ? seen.times[i] : 1;
+    const double time = seen.pairs_from && i >= seen.pairs_from ? seen.pair_time : seen.times[i];
+    const double sized = seen.sizes[i] == 64 ? seen.sized_time : 0;
+    const double share = sized > 0 ? sized : time > 0 ? time : 1;
     return (uint64_t)(TRYING_ORIGINAL * share *
                       (1 + seen.noise * (2 * pm_random_unit(&seen.random) - 1)));
 }
 
 static void open_session(void)
 {
-    seen.count = 0;
+    seen.count = seen.asked = 0;
+    memset(seen.sizes, 0, sizeof seen.sizes);
     memset(seen.calls, 0, sizeof seen.calls);
     pm_random_init(&seen.random, 5);
     optimized_enable(false);
@@ -54,6 +86,7 @@ static void open_session(void)
     setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "true", 1);
     setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
     pm_harness_open(&trying.h, NULL);
+    trying.h.driver->set_callback(see_pipelines, NULL);
     trying.compute = optimized_compute(&trying.h);
     index_of(trying.compute);
     trying.h.driver->set_cost(cost, NULL);
@@ -62,6 +95,7 @@ static void open_session(void)
 static void close_session(void)
 {
     trying.h.driver->set_cost(NULL, NULL);
+    trying.h.driver->set_callback(NULL, NULL);
     trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
     pm_harness_close(&trying.h);
     unsetenv("PIECEMEAL_OPTIMIZE_VARIANTS");
@@ -69,6 +103,8 @@ static void close_session(void)
     trying = (struct trying){0};
     memset(seen.times, 0, sizeof seen.times);
     seen.noise = 0;
+    seen.pairs_from = 0;
+    seen.sized_time = 0;
 }
 
 static bool run_until(const char *text)
@@ -109,6 +145,93 @@ static void finds_the_fastest(void **state)
     assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
     optimized_assert_logged("the fastest is", 1);
     close_session();
+}
+
+/* Frames until pairs of recipes take part; those cost so much of the game's own. */
+static void run_until_pairs(double pair_time)
+{
+    uint64_t until = 0;
+    seen.pair_time = pair_time;
+    while (optimized_logged("pairs of recipes") == 0 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    optimized_assert_logged("pairs of recipes", 1);
+    seen.pairs_from = seen.count;
+}
+
+/* Two recipes are faster; both together are faster still. */
+static void a_pair_is_faster(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = i == 2 ? 0.8 : i == 3 ? 0.85 : 1.2;
+    open_session();
+    run_until_pairs(0.5);
+    assert_true(run_until("the fastest is"));
+    assert_true(seen.count > seen.pairs_from);
+    assert_true(optimized_logged("+") > 0);
+    assert_in_range(
+        index_of(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE)),
+        seen.pairs_from, seen.count - 1);
+    close_session();
+    const uint32_t tried = seen.count;
+
+    /* The next session uses it at once, and asks for nothing else. */
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 0.5;
+    open_session();
+    uint64_t until = 0;
+    while (optimized_logged("is used from now on") < 2 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(seen.count, 2);
+    assert_true(tried > 4);
+    close_session();
+}
+
+/* Together they are slower than the better one, which wins. */
+static void no_pair_is_faster(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = i == 2 ? 0.8 : i == 3 ? 0.85 : 1.2;
+    open_session();
+    run_until_pairs(0.95);
+    const VkPipeline fastest = seen.pipelines[2];
+    assert_true(run_until("the fastest is"));
+    assert_ptr_equal(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE),
+                     fastest);
+    close_session();
+}
+
+/* The pipeline may require subgroups of 16 to 64 lanes, and is fastest with 64; one has 32. */
+static void a_subgroup_size_is_faster(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_LEAST_SUBGROUP_SIZE", "16", 1);
+    setenv("PM_NULL_MOST_SUBGROUP_SIZE", "64", 1);
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 1.2;
+    seen.sized_time = 0.5;
+    open_session();
+    assert_true(run_until("the fastest is subgroup-64"));
+    assert_int_equal(seen.asked, 16 | 64);
+    assert_int_equal(seen.sizes[index_of(optimized_effective(&trying.h, trying.compute,
+                                                             VK_PIPELINE_BIND_POINT_COMPUTE))],
+                     64);
+    close_session();
+
+    /* The next session requires that and nothing else. */
+    seen.sized_time = 0.5;
+    open_session();
+    uint64_t until = 0;
+    while (optimized_logged("is used from now on") < 2 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(seen.asked, 64);
+    assert_int_equal(seen.count, 2);
+    close_session();
+    unsetenv("PM_NULL_LEAST_SUBGROUP_SIZE");
+    unsetenv("PM_NULL_MOST_SUBGROUP_SIZE");
 }
 
 /* How many variants a contest that is over had. */
@@ -209,6 +332,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(finds_the_fastest),
+        PM_LAYERED_TEST(a_pair_is_faster),
+        PM_LAYERED_TEST(no_pair_is_faster),
+        PM_LAYERED_TEST(a_subgroup_size_is_faster),
         PM_LAYERED_TEST(the_next_session_goes_on),
         PM_LAYERED_TEST(the_next_session_tries_the_winner),
         PM_LAYERED_TEST(none_is_faster),

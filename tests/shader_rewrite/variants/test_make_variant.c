@@ -36,13 +36,12 @@ static struct pm_words canonical_of(const char *name)
 /* By one recipe, or two. */
 static struct pm_words make(const struct pm_words *canonical, const char *name, const char *second)
 {
-    const struct pm_variant_info info = {.recipe = pm_recipe_find(name),
-                                         .second = second ? pm_recipe_find(second) : NULL,
-                                         .target = target};
+    const struct pm_variant_info info = {
+        .choice = {pm_recipe_find(name), second ? pm_recipe_find(second) : NULL}, .target = target};
     struct pm_words out;
     struct pm_error error;
-    assert_non_null(info.recipe);
-    assert_true(!second || info.second);
+    assert_non_null(info.choice.recipe);
+    assert_true(!second || info.choice.second);
     if (!pm_make_variant(canonical->data, canonical->count, &info, &out, &error))
         fail_msg("%s: %s", name, error.message);
     return out;
@@ -173,6 +172,94 @@ static void test_pairs(void **state)
     pm_words_finish(&canonical);
 }
 
+static void assert_named(const char *name)
+{
+    struct pm_variant_choice choice;
+    char again[PM_VARIANT_NAME];
+    assert_true(pm_variant_parse(name, &choice));
+    pm_variant_name(&choice, again);
+    assert_string_equal(again, name);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    struct pm_variant_choice choice;
+    assert_named("hoist");
+    assert_named("hoist+strength");
+    assert_named("subgroup-16");
+    assert_named("hoist+subgroup-64");
+    assert_true(pm_variant_parse("hoist+strength", &choice));
+    assert_ptr_equal(choice.recipe, pm_recipe_find("hoist"));
+    assert_ptr_equal(choice.second, pm_recipe_find("strength"));
+    static const char *const wrong[] = {"",
+                                        "+",
+                                        "hoist+",
+                                        "+hoist",
+                                        "hoist+none",
+                                        "hoist+strength+hoist",
+                                        "hoist,strength",
+                                        "subgroup-16+hoist",
+                                        "subgroup-0",
+                                        "subgroup-24",
+                                        "subgroup-",
+                                        "subgroup-16x",
+                                        "subgroup-016",
+                                        "subgroup--8"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(pm_variant_parse(wrong[i], &choice));
+    /* All fit. */
+    for (uint32_t a = 0; a < pm_recipe_count(); a++)
+        for (uint32_t b = 0; b < pm_recipe_count(); b++)
+            assert_true(strlen(pm_recipe_at(a)->name) + strlen(pm_recipe_at(b)->name) + 2 <=
+                        PM_VARIANT_NAME);
+}
+
+/* Sizes from 8 to 64 of a module of the corpus of subjects, and of the same with something in it.
+ */
+static uint32_t sizes_of(const char *assembly)
+{
+    const struct pm_subgroup_sizes sizes = {.own = 32, .least = 8, .most = 64, .most_subgroups = 4};
+    struct pm_words words = pm_test_assemble(assembly, 3);
+    const uint32_t found = pm_variant_subgroup_sizes(words.data, words.count, &sizes);
+    pm_words_finish(&words);
+    return found;
+}
+
+#define SIZED(capabilities, local_size, globals, body)                                             \
+    "OpCapability Shader\n" capabilities "OpMemoryModel Logical GLSL450\n"                         \
+    "OpEntryPoint GLCompute %main \"main\"\n"                                                      \
+    "OpExecutionMode %main LocalSize " local_size " 1 1\n"                                         \
+    "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n"                     \
+    "%two = OpConstant %uint 2\n%three = OpConstant %uint 3\n%none = OpConstant %uint 0\n"         \
+    "%acquire = OpConstant %uint 264\n" globals                                                    \
+    "%main = OpFunction %void None %fn\n%l = OpLabel\n" body "OpReturn\nOpFunctionEnd\n"
+#define SHARED "%pointer = OpTypePointer Workgroup %uint\n%shared = OpVariable %pointer Workgroup\n"
+
+static void test_subgroup_sizes(void **state)
+{
+    (void)state;
+    const struct pm_subgroup_sizes none = {.own = 32};
+    struct pm_words words = pm_test_assemble(SIZED("", "64", "", ""), 3);
+    assert_int_equal(pm_variant_subgroup_sizes(words.data, words.count, &none), 0);
+    pm_words_finish(&words);
+    assert_int_equal(sizes_of(SIZED("", "32", "", "")), 8 | 16 | 64);
+    /* Four subgroups at most. */
+    assert_int_equal(sizes_of(SIZED("", "64", "", "")), 16 | 64);
+    /* Lanes that are behind each other's back. */
+    assert_int_equal(sizes_of(SIZED("", "32", SHARED, "")), 64);
+    assert_int_equal(
+        sizes_of(SIZED("", "32", SHARED, "%a = OpAtomicIAdd %uint %shared %two %none %two\n")), 0);
+    /* What could tell. */
+    assert_int_equal(sizes_of(SIZED("OpCapability GroupNonUniform\n", "32", "%bool = OpTypeBool\n",
+                                    "%e = OpGroupNonUniformElect %bool %three\n")),
+                     0);
+    assert_int_equal(sizes_of(SIZED("", "32", "", "OpControlBarrier %three %three %acquire\n")), 0);
+    assert_int_equal(sizes_of(SIZED("", "32", "", "OpMemoryBarrier %three %acquire\n")), 0);
+    assert_int_equal(sizes_of(SIZED("", "32", "", "OpControlBarrier %two %two %acquire\n")),
+                     8 | 16 | 64);
+}
+
 /* Loops that are left alone, though their turns are known. */
 static void test_left_alone(void **state)
 {
@@ -210,7 +297,8 @@ static void test_broken(void **state)
 {
     (void)state;
     const uint32_t words[] = {0x07230203, 0x00010300, 0, 5, 0, 0xffffffff};
-    const struct pm_variant_info info = {.recipe = pm_recipe_find("unroll-full"), .target = target};
+    const struct pm_variant_info info = {.choice = {pm_recipe_find("unroll-full")},
+                                         .target = target};
     struct pm_words made;
     struct pm_error error;
     assert_false(pm_make_variant(words, sizeof words / 4, &info, &made, &error));
@@ -221,10 +309,11 @@ static void test_broken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),         cmocka_unit_test(test_all_do_something),
-        cmocka_unit_test(test_what_they_do),  cmocka_unit_test(test_hoisted),
-        cmocka_unit_test(test_pairs),         cmocka_unit_test(test_left_alone),
-        cmocka_unit_test(test_nothing_to_do), cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_all_do_something),
+        cmocka_unit_test(test_what_they_do),   cmocka_unit_test(test_hoisted),
+        cmocka_unit_test(test_pairs),          cmocka_unit_test(test_names),
+        cmocka_unit_test(test_subgroup_sizes), cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_nothing_to_do),  cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,8 +69,9 @@ static void fail_with(const struct subject *subject, const struct pm_variant_inf
     differential_dump(folder, "canonical", &subject->canonical);
     if (variant->count)
         differential_dump(folder, "variant", variant);
-    fail_msg("seed %" PRIu64 ", %s%s%s on %s: %s; see %s", subject->seed, info->recipe->name,
-             info->second ? "," : "", info->second ? info->second->name : "", differential.gpu.name,
+    char name[PM_VARIANT_NAME];
+    pm_variant_name(&info->choice, name);
+    fail_msg("seed %" PRIu64 ", %s on %s: %s; see %s", subject->seed, name, differential.gpu.name,
              what, folder);
 }
 
@@ -96,8 +97,8 @@ static void forget_run(void)
 static void check(const struct subject *subject, uint32_t recipe, const struct pm_recipe *second)
 {
     static struct differential_output output;
-    const struct pm_variant_info info = {
-        .recipe = pm_recipe_at(recipe), .second = second, .target = target};
+    const struct pm_variant_info info = {.choice = {pm_recipe_at(recipe), second},
+                                         .target = target};
     struct pm_words variant;
     struct pm_error error;
     char text[128];

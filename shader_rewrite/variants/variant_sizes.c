@@ -1,0 +1,85 @@
+/* Which subgroup sizes a shader cannot tell from its own. variants.h. */
+#include "shader_rewrite/ir/ir_walk.h"
+#include "shader_rewrite/ir/workgroup_size.h"
+#include "shader_rewrite/variants/variants.h"
+
+#include <string.h>
+
+struct uses {
+    bool subgroups;        /* it could tell */
+    bool workgroup_memory; /* or lanes could wait for each other without saying so */
+    bool atomics;
+};
+
+static bool is_subgroup_builtin(uint32_t builtin)
+{
+    return (builtin >= SpvBuiltInSubgroupSize && builtin <= SpvBuiltInSubgroupLocalInvocationId) ||
+           (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask);
+}
+
+/* Operations of extensions that the grammar has no class for, and promises about lanes. */
+static bool is_of_subgroups(const char *extension)
+{
+    static const char *const parts[] = {"subgroup", "shader_ballot", "cooperative", "reconvergence",
+                                        "SPV_INTEL"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(extension, parts[i]))
+            return true;
+    return false;
+}
+
+static bool is_scope(const struct pm_ir_instr *instr, uint32_t operand)
+{
+    const struct pm_ir_instr *constant = pm_ir_operand_instr(instr, operand);
+    return !constant || constant->opcode != SpvOpConstant ||
+           pm_ir_operand_word(&constant->operands[0]) == SpvScopeSubgroup;
+}
+
+static void look_at(const struct pm_ir_instr *instr, struct uses *uses)
+{
+    uses->subgroups |= pm_ir_opcode_is(instr->opcode, PM_IR_OP_SUBGROUP);
+    uses->atomics |= pm_ir_opcode_is(instr->opcode, PM_IR_OP_ATOMIC);
+    switch (instr->opcode) {
+    case SpvOpExtension:
+        uses->subgroups |= is_of_subgroups(pm_ir_operand_text(&instr->operands[0]));
+        break;
+    case SpvOpDecorate:
+        uses->subgroups |= instr->operand_count > 2 &&
+                           pm_ir_operand_word(&instr->operands[1]) == SpvDecorationBuiltIn &&
+                           is_subgroup_builtin(pm_ir_operand_word(&instr->operands[2]));
+        break;
+    case SpvOpVariable:
+        uses->workgroup_memory |=
+            pm_ir_operand_word(&instr->operands[0]) == SpvStorageClassWorkgroup;
+        break;
+    case SpvOpControlBarrier:
+        uses->subgroups |= is_scope(instr, 0) || is_scope(instr, 1);
+        break;
+    case SpvOpMemoryBarrier:
+        uses->subgroups |= is_scope(instr, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+uint32_t pm_variant_subgroup_sizes(const uint32_t *words, size_t count,
+                                   const struct pm_subgroup_sizes *sizes)
+{
+    struct uses uses = {0};
+    struct pm_error error;
+    struct pm_ir_module *module = sizes->most ? pm_ir_parse(words, count, &error) : NULL;
+    if (!module)
+        return 0;
+    for (struct pm_ir_walk w = pm_ir_walk_begin(module); pm_ir_walk_next(&w);)
+        look_at(w.instr, &uses);
+    const uint32_t lanes = pm_workgroup_invocations(module);
+    pm_ir_module_destroy(module);
+    uint32_t found = 0;
+    for (uint32_t size = sizes->least; size && size <= sizes->most; size *= 2)
+        if (!uses.subgroups && lanes > 0 && size != sizes->own &&
+            !(uses.workgroup_memory && size < sizes->own) && !(uses.atomics && size > sizes->own) &&
+            (uint64_t)size * sizes->most_subgroups >= lanes)
+            found |= size;
+    return found;
+}

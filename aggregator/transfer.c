@@ -245,7 +245,8 @@ static bool know_shader(void *user, struct pm_storage *storage, struct pm_error 
                                         shader->space, error)
                  : storage->operations->replace_space(storage, knowing->game, &shader->key,
                                                       shader->kind, shader->space, error))) &&
-           storage->operations->put_claims(storage, &claim, 1, error);
+           storage->operations->put_claims(storage, &claim, 1, error) &&
+           (!*knowing->replaced || pm_storage_note_change(storage, knowing->game, error));
 }
 
 bool pm_aggregator_know_shader(struct pm_aggregator *aggregator, const char *game,
@@ -281,7 +282,7 @@ static bool drop(void *user, struct pm_storage *storage, struct pm_error *error)
         !storage->operations->drop(storage, game, key, drop->blobs, error))
         return false;
     if (!key || *drop->blobs > 0)
-        return true;
+        return !key || pm_storage_note_change(storage, game, error);
     pm_shader_key_format(key, text);
     return pm_fail(error, PM_ERROR_STATE, "nothing is known of shader %s of \"%s\"", text, game);
 }

@@ -24,7 +24,8 @@ struct pm_sync_report {
     char waits_for[512];     /* why the first of them does; "" where none does */
     char away[256];           /* the aggregator that did not answer; "": none was asked in vain */
     size_t sessions_damaged;  /* with a torn tail, or not readable at all */
-    size_t sessions_refused;  /* for good; moved to spool/refused */
+    size_t sessions_refused;  /* moved to spool/refused */
+    size_t uploads_again;     /* that were refused earlier, and are taken now */
     size_t shaders_uploaded;
     bool database_pulled, database_unchanged; /* of any game */
 };
@@ -44,7 +45,8 @@ struct pm_sync_info {
 /* Merges each ended session into one upload (one for each game, where a process had several), which it keeps beside
  * the file before it first sends it, so that a retry after a crash sends the same id and bytes; uploads it with
  * retries and exponential backoff with jitter (Retry-After is obeyed), and removes the session once it is
- * acknowledged (200, 204) or refused for good (400, 413: moved to spool/refused, with the reason beside it). Without
+ * acknowledged (200, 204) or refused (400, 413: moved to spool/refused, with the reason beside it, and sent again when the aggregator says that
+ * what refused it has changed: sync_refused.h). Without
  * consent or without a url nothing leaves, which is no error. One process at a time: a second one waits for the first.
  *
  * false: something could not be sent (PM_ERROR_NETWORK), or the spool could not be used; *error is the first that went

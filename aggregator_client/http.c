@@ -151,30 +151,36 @@ static size_t take_body(char *data, size_t size, size_t count, void *user)
     return bytes;
 }
 
-/* Only what is later echoed is kept of the headers: the ETag, when it is a printable one. */
-static size_t take_header(char *data, size_t size, size_t count, void *user)
+/* The header's value where it is this one, a printable one that fits; else *value stays. */
+static void take_value(const char *data, size_t length, const char *name, char *value, size_t room)
 {
-    struct pm_http_answer *answer = user;
-    size_t bytes = size * count, length = bytes;
-    static const char name[] = "ETag:";
-    if (length < sizeof(name) - 1 || strncasecmp(data, name, sizeof(name) - 1) != 0)
-        return bytes;
-    data += sizeof(name) - 1;
-    length -= sizeof(name) - 1;
+    const size_t skip = strlen(name);
+    if (length < skip || strncasecmp(data, name, skip) != 0)
+        return;
+    data += skip;
+    length -= skip;
     while (length > 0 && (*data == ' ' || *data == '\t')) {
         data++;
         length--;
     }
     while (length > 0 && (unsigned char)data[length - 1] <= ' ')
         length--;
-    bool printable = length < sizeof(answer->etag);
+    bool printable = length < room;
     for (size_t i = 0; i < length && printable; i++)
         printable = data[i] >= ' ' && data[i] < 0x7F;
     if (printable) {
-        memcpy(answer->etag, data, length);
-        answer->etag[length] = '\0';
+        memcpy(value, data, length);
+        value[length] = '\0';
     }
-    return bytes;
+}
+
+/* Only what is later echoed or compared is kept of the headers. */
+static size_t take_header(char *data, size_t size, size_t count, void *user)
+{
+    struct pm_http_answer *answer = user;
+    take_value(data, size * count, "ETag:", answer->etag, sizeof(answer->etag));
+    take_value(data, size * count, "Piecemeal-Rules:", answer->rules, sizeof(answer->rules));
+    return size * count;
 }
 
 static bool add_header(struct curl_slist **headers, const char *line)

@@ -13,12 +13,15 @@
 
 struct pm_http;
 
+#define PM_HTTP_RULES 128
+
 struct pm_http_answer {
     long status;
-    struct pm_buffer body; /* finish it */
-    bool too_large;        /* the body is more than was allowed, and cut */
-    char etag[128];        /* "" when there is none that is usable */
-    uint32_t retry_after;  /* seconds; 0: none was said */
+    struct pm_buffer body;     /* finish it */
+    bool too_large;            /* the body is more than was allowed, and cut */
+    char etag[128];            /* "" when there is none that is usable */
+    char rules[PM_HTTP_RULES]; /* Piecemeal-Rules: by what the aggregator refuses; "" likewise */
+    uint32_t retry_after;      /* seconds; 0: none was said */
 };
 
 /* Checks the configuration's aggregator.*, of which url must be set, and reads the token. */

@@ -1,5 +1,6 @@
 #include "aggregator_client/session_upload.h"
-#include "aggregator_client/sync.h"
+#include "aggregator_client/sync_refused.h"
+#include "base/file.h"
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,31 @@ static cJSON *profile_json(const struct pm_buffer *body, struct pm_error *error)
     return json;
 }
 
+/* why: it would not be sent; NULL: it would. */
+static bool add_body(const char *from, const char *why, const char *url,
+                     const struct pm_buffer *body, cJSON *list, struct pm_error *error)
+{
+    cJSON *object = cJSON_CreateObject(), *profile = profile_json(body, error);
+    const bool added = object && profile && cJSON_AddStringToObject(object, "session", from) &&
+                       cJSON_AddBoolToObject(object, "would_be_sent", why == NULL) &&
+                       (!why || cJSON_AddStringToObject(object, "why_not", why)) &&
+                       (!url || cJSON_AddStringToObject(object, "url", url)) &&
+                       cJSON_AddNumberToObject(object, "bytes", (double)body->size);
+    if (added && cJSON_AddItemToObject(object, "profile", profile) &&
+        cJSON_AddItemToArray(list, object))
+        return true;
+    cJSON_Delete(object);
+    cJSON_Delete(profile);
+    return pm_fail(error, PM_ERROR_MEMORY, "no room for %s as JSON", from);
+}
+
+static const char *why_not(enum pm_consent consent, const struct pm_game_settings *settings)
+{
+    return consent != PM_CONSENT_GRANTED ? "there is no consent (`piecemeal consent grant`)"
+           : settings->withheld          ? settings->why
+                                         : NULL;
+}
+
 static bool add_upload(const struct pm_sync_info *info, enum pm_consent consent, const char *path,
                        unsigned part, struct pm_session *session, cJSON *list,
                        struct pm_error *error)
@@ -41,27 +67,46 @@ static bool add_upload(const struct pm_sync_info *info, enum pm_consent consent,
         return true;
     if (!pm_game_settings_init(&settings, info, upload->game, error))
         return false;
-    const char *url = settings.server->aggregator.url;
-    const char *why = consent != PM_CONSENT_GRANTED
-                          ? "there is no consent (`piecemeal consent grant`)"
-                      : session->withheld ? "consent.upload was false when it was recorded"
-                      : settings.withheld ? settings.why
-                                          : NULL;
-    cJSON *object = cJSON_CreateObject(), *profile = profile_json(&upload->body, error);
-    bool added = object && profile && cJSON_AddStringToObject(object, "session", path) &&
-                 cJSON_AddBoolToObject(object, "would_be_sent", why == NULL) &&
-                 (!why || cJSON_AddStringToObject(object, "why_not", why)) &&
-                 (!url || cJSON_AddStringToObject(object, "url", url)) &&
-                 cJSON_AddNumberToObject(object, "bytes", (double)upload->body.size);
-    if (added && cJSON_AddItemToObject(object, "profile", profile) &&
-        cJSON_AddItemToArray(list, object)) {
-        pm_game_settings_finish(&settings);
-        return true;
-    }
-    cJSON_Delete(object);
-    cJSON_Delete(profile);
+    const char *why = consent == PM_CONSENT_GRANTED && session->withheld
+                          ? "consent.upload was false when it was recorded"
+                          : why_not(consent, &settings);
+    const bool added =
+        add_body(path, why, settings.server->aggregator.url, &upload->body, list, error);
     pm_game_settings_finish(&settings);
-    return pm_fail(error, PM_ERROR_MEMORY, "no room for %s as JSON", path);
+    return added;
+}
+
+struct refused {
+    const struct pm_sync_info *info;
+    enum pm_consent consent;
+    cJSON *list;
+    bool added;
+    struct pm_error *error;
+};
+
+static bool add_refused(void *user, const char *path, const char *game, const char *rules,
+                        unsigned tries)
+{
+    struct refused *refused = user;
+    struct pm_game_settings settings;
+    struct pm_buffer body;
+    (void)rules;
+    (void)tries;
+    pm_buffer_init(&body, pm_profile_limits_default.decompressed_bytes);
+    refused->added = pm_game_settings_init(&settings, refused->info, game, refused->error);
+    if (!refused->added)
+        return false;
+    const char *why = why_not(refused->consent, &settings);
+    refused->added =
+        pm_file_read(path, &body, refused->error) &&
+        add_body(path,
+                 why ? why
+                     : "it was refused: it is sent when the aggregator says that what "
+                       "refused it has changed",
+                 settings.server->aggregator.url, &body, refused->list, refused->error);
+    pm_buffer_finish(&body);
+    pm_game_settings_finish(&settings);
+    return refused->added;
 }
 
 static bool add_session(const struct pm_sync_info *info, enum pm_consent consent, const char *path,
@@ -96,6 +141,12 @@ bool pm_sync_dry_run(const struct pm_sync_info *info, struct pm_buffer *out, str
             added = add_session(info, consent, sessions[i].path, list, error);
     }
     pm_spool_list_free(sessions, count);
+    char *folder = added ? pm_spool_folder(info->spool_folder) : NULL;
+    struct refused refused = {info, consent, list, added, error};
+    if (folder)
+        pm_refused_list(folder, add_refused, &refused);
+    added = refused.added && (folder || pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
+    free(folder);
     char *text = added ? cJSON_Print(list) : NULL;
     if (added)
         added = (text && pm_buffer_printf(out, "%s\n", text)) ||

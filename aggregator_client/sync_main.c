@@ -112,12 +112,12 @@ static int sync_all(const struct pm_sync_info *info)
         status = fail(&error);
     if (!pm_sync_pull(info, &report, &error))
         status = fail(&error);
-    printf("sessions: %zu uploaded (%zu shaders), %zu waiting%s%s%s, %zu damaged, %zu refused; "
-           "database: "
+    printf("sessions: %zu uploaded (%zu shaders), %zu waiting%s%s%s, %zu damaged, %zu refused, "
+           "%zu taken that were; database: "
            "%s\n",
            report.sessions_uploaded, report.shaders_uploaded, report.sessions_waiting,
            report.waits_for[0] ? " (" : "", report.waits_for, report.waits_for[0] ? ")" : "",
-           report.sessions_damaged, report.sessions_refused,
+           report.sessions_damaged, report.sessions_refused, report.uploads_again,
            report.database_pulled      ? "pulled"
            : report.database_unchanged ? "unchanged"
                                        : "none");

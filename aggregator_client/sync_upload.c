@@ -1,7 +1,6 @@
 #include "aggregator_client/session_upload.h"
-#include "aggregator_client/sync.h"
+#include "aggregator_client/sync_refused.h"
 #include "base/file.h"
-#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +10,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES = 1 << 16 };
+enum { RULES_BYTES = 4096 };
 
 struct sync {
     const struct pm_sync_info *info;
@@ -23,9 +22,6 @@ struct sync {
     bool failed;
     bool given_up; /* the aggregator cannot be used now: no further request */
 };
-
-/* What became of one upload. */
-enum fate { ACKNOWLEDGED, REFUSED, WAITING };
 
 /* The first is said by who called us. */
 static void note_failure(struct sync *sync, const struct pm_error *why)
@@ -42,58 +38,6 @@ static void note_waiting(struct sync *sync, const char *why)
     char *first = sync->report->waits_for;
     if (first[0] == '\0')
         snprintf(first, sizeof(sync->report->waits_for), "%s", why);
-}
-
-/* 204 is the acknowledgement, 200 that it was seen before. A 200 with a page in it is not the
- * aggregator's: somebody between answers in its place, and counts nothing. */
-static bool is_acknowledgement(const struct pm_http_answer *answer)
-{
-    if (answer->status == 204)
-        return true;
-    if (answer->status != 200 || answer->too_large)
-        return false;
-    if (answer->body.size == 0)
-        return true;
-    cJSON *json = cJSON_ParseWithLength((char *)answer->body.data, answer->body.size);
-    bool object = cJSON_IsObject(json);
-    cJSON_Delete(json);
-    return object;
-}
-
-/* Sends until there is an answer that counts, or no time is left. */
-static enum fate send_upload(struct sync *sync, struct pm_http *http, const struct pm_buffer *body,
-                             struct pm_error *why)
-{
-    static const char path[] = "/v1/uploads";
-    pm_retry_restart(&sync->retry);
-    for (;;) {
-        struct pm_http_answer answer;
-        uint32_t left = pm_retry_left(&sync->retry), wait = 0;
-        if (left == 0) {
-            pm_fail(why, PM_ERROR_NETWORK, "%s: no time is left", path);
-            break;
-        }
-        bool answered = pm_http_request(http, path, body, "", ANSWER_BYTES, left, &answer, why);
-        enum fate fate = WAITING;
-        bool again = !answered && why->code == PM_ERROR_NETWORK;
-        if (answered && is_acknowledgement(&answer)) {
-            fate = ACKNOWLEDGED;
-        } else if (answered) {
-            pm_answer_fail(&answer, path, why);
-            fate = answer.status == 400 || answer.status == 413 ? REFUSED : WAITING;
-            /* 2xx that is no acknowledgement, too: what stands between may go away. */
-            again =
-                fate == WAITING && (pm_answer_is_temporary(&answer) || answer.status / 100 == 2);
-            wait = answer.retry_after;
-        }
-        pm_buffer_finish(&answer.body);
-        if (!again)
-            return fate;
-        pm_log_info(sync->info->log, "%s", why->message);
-        if (!pm_retry_sleep(&sync->retry, wait))
-            break;
-    }
-    return WAITING;
 }
 
 static bool write_file(const char *path, const struct pm_buffer *body, struct pm_error *error)
@@ -135,41 +79,32 @@ bool pm_session_upload_take_kept(struct pm_session_upload *upload, const char *k
     return take;
 }
 
-/* What was refused lies in spool/refused with the reason beside it, for somebody to look at. */
-static bool keep_refused(struct sync *sync, const char *path, const char *reason,
-                         struct pm_error *error)
+static void give_up(struct sync *sync, const struct pm_game_settings *settings,
+                    const struct pm_error *why)
 {
-    char *folder = NULL, *to = NULL, *beside = NULL, *line = NULL;
-    bool kept = asprintf(&folder, "%s/" PM_SPOOL_REFUSED, sync->folder) >= 0 &&
-                asprintf(&to, "%s%s", folder, strrchr(path, '/')) >= 0 &&
-                asprintf(&line, "%s\n", reason) >= 0 &&
-                (beside = pm_spool_beside(to, PM_SPOOL_REASON_SUFFIX)) != NULL;
-    if (!kept)
-        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    kept = kept && pm_make_folder(folder, error) &&
-           pm_file_write(beside, line, strlen(line), error) &&
-           (rename(path, to) == 0 || pm_fail_errno(error, errno, "%s: cannot move", path));
-    free(folder);
-    free(to);
-    free(beside);
-    free(line);
-    return kept;
+    sync->given_up = true;
+    note_failure(sync, why);
+    if (why->code == PM_ERROR_NETWORK)
+        snprintf(sync->report->away, sizeof(sync->report->away), "%s",
+                 settings->server->aggregator.url);
 }
 
 /* One upload of a session; the session's file is locked by us. */
-static enum fate upload_one(struct sync *sync, struct pm_session_upload *upload, const char *kept)
+static enum pm_fate upload_one(struct sync *sync, struct pm_session_upload *upload,
+                               const char *kept)
 {
     struct pm_game_settings settings;
     struct pm_error why = {0};
+    char rules[PM_HTTP_RULES] = "";
     bool acknowledged;
     bool known = pm_session_upload_take_kept(upload, kept, &acknowledged);
     if (acknowledged)
-        return ACKNOWLEDGED;
+        return PM_FATE_ACKNOWLEDGED;
     if (!pm_game_settings_init(&settings, sync->info, upload->game, &why)) {
         note_failure(sync, &why);
-        return WAITING;
+        return PM_FATE_WAITING;
     }
-    enum fate fate = WAITING;
+    enum pm_fate fate = PM_FATE_WAITING;
     struct pm_http *http = NULL;
     if (settings.withheld) {
         note_waiting(sync, settings.why);
@@ -177,22 +112,18 @@ static enum fate upload_one(struct sync *sync, struct pm_session_upload *upload,
                (!known && !write_file(kept, &upload->body, &why))) {
         note_failure(sync, &why);
     } else {
-        fate = send_upload(sync, http, &upload->body, &why);
-        if (fate == ACKNOWLEDGED) {
+        fate = pm_sync_send(sync->info->log, &sync->retry, http, &upload->body, rules, &why);
+        if (fate == PM_FATE_ACKNOWLEDGED) {
             pm_game_remember(upload->game);
-        } else if (fate == WAITING) {
-            sync->given_up = true;
-            note_failure(sync, &why);
+        } else if (fate == PM_FATE_WAITING) {
+            give_up(sync, &settings, &why);
             note_waiting(sync, "the aggregator does not take it now");
-            if (why.code == PM_ERROR_NETWORK)
-                snprintf(sync->report->away, sizeof(sync->report->away), "%s",
-                         settings.server->aggregator.url);
-        } else if (fate == REFUSED) {
+        } else if (fate == PM_FATE_REFUSED) {
             pm_log_error(sync->info->log, "an upload of %s was refused: %s", upload->game,
                          why.message);
-            if (!keep_refused(sync, kept, why.message, &why)) {
+            if (!pm_refused_keep(sync->folder, kept, why.message, rules, 1, &why)) {
                 note_failure(sync, &why);
-                fate = WAITING;
+                fate = PM_FATE_WAITING;
             }
         }
     }
@@ -218,13 +149,14 @@ static void upload_parts(struct sync *sync, struct pm_session *session, const ch
     struct pm_error why = {0};
     for (unsigned part = 0; part < session->count && !sync->given_up; part++) {
         char *kept = pm_spool_upload_path(path, part);
-        enum fate fate = kept ? upload_one(sync, &session->uploads[part], kept) : WAITING;
-        if (fate == ACKNOWLEDGED)
+        enum pm_fate fate =
+            kept ? upload_one(sync, &session->uploads[part], kept) : PM_FATE_WAITING;
+        if (fate == PM_FATE_ACKNOWLEDGED)
             shaders += session->uploads[part].shaders;
-        refused += fate == REFUSED;
-        done += fate != WAITING;
+        refused += fate == PM_FATE_REFUSED;
+        done += fate != PM_FATE_WAITING;
         /* Empty: acknowledged. Only where other parts may keep the session here. */
-        if (fate != WAITING && session->count > 1 &&
+        if (fate != PM_FATE_WAITING && session->count > 1 &&
             !write_file(kept, &(struct pm_buffer){0}, &why))
             note_failure(sync, &why);
         free(kept);
@@ -255,7 +187,7 @@ static void upload_session(struct sync *sync, const char *path)
         if (why.code == PM_ERROR_INPUT) {
             pm_log_error(sync->info->log, "%s", why.message);
             sync->report->sessions_damaged++;
-            if (!keep_refused(sync, path, why.message, &why))
+            if (!pm_refused_keep(sync->folder, path, why.message, "", 1, &why))
                 note_failure(sync, &why);
         } else {
             sync->report->sessions_waiting++;
@@ -276,6 +208,103 @@ static void upload_session(struct sync *sync, const char *path)
         pm_session_finish(&session);
     }
     close(fd);
+}
+
+/* ---- what was refused ---- */
+
+struct again {
+    struct sync *sync;
+    char *game;                /* that was asked for last */
+    char rules[PM_HTTP_RULES]; /* of its uploads now; "": it does not say */
+    unsigned sent;
+};
+
+/* By what are uploads of the game refused now? Asked once a game that follows itself. */
+static void ask_rules(struct again *again, struct pm_http *http, const char *game)
+{
+    struct sync *sync = again->sync;
+    struct pm_http_answer answer = {0};
+    struct pm_error why = {0};
+    char *escaped = NULL, *target = NULL;
+    if (again->game && strcmp(again->game, game) == 0)
+        return;
+    free(again->game);
+    again->game = strdup(game);
+    again->rules[0] = '\0';
+    escaped = pm_http_escape(game);
+    if (!escaped || asprintf(&target, "/v1/games/%s/rules", escaped) < 0)
+        target = NULL;
+    const uint32_t left = pm_retry_left(&sync->retry);
+    if (target && left > 0 &&
+        pm_http_request(http, target, NULL, "", RULES_BYTES, left, &answer, &why) &&
+        answer.status == 200)
+        memcpy(again->rules, answer.rules, sizeof(again->rules));
+    pm_buffer_finish(&answer.body);
+    free(escaped);
+    free(target);
+}
+
+/* Sends it, and what it was refused by is no more. */
+static void send_again(struct sync *sync, struct pm_http *http,
+                       const struct pm_game_settings *settings, const char *path, unsigned tries)
+{
+    struct pm_buffer body;
+    struct pm_error why = {0};
+    char rules[PM_HTTP_RULES] = "";
+    pm_buffer_init(&body, pm_profile_limits_default.decompressed_bytes);
+    if (!pm_file_read(path, &body, &why)) {
+        note_failure(sync, &why);
+        pm_buffer_finish(&body);
+        return;
+    }
+    switch (pm_sync_send(sync->info->log, &sync->retry, http, &body, rules, &why)) {
+    case PM_FATE_ACKNOWLEDGED:
+        pm_refused_remove(path);
+        sync->report->uploads_again++;
+        break;
+    case PM_FATE_REFUSED:
+        pm_log_info(sync->info->log, "an upload was refused again: %s", why.message);
+        if (!pm_refused_keep(sync->folder, path, why.message, rules, tries + 1, &why))
+            note_failure(sync, &why);
+        break;
+    case PM_FATE_WAITING:
+        give_up(sync, settings, &why);
+        break;
+    }
+    pm_buffer_finish(&body);
+}
+
+static bool try_again(void *user, const char *path, const char *game, const char *rules,
+                      unsigned tries)
+{
+    struct again *again = user;
+    struct sync *sync = again->sync;
+    struct pm_game_settings settings;
+    struct pm_error why = {0};
+    if (!pm_game_settings_init(&settings, sync->info, game, &why)) {
+        note_failure(sync, &why);
+        return false;
+    }
+    struct pm_http *http =
+        settings.withheld ? NULL : pm_sync_http(&sync->http, settings.server, &why);
+    if (http) {
+        ask_rules(again, http, game);
+        if (again->rules[0] && !pm_refused_rules_are_same(rules, again->rules)) {
+            send_again(sync, http, &settings, path, tries);
+            again->sent++;
+        }
+    }
+    pm_game_settings_finish(&settings);
+    return !sync->given_up && again->sent < PM_REFUSED_AT_ONCE;
+}
+
+static void upload_refused(struct sync *sync)
+{
+    struct again again = {.sync = sync};
+    if (!sync->given_up)
+        pm_refused_list(sync->folder, try_again, &again);
+    free(again.game);
+    pm_refused_trim(sync->folder);
 }
 
 /* What a sync that was killed left: half-written files, and uploads whose session is gone. Only a
@@ -355,7 +384,9 @@ bool pm_sync_upload(const struct pm_sync_info *info, struct pm_sync_report *repo
         uploaded = lock >= 0;
         if (uploaded) {
             remove_orphans(sync.folder);
-            uploaded = upload_all(&sync, true);
+            upload_all(&sync, true);
+            upload_refused(&sync);
+            uploaded = !sync.failed;
             close(lock);
         }
     }

@@ -40,6 +40,8 @@ static void say(const struct pm_sync_report *report)
         printf(", %zu damaged", report->sessions_damaged);
     if (report->sessions_refused > 0)
         printf(", %zu refused", report->sessions_refused);
+    if (report->uploads_again > 0)
+        printf(", %zu taken that were refused", report->uploads_again);
     printf("; database %s\n", report->database_pulled      ? "pulled"
                               : report->database_unchanged ? "unchanged"
                                                            : "not pulled");
@@ -55,7 +57,7 @@ static int sync_now(const struct pm_sync_info *info)
     error = (struct pm_error){0};
     if (!pm_sync_pull(info, &report, &error))
         status = pm_tool_sync_failed("sync", &error, report.sessions_waiting);
-    if (status == PM_EXIT_OK || report.sessions_uploaded > 0)
+    if (status == PM_EXIT_OK || report.sessions_uploaded > 0 || report.uploads_again > 0)
         say(&report);
     return status;
 }

@@ -87,7 +87,7 @@ struct pm_page pm_params_page(struct pm_params *params)
 enum MHD_Result pm_api_refuse(struct pm_get *get, const struct pm_params *params)
 {
     return pm_http_answer_field(get->connection, MHD_HTTP_BAD_REQUEST, params->message,
-                                params->field, 0);
+                                params->field, 0, NULL);
 }
 
 /* ---- answers ---- */
@@ -155,7 +155,7 @@ enum MHD_Result pm_json_answer(struct pm_get *get, struct pm_json *json)
     char *text = json->failed ? NULL : cJSON_PrintUnformatted(json->root);
     cJSON_Delete(json->root);
     const enum MHD_Result result =
-        text ? pm_http_answer_json(get->connection, MHD_HTTP_OK, text)
+        text ? pm_http_answer_json(get->connection, MHD_HTTP_OK, text, NULL)
              : pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
                                     "out of memory for an answer", 0);
     cJSON_free(text);

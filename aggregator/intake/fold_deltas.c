@@ -264,7 +264,7 @@ static bool write_chunk(const struct chunk *chunk, struct pm_error *error)
     struct pm_storage_space *fresh = calloc(chunk->shader_count + 1, sizeof(*fresh));
     struct pm_storage_claim *claims =
         calloc(chunk->shader_count * PM_CLAIMS_OF_SHADER + 1, sizeof(*claims));
-    size_t fresh_count = 0, blob_count = 0, claim_count = 0;
+    size_t fresh_count = 0, blob_count = 0, claim_count = 0, replaced = 0;
     bool done =
         (blobs && fresh && claims) || pm_fail(error, PM_ERROR_MEMORY, "out of memory for folding");
     for (size_t i = 0; done && i < chunk->shader_count; i++) {
@@ -274,6 +274,9 @@ static bool write_chunk(const struct chunk *chunk, struct pm_error *error)
             fresh[fresh_count++].space = shader->space;
         }
         done = !shader->replaces || replace(chunk, shader, error);
+        /* One for all of a game's. */
+        if (done && shader->replaces && replaced++ == 0)
+            done = pm_storage_note_change(storage, shader->first->key.game, error);
         claim_count = collect_votes(shader, claims, claim_count);
         for (size_t j = 0; j < shader->count; j++) {
             if (is_believed(shader, &shader->first[j]))

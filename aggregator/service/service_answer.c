@@ -1,11 +1,15 @@
 #include "aggregator/service/service_answer.h"
 
+#include "aggregator/service/service_rules.h"
+
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
 
-static void add_headers(struct MHD_Response *response, unsigned status)
+static void add_headers(struct MHD_Response *response, unsigned status, const char *rules)
 {
+    if (rules)
+        MHD_add_response_header(response, PM_RULES_HEADER, rules);
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
     MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
@@ -14,13 +18,13 @@ static void add_headers(struct MHD_Response *response, unsigned status)
 }
 
 enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned status,
-                                    const char *json)
+                                    const char *json, const char *rules)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(
         strlen(json), (void *)(uintptr_t)json, MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
-    add_headers(response, status);
+    add_headers(response, status, rules);
     const enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
@@ -38,7 +42,8 @@ static char *error_text(const char *message, const char *field)
 }
 
 enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned status,
-                                     const char *message, const char *field, unsigned retry_seconds)
+                                     const char *message, const char *field, unsigned retry_seconds,
+                                     const char *rules)
 {
     enum MHD_Result result = MHD_NO;
     char seconds[16];
@@ -46,7 +51,7 @@ enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned
     struct MHD_Response *response =
         text ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY) : NULL;
     if (response) {
-        add_headers(response, status);
+        add_headers(response, status, rules);
         if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
             MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, POST");
         if (retry_seconds > 0) {
@@ -63,7 +68,7 @@ enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned
 enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
                                      const char *message, unsigned retry_seconds)
 {
-    return pm_http_answer_field(connection, status, message, NULL, retry_seconds);
+    return pm_http_answer_field(connection, status, message, NULL, retry_seconds, NULL);
 }
 
 bool pm_http_matches(const char *condition, const char *etag)

@@ -9,15 +9,15 @@
 #include <stdbool.h>
 
 /* Queues {"error": message} with this status; with "field" where field is not NULL. retry_seconds:
- * for Retry-After; 0: none. */
+ * for Retry-After; 0: none. rules: for Piecemeal-Rules (service_rules.h); NULL: none. */
 enum MHD_Result pm_http_answer_field(struct MHD_Connection *connection, unsigned status,
-                                     const char *message, const char *field,
-                                     unsigned retry_seconds);
+                                     const char *message, const char *field, unsigned retry_seconds,
+                                     const char *rules);
 enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned status,
                                      const char *message, unsigned retry_seconds);
 /* Does If-None-Match name this ETag? condition: the header's value, or NULL (RFC 9110, 13.1.2: a
  * list of entity tags, or *; the weak comparison). */
 bool pm_http_matches(const char *condition, const char *etag);
-/* Queues a JSON text, which is copied. */
+/* Queues a JSON text, which is copied. rules: as above. */
 enum MHD_Result pm_http_answer_json(struct MHD_Connection *connection, unsigned status,
-                                    const char *json);
+                                    const char *json, const char *rules);

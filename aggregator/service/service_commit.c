@@ -148,6 +148,8 @@ static void answer(struct pm_service *service, struct pm_request *const *group, 
         if (outcomes) {
             group[i]->status = status_of(&outcomes[i]);
             group[i]->error = outcomes[i].reason;
+            group[i]->disagrees =
+                outcomes[i].result == PM_INGEST_REFUSED && outcomes[i].left_out > 0;
             if (outcomes[i].result == PM_INGEST_NO_ROOM)
                 group[i]->retry = NO_ROOM_SECONDS;
             if (outcomes[i].result == PM_INGEST_STORED && group[i]->has_source)

@@ -2,6 +2,7 @@
 
 #include "aggregator/service/service_answer.h"
 #include "aggregator/service/service_database.h"
+#include "aggregator/service/service_rules.h"
 #include "aggregator/service/service_state.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static enum MHD_Result answer_health(struct pm_get *get)
     if (failed)
         return pm_http_answer_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                                     "the last uploads could not be stored; the log says why", 0);
-    return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"ok\"}");
+    return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"ok\"}", NULL);
 }
 
 /* ---- metrics ---- */
@@ -107,6 +108,7 @@ static const struct pm_route routes[] = {
     {"/metrics", PM_ACCESS_READ, answer_metrics},
     {GAME "/database", PM_ACCESS_PULL, pm_get_database},
     {GAME "/verdicts", PM_ACCESS_PULL, pm_get_verdicts},
+    {GAME "/rules", PM_ACCESS_PULL, pm_get_rules},
     {GAME "/database/previous", PM_ACCESS_PULL, pm_get_previous_database},
 };
 

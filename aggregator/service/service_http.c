@@ -2,6 +2,7 @@
 #include "aggregator/service/service_answer.h"
 #include "aggregator/service/service_field.h"
 #include "aggregator/service/service_get.h"
+#include "aggregator/service/service_rules.h"
 #include "aggregator/service/service_state.h"
 
 #include "base/clock.h"
@@ -96,21 +97,39 @@ static unsigned retry_seconds(const struct pm_request *request)
     }
 }
 
+/* By what an upload is refused that the client may send again once that has changed; NULL: it is
+ * not, or cannot be said. */
+static const char *rules_of(struct pm_request *request, char text[static PM_RULES_TEXT])
+{
+    const bool refused =
+        request->status == MHD_HTTP_BAD_REQUEST || request->status == MHD_HTTP_CONTENT_TOO_LARGE;
+    struct pm_error error = {0};
+    if (!is_upload(request) || !refused)
+        return NULL;
+    if (pm_rules_find(request->service, request->disagrees ? request->profile.game : NULL, text,
+                      &error))
+        return text;
+    pm_log_warning(request->service->log, "%s", error.message);
+    return NULL;
+}
+
 static enum MHD_Result answer(struct pm_request *request)
 {
+    char rules[PM_RULES_TEXT];
     struct MHD_Connection *connection = request->connection;
     char field[PM_FIELD_BYTES];
     pm_peers_set_busy(request->service, connection, true);
     if (is_upload(request))
         pm_metrics_count_upload(&request->service->metrics, request->status);
     if (request->status == MHD_HTTP_OK)
-        return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"counted before\"}");
+        return pm_http_answer_json(connection, MHD_HTTP_OK, "{\"status\":\"counted before\"}",
+                                   NULL);
     if (request->status != MHD_HTTP_NO_CONTENT) {
         if (!request->field)
             pm_field_of(request->error.message, field);
         return pm_http_answer_field(connection, request->status, request->error.message,
-                                    request->field ? request->field : field,
-                                    retry_seconds(request));
+                                    request->field ? request->field : field, retry_seconds(request),
+                                    rules_of(request, rules));
     }
     struct MHD_Response *response =
         MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);

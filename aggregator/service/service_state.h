@@ -36,6 +36,7 @@ struct pm_request {
     unsigned status;       /* HTTP */
     struct pm_error error; /* what the body of a failure says */
     const char *field;     /* and what it names as the field; NULL: what the error is about */
+    bool disagrees;        /* it is refused for what is known of the game's shaders */
     unsigned retry;        /* seconds, for Retry-After; 0: what the status asks for */
     struct pm_buffer body;
     size_t thrown_away;     /* bytes of body */

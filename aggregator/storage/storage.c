@@ -1,11 +1,21 @@
 #include "aggregator/storage/storage.h"
 
+#include "base/random.h"
+
 bool pm_storage_end(struct pm_storage *storage, bool done, struct pm_error *error)
 {
     if (done)
         return storage->operations->commit(storage, error);
     storage->operations->rollback(storage);
     return false;
+}
+
+bool pm_storage_note_change(struct pm_storage *storage, const char *game, struct pm_error *error)
+{
+    uint8_t origin[16];
+    return (pm_random_system(origin, sizeof(origin)) ||
+            pm_fail(error, PM_ERROR_IO, "the system gives no random numbers")) &&
+           storage->operations->add_origin(storage, game, origin, sizeof(origin), error);
 }
 
 /* ---- leases ---- */

@@ -390,6 +390,10 @@ struct pm_storage {
 /* Ends what begin began: commits when it is done, else undoes it. false: nothing of it was kept. */
 bool pm_storage_end(struct pm_storage *storage, bool done, struct pm_error *error);
 
+/* What is known of a game's shaders is another from now on: it takes on a new origin, and what was
+ * refused before may be taken. */
+bool pm_storage_note_change(struct pm_storage *storage, const char *game, struct pm_error *error);
+
 /* Leases of storages that have some; of the others every one is taken. */
 bool pm_storage_take_lease(struct pm_storage *storage, const char *game, int piece, bool *taken,
                            struct pm_error *error);

@@ -89,6 +89,23 @@ static void it_says_why_something_would_not_be_sent(void **state)
     cJSON_Delete(list);
 }
 
+static void it_prints_what_was_refused_and_may_be_sent_again(void **state)
+{
+    struct world *world = *state;
+    const struct server_answer no = {.status = 400, .headers = "Piecemeal-Rules: aa\r\n"};
+    server_script(world->server, &no, 1);
+    free(world_session(world, "One", 1, 1, NULL));
+    assert_true(pm_sync_upload(&world->info, &world->report, &world->error));
+    cJSON *profile = sent(server_request(world->server, 0)), *list = dry_run(world);
+    assert_int_equal(cJSON_GetArraySize(list), 1);
+    const cJSON *said = cJSON_GetArrayItem(list, 0);
+    assert_true(cJSON_Compare(profile, cJSON_GetObjectItem(said, "profile"), true));
+    assert_non_null(
+        strstr(cJSON_GetStringValue(cJSON_GetObjectItem(said, "why_not")), "it was refused"));
+    cJSON_Delete(profile);
+    cJSON_Delete(list);
+}
+
 /* Runs piecemeal-sync and returns its exit status; its output goes to text. */
 static int run(const char *arguments, char *text, size_t size)
 {
@@ -145,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(it_prints_exactly_what_is_then_sent),
         TEST(it_says_why_something_would_not_be_sent),
+        TEST(it_prints_what_was_refused_and_may_be_sent_again),
         TEST(the_program_keeps_its_exit_statuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,6 +213,90 @@ static void what_is_refused_for_good_is_set_aside(void **state)
     free(path);
 }
 
+/* Is what was refused sent again, when and as often as it may? */
+static void what_is_refused_is_sent_again(void **state)
+{
+    struct world *world = *state;
+    const struct server_answer refusals[] = {
+        {.status = 400, .headers = "Piecemeal-Rules: aa.11\r\n"},
+        {.status = 413, .headers = "Piecemeal-Rules: aa\r\n"},
+        {.status = 400}};
+    server_script(world->server, refusals, 3);
+    for (uint64_t i = 1; i <= 3; i++) {
+        char *path = world_session(world, "A/Game", i, 2, NULL);
+        struct timespec times[2];
+        for (size_t j = 0; j < 2; j++)
+            times[j] = (struct timespec){.tv_sec = (time_t)i};
+        utimensat(AT_FDCWD, path, times, 0);
+        free(path);
+    }
+    assert_true(world_upload(world));
+    assert_int_equal(world->report.sessions_refused, 3);
+    struct pm_profile first, again;
+    struct pm_arena *arena = pm_arena_create(0);
+    world_decode(server_request(world->server, 0), arena, &first);
+
+    /* The same rules: it is asked for once, and nothing is sent. */
+    const struct server_answer same = {.status = 200, .headers = "Piecemeal-Rules: aa.11\r\n"};
+    server_script(world->server, &same, 1);
+    assert_true(world_upload(world));
+    assert_int_equal(server_requests(world->server), 1);
+    assert_int_equal(
+        strncmp(server_request(world->server, 0)->head, "GET /v1/games/A%2FGame/rules HTTP", 33),
+        0);
+
+    /* Of the game's shaders something else is known: only what that refused is sent. */
+    const struct server_answer changed[] = {
+        {.status = 200, .headers = "Piecemeal-Rules: aa.22\r\n"}, {.status = 204}};
+    server_script(world->server, changed, 2);
+    assert_true(world_upload(world));
+    assert_int_equal(server_requests(world->server), 2);
+    assert_int_equal(world->report.uploads_again, 1);
+    world_decode(server_request(world->server, 1), arena, &again);
+    assert_true(pm_same_profile(&first, &again));
+    assert_int_equal(world_count(world, WORLD_SPOOL "/refused", PM_SPOOL_UPLOAD_SUFFIX), 2);
+
+    /* A server that says other rules each time gets it a bounded number of times. */
+    size_t sent = 0;
+    for (unsigned i = 0; i < 12; i++) {
+        char now[64], then[64];
+        snprintf(now, sizeof(now), "Piecemeal-Rules: b%u.22\r\n", i);
+        snprintf(then, sizeof(then), "Piecemeal-Rules: c%u\r\n", i);
+        const struct server_answer moody[] = {{.status = 200, .headers = now},
+                                              {.status = 413, .headers = then}};
+        server_script(world->server, moody, 2);
+        assert_true(world_upload(world));
+        sent += server_requests(world->server) == 2;
+    }
+    assert_int_equal(sent, 7);
+    assert_int_equal(world_count(world, WORLD_SPOOL "/refused", PM_SPOOL_UPLOAD_SUFFIX), 2);
+    pm_arena_destroy(arena);
+}
+
+static void what_is_refused_is_kept_for_a_bounded_time(void **state)
+{
+    struct world *world = *state;
+    server_script(world->server,
+                  &(struct server_answer){.status = 400, .headers = "Piecemeal-Rules: aa\r\n"}, 1);
+    for (uint64_t i = 1; i <= 70; i++)
+        free(world_session(world, "A Game", i, 1, NULL));
+    assert_true(world_upload(world));
+    assert_int_equal(world->report.sessions_refused, 70);
+    assert_int_equal(world_count(world, WORLD_SPOOL "/refused", PM_SPOOL_UPLOAD_SUFFIX), 64);
+    assert_int_equal(world_count(world, WORLD_SPOOL "/refused", PM_SPOOL_REASON_SUFFIX), 64);
+    assert_int_equal(world_count(world, WORLD_SPOOL "/refused", ".rules"), 64);
+
+    char *command = NULL;
+    assert_true(asprintf(&command,
+                         "find '%s/refused' -name '*.upload' -exec touch -d '31 days ago' {} +",
+                         world->spool) > 0);
+    assert_int_equal(system(command), 0);
+    free(command);
+    server_script(world->server, &(struct server_answer){.status = 404}, 1);
+    assert_true(world_upload(world));
+    assert_int_equal(world_count(world, WORLD_SPOOL "/refused", ""), 0);
+}
+
 static void a_wrong_token_stops_at_once(void **state)
 {
     struct world *world = *state;
@@ -353,6 +437,8 @@ int main(void)
         TEST(retry_after_is_obeyed),
         TEST(an_aggregator_that_is_away_costs_the_deadline_and_nothing_else),
         TEST(what_is_refused_for_good_is_set_aside),
+        TEST(what_is_refused_is_sent_again),
+        TEST(what_is_refused_is_kept_for_a_bounded_time),
         TEST(a_wrong_token_stops_at_once),
         TEST(unsafe_addresses_are_refused),
         TEST(torn_and_unreadable_sessions),

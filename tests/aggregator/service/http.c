@@ -24,6 +24,9 @@ static size_t take_header(char *data, size_t size, size_t count, void *user)
     struct reply *reply = user;
     char line[200] = {0};
     memcpy(line, data, size * count < sizeof(line) ? size * count : sizeof(line) - 1);
+    if (strncasecmp(line, "Piecemeal-Rules: ", 17) == 0)
+        snprintf(reply->rules, sizeof(reply->rules), "%.*s", (int)strcspn(line + 17, "\r\n"),
+                 line + 17);
     if (strncasecmp(line, "ETag: ", 6) == 0)
         snprintf(reply->etag, sizeof(reply->etag), "%.*s", (int)strcspn(line + 6, "\r\n"),
                  line + 6);

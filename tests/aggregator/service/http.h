@@ -12,6 +12,7 @@ struct reply {
     unsigned char *body;
     size_t size;
     char etag[80];   /* as sent, with quotes; "" for none */
+    char rules[40];  /* Piecemeal-Rules; "" for none */
     int retry_after; /* -1 for none */
 };
 

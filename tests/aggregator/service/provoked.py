@@ -133,7 +133,7 @@ def check_broken(document, piecemeal, work, body):
         asker = Asker(document, server)
         asker.ask("/v1/games", 200)
         with contextlib.closing(sqlite3.connect(storage)) as other:
-            for table in ("games", "databases", "quarantine"):
+            for table in ("games", "databases", "quarantine", "origins"):
                 other.execute("DROP TABLE " + table)
             other.commit()
         for path in promising(document, "500"):

@@ -184,6 +184,9 @@ def check_uploads(asker, work):
 def check_database(asker):
     asker.ask(GAME + "/verdicts", 200, ("Watch",))
     asker.ask(GAME + "/verdicts", 404, ("another",))
+    rules = [asker.ask(GAME + "/rules", 200, (name,)) for name in ("Watch", "another")]
+    check(all(one.json()["rules"] == one.headers["Piecemeal-Rules"] for one in rules), "rules are not the header's")
+    check(rules[0].json()["rules"] != rules[1].json()["rules"], "two games have the same rules")
     for tail in ("/database", "/database/previous"):
         reply = asker.ask(GAME + tail, 200, ("Watch",))
         asker.ask(GAME + tail, 304, ("Watch",), headers={"If-None-Match": reply.headers["ETag"]})

@@ -103,6 +103,53 @@ static void test_refusal_names_the_field(void **state)
     pm_buffer_finish(&bytes);
 }
 
+/* What refused an upload, for the client to see when that has changed. */
+static void test_refusal_says_by_which_rules(void **state)
+{
+    static const char path[] = "/v1/games/game/rules";
+    struct place *place = *state;
+    struct pm_buffer bytes;
+    struct pm_error error;
+    char before[40];
+    uint64_t blobs;
+    place_serve(place);
+    assert_int_equal(http_upload(place->port, NULL, small_profile(place, 1)), 204);
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile other = block_shader(place->arena, 1, 2, &point, 1);
+    http_encode(profile_of(place->arena, &place->random, "game", &other, 1), &bytes);
+    const struct request again = {.body = bytes.data, .size = bytes.size};
+    struct reply reply = place_send(place, again);
+    assert_int_equal(reply.status, 400);
+    assert_int_equal(strlen(reply.rules), 33);
+    memcpy(before, reply.rules, sizeof(before));
+    reply_finish(&reply);
+    /* It is still so, whatever else comes. */
+    assert_int_equal(http_upload(place->port, NULL, small_profile(place, 2)), 204);
+    reply = place_send(place, (struct request){.path = path});
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(reply.rules, before);
+    assert_non_null(strstr((char *)reply.body, before));
+    reply_finish(&reply);
+    /* What is wrong with the upload itself is of the server alone. */
+    reply = place_send(place, (struct request){.body = "garbage", .size = 7});
+    assert_int_equal(reply.status, 400);
+    assert_int_equal(strlen(reply.rules), 16);
+    assert_memory_equal(reply.rules, before, 16);
+    reply_finish(&reply);
+    /* Something else is known, and it is taken. */
+    if (!pm_aggregator_drop(place->aggregator, "game", &other.key, &blobs, &error))
+        fail_msg("%s", error.message);
+    reply = place_send(place, (struct request){.path = path});
+    assert_string_not_equal(reply.rules, before);
+    assert_memory_equal(reply.rules, before, 17);
+    reply_finish(&reply);
+    reply = place_send(place, again);
+    assert_int_equal(reply.status, 204);
+    assert_string_equal(reply.rules, "");
+    reply_finish(&reply);
+    pm_buffer_finish(&bytes);
+}
+
 static void test_too_large(void **state)
 {
     struct place *place = *state;
@@ -152,8 +199,9 @@ static void test_other_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_upload_and_duplicate),    TEST(test_chunked),   TEST(test_garbage),
-        TEST(test_refusal_names_the_field), TEST(test_too_large), TEST(test_other_requests),
+        TEST(test_upload_and_duplicate),        TEST(test_chunked),   TEST(test_garbage),
+        TEST(test_refusal_names_the_field),     TEST(test_too_large), TEST(test_other_requests),
+        TEST(test_refusal_says_by_which_rules),
     };
     curl_global_init(CURL_GLOBAL_ALL);
     const int failed = cmocka_run_group_tests_name("service", tests, NULL, NULL);

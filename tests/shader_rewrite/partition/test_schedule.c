@@ -300,6 +300,89 @@ static void nothing_beats_the_best(void **state)
     assert_true(compared > 200 && equal > compared / 4);
 }
 
+/* A chain over two values in turn, with one output a pass: to save both values takes a pass each,
+ * to compute them again in the second half of the chain none. */
+static void a_value_computed_again_saves_a_pass(void **state)
+{
+    (void)state;
+    struct pm_operations graph = {0};
+    struct pm_pass_limits limits = unlimited;
+    struct pm_plan plan = {0}, again = {0};
+    struct pm_error error = {0};
+    limits.alu = 4;
+    limits.outputs = 1;
+    const int a = (int)add(&graph, 4, false, -1, -1), b = (int)add(&graph, 4, false, -1, -1);
+    const int first = (int)add(&graph, 4, false, a, b);
+    const int second = (int)add(&graph, 4, false, first, a);
+    const int third = (int)add(&graph, 4, false, second, b);
+    add(&graph, 4, true, third, a);
+    assert_true(pm_operations_link(&graph));
+    assert_true(pm_exact(&graph, &limits, &plan, &error));
+    assert_true(pm_exact_again(&graph, &limits, &again, &error));
+    const struct pm_plan_cost once = check(&graph, &limits, &plan);
+    const struct pm_plan_cost best = check(&graph, &limits, &again);
+    assert_int_equal(once.passes, 3);
+    assert_int_equal(best.passes, 2);
+    assert_int_equal(best.alu, once.alu + 2);
+    pm_plan_finish(&plan);
+    pm_plan_finish(&again);
+    pm_operations_finish(&graph);
+}
+
+/* Whatever is found otherwise takes as many passes, and then as many operations and reads. */
+static void nothing_is_better_than_the_best(void **state)
+{
+    (void)state;
+    uint32_t compared = 0, fewer = 0;
+    for (uint64_t seed = 0; seed < 120; seed++) {
+        struct pm_random random;
+        struct pm_operations graph;
+        struct pm_plan plan = {0}, once = {0};
+        struct pm_error error = {0};
+        struct pm_pass_limits limits = unlimited;
+        pm_random_init(&random, 7000 + seed);
+        pm_random_operations(
+            &random,
+            &(struct pm_random_operations){.count = 6 + pm_random_below(&random, 11),
+                                           .components = 4,
+                                           .ordered = seed % 3 == 0,
+                                           .inputs = seed % 4 == 0 ? 2 : 0},
+            &graph);
+        limits.alu = 3 + pm_random_below(&random, 4);
+        limits.outputs = 1 + pm_random_below(&random, 3);
+        limits.temporaries = seed % 2 ? 24 : PM_NO_LIMIT;
+        limits.varyings = 2;
+        if (!pm_exact(&graph, &limits, &once, &error)) {
+            pm_operations_finish(&graph);
+            continue;
+        }
+        assert_true(pm_exact_again(&graph, &limits, &plan, &error));
+        const struct pm_plan_cost best = check(&graph, &limits, &plan);
+        fewer += best.passes < check(&graph, &limits, &once).passes;
+        for (int way = 0; way < 4; way++) {
+            struct pm_plan tried = {0};
+            uint32_t spared;
+            const bool made =
+                way < 2 ? pm_rds(&graph, &limits, way == 1, &tried, &error)
+                        : pm_mio(&graph, &limits, &(struct pm_mio_options){0}, &tried, &error) &&
+                              (way == 2 ||
+                               pm_plan_compute_again(&graph, &limits, 4, &tried, &spared, &error));
+            struct pm_plan_cost cost;
+            if (made && pm_plan_check(&graph, &limits, &tried, &cost, NULL, &error)) {
+                assert_true(cost.passes >= best.passes);
+                if (cost.passes == best.passes)
+                    assert_true(cost.alu + cost.reads >= best.alu + best.reads);
+                compared++;
+            }
+            pm_plan_finish(&tried);
+        }
+        pm_plan_finish(&plan);
+        pm_plan_finish(&once);
+        pm_operations_finish(&graph);
+    }
+    assert_true(compared > 200 && fewer > 20);
+}
+
 static void a_smaller_cut_is_taken_a_little_earlier(void **state)
 {
     (void)state;
@@ -341,6 +424,8 @@ int main(void)
         cmocka_unit_test(says_what_fits_nowhere),
         cmocka_unit_test(every_plan_keeps_the_limits),
         cmocka_unit_test(nothing_beats_the_best),
+        cmocka_unit_test(a_value_computed_again_saves_a_pass),
+        cmocka_unit_test(nothing_is_better_than_the_best),
         cmocka_unit_test(a_smaller_cut_is_taken_a_little_earlier),
         cmocka_unit_test(presets_have_names),
     };

@@ -88,8 +88,8 @@ static void load(const char *path, struct shader *out)
     struct pm_ir_function *function =
         out->module ? pm_entry_function(out->module, &stage, &error) : NULL;
     if (!function || !pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, &error) ||
-        !pm_shader_graph_make(function, true, limits_of(MIO64), out->module->arena, &out->graph,
-                              &error))
+        !pm_shader_graph_make(function, true, false, limits_of(MIO64), out->module->arena,
+                              &out->graph, &error))
         fail(path, &error);
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     snprintf(out->name, sizeof out->name, "%.*s", (int)strcspn(base, "."), base);

@@ -23,12 +23,12 @@ static uint32_t unused_spec_id(const struct pm_ir_module *module, uint32_t from)
     return from;
 }
 
-static struct pm_ir_def *spec_constant(struct pm_ir_module *module, struct pm_ir_def *type,
-                                       uint32_t spec_id)
+struct pm_ir_def *pm_spec_constant_new(struct pm_ir_module *module, uint32_t *spec_id)
 {
-    struct pm_ir_def *constant =
-        pm_ir_global_new(module, SpvOpSpecConstant, type, PM_IR_ARGS(pm_ir_word(0)));
-    pm_ir_decorate(module, constant, SpvDecorationSpecId, PM_IR_ARGS(pm_ir_word(spec_id)));
+    *spec_id = unused_spec_id(module, FIRST_SPEC_ID);
+    struct pm_ir_def *constant = pm_ir_global_new(
+        module, SpvOpSpecConstant, pm_ir_type_int(module, 32, false), PM_IR_ARGS(pm_ir_word(0)));
+    pm_ir_decorate(module, constant, SpvDecorationSpecId, PM_IR_ARGS(pm_ir_word(*spec_id)));
     return constant;
 }
 
@@ -69,18 +69,15 @@ bool pm_device_address_init(struct pm_device_address *a, struct pm_ir_module *mo
         return false;
     struct pm_ir_def *uint = pm_ir_type_int(module, 32, false);
     make_types(a, module, element, bytes);
-    a->spec_id_low = unused_spec_id(module, FIRST_SPEC_ID);
-    a->spec_id_high = unused_spec_id(module, a->spec_id_low + 1);
-    struct pm_ir_def *low = spec_constant(module, uint, a->spec_id_low);
-    struct pm_ir_def *high = spec_constant(module, uint, a->spec_id_high);
-    a->address = pm_ir_global_new(module, SpvOpSpecConstantComposite,
-                                  pm_ir_type_vector(module, uint, 2),
-                                  PM_IR_ARGS(pm_ir_id(low), pm_ir_id(high)));
+    struct pm_ir_def *low = pm_spec_constant_new(module, &a->spec_id_low);
+    struct pm_ir_def *high = pm_spec_constant_new(module, &a->spec_id_high);
+    a->address =
+        pm_ir_global_new(module, SpvOpSpecConstantComposite, pm_ir_type_vector(module, uint, 2),
+                         PM_IR_ARGS(pm_ir_id(low), pm_ir_id(high)));
     return true;
 }
 
-struct pm_ir_def *pm_device_address_base(const struct pm_device_address *a,
-                                         struct pm_ir_builder *b)
+struct pm_ir_def *pm_device_address_base(const struct pm_device_address *a, struct pm_ir_builder *b)
 {
     return pm_ir_build(b, SpvOpBitcast, a->block_pointer, PM_IR_ARGS(pm_ir_id(a->address)));
 }

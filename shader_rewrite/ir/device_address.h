@@ -22,6 +22,9 @@ struct pm_device_address {
 bool pm_device_address_init(struct pm_device_address *address, struct pm_ir_module *module,
                             struct pm_ir_def *element, uint32_t bytes, struct pm_error *error);
 
+/* A specialization constant, 32-bit unsigned, of a SpecId that the module does not use. */
+struct pm_ir_def *pm_spec_constant_new(struct pm_ir_module *module, uint32_t *spec_id);
+
 /* A pointer to the block. */
 struct pm_ir_def *pm_device_address_base(const struct pm_device_address *address,
                                          struct pm_ir_builder *builder);

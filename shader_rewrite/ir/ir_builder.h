@@ -88,7 +88,10 @@ void pm_ir_copy_decorations(struct pm_ir_module *module, const struct pm_ir_def 
 void pm_ir_interface_add(struct pm_ir_module *module, struct pm_ir_instr *entry,
                          struct pm_ir_def *variable);
 
-/* The input variable of a built-in; made, with this type, when there is none. It is put in the
+/* The input variable of a built-in; NULL: there is none. */
+struct pm_ir_def *pm_ir_builtin_find(const struct pm_ir_module *module, SpvBuiltIn builtin);
+
+/* The same; made, with this type, when there is none. It is put in the
  * entry point's interface. entry: an OpEntryPoint. */
 struct pm_ir_def *pm_ir_builtin_input(struct pm_ir_module *module, struct pm_ir_instr *entry,
                                       SpvBuiltIn builtin, struct pm_ir_def *type);

@@ -198,7 +198,7 @@ void pm_ir_copy_decorations(struct pm_ir_module *module, const struct pm_ir_def 
     }
 }
 
-static struct pm_ir_def *find_builtin(const struct pm_ir_module *module, SpvBuiltIn builtin)
+struct pm_ir_def *pm_ir_builtin_find(const struct pm_ir_module *module, SpvBuiltIn builtin)
 {
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first; i;
          i = i->next) {
@@ -230,7 +230,7 @@ void pm_ir_interface_add(struct pm_ir_module *module, struct pm_ir_instr *entry,
 struct pm_ir_def *pm_ir_builtin_input(struct pm_ir_module *module, struct pm_ir_instr *entry,
                                       SpvBuiltIn builtin, struct pm_ir_def *type)
 {
-    struct pm_ir_def *variable = find_builtin(module, builtin);
+    struct pm_ir_def *variable = pm_ir_builtin_find(module, builtin);
     if (!variable) {
         struct pm_ir_def *pointer = pm_ir_type_pointer(module, SpvStorageClassInput, type);
         variable = pm_ir_global_new(module, SpvOpVariable, pointer,

@@ -114,7 +114,7 @@ static bool begin(struct emission *e)
     if (!pm_steps_find(e->function, e->info->graph->open, e->arena, &e->steps, e->error) ||
         !(e->info->graph->fragment
               ? pm_attachments_init(&e->attachments, e->module, e->info->spills, e->error)
-              : pm_scratch_init(&e->scratch, e->module, e->error)))
+              : pm_scratch_init(&e->scratch, e->module, e->info->regions, e->error)))
         return false;
     e->values = pm_arena_zalloc(e->arena, e->steps.bound + (size_t)1, sizeof(*e->values));
     e->open = pm_arena_zalloc(e->arena, e->steps.guard_count + (size_t)1, sizeof(*e->open));
@@ -163,7 +163,7 @@ static struct pm_ir_def *reload(struct emission *e, const struct pm_ir_def *of)
         const uint32_t place = e->info->spills->places[spill->first_word + w];
         e->words[w] = e->info->graph->fragment
                           ? pm_attachments_load(&e->attachments, &e->builder, place)
-                          : pm_scratch_load(&e->scratch, &e->builder, place);
+                          : pm_scratch_load(&e->scratch, &e->builder, place, NULL);
     }
     return pm_spilled_join(&e->builder, type, e->words);
 }
@@ -264,7 +264,7 @@ static void computed(struct emission *e, struct pm_ir_def *def)
             if (e->info->graph->fragment)
                 pm_attachments_store(&e->attachments, &e->builder, place, e->words[w]);
             else
-                pm_scratch_store(&e->scratch, &e->builder, place, e->words[w]);
+                pm_scratch_store(&e->scratch, &e->builder, place, NULL, e->words[w]);
         }
     }
     if (!e->open_count || !words || !is_used_outside(e, def, scope_now(e)))
@@ -395,6 +395,13 @@ static const struct pm_ir_block *entered_from(const struct emission *e, const st
     return NULL;
 }
 
+/* What loads or stores a variable that lies in memory does it there. */
+static void move_own(struct emission *e, struct pm_ir_instr *instr)
+{
+    pm_own_memory_move(&e->info->graph->own_memory, &e->scratch, e->info->spills->words, instr,
+                       e->words);
+}
+
 static void put_construct(struct emission *e, const struct pm_step *step, uint32_t number)
 {
     struct pm_step_walk walk = pm_step_walk_begin(&e->steps, number);
@@ -416,6 +423,12 @@ static void put_construct(struct emission *e, const struct pm_step *step, uint32
         if (from)
             set_predecessor(block->body.first, from, before);
     }
+    for (uint32_t b = 0; b < step->block_count; b++)
+        for (struct pm_ir_instr *i = e->steps.blocks[step->first_block + b]->body.first, *next; i;
+             i = next) {
+            next = i->next;
+            move_own(e, i);
+        }
     if (from)
         set_predecessor(step->merge->body.first, from, before);
     pm_ir_block_move(step->merge, last);
@@ -465,10 +478,11 @@ static void put_step(struct emission *e, uint32_t number)
     } else {
         set_operands(e, step->instr, number);
         put(e, step->instr);
+        move_own(e, step->instr);
     }
     struct pm_step_walk walk = pm_step_walk_begin(&e->steps, number);
     while (pm_step_walk_next(&walk) && !e->module->failed)
-        if (walk.instr->result)
+        if (walk.instr->result && walk.instr->result->id < e->steps.bound) /* not ours */
             computed(e, walk.instr->result);
 }
 
@@ -524,6 +538,7 @@ static bool describe(const struct emission *e, struct pm_emitted *out)
     if (!e->info->graph->fragment) {
         out->spec_ids[0] = e->scratch.address.spec_id_low;
         out->spec_ids[1] = e->scratch.address.spec_id_high;
+        out->spec_ids[2] = e->scratch.region.spec_id;
         return true;
     }
     out->set = a->set;
@@ -548,6 +563,7 @@ bool pm_emit_pass(const struct pm_emit_info *info, uint32_t pass, struct pm_emit
     if (ok) {
         put_steps(&e);
         remove_old(&e);
+        pm_own_memory_clean(&info->graph->own_memory, e.module);
         remove_constants(e.module);
         ok = describe(&e, out) && pm_ir_emit(e.module, &out->words, error) &&
              pm_validate(out->words.data, out->words.count, &info->target, error);

@@ -17,13 +17,14 @@ struct pm_emit_info {
     const struct pm_plan *plan;
     const struct pm_spills *spills;
     struct pm_target target; /* the output is validated for it */
+    bool regions;            /* partition.h */
 };
 
 /* A pass that was emitted, and how it is reached: by the SpecIds of the memory's address, low and
- * high; of a fragment shader by descriptors and color attachments. */
+ * high, and of a region's words; of a fragment shader by descriptors and color attachments. */
 struct pm_emitted {
     struct pm_words words;
-    uint32_t spec_ids[2];
+    uint32_t spec_ids[3];
     uint32_t set;   /* of the images' descriptors */
     uint32_t own;   /* by bit: the locations of the shader's own outputs that it writes */
     bool *reads;    /* by image; malloc'ed; NULL: of a compute shader */

@@ -87,6 +87,7 @@ static bool emit(const struct pm_emit_info *info, struct pm_partitioned *out,
         pass->operations = info->plan->passes[out->count].count;
         pass->spec_id_low = emitted.spec_ids[0];
         pass->spec_id_high = emitted.spec_ids[1];
+        pass->spec_id_region = emitted.spec_ids[2];
         pass->outputs = emitted.own;
         out->image_set = emitted.set;
         ok = !out->fragment || list_images(info, &emitted, pass);
@@ -99,6 +100,33 @@ static bool emit(const struct pm_emit_info *info, struct pm_partitioned *out,
     return true;
 }
 
+/* The operations, and which of them run in which pass. Where they fit no pass as long as all that
+ * touches a variable of the shader's own is in one, the variables lie in memory. */
+static bool make_graph(struct pm_ir_function *function, const struct pm_partition_info *info,
+                       struct pm_shader_graph *graph, struct pm_plan *plan,
+                       struct pm_partitioned *out, struct pm_error *error)
+{
+    struct pm_arena *arena = function->module->arena;
+    struct pm_own_memory own;
+    for (int spill_own = 0; spill_own < 2; spill_own++) {
+        struct pm_error refused = {0};
+        if (pm_shader_graph_make(function, out->fragment, spill_own != 0, info->limits, arena,
+                                 graph, &refused) &&
+            make_plan(&graph->operations, info, plan, &out->cost, &refused))
+            return true;
+        const bool again = !spill_own && refused.code == PM_ERROR_UNSUPPORTED && !out->fragment &&
+                           pm_own_memory_find(function, arena, &own) && own.words > 0;
+        if (!again) {
+            if (error)
+                *error = refused;
+            return false;
+        }
+        pm_plan_finish(plan);
+        pm_operations_finish(&graph->operations);
+    }
+    return false;
+}
+
 static bool partition(struct pm_ir_module *module, struct pm_emit_info *emission,
                       const struct pm_partition_info *info, struct pm_partitioned *out,
                       struct pm_error *error)
@@ -109,10 +137,8 @@ static bool partition(struct pm_ir_module *module, struct pm_emit_info *emission
     struct pm_spills spills;
     struct pm_ir_function *function = pm_entry_function(module, &stage, error);
     out->fragment = function && stage == PM_STAGE_FRAGMENT;
-    bool ok =
-        function && pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
-        pm_shader_graph_make(function, out->fragment, info->limits, module->arena, &graph, error) &&
-        make_plan(&graph.operations, info, &plan, &out->cost, error);
+    bool ok = function && pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
+              make_graph(function, info, &graph, &plan, out, error);
     if (ok && !pm_spills_find(&graph, &plan, module->arena, &spills))
         ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (ok) {
@@ -122,7 +148,8 @@ static bool partition(struct pm_ir_module *module, struct pm_emit_info *emission
         out->operations = graph.operations.count;
         out->opened = graph.opened;
         out->image_count = spills.image_count;
-        out->scratch_words = out->fragment ? 0 : spills.words;
+        out->own_words = graph.own_memory.words;
+        out->scratch_words = out->fragment ? 0 : spills.words + graph.own_memory.words;
         out->workgroup_invocations = out->fragment ? 0 : pm_workgroup_invocations(module);
         ok = emit(emission, out, error);
     }
@@ -152,7 +179,8 @@ bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition
         return false;
     struct pm_emit_info emission = {.words = lowered.data ? lowered.data : words,
                                     .count = lowered.data ? lowered.count : count,
-                                    .target = info->target};
+                                    .target = info->target,
+                                    .regions = info->regions};
     struct pm_ir_module *module = pm_ir_parse(emission.words, emission.count, error);
     bool ok = module && partition(module, &emission, info, out, error);
     pm_ir_module_destroy(module);

@@ -34,6 +34,10 @@ struct pm_partition_info {
     const struct pm_pass_limits *limits;
     enum pm_partition_method method;
     struct pm_target target; /* the outputs are validated for it */
+    /* Of a compute shader: the memory has regions, and a dispatch in region r begins at workgroup
+     * (0, 0, r times its workgroups in z), which the shader does not notice. Without, a dispatch
+     * begins at 0. */
+    bool regions;
 };
 
 /* A color attachment that a pass leaves for later ones. */
@@ -45,6 +49,7 @@ struct pm_partition_pass {
     struct pm_words words;
     uint32_t operations;                /* of the shader, that it runs */
     uint32_t spec_id_low, spec_id_high; /* SpecIds (32-bit unsigned) of the memory's address */
+    uint32_t spec_id_region;            /* likewise, of how many words a region has */
     /* of a fragment shader */
     uint32_t outputs; /* by bit: locations of the shader's own outputs that it writes, whole; the
                          others that it declares it does not write */
@@ -62,6 +67,7 @@ struct pm_partitioned {
      * that is a multiple of 4. Indices into it are 32 bits: words times invocations must be below
      * 2^32. 0: none is used. Number of invocations of a workgroup. */
     uint32_t scratch_words, workgroup_invocations;
+    uint32_t own_words; /* of these, of variables of the shader's own */
     /* Of a fragment shader the memory is images instead, of VK_FORMAT_R32G32B32A32_UINT and as
      * large as the framebuffer: so many, sampled ones at binding i of descriptor set image_set. */
     bool fragment;

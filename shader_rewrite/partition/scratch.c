@@ -2,13 +2,16 @@
 
 #include "shader_rewrite/ir/workgroup_size.h"
 
-bool pm_scratch_init(struct pm_scratch *s, struct pm_ir_module *module, struct pm_error *error)
+bool pm_scratch_init(struct pm_scratch *s, struct pm_ir_module *module, bool regions,
+                     struct pm_error *error)
 {
-    *s = (struct pm_scratch){.module = module};
+    *s = (struct pm_scratch){.module = module, .regions = regions};
     if (!pm_workgroup_invocations(module))
         return pm_fail(error, PM_ERROR_UNSUPPORTED, "the size of its workgroups is not known");
     pm_ir_require_version(module, PM_SPIRV_1_3);
-    return pm_device_address_init(&s->address, module, pm_ir_type_int(module, 32, false), 4, error);
+    return pm_device_address_init(&s->address, module, pm_ir_type_int(module, 32, false), 4,
+                                  error) &&
+           (!regions || pm_region_init(&s->region, module, error));
 }
 
 static struct pm_ir_def *load_vector(const struct pm_scratch *s, struct pm_ir_builder *b,
@@ -30,6 +33,8 @@ void pm_scratch_begin(struct pm_scratch *s, struct pm_ir_builder *b)
 {
     struct pm_ir_def *uint = pm_ir_type_int(s->module, 32, false);
     struct pm_ir_def *uvec3 = pm_ir_type_vector(s->module, uint, 3);
+    if (s->regions)
+        pm_region_begin(&s->region, b);
     struct pm_ir_def *group = load_vector(s, b, SpvBuiltInWorkgroupId, uvec3);
     struct pm_ir_def *groups = load_vector(s, b, SpvBuiltInNumWorkgroups, uvec3);
     struct pm_ir_def *local = load_vector(s, b, SpvBuiltInLocalInvocationIndex, uint);
@@ -40,6 +45,10 @@ void pm_scratch_begin(struct pm_scratch *s, struct pm_ir_builder *b)
         count[d] = pm_ir_build(b, SpvOpCompositeExtract, uint,
                                PM_IR_ARGS(pm_ir_id(groups), pm_ir_word(d)));
     }
+    uint32_t size[3];
+    pm_workgroup_size(s->module, size);
+    if (s->regions)
+        s->first = pm_region_find(&s->region, b, &at[2], count[2], size[2]);
     struct pm_ir_def *each = pm_ir_constant_uint(s->module, pm_workgroup_invocations(s->module));
     struct pm_ir_def *row = binary(b, SpvOpIAdd, binary(b, SpvOpIMul, at[2], count[1]), at[1]);
     struct pm_ir_def *number = binary(b, SpvOpIAdd, binary(b, SpvOpIMul, row, count[0]), at[0]);
@@ -51,26 +60,30 @@ void pm_scratch_begin(struct pm_scratch *s, struct pm_ir_builder *b)
 }
 
 static struct pm_ir_def *place_of(const struct pm_scratch *s, struct pm_ir_builder *b,
-                                  uint32_t word)
+                                  uint32_t word, struct pm_ir_def *more)
 {
-    struct pm_ir_def *first =
-        binary(b, SpvOpIMul, s->invocations, pm_ir_constant_uint(s->module, word));
-    return pm_device_address_element(&s->address, b, s->base,
-                                     binary(b, SpvOpIAdd, first, s->invocation));
+    struct pm_ir_def *at = pm_ir_constant_uint(s->module, word);
+    if (more)
+        at = binary(b, SpvOpIAdd, more, at);
+    struct pm_ir_def *index =
+        binary(b, SpvOpIAdd, binary(b, SpvOpIMul, s->invocations, at), s->invocation);
+    if (s->regions)
+        index = binary(b, SpvOpIAdd, index, s->first);
+    return pm_device_address_element(&s->address, b, s->base, index);
 }
 
 struct pm_ir_def *pm_scratch_load(const struct pm_scratch *s, struct pm_ir_builder *b,
-                                  uint32_t word)
+                                  uint32_t word, struct pm_ir_def *more)
 {
     return pm_ir_build(b, SpvOpLoad, pm_ir_type_int(s->module, 32, false),
-                       PM_IR_ARGS(pm_ir_id(place_of(s, b, word)),
+                       PM_IR_ARGS(pm_ir_id(place_of(s, b, word, more)),
                                   pm_ir_word(SpvMemoryAccessAlignedMask), pm_ir_word(4)));
 }
 
 void pm_scratch_store(const struct pm_scratch *s, struct pm_ir_builder *b, uint32_t word,
-                      struct pm_ir_def *value)
+                      struct pm_ir_def *more, struct pm_ir_def *value)
 {
     pm_ir_build_instr(b, SpvOpStore, NULL,
-                      PM_IR_ARGS(pm_ir_id(place_of(s, b, word)), pm_ir_id(value),
+                      PM_IR_ARGS(pm_ir_id(place_of(s, b, word, more)), pm_ir_id(value),
                                  pm_ir_word(SpvMemoryAccessAlignedMask), pm_ir_word(4)));
 }

@@ -378,14 +378,17 @@ static bool make_operations(struct making *m)
     return pm_operations_link(&m->out->operations) || out_of_memory(m);
 }
 
-bool pm_shader_graph_make(struct pm_ir_function *function, bool fragment,
+bool pm_shader_graph_make(struct pm_ir_function *function, bool fragment, bool spill_own,
                           const struct pm_pass_limits *limits, struct pm_arena *arena,
                           struct pm_shader_graph *out, struct pm_error *error)
 {
     struct making m = {
         .function = function, .limits = limits, .arena = arena, .out = out, .error = error};
     *out = (struct pm_shader_graph){.fragment = fragment};
-    bool ok = find_steps(&m) && pm_step_needs_find(&out->steps, fragment, arena, &m.needs, error) &&
+    bool ok = (!spill_own || pm_own_memory_find(function, arena, &out->own_memory) ||
+               out_of_memory(&m)) &&
+              find_steps(&m) &&
+              pm_step_needs_find(&out->steps, fragment, &out->own_memory, arena, &m.needs, error) &&
               make_operations(&m);
     pm_step_needs_finish(&m.needs);
     return ok;

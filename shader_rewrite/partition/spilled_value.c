@@ -1,9 +1,7 @@
 #include "shader_rewrite/partition/spilled_value.h"
 
-/* The type of a composite's member; NULL: it is a scalar, or has no such member. *count: how many
- * members it has. */
-static const struct pm_ir_instr *member(const struct pm_ir_instr *type, uint32_t index,
-                                        uint32_t *count)
+const struct pm_ir_instr *pm_spilled_member(const struct pm_ir_instr *type, uint32_t index,
+                                            uint32_t *count)
 {
     const struct pm_ir_instr *length;
     switch (type->opcode) {
@@ -35,9 +33,10 @@ static uint32_t width_of(const struct pm_ir_instr *type)
     return type->opcode == SpvOpTypeBool ? 32 : pm_ir_operand_word(&type->operands[0]);
 }
 
-uint32_t pm_spilled_words(const struct pm_ir_instr *type)
+uint64_t pm_type_words(const struct pm_ir_instr *type)
 {
-    uint32_t count, words = 0;
+    uint32_t count;
+    uint64_t words = 0;
     if (!type)
         return 0;
     if (!is_composite(type)) {
@@ -45,14 +44,22 @@ uint32_t pm_spilled_words(const struct pm_ir_instr *type)
                       type->opcode == SpvOpTypeBool;
         return number ? (width_of(type) + 31) / 32 : 0;
     }
-    member(type, 0, &count);
-    for (uint32_t i = 0; i < count && i <= PM_SPILLED_MOST_WORDS; i++) {
-        uint32_t more = pm_spilled_words(member(type, i, &count));
+    const struct pm_ir_instr *first = pm_spilled_member(type, 0, &count);
+    if (type->opcode != SpvOpTypeStruct)
+        return count * pm_type_words(first) <= UINT32_MAX ? count * pm_type_words(first) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t more = pm_type_words(pm_spilled_member(type, i, &count));
         words += more;
-        if (!more || words > PM_SPILLED_MOST_WORDS)
+        if (!more || words > UINT32_MAX)
             return 0;
     }
     return words;
+}
+
+uint32_t pm_spilled_words(const struct pm_ir_instr *type)
+{
+    uint64_t words = pm_type_words(type);
+    return words <= PM_SPILLED_MOST_WORDS ? (uint32_t)words : 0;
 }
 
 bool pm_is_handle(const struct pm_ir_instr *type)
@@ -113,9 +120,9 @@ static uint32_t split(struct pm_ir_builder *b, const struct pm_ir_instr *type,
         return 0;
     if (!is_composite(type))
         return split_scalar(b, type, value, words);
-    member(type, 0, &count);
+    pm_spilled_member(type, 0, &count);
     for (uint32_t i = 0; i < count; i++) {
-        const struct pm_ir_instr *of = member(type, i, &count);
+        const struct pm_ir_instr *of = pm_spilled_member(type, i, &count);
         struct pm_ir_def *part = pm_ir_build(b, SpvOpCompositeExtract, of->result,
                                              PM_IR_ARGS(pm_ir_id(value), pm_ir_word(i)));
         filled += split(b, of, part, words + filled);
@@ -162,7 +169,7 @@ static struct pm_ir_def *join(struct pm_ir_builder *b, const struct pm_ir_instr 
         *used += pm_spilled_words(type);
         return join_scalar(b, type, words);
     }
-    member(type, 0, &count);
+    pm_spilled_member(type, 0, &count);
     struct pm_ir_arg *args = pm_arena_zalloc(b->module->arena, count, sizeof(*args));
     if (!args) {
         b->module->failed = true;
@@ -170,7 +177,8 @@ static struct pm_ir_def *join(struct pm_ir_builder *b, const struct pm_ir_instr 
     }
     uint32_t before = *used;
     for (uint32_t i = 0; i < count; i++)
-        args[i] = pm_ir_id(join(b, member(type, i, &count), words + (*used - before), used));
+        args[i] =
+            pm_ir_id(join(b, pm_spilled_member(type, i, &count), words + (*used - before), used));
     return pm_ir_build(b, SpvOpCompositeConstruct, type->result, args, count);
 }
 

@@ -10,6 +10,15 @@
 
 enum { PM_SPILLED_MOST_WORDS = 1024 };
 
+/* The type of a composite's member; NULL: it is a scalar, or has no such member. *count: how many
+ * members it has. */
+const struct pm_ir_instr *pm_spilled_member(const struct pm_ir_instr *type, uint32_t index,
+                                            uint32_t *count);
+
+/* How many words what is of a type takes; 0: it holds more than numbers and booleans, or its size
+ * is not known. */
+uint64_t pm_type_words(const struct pm_ir_instr *type);
+
 /* How many words a value of this type takes; 0: it cannot be spilled, or takes more than the most.
  */
 uint32_t pm_spilled_words(const struct pm_ir_instr *type);

@@ -14,6 +14,7 @@ struct finding {
     struct pm_error *error;
     struct pm_memory memory;
     bool fragment;
+    const struct pm_own_memory *own_memory;
     uint32_t *seen;            /* by step: the last step that was found to need it, and 1 */
     uint32_t *seen_own;        /* by id: likewise */
     uint32_t step;             /* whose needs are looked for */
@@ -178,6 +179,8 @@ static void touch_variable(struct finding *f, const struct pm_ir_instr *variable
     case SpvStorageClassFunction:
     case SpvStorageClassPrivate:
     case SpvStorageClassOutput:
+        if (pm_own_memory_has(f->own_memory, variable->result))
+            return; /* whoever touches it keeps the order of its memory */
         together(f, &f->variable_step[variable->result->id]);
         return;
     case SpvStorageClassWorkgroup:
@@ -417,7 +420,8 @@ static bool init(struct finding *f)
     return true;
 }
 
-bool pm_step_needs_find(const struct pm_steps *steps, bool fragment, struct pm_arena *arena,
+bool pm_step_needs_find(const struct pm_steps *steps, bool fragment,
+                        const struct pm_own_memory *own_memory, struct pm_arena *arena,
                         struct pm_step_needs *out, struct pm_error *error)
 {
     *out = (struct pm_step_needs){0};
@@ -426,6 +430,7 @@ bool pm_step_needs_find(const struct pm_steps *steps, bool fragment, struct pm_a
                         .arena = arena,
                         .error = error,
                         .fragment = fragment,
+                        .own_memory = own_memory,
                         .memory = pm_memory_of(steps->function->module)};
     bool ok = init(&f) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (f.step = 0; f.step < steps->count && ok; f.step++)

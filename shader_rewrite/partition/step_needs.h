@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "shader_rewrite/partition/own_memory.h"
 #include "shader_rewrite/partition/steps.h"
 
 struct pm_step_need {
@@ -34,7 +35,8 @@ struct pm_step_needs {
 
 /* PM_ERROR_UNSUPPORTED with the reason why the shader cannot be cut; PM_ERROR_MEMORY. To be
  * finished in any case. */
-bool pm_step_needs_find(const struct pm_steps *steps, bool fragment, struct pm_arena *arena,
+bool pm_step_needs_find(const struct pm_steps *steps, bool fragment,
+                        const struct pm_own_memory *own_memory, struct pm_arena *arena,
                         struct pm_step_needs *out, struct pm_error *error);
 
 /* The output variable of a fragment shader that an instruction stores to, by access chains; NULL:

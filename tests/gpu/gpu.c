@@ -175,11 +175,11 @@ static void create_device(struct pm_gpu *gpu, const struct pm_gpu_options *optio
                        features12.shaderFloat16 && features12.storageBuffer8BitAccess &&
                        features11.storageBuffer16BitAccess;
 
-    const float priority = 1;
+    const float priorities[2] = {1, 1};
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                            .queueFamilyIndex = gpu->queue_family,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
+                                           .queueCount = options->two_queues ? 2 : 1,
+                                           .pQueuePriorities = priorities};
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .pNext = &features,
                                      .queueCreateInfoCount = 1,

@@ -70,6 +70,7 @@ struct pm_gpu_options {
     const char *const *extensions;
     VkBaseOutStructure *features; /* one for each extension from first_feature on, in their order */
     uint32_t first_feature;
+    bool two_queues; /* the second is not in struct pm_gpu */
 };
 void pm_gpu_create_with(struct pm_gpu *gpu, const struct pm_gpu_options *options);
 void pm_gpu_destroy(struct pm_gpu *gpu);
@@ -94,6 +95,7 @@ struct pm_gpu_shader {
     const struct pm_gpu_buffer *uniform; /* at most 16 KiB; NULL: none, and no descriptor either */
     const void *push;                    /* NULL: none */
     uint32_t push_size;                  /* bytes */
+    uint32_t base;                       /* of a dispatch: the workgroup in z that it begins at */
 };
 
 void pm_gpu_dispatch(struct pm_gpu *gpu, const struct pm_gpu_shader *shader, uint32_t groups_x,

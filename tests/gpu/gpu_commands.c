@@ -113,6 +113,7 @@ void pm_gpu_dispatch(struct pm_gpu *gpu, const struct pm_gpu_shader *shader, uin
     VkShaderModule module = gpu_module(gpu, shader->words, shader->count);
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .flags = shader->base > 0 ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = module,
@@ -127,7 +128,10 @@ void pm_gpu_dispatch(struct pm_gpu *gpu, const struct pm_gpu_shader *shader, uin
     VkCommandBuffer commands = gpu_begin(gpu);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     gpu_bind(gpu, commands, VK_PIPELINE_BIND_POINT_COMPUTE, shader, set);
-    vkCmdDispatch(commands, groups_x, groups_y, groups_z);
+    if (shader->base > 0)
+        vkCmdDispatchBase(commands, 0, 0, shader->base, groups_x, groups_y, groups_z);
+    else
+        vkCmdDispatch(commands, groups_x, groups_y, groups_z);
     gpu_finish(gpu, commands);
     pm_gpu_buffer_destroy(gpu, &dummy);
     vkDestroyPipeline(gpu->device, pipeline, NULL);

@@ -42,6 +42,7 @@ static cJSON *json_of(const struct pm_partitioned *made)
         cJSON_AddNumberToObject(images, "descriptor_set", made->image_set);
     } else {
         cJSON_AddNumberToObject(json, "scratch_words_per_invocation", made->scratch_words);
+        cJSON_AddNumberToObject(json, "own_words_per_invocation", made->own_words);
         cJSON_AddNumberToObject(json, "workgroup_invocations", made->workgroup_invocations);
     }
     cJSON_AddNumberToObject(json, "selections_cut_open", made->opened);

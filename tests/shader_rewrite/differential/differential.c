@@ -87,7 +87,7 @@ void differential_run(struct differential *d, const struct pm_words *module, enu
 {
     struct pm_gpu_buffer out;
     if (stage == PM_STAGE_COMPUTE) {
-        const struct differential_pass pass = {module, specialization};
+        const struct differential_pass pass = {module, specialization, 0};
         differential_run_passes(d, &pass, 1, output);
         return;
     }
@@ -114,8 +114,9 @@ void differential_run_passes(struct differential *d, const struct differential_p
     pm_gpu_buffer_create(&d->gpu, DIFFERENTIAL_BUFFER * sizeof(uint32_t), &out);
     memset(output, 0, sizeof(*output));
     for (uint32_t i = 0; i < count; i++) {
-        const struct pm_gpu_shader shader =
+        struct pm_gpu_shader shader =
             shader_of(d, passes[i].module, passes[i].specialization, &out);
+        shader.base = passes[i].base;
         pm_gpu_dispatch(&d->gpu, &shader, RANDOM_SHADER_GROUPS, 1, 1);
     }
     finish_output(d, &out, output);

@@ -42,6 +42,7 @@ void differential_run(struct differential *d, const struct pm_words *module, enu
 struct differential_pass {
     const struct pm_words *module;
     const VkSpecializationInfo *specialization;
+    uint32_t base; /* the workgroup in z that it begins at */
 };
 void differential_run_passes(struct differential *d, const struct differential_pass *passes,
                              uint32_t count, struct differential_output *output);

@@ -28,27 +28,40 @@ static const struct pm_pass_limits limits[] = {
 enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
 
 static struct {
-    uint32_t shaders, partitions, passes, spilled, opened, refused;
+    uint32_t shaders, partitions, passes, spilled, own, opened, refused;
 } seen;
 
-static void run_partition(const struct pm_partitioned *made, struct differential_output *output)
+/* In this region of the memory; UINT32_MAX: it has none. */
+static void run_partition(const struct pm_partitioned *made, uint32_t region,
+                          struct differential_output *output)
 {
     struct pm_gpu_buffer scratch;
     struct differential_pass *passes = calloc(made->count, sizeof(*passes));
     VkSpecializationInfo *infos = calloc(made->count, sizeof(*infos));
-    VkSpecializationMapEntry *entries = calloc(made->count, 2 * sizeof(*entries));
+    VkSpecializationMapEntry *entries = calloc(made->count, 3 * sizeof(*entries));
     assert_true(passes && infos && entries);
     size_t invocations = RANDOM_SHADER_GROUPS * (size_t)made->workgroup_invocations;
-    pm_gpu_buffer_create(&differential.gpu, 4 * (made->scratch_words * invocations + 1), &scratch);
+    const bool regions = region != UINT32_MAX;
+    const size_t words = made->scratch_words * invocations + 1;
+    pm_gpu_buffer_create(&differential.gpu, 4 * words * (regions ? region + (size_t)2 : 1),
+                         &scratch);
     memset(scratch.data, 0xa5, scratch.size); /* what nobody wrote */
-    const uint32_t address[] = {(uint32_t)scratch.address, (uint32_t)(scratch.address >> 32)};
+    const uint32_t values[] = {(uint32_t)scratch.address, (uint32_t)(scratch.address >> 32),
+                               (uint32_t)words};
     for (uint32_t i = 0; i < made->count; i++) {
-        entries[2 * i] = (VkSpecializationMapEntry){made->passes[i].spec_id_low, 0, 4};
-        entries[2 * i + 1] = (VkSpecializationMapEntry){made->passes[i].spec_id_high, 4, 4};
-        infos[i] = (VkSpecializationInfo){2, &entries[2 * i], sizeof(address), address};
-        passes[i] = (struct differential_pass){&made->passes[i].words, &infos[i]};
+        entries[3 * i] = (VkSpecializationMapEntry){made->passes[i].spec_id_low, 0, 4};
+        entries[3 * i + 1] = (VkSpecializationMapEntry){made->passes[i].spec_id_high, 4, 4};
+        entries[3 * i + 2] = (VkSpecializationMapEntry){made->passes[i].spec_id_region, 8, 4};
+        infos[i] = (VkSpecializationInfo){regions ? 3 : 2, &entries[3 * i], sizeof(values), values};
+        passes[i] =
+            (struct differential_pass){&made->passes[i].words, &infos[i], regions ? region : 0};
     }
     differential_run_passes(&differential, passes, made->count, output);
+    /* Nothing of another region was written. */
+    for (size_t i = 0; regions && i < scratch.size; i++)
+        if ((i / 4 < region * words || i / 4 >= (region + (size_t)1) * words) &&
+            ((const uint8_t *)scratch.data)[i] != 0xa5)
+            fail_msg("word %zu of another region was written", i / 4);
     pm_gpu_buffer_destroy(&differential.gpu, &scratch);
     free(passes);
     free(infos);
@@ -63,8 +76,12 @@ static void check(uint64_t seed, const struct pm_words *words,
     struct pm_error error = {0};
     struct pm_partitioned made;
     size_t first = 0;
-    const struct pm_partition_info info = {
-        .limits = &limits[limit], .method = method, .target = target};
+    /* Half of them in a region, which is told by where a dispatch begins. */
+    const uint32_t region = (seed + limit + method) % 2 ? (uint32_t)(seed % 5) : UINT32_MAX;
+    const struct pm_partition_info info = {.limits = &limits[limit],
+                                           .method = method,
+                                           .target = target,
+                                           .regions = region != UINT32_MAX};
     if (!pm_partition(words->data, words->count, &info, &made, &error)) {
         if (error.code != PM_ERROR_UNSUPPORTED)
             fail_msg("seed %" PRIu64 ", limits %u, method %d: %s", seed, limit, method,
@@ -72,7 +89,7 @@ static void check(uint64_t seed, const struct pm_words *words,
         seen.refused++;
         return;
     }
-    run_partition(&made, &output);
+    run_partition(&made, region, &output);
     size_t different = differential_compare(expected, &output, &first);
     if (different)
         fail_msg("seed %" PRIu64 ", limits %u, method %d, %u passes: %zu words differ, from %zu on",
@@ -80,6 +97,7 @@ static void check(uint64_t seed, const struct pm_words *words,
     seen.partitions++;
     seen.passes += made.count;
     seen.spilled += made.scratch_words;
+    seen.own += made.own_words;
     seen.opened += made.opened;
     pm_partitioned_finish(&made);
 }
@@ -134,9 +152,10 @@ static void passes_compute_what_the_whole_does(void **state)
         pm_words_finish(&words);
         seen.shaders++;
     }
-    printf("%u shaders, %u partitions of %u passes, %u words spilled, %u selections cut open, %u "
-           "refused\n",
-           seen.shaders, seen.partitions, seen.passes, seen.spilled, seen.opened, seen.refused);
+    printf("%u shaders, %u partitions of %u passes, %u words spilled, %u of them of own variables, "
+           "%u selections cut open, %u refused\n",
+           seen.shaders, seen.partitions, seen.passes, seen.spilled, seen.own, seen.opened,
+           seen.refused);
     assert_true(seen.passes > 2 * seen.partitions);
     assert_true(seed_count < 6 || seen.opened);
 }
@@ -146,7 +165,8 @@ static void shapes_compute_what_the_whole_does(void **state)
 {
     (void)state;
     static const char *const names[] = {"early_return", "nested_return", "barrier",
-                                        "own_array",    "branches",      "atomics"};
+                                        "own_array",    "branches",      "atomics",
+                                        "live_array",   "live_kinds"};
     static struct differential_output expected;
     differential_inputs(&differential, 5, false);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -156,11 +176,13 @@ static void shapes_compute_what_the_whole_does(void **state)
         pm_gpu_load(PM_TEST_SHAPES, file, &original.data, &original.count);
         struct pm_words words = canonicalize(&original);
         differential_run(&differential, &words, PM_STAGE_COMPUTE, NULL, &expected);
-        uint32_t partitions = seen.partitions, passes = seen.passes;
+        uint32_t partitions = seen.partitions, passes = seen.passes, own = seen.own;
         for (uint32_t way = 0; way < LIMITS * PM_PARTITION_METHODS; way++)
             check(i, &words, &expected, way % LIMITS, (enum pm_partition_method)(way / LIMITS));
         if (seen.partitions == partitions || seen.passes - passes <= seen.partitions - partitions)
             fail_msg("%s was never cut", names[i]);
+        if (strncmp(names[i], "live", 4) == 0 && seen.own == own)
+            fail_msg("no variable of %s was spilled", names[i]);
         pm_words_finish(&words);
         pm_words_finish(&original);
     }

@@ -145,8 +145,9 @@ struct pm_device {
     struct pm_device_abilities abilities;
     uint32_t *queue_families; /* those it was created with queues of; owned */
     uint32_t queue_family_count;
-    uint64_t lone_families; /* by bit: those of which it has one queue; the first 64 */
-    uint32_t clear_family;  /* one that can transfer and has an unprotected queue */
+    uint64_t lone_families;  /* by bit: those of which it has one queue; the first 64 */
+    uint32_t compute_queues; /* queues that can compute */
+    uint32_t clear_family;   /* one that can transfer and has an unprotected queue */
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
     struct pm_objects *objects; /* this and the next are NULL when abilities.sample is false */

@@ -321,9 +321,27 @@ void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_
     command->touched |= command->pushed.wanted != 0;
 }
 
+void pm_command_look_at_each(struct pm_command *command, bool each)
+{
+    if (each == (command->behind != 0))
+        return;
+    const uint64_t countdown = each ? 1 : command->behind;
+    command->behind = each ? command->countdown : 0;
+    command->countdown = countdown;
+}
+
+bool pm_command_is_through(struct pm_command *command)
+{
+    if (command->behind == 0 || --command->behind == 0)
+        return true;
+    command->countdown = 1;
+    return false;
+}
+
 void pm_command_end(struct pm_command *command)
 {
     struct pm_sampling *sampling = command->device->sampling;
+    pm_command_look_at_each(command, false);
     const bool counted = command->recording == PM_RECORDING_SAMPLED && command->predicated == NULL;
     if (pm_command_takes_part(command)) {
         if (counted)
@@ -340,6 +358,10 @@ void pm_command_drop(struct pm_command *command)
 {
     pm_command_end(command);
     drop_twice(command);
+    if (command->scratch.held != 0) {
+        pm_scratch_memory_give_back(command->device->scratch, &command->scratch);
+        atomic_fetch_sub(&command->device->sampling->holding, 1);
+    }
     if (command->use_count == 0)
         return;
     for (uint32_t i = 0; i < command->use_count; i++)

@@ -10,6 +10,7 @@
 #include "layer/frame/may_bind.h"
 #include "layer/frame/pushed.h"
 #include "layer/frame/sampling.h"
+#include "layer/memory/scratch_memory.h"
 #include "layer/shader/variant.h"
 
 /* A variant that a recording names: it holds a reference. */
@@ -80,7 +81,9 @@ struct pm_command {
     /* Calls until one that is not just passed on; PM_NEVER: none will be. Each thread writes its
      * own, so none shares a cache line. */
     _Alignas(PM_CACHE_LINE) uint64_t countdown;
-    uint64_t drawn; /* sum of the countdowns that were drawn in a recording that is sampled */
+    uint64_t drawn;  /* sum of the countdowns that were drawn in a recording that is sampled */
+    uint64_t behind; /* the countdown of a recording that is sampled, while each call is looked at
+                        for another reason; 0: `countdown` is it */
     struct pm_device *device;
     VkCommandBuffer handle;
     struct pm_command_pool *pool;
@@ -107,6 +110,8 @@ struct pm_command {
     struct pm_use *uses;
     uint32_t use_count, use_capacity;
     uint32_t sampled;                 /* sum of the uses' calls */
+    struct pm_scratch_run scratch;    /* for dispatches in several passes (passes_run.h) */
+    uint32_t scratch_unit;            /* what the next such one begins at */
     struct pm_predicated *predicated; /* calls that it holds twice; NULL: it may hold none */
     uint32_t scene;                   /* that the last label in it began (scene.h) */
     _Atomic uint32_t submits;         /* since it began last */
@@ -144,7 +149,8 @@ static inline bool pm_command_takes_part(const struct pm_command *command)
 static inline bool pm_command_holds(const struct pm_command *command)
 {
     return command->use_count > 0 || command->timings != PM_TIMING_NONE ||
-           command->predicated != NULL || pm_command_takes_part(command);
+           command->predicated != NULL || command->scratch.held != 0 ||
+           pm_command_takes_part(command);
 }
 
 /* ---- pools and their buffers; nothing is found by a handle that was forgotten ---- */
@@ -195,6 +201,13 @@ bool pm_command_begin_followed(struct pm_command *command, const VkCommandBuffer
 
 /* Behind pm_command_begin: whether it is sampled or, where may_be_timed, timed. */
 void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_timed);
+
+/* Of a recording that is sampled: whether each call is looked at, whatever the countdown to the
+ * next one that is sampled. */
+void pm_command_look_at_each(struct pm_command *command, bool each);
+
+/* A call that is looked at; true: the countdown is through. */
+bool pm_command_is_through(struct pm_command *command);
 
 /* The recording ends: nothing of it is sampled or timed any more. */
 void pm_command_end(struct pm_command *command);

@@ -15,7 +15,7 @@ const uint8_t pm_may_bind_table[PM_CONDITIONS] = {
     [PM_RECORDING_UNTRACKED]       = G | P,
     [PM_RECORDING_UNKNOWN]         = G,
     [PM_RECORDING_TRACKED]         = G | P             | S,
-    [PM_RECORDING_SAMPLED]         = G | P | I,
+    [PM_RECORDING_SAMPLED]         = G | P | I         | S,
     [PM_RECORDING_TIMED]           = G | P     | C | R | S,
 
     [PM_PLACE_DISPATCH]            = G | P | I | C     | S,

@@ -1,24 +1,45 @@
 #include "layer/frame/passes_run.h"
 
 #include "layer/frame/binding.h"
-#include "layer/memory/scratch_memory.h"
 
-/* Whether any dispatch of the recording may. */
-static bool recording_may(const struct pm_command *command)
+/* How many workgroups there are. false: more than there can be memory for. */
+static bool count_groups(const uint32_t *groups, uint64_t *count)
 {
-    return !command->secondary && !command->simultaneous &&
-           (pm_binding_allowed(command, PM_COMPUTE) & PM_BINDING_PASSES) != 0 &&
-           pm_scratch_memory_is_for(command->device->scratch, command->pool->family);
+    const uint64_t layer = (uint64_t)groups[0] * groups[1];
+    *count = layer * groups[2];
+    return layer == 0 || groups[2] <= UINT32_MAX / layer;
 }
 
-bool pm_passes_may_run(const struct pm_command *command, const struct pm_passes *passes,
+/* Scratch memory for the dispatch that follows. The first that a recording of its own has is to be
+ * given back with it. */
+static bool take_scratch(struct pm_command *command, const struct pm_passes *passes,
+                         uint64_t groups)
+{
+    struct pm_device *device = command->device;
+    const bool had = command->scratch.held != 0;
+    const bool taken =
+        (passes->group_bytes == 0 || groups <= UINT64_MAX / passes->group_bytes) &&
+        pm_scratch_memory_take(device->scratch, command->pool->family, &command->scratch,
+                               groups * passes->group_bytes, &command->scratch_unit);
+    if (!had && command->scratch.held != 0) {
+        atomic_fetch_add(&device->sampling->holding, 1);
+        pm_log_debug(device->instance->log, "a recording has scratch memory from unit %u on",
+                     command->scratch_unit);
+    }
+    return taken;
+}
+
+bool pm_passes_may_run(struct pm_command *command, const struct pm_passes *passes,
                        const uint32_t *groups)
 {
-    if (groups == NULL || !recording_may(command))
+    uint64_t count;
+    if (groups == NULL || command->secondary || command->simultaneous ||
+        (pm_binding_allowed(command, PM_COMPUTE) & PM_BINDING_PASSES) == 0 ||
+        !count_groups(groups, &count) || !take_scratch(command, passes, count))
         return false;
-    const uint64_t layer = (uint64_t)groups[0] * groups[1];
-    return layer == 0 || groups[2] == 0 ||
-           (layer <= passes->most_groups && groups[2] <= passes->most_groups / layer);
+    /* Where the memory begins is told by workgroups in z. */
+    const uint64_t most = command->device->properties.limits.maxComputeWorkGroupCount[2];
+    return command->scratch_unit == 0 || (command->scratch_unit + UINT64_C(1)) * groups[2] <= most;
 }
 
 static struct pm_optimized *proven(const struct pm_command *command)
@@ -50,6 +71,32 @@ void pm_passes_count_down(struct pm_command *command)
 {
     if (command->recording == PM_RECORDING_TRACKED)
         command->countdown = pm_passes_are_wanted(command) ? 1 : PM_NEVER;
+    else if (command->recording == PM_RECORDING_SAMPLED)
+        pm_command_look_at_each(command, pm_passes_are_wanted(command));
+}
+
+static void bind(const struct pm_command *command, const struct pm_built *built)
+{
+    static const VkShaderStageFlagBits stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    const struct pm_device_dispatch *dispatch = &command->device->dispatch;
+    if (built->shader != VK_NULL_HANDLE)
+        dispatch->CmdBindShadersEXT(command->handle, 1, &stage, &built->shader);
+    else
+        dispatch->CmdBindPipeline(command->handle, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                  PM_TO_HANDLE(VkPipeline, built->handle));
+}
+
+/* In the part of the scratch memory that the recording has. */
+static void dispatch_one(const struct pm_command *command, const uint32_t *groups)
+{
+    const struct pm_device_dispatch *dispatch = &command->device->dispatch;
+    const uint32_t base = command->scratch_unit * groups[2];
+    if (base == 0)
+        dispatch->CmdDispatch(command->handle, groups[0], groups[1], groups[2]);
+    else if (dispatch->CmdDispatchBase != NULL)
+        dispatch->CmdDispatchBase(command->handle, 0, 0, base, groups[0], groups[1], groups[2]);
+    else
+        dispatch->CmdDispatchBaseKHR(command->handle, 0, 0, base, groups[0], groups[1], groups[2]);
 }
 
 void pm_passes_run(const struct pm_command *command, const struct pm_passes *passes,
@@ -63,16 +110,13 @@ void pm_passes_run(const struct pm_command *command, const struct pm_passes *pas
         .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT,
     };
     const struct pm_device_dispatch *dispatch = &command->device->dispatch;
-    const struct pm_bound *bound = &command->bound[PM_COMPUTE];
     for (uint32_t i = 0; i < passes->count; i++) {
         dispatch->CmdPipelineBarrier(command->handle, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                      VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL,
                                      0, NULL);
-        dispatch->CmdBindPipeline(command->handle, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                  PM_TO_HANDLE(VkPipeline, passes->built[i].handle));
-        dispatch->CmdDispatch(command->handle, groups[0], groups[1], groups[2]);
+        bind(command, &passes->built[i]);
+        dispatch_one(command, groups);
     }
-    if (bound->passes == NULL) /* else pm_binding_put_back does */
-        dispatch->CmdBindPipeline(command->handle, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                  PM_TO_HANDLE(VkPipeline, bound->standing));
+    if (command->bound[PM_COMPUTE].passes == NULL) /* else pm_binding_put_back does */
+        pm_binding_bind(command, PM_COMPUTE);
 }

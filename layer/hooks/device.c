@@ -81,23 +81,27 @@ static VkResult create_next(struct pm_arena *arena, const struct pm_instance *in
     return instance->dispatch.CreateDevice(physical, info, allocator, out);
 }
 
-/* Whether a command buffer of the family may copy and fill: some only bind sparse memory or decode
- * video. */
-static bool can_transfer(const struct pm_device *device, uint32_t family)
+/* What the queues of a family can do. */
+static VkQueueFlags queue_flags(const struct pm_device *device, uint32_t family)
 {
     const struct pm_instance_dispatch *dispatch = &device->instance->dispatch;
     uint32_t count = 0;
     dispatch->GetPhysicalDeviceQueueFamilyProperties(device->physical, &count, NULL);
     VkQueueFamilyProperties *families = calloc(count + 1, sizeof *families);
     if (families == NULL)
-        return false;
+        return 0;
     dispatch->GetPhysicalDeviceQueueFamilyProperties(device->physical, &count, families);
-    const VkQueueFlags able =
-        family < count ? families[family].queueFlags &
-                             (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT)
-                       : 0;
+    const VkQueueFlags flags = family < count ? families[family].queueFlags : 0;
     free(families);
-    return able != 0;
+    return flags;
+}
+
+/* Whether a command buffer of the family may copy and fill: some only bind sparse memory or decode
+ * video. */
+static bool can_transfer(const struct pm_device *device, uint32_t family)
+{
+    return (queue_flags(device, family) &
+            (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT)) != 0;
 }
 
 static bool find_queue_families(struct pm_device *device, const VkDeviceCreateInfo *info)
@@ -113,6 +117,8 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
             device->clear_family = queue->queueFamilyIndex;
             found = true;
         }
+        if ((queue_flags(device, queue->queueFamilyIndex) & VK_QUEUE_COMPUTE_BIT) != 0)
+            device->compute_queues += queue->queueCount;
         bool known = false;
         for (uint32_t j = 0; j < device->queue_family_count; j++)
             known |= device->queue_families[j] == queue->queueFamilyIndex;
@@ -208,7 +214,7 @@ static bool start_sampling(struct pm_device *device)
     if (device->abilities.conditional_rendering && pm_session_samples(device->instance))
         device->predicates = pm_predicates_create(device);
     if (pm_session_partitions(device->instance))
-        device->scratch = pm_scratch_memory_create(device);
+        device->scratch = pm_scratch_memory_create(device, device->compute_queues);
     if (device->sampling != NULL && device->readback != NULL && device->counters != NULL &&
         device->objects != NULL && device->pipelines != NULL && device->compiler != NULL) {
         device->optimizer = pm_optimizer_create(device, &optimizer_calls);

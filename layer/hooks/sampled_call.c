@@ -21,18 +21,23 @@ static const struct pm_passes *passes_of(struct pm_command *command,
     return passes;
 }
 
+static struct pm_predicated_pair sample(struct pm_command *command, int point)
+{
+    if (command->predicated != NULL)
+        return pm_predicated_begins(command, point);
+    pm_binding_sample(command, point);
+    return (struct pm_predicated_pair){.variant = NULL};
+}
+
 struct pm_sampled_call pm_sampled_call_begins(struct pm_command *command, int point,
                                               const uint32_t *groups)
 {
     struct pm_sampled_call call = {.timed = {.measurement = PM_TIMING_NONE}};
     if (command->recording == PM_RECORDING_TIMED)
         call.timed = pm_trial_call_begins(command, point, groups);
-    else if (command->recording == PM_RECORDING_TRACKED)
-        pm_passes_count_down(command);
-    else if (command->predicated != NULL)
-        call.pair = pm_predicated_begins(command, point);
-    else
-        pm_binding_sample(command, point);
+    else if (command->recording == PM_RECORDING_SAMPLED && pm_command_is_through(command))
+        call.pair = sample(command, point);
+    pm_passes_count_down(command);
     if (point == PM_COMPUTE && groups != NULL)
         call.passes = passes_of(command, &call, groups);
     return call;

@@ -15,7 +15,7 @@ enum { PM_PASSES_MOST = 256 };
 struct pm_passes {
     struct pm_built *built; /* one a pass; NULL: none */
     uint32_t count;
-    uint64_t most_groups; /* workgroups of a dispatch that the scratch memory is large enough for */
+    uint64_t group_bytes; /* of scratch memory that a workgroup needs */
 };
 
 void pm_passes_destroy(struct pm_device *device, struct pm_passes *passes);

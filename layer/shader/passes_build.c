@@ -7,17 +7,8 @@
 
 bool pm_passes_possible(const struct pm_pipeline *pipeline)
 {
-    return pipeline->compute != NULL && pipeline->shader_owner == pipeline &&
+    return pipeline->shader_owner == pipeline && pm_pipeline_computes(pipeline) &&
            pipeline->device->scratch != NULL;
-}
-
-/* How many workgroups fit into so many bytes; indices into them are 32 bits. */
-static uint64_t most_groups(const struct pm_partitioned *partitioned, uint64_t bytes)
-{
-    const uint64_t most_words = bytes / 4 < UINT32_MAX ? bytes / 4 : UINT32_MAX;
-    const uint64_t group =
-        (uint64_t)partitioned->scratch_words * partitioned->workgroup_invocations;
-    return group > 0 ? most_words / group : UINT64_MAX;
 }
 
 static bool build_pass(struct pm_pipeline *pipeline, const struct pm_specialized_shader *shader,
@@ -25,22 +16,25 @@ static bool build_pass(struct pm_pipeline *pipeline, const struct pm_specialized
                        struct pm_error *error)
 {
     const struct pm_partition_pass *made = &shader->partitioned.passes[pass];
-    const uint32_t halves[2] = {(uint32_t)address, (uint32_t)(address >> 32)};
-    const VkSpecializationMapEntry entries[2] = {
+    const uint64_t unit = pm_scratch_memory_unit(pipeline->device->scratch);
+    const uint32_t values[3] = {(uint32_t)address, (uint32_t)(address >> 32), (uint32_t)(unit / 4)};
+    const VkSpecializationMapEntry entries[3] = {
         {made->spec_id_low, 0, sizeof(uint32_t)},
         {made->spec_id_high, sizeof(uint32_t), sizeof(uint32_t)},
+        {made->spec_id_region, 2 * sizeof(uint32_t), sizeof(uint32_t)},
     };
     const VkSpecializationInfo specialization = {
-        .mapEntryCount = 2,
+        .mapEntryCount = unit > 0 ? 3 : 2,
         .pMapEntries = entries,
-        .dataSize = sizeof halves,
-        .pData = halves,
+        .dataSize = sizeof values,
+        .pData = values,
     };
     const struct pm_replacement replacement = {
         .words = &made->words,
         .entry_point = shader->entry_point,
         .specialization = &specialization,
         .cache = pm_pipelines_variant_cache(pipeline->device->pipelines),
+        .dispatch_base = unit > 0,
         .name = PM_TRACE_BUILDS "passes",
         .original = &shader->original,
     };
@@ -56,7 +50,8 @@ bool pm_passes_build(struct pm_pipeline *pipeline, const struct pm_specialized_s
     *passes = (struct pm_passes){0};
     if (!pm_scratch_memory_get(pipeline->device->scratch, &address, &bytes, error))
         return false;
-    passes->most_groups = most_groups(partitioned, bytes);
+    passes->group_bytes =
+        4 * (uint64_t)partitioned->scratch_words * partitioned->workgroup_invocations;
     passes->built = calloc(partitioned->count, sizeof *passes->built);
     if (passes->built == NULL)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for passes");

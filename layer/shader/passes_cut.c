@@ -1,5 +1,6 @@
 #include "layer/shader/passes_cut.h"
 
+#include "layer/memory/scratch_memory.h"
 #include "layer/shader/passes.h"
 
 /* What a pass may take. false: debug.partition_limits is neither a preset nor a number. */
@@ -17,6 +18,7 @@ bool pm_passes_cut(const struct pm_device *device, const struct pm_shader_record
         .limits = &limits,
         .method = PM_PARTITION_BEYOND,
         .target = device->abilities.target,
+        .regions = pm_scratch_memory_unit(device->scratch) > 0,
     };
     *out = (struct pm_partitioned){0};
     if (!find_limits(device, &limits))

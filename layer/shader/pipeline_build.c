@@ -191,6 +191,8 @@ static VkPipelineCreateFlags flags(struct build *build, const void **chain)
     VkPipelineCreateFlags2 kept = build->pipeline->flags & ~DROPPED_FLAGS;
     if (build->replacement && build->replacement->if_compiled)
         kept |= VK_PIPELINE_CREATE_2_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT;
+    if (build->replacement && build->replacement->dispatch_base)
+        kept |= VK_PIPELINE_CREATE_2_DISPATCH_BASE_BIT;
     if (kept > UINT32_MAX) {
         build->flags = (VkPipelineCreateFlags2CreateInfo){
             .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO,

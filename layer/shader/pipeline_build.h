@@ -19,8 +19,9 @@ struct pm_replacement {
     uint32_t subgroup_size; /* that it is to require; 0: as the game's. Of a pipeline that
                                pm_pipeline_may_require_size alone */
     const struct pm_shader_key *original; /* what the shader was made of */
-    bool if_compiled; /* refused with PM_ERROR_STATE where the driver would have to compile; needs
-                         abilities.cache_control */
+    bool dispatch_base; /* dispatches with it may begin at another workgroup than 0 */
+    bool if_compiled;   /* refused with PM_ERROR_STATE where the driver would have to compile; needs
+                           abilities.cache_control */
 };
 
 /* Whether its shader may be built with a required subgroup size: a compute pipeline whose game asks

@@ -176,6 +176,8 @@ static bool fill(const struct pm_pipeline *pipeline, const struct pm_replacement
         words = replacement->words;
         info->pName = replacement->entry_point;
         info->pSpecializationInfo = replacement->specialization;
+        if (replacement->dispatch_base)
+            info->flags |= VK_SHADER_CREATE_DISPATCH_BASE_BIT_EXT;
     } else if (!pm_object_words(pipeline->modules[0], &stage->words, error)) {
         return false;
     }

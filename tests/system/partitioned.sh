@@ -5,10 +5,18 @@
 # usage: partitioned.sh CLIENT DRIVER [ARGUMENT]     CLIENT is a file of clients/, as in invisible.sh
 . "$(dirname "$0")/client.sh"
 mkdir "$scratch/without" "$scratch/validated-without" "$scratch/validated-with"
+# A layer that the client wants below ours, and without us too.
+if [ -n "${client_layer-}" ]; then
+    export VK_INSTANCE_LAYERS=$client_layer VK_ADD_LAYER_PATH=$client_layer_path
+fi
 client_run "$scratch/without"
 
 with_layer
-export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=0 PIECEMEAL_DEBUG_SYNCHRONOUS=1 PIECEMEAL_DEBUG_TRUST_VARIANTS=1
+if [ -n "${client_layer-}" ]; then
+    export VK_INSTANCE_LAYERS=$VK_INSTANCE_LAYERS:$client_layer VK_ADD_LAYER_PATH=$VK_ADD_LAYER_PATH:$client_layer_path
+fi
+export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=${client_window-0} PIECEMEAL_SAMPLER_API_PROBABILITY=0.05
+export PIECEMEAL_DEBUG_SYNCHRONOUS=1 PIECEMEAL_DEBUG_TRUST_VARIANTS=1
 export PIECEMEAL_OPTIMIZE_PARTITION=1 PIECEMEAL_LIMITS_SCRATCH_MIB=512
 # ALU operations of a pass; the few do not have room for all that is never cut.
 ran=0
@@ -22,6 +30,9 @@ for operations in ${client_operations-8 256}; do
         fail "the layer complained"
     fi
     grep -aoE 'a dispatch runs in [0-9]+ passes' "$PIECEMEAL_LOG_FILE" | sort | uniq -c || true
+    if [ -n "${client_logged-}" ] && ! grep -qa "$client_logged" "$PIECEMEAL_LOG_FILE"; then
+        fail "the log does not say: $client_logged"
+    fi
     ran=$((ran + $(grep -ac 'a dispatch runs in ' "$PIECEMEAL_LOG_FILE" || true)))
 done
 [ "$ran" -gt 0 ] || fail "nothing ran in several passes: $(grep -a ' shader ' "$PIECEMEAL_LOG_FILE" | tail -n 20)"

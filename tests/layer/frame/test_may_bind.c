@@ -59,8 +59,9 @@ static bool may(const struct moment *moment, enum pm_binding binding)
     case PM_BINDING_TRIAL_PASS:
         return is_measured(moment, PM_RECORDING_TIMED) && moment->place == PM_PLACE_TIMED_PASS;
     case PM_BINDING_PASSES:
-        /* Where it is known what stands behind them; what is sampled has the game's points. */
+        /* Where it is known what stands behind them. */
         return (is_measured(moment, PM_RECORDING_TRACKED) ||
+                is_measured(moment, PM_RECORDING_SAMPLED) ||
                 is_measured(moment, PM_RECORDING_TIMED)) &&
                moment->place == PM_PLACE_DISPATCH;
     default:

@@ -1,5 +1,6 @@
 /* Dispatches that run in several passes (passes_run.h): what reaches the driver, and where they run
  * whole. */
+#include "tests/layer/shader_objects.h"
 #include "tests/layer/trial/trying.h"
 
 #include "long.comp.h"
@@ -67,16 +68,37 @@ static void end(VkCommandBuffer buffer)
     PM_CHECK(h.vk.QueueWaitIdle(h.queue));
 }
 
-/* How many passes a dispatch runs in: 1 where it is passed on as it is. */
-static uint32_t passes_of(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_t z)
+/* How many passes a dispatch runs in: 1 where it is passed on as it is. *base: where they begin. */
+static uint32_t passes_at(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_t z,
+                          uint32_t *base)
 {
     const uint64_t position = h.driver->position();
     h.vk.CmdDispatch(buffer, x, y, z);
-    const uint32_t passes = pm_calls_of(h.driver, position, "vkCmdDispatch");
-    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"),
-                     passes > 1 ? passes + 1 : 0);
+    const uint32_t elsewhere = pm_calls_of(h.driver, position, "vkCmdDispatchBase");
+    const uint32_t passes = elsewhere + pm_calls_of(h.driver, position, "vkCmdDispatch");
+    const uint32_t binds = pm_calls_of(h.driver, position, "vkCmdBindPipeline") +
+                           pm_calls_of(h.driver, position, "vkCmdBindShadersEXT");
+    assert_int_equal(binds, passes > 1 ? passes + 1 : 0);
     assert_int_equal(pm_calls_of(h.driver, position, "vkCmdPipelineBarrier"),
                      passes > 1 ? passes : 0);
+    assert_true(elsewhere == 0 || elsewhere == passes);
+    *base = 0;
+    for (uint32_t i = 0; i < elsewhere; i++) {
+        const struct pm_null_call call = pm_call(h.driver, position, "vkCmdDispatchBase", i);
+        const uint64_t expected[] = {0, 0, call.arguments[3], x, y, z};
+        for (uint32_t a = 0; a < 6; a++)
+            assert_int_equal(call.arguments[1 + a], expected[a]);
+        assert_true(i == 0 || *base == call.arguments[3]);
+        *base = (uint32_t)call.arguments[3];
+    }
+    return passes;
+}
+
+static uint32_t passes_of(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_t z)
+{
+    uint32_t base;
+    const uint32_t passes = passes_at(buffer, x, y, z, &base);
+    assert_int_equal(base, 0);
     return passes;
 }
 
@@ -166,16 +188,131 @@ static void queries(void **state)
     close_all();
 }
 
-/* Dispatches of two queues may run at once, and would share the memory. */
-static void a_family_of_two_queues(void **state)
+/* Dispatches of two queues may run at once: each recording has memory of its own, from the first
+ * dispatch that needs it until it is given up. */
+static void recordings_of_several_queues(void **state)
 {
     (void)state;
     const struct pm_harness_options options = {.queues = 2};
+    VkCommandBuffer buffers[66];
+    uint32_t bases[66], first;
+    bool taken[64] = {false};
     open_with(&options);
-    VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
-    assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
-    end(buffer);
+    for (uint32_t i = 0; i < 66; i++) {
+        buffers[i] = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+        const uint32_t passes = passes_at(buffers[i], 1, 1, 1, &bases[i]);
+        if (i >= 64) { /* no memory is left */
+            assert_int_equal(passes, 1);
+            continue;
+        }
+        assert_true(passes > 1 && bases[i] < 64);
+        assert_false(taken[bases[i]]);
+        taken[bases[i]] = true;
+        /* Again in the same, which is told by workgroups. */
+        assert_true(passes_at(buffers[i], 1, 1, 3, &first) > 1);
+        assert_int_equal(first, 3 * bases[i]);
+    }
+    for (uint32_t i = 0; i < 66; i++)
+        PM_CHECK(h.vk.EndCommandBuffer(buffers[i]));
+    /* Submitted or not it keeps it, until it is given up: by a reset, or when it begins anew. */
+    pm_harness_submit(&h, h.queues[1], buffers[7], VK_NULL_HANDLE);
+    pm_harness_submit(&h, h.queues[0], buffers[8], VK_NULL_HANDLE);
+    PM_CHECK(h.vk.DeviceWaitIdle(h.device));
+    pm_harness_begin(&h, buffers[64], 0);
+    h.vk.CmdBindPipeline(buffers[64], COMPUTE, compute);
+    assert_int_equal(passes_at(buffers[64], 1, 1, 1, &first), 1);
+    PM_CHECK(h.vk.ResetCommandBuffer(buffers[7], 0));
+    assert_true(passes_at(buffers[64], 1, 1, 1, &first) > 1);
+    assert_int_equal(first, bases[7]);
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffers[8]);
+    pm_harness_begin(&h, buffers[65], 0);
+    h.vk.CmdBindPipeline(buffers[65], COMPUTE, compute);
+    assert_true(passes_at(buffers[65], 1, 1, 1, &first) > 1);
+    assert_int_equal(first, bases[8]);
+    PM_CHECK(h.vk.ResetCommandPool(h.device, h.pool, 0));
+    /* All of it is free again; a larger dispatch has more of it, beside what a recording had. */
+    pm_harness_begin(&h, buffers[0], 0);
+    h.vk.CmdBindPipeline(buffers[0], COMPUTE, compute);
+    assert_true(passes_at(buffers[0], 1, 1, 1, &first) > 1);
+    assert_int_equal(first, 0);
+    assert_true(passes_at(buffers[0], 10000, 1, 1, &first) > 1);
+    assert_true(first > 0);
+    /* Not where there are not so many workgroups that its place could be told by them. */
+    assert_int_equal(passes_at(buffers[0], 1, 1, 65535, &first), 1);
+    PM_CHECK(h.vk.EndCommandBuffer(buffers[0]));
     close_all();
+}
+
+/* Recordings that are kept, and of which some calls are sampled: those run whole, the others in
+ * passes. */
+static void a_sampled_recording(void **state)
+{
+    (void)state;
+    optimized_enable(true);
+    enable_passes();
+    pm_layered_sample_all("0.2");
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
+    setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
+    const struct pm_harness_options options[] = {{0}, {.queues = 2}}; /* in pairs, and at once */
+    for (uint32_t way = 0; way < 2; way++) {
+        enum { CALLS = 200 };
+        uint32_t whole = 0, in_passes = 0;
+        pm_harness_open(&h, &options[way]);
+        compute = make_long(&h);
+        VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+        for (uint32_t i = 0; i < CALLS; i++) {
+            const uint64_t position = h.driver->position();
+            h.vk.CmdDispatch(buffer, 1, 1, 1);
+            const uint32_t barriers = pm_calls_of(h.driver, position, "vkCmdPipelineBarrier");
+            const uint32_t binds = pm_calls_of(h.driver, position, "vkCmdBindPipeline");
+            in_passes += barriers > 1;
+            whole += barriers == 0;
+            if (binds > 0)
+                assert_ptr_equal(optimized_bound(&h, position, binds - 1), compute);
+        }
+        assert_int_equal(in_passes + whole, CALLS);
+        assert_true(whole > CALLS / 20 && in_passes > CALLS / 20);
+        PM_CHECK(h.vk.EndCommandBuffer(buffer));
+        for (uint32_t i = 0; i < 3; i++)
+            pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(h.vk.DeviceWaitIdle(h.device));
+        close_all();
+    }
+}
+
+/* Of a shader object each pass is one. */
+static void a_shader_object(void **state)
+{
+    (void)state;
+    optimized_enable(true);
+    enable_passes();
+    objects_open(&h);
+    VkShaderEXT object;
+    objects_make(&h,
+                 &(struct object_options){.stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                          .words = long_comp,
+                                          .size = sizeof long_comp},
+                 1, &object);
+    optimized_assert_logged("runs in several passes from now on", 1);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_bind_set(&h, buffer);
+    object_bind(&h, buffer, VK_SHADER_STAGE_COMPUTE_BIT, object);
+    const uint32_t before = objects_binds();
+    const uint32_t passes = passes_of(buffer, 1, 2, 3);
+    assert_true(passes > 1);
+    assert_int_equal(objects_binds(), before + passes + 1);
+    for (uint32_t i = 0; i <= passes; i++) {
+        const struct object_bind bind = objects_bound(before + i);
+        assert_int_equal(bind.count, 1);
+        assert_int_equal(bind.stages[0], VK_SHADER_STAGE_COMPUTE_BIT);
+        assert_int_equal(bind.shaders[0] == object, i == passes);
+    }
+    h.vk.CmdDispatchIndirect(buffer, h.buffer, 0);
+    assert_int_equal(objects_binds(), before + passes + 1);
+    end(buffer);
+    h.vk.DestroyShaderEXT(h.device, object, NULL);
+    pm_harness_close(&h);
 }
 
 static void not_unless_asked_for(void **state)
@@ -249,7 +386,9 @@ int main(void)
         PM_LAYERED_TEST(a_dispatch),
         PM_LAYERED_TEST(where_it_runs_whole),
         PM_LAYERED_TEST(queries),
-        PM_LAYERED_TEST(a_family_of_two_queues),
+        PM_LAYERED_TEST(recordings_of_several_queues),
+        PM_LAYERED_TEST(a_sampled_recording),
+        PM_LAYERED_TEST(a_shader_object),
         PM_LAYERED_TEST(not_unless_asked_for),
         PM_LAYERED_TEST(without_memory),
         PM_LAYERED_TEST(faster_ones_are_used),

@@ -3,10 +3,12 @@
  * recorded once and submitted often, so that both are under way at once. What they computed goes to
  * a file, as bytes.
  *
- * usage: dispatches FILE kept|queues|objects
+ * usage: dispatches FILE kept|queues|objects|watched
  *
  * kept: with a pipeline, on one queue; queues: each on one of its own; objects: with a shader
- * object.
+ * object; watched: on one queue, but most of it is not to run in passes: a third of the dispatches
+ * are indirect, a third are counted by a pipeline-statistics query, whose results go to the file
+ * too, and one recording may be pending twice.
  */
 #include "dispatch.h"
 #include "tests/gpu/gpu_private.h"
@@ -24,12 +26,13 @@ struct program {
     VkCommandBuffer recordings[RECORDINGS];
     VkPipeline pipeline;
     VkShaderEXT object;
-    struct pm_gpu_buffer values;
+    struct pm_gpu_buffer values, groups; /* groups: of an indirect dispatch */
+    VkQueryPool statistics;              /* VK_NULL_HANDLE: the driver has none */
 };
 
 static struct options {
     const char *output;
-    bool objects, queues;
+    bool objects, queues, watched;
 } asked;
 
 static void set_up(struct program *p)
@@ -82,6 +85,39 @@ static void make_shader(struct program *p)
     free(words);
 }
 
+static void make_watched(struct program *p)
+{
+    const VkDispatchIndirectCommand groups = {X, Y, Z};
+    VkPhysicalDeviceFeatures features;
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = RECORDINGS * DISPATCHES,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    pm_gpu_buffer_create(&p->gpu, sizeof groups, &p->groups);
+    memcpy(p->groups.data, &groups, sizeof groups);
+    vkGetPhysicalDeviceFeatures(p->gpu.physical, &features);
+    /* lavapipe 22.3 crashes in such a query around a dispatch, without us too. */
+    if (asked.watched && features.pipelineStatisticsQuery && !p->gpu.lavapipe_22)
+        CHECK(vkCreateQueryPool(p->gpu.device, &info, NULL, &p->statistics));
+}
+
+static void dispatch(const struct program *p, VkCommandBuffer commands, uint32_t number, uint32_t i)
+{
+    const uint32_t query = number * DISPATCHES + i;
+    const bool counted = p->statistics != VK_NULL_HANDLE && i % 3 == 1;
+    if (counted) {
+        vkCmdResetQueryPool(commands, p->statistics, query, 1);
+        vkCmdBeginQuery(commands, p->statistics, query, 0);
+    }
+    if (asked.watched && i % 3 == 2)
+        vkCmdDispatchIndirect(commands, p->groups.buffer, 0);
+    else
+        vkCmdDispatch(commands, X, Y, Z);
+    if (counted)
+        vkCmdEndQuery(commands, p->statistics, query);
+}
+
 /* Each in a part of the buffer of its own. */
 static void record(struct program *p, uint32_t number, VkDescriptorSet set)
 {
@@ -92,7 +128,9 @@ static void record(struct program *p, uint32_t number, VkDescriptorSet set)
         .commandPool = p->gpu.pool,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1};
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = asked.watched && number > 0 ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT : 0};
     VkCommandBuffer *commands = &p->recordings[number];
     CHECK(vkAllocateCommandBuffers(p->gpu.device, &allocate, commands));
     CHECK(vkBeginCommandBuffer(*commands, &begin));
@@ -105,7 +143,7 @@ static void record(struct program *p, uint32_t number, VkDescriptorSet set)
     for (uint32_t i = 0; i < DISPATCHES; i++) {
         const uint32_t first = number * words + i % 2 * (words / DISPATCHES);
         vkCmdPushConstants(*commands, p->gpu.layout, VK_SHADER_STAGE_ALL, 0, sizeof first, &first);
-        vkCmdDispatch(*commands, X, Y, Z);
+        dispatch(p, *commands, number, i);
         gpu_barrier(*commands);
     }
     CHECK(vkEndCommandBuffer(*commands));
@@ -119,6 +157,21 @@ static void submit(const struct program *p, uint32_t number)
     CHECK(vkQueueSubmit(p->queues[number], 1, &info, VK_NULL_HANDLE));
 }
 
+static void write_results(const struct program *p)
+{
+    FILE *file = fopen(asked.output, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(p->values.data, p->values.size, 1, file), 1);
+    for (uint32_t query = 1; p->statistics != VK_NULL_HANDLE && query < RECORDINGS * DISPATCHES;
+         query += 3) {
+        uint64_t counted = 0;
+        CHECK(vkGetQueryPoolResults(p->gpu.device, p->statistics, query, 1, sizeof counted,
+                                    &counted, sizeof counted, VK_QUERY_RESULT_64_BIT));
+        assert_int_equal(fwrite(&counted, sizeof counted, 1, file), 1);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
 static void run(void **state)
 {
     static struct program p;
@@ -127,6 +180,7 @@ static void run(void **state)
     make_shader(&p);
     pm_gpu_buffer_create(
         &p.gpu, (size_t)RECORDINGS * LANES * X * Y * Z * DISPATCHES * sizeof(uint32_t), &p.values);
+    make_watched(&p);
     const struct pm_gpu_shader given = {.buffers = {&p.values}};
     const VkDescriptorSet set = gpu_descriptors(&p.gpu, &given, &p.values);
     for (uint32_t i = 0; i < RECORDINGS; i++)
@@ -136,13 +190,12 @@ static void run(void **state)
             submit(&p, i);
         CHECK(vkDeviceWaitIdle(p.gpu.device));
     }
-    FILE *file = fopen(asked.output, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(p.values.data, p.values.size, 1, file), 1);
-    assert_int_equal(fclose(file), 0);
+    write_results(&p);
     if (p.object)
         p.vk.DestroyShaderEXT(p.gpu.device, p.object, NULL);
     vkDestroyPipeline(p.gpu.device, p.pipeline, NULL);
+    vkDestroyQueryPool(p.gpu.device, p.statistics, NULL);
+    pm_gpu_buffer_destroy(&p.gpu, &p.groups);
     pm_gpu_buffer_destroy(&p.gpu, &p.values);
     pm_gpu_destroy(&p.gpu);
 }
@@ -150,12 +203,13 @@ static void run(void **state)
 int main(int argc, char **argv)
 {
     if (argc != 3) {
-        fprintf(stderr, "usage: %s FILE kept|queues|objects\n", argv[0]);
+        fprintf(stderr, "usage: %s FILE kept|queues|objects|watched\n", argv[0]);
         return 2;
     }
     asked = (struct options){.output = argv[1],
                              .objects = strcmp(argv[2], "objects") == 0,
-                             .queues = strcmp(argv[2], "queues") == 0};
+                             .queues = strcmp(argv[2], "queues") == 0,
+                             .watched = strcmp(argv[2], "watched") == 0};
     const struct CMUnitTest tests[] = {cmocka_unit_test(run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
-# Recordings that are kept: recorded once, submitted often, two of them at once. The argument is the way: kept (with a
-# pipeline), sampled (likewise, and half of their dispatches are sampled), objects (with shader objects, which lavapipe
-# 25 alone of these drivers has), queues (each on a queue of its own, of which a test's layer makes two of the driver's
-# one).
+# Recordings that are kept: recorded once, submitted often, two of them at once. The argument is the way:
+# - kept: with a pipeline
+# - sampled: likewise, and calls of them are sampled
+# - objects: with shader objects, which lavapipe 25 alone of these drivers has
+# - watched: most of it is not to run in passes, and would be seen
+# - queues: each on a queue of its own, of which a test's layer makes two of the driver's one
 client_way=$client_argument
 case $client_way in
 objects)

@@ -36,7 +36,9 @@ struct search {
     uint32_t state_count, state_capacity;
     struct pass path[MOST + 1], best_path[MOST + 1];
     struct cost best;
-    bool found, failed;
+    bool found;    /* `best` is the cost of a partition into so many passes */
+    bool improved; /* which is best_path */
+    bool failed;
 };
 
 static bool is_less(const struct cost *a, const struct cost *b)
@@ -193,21 +195,38 @@ static bool grow(struct search *s)
     return true;
 }
 
-/* Whether it is worth to go on from a state: it was never reached, or at a higher cost. */
+static uint64_t key_of(uint32_t stored, uint32_t ran, uint32_t number)
+{
+    return stored | (uint64_t)ran << MOST | (uint64_t)(number + 1) << 2 * MOST;
+}
+
+/* Whether passes from `number` on may lead to something better than is known. *left: what they run
+ * at least. */
+static bool is_worth(const struct search *s, uint32_t stored, uint32_t ran, uint32_t number,
+                     const struct cost *cost, uint32_t *left)
+{
+    *left = closure(s, s->given & ~ran, stored, ran);
+    const uint64_t alu = alu_of(s, *left);
+    const struct cost least = {cost->work + (uint32_t)alu + (stored & reads_of(s, *left) ? 1 : 0),
+                               cost->spilled};
+    if ((s->given & ~ran && !*left) || alu > (s->passes - number) * (uint64_t)s->limits->alu ||
+        (s->found && !is_less(&least, &s->best)))
+        return false;
+    if (!s->state_capacity)
+        return true;
+    const struct state *state = place_of(s, key_of(stored, ran, number));
+    const struct cost before = {state->work, state->spilled};
+    return !state->key || is_less(cost, &before);
+}
+
+/* Notes that a state was reached. false: it cannot be. */
 static bool reach(struct search *s, uint64_t key, const struct cost *cost)
 {
-    if (2 * s->state_count >= s->state_capacity && !grow(s)) {
-        s->failed = true;
+    if (2 * s->state_count >= s->state_capacity && !grow(s))
         return false;
-    }
     struct state *state = place_of(s, key);
-    const struct cost before = {state->work, state->spilled};
-    if (state->key && !is_less(cost, &before))
-        return false;
-    if (!state->key && ++s->state_count > MOST_STATES) {
-        s->failed = true;
+    if (!state->key && ++s->state_count > MOST_STATES)
         return pm_fail(s->error, PM_ERROR_LIMIT, "more than %d states", (int)MOST_STATES);
-    }
     *state = (struct state){key, cost->work, cost->spilled};
     return true;
 }
@@ -219,19 +238,21 @@ static void go_on(struct search *s, uint32_t stored, uint32_t ran, uint32_t numb
 static void take(struct search *s, const struct pass *pass, uint32_t stored, uint32_t ran,
                  uint32_t number, struct cost cost)
 {
-    uint32_t order[MOST], spilled = 0;
+    uint32_t order[MOST], spilled = 0, left;
     struct pass whole = *pass;
     whole.outputs |= s->results & pass->runs & ~ran;
-    if ((uint32_t)__builtin_popcount(whole.outputs) > s->limits->outputs ||
-        !counts_fit(s, whole.runs) || !find_order(s, &whole, 0, order, 0))
+    if ((uint32_t)__builtin_popcount(whole.outputs) > s->limits->outputs)
         return;
     for (uint32_t rest = whole.outputs; rest; rest &= rest - 1)
         spilled += (s->users[__builtin_ctz(rest)] & ~whole.runs) != 0 ||
                    !(s->results >> __builtin_ctz(rest) & 1);
-    s->path[number] = whole;
     cost.work +=
         (uint32_t)alu_of(s, whole.runs) + (uint32_t)__builtin_popcount(reads_of(s, whole.runs));
     cost.spilled += spilled;
+    if (!is_worth(s, stored | whole.outputs, ran | whole.runs, number + 1, &cost, &left) ||
+        !counts_fit(s, whole.runs) || !find_order(s, &whole, 0, order, 0))
+        return;
+    s->path[number] = whole;
     go_on(s, stored | whole.outputs, ran | whole.runs, number + 1, cost);
 }
 
@@ -256,24 +277,22 @@ static void choose(struct search *s, const uint32_t *closures, struct pass pass,
 static void go_on(struct search *s, uint32_t stored, uint32_t ran, uint32_t number,
                   struct cost cost)
 {
-    const uint32_t missing = s->given & ~ran;
-    if (!missing) {
+    uint32_t left;
+    if (!(s->given & ~ran)) {
         if (!s->found || is_less(&cost, &s->best)) {
             s->best = cost;
             memcpy(s->best_path, s->path, sizeof s->path);
             s->best_path[number].runs = 0;
-            s->found = true;
+            s->found = s->improved = true;
         }
         return;
     }
-    const uint32_t left = closure(s, missing, stored, ran);
-    const uint64_t alu = alu_of(s, left), room = s->limits->alu;
-    struct cost least = {cost.work + (uint32_t)alu + (stored & reads_of(s, left) ? 1 : 0),
-                         cost.spilled};
-    if (!left || number == s->passes || alu > (s->passes - number) * room ||
-        (s->found && !is_less(&least, &s->best)) ||
-        !reach(s, stored | (uint64_t)ran << MOST | (uint64_t)(number + 1) << 2 * MOST, &cost))
+    if (number == s->passes || !is_worth(s, stored, ran, number, &cost, &left))
         return;
+    if (!reach(s, key_of(stored, ran, number), &cost)) {
+        s->failed = true;
+        return;
+    }
     uint32_t closures[MOST] = {0};
     for (uint32_t rest = left; rest; rest &= rest - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(rest);
@@ -308,15 +327,19 @@ bool pm_exact_again(const struct pm_operations *graph, const struct pm_pass_limi
     struct pm_plan_cost bound;
     bool ok = init(&s) && pm_exact(graph, limits, &once, error) &&
               pm_plan_check(graph, limits, &once, &bound, NULL, error);
-    /* One pass more at a time; at as many as without computing again there is one. */
-    for (s.passes = 1; ok && !s.found && s.passes <= bound.passes; s.passes++) {
+    /* One pass more at a time; at as many as without computing again there is a partition. */
+    for (s.passes = 1; ok && !s.improved && s.passes <= bound.passes; s.passes++) {
         free(s.states);
         s.states = NULL;
         s.state_count = s.state_capacity = 0;
+        s.found = s.passes == bound.passes;
+        if (s.found)
+            s.best = (struct cost){(uint32_t)(bound.alu + bound.reads),
+                                   (uint32_t)bound.spilled_components / 4};
         go_on(&s, 0, 0, 0, (struct cost){0});
         ok = !s.failed;
     }
-    if (ok && s.found) {
+    if (ok && s.improved) {
         ok = write_plan(&s, plan);
     } else if (ok) {
         const struct pm_plan swapped = *plan;

@@ -24,7 +24,7 @@ static const struct pm_pass_limits unlimited = {
 
 static uint32_t add(struct pm_operations *graph, uint32_t components, bool result, int a, int b)
 {
-    struct pm_operand operands[2];
+    struct pm_operand operands[2] = {0};
     uint32_t count = 0;
     if (a >= 0)
         operands[count++] = (struct pm_operand){.operation = (uint32_t)a, .value = true};

@@ -1,9 +1,10 @@
 #include "aggregator/curation/curate.h"
 
+#include "aggregator/curation/joint.h"
 #include "aggregator/curation/shader_list.h"
 #include "aggregator/intake/fold_read.h"
-#include "aggregator/statistics/ageing.h"
 #include "aggregator/statistics/estimate.h"
+#include "aggregator/statistics/series.h"
 #include "aggregator/storage/fail.h"
 #include "aggregator/storage/seal.h"
 #include "aggregator/trust/claims.h"
@@ -12,11 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What was counted within the retention, as it was and as it is weighed. */
-struct gathered {
-    struct pm_statistics exact;
-    struct pm_aged aged;
-};
+#define SHADER_BYTES ((size_t)2 << 30) /* most of one shader's blobs */
 
 /* One (key, environment, kind) while its blobs come in. */
 struct curation {
@@ -29,15 +26,19 @@ struct curation {
     struct pm_shader_list list;
     bool open; /* the fields below are of a shader */
     struct pm_storage_key key;
-    struct gathered plain, all; /* without flags; with any */
-    uint32_t flags;             /* of all */
-    uint32_t since;             /* the first day of its blobs */
+    struct pm_series_blob *blobs; /* of it, within the retention; `data` is a place in `bytes` */
+    size_t blob_count, blobs_allocated;
+    struct pm_buffer bytes;
+    struct pm_series plain, all; /* without flags; with any */
+    uint32_t flags;              /* of all */
+    uint32_t since;              /* the first day of its blobs */
     uint32_t today;
     uint32_t first_day;              /* of the retention */
     struct pm_storage_claim *claims; /* without those of numbers of points, sorted */
     size_t claim_count, claims_allocated;
     struct pm_originals originals;
     struct pm_prior_moments moments; /* of what enough tokens sent of the kind that levels are of */
+    const struct pm_prior *prior;    /* what levels that are shown go by; NULL: none are shown */
 };
 
 /* ---- rules ---- */
@@ -101,7 +102,7 @@ struct judged {
 
 /* Estimates every point of the space. The arrays are malloc'ed, and the caller's also after a
  * failure. */
-static bool judge(const struct pm_curator *curator, const struct gathered *gathered,
+static bool judge(const struct pm_curator *curator, const struct pm_series *gathered,
                   struct judged *out, struct pm_error *error)
 {
     const struct pm_aged *aged = &gathered->aged;
@@ -125,7 +126,8 @@ static bool judge(const struct pm_curator *curator, const struct gathered *gathe
             out->lacking++;
         }
     }
-    return true;
+    return out->lacking > 0 || curator->publish_all ||
+           pm_joint_find(&curator->rules, aged, out->points, out->deficit, &out->lacking, error);
 }
 
 static void judged_finish(struct judged *judged)
@@ -167,29 +169,6 @@ static struct pm_breakdown find_breakdown(const struct pm_curator *curator,
                : (struct pm_breakdown){0};
 }
 
-static bool show(const struct curation *curation, const struct judged *judged,
-                 const struct pm_shader_estimates *shader, bool vouched, struct pm_error *error)
-{
-    struct pm_shader_estimates whole = *shader;
-    if (!curation->observe)
-        return true;
-    whole.points = judged->points;
-    whole.deficit = judged->lacking > 0 ? judged->deficit : NULL;
-    const uint32_t plain = tokens_of(curation, true, shader->space);
-    const uint32_t flagged = tokens_of(curation, false, shader->space);
-    const struct pm_judged shown = {
-        .shader = &whole,
-        .statistics = judged->statistics,
-        .covered = judged->covered,
-        .lacking = judged->lacking,
-        .vouched = vouched,
-        .tokens = plain > flagged ? plain : flagged,
-        .days = curation->today > curation->since ? curation->today - curation->since + 1 : 1,
-        .clusters_a_day = clusters_a_day(judged->aged),
-        .breakdown = find_breakdown(curation->curator, judged)};
-    return curation->observe(curation->user, &shown, error);
-}
-
 static uint64_t most_sessions(const struct judged *judged)
 {
     uint64_t most = 0;
@@ -221,6 +200,56 @@ static bool gather_evidence(struct curation *curation, const struct judged *judg
     return true;
 }
 
+/* Clusters that a level takes. */
+static uint32_t least_of_level(const struct pm_curator *curator)
+{
+    return curator->min_tokens > 1 ? curator->min_tokens : 1;
+}
+
+static bool tell(const struct curation *curation, const struct judged *judged,
+                 const struct pm_shader_estimates *shader, bool vouched, const uint8_t *levels,
+                 struct pm_error *error)
+{
+    struct pm_shader_estimates whole = *shader;
+    if (!curation->observe)
+        return true;
+    whole.points = judged->points;
+    if (levels)
+        whole.provisional = levels;
+    whole.deficit = judged->lacking > 0 ? judged->deficit : NULL;
+    const uint32_t plain = tokens_of(curation, true, shader->space);
+    const uint32_t flagged = tokens_of(curation, false, shader->space);
+    const struct pm_judged shown = {
+        .shader = &whole,
+        .statistics = judged->statistics,
+        .covered = judged->covered,
+        .lacking = judged->lacking,
+        .vouched = vouched,
+        .tokens = plain > flagged ? plain : flagged,
+        .days = curation->today > curation->since ? curation->today - curation->since + 1 : 1,
+        .clusters_a_day = clusters_a_day(judged->aged),
+        .breakdown = find_breakdown(curation->curator, judged)};
+    return curation->observe(curation->user, &shown, error);
+}
+
+/* With the levels of its points, where what the games have in common is known by now (prior). */
+static bool show(const struct curation *curation, const struct judged *judged,
+                 const struct pm_shader_estimates *shader, bool vouched,
+                 const struct pm_evidence *evidence, struct pm_error *error)
+{
+    const uint32_t space = shader->space;
+    if (!curation->observe || !curation->prior || !evidence)
+        return tell(curation, judged, shader, vouched, NULL, error);
+    uint8_t *levels = malloc((size_t)space + 1);
+    if (!levels)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", space);
+    pm_provisional_find(evidence, space, curation->prior, least_of_level(curation->curator),
+                        levels);
+    const bool done = tell(curation, judged, shader, vouched, levels, error);
+    free(levels);
+    return done;
+}
+
 /* Takes the points and the deficit from *judged where it keeps them. */
 static bool append(struct curation *curation, struct judged *judged, uint32_t flags, bool vouched,
                    struct pm_error *error)
@@ -239,14 +268,15 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
     };
     if (shader.kind == PM_KIND_TIMING)
         shader.original = pm_originals_find(&curation->originals, &shader.key);
-    if (!show(curation, judged, &shader, vouched, error))
-        return false;
-    /* What too few sent is nobody's business, not even that it is there. */
-    if (!vouched && !curation->everything)
-        return true;
     struct pm_evidence *evidence = NULL;
     if (vouched && !gather_evidence(curation, judged, shader.published, &evidence, error))
         return false;
+    const bool shown = show(curation, judged, &shader, vouched, evidence, error);
+    /* What too few sent is nobody's business, not even that it is there. */
+    if (!shown || (!vouched && !curation->everything)) {
+        free(evidence);
+        return shown;
+    }
     const uint64_t sessions = most_sessions(judged);
     if (shader.published || curation->everything) {
         shader.points = judged->points;
@@ -263,10 +293,28 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
 
 static void forget_gathered(struct curation *curation)
 {
-    pm_statistics_finish(&curation->plain.exact);
-    pm_statistics_finish(&curation->all.exact);
-    pm_aged_finish(&curation->plain.aged);
-    pm_aged_finish(&curation->all.aged);
+    pm_series_finish(&curation->plain);
+    pm_series_finish(&curation->all);
+    curation->blob_count = 0;
+    curation->bytes.size = 0;
+}
+
+/* From the shader's blobs. */
+static bool gather(struct curation *curation, struct pm_error *error)
+{
+    struct pm_storage_key key = curation->key;
+    uint32_t shifted;
+    size_t bad;
+    for (size_t i = 0; i < curation->blob_count; i++)
+        curation->blobs[i].data = curation->bytes.data + (uintptr_t)curation->blobs[i].data;
+    if (pm_series_read(curation->blobs, curation->blob_count, curation->curator->half_life_days,
+                       &curation->plain, &curation->all, &shifted, &bad, error)) {
+        if (shifted > curation->since)
+            curation->since = shifted; /* by what came since then rates go, too */
+        return true;
+    }
+    key.day = bad < curation->blob_count ? curation->blobs[bad].day : key.day;
+    return pm_fail_blob(error, &key);
 }
 
 /* Ends the shader whose blobs came in: its profiles without flags where they cover it, else also
@@ -280,10 +328,12 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
     curation->open = false;
     struct judged judged = {0};
     uint32_t flags = 0;
-    bool done = true, chosen = false;
-    const bool plain = is_vouched(curation, true, curation->all.exact.space);
-    const bool flagged = is_vouched(curation, false, curation->all.exact.space);
-    if (curation->plain.exact.space != 0) {
+    bool done = gather(curation, error), chosen = false;
+    const uint32_t space =
+        curation->flags == 0 ? curation->plain.exact.space : curation->all.exact.space;
+    const bool plain = is_vouched(curation, true, space);
+    const bool flagged = is_vouched(curation, false, space);
+    if (done && curation->plain.exact.space != 0) {
         done = judge(curation->curator, &curation->plain, &judged, error);
         chosen = done && (curation->flags == 0 ||
                           ((plain || !flagged) && judged.covered == curation->plain.exact.space));
@@ -301,14 +351,30 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
 
 /* ---- a game ---- */
 
-static bool gather(const struct curation *curation, struct gathered *gathered,
-                   const struct pm_statistics *statistics, uint32_t day, struct pm_error *error)
+/* Until all of the shader's are there: what waits comes before what is stored, and days have an
+ * order. */
+static bool keep_blob(struct curation *curation, const struct pm_storage_key *key, const void *blob,
+                      size_t size, struct pm_error *error)
 {
-    gathered->aged.strangers = curation->curator->strangers;
-    return pm_statistics_merge(&gathered->exact, statistics, error) &&
-           /* What was counted while the clock was ahead is of today, not newer than all else. */
-           pm_aged_add(&gathered->aged, statistics, day < curation->today ? day : curation->today,
-                       curation->curator->half_life_days, error);
+    if (curation->blob_count == curation->blobs_allocated) {
+        const size_t allocated = curation->blobs_allocated ? 2 * curation->blobs_allocated : 64;
+        struct pm_series_blob *blobs =
+            reallocarray(curation->blobs, allocated, sizeof(*curation->blobs));
+        if (!blobs)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu days", allocated);
+        curation->blobs = blobs;
+        curation->blobs_allocated = allocated;
+    }
+    const size_t at = curation->bytes.size;
+    if (!pm_buffer_append(&curation->bytes, blob, size))
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a shader's statistics");
+    curation->blobs[curation->blob_count++] = (struct pm_series_blob){
+        /* What was counted while the clock was ahead is of today, not newer than all else. */
+        .day = key->day < curation->today ? key->day : curation->today,
+        .flags = key->flags,
+        .data = (const void *)(uintptr_t)at,
+        .size = size};
+    return true;
 }
 
 static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
@@ -331,13 +397,7 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
         curation->flags = 0;
         curation->since = key->day;
     }
-    struct pm_statistics statistics;
-    pm_statistics_init(&statistics);
-    const bool done =
-        (blob || pm_seal_fail(error)) && pm_statistics_decode(blob, size, &statistics, error) &&
-        gather(curation, &curation->all, &statistics, key->day, error) &&
-        (key->flags != 0 || gather(curation, &curation->plain, &statistics, key->day, error));
-    pm_statistics_finish(&statistics);
+    const bool done = (blob || pm_seal_fail(error)) && keep_blob(curation, key, blob, size, error);
     if (key->day < curation->since)
         curation->since = key->day;
     curation->flags |= key->flags;
@@ -376,6 +436,8 @@ static bool begin_curation(struct curation *curation, const char *game, struct p
     curation->today = pm_world_today(curator->world);
     curation->first_day = pm_ageing_first_day(curation->today, curator->world->retention_days);
     curation->originals.first_day = curation->first_day;
+    curation->plain.aged.strangers = curation->all.aged.strangers = curator->strangers;
+    pm_buffer_init(&curation->bytes, SHADER_BYTES);
     return pm_originals_read(&curation->originals, storage, game, error) &&
            (curator->min_tokens <= 1 ||
             storage->operations->read_claims(storage, game, visit_claim, curation, error));
@@ -397,12 +459,14 @@ static struct pm_leveling level_by(const struct curation *curation, const char *
     const struct pm_curator *curator = curation->curator;
     return (struct pm_leveling){.prior =
                                     pm_prior_pool_fit(curator->priors, game, &curation->moments),
-                                .least = curator->min_tokens > 1 ? curator->min_tokens : 1};
+                                .least = least_of_level(curator)};
 }
 
 static void curation_finish(struct curation *curation)
 {
     free(curation->claims);
+    free(curation->blobs);
+    pm_buffer_finish(&curation->bytes);
     pm_originals_finish(&curation->originals);
     forget_gathered(curation);
     pm_shader_list_finish(&curation->list);
@@ -454,8 +518,10 @@ bool pm_curate_read_shader(struct pm_curator *curator, const char *game,
                            struct pm_error *error)
 {
     struct pm_curated curated = {0};
+    const struct pm_prior prior = pm_prior_pool_fit(curator->priors, game, NULL);
     struct curation curation = {.curator = curator,
                                 .scene = "",
+                                .prior = &prior,
                                 .observe = observe,
                                 .user = user,
                                 .out = &curated,

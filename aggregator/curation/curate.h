@@ -42,7 +42,8 @@ struct pm_curated {
 
 /* One (key, environment, kind), judged. What it points to lives until the observer returns. */
 struct pm_judged {
-    const struct pm_shader_estimates *shader; /* its points are never NULL, published or not */
+    const struct pm_shader_estimates *shader; /* its points are never NULL, published or not; its
+                                                 levels only as pm_curate_read_shader says */
     const struct pm_statistics *statistics;   /* what they were estimated from */
     uint32_t covered, lacking;                /* points */
     bool vouched;                             /* enough tokens sent profiles of it (claims.h) */
@@ -71,7 +72,9 @@ struct pm_curate_request {
 bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *request,
                     struct pm_arena *arena, struct pm_curated *out, struct pm_error *error);
 
-/* Shows all that there is of one key, in order; nothing of a key or game that is not known. */
+/* Shows all that there is of one key, in order; nothing of a key or game that is not known. A
+ * shader that is not published has the levels that it would be published with (provisional), by
+ * what its game's last curation knew of all others. */
 bool pm_curate_read_shader(struct pm_curator *curator, const char *game,
                            const struct pm_shader_key *key, pm_curate_observe observe, void *user,
                            struct pm_error *error);

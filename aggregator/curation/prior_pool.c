@@ -66,11 +66,12 @@ struct pm_prior pm_prior_pool_fit(struct pm_prior_pool *pool, const char *game,
                                   const struct pm_prior_moments *own)
 {
     struct pm_prior_moments all = {0};
-    pm_prior_merge(&all, own, POINTS_A_GAME);
+    if (own)
+        pm_prior_merge(&all, own, POINTS_A_GAME);
     if (pool) {
         pthread_mutex_lock(&pool->mutex);
         for (size_t i = 0; i < pool->count; i++) {
-            if (strcmp(pool->games[i].name, game) != 0)
+            if (!own || strcmp(pool->games[i].name, game) != 0)
                 pm_prior_merge(&all, &pool->games[i].moments, POINTS_A_GAME);
         }
         pthread_mutex_unlock(&pool->mutex);

@@ -21,6 +21,7 @@ void pm_prior_pool_destroy(struct pm_prior_pool *pool);
 void pm_prior_pool_put(struct pm_prior_pool *pool, const char *game,
                        const struct pm_prior_moments *moments);
 
-/* From the game's own moments and what is known of all others. pool: NULL: nothing is. */
+/* From the game's own moments (NULL: those that were put last) and what is known of all others.
+ * pool: NULL: nothing is. */
 struct pm_prior pm_prior_pool_fit(struct pm_prior_pool *pool, const char *game,
                                   const struct pm_prior_moments *own);

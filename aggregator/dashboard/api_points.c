@@ -55,6 +55,13 @@ static bool lacks(const struct pm_shader_estimates *shader, uint32_t point)
     return shader->deficit && (shader->deficit[point / 8] >> (point % 8) & 1) != 0;
 }
 
+static const char *level_name(uint8_t level)
+{
+    return level == PM_PROVISIONAL_LIKELY     ? "likely"
+           : level == PM_PROVISIONAL_UNLIKELY ? "unlikely"
+                                              : "unknown";
+}
+
 static void add_measure(struct pm_json *json, cJSON *measures, const char *name,
                         const struct pm_ratio *ratio, const struct pm_measure_counts *sums)
 {
@@ -90,6 +97,10 @@ static void add_point(struct pm_json *json, cJSON *points, const struct pm_judge
     pm_json_flag(json, object, "lacking", lacks(shader, point));
     pm_json_flag(json, object, "at_most_once",
                  pm_statistics_is_at_most_once(judged->statistics, point));
+    if (shader->provisional)
+        pm_json_text(json, object, "provisional", level_name(shader->provisional[point]));
+    else
+        pm_json_null(json, object, "provisional");
     cJSON *measures = pm_json_array(json, object, "measures");
     for (unsigned i = 0; i < pm_measure_count(shader->kind); i++)
         add_measure(json, measures, pm_measure_name(shader->kind, i), &estimate->measures[i],

@@ -1,5 +1,6 @@
 #include "aggregator/statistics/estimate.h"
 
+#include "base/student.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,11 @@ struct sample {
     double variance; /* of a cluster */
 };
 
-static void interval(const struct sample *sample, double estimate, bool bounded, double *low,
-                     double *high)
+/* t: Student's, of the error that it may have. */
+static void interval(const struct sample *sample, double estimate, bool bounded, double t,
+                     double *low, double *high)
 {
     const double clusters = sample->clusters, variance = sample->variance;
-    const double t = pm_student_quantile(clusters - 1);
     if (bounded) {
         const double imagined = t * t, all = clusters + imagined;
         const double center = (clusters * estimate + imagined / 2) / all;
@@ -150,13 +151,17 @@ static long double spread(long double ones, long double values, long double squa
     return fmaxl(squares - 2 * mean * values + mean * mean * ones, 0);
 }
 
-struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count,
-                                  const struct pm_estimate_basis *basis)
+/* Both estimates, and what their intervals are made of. */
+struct summary {
+    struct sample equals, sized;
+    double mean, ratio;
+};
+
+/* count: not 0. */
+static struct summary summarize(const struct pm_aged_cell *cells, size_t count,
+                                const struct pm_estimate_basis *basis)
 {
-    struct pm_ratio out = {.mean_high = 1, .ratio_high = 1};
     struct sums sums = {0};
-    if (count == 0)
-        return out;
     const struct caps caps = find_caps(
         cells, count, basis->strangers ? PM_ESTIMATE_STRANGERS_BELIEVED : PM_ESTIMATE_BELIEVED);
     for (size_t i = 0; i < count; i++)
@@ -169,26 +174,56 @@ struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count
     /* The share of the clusters that is independent of the others. */
     const double own = fmin(fmax(basis->independent, 1) / (double)equal, 1);
 
-    struct sample equals = {
-        .clusters = (double)equal * own,
-        .lopsided = (double)(sums.www / sums.ww * (sums.w / sums.ww)),
-    };
-    struct sample sized = {
-        .clusters = fmax((double)effective * own, 1),
-        .lopsided = (double)(sums.vvv / sums.vv * (sums.v / sums.vv)),
-    };
+    struct summary out = {.mean = (double)mean, .ratio = (double)ratio};
+    out.equals.clusters = (double)equal * own;
+    out.equals.lopsided = (double)(sums.www / sums.ww * (sums.w / sums.ww));
+    out.sized.clusters = fmax((double)effective * own, 1);
+    out.sized.lopsided = (double)(sums.vvv / sums.vv * (sums.v / sums.vv));
     if (equal > 1) {
-        equals.variance = (double)(equal * equal / (equal - 1) *
-                                   (spread(sums.ww, sums.wwr, sums.wwrr, mean) / sums.w / sums.w));
-        sized.variance = (double)(effective * equal / (equal - 1) *
-                                  (spread(sums.vv, sums.vvr, sums.vvrr, ratio) / sums.v / sums.v));
+        out.equals.variance =
+            (double)(equal * equal / (equal - 1) *
+                     (spread(sums.ww, sums.wwr, sums.wwrr, mean) / sums.w / sums.w));
+        out.sized.variance =
+            (double)(effective * equal / (equal - 1) *
+                     (spread(sums.vv, sums.vvr, sums.vvrr, ratio) / sums.v / sums.v));
     }
-    out.clusters = clamp(basis->clusters);
-    out.mean = (double)mean;
-    out.ratio = (double)ratio;
-    interval(&equals, out.mean, basis->bounded, &out.mean_low, &out.mean_high);
-    interval(&sized, out.ratio, basis->bounded, &out.ratio_low, &out.ratio_high);
     return out;
+}
+
+struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count,
+                                  const struct pm_estimate_basis *basis)
+{
+    struct pm_ratio out = {.mean_high = 1, .ratio_high = 1};
+    const double error = basis->error > 0 ? basis->error : PM_ESTIMATE_ERROR;
+    if (count == 0)
+        return out;
+    const struct summary found = summarize(cells, count, basis);
+    out.clusters = clamp(basis->clusters);
+    out.mean = found.mean;
+    out.ratio = found.ratio;
+    interval(&found.equals, found.mean, basis->bounded,
+             pm_student_t(error, found.equals.clusters - 1), &out.mean_low, &out.mean_high);
+    interval(&found.sized, found.ratio, basis->bounded,
+             pm_student_t(error, found.sized.clusters - 1), &out.ratio_low, &out.ratio_high);
+    return out;
+}
+
+/* The error of the interval that is `half` wide on each side; 0: it is narrower at any. */
+static double error_of(const struct sample *sample, double estimate, bool bounded, double half)
+{
+    double low, high, below = 0, above = pm_student_t(0, sample->clusters - 1);
+    interval(sample, estimate, bounded, above, &low, &high);
+    if (high - low <= 2 * half)
+        return 0;
+    for (int i = 0; i < 40; i++) {
+        const double t = (below + above) / 2;
+        interval(sample, estimate, bounded, t, &low, &high);
+        if (high - low <= 2 * half)
+            below = t;
+        else
+            above = t;
+    }
+    return pm_student_error(below, sample->clusters - 1);
 }
 
 bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
@@ -249,21 +284,53 @@ static double independent_of(const struct pm_aged_measure *measure)
     return (double)(players * players);
 }
 
+static struct pm_estimate_basis basis_of(const struct pm_aged *aged,
+                                         const struct pm_aged_point *point, unsigned measure)
+{
+    const struct pm_aged_measure *counts = &point->measures[measure];
+    return (struct pm_estimate_basis){.clusters = counts->n,
+                                      .independent =
+                                          aged->strangers ? independent_of(counts) : INFINITY,
+                                      .bounded = pm_estimate_is_bounded(aged, point, measure),
+                                      .strangers = aged->strangers};
+}
+
+double pm_estimate_aged_error(const struct pm_aged *aged, const struct pm_aged_point *point,
+                              const struct pm_half_widths halves[static PM_MEASURES])
+{
+    double error = 0;
+    size_t at = first_of(aged, point->point);
+    for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
+        const size_t end = end_of(aged, at, point->point, i);
+        const struct pm_estimate_basis basis = basis_of(aged, point, i);
+        if (end > at) {
+            const struct summary found = summarize(aged->cells + at, end - at, &basis);
+            error = fmax(error, error_of(&found.equals, found.mean, basis.bounded, halves[i].mean));
+            error =
+                fmax(error, error_of(&found.sized, found.ratio, basis.bounded, halves[i].ratio));
+        }
+        at = end;
+    }
+    return error;
+}
+
 void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
                             struct pm_point_estimate *out)
+{
+    pm_estimate_aged_point_at(aged, point, PM_ESTIMATE_ERROR, out);
+}
+
+void pm_estimate_aged_point_at(const struct pm_aged *aged, const struct pm_aged_point *point,
+                               double error, struct pm_point_estimate *out)
 {
     memset(out, 0, sizeof(*out));
     out->calls = clamp(point->calls);
     out->sessions = clamp(point->sessions);
     size_t at = first_of(aged, point->point);
     for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
-        const struct pm_aged_measure *measure = &point->measures[i];
         const size_t end = end_of(aged, at, point->point, i);
-        const struct pm_estimate_basis basis = {
-            .clusters = measure->n,
-            .independent = aged->strangers ? independent_of(measure) : INFINITY,
-            .bounded = pm_estimate_is_bounded(aged, point, i),
-            .strangers = aged->strangers};
+        struct pm_estimate_basis basis = basis_of(aged, point, i);
+        basis.error = error;
         out->measures[i] = pm_estimate_cells(aged->cells + at, end - at, &basis);
         at = end;
     }

@@ -53,6 +53,10 @@
  * variance that a skewed population shows where its mean comes out too low is what costs coverage
  * then, and what the above allows for; `population published` (bench) measures it.
  *
+ * A shader is published when all of its points' intervals are narrow at the same time, and whoever
+ * reads them reads all: what they are to hold together is the caller's (curation/joint.h), by the
+ * error that each of them may have.
+ *
  * Thread safety: no state; any thread.
  */
 #pragma once
@@ -65,12 +69,16 @@
 #define PM_ESTIMATE_BELIEVED 16
 #define PM_ESTIMATE_STRANGERS_BELIEVED 3
 
+/* How often an interval may miss. */
+#define PM_ESTIMATE_ERROR 0.05
+
 /* What is known of a measure's clusters beside its cells. */
 struct pm_estimate_basis {
     uint64_t clusters;  /* in them, each counted once */
     double independent; /* at most so many are; INFINITY: all may be */
     bool bounded;       /* r cannot be above 1 */
     bool strangers;     /* as in struct pm_aged */
+    double error;       /* of the interval; 0: PM_ESTIMATE_ERROR */
 };
 
 /* Both means of one measure's cells, ascending, with their intervals. Without cells: 0, with
@@ -93,6 +101,18 @@ bool pm_estimate_is_bounded(const struct pm_aged *aged, const struct pm_aged_poi
  * a share or every upload said that the point runs at most once. */
 void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
                             struct pm_point_estimate *out);
+
+/* The same with intervals of this error. */
+void pm_estimate_aged_point_at(const struct pm_aged *aged, const struct pm_aged_point *point,
+                               double error, struct pm_point_estimate *out);
+
+/* The least error at which each interval of the point still is as narrow as this: half of it. What
+ * was not measured has none. */
+struct pm_half_widths {
+    double mean, ratio;
+};
+double pm_estimate_aged_error(const struct pm_aged *aged, const struct pm_aged_point *point,
+                              const struct pm_half_widths halves[static PM_MEASURES]);
 
 /* The same of one statistics, every cluster weighing the same. */
 void pm_estimate_point(const struct pm_statistics *statistics,

@@ -5,10 +5,12 @@
  *   population intervals [OPTION…]   how often the 95 % intervals hold the truth
  *   population published [OPTION…]   how often they do when a point is first published
  *   population provisional [OPTION…] how soon the right values are tried, with levels and without
- *   population race [OPTION…]        how often a race of variants has a false winner, and how soon the right one
+ *   population race [OPTION…]        how often a race has a false winner, how soon the right
+ *   population joint [OPTION…]       how often all intervals of a published shader hold the truth
+ *   population shift [OPTION…]       how soon estimates follow a patch of the game
  *   population watch [OPTION…]       how long until a game like the paper's Watch is covered
  *
- *   --trials N       (10000; watch: 20, provisional and race: 200)    --seed N        (1)
+ *   --trials N       (10000; watch: 20, joint: 400, the others: 200)   --seed N    (1)
  *   --clients N      to draw from (50000)  --windows N     of a session, on average (2)
  *   --p X            (0.01)                --batch N       b (1)
  *   --calls X        of the shader a frame (1)
@@ -33,13 +35,17 @@
  * nor that of the published ones where most trials publish, and nowhere more trials than that
  * leaves publish one that does not hold the truth; `published` when nearly every game publishes and
  * no interval's coverage is below --least then, as far as they can tell; `provisional` when levels
- * take at most a tenth of the uploads; `race` when one in twenty at most has a false winner; `watch` when the paper's
- * estimate comes out under the paper's assumptions.
+ * take at most a tenth of the uploads; `race` when one in twenty at most has a false winner;
+ * `joint` when all intervals of a published shader hold in --least of them; `shift` when estimates
+ * follow by the fourth day, and no interval's coverage is below --least then or before; `watch`
+ * when the paper's estimate comes out under the paper's assumptions.
  */
 #include "bench/population/population_intervals.h"
+#include "bench/population/population_joint.h"
 #include "bench/population/population_provisional.h"
 #include "bench/population/population_published.h"
 #include "bench/population/population_race.h"
+#include "bench/population/population_shift.h"
 #include "bench/population/population_watch.h"
 #include "tools/common/tool.h"
 #include <getopt.h>
@@ -192,6 +198,10 @@ int main(int argc, char **argv)
         {"provisional", "levels take more than a tenth of the uploads", pm_population_provisional,
          200, 1},
         {"race", "equal variants win too often", pm_population_race, 200, 1},
+        {"joint", "too few published shaders hold the truth at all points", pm_population_joint,
+         400, 1},
+        {"shift", "estimates do not follow, or hold the truth too seldom", pm_population_shift, 200,
+         1},
         {"watch", "the paper's estimate does not come out", pm_population_watch, 20, 1},
     };
     struct pm_error error = {0};
@@ -205,8 +215,10 @@ int main(int argc, char **argv)
            strcmp(argv[optind], parts[part].name) != 0)
         part++;
     if (!good || part == sizeof(parts) / sizeof(*parts)) {
-        fprintf(stderr, "usage: population intervals|published|provisional|race|watch [OPTION…]; "
-                        "population.c says which\n");
+        fprintf(
+            stderr,
+            "usage: population intervals|published|provisional|race|joint|shift|watch [OPTION…]; "
+            "population.c says which\n");
         return 2;
     }
     options.trials = options.trials ? options.trials : parts[part].trials;

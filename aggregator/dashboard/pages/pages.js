@@ -258,6 +258,8 @@ function pointColumns(answer, kind) {
   return [
     { name: "Point", sort: "point", natural: "ascending", cell: (point) => count(point.point) },
     ...names.map((name, m) => ({ name: MEASURES[name] || name, sort: m === 0 ? "estimate" : undefined, natural: "descending", cell: cell(m) })),
+    ...(answer.points.some((point) => point.provisional !== null)
+      ? [{ name: "Zero, provisionally", text: true, cell: (point) => el("span", { class: "provisional" }, point.provisional ?? "–") }] : []),
     { name: "Calls", sort: "calls", natural: "descending", cell: (point) => count(point.calls) },
     { name: "Sessions", cell: (point) => count(point.sessions) },
     { name: kind === "timing" ? "Enough pairs" : "Enough samples", text: true, cell: (point) => yesNo(!point.lacking) },
@@ -300,6 +302,8 @@ export async function shader(place, name, key, profile) {
     whichChoice(place),
     table("Points", pointColumns(answer, one.kind), answer.points, state, place.change, "No point is like that."),
     pager("points", answer, place.change),
+    answer.points.some((point) => point.provisional !== null) ? el("p", { class: "note" }, "Provisionally: whether a value is likely " +
+      "to be zero more often than not, as far as few sessions and other shaders can tell. No estimate: clients use it to choose what they try, and nothing else.") : null,
     el("p", { class: "note" }, "Each estimate is the ratio of sums with its 95% interval over sessions. The bars above it, on the same axis, count sessions by their own ratio: 0, ten " +
       "steps to 1, exactly 1, and above 1 in the other colour, in ever wider steps."),
   ] };

@@ -1,6 +1,7 @@
 /* What is published when: nobody's upload can be told from two publications. The clock is the
  * test's. */
 #include "aggregator/aggregator.h"
+#include "aggregator/curation/curate.h"
 #include "aggregator/curation/prior_pool.h"
 #include "aggregator/curation/quantize.h"
 #include "tests/aggregator/place.h"
@@ -249,6 +250,36 @@ static void send_zeros(struct place *place, uint8_t token)
         pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
 }
 
+struct levels {
+    unsigned shaders;
+    bool known;
+    uint8_t levels[3];
+};
+
+static bool note_levels(void *user, const struct pm_judged *judged, struct pm_error *error)
+{
+    struct levels *levels = user;
+    (void)error;
+    levels->shaders++;
+    levels->known = judged->shader->provisional != NULL;
+    if (levels->known)
+        memcpy(levels->levels, judged->shader->provisional, sizeof(levels->levels));
+    return true;
+}
+
+/* What an operator is shown of the zeros. */
+static struct levels shown_levels(struct place *place)
+{
+    const struct pm_shader_key key = key_of(4);
+    struct levels levels = {0};
+    struct pm_error error;
+    if (!pm_curate_read_shader(pm_aggregator_curator(place->aggregator), "game", &key, note_levels,
+                               &levels, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(levels.shaders, 1);
+    return levels;
+}
+
 /* Levels come with as many tokens as publishing asks for, and nothing shows before. Then they stay
  * as all that is published does. */
 static void test_provisional(void **state)
@@ -264,6 +295,7 @@ static void test_provisional(void **state)
     assert_null(shader_of(place, &views[0], 4));
     assert_non_null(shader_of(place, &views[0], 2));
     assert_null(shader_of(place, &views[0], 2)->provisional); /* of a block nothing is */
+    assert_false(shown_levels(place).known);
     send_zeros(place, TOKENS);
     place->now += HOUR;
     look(place, &views[1]);
@@ -275,6 +307,9 @@ static void test_provisional(void **state)
                               PM_PROVISIONAL_UNKNOWN};
     assert_non_null(zeros->provisional);
     assert_memory_equal(zeros->provisional, levels, sizeof(levels));
+    const struct levels shown = shown_levels(place);
+    assert_true(shown.known);
+    assert_memory_equal(shown.levels, levels, sizeof(levels));
     for (uint8_t i = 20; i < 30; i++)
         send_zeros(place, i);
     place->now += HOUR;

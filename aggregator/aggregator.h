@@ -149,6 +149,10 @@ bool pm_aggregator_is_interrupted(const struct pm_aggregator *aggregator);
  * was folded in since the aggregator was opened. Any thread. */
 uint64_t pm_aggregator_disagreements(const struct pm_aggregator *aggregator);
 
+/* How many games too few tokens vouch for, so that they may be evicted for others (intake/room.h),
+ * as upkeep last counted, about once a minute; 0 where any number of games may be. Any thread. */
+uint64_t pm_aggregator_unvouched_games(const struct pm_aggregator *aggregator);
+
 /* The published body (zstd), appended, and its ETag, BLAKE2b-256 of the body in hexadecimal. body
  * NULL: only the ETag. PM_ERROR_STATE: the game is not known, or was never curated. */
 bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,

@@ -19,7 +19,8 @@ struct pm_aggregator {
     struct pm_ingestion ingestion;
     struct pm_curator curator;
     /* Of upkeep, under the world's write mutex. */
-    int64_t claims_since; /* seconds: when `claims` last began to remember */
+    int64_t claims_since;    /* seconds: when `claims` last began to remember */
+    int64_t unvouched_since; /* seconds: when games were last counted; 0: never */
     struct pm_steady steady;
     uint32_t pruned_on;  /* the day on which nothing was left to prune */
     uint32_t settled_on; /* the day on which no marks of other days were left */

@@ -157,6 +157,11 @@ uint64_t pm_aggregator_disagreements(const struct pm_aggregator *aggregator)
     return atomic_load(&aggregator->world.disagreements);
 }
 
+uint64_t pm_aggregator_unvouched_games(const struct pm_aggregator *aggregator)
+{
+    return atomic_load(&aggregator->world.unvouched);
+}
+
 struct pm_storage *pm_aggregator_storage(struct pm_aggregator *aggregator)
 {
     return aggregator->world.storage;

@@ -1,5 +1,6 @@
 /* What has to be done now and then. */
 #include "aggregator/aggregator_private.h"
+#include "aggregator/intake/room.h"
 #include "aggregator/statistics/ageing.h"
 
 #include "base/clock.h"
@@ -9,6 +10,7 @@
 
 #define ROWS 500 /* of one transaction, so that uploads wait no longer than for another one */
 #define SECONDS 1
+#define COUNT_SECONDS 60
 #define REMEMBER_SECONDS 300 /* after which another process's changes to claims are seen */
 
 /* A step of what is done in many. */
@@ -49,6 +51,27 @@ static bool settle(struct pm_aggregator *aggregator, struct pm_error *error)
             aggregator->settled_on = today;
     }
     return done;
+}
+
+static bool count_step(void *user, struct pm_storage *storage, struct pm_error *error)
+{
+    struct pm_aggregator *aggregator = user;
+    uint64_t unvouched;
+    if (!pm_room_count(storage, aggregator->claims, &unvouched, error))
+        return false;
+    atomic_store(&aggregator->world.unvouched, unvouched);
+    return true;
+}
+
+/* Who vouches for a game is only kept where there is a most of them. */
+static bool count_unvouched(struct pm_aggregator *aggregator, int64_t now, struct pm_error *error)
+{
+    const int64_t since = aggregator->unvouched_since;
+    if (aggregator->ingestion.limits.max_games == UINT32_MAX ||
+        (since != 0 && now >= since && now - since < COUNT_SECONDS))
+        return true;
+    aggregator->unvouched_since = now;
+    return pm_world_transact(&aggregator->world, PM_LAZY, count_step, aggregator, error);
 }
 
 /* A clock that the caller gave is not doubted. */
@@ -110,5 +133,6 @@ bool pm_aggregator_upkeep(struct pm_aggregator *aggregator, bool *expired, struc
     pthread_mutex_unlock(&aggregator->world.write_mutex);
     return done && pm_quarantine_write(&aggregator->quarantine, error) &&
            settle(aggregator, error) &&
-           (!may_prune(aggregator) || prune(aggregator, expired, error));
+           (!may_prune(aggregator) || prune(aggregator, expired, error)) &&
+           count_unvouched(aggregator, now, error);
 }

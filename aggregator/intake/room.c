@@ -48,6 +48,27 @@ static size_t choose(const struct pm_group *group, const struct games *games, co
     return chosen;
 }
 
+static void games_finish(struct games *games)
+{
+    for (size_t i = 0; i < games->count; i++)
+        free(games->names[i]);
+    free(games->names);
+    free(games->uploads);
+}
+
+/* All games, and which of them enough tokens vouch for; malloc'ed. */
+static bool find_games(struct pm_storage *storage, struct pm_claims *claims, struct games *games,
+                       bool **vouched, struct pm_error *error)
+{
+    *vouched = NULL;
+    if (!storage->operations->list_games(storage, visit_game, games, error))
+        return false;
+    *vouched = calloc(games->count + 1, sizeof(**vouched));
+    return (*vouched || pm_fail(error, PM_ERROR_MEMORY, "out of memory for games")) &&
+           pm_claims_are_vouched(claims, (const char *const *)games->names, games->count, *vouched,
+                                 error);
+}
+
 bool pm_room_make(struct pm_group *group, bool *made, struct pm_error *error)
 {
     struct pm_storage *storage = group->world->storage;
@@ -56,20 +77,28 @@ bool pm_room_make(struct pm_group *group, bool *made, struct pm_error *error)
     *made = false;
     if (group->made_room)
         return true;
-    bool done = storage->operations->list_games(storage, visit_game, &games, error);
-    bool *vouched = calloc(games.count + 1, sizeof(*vouched));
-    done = done && (vouched || pm_fail(error, PM_ERROR_MEMORY, "out of memory for games")) &&
-           pm_claims_are_vouched(group->claims, (const char *const *)games.names, games.count,
-                                 vouched, error);
+    bool *vouched;
+    bool done = find_games(storage, group->claims, &games, &vouched, error);
     const size_t chosen = done ? choose(group, &games, vouched) : games.count;
     if (done && chosen < games.count) {
         done = storage->operations->drop(storage, games.names[chosen], NULL, &blobs, error);
         *made = group->made_room = done;
     }
-    for (size_t i = 0; i < games.count; i++)
-        free(games.names[i]);
-    free(games.names);
-    free(games.uploads);
+    games_finish(&games);
+    free(vouched);
+    return done;
+}
+
+bool pm_room_count(struct pm_storage *storage, struct pm_claims *claims, uint64_t *unvouched,
+                   struct pm_error *error)
+{
+    struct games games = {0};
+    bool *vouched;
+    const bool done = find_games(storage, claims, &games, &vouched, error);
+    *unvouched = 0;
+    for (size_t i = 0; done && i < games.count; i++)
+        *unvouched += !vouched[i];
+    games_finish(&games);
     free(vouched);
     return done;
 }

@@ -13,3 +13,7 @@
 /* *made: a game was forgotten, at most one in a transaction. false: the storage failed, or memory
  * is short. */
 bool pm_room_make(struct pm_group *group, bool *made, struct pm_error *error);
+
+/* How many games only wait. In a transaction. */
+bool pm_room_count(struct pm_storage *storage, struct pm_claims *claims, uint64_t *unvouched,
+                   struct pm_error *error);

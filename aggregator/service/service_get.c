@@ -66,6 +66,7 @@ struct pm_metrics_gauges pm_service_gauges(struct pm_service *service)
     memcpy(gauges.waiting, totals.waiting, sizeof(gauges.waiting));
     gauges.certificate_ends = certificate_ends(service);
     gauges.disagreements = pm_aggregator_disagreements(service->aggregator);
+    gauges.unvouched = pm_aggregator_unvouched_games(service->aggregator);
     gauges.tokens_today = pm_tally_count(&service->tally, (int64_t)time(NULL) / SECONDS_A_DAY);
     if (!storage->operations->list_samples(storage, NULL, add_bytes, &gauges.samples_bytes, &error))
         pm_log_warning(service->log, "%s", error.message);

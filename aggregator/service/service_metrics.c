@@ -204,6 +204,8 @@ static bool write_gauges(const struct pm_metrics_gauges *gauges, struct pm_buffe
          gauges->samples_bytes},
         {"piecemeal_tokens_today", "About how many distinct tokens have uploaded today (UTC).",
          gauges->tokens_today},
+        {"piecemeal_games_unvouched",
+         "Known games that too few tokens vouch for; they make way for others.", gauges->unvouched},
         {"piecemeal_storage_bytes", "Bytes of the storage's files.", gauges->storage_bytes},
         {"piecemeal_games", "Games that were curated since the start.", gauges->games},
         {"piecemeal_shaders", "Shaders of these games, by key, environment and kind.",

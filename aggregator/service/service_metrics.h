@@ -63,7 +63,7 @@ double pm_metrics_upload_rate(struct pm_metrics *metrics);
 struct pm_metrics_gauges {
     uint64_t queued, connections, held_bytes, storage_bytes, games, points, points_covered;
     uint64_t shaders;
-    uint64_t samples_bytes, tokens_today, disagreements;
+    uint64_t samples_bytes, tokens_today, disagreements, unvouched;
     uint64_t certificate_ends;    /* seconds since the epoch; 0: there is none */
     uint64_t waiting[PM_REASONS]; /* shaders that are not published */
 };

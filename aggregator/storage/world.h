@@ -23,6 +23,7 @@ struct pm_world {
     /* Since the start: shaders of which the tokens of a day claimed different things. Once more
      * where a transaction was done again. */
     atomic_uint_fast64_t disagreements;
+    atomic_uint_fast64_t unvouched; /* games that may be evicted, when they were last counted */
 };
 
 /* Takes over the storage. What follows in the struct is the caller's to fill. */

@@ -120,6 +120,16 @@ static bool is_known(struct place *place, const char *game)
     return known;
 }
 
+/* As the metrics have it. */
+static uint64_t unvouched(struct place *place)
+{
+    struct pm_error error;
+    bool expired;
+    if (!pm_aggregator_upkeep(place->aggregator, &expired, &error))
+        fail_msg("%s", error.message);
+    return pm_aggregator_unvouched_games(place->aggregator);
+}
+
 /* Four tokens that invent games take each other's places, not those of games that are played. */
 static void test_invented_games_make_room(void **state)
 {
@@ -139,6 +149,7 @@ static void test_invented_games_make_room(void **state)
     assert_true(storage->operations->count_games(storage, &games, &error));
     assert_int_equal(games, 8);
     assert_true(is_known(place, "played"));
+    assert_int_equal(unvouched(place), 7);
     /* A new one that is played comes in, and stays. */
     place->now += DAY;
     for (unsigned token = 10; token < 13; token++)
@@ -149,6 +160,7 @@ static void test_invented_games_make_room(void **state)
     assert_true(is_known(place, "new"));
     assert_true(storage->operations->count_games(storage, &games, &error));
     assert_int_equal(games, 8);
+    assert_int_equal(unvouched(place), 6);
     /* Where all are played, there is no room. */
     for (unsigned i = 0; i < 6; i++) {
         for (unsigned token = 20; token < 23; token++)
@@ -156,6 +168,8 @@ static void test_invented_games_make_room(void **state)
     }
     assert_int_equal(upload_from(place, 30, "one more"), PM_INGEST_NO_ROOM);
     assert_true(is_known(place, "played"));
+    place->now += 60;
+    assert_int_equal(unvouched(place), 0);
 }
 
 /* New games of one transaction are counted with each other. */

@@ -42,11 +42,14 @@ const WAITS = {
   interval: (one) => `point ${one.point}: ±${number(one.have)}, needs ±${number(one.need)}`,
 };
 const duration = (days) => (days < 1 ? "less than a day" : days < 1.5 ? "about a day" : days > 3650 ? "more than ten years" : `about ${count(days)} days`);
-function published(one) {
-  if (one.published || one.waits === null) return yesNo(one.published);
+// Why it is not published, and until when; empty where it is.
+function waits(one) {
+  if (one.published || one.waits === null) return [];
   const when = one.waits.players !== null ? `about ${number(one.waits.players)} players on one day` : one.waits.days === null ? null : `${duration(one.waits.days)}, at ${number(one.waits.sessions_a_day)} sessions a day`;
-  return el("span", null, yesNo(false), el("span", { class: "sub why" }, WAITS[one.waits.for](one.waits)), when && el("span", { class: "sub why" }, when));
+  return [WAITS[one.waits.for](one.waits), when].filter((text) => text !== null);
 }
+
+const published = (one) => el("span", null, yesNo(one.published), waits(one).map((text) => el("span", { class: "sub why" }, text)));
 
 // ---- games ----
 
@@ -295,7 +298,8 @@ export async function shader(place, name, key, profile) {
         tile("samples", compact(one.samples)),
         tile("expected until each point has one", compact(one.samples_expected)),
       ]),
-      tile("published", published(one))),
+      tile("published", yesNo(one.published))),
+    waits(one).length > 0 ? el("p", { class: "note" }, "Not published: " + waits(one).join("; ") + ".") : null,
     one.time ? el("p", { class: "note" }, `On ${device(one.environment)}. ` + timingNote, originalLink(name, one)) : null,
     caveat ? el("p", { class: "note" }, caveat) : null,
     el("h2", null, "Points"),

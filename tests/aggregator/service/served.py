@@ -25,10 +25,10 @@ class Reply:
 class Server:
     """Ends with the `with` that holds it."""
 
-    def __init__(self, piecemeal, storage, *options):
+    def __init__(self, piecemeal, storage, *options, dev=True):
         self.process = subprocess.Popen(
-            [piecemeal, "serve", "--storage", storage, "--port", "0", "--dev", "--log-level", "warning",
-             *options], stdout=subprocess.PIPE, text=True)
+            [piecemeal, "serve", "--storage", storage, "--port", "0", "--log-level", "warning",
+             *(["--dev"] if dev else []), *options], stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         found = re.search(r"port (\d+)", line)
         if not found:

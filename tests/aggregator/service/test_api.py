@@ -278,6 +278,20 @@ def check_access(document, piecemeal, work):
                     asker.ask(path, 403, ("Watch", "0" * 48, "block-1")[:path.count("{")])
 
 
+def check_levels(document, piecemeal, work):
+    """What is not published has levels; of what is, as with --dev, nothing is provisional."""
+    def levels(asker):
+        one = asker.ask(GAME + "/shaders", 200, ("Watch",), "?kind=zero&sort=points&limit=1").json()["shaders"][0]
+        points = asker.ask(SHADER + "/{profile}", 200, ("Watch", one["key"], one["profile"])).json()["points"]
+        return {point["provisional"] for point in points}
+
+    for dev, expected in ((True, {None}), (False, {"likely", "unlikely", "unknown"})):
+        with Server(piecemeal, work.storage, "--min-tokens", "1", dev=dev) as server:
+            server.wait_for_games()
+            found = levels(Asker(document, server))
+            check(found == expected, f"levels are {found}, not {expected}")
+
+
 def main():
     piecemeal, fill, openapi = sys.argv[1:]
     with open(openapi, encoding="utf-8") as file:
@@ -307,6 +321,7 @@ def main():
                 plain = path.replace("{game}", "Watch").replace("{file}", "main.js")
                 method = "GET" if path == "/v1/uploads" else "DELETE"
                 check(server.send(plain, method).status == 405, f"{method} {plain} is not refused")
+        check_levels(document, piecemeal, work)
         check_access(document, piecemeal, work)
         check_failures(document, piecemeal, work)
     for path, methods in document["paths"].items():

@@ -235,6 +235,41 @@ static void test_database_is_bounded(void **state)
     assert_int_equal(place_estimates(place).shader_count, SHADERS + 1);
 }
 
+/* On the day of a patch, what was counted before still counts; on the third day nothing of it does,
+ * and what was counted is still there. */
+static void test_patch(void **state)
+{
+    enum { BEFORE = 8, AFTER = 3, UPLOADS = 12 };
+    struct place *place = *state;
+    struct pm_database database;
+    place->now = 20000 * (int64_t)86400;
+    place->keeping.half_life_days = 14;
+    place->keeping.retention_days = 60;
+    place_reopen(place, false);
+    for (int day = 0; day < BEFORE + AFTER; day++, place->now += 86400) {
+        for (uint64_t i = 0; i < UPLOADS; i++) {
+            const struct pm_point_counts points[] = {
+                zero_counts(0, 1000, 1000, (day < BEFORE ? 100 : 800) + i),
+                zero_counts(1, 1000, 1000, 500 + i)};
+            const struct pm_shader_profile shader = zero_shader(place->arena, 1, 2, points, 2);
+            place_store(place, place_profile(place, &shader));
+        }
+        database = place_estimates(place);
+        const struct pm_point_estimate *found = database.shaders[0].points;
+        const double mean = found[0].measures[PM_MEASURE_ZERO].mean;
+        if (day < BEFORE + AFTER - 1)
+            assert_true(mean < 0.4);
+        else
+            assert_true(mean > 0.79 && mean < 0.82);
+        assert_int_equal(found[1].sessions, UPLOADS * (day < BEFORE + AFTER - 1 ? day + 1 : AFTER));
+    }
+    uint64_t uploads;
+    bool known;
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    assert_true(storage->operations->find_game(storage, "game", &known, &uploads, NULL));
+    assert_int_equal(uploads, UPLOADS * (BEFORE + AFTER));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
@@ -242,7 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_unknown_game),        TEST(test_coverage_rule), TEST(test_publication_rule),
         TEST(test_etag_and_history),    TEST(test_interrupted),   TEST(test_histogram_shows_scenes),
-        TEST(test_database_is_bounded),
+        TEST(test_database_is_bounded), TEST(test_patch),
     };
     return cmocka_run_group_tests_name("curate", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "bench/population/population_game.h"
 
+#include "bench/population/population_draw.h"
 #include "sampler/sampler.h"
 #include <math.h>
 #include <string.h>
@@ -23,22 +24,16 @@ struct call {
     double loop; /* the call's own */
 };
 
-static double normal(struct pm_random *random)
-{
-    const double u = 1 - pm_random_unit(random), v = pm_random_unit(random);
-    return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
-}
-
 /* Client k is always the same. */
 static struct session begin(uint32_t client, struct pm_random *random)
 {
     struct pm_random own;
     pm_random_init(&own, 0x5eed0000u + client);
-    struct session session = {.resolution = exp(0.5 * normal(&own)),
-                              .taste = exp(0.3 * normal(&own)),
+    struct session session = {.resolution = exp(0.5 * pm_population_normal(&own)),
+                              .taste = exp(0.3 * pm_population_normal(&own)),
                               .effect = pm_random_below(&own, 10) == 0};
     session.scene = pm_random_below(random, SCENES);
-    session.loop = exp(2 + 0.6 * normal(random));
+    session.loop = exp(2 + 0.6 * pm_population_normal(random));
     session.seldom = pm_random_below(random, 20) == 0;
     return session;
 }
@@ -174,7 +169,7 @@ const uint8_t *pm_game_at_most_once(void)
 static struct call draw_call(const struct session *session, struct pm_random *random)
 {
     struct call call = {.full_screen = pm_random_below(random, 4) == 0};
-    const double size = call.full_screen ? 2e6 : exp(7 + 1.2 * normal(random));
+    const double size = call.full_screen ? 2e6 : exp(7 + 1.2 * pm_population_normal(random));
     call.lanes = fmax(floor(size * session->resolution), 1);
     call.loop = floor(1 + -3 * log(1 - pm_random_unit(random)));
     return call;

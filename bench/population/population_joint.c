@@ -9,6 +9,7 @@
 
 #include "aggregator/curation/joint.h"
 #include "aggregator/statistics/estimate.h"
+#include "bench/population/population_draw.h"
 #include "bench/population/population_share.h"
 #include <inttypes.h>
 #include <math.h>
@@ -36,28 +37,11 @@ struct shader {
     bool split[MOST];
 };
 
-static double normal(struct pm_random *random)
-{
-    const double u = 1 - pm_random_unit(random), v = pm_random_unit(random);
-    return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
-}
-
-static struct shader draw(uint32_t space, struct pm_random *random)
-{
-    struct shader shader = {.space = space};
-    for (uint32_t i = 0; i < space; i++) {
-        const double kind = pm_random_unit(random), u = pm_random_unit(random);
-        shader.share[i] = kind < 0.7 ? 0.1 * u : kind < 0.9 ? 1 - 0.1 * u : u;
-        shader.split[i] = pm_random_below(random, 4) == 0;
-    }
-    return shader;
-}
-
 static bool upload(const struct shader *shader, struct pm_random *random,
                    struct pm_statistics *statistics, struct pm_error *error)
 {
     struct pm_point_counts points[MOST];
-    const double size = WRITES * exp(0.5 * normal(random));
+    const double size = WRITES * exp(0.5 * pm_population_normal(random));
     for (uint32_t i = 0; i < shader->space; i++) {
         const double p = shader->share[i], rest = fmin(p, 1 - p);
         const double share = shader->split[i] ? pm_random_unit(random) < p
@@ -132,9 +116,10 @@ static bool look(const struct shader *shader, const struct pm_statistics *statis
 static bool play(const struct pm_population_options *options, uint32_t space,
                  struct pm_random *random, struct tally *tally, struct pm_error *error)
 {
-    const struct shader shader = draw(space, random);
+    struct shader shader = {.space = space};
     bool published[RULES] = {false}, done = true;
     struct pm_statistics statistics;
+    pm_population_values(random, space, shader.share, shader.split);
     pm_statistics_init(&statistics);
     for (uint32_t i = 1; done && !published[TOGETHER] && i <= options->most; i++) {
         done = upload(&shader, random, &statistics, error) &&

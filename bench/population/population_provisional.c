@@ -12,6 +12,7 @@
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/statistics/provisional.h"
 #include "bench/common/work_folder.h"
+#include "bench/population/population_draw.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -52,11 +53,7 @@ struct played {
 static struct shader draw_shader(struct pm_random *random)
 {
     struct shader shader;
-    for (uint32_t i = 0; i < SPACE; i++) {
-        const double kind = pm_random_unit(random), u = pm_random_unit(random);
-        shader.share[i] = kind < 0.7 ? 0.1 * u : kind < 0.9 ? 1 - 0.1 * u : u;
-        shader.split[i] = pm_random_below(random, 4) == 0;
-    }
+    pm_population_values(random, SPACE, shader.share, shader.split);
     return shader;
 }
 

@@ -8,6 +8,7 @@
 
 #include "aggregator/statistics/estimate.h"
 #include "aggregator/statistics/series.h"
+#include "bench/population/population_draw.h"
 #include "bench/population/population_share.h"
 #include <inttypes.h>
 #include <math.h>
@@ -56,17 +57,11 @@ struct played {
     double truth[2]; /* before, after */
 };
 
-static double normal(struct pm_random *random)
-{
-    const double u = 1 - pm_random_unit(random), v = pm_random_unit(random);
-    return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
-}
-
 static double truth_of(double odds, struct pm_random *random)
 {
     double sum = 0;
     for (unsigned i = 0; i < DRAWS; i++) {
-        const double own = odds * exp(OWN * normal(random));
+        const double own = odds * exp(OWN * pm_population_normal(random));
         sum += own / (1 + own);
     }
     return sum / DRAWS;
@@ -185,7 +180,7 @@ static bool play(struct played *played, const struct row *row, struct tally *tal
     bool done = true, followed = false, early = false;
     played->bytes.size = 0;
     for (unsigned i = 0; i < row->players; i++)
-        played->own[i] = exp(OWN * normal(&played->random));
+        played->own[i] = exp(OWN * pm_population_normal(&played->random));
     for (unsigned day = 0; done && day < DAYS; day++) {
         done = play_day(played, row, day, error);
         if (!done || day + 1 < BEFORE)
